@@ -1,0 +1,51 @@
+# Set-up, run, test. Only Python >= 3.11, make and git are assumed; everything else is installed into .uv and .venv.
+PYTHON ?= python3
+UV := .uv/bin/uv
+export UV_NO_CONFIG := 1
+
+.PHONY: run setup test lint bench lock clean
+run: setup
+	@.venv/bin/showandtell chat
+
+setup: .venv/.ready
+
+test: .venv/.ready-dev
+	.venv/bin/python -m pytest
+
+lint: .venv/.ready-dev
+	.venv/bin/ruff check src tests bench
+	.venv/bin/ruff format --check src tests bench
+	.venv/bin/pyright
+
+bench: .venv/.ready-dev
+	.venv/bin/python bench/imports.py
+	.venv/bin/python bench/steps.py
+	.venv/bin/python bench/request.py
+
+$(UV): requirements-uv.txt
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Show & Tell needs Python 3.11 or newer: make PYTHON=/path/to/python3.11")'
+	@$(PYTHON) -m venv .uv
+	@.uv/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements-uv.txt
+	@touch $@
+
+# The development set holds everything of the other, so that `make run` after `make test` has nothing to do.
+.venv/.ready: $(UV) requirements.txt pyproject.toml
+	@test -e .venv/bin/python || $(UV) venv --quiet --python $(PYTHON) .venv
+	@echo "installing the libraries into .venv ..."
+	@$(UV) pip install --quiet --python .venv/bin/python --require-hashes -r requirements.txt
+	@$(UV) pip install --quiet --python .venv/bin/python --no-deps --no-build-isolation --editable .
+	@touch $@
+
+.venv/.ready-dev: .venv/.ready requirements-dev.txt
+	@echo "installing the libraries for tests into .venv ..."
+	@$(UV) pip install --quiet --python .venv/bin/python --require-hashes -r requirements-dev.txt
+	@touch $@
+
+# Hashes and no addresses: uv.lock names package hosts, so it isn't kept.
+LOCK := pip compile --quiet --universal --generate-hashes --no-annotate --no-header --no-emit-index-url --python-version 3.11
+lock: $(UV)
+	$(UV) $(LOCK) pyproject.toml --extra av --extra ocr --group build -o requirements.txt
+	$(UV) $(LOCK) pyproject.toml --extra av --extra ocr --group dev -c requirements.txt -o requirements-dev.txt
+
+clean:
+	rm -rf .venv .uv build dist

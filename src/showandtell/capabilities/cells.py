@@ -1,0 +1,125 @@
+"""The words of the capability table: what one place of one model takes, and how we know. No provider is named here."""
+
+from __future__ import annotations
+
+from typing import Literal, TypeAlias
+
+from msgspec import Struct
+
+from showandtell.files import Kind
+
+Api: TypeAlias = Literal["anthropic-messages", "openai-chat", "openai-responses", "gemini", "bedrock-converse"]
+Place: TypeAlias = Literal["tool_result", "user"]
+Form: TypeAlias = Literal["inline", "url", "file_id"]
+Verdict: TypeAlias = Literal["sees", "blind", "rejects", "unproven"]
+
+APIS: tuple[Api, ...] = ("anthropic-messages", "openai-chat", "openai-responses", "gemini", "bedrock-converse")
+PLACES: tuple[Place, ...] = ("tool_result", "user")
+
+
+class Limits(Struct, frozen=True):
+    """What one file may be in a cell: raw bytes, pixels on the longer side, pages. None: no limit is known."""
+
+    bytes: int | None = None
+    side: int | None = None
+    pages: int | None = None
+
+
+class Cell(Struct, frozen=True):
+    """What one place takes, in one form. A media type may end in `/*`. `evidence` and `date` say where it was learnt.
+
+    `url_schemes` belongs to form "url": the schemes that the provider opens.
+    """
+
+    place: Place
+    kind: Kind
+    media_types: tuple[str, ...]
+    form: Form
+    verdict: Verdict
+    evidence: str
+    date: str
+    limits: Limits = Limits()
+    url_schemes: tuple[str, ...] = ("https",)
+
+    def takes(self, media_type: str) -> bool:
+        """Whether this type stands in the cell's list."""
+        return media_type in self.media_types or media_type.partition("/")[0] + "/*" in self.media_types
+
+    @property
+    def name(self) -> str:
+        """How receipts name the cell: place, kind, form, verdict."""
+        return f"{self.place}/{self.kind}/{self.form}/{self.verdict}"
+
+
+class Order(Struct, frozen=True):
+    """What a wire demands of order and neighbours; each rule is described in docs/providers.md.
+
+    after_results: where files follow that left a tool result. "same_turn": behind the results in one user message;
+        "own_turn": in a user message of their own; "filler": in one of their own, after an assistant message `filler`.
+    filler_when: what needs the filler: "user": any user content after results; "media": only documents and video.
+    error_media: whether an error result may hold files.
+    text_beside_document: whether a turn (and a tool result) with a document needs a text.
+    call_ids: which spelling of call ids the wire takes.
+    """
+
+    after_results: Literal["same_turn", "own_turn", "filler"] = "same_turn"
+    filler: str = ""
+    filler_when: Literal["user", "media"] = "user"
+    error_media: bool = True
+    text_beside_document: bool = False
+    call_ids: Literal["any", "anthropic", "bedrock", "mistral"] = "any"
+    marks: int = 0
+
+
+class Budget(Struct, frozen=True):
+    """What one request (and one message of it) may hold. Bytes are of the base64 in the body. None: no limit is known."""
+
+    bytes: int | None = None
+    images: int | None = None
+    documents: int | None = None
+    message_images: int | None = None
+    message_documents: int | None = None
+
+
+class Dialect(Struct, frozen=True):
+    """How a host spells its api differently from the api's own house. Flags are data of the row, read by the renderers.
+
+    document: how openai-chat writes a PDF: "file" (OpenAI) or "document_url" (Mistral).
+    max_tokens: the name of openai-chat's token limit.
+    status: whether bedrock-converse may say `status` in a tool result.
+    call_names: whether a gemini host takes `id` in functionCall and functionResponse.
+    citations: whether bedrock-converse documents need citations to be read with vision.
+    system_role: the role of openai-chat's instructions.
+    """
+
+    document: Literal["file", "document_url"] = "file"
+    max_tokens: Literal["max_completion_tokens", "max_tokens"] = "max_tokens"
+    status: bool = True
+    call_names: bool = True
+    citations: bool = False
+    system_role: Literal["system", "developer"] = "system"
+
+
+class Target(Struct, frozen=True, cache_hash=True):
+    """A host, its api and a model, with everything the planner and a renderer need to know of them."""
+
+    provider: str
+    api: Api
+    model: str
+    cells: tuple[Cell, ...]
+    order: Order = Order()
+    budget: Budget = Budget()
+    dialect: Dialect = Dialect()
+    account: str = ""
+
+    @property
+    def name(self) -> str:
+        """The model as people write it: `provider:model`."""
+        return f"{self.provider}:{self.model}"
+
+    def cell(self, place: Place, media_type: str, form: Form) -> Cell | None:
+        """The first cell of this place and form that lists the type."""
+        for cell in self.cells:
+            if cell.place == place and cell.form == form and cell.takes(media_type):
+                return cell
+        return None

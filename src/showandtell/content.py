@@ -1,0 +1,229 @@
+"""What people, tools and models say: a `File` is a claim, parts are typed pieces of content, a message holds parts.
+
+Parts are values: equal by content, hashable, and without bytes. A `File` becomes a `Shown` by being ingested, and only
+a `Shown` can stand in a message.
+"""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import BinaryIO, Literal, TypeAlias
+from urllib.parse import urlsplit
+
+from msgspec import Struct
+
+from showandtell.errors import BadFile
+
+Role: TypeAlias = Literal["user", "assistant", "tool"]
+Audience: TypeAlias = Literal["both", "model", "user"]
+#: Why a model's message ended; None for messages of others, and "cut" where the stream never said.
+Stop: TypeAlias = Literal["end", "tool_calls", "length", "refusal", "cut", "cancelled", "limit", "error"]
+By: TypeAlias = Literal["user", "tool", "assistant", "url", "mcp"]
+
+URI_SCHEMES = frozenset({"https", "gs", "s3", "openai", "anthropic", "google", "xai", "mistral"})
+
+
+@dataclass(frozen=True, slots=True)
+class Uri:
+    """An address that a provider opens itself: https, gs, s3, or `provider:file_id`."""
+
+    value: str
+
+
+@dataclass(frozen=True, slots=True)
+class Reader:
+    """Bytes that are opened once, when the message is sent; `size` is what they must come to."""
+
+    open: Callable[[], BinaryIO]
+    size: int
+
+
+@dataclass(frozen=True, slots=True)
+class File:
+    """A file that somebody hands in: what it is said to be, not yet what it has been proved to be.
+
+    `number` is given only where an existing conversation has numbered it already.
+    """
+
+    source: bytes | Path | Uri | Reader
+    media_type: str | None = None
+    name: str | None = None
+    description: str | None = None
+    number: int | None = None
+
+    @classmethod
+    def from_bytes(
+        cls, data: bytes, media_type: str | None = None, name: str | None = None, description: str | None = None
+    ) -> File:
+        """Take bytes as they are; without a `media_type` their signature says what they are."""
+        return cls(bytes(data), media_type, name, description)
+
+    @classmethod
+    def from_path(
+        cls,
+        path: str | Path,
+        media_type: str | None = None,
+        name: str | None = None,
+        *,
+        within: str | Path | None = None,
+    ) -> File:
+        """Take a file on disk, read when the message is sent. With `within`, a path that leaves that folder raises.
+
+        Symlinks are followed before the check, so a link that points outside is outside.
+        """
+        path = Path(path)
+        if within is not None:
+            folder = Path(within).resolve()
+            path = (folder / path).resolve()
+            if not path.is_relative_to(folder):
+                raise BadFile(path.name, "is outside the folder it may come from", "name a file inside that folder")
+        return cls(path, media_type, name or path.name)
+
+    @classmethod
+    def from_uri(
+        cls, uri: str, media_type: str | None = None, name: str | None = None, description: str | None = None
+    ) -> File:
+        """Name a file for the provider to open: `https:`, `gs:`, `s3:`, or a provider's own as `openai:file-abc`.
+
+        For the program's own code: nothing here fetches it, and what models and tools hand in never becomes one.
+        """
+        parts = urlsplit(uri)
+        if parts.scheme not in URI_SCHEMES:
+            raise BadFile(uri[:80], f"has the scheme {parts.scheme!r}", f"use one of {', '.join(sorted(URI_SCHEMES))}")
+        return cls(Uri(uri), media_type, name or Path(parts.path).name or uri, description)
+
+    @classmethod
+    def from_reader(
+        cls,
+        open: Callable[[], BinaryIO],
+        size: int,
+        media_type: str,
+        name: str | None = None,  # noqa: A002 - what it does
+    ) -> File:
+        """Take `size` bytes from what `open()` returns, called once, when the message is sent."""
+        return cls(Reader(open, size), media_type, name)
+
+    def open(self) -> BinaryIO:
+        """Open the bytes for reading; a file named by URI has none here and raises `BadFile`."""
+        match self.source:
+            case bytes() as data:
+                return io.BytesIO(data)
+            case Path() as path:
+                return path.open("rb")
+            case Reader() as reader:
+                return reader.open()
+            case Uri() as uri:
+                raise BadFile(self.name or uri.value, "is an address, its bytes are not here", "download it first")
+
+    def read(self) -> bytes:
+        """All bytes at once."""
+        with self.open() as stream:
+            return stream.read()
+
+
+class Selection(Struct, frozen=True):
+    """A part of a file: `pages` from 1, `crop` as left, top, right, bottom in pixels of the original."""
+
+    pages: tuple[int, ...] | None = None
+    crop: tuple[int, int, int, int] | None = None
+
+
+class Shown(Struct, frozen=True, tag="file"):
+    """A stored file at one place in the conversation."""
+
+    number: int
+    attachment_id: str
+    view: Selection | None = None
+
+
+class Text(Struct, frozen=True, tag="text"):
+    """Words, and who they are for."""
+
+    text: str
+    audience: Audience = "both"
+
+
+class Json(Struct, frozen=True, tag="json"):
+    """A JSON value as text; where files lay in it, it holds null, and `files` names the place by JSON pointer.
+
+    In a stored message every file is a `Shown`; a `File` is there only before ingest.
+    """
+
+    text: str
+    files: tuple[tuple[str, File | Shown], ...] = ()
+
+
+class Opaque(Struct, frozen=True, tag="opaque"):
+    """What a provider needs back from us, unread: signatures, reasoning items. Left out for every other provider."""
+
+    provider: str
+    text: str
+
+
+class ToolCall(Struct, frozen=True, tag="tool_call"):
+    """A model's wish to run a tool. `arguments` is the model's own text, which need not be valid JSON."""
+
+    call_id: str
+    tool: str
+    arguments: str
+    opaque: Opaque | None = None
+
+
+class Approval(Struct, frozen=True, tag="approval"):
+    """A person's yes or no to a call that waits for one."""
+
+    call_id: str
+    approved: bool
+    reason: str = ""
+
+
+Part: TypeAlias = Text | Json | Shown | ToolCall | Opaque | Approval
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """A message before ingest, as a person, a tool or another library's history hands it in: its files are claims."""
+
+    role: Role
+    parts: tuple[Part | File, ...] = ()
+    call_id: str | None = None
+    tool: str | None = None
+    is_error: bool = False
+    stop: Stop | None = None
+
+
+class Message(Struct, frozen=True):
+    """One stored message. `tool`, `call_id` and `is_error` belong to role tool, `stop` to role assistant."""
+
+    id: str
+    role: Role
+    parts: tuple[Part, ...] = ()
+    call_id: str | None = None
+    tool: str | None = None
+    is_error: bool = False
+    stop: Stop | None = None
+    parent_id: str | None = None
+
+    @property
+    def text(self) -> str:
+        """The words of this message, joined."""
+        return "".join(part.text for part in self.parts if isinstance(part, Text))
+
+    @property
+    def calls(self) -> tuple[ToolCall, ...]:
+        """The tool calls of this message, in the model's order."""
+        return tuple(part for part in self.parts if isinstance(part, ToolCall))
+
+    @property
+    def showings(self) -> tuple[Shown, ...]:
+        """Every file of this message in order, those inside JSON included."""
+        found: list[Shown] = []
+        for part in self.parts:
+            if isinstance(part, Shown):
+                found.append(part)
+            elif isinstance(part, Json):
+                found += [file for _, file in part.files if isinstance(file, Shown)]
+        return tuple(found)

@@ -1,0 +1,85 @@
+"""Everything that can go wrong, one class for each `except` a user would write.
+
+ShowAndTellError
+├── BadInput                what the program or a file on disk says is not usable
+│   ├── UnknownModel        no such provider, or not written as provider:model
+│   ├── BadConversation     a conversation file that breaks its own rules
+│   ├── BadValue            a tool's return value that has no JSON (NaN, bytes of no known type)
+│   └── BadFile             one file: empty, torn, too large, not what it says, outside its folder
+├── UnsupportedFile         refused: the model can't be shown these files (all of them are named)
+├── FileChanged             a stored file vanished or changed between plan and send
+├── CannotRender            a wire format met what it can't write: a defect of the plan, not of the input
+├── ToolError               raised by a tool: its text reaches the model word for word
+└── ProviderError           the provider's answer: status, its own words
+    ├── ProviderUnavailable no provider to ask: nothing listens, or no way to send exists
+    └── BadAnswer           bytes that are not the api's stream
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+
+class ShowAndTellError(Exception):
+    """Any error of this library."""
+
+
+class BadInput(ShowAndTellError, ValueError):
+    """What was handed in is not usable."""
+
+
+class UnknownModel(BadInput):
+    """No such model name; the text lists what there is."""
+
+
+class BadConversation(BadInput):
+    """A conversation whose records contradict each other."""
+
+
+class BadValue(BadInput):
+    """A Python value that can't be shown to a model."""
+
+
+class BadFile(BadInput):
+    """A file that can't be used: `name` of the file, the `problem`, and what to do about it."""
+
+    def __init__(self, name: str, problem: str, advice: str) -> None:
+        super().__init__(f"{name} {problem}: {advice}")
+        self.name, self.problem, self.advice = name, problem, advice
+
+
+class UnsupportedFile(ShowAndTellError):
+    """Files that this model can't be shown, raised before anything is sent. `files` holds (label, reason) of each."""
+
+    def __init__(self, model: str, files: Sequence[tuple[str, str]]) -> None:
+        listed = "; ".join(f"{label}: {reason}" for label, reason in files)
+        super().__init__(f"{model} can't be shown {listed}")
+        self.model, self.files = model, tuple(files)
+
+
+class FileChanged(ShowAndTellError):
+    """A stored file is no longer what it was when it was proved."""
+
+
+class CannotRender(ShowAndTellError):
+    """A renderer met what its api can't carry."""
+
+
+class ToolError(ShowAndTellError):
+    """Raise it in a tool to tell the model what went wrong, in your own words."""
+
+
+class ProviderError(ShowAndTellError):
+    """The provider refused a request. `status` is HTTP's (0 where there was none), `text` the provider's own words."""
+
+    def __init__(self, text: str, status: int = 0) -> None:
+        super().__init__(f"{status} {text}" if status else text)
+        self.text, self.status = text, status
+
+
+class ProviderUnavailable(ProviderError):
+    """Nobody answers for this model."""
+
+
+class BadAnswer(ProviderError):
+    """The provider's stream is not what its api promises."""

@@ -1,0 +1,155 @@
+"""What has been proved about files: `Facts` of bytes, `Attachment` of a conversation, and the table `Known`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Literal, Protocol, TypeAlias
+
+from msgspec import Struct
+
+from showandtell.content import By
+
+Kind: TypeAlias = Literal["image", "document", "audio", "video", "text", "other"]
+KINDS: tuple[Kind, ...] = ("image", "document", "audio", "video", "text", "other")
+
+DOCUMENTS = frozenset(
+    {
+        "application/pdf",
+        "application/msword",
+        "application/vnd.ms-excel",
+        "application/vnd.ms-powerpoint",
+        "application/vnd.openxmlformats-officedocument.presentationml.presentation",
+        "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
+        "application/vnd.openxmlformats-officedocument.wordprocessingml.document",
+    }
+)
+TEXTS = frozenset({"application/json", "application/xml", "application/yaml", "application/javascript"})
+
+
+def kind_of(media_type: str) -> Kind:
+    """Sort an IANA media type into one of six kinds; SVG is text, for no model takes it as an image."""
+    if media_type == "image/svg+xml" or media_type in TEXTS:
+        return "text"
+    if media_type in DOCUMENTS:
+        return "document"
+    match media_type.partition("/")[0]:
+        case "image" | "audio" | "video" | "text" as kind:
+            return kind
+        case _:
+            return "other"
+
+
+class Facts(Struct, frozen=True):
+    """What is proved about some bytes: sha256 in hex, IANA type, size in bytes; pixels, pages, seconds where they have any."""
+
+    sha256: str
+    media_type: str
+    size: int
+    pixels: tuple[int, int] | None = None
+    pages: int | None = None
+    seconds: float | None = None
+
+    @property
+    def kind(self) -> Kind:
+        """The kind of the proved type."""
+        return kind_of(self.media_type)
+
+
+class Address(Struct, frozen=True):
+    """A file that only the provider can open: an https, gs or s3 URL, or the provider's own file id."""
+
+    form: Literal["url", "file_id"]
+    value: str
+    media_type: str
+
+    @property
+    def kind(self) -> Kind:
+        """The kind of the declared type; nothing here can prove it."""
+        return kind_of(self.media_type)
+
+
+class Origin(Struct, frozen=True):
+    """Who brought a file: the user, a tool (its name and call), the assistant, a URL, an MCP server."""
+
+    by: By
+    tool: str | None = None
+    call_id: str | None = None
+
+    def __str__(self) -> str:
+        if self.tool is None:
+            return self.by
+        return f"{self.by} {self.tool} ({self.call_id})" if self.call_id else f"{self.by} {self.tool}"
+
+
+class Attachment(Struct, frozen=True):
+    """A file of one conversation. Exactly one of `facts`, `address` and `problem` says what became of it.
+
+    `corrected` holds what the file claimed to be where its bytes say otherwise. `date` is ISO 8601, a day.
+    """
+
+    id: str
+    number: int
+    name: str
+    origin: Origin
+    date: str
+    facts: Facts | None = None
+    address: Address | None = None
+    problem: str | None = None
+    description: str | None = None
+    corrected: str | None = None
+    claimed: str | None = None
+
+    @property
+    def media_type(self) -> str:
+        """The proved type, else the declared one."""
+        proved = self.facts or self.address
+        return proved.media_type if proved else self.claimed or "application/octet-stream"
+
+    @property
+    def kind(self) -> Kind:
+        """The kind that its number is spoken with: "image 5", "document 3"."""
+        return kind_of(self.media_type)
+
+    @property
+    def label(self) -> str:
+        """Kind and number as everybody says them; "file 7" where the kind is unknown."""
+        return f"{'file' if self.kind == 'other' else self.kind} {self.number}"
+
+
+class Want(Struct, frozen=True):
+    """A variant that the plan could use. `at` = account and model for an upload, None for a conversion."""
+
+    sha256: str
+    recipe: str
+    at: str | None = None
+
+
+class Variant(Struct, frozen=True):
+    """What a conversion gave: files, or text; `scale` is below 1 where pixels were lost."""
+
+    files: tuple[Facts, ...] = ()
+    text: str | None = None
+    file_id: str | None = None
+    scale: float = 1.0
+
+
+class Failed(Struct, frozen=True):
+    """A conversion that didn't work, or a provider's rejection, and how we know."""
+
+    reason: str
+    evidence: str = ""
+
+
+Known: TypeAlias = Mapping[Want, Variant | Failed]
+
+
+class Blobs(Protocol):
+    """Where proved bytes are read. Both raise `FileChanged` when they are no longer what `of` says."""
+
+    def chunks(self, of: Facts, size: int) -> Iterator[memoryview]:
+        """Give the bytes in pieces of `size` (the last may be shorter), each valid until the next is asked for."""
+        ...
+
+    def read(self, of: Facts) -> bytes:
+        """Give the bytes at once."""
+        ...
