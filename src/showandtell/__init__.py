@@ -1,0 +1,1 @@
+"""Show & Tell: any tool returns files beside text and JSON, and every model really sees them."""

@@ -98,10 +98,10 @@ class File:
     @classmethod
     def from_reader(
         cls,
-        open: Callable[[], BinaryIO],
+        open: Callable[[], BinaryIO],  # noqa: A002 - it is what it does
         size: int,
         media_type: str,
-        name: str | None = None,  # noqa: A002 - what it does
+        name: str | None = None,
     ) -> File:
         """Take `size` bytes from what `open()` returns, called once, when the message is sent."""
         return cls(Reader(open, size), media_type, name)

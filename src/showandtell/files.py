@@ -40,7 +40,7 @@ def kind_of(media_type: str) -> Kind:
 
 
 class Facts(Struct, frozen=True):
-    """What is proved about some bytes: sha256 in hex, IANA type, size in bytes; pixels, pages, seconds where they have any."""
+    """What is proved about some bytes: sha256 in hex, IANA type, size in bytes; pixels, pages, seconds if any."""
 
     sha256: str
     media_type: str

@@ -1,0 +1,1 @@
+"""The loop: tools, what comes next, and one step after the other."""

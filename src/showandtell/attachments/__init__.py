@@ -1,0 +1,1 @@
+"""From claims to proofs: where bytes are stored and how they are read again."""

@@ -1,0 +1,1 @@
+"""What each place of each model takes, as data with evidence."""

@@ -72,7 +72,7 @@ class Order(Struct, frozen=True):
 
 
 class Budget(Struct, frozen=True):
-    """What one request (and one message of it) may hold. Bytes are of the base64 in the body. None: no limit is known."""
+    """What one request (and one message of it) may hold; bytes are those of the body. None: no limit is known."""
 
     bytes: int | None = None
     images: int | None = None

@@ -1,4 +1,4 @@
-"""The values between the stored conversation and the wire: what the planner reads (`View`), and what it says (`Plan`)."""
+"""The values between stored conversation and wire: what the planner reads (`View`), and what it says (`Plan`)."""
 
 from __future__ import annotations
 

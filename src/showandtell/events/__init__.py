@@ -1,0 +1,1 @@
+"""What happens in a run, and how it becomes a message."""

@@ -1,0 +1,1 @@
+"""The one gate that decodes media, in a child process."""

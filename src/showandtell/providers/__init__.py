@@ -1,0 +1,1 @@
+"""Hosts as rows, and the door to them."""

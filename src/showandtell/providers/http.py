@@ -1,4 +1,4 @@
-"""The door to a provider: `Send` takes a request and gives an answer. aiohttp, the inspector and fault scripts are such."""
+"""The door to a provider: `Send` takes a request and gives an answer, be it by network, inspector or fault script."""
 
 from __future__ import annotations
 
@@ -12,12 +12,23 @@ class HttpRequest(Protocol):
     """A POST: `size` is the exact content-length, `body()` gives the bytes anew for each try."""
 
     @property
-    def url(self) -> str: ...
+    def url(self) -> str:
+        """Where it goes."""
+        ...
+
     @property
-    def headers(self) -> Mapping[str, str]: ...
+    def headers(self) -> Mapping[str, str]:
+        """Headers, keys included: never logged."""
+        ...
+
     @property
-    def size(self) -> int: ...
-    def body(self) -> AsyncIterator[bytes]: ...
+    def size(self) -> int:
+        """The exact content-length."""
+        ...
+
+    def body(self) -> AsyncIterator[bytes]:
+        """The bytes, anew for each try."""
+        ...
 
 
 @dataclass(frozen=True, slots=True)

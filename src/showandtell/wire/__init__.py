@@ -1,0 +1,1 @@
+"""How each api spells entries, and what its stream means. Pure."""
