@@ -7,10 +7,10 @@ a `Shown` can stand in a message.
 from __future__ import annotations
 
 import io
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import BinaryIO, Literal, TypeAlias
+from typing import Any, BinaryIO, Literal, TypeAlias
 from urllib.parse import urlsplit
 
 from msgspec import Struct
@@ -106,6 +106,19 @@ class File:
         """Take `size` bytes from what `open()` returns, called once, when the message is sent."""
         return cls(Reader(open, size), media_type, name)
 
+    @classmethod
+    def __get_pydantic_core_schema__(cls, source: object, handler: object) -> Any:
+        """As a tool's parameter, a File is a number that the model says; the tool gets the file of that number."""
+        from pydantic_core import core_schema  # noqa: PLC0415 - only pydantic calls this, so it is there
+
+        def by_number(number: int, info: Any) -> File:
+            return info.context["file"](number)
+
+        number = core_schema.with_info_after_validator_function(by_number, core_schema.int_schema(ge=1))
+        number["metadata"] = {"pydantic_js_updates": {"description": "the number of a file of this conversation"}}
+        either = core_schema.union_schema([core_schema.is_instance_schema(cls), number])
+        return core_schema.json_or_python_schema(json_schema=number, python_schema=either)
+
     def open(self) -> BinaryIO:
         """Open the bytes for reading; a file named by URI has none here and raises `BadFile`."""
         match self.source:
@@ -193,6 +206,16 @@ class Draft:
     tool: str | None = None
     is_error: bool = False
     stop: Stop | None = None
+
+
+class History(list[Draft]):
+    """A conversation before ingest: its messages in order, and its instructions (empty if none)."""
+
+    instructions: str
+
+    def __init__(self, drafts: Iterable[Draft] = (), instructions: str = "") -> None:
+        super().__init__(drafts)
+        self.instructions = instructions
 
 
 class Message(Struct, frozen=True):

@@ -117,6 +117,11 @@ class Target(Struct, frozen=True, cache_hash=True):
         """The model as people write it: `provider:model`."""
         return f"{self.provider}:{self.model}"
 
+    @property
+    def flags_errors(self) -> bool:
+        """Whether the wire has a field that says that a result is an error; where it hasn't, a label says so."""
+        return self.api != "openai-chat" and self.dialect.status
+
     def cell(self, place: Place, media_type: str, form: Form) -> Cell | None:
         """The first cell of this place and form that lists the type."""
         for cell in self.cells:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Literal, TypeAlias
 
+import msgspec
 from msgspec import Struct
 
 Effort: TypeAlias = Literal["none", "minimal", "low", "medium", "high"]
@@ -15,6 +16,12 @@ class ToolSpec(Struct, frozen=True):
     name: str
     description: str
     parameters: str
+
+
+def is_strict(schema: str) -> bool:
+    """Whether a schema can be asked for strictly: OpenAI answers 400 to one whose top takes other properties."""
+    found = msgspec.json.decode(schema)
+    return isinstance(found, dict) and found.get("additionalProperties") is False  # pyright: ignore[reportUnknownMemberType] - any JSON
 
 
 class Options(Struct, frozen=True):

@@ -89,7 +89,10 @@ def steps(path: str) -> list[str | int]:
 
 
 def locate(tree: Tree, path: str) -> tuple[Placed, ...]:
-    """The files at or below the deepest place of `path` that exists; none where even its first step is unknown."""
+    """The files at or below the deepest place of `path` that exists; none where even its first step is unknown.
+
+    Anthropic's paths name a block's `type` on the way (`content.0.tool_result.content.1`): that step stays in place.
+    """
     here: Tree = tree
     moved = False
     for step in steps(path):
@@ -98,6 +101,8 @@ def locate(tree: Tree, path: str) -> tuple[Placed, ...]:
                 here, moved = here[step], True
             case list() | tuple(), int() if step < len(here):
                 here, moved = here[step], True
+            case Mapping(), str() if here.get("type") == step:
+                pass
             case _:
                 break
     return tuple(slot.placed for slot in slots(here)) if moved else ()

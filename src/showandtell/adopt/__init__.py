@@ -1,0 +1,171 @@
+"""Histories and answers of other libraries as drafts: what the importers share. No SDK is imported, none is needed."""
+
+from __future__ import annotations
+
+from binascii import Error as NotBase64
+from collections.abc import Generator, Iterable, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from enum import Enum
+from typing import Any, TypeAlias, cast
+from urllib.parse import unquote_to_bytes, urlsplit
+
+import msgspec
+import pybase64
+
+from showandtell.content import Draft, File, History, Opaque, Part, Stop, Text, ToolCall
+from showandtell.errors import BadConversation, BadFile
+
+Item: TypeAlias = dict[str, Any]
+Parts: TypeAlias = list[Part | File]
+
+#: Types that a URL's ending stands for, where its message doesn't say one.
+ENDINGS = {
+    "png": "image/png",
+    "jpg": "image/jpeg",
+    "jpeg": "image/jpeg",
+    "gif": "image/gif",
+    "webp": "image/webp",
+    "pdf": "application/pdf",
+    "txt": "text/plain",
+    "csv": "text/csv",
+    "mp3": "audio/mpeg",
+    "wav": "audio/wav",
+    "mp4": "video/mp4",
+    "docx": "application/vnd.openxmlformats-officedocument.wordprocessingml.document",
+    "xlsx": "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
+    "pptx": "application/vnd.openxmlformats-officedocument.presentationml.presentation",
+}
+#: Spellings that libraries use and IANA doesn't.
+SPELLINGS = {"image/jpg": "image/jpeg", "audio/mp3": "audio/mpeg", "audio/x-wav": "audio/wav"}
+
+
+@dataclass(slots=True)
+class Reading:
+    """What an importer has read so far: the history, and the calls by id for the results that follow."""
+
+    history: History = field(default_factory=History)
+    calls: dict[str, str] = field(default_factory=dict[str, str])
+
+    def instruct(self, text: str) -> None:
+        """Add words of the system."""
+        self.history.instructions = "\n\n".join(filter(None, (self.history.instructions, text)))
+
+    def ask(self, parts: Parts) -> None:
+        """Add a user's message."""
+        self.history.append(Draft("user", tuple(parts)))
+
+    def answer(self, parts: Parts, stop: Stop | None = None, *, same: bool = False) -> None:
+        """Add a model's message; with `same`, go on with the one before, if that is a model's."""
+        self.calls |= {part.call_id: part.tool for part in parts if isinstance(part, ToolCall)}
+        if same and self.history and self.history[-1].role == "assistant":
+            parts = [*self.history.pop().parts, *parts]
+        has_calls = any(isinstance(part, ToolCall) for part in parts)
+        self.history.append(Draft("assistant", tuple(parts), stop=stop or ("tool_calls" if has_calls else "end")))
+
+    def result(self, call_id: str, parts: Parts, place: str, *, is_error: bool = False) -> None:
+        """Add a tool's result; its tool is the one that was called under this id."""
+        if call_id not in self.calls:
+            raise BadConversation(f"{place} answers the call {call_id!r}, which no message before it makes")
+        self.history.append(Draft("tool", tuple(parts), call_id, self.calls[call_id], is_error))
+
+    def stop(self, stop: Stop | None) -> None:
+        """Say why the last message ended, where it is known better."""
+        if stop and self.history and self.history[-1].role == "assistant":
+            self.history[-1] = replace(self.history[-1], stop=stop)
+
+
+@contextmanager
+def shaped(place: str) -> Generator[None]:
+    """Say of a message that lacks a field, or holds the wrong thing in one, where it stands."""
+    try:
+        yield
+    except (AttributeError, KeyError, TypeError, IndexError) as error:
+        # What others hand in may be of any shape; checking each field by hand would double every importer.
+        raise BadConversation(f"{place} is not as its api writes it: {error!r}") from error
+
+
+def plain(value: object) -> Any:
+    """Turn an SDK's objects, at any depth, into dicts, lists and scalars; bytes stay bytes."""
+    dump = getattr(value, "model_dump", None)
+    if callable(dump):
+        return plain(dump(warnings=False))
+    match value:
+        case Mapping():
+            return {key: plain(held) for key, held in cast("Mapping[str, object]", value).items()}
+        case list() | tuple():
+            return [plain(held) for held in cast("Iterable[object]", value)]
+        case Enum():
+            return value.value
+        case _:
+            return value
+
+
+def items_of(value: object) -> list[Any]:
+    """The items of a history, plain; a single message, answer or text is a history of one."""
+    found = plain(value)
+    return cast("list[Any]", found) if isinstance(found, list) else [found]
+
+
+def to_json(value: object) -> str:
+    """JSON text of a plain value."""
+    return msgspec.json.encode(value).decode()
+
+
+def opaque(provider: str, item: Item) -> Opaque:
+    """Keep an item for its provider, without the fields that an SDK left empty."""
+    return Opaque(provider, to_json({key: value for key, value in item.items() if value is not None}))
+
+
+def words(text: str | None) -> Parts:
+    """A text as parts: none where it is empty."""
+    return [Text(text)] if text else []
+
+
+def inline(data: str | bytes, media_type: str | None, name: str | None = None, description: str | None = None) -> File:
+    """A file from base64, standard or url-safe, or from bytes. Raises `BadFile` where it is not base64."""
+    raw = data if isinstance(data, bytes) else unbase64(data, name or media_type or "a file")
+    return File.from_bytes(raw, spelled(media_type), name, description)
+
+
+def unbase64(text: str, name: str) -> bytes:
+    """Decode base64 of either alphabet, padded or not."""
+    if "-" in text or "_" in text:
+        text = text.replace("-", "+").replace("_", "/")
+    try:
+        return pybase64.b64decode(text + "=" * (-len(text) % 4), validate=True)
+    except (NotBase64, ValueError) as error:
+        raise BadFile(name, "is not base64", "hand in the bytes as base64 or as a data URL") from error
+
+
+def link(url: str, fallback: str | None = None, name: str | None = None, media_type: str | None = None) -> File:
+    """A file from a data URL, or an address that the provider opens.
+
+    `fallback` is the type of an address whose ending says none: those wires only tell an image from a document.
+    """
+    if url.startswith("data:"):
+        return from_data_url(url, name)
+    ending = urlsplit(url).path.rpartition(".")[2].lower()
+    return File.from_uri(url, spelled(media_type) or ENDINGS.get(ending, fallback), name)
+
+
+def from_data_url(url: str, name: str | None = None) -> File:
+    """Decode `data:image/png;base64,…`, or text with percent signs."""
+    head, _, data = url[len("data:") :].partition(",")
+    media_type = head.partition(";")[0] or "text/plain"
+    if head.endswith(";base64"):
+        return inline(data, media_type, name)
+    return File.from_bytes(unquote_to_bytes(data), media_type, name)
+
+
+def spelled(media_type: str | None) -> str | None:
+    """A media type without parameters, in IANA's spelling."""
+    bare = (media_type or "").partition(";")[0].strip().lower()
+    return SPELLINGS.get(bare, bare) or None
+
+
+def unknown(place: str, item: object) -> BadConversation:
+    """The error for what an importer doesn't know, by its place and type: nothing is dropped in silence."""
+    fields = cast("Item", item if isinstance(item, dict) else {"type": type(item).__name__})
+    what = fields.get("type") or fields.get("role") or ", ".join(fields) or "none"
+    return BadConversation(f"{place} is of a type that can't be adopted: {what}")

@@ -1,0 +1,225 @@
+"""The loop: ask what comes next, do it, and store it. It knows a conversation, a way to send, and its tools."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TypeAlias
+
+import msgspec
+
+from showandtell.agent.context import Context, Files
+from showandtell.agent.decide import AskModel, Close, Limits, Over, RunTools, Wait, decide
+from showandtell.agent.doors import Conversation
+from showandtell.agent.execute import execute, failed
+from showandtell.agent.tools import Tool
+from showandtell.attachments.ingest import new_id
+from showandtell.attachments.shelf import Proved
+from showandtell.capabilities.cells import Target
+from showandtell.collect import ToolResult
+from showandtell.content import Draft, Json, Message, Stop, Text, ToolCall
+from showandtell.delivery.plan import prepare, refuse
+from showandtell.delivery.values import Plan, Policy, Receipt
+from showandtell.errors import ProviderError, ShowAndTellError, UnsupportedFile
+from showandtell.events.fold import Fold
+from showandtell.events.types import (
+    ApprovalNeeded,
+    ErrorEvent,
+    Event,
+    FileEvent,
+    Finish,
+    ReceiptEvent,
+    StepFinish,
+    StepStart,
+    ToolOutput,
+    ToolProgress,
+    ToolStart,
+    Usage,
+)
+from showandtell.files import Attachment
+from showandtell.providers.exchange import Exchange
+from showandtell.wire.body import Fragments, compose
+from showandtell.wire.options import Options
+
+Emit: TypeAlias = Callable[[Event], None]
+Ready: TypeAlias = tuple[Draft, Sequence[Proved]]
+
+CANCELLED = "the run was cancelled, so this call was not finished"
+
+
+@dataclass
+class Loop:
+    """One run over one conversation. `emit` is called with every event, in the event loop's thread."""
+
+    conversation: Conversation
+    target: Target
+    exchange: Exchange
+    tools: Mapping[str, Tool]
+    options: Options
+    limits: Limits
+    policy: Policy
+    fragments: Fragments
+    emit: Emit
+    usage: Usage = field(default_factory=Usage)
+    told: dict[int, Receipt] = field(default_factory=dict[int, Receipt])
+    error: Exception | None = None
+
+    async def run(self, drafts: Sequence[Draft]) -> None:
+        """Store what is said, then go on until nothing is left to do. The last event is always a `Finish`."""
+        try:
+            self.told = dict(self.conversation.receipts)
+            for draft in drafts:
+                self.store(draft, await self.conversation.prove(draft))
+            over = await self.steps()
+        except asyncio.CancelledError:
+            self.close(CANCELLED)
+            self.emit(Finish("incomplete", "cancelled", self.usage))
+            raise
+        except UnsupportedFile as error:
+            over = self.fail(error, Over("refused", "file"))
+        except ShowAndTellError as error:
+            over = self.fail(error, Over("error", error.text if isinstance(error, ProviderError) else str(error)))
+        self.emit(Finish(over.status, over.reason, self.usage))
+
+    def fail(self, error: Exception, over: Over) -> Over:
+        """Tell an error, and close what it left open."""
+        self.error = error
+        self.emit(ErrorEvent(type(error).__name__, str(error)))
+        self.close(f"the run ended with an error, so this call was not run: {type(error).__name__}")
+        return over
+
+    async def steps(self) -> Over:
+        """Do what `decide` says until it says that the run is over."""
+        while True:
+            match decide(self.conversation.view(), self.limits):
+                case AskModel() as ask:
+                    await self.ask(ask)
+                case RunTools(calls, denied):
+                    await self.run_tools(calls, dict(denied))
+                case Close(calls, why):
+                    self.close(why, calls)
+                case Wait(calls):
+                    for call in calls:
+                        self.emit(ApprovalNeeded(call.call_id, call.tool, call.arguments))
+                    return Over("waiting", "approval")
+                case over:
+                    return over
+
+    async def ask(self, ask: AskModel) -> None:
+        """One model call: plan, render, send, parse, fold, store."""
+        plan = await self.plan()
+        options = msgspec.structs.replace(self.options, tool_choice="none") if ask.forbid_tools else self.options
+        request = compose(plan, self.target, options, self.fragments, self.conversation.blobs)
+        self.emit(StepStart(ask.step))
+        self.tell(ask.step, plan)
+        fold = Fold(new_id("msg"), self.target.provider, self.used_ids())
+        stop: Stop | None = "error"
+        try:
+            async for batch in self.exchange.ask(request):
+                fold.add(batch)
+                for event in batch:
+                    self.emit(event)
+            stop = None
+        except asyncio.CancelledError:
+            stop = "cancelled"
+            raise
+        finally:
+            message = fold.message() if stop is None else msgspec.structs.replace(fold.message(), stop=stop)
+            self.usage += fold.usage
+            if message.parts or stop is None:
+                self.conversation.append(message, plan.receipts)
+                self.emit(StepFinish(ask.step, message.stop or "cut", fold.usage))
+
+    async def plan(self) -> Plan:
+        """What the model is given now; what was learnt on the way is kept. Raises `UnsupportedFile`."""
+        known = self.conversation.known()
+        plan, learnt = await prepare(self.conversation.view(), self.target, known, self.conversation.load, self.policy)
+        if len(learnt) > len(known):
+            self.conversation.learn(learnt)
+        refuse(plan, self.target)
+        return plan
+
+    def tell(self, step: int, plan: Plan) -> None:
+        """Emit the receipts that are new or changed since the last step."""
+        for receipt in plan.receipts:
+            if self.told.get(receipt.number) != receipt:
+                self.told[receipt.number] = receipt
+                self.emit(ReceiptEvent(step, receipt.record()))
+
+    async def run_tools(self, calls: Sequence[ToolCall], denied: Mapping[ToolCall, str]) -> None:
+        """Run calls side by side; results are stored as they finish, and numbered and told in call order."""
+        tasks: list[tuple[ToolCall, asyncio.Task[Ready]]] = []
+        for call in [*calls, *denied]:
+            self.emit(ToolStart(call.call_id, call.tool, call.arguments))
+            tasks.append((call, asyncio.create_task(self.run_tool(call, denied.get(call)))))
+        try:
+            for _, task in tasks:
+                self.store(*await task)
+        except BaseException:
+            for _, task in tasks:
+                task.cancel()
+            await asyncio.gather(*[task for _, task in tasks], return_exceptions=True)
+            raise
+
+    async def run_tool(self, call: ToolCall, no: str | None) -> Ready:
+        """One call, up to the point where its result could be numbered."""
+        if no is None:
+            result = await execute(call, self.tools, self.context(call))
+        else:
+            result = failed(f"the person did not allow this call{': ' + no if no else ''}")
+        draft = result_draft(call, result)
+        return draft, await self.conversation.prove(draft)
+
+    def context(self, call: ToolCall) -> Context:
+        """What the tool may know."""
+        running = asyncio.get_running_loop()
+
+        def emit(progress: ToolProgress) -> None:
+            running.call_soon_threadsafe(self.emit, progress)
+
+        files = Files(self.conversation.attachments, self.conversation.file)
+        return Context(self.conversation.owner, self.conversation.id, call.call_id, files, emit)
+
+    def store(self, draft: Draft, proved: Sequence[Proved]) -> None:
+        """Number and store a message, and tell of its files."""
+        before = set(self.conversation.attachments)
+        message = self.conversation.record(draft, proved)
+        for number, file in self.conversation.attachments.items():
+            if number not in before:
+                self.emit(file_event(file))
+        if message.role == "tool":
+            numbers = tuple(shown.number for shown in message.showings)
+            text = "\n".join(part.text for part in message.parts if isinstance(part, Text | Json))
+            self.emit(ToolOutput(message.call_id or "", message.tool or "", text, numbers, message.is_error))
+
+    def close(self, why: str, calls: Sequence[ToolCall] | None = None) -> None:
+        """Give calls (all open ones, if none are named) an error result, so that the history can be used again."""
+        for call in self.open_calls() if calls is None else calls:
+            self.store(result_draft(call, failed(why)), ())
+
+    def open_calls(self) -> list[ToolCall]:
+        """Calls without a result, in order."""
+        messages = self.conversation.view().messages
+        answered = {message.call_id for message in messages if message.role == "tool"}
+        return [call for message in messages for call in message.calls if call.call_id not in answered]
+
+    def used_ids(self) -> frozenset[str]:
+        """Every call id of the conversation: a new call must not take one."""
+        return frozenset(call.call_id for message in self.conversation.view().messages for call in message.calls)
+
+
+def result_draft(call: ToolCall, result: ToolResult) -> Draft:
+    """A tool's result as a message before ingest."""
+    return Draft("tool", result.parts, call.call_id, call.tool, result.is_error)
+
+
+def file_event(file: Attachment) -> FileEvent:
+    """What is told of a file that joined the conversation."""
+    size = file.facts.size if file.facts else 0
+    return FileEvent(file.number, file.id, file.name, file.kind, file.media_type, size, str(file.origin), file.problem)
+
+
+def last_text(messages: Sequence[Message]) -> str:
+    """The words of the newest assistant message."""
+    return next((message.text for message in reversed(messages) if message.role == "assistant"), "")

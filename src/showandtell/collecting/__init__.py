@@ -1,0 +1,1 @@
+"""How values of any kind are read into parts; `showandtell.collect` is the door."""

@@ -1,0 +1,89 @@
+"""Bytes and their spellings: base64, data URIs, UTF-8 text, and bytes whose signature says what they are.
+
+Nothing here opens a path or an address.
+"""
+
+from __future__ import annotations
+
+import binascii
+from urllib.parse import unquote
+
+import pybase64
+
+from showandtell.collecting.places import Misfit
+from showandtell.content import File
+from showandtell.media.claims import UNKNOWN
+from showandtell.media.signatures import narrow_type, recognise
+
+#: A data URI's type and parameters end before this; a longer head is text that merely begins with "data:".
+LONGEST_HEAD = 512
+
+
+def proved_type(data: bytes) -> str | None:
+    """The media type that a signature proves, None where there is none."""
+    candidate = recognise(lambda offset, length: data[offset : offset + length], len(data))
+    proved = candidate and narrow_type(candidate, None)
+    return None if proved == UNKNOWN else proved
+
+
+def read_bytes(data: bytes) -> File | str:
+    """A file where the signature proves its type, words where the bytes are UTF-8 text."""
+    media_type = proved_type(data)
+    if media_type:
+        return File.from_bytes(data, media_type)
+    try:
+        text = data.decode()
+    except UnicodeDecodeError:
+        text = "\0"
+    if "\0" in text:
+        raise Misfit(f"{len(data)} bytes of no known type; return File.from_bytes(data, media_type=...)")
+    return text
+
+
+def join_surrogates(text: str) -> str:
+    """Join surrogate pairs and put U+FFFD for lone ones, so that the text has a UTF-8 form."""
+    if text.isascii():
+        return text
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+    return text
+
+
+def decode_base64(text: str) -> bytes | None:
+    """The bytes, None where it isn't base64; line breaks are allowed, as MIME writes them."""
+    try:
+        return pybase64.b64decode(text, validate=True)
+    except (binascii.Error, ValueError):
+        pass
+    try:
+        return pybase64.b64decode("".join(text.split()), validate=True)
+    except (binascii.Error, ValueError):
+        return None
+
+
+def file_from_base64(data: str, media_type: str | None, name: str | None = None) -> File:
+    """The file that a block carries as base64 or as a data URI; what doesn't decode is a misfit."""
+    if data.startswith("data:"):
+        file = read_data_uri(data)
+        if file is None:
+            raise Misfit(f"a data URI that doesn't decode ({data[:40]!r}); send whole base64")
+        return File(file.source, file.media_type or media_type, name or file.name)
+    decoded = decode_base64(data)
+    if not decoded:
+        raise Misfit(f"a file block whose base64 doesn't decode ({len(data)} characters); send whole, padded base64")
+    return File(decoded, media_type, name)
+
+
+def read_data_uri(text: str) -> File | None:
+    """The file of `data:<media type>;base64,<data>`, None for every other text."""
+    comma = text.find(",", 0, LONGEST_HEAD)
+    if comma < 0 or not text.startswith("data:"):
+        return None
+    media_type, *parameters = text[len("data:") : comma].split(";")
+    if "/" not in media_type or parameters[-1:] != ["base64"]:
+        return None
+    data = decode_base64(text[comma + 1 :])
+    named = (unquote(word.removeprefix("name=")) for word in parameters if word.startswith("name="))
+    return File(data, media_type, next(named, None)) if data else None

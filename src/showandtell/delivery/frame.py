@@ -1,0 +1,211 @@
+"""The third pass: entries. Every file gets its label, relocated ones their frame after all results of the step.
+
+What a wire demands of neighbours (results first, fillers, turns of their own) is `Order`; this file only obeys it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any, Literal, TypeAlias
+
+import msgspec
+
+from showandtell.capabilities.cells import Order, Target
+from showandtell.content import Approval, Json, Message, Opaque, Shown, Text, ToolCall
+from showandtell.delivery import labels
+from showandtell.delivery.ids import spell
+from showandtell.delivery.place import Placement
+from showandtell.delivery.values import Data, Entry, Placed, Result, View
+
+Piece: TypeAlias = Text | Data | Placed
+EntryPart: TypeAlias = Text | Data | Placed | Result | ToolCall | Opaque
+
+
+class Turns:
+    """Entries in the making: merges neighbours of one role, keeps relocated files until a user turn may hold them."""
+
+    def __init__(self, order: Order) -> None:
+        self.order = order
+        self.turns: list[tuple[Literal["user", "assistant"], list[EntryPart]]] = []
+        self.relocated: list[Piece] = []
+
+    def results(self, parts: Sequence[Result]) -> None:
+        """Results of one step; they open a turn of their own."""
+        self.turns.append(("user", list(parts)))
+
+    def assistant(self, parts: Sequence[EntryPart]) -> None:
+        """What the model said."""
+        if not parts:
+            return
+        if not self.turns:
+            self.turns.append(("user", [Text(labels.NO_WORDS)]))
+        if self.turns[-1][0] == "assistant":
+            self.turns[-1][1].extend(parts)
+        else:
+            self.turns.append(("assistant", list(parts)))
+
+    def user(self, parts: Sequence[Piece]) -> None:
+        """What a person said, behind what was relocated."""
+        self._follow(parts)
+
+    def flush(self) -> None:
+        """Give the relocated files their place after the results."""
+        if self.relocated:
+            self._follow(self.relocated)
+            self.relocated = []
+
+    def _follow(self, parts: Sequence[Piece]) -> None:
+        last = self.turns[-1] if self.turns else None
+        if last is None or last[0] == "assistant":
+            self.turns.append(("user", list(parts)))
+        elif not isinstance(last[1][-1], Result) or self._same_turn(parts):
+            last[1].extend(parts)
+        else:
+            if self.order.after_results == "filler":
+                self.turns.append(("assistant", [Text(self.order.filler)]))
+            self.turns.append(("user", list(parts)))
+
+    def _same_turn(self, parts: Sequence[Piece]) -> bool:
+        match self.order.after_results:
+            case "same_turn":
+                return True
+            case "own_turn":
+                return False
+            case "filler":
+                media = any(isinstance(part, Placed) and part.file.kind != "image" for part in parts)
+                return self.order.filler_when == "media" and not media
+
+
+def frame(view: View, placements: Sequence[Placement], target: Target) -> tuple[Entry, ...]:
+    """Turn messages and their placements (one for each showing, in order) into entries."""
+    turns, rest = Turns(target.order), iter(placements)
+    results: list[Result] = []
+    for message in view.messages:
+        if message.role == "tool":
+            results.append(_result(message, rest, target, turns))
+            continue
+        if message.parts and all(isinstance(part, Approval) for part in message.parts):
+            continue
+        if results:
+            turns.results(_in_call_order(results, turns))
+            results = []
+        turns.flush()
+        if message.role == "user":
+            pieces = [piece for part in message.parts for piece in _pieces(part, rest, target, turns)]
+            turns.user(pieces or [Text(labels.NO_WORDS)])
+        else:
+            turns.assistant([piece for part in message.parts for piece in _said(part, rest, target, turns)])
+    if results:
+        turns.results(_in_call_order(results, turns))
+    turns.flush()
+    return tuple(Entry(role, tuple(parts)) for role, parts in turns.turns)
+
+
+def _in_call_order(results: list[Result], turns: Turns) -> list[Result]:
+    """Results in the order of their calls, which xAI and Gemini expect; history may hold them as they finished."""
+    calls = turns.turns[-1][1] if turns.turns else []
+    order = {call.call_id: index for index, call in enumerate(calls) if isinstance(call, ToolCall)}
+    return sorted(results, key=lambda result: order.get(result.call_id, len(order)))
+
+
+def _result(message: Message, rest: Iterator[Placement], target: Target, turns: Turns) -> Result:
+    pieces = [labels.failed()] if message.is_error and not target.flags_errors else list[Piece]()
+    pieces += [piece for part in message.parts for piece in _pieces(part, rest, target, turns)]
+    call_id = spell(message.call_id or "", target.order.call_ids)
+    return Result(call_id, message.tool or "", tuple(pieces) or (Text(labels.NO_OUTPUT),), message.is_error)
+
+
+def _said(part: object, rest: Iterator[Placement], target: Target, turns: Turns) -> list[EntryPart]:
+    """The parts of a model's message: what belongs to another provider is left out, files follow in a user turn."""
+    match part:
+        case ToolCall():
+            own = part.opaque if part.opaque and part.opaque.provider == target.provider else None
+            call_id, arguments = spell(part.call_id, target.order.call_ids), labels.escape(part.arguments)
+            if call_id == part.call_id and arguments is part.arguments and own is part.opaque:
+                return [part]
+            return [ToolCall(call_id, part.tool, arguments, own)]
+        case Opaque():
+            return [part] if part.provider == target.provider else []
+        case _:
+            return list(_pieces(part, rest, target, turns))
+
+
+def _pieces(part: object, rest: Iterator[Placement], target: Target, turns: Turns) -> list[Piece]:
+    match part:
+        case Text():
+            return [labels.said(part)] if part.audience != "user" and part.text.strip() else []
+        case Json():
+            return _json(part, rest, target, turns)
+        case Shown():
+            return _file(next(rest), target, turns)
+        case _:
+            return []
+
+
+def _json(part: Json, rest: Iterator[Placement], target: Target, turns: Turns) -> list[Piece]:
+    if not part.files:
+        return [Data(labels.escape(part.text))]
+    value: Any = msgspec.json.decode(part.text)
+    files: list[Piece] = []
+    for pointer, _ in part.files:
+        placement = next(rest)
+        value = _put(value, pointer, labels.in_json(placement.attachment))
+        files += _file(placement, target, turns)
+    return [Data(labels.escape(msgspec.json.encode(value).decode())), *files]
+
+
+def _put(value: Any, pointer: str, words: str) -> Any:
+    """Write words where a file lay in a JSON value (RFC 6901)."""
+    keys = [key.replace("~1", "/").replace("~0", "~") for key in pointer.split("/")[1:]]
+    if not keys:
+        return words
+    holder: Any = value
+    for key in keys[:-1]:
+        holder = holder[_step(holder, key)]
+    holder[_step(holder, keys[-1])] = words
+    return value
+
+
+def _step(holder: Any, key: str) -> int | str:
+    return int(key) if isinstance(holder, list) else key
+
+
+def _file(placement: Placement, target: Target, turns: Turns) -> list[Piece]:
+    """What stands where a file was shown; the file itself may be put off until after the results."""
+    file = placement.attachment
+    match placement.delivery:
+        case "listed":
+            return [labels.listed(file)]
+        case "noted" | "refused":
+            return [labels.not_sent(file, placement.reason)]
+        case "relocated":
+            call_id = _call_id(placement, target)
+            start = labels.frame_start(file, call_id, _note(placement))
+            turns.relocated += [start, *_placed(placement), labels.frame_end(file)]
+            return [labels.shown_below(file)]
+        case "native":
+            beside = labels.beside(file, _call_id(placement, target), _note(placement))
+            if placement.variant is not None and placement.variant.text is not None:
+                return [beside, Text(labels.escape(placement.variant.text)), labels.frame_end(file)]
+            return [beside, *_placed(placement)]
+
+
+def _placed(placement: Placement) -> list[Placed]:
+    place = placement.place or "user"
+    name, number, nth = placement.attachment.name, placement.attachment.number, placement.nth
+    return [Placed(number, nth, name, file, place) for file in placement.files]
+
+
+def _call_id(placement: Placement, target: Target) -> str | None:
+    call_id = placement.attachment.origin.call_id
+    return spell(call_id, target.order.call_ids) if call_id else None
+
+
+def _note(placement: Placement) -> str:
+    """What a converted file is not: whole, or in its own size."""
+    variant = placement.variant
+    if variant is None:
+        return ""
+    if variant.text is not None:
+        return "as text"
+    return f"scaled to {variant.scale:.0%}" if variant.scale < 1 else "converted"

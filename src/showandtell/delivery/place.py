@@ -1,0 +1,221 @@
+"""The second pass: the rung that each showing takes, and why. The first that holds wins; the reason is kept.
+
+native → relocated → either with a converted variant → noted or refused; out of view → listed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from msgspec import Struct
+
+from showandtell.capabilities.cells import Cell, Place, Target
+from showandtell.content import Message
+from showandtell.delivery.labels import size_of
+from showandtell.delivery.values import Delivery, Policy, View
+from showandtell.files import Address, Attachment, Facts, Failed, Kind, Known, Variant, Want
+
+#: What may be tried when a file can't go as it is, best first.
+RECIPES: dict[Kind, tuple[str, ...]] = {
+    "image": ("image",),
+    "document": ("pages", "text"),
+    "audio": ("audio", "transcript"),
+    "video": ("frames",),
+    "text": ("text",),
+    "other": (),
+}
+WORDS = frozenset({"text", "transcript"})
+YIELDS: dict[str, str] = {"image": "image/png", "pages": "image/png", "frames": "image/png", "audio": "audio/wav"}
+
+
+class Placement(Struct, frozen=True):
+    """One showing's rung. `files` go to `place`; where there are none, `text` (a variant's) or a note stands there."""
+
+    attachment: Attachment
+    nth: int
+    delivery: Delivery
+    reason: str
+    place: Place | None = None
+    cell: Cell | None = None
+    files: tuple[Facts | Address, ...] = ()
+    variant: Variant | None = None
+    pending: Want | None = None
+
+
+class Showing(Struct, frozen=True):
+    """One showing as the pass meets it.
+
+    `group` names the wire message it will stand in, results of one step together; `answered`: the run answers its
+    message; `newest`: nothing has followed that message yet.
+    """
+
+    attachment: Attachment
+    nth: int
+    message: Message
+    group: str
+    in_view: bool
+    answered: bool
+    newest: bool
+
+
+def place(view: View, target: Target, known: Known, policy: Policy, first: int) -> tuple[Placement, ...]:
+    """Give every showing, in the order of the conversation, its rung. `first` is the frontier."""
+    counts = Counts(target)
+    placements: list[Placement] = []
+    for showing in showings(view, first):
+        placement = settle(showing, target, known, policy)
+        placements.append(counts.bound(showing, placement, target, policy))
+    return tuple(placements)
+
+
+def showings(view: View, first: int) -> Iterator[Showing]:
+    """Every showing of the conversation in order."""
+    seen: dict[int, int] = {}
+    index = 0
+    group = ""
+    for message in view.messages:
+        group = group if message.role == "tool" else message.id
+        answered = message.id == view.answering
+        newest = message is view.messages[-1]
+        for shown in message.showings:
+            seen[shown.number] = nth = seen.get(shown.number, 0) + 1
+            yield Showing(view.attachments[shown.number], nth, message, group, index >= first, answered, newest)
+            index += 1
+
+
+def settle(showing: Showing, target: Target, known: Known, policy: Policy) -> Placement:
+    """The first rung that holds for one showing."""
+    file, nth = showing.attachment, showing.nth
+    if not showing.in_view:
+        if showing.answered and showing.newest:
+            return without(showing, policy, "one request can't hold so many files")
+        return Placement(file, nth, "listed", "out of view: the request's limits leave no room for older files")
+    if file.problem is not None:
+        return without(showing, policy, file.problem)
+    whole = file.facts or file.address
+    if whole is None:
+        return without(showing, policy, "nothing is known of its bytes")
+    reasons: list[str] = []
+    for where in places(showing, target):
+        cell, reason = fit(where, whole, target, known)
+        if cell is not None:
+            return Placement(file, nth, rung(showing, where), reason, where, cell, (whole,))
+        reasons.append(reason)
+    return convert(showing, target, known, policy, reasons)
+
+
+def places(showing: Showing, target: Target) -> tuple[Place, ...]:
+    """Where a showing may go, best first: a tool's file into its result, unless errors there carry no media."""
+    if showing.message.role != "tool" or (showing.message.is_error and not target.order.error_media):
+        return ("user",)
+    return ("tool_result", "user")
+
+
+def rung(showing: Showing, where: Place) -> Delivery:
+    """A file in its own place is native; a tool's (or the assistant's) in a user message is relocated."""
+    return "native" if where == "tool_result" or showing.message.role == "user" else "relocated"
+
+
+def fit(where: Place, file: Facts | Address, target: Target, known: Known) -> tuple[Cell | None, str]:
+    """The cell that takes a file at a place, with the reason; or None, and why not."""
+    form = "inline" if isinstance(file, Facts) else file.form
+    at = "a tool result" if where == "tool_result" else "a user message"
+    cell = target.cell(where, file.media_type, form)
+    if cell is None:
+        how = "" if form == "inline" else f" by {form}"
+        return None, f"{target.name} takes no {file.media_type} in {at}{how}"
+    if cell.verdict in {"blind", "rejects"} or (cell.verdict == "unproven" and where == "tool_result"):
+        return None, f"{file.media_type} in {at} of {target.name}: {cell.verdict}"
+    reason = over(cell, file)
+    if reason is not None:
+        return None, reason
+    if isinstance(file, Facts):
+        rejected = known.get(Want(file.sha256, f"original/{where}", target.name + target.account))
+        if isinstance(rejected, Failed):
+            return None, rejected.reason
+    return cell, f"{target.name} takes {file.media_type} in {at}"
+
+
+def over(cell: Cell, file: Facts | Address) -> str | None:
+    """Which limit of the cell a file breaks, in words; None where it breaks none."""
+    if isinstance(file, Address):
+        scheme = file.value.partition(":")[0]
+        wrong = cell.form == "url" and scheme not in cell.url_schemes
+        return f"{scheme}: addresses can't be opened there" if wrong else None
+    limits = cell.limits
+    if limits.bytes is not None and file.size > limits.bytes:
+        return f"it is {size_of(file.size)}, the limit is {size_of(limits.bytes)}"
+    if limits.side is not None and file.pixels is not None and max(file.pixels) > limits.side:
+        return f"it is {file.pixels[0]}x{file.pixels[1]} pixels, the limit is {limits.side} a side"
+    if limits.pages is not None and file.pages is not None and file.pages > limits.pages:
+        return f"it has {file.pages} pages, the limit is {limits.pages}"
+    return None
+
+
+def convert(showing: Showing, target: Target, known: Known, policy: Policy, reasons: Sequence[str]) -> Placement:
+    """The third rung: another form of the file. What isn't known yet is wanted; what failed says why."""
+    facts = showing.attachment.facts
+    failures: list[str] = []
+    for recipe in RECIPES[facts.kind] if facts else ():
+        if recipe not in WORDS and not _taken(YIELDS[recipe], showing, target):
+            continue
+        want = Want(facts.sha256, recipe) if facts else None
+        match known.get(want) if want else None:
+            case None:
+                return Placement(showing.attachment, showing.nth, "noted", "being converted", pending=want)
+            case Failed() as failed:
+                failures.append(f"as {recipe}: {failed.reason}")
+            case Variant() as variant:
+                found = _converted(showing, variant, target, known, reasons[0])
+                if found is not None:
+                    return found
+    return without(showing, policy, "; ".join([*reasons[-1:], *failures]))
+
+
+def _taken(media_type: str, showing: Showing, target: Target) -> bool:
+    return any(target.cell(where, media_type, "inline") is not None for where in places(showing, target))
+
+
+def _converted(showing: Showing, variant: Variant, target: Target, known: Known, why: str) -> Placement | None:
+    for where in places(showing, target):
+        if variant.text is not None:
+            place: Place = "tool_result" if showing.message.role == "tool" else "user"
+            return Placement(
+                showing.attachment, showing.nth, "native", f"given as words: {why}", place, variant=variant
+            )
+        fits = [fit(where, file, target, known) for file in variant.files]
+        cell = fits[0][0] if fits else None
+        if cell is not None and all(found is not None for found, _ in fits):
+            reason = f"converted: {why}"
+            return Placement(
+                showing.attachment, showing.nth, rung(showing, where), reason, where, cell, variant.files, variant
+            )
+    return None
+
+
+def without(showing: Showing, policy: Policy, reason: str) -> Placement:
+    """The last rungs: refused where a person waits for this very file (or the program is strict), else noted."""
+    refused = showing.answered or policy.strict
+    return Placement(showing.attachment, showing.nth, "refused" if refused else "noted", reason)
+
+
+class Counts:
+    """How many images and documents a wire message holds so far; results of one step count as one message."""
+
+    def __init__(self, target: Target) -> None:
+        self.limits = (target.budget.message_images, target.budget.message_documents)
+        self.group: str | None = None
+        self.used = [0, 0]
+
+    def bound(self, showing: Showing, placement: Placement, target: Target, policy: Policy) -> Placement:
+        """The placement itself, or its refusal where the message is full."""
+        if self.limits == (None, None):
+            return placement
+        if showing.group != self.group:
+            self.group, self.used = showing.group, [0, 0]
+        for index, kind in enumerate(("image", "document")):
+            self.used[index] += sum(file.kind == kind for file in placement.files)
+            limit = self.limits[index]
+            if limit is not None and self.used[index] > limit and placement.files:
+                return without(showing, policy, f"{target.name} takes {limit} {kind}s in one message")
+        return placement

@@ -1,0 +1,71 @@
+"""The planner: from a stored conversation to entries and receipts. It reads no byte and waits for nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Iterable, Sequence
+
+from showandtell.capabilities.cells import Target
+from showandtell.delivery.frame import frame
+from showandtell.delivery.frontier import frontier
+from showandtell.delivery.mark import mark
+from showandtell.delivery.place import Placement, place
+from showandtell.delivery.values import Plan, Policy, Receipt, View
+from showandtell.errors import UnsupportedFile
+from showandtell.files import Facts, Known, Want
+
+
+def plan(view: View, target: Target, known: Known, policy: Policy) -> Plan:
+    """Say where every file goes. Ask again with what `wants` names in `known`, until it wants nothing."""
+    placements = place(view, target, known, policy, frontier(view, target, policy))
+    wants = frozenset(placement.pending for placement in placements if placement.pending)
+    if wants:
+        return Plan((), (), wants)
+    entries = frame(view, placements, target)
+    return Plan(entries, receipts(placements), wants, mark(entries, target, policy))
+
+
+def receipts(placements: Sequence[Placement]) -> tuple[Receipt, ...]:
+    """One receipt for each file; of a file that is shown twice, its newest showing counts."""
+    newest = {placement.attachment.number: placement for placement in placements}
+    return tuple(receipt(newest[number]) for number in sorted(newest))
+
+
+def receipt(placement: Placement) -> Receipt:
+    """What is told about one placement."""
+    file, variant = placement.attachment, placement.variant
+    text = variant.text if variant and variant.text is not None else ""
+    size = sum(sent.size for sent in placement.files if isinstance(sent, Facts)) + len(text.encode())
+    reason = placement.reason
+    if file.corrected:
+        reason += f"; it claimed to be {file.corrected} and is {file.media_type}"
+    return Receipt(
+        number=file.number,
+        name=file.name,
+        kind=file.kind,
+        media_type=file.media_type,
+        origin=str(file.origin),
+        place=placement.place,
+        delivery=placement.delivery,
+        converted=variant is not None,
+        reason=reason,
+        cell=placement.cell,
+        bytes=size,
+        variant=variant,
+    )
+
+
+def refuse(plan: Plan, target: Target) -> None:
+    """Raise `UnsupportedFile` with every refused file at once, if there is any."""
+    refused = [one for one in plan.receipts if one.delivery == "refused"]
+    if refused:
+        raise UnsupportedFile(target.name, [(f"{one.kind} {one.number} ({one.name})", one.reason) for one in refused])
+
+
+Load = Callable[[Iterable[Want]], Awaitable[Known]]
+
+
+async def prepare(view: View, target: Target, known: Known, load: Load, policy: Policy) -> tuple[Plan, Known]:
+    """Plan, load what is wanted, and plan again until nothing is; gives the plan and what was learnt on the way."""
+    while (now := plan(view, target, known, policy)).wants:
+        known = {**known, **await load(now.wants)}
+    return now, known

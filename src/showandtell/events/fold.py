@@ -1,0 +1,141 @@
+"""Gathers a stream's events into the assistant's message. Pieces are kept in lists and joined when it is asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import TypeAlias, assert_never
+
+import msgspec
+
+from showandtell.content import Message, Opaque, Part, Stop, Text, ToolCall
+from showandtell.events.types import (
+    ProviderFault,
+    ReasoningDelta,
+    ReasoningEnd,
+    ReasoningStart,
+    StepEnd,
+    StreamEvent,
+    TextDelta,
+    TextEnd,
+    TextStart,
+    ToolInputDelta,
+    ToolInputEnd,
+    ToolInputStart,
+    Usage,
+)
+
+
+@dataclass(slots=True)
+class _Words:
+    pieces: list[str] = field(default_factory=list[str])
+
+
+@dataclass(slots=True)
+class _Call:
+    call_id: str
+    tool: str
+    pieces: list[str] = field(default_factory=list[str])
+    has_ended: bool = False
+
+
+_Item: TypeAlias = _Words | _Call | Opaque
+
+
+class Fold:
+    """Takes batches of one parser's events, in any cut, and can give the message at any time.
+
+    `usage` and `detail` are what the provider said at the end, or nothing yet. `used` are the call ids of the
+    conversation so far: a new call that repeats one is renamed.
+    """
+
+    def __init__(self, message_id: str, provider: str, used: frozenset[str] = frozenset()) -> None:
+        self._used = used
+        self.usage = Usage()
+        self.detail = ""
+        self._message_id = message_id
+        self._provider = provider
+        self._stop: Stop = "cut"
+        self._items: list[_Item] = []
+        self._words: dict[str, _Words] = {}
+        self._calls: dict[str, list[_Call]] = {}
+
+    @property
+    def stop(self) -> Stop:
+        """Why the message ended; "cut" until the provider says so, and where it says so in the midst of a call."""
+        is_torn = self._stop in ("end", "tool_calls") and any(_is_torn(item) for item in self._items)
+        return "cut" if is_torn else self._stop
+
+    def add(self, events: Sequence[StreamEvent]) -> None:
+        """Take one batch."""
+        for event in events:
+            self._take(event)
+
+    def message(self) -> Message:
+        """The message so far: texts, opaque items and calls in the order of the stream.
+
+        A call whose arguments never ended, or were ended by the limit, is left out: it must not run.
+        """
+        last = self._items[-1] if self._items else None
+        torn = last if isinstance(last, _Call) and self._stop == "length" and not _is_json(last) else None
+        parts = [part for item in self._items if item is not torn and (part := _part(item))]
+        return Message(self._message_id, "assistant", tuple(parts), stop=self.stop)
+
+    def _take(self, event: StreamEvent) -> None:
+        match event:
+            case TextDelta():
+                self._words[event.id].pieces.append(event.text)
+            case ToolInputDelta():
+                self._calls[event.call_id][-1].pieces.append(event.text)
+            case ReasoningDelta() | ReasoningStart() | TextEnd():
+                pass
+            case TextStart():
+                self._items.append(words := _Words())
+                self._words[event.id] = words
+            case ReasoningEnd():
+                if event.opaque is not None:
+                    self._items.append(Opaque(self._provider, event.opaque))
+            case ToolInputStart():
+                self._begin(event)
+            case ToolInputEnd():
+                next(call for call in self._calls[event.call_id] if not call.has_ended).has_ended = True
+            case StepEnd():
+                self._stop, self.usage, self.detail = event.stop, event.usage, event.detail
+            case ProviderFault():
+                self._stop, self.detail = "error", event.text
+            case _:
+                assert_never(event)
+
+    def _begin(self, event: ToolInputStart) -> None:
+        """Open a call. Hosts give two calls one id: the second is renamed, for a result must find its own call."""
+        taken = self._used.union(item.call_id for item in self._items if isinstance(item, _Call))
+        call_id, count = event.call_id, 1
+        while call_id in taken:
+            count += 1
+            call_id = f"{event.call_id}_{count}"
+        call = _Call(call_id, event.tool)
+        self._items.append(call)
+        self._calls.setdefault(event.call_id, []).append(call)
+
+
+def _part(item: _Item) -> Part | None:
+    match item:
+        case Opaque():
+            return item
+        case _Words():
+            text = "".join(item.pieces)
+            return Text(text) if text else None
+        case _Call():
+            return ToolCall(item.call_id, item.tool, "".join(item.pieces) or "{}") if item.has_ended else None
+
+
+def _is_torn(item: _Item) -> bool:
+    return isinstance(item, _Call) and not item.has_ended
+
+
+def _is_json(call: _Call) -> bool:
+    try:
+        msgspec.json.decode("".join(call.pieces) or "{}")
+    except (msgspec.DecodeError, RecursionError):
+        return False
+    return True

@@ -1,0 +1,91 @@
+"""A conversation in memory: messages, attachments and what is known of conversions, its bytes in a temporary folder."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterable, Sequence
+
+from showandtell.attachments.ingest import Register, claims, new_id
+from showandtell.attachments.load import load_now
+from showandtell.attachments.shelf import Proved, Shelf
+from showandtell.content import Approval, Draft, File, Message
+from showandtell.delivery.values import Receipt, View
+from showandtell.errors import BadInput
+from showandtell.files import Attachment, Blobs, Failed, Known, Variant, Want
+
+
+class MemoryConversation:
+    """The `Conversation` door of the loop, without a database. One run at a time."""
+
+    def __init__(self, shelf: Shelf | None = None, owner: str = "local", first_number: int = 1) -> None:
+        self.id = new_id("conv")
+        self.owner = owner
+        self.shelf = shelf or Shelf()
+        self.messages: list[Message] = []
+        self.receipts: dict[int, Receipt] = {}
+        self._register = Register(first_number=first_number)
+        self._known: dict[Want, Variant | Failed] = {}
+        self._answering: str | None = None
+
+    @property
+    def attachments(self) -> dict[int, Attachment]:
+        """The files of this conversation by number."""
+        return self._register.attachments
+
+    @property
+    def blobs(self) -> Blobs:
+        """Where its bytes are read."""
+        return self.shelf.blobs
+
+    def file(self, number: int) -> File:
+        """The stored file of a number, to read again; `BadInput` where there is none, or it has no bytes here."""
+        found = self.attachments.get(number)
+        if found is None:
+            there = ", ".join(one.label for one in self.attachments.values()) or "none"
+            raise BadInput(f"this conversation has no file {number}; it has: {there}")
+        if found.facts is None:
+            raise BadInput(f"{found.label} ({found.name}) has no bytes here: {found.problem or 'it is an address'}")
+        path = self.shelf.blobs.blob(found.facts.sha256)
+        return File(path, found.media_type, found.name, found.description, number)
+
+    def view(self) -> View:
+        """What the planner reads."""
+        return View(tuple(self.messages), self._register.attachments, self._answering)
+
+    def known(self) -> Known:
+        """Conversions, uploads and rejections so far."""
+        return self._known
+
+    async def prove(self, draft: Draft) -> list[Proved]:
+        """Store and prove a draft's files, side by side; nothing is numbered yet."""
+        return await asyncio.gather(*[asyncio.to_thread(self.shelf.prove, file) for file in claims(draft)])
+
+    def record(self, draft: Draft, proved: Sequence[Proved]) -> Message:
+        """Number a draft's files and store its message."""
+        message = self._register.accept(draft, proved)
+        self.messages.append(message)
+        if message.role == "user" and not any(isinstance(part, Approval) for part in message.parts):
+            self._answering = message.id
+        return message
+
+    async def ingest(self, draft: Draft) -> Message:
+        """Prove, number and store one message."""
+        return self.record(draft, await self.prove(draft))
+
+    def ingest_now(self, drafts: Iterable[Draft]) -> None:
+        """The same for a whole history, without an event loop."""
+        for draft in drafts:
+            self.record(draft, [self.shelf.prove(file) for file in claims(draft)])
+
+    def append(self, message: Message, receipts: Sequence[Receipt]) -> None:
+        """Store what the model said, and what it was given for it."""
+        self.messages.append(message)
+        self.receipts |= {receipt.number: receipt for receipt in receipts}
+
+    async def load(self, wants: Iterable[Want]) -> Known:
+        """Convert what the plan wants."""
+        return await asyncio.to_thread(load_now, list(wants), self.shelf)
+
+    def learn(self, news: Known) -> None:
+        """Keep what conversions and providers taught."""
+        self._known |= news

@@ -1,0 +1,186 @@
+"""The body of POST /v1/messages as its api defines it: names, types and nesting, and nothing that spans messages."""
+
+from __future__ import annotations
+
+from typing import Any, Literal, TypeAlias
+
+from msgspec import UNSET, Struct, UnsetType
+
+
+class Strict(Struct, forbid_unknown_fields=True):
+    """An object in which unknown fields are an error."""
+
+
+class Cache(Strict, tag="ephemeral"):
+    """A cache mark."""
+
+    ttl: Literal["5m", "1h"] | None = None
+
+
+class Text(Strict, tag="text"):
+    """A text block."""
+
+    text: str
+    cache_control: Cache | None = None
+    citations: list[Any] | None = None
+
+
+class Base64(Strict, tag="base64"):
+    """Bytes in the body."""
+
+    media_type: str
+    data: str
+
+
+class Url(Strict, tag="url"):
+    """Bytes elsewhere."""
+
+    url: str
+
+
+class FileId(Strict, tag="file"):
+    """Bytes that were uploaded before."""
+
+    file_id: str
+
+
+class PlainText(Strict, tag="text"):
+    """A text document."""
+
+    media_type: str
+    data: str
+
+
+class Image(Strict, tag="image"):
+    """An image block."""
+
+    source: Base64 | Url | FileId
+    cache_control: Cache | None = None
+    transformations: dict[str, Any] | None = None
+
+
+class Content(Strict, tag="content"):
+    """A document of blocks."""
+
+    content: str | list[Text | Image]
+
+
+class Document(Strict, tag="document"):
+    """A document block."""
+
+    source: Base64 | PlainText | Content | Url | FileId
+    cache_control: Cache | None = None
+    citations: dict[str, bool] | None = None
+    context: str | None = None
+    title: str | None = None
+
+
+class ToolUse(Strict, tag="tool_use"):
+    """A call of the assistant's."""
+
+    id: str
+    name: str
+    input: dict[str, Any]
+    cache_control: Cache | None = None
+    caller: dict[str, Any] | None = None
+
+
+class ToolResult(Strict, tag="tool_result"):
+    """What came back for a call."""
+
+    tool_use_id: str
+    content: str | list[Text | Image | Document] | UnsetType = UNSET
+    is_error: bool = False
+    cache_control: Cache | None = None
+
+
+class Thinking(Strict, tag="thinking"):
+    """A signed thought."""
+
+    thinking: str
+    signature: str
+
+
+class Redacted(Strict, tag="redacted_thinking"):
+    """A thought under seal."""
+
+    data: str
+
+
+Block: TypeAlias = Text | Image | Document | ToolUse | ToolResult | Thinking | Redacted
+
+
+class Message(Strict):
+    """One message."""
+
+    role: Literal["user", "assistant", "system"]
+    content: str | list[Block]
+
+
+class Tool(Strict):
+    """A tool of the program's own."""
+
+    name: str
+    input_schema: dict[str, Any]
+    description: str = ""
+    type: Literal["custom"] | None = None
+    cache_control: Cache | None = None
+    strict: bool | None = None
+    eager_input_streaming: bool | None = None
+    input_examples: list[dict[str, Any]] | None = None
+    defer_loading: bool | None = None
+    allowed_callers: list[str] | None = None
+
+
+class Auto(Strict, tag="auto"):
+    """Call or speak."""
+
+    disable_parallel_tool_use: bool = False
+
+
+class AnyTool(Strict, tag="any"):
+    """Call something."""
+
+    disable_parallel_tool_use: bool = False
+
+
+class OneTool(Strict, tag="tool"):
+    """Call this one."""
+
+    name: str
+    disable_parallel_tool_use: bool = False
+
+
+class NoTool(Strict, tag="none"):
+    """Speak."""
+
+
+class OutputConfig(Strict):
+    """Effort, and the form of the answer."""
+
+    effort: Literal["low", "medium", "high", "xhigh", "max"] | None = None
+    format: dict[str, Any] | None = None
+
+
+class Body(Strict):
+    """The whole body."""
+
+    model: str
+    messages: list[Message]
+    max_tokens: int
+    system: str | list[Text] = ""
+    tools: list[Tool] = []
+    tool_choice: Auto | AnyTool | OneTool | NoTool | None = None
+    stream: bool = False
+    temperature: float | None = None
+    top_p: float | None = None
+    top_k: int | None = None
+    stop_sequences: list[str] | None = None
+    thinking: dict[str, Any] | None = None
+    output_config: OutputConfig | None = None
+    metadata: dict[str, Any] | None = None
+    service_tier: Literal["auto", "standard_only"] | None = None
+    cache_control: Cache | None = None
+    container: Any = None
+    inference_geo: str | None = None
+    speed: Literal["standard", "fast"] | None = None

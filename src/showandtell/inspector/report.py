@@ -1,0 +1,129 @@
+"""Look at a file that came back out of a body, and say what it is: type, size, hash, and what its media hold."""
+
+from __future__ import annotations
+
+import hashlib
+import tempfile
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from msgspec import Struct
+
+from showandtell.errors import BadFile
+from showandtell.inspector.seen import Result, Seen
+from showandtell.inspector.words import Inlined, result_words, title_of
+from showandtell.media import gate
+
+MOST_TEXT = 600
+
+
+class Sight(Struct, frozen=True):
+    """What was found in one file; `text` is all of its words, `facts` what the gate said of it."""
+
+    title: str
+    where: str
+    media_type: str
+    size: int
+    sha256: str
+    facts: Mapping[str, Any]
+    text: str = ""
+    problem: str = ""
+
+
+def look_at(seen: Seen, index: int, *, read: bool) -> Sight:
+    """Hash, prove and describe a file; with `read`, find the words in a picture too. Blocks: run it in a thread."""
+    title, where = title_of(seen, index), _where(seen)
+    if seen.data is None:
+        return Sight(title, where, seen.media_type, 0, "", {}, problem=f"only a reference came: {seen.reference}")
+    digest = hashlib.sha256(seen.data).hexdigest()
+    with tempfile.TemporaryDirectory(prefix="inspector-") as folder:
+        path = Path(folder) / "file"
+        path.write_bytes(seen.data)
+        try:
+            proof = gate.prove(path, claimed=seen.media_type, name=title)
+            facts = dict(gate.describe(path, proof.media_type))
+            text = str(facts.pop("text", "") or "")
+            if read and not text.strip() and proof.media_type.startswith(("image/", "application/pdf")):
+                text = gate.read_text_in(path, proof.media_type) or ""
+        except BadFile as error:
+            return Sight(
+                title, where, seen.media_type, len(seen.data), digest, {}, problem=f"it {error.problem}: {error.advice}"
+            )
+    return Sight(title, where, proof.media_type, len(seen.data), digest, facts, text)
+
+
+def _where(seen: Seen) -> str:
+    place = f"in the tool result of {seen.call_id}" if seen.place == "tool_result" else "in the user message"
+    return f"{place}, at {seen.position}"
+
+
+def spell_sight(sight: Sight) -> str:
+    """A few lines about one file."""
+    lines = [f"- {sight.title}", f"  {sight.where}"]
+    if sight.sha256:
+        lines.append(f"  {sight.media_type}, {sight.size:,} bytes, sha256 {sight.sha256}")
+    lines += [f"  {_spell_fact(name, value)}" for name, value in sight.facts.items() if value not in (None, "", [])]
+    if sight.problem:
+        lines.append(f"  {sight.problem}")
+    if sight.text.strip():
+        lines.append(f"  text: {quote(sight.text)}")
+    return "\n".join(lines)
+
+
+def _spell_fact(name: str, value: Any) -> str:
+    match name, value:
+        case "pixels", [width, height]:
+            return f"{width} x {height} pixels"
+        case (("pages" | "channels"), int()):
+            return f"{value} {name.removesuffix('s') if value == 1 else name}"
+        case "seconds", int() | float():
+            return f"{value:g} seconds"
+        case _:
+            return f"{name}: {_spell_value(value)}"
+
+
+def _spell_value(value: Any) -> str:
+    match value:
+        case [str() as word, float() as share]:
+            return f"{word} {share:.0%}"
+        case list() | tuple():
+            return ", ".join(_spell_value(item) for item in value)  # pyright: ignore[reportUnknownVariableType] - what the gate said, as it said it
+        case dict():
+            return " ".join(_spell_value(item) for item in value.values())  # pyright: ignore[reportUnknownVariableType] - the same
+        case float():
+            return f"{value:.2g}"
+        case _:
+            return str(value)
+
+
+def spell_inlined(file: Inlined) -> str:
+    """A file that came as words."""
+    digest = hashlib.sha256(file.text.encode()).hexdigest()
+    size = f"{len(file.text):,} characters, sha256 of them {digest}"
+    return f"- {file.title}\n  as words, {size}\n  text: {quote(file.text)}"
+
+
+def spell_result(result: Result, tool: str) -> str:
+    """What a tool said, or how it failed."""
+    words = result_words(result)
+    if result.is_error:
+        return f"- {tool} ({result.call_id}) failed: {quote(words)}"
+    return f"- {tool} ({result.call_id}) said: {quote(words)}" if words else ""
+
+
+def quote(text: str, most: int = MOST_TEXT) -> str:
+    """Words in quotes, on one line, cut with a note of what is left out."""
+    flat = " ".join(text.split())
+    return f'"{flat}"' if len(flat) <= most else f'"{flat[:most]}…" ({len(flat) - most:,} more characters)'
+
+
+def spell_report(
+    sights: Sequence[Sight], inlined: Sequence[Inlined], results: Sequence[str], notes: Sequence[str]
+) -> str:
+    """Everything that arrived since the person last spoke."""
+    count = len(sights) + len(inlined)
+    head = [f"I received {count} file{'' if count == 1 else 's'}:"] if count else []
+    files = [*(spell_sight(sight) for sight in sights), *(spell_inlined(file) for file in inlined)]
+    told = [f"- {note}" for note in notes]
+    return "\n".join([*head, *files, *(line for line in results if line), *told])

@@ -1,0 +1,98 @@
+"""The process that decodes media, and nothing else does: `python -m showandtell.media.child [--ocr]`.
+
+Reads one JSON request a line, writes one JSON answer a line. Its limits are set before the first decoder is imported.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import resource
+import signal
+import sys
+from collections.abc import Callable
+from functools import partial
+from typing import Any, TextIO, TypeAlias
+
+from showandtell.errors import BadFile
+
+Answer: TypeAlias = dict[str, Any]
+
+#: Measured: decoders loaded, 150 MiB; a PNG, JPEG or TIFF of 100 megapixels, 530 MiB; an AVIF of that size, 1000 MiB.
+MEDIA_MEMORY = 1 << 30
+#: Measured: detection and recognition on two threads, 920 MiB.
+OCR_MEMORY = 2 << 30
+OPEN_FILES = 64
+
+
+def main(arguments: list[str]) -> None:
+    """Answer until standard input ends."""
+    answers = take_stdout()
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    limit_process(OCR_MEMORY if "--ocr" in arguments else MEDIA_MEMORY)
+    for line in sys.stdin:
+        answers.write(json.dumps(answer_request(json.loads(line))) + "\n")
+        answers.flush()
+
+
+def take_stdout() -> TextIO:
+    """Keep standard output for answers alone: what a library prints goes to standard error."""
+    answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
+    os.dup2(2, 1)
+    return answers
+
+
+def limit_process(memory: int) -> None:
+    """Bound the address space and open files, and let nothing be written; a system without a limit goes without."""
+    limits = ((resource.RLIMIT_AS, memory), (resource.RLIMIT_NOFILE, OPEN_FILES))
+    for limit, value in (*limits, (resource.RLIMIT_FSIZE, 0), (resource.RLIMIT_CORE, 0)):
+        with contextlib.suppress(OSError, ValueError):
+            resource.setrlimit(limit, (value, value))
+
+
+def answer_request(request: Answer) -> Answer:
+    """Do what is asked: `{"found": …}`, or `{"problem": …, "advice": …}` in words that follow the file's name."""
+    # The parent kills us at its own limit; the alarm is for when the parent is gone.
+    signal.setitimer(signal.ITIMER_REAL, request["seconds"] + 5)
+    try:
+        return {"found": find_task(request)()}
+    except BadFile as error:
+        return refuse(error.problem, error.advice, request["path"])
+    except MemoryError:
+        return refuse("needs more memory to decode than is allowed", "use a smaller version of it", request["path"])
+    except Exception as error:  # noqa: BLE001 - decoders raise anything, and one file must not end the process
+        words = f"can't be decoded ({type(error).__name__}: {error})"
+        return refuse(words, "check that the file is whole, or save it anew", request["path"])
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+
+
+def find_task(request: Answer) -> Callable[[], Any]:
+    """What a request asks for, its decoders imported now that they are needed."""
+    match request["ask"]:
+        case "prove":
+            from showandtell.media.probe import probe_file  # noqa: PLC0415 - loaded at first need
+
+            return partial(probe_file, request["path"], request["media_type"])
+        case "describe":
+            from showandtell.media.describe import describe_file  # noqa: PLC0415 - the same
+
+            return partial(describe_file, request["path"], request["media_type"])
+        case "draw":
+            from showandtell.media.draw import draw_chart  # noqa: PLC0415 - the same
+
+            return partial(draw_chart, request["title"], request["values"], request["labels"])
+        case _:
+            from showandtell.media.ocr import read_words  # noqa: PLC0415 - the same
+
+            return partial(read_words, request["path"], request["media_type"])
+
+
+def refuse(problem: str, advice: str, path: str) -> Answer:
+    """An answer that isn't one; a decoder's words may hold the path, which people and models have no use for."""
+    return {"problem": problem.replace(path, "the file")[:300], "advice": advice}
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

@@ -1,0 +1,57 @@
+"""PDFs by pypdfium2, for the child only: opened without a password, read page by page."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Generator
+from typing import Any, cast
+
+import pypdfium2  # pyright: ignore[reportMissingTypeStubs] - it ships none
+from pypdfium2 import raw as untyped  # pyright: ignore[reportMissingTypeStubs] - the same
+
+from showandtell.errors import BadFile
+
+raw = cast("Any", untyped)
+
+
+@contextlib.contextmanager
+def open_document(path: str) -> Generator[pypdfium2.PdfDocument]:
+    """The document, at least one page long; raises `BadFile` where it is locked, empty or no document."""
+    # Not PdfDocument(path): a document of no pages fails there with whatever error came before.
+    opened = raw.FPDF_LoadDocument(path.encode("utf-8", "surrogateescape") + b"\0", None)
+    if not opened:
+        raise explain_failure(raw.FPDF_GetLastError())
+    with contextlib.closing(pypdfium2.PdfDocument(opened)) as document:
+        if len(document) < 1:
+            raise BadFile("", "has no pages", "export it anew from the program that made it")
+        yield document
+
+
+def explain_failure(code: int) -> BadFile:
+    """PDFium's error code in words."""
+    match code:
+        case raw.FPDF_ERR_PASSWORD:
+            return BadFile("", "is locked with a password", "save it without one")
+        case raw.FPDF_ERR_SECURITY:
+            return BadFile("", "is encrypted in a way that can't be read", "save it without encryption")
+        case _:
+            return BadFile("", "can't be opened: it begins as a PDF but is torn", "save or download it anew")
+
+
+def count_pages(path: str) -> int:
+    """The number of pages; the first must really be there."""
+    with open_document(path) as document:
+        try:
+            document[0].close()
+        except pypdfium2.PdfiumError:
+            raise explain_failure(raw.FPDF_ERR_FORMAT) from None
+        return len(document)
+
+
+def read_page(document: pypdfium2.PdfDocument, index: int) -> str:
+    """The text layer of one page; empty where there is none or the page is broken."""
+    try:
+        with contextlib.closing(document[index]) as page, contextlib.closing(page.get_textpage()) as words:
+            return cast("Any", words).get_text_bounded().replace("\r\n", "\n").strip()
+    except pypdfium2.PdfiumError:
+        return ""

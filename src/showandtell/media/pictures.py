@@ -1,0 +1,84 @@
+"""Pictures by Pillow, for the child only: opened as the one format that the signature named, and loaded whole."""
+
+from __future__ import annotations
+
+import contextlib
+import warnings
+from collections.abc import Generator
+from pathlib import Path
+
+from PIL import Image, UnidentifiedImageError
+
+from showandtell.errors import BadFile
+
+#: Above this a picture is refused: no provider takes as much, and it fits the child's memory.
+PIXEL_LIMIT = 100_000_000
+#: What Pillow may try for a type; every other type has no decoder here.
+FORMATS = {
+    "image/avif": ("AVIF",),
+    "image/bmp": ("BMP",),
+    "image/gif": ("GIF",),
+    "image/jpeg": ("JPEG", "MPO"),
+    "image/png": ("PNG",),
+    "image/tiff": ("TIFF",),
+    "image/vnd.microsoft.icon": ("ICO",),
+    "image/webp": ("WEBP",),
+}
+
+
+@contextlib.contextmanager
+def open_picture(path: str, media_type: str) -> Generator[Image.Image]:
+    """The picture with its header read, at most 100 megapixels; raises `BadFile` for more, or for no such picture."""
+    # Pillow's own check knows no size to tell, so it waits until ours is done; frames inside the file meet it later.
+    Image.MAX_IMAGE_PIXELS = None
+    if media_type == "image/webp":
+        check_pixels(*measure_webp(Path(path)))
+    try:
+        image = Image.open(path, formats=FORMATS[media_type])
+    except (OSError, SyntaxError, ValueError) as error:
+        raise torn(media_type, error) from None
+    with image, warnings.catch_warnings():
+        check_pixels(*image.size)
+        Image.MAX_IMAGE_PIXELS = PIXEL_LIMIT
+        warnings.simplefilter("error", Image.DecompressionBombWarning)
+        yield image
+
+
+def check_pixels(width: int, height: int) -> None:
+    """Refuse what is too large, and say how large it is."""
+    if width * height > PIXEL_LIMIT:
+        size = f"{width} x {height} pixels, {width * height / 1e6:.0f} megapixels"
+        raise BadFile("", f"is too large ({size})", f"scale it to at most {PIXEL_LIMIT // 10**6} megapixels")
+
+
+def measure_webp(path: Path) -> tuple[int, int]:
+    """Width and height by the first chunk (RFC 9649, 2.5 to 2.7): merely opening one fills two canvases."""
+    with path.open("rb") as stream:
+        head = stream.read(30).ljust(30, b"\0")
+    if head[12:16] == b"VP8X":
+        return 1 + int.from_bytes(head[24:27], "little"), 1 + int.from_bytes(head[27:30], "little")
+    if head[12:16] == b"VP8L":
+        bits = int.from_bytes(head[21:25], "little")
+        return 1 + (bits & 0x3FFF), 1 + (bits >> 14 & 0x3FFF)
+    return int.from_bytes(head[26:28], "little") & 0x3FFF, int.from_bytes(head[28:30], "little") & 0x3FFF
+
+
+def measure_picture(path: str, media_type: str) -> tuple[int, int]:
+    """Width and height, proved by decoding every pixel of the first frame."""
+    try:
+        # Pillow is content with a PNG whose last chunks are missing; its checksums aren't.
+        if media_type == "image/png":
+            with open_picture(path, media_type) as image:
+                image.verify()
+        with open_picture(path, media_type) as image:
+            image.load()
+            return image.size
+    except (OSError, SyntaxError, ValueError, EOFError, IndexError, Image.DecompressionBombWarning) as error:
+        raise error if isinstance(error, BadFile) else torn(media_type, error) from None
+
+
+def torn(media_type: str, error: Exception) -> BadFile:
+    """What to say of a picture that doesn't decode."""
+    format_name = FORMATS[media_type][0]
+    why = "it has no such structure" if isinstance(error, UnidentifiedImageError) else str(error)
+    return BadFile("", f"is torn: it begins as {format_name} but can't be decoded ({why})", "save or download it anew")

@@ -1,0 +1,102 @@
+"""Sound and film, for the child only: what a container's header says. PyAV is optional; WAV needs only Python."""
+
+from __future__ import annotations
+
+import wave
+from pathlib import Path
+from typing import Any
+
+from showandtell.errors import BadFile
+
+try:
+    import av
+except ImportError:
+    av = None
+
+#: FFmpeg's unit of time for a whole container (AV_TIME_BASE).
+MICROSECONDS = 1_000_000
+
+#: FFmpeg's demuxer for a type; naming it keeps playlists and other formats that open files of their own out.
+DEMUXERS = {
+    "audio/aac": "aac",
+    "audio/aiff": "aiff",
+    "audio/flac": "flac",
+    "audio/mp4": "mov",
+    "audio/mpeg": "mp3",
+    "audio/ogg": "ogg",
+    "audio/wav": "wav",
+    "audio/webm": "matroska",
+    "video/3gpp": "mov",
+    "video/mp4": "mov",
+    "video/mpeg": "mpeg",
+    "video/ogg": "ogg",
+    "video/quicktime": "mov",
+    "video/webm": "matroska",
+    "video/x-flv": "flv",
+    "video/x-matroska": "matroska",
+    "video/x-ms-wmv": "asf",
+    "video/x-msvideo": "avi",
+}
+
+
+def read_wave(path: str) -> dict[str, Any] | None:
+    """Seconds, channels and rate of a PCM WAV, by the samples that are there; None for other encodings."""
+    try:
+        with wave.open(path) as sound:
+            frame = sound.getnchannels() * sound.getsampwidth()
+            frames = min(sound.getnframes(), Path(path).stat().st_size // frame)
+            return {
+                "seconds": round(frames / sound.getframerate(), 3),
+                "channels": sound.getnchannels(),
+                "rate": sound.getframerate(),
+            }
+    except (wave.Error, EOFError, ZeroDivisionError):
+        return None
+
+
+def read_container(path: str, media_type: str) -> dict[str, Any]:
+    """Seconds (None where the header doesn't say) and streams; empty without PyAV, `BadFile` where it can't open."""
+    if av is None:
+        return {}
+    options = {"protocol_whitelist": ""}
+    try:
+        with (
+            Path(path).open("rb") as stream,
+            av.open(stream, format=DEMUXERS[media_type], options=options) as container,
+        ):
+            return {"seconds": measure_seconds(container), "streams": name_streams(container, media_type)}
+    except (OSError, EOFError) as error:
+        raise torn(media_type, getattr(error, "strerror", None) or "it ends early") from None
+
+
+def torn(media_type: str, why: str) -> BadFile:
+    """What to say of a container that doesn't open."""
+    return BadFile("", f"is torn: it begins as {media_type} but can't be read ({why})", "save or download it anew")
+
+
+def measure_seconds(container: Any) -> float | None:
+    """The duration of the whole, else of its longest stream."""
+    if container.duration is not None:
+        return round(container.duration / MICROSECONDS, 3)
+    found = [float(one.duration * one.time_base) for one in container.streams if one.duration and one.time_base]
+    return round(max(found), 3) if found else None
+
+
+def name_streams(container: Any, media_type: str) -> list[dict[str, Any]]:
+    """Every stream; at least one must have a codec, for a header cut short leaves streams that have none."""
+    if not any(stream.codec_context for stream in container.streams):
+        raise torn(media_type, "no stream has a known codec")
+    return [name_stream(stream) for stream in container.streams]
+
+
+def name_stream(stream: Any) -> dict[str, Any]:
+    """A stream's kind and codec, with pixels for film, channels and rate for sound."""
+    found: dict[str, Any] = {"kind": stream.type}
+    codec = stream.codec_context
+    if codec:
+        found["codec"] = codec.name
+    if codec and stream.type == "video":
+        found["pixels"] = [codec.width, codec.height]
+    if codec and stream.type == "audio":
+        found |= {"channels": codec.channels, "rate": codec.rate}
+    return found

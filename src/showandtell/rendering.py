@@ -1,0 +1,171 @@
+"""`render`: for people who keep their SDK and loop. From messages to one provider's request, with receipts.
+
+Works without an event loop and inside one: nothing here waits for the network.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
+
+import msgspec
+from msgspec import Struct
+
+from showandtell.agent.loop import result_draft
+from showandtell.agent.tools import Tool, by_name
+from showandtell.attachments.load import load_now
+from showandtell.attachments.shelf import Shelf
+from showandtell.capabilities.cells import Cell, Target
+from showandtell.capabilities.resolve import resolve
+from showandtell.collect import ToolResult
+from showandtell.content import Draft, History, ToolCall
+from showandtell.delivery.plan import plan, refuse
+from showandtell.delivery.values import Entry, Plan, Policy, Receipt, Result
+from showandtell.files import Known
+from showandtell.history.memory import MemoryConversation
+from showandtell.records import check
+from showandtell.wire.body import Request, compose
+from showandtell.wire.options import Effort, Options
+
+
+def render(
+    messages: Sequence[Draft],
+    *,
+    model: str,
+    tools: Iterable[Callable[..., Any] | Tool] = (),
+    instructions: str | None = None,
+    temperature: float | None = None,
+    max_tokens: int | None = None,
+    tool_choice: str = "auto",
+    effort: Effort | None = None,
+    schema: Mapping[str, Any] | None = None,
+    extra: Mapping[str, Any] | None = None,
+    stream: bool = False,
+    strict: bool = False,
+    overrides: Sequence[Cell] = (),
+    shelf: Shelf | None = None,
+) -> Request:
+    """The request that shows these messages to this model: `.kwargs()` for its SDK, `.json()` for REST, `.receipts`.
+
+    A `History` brings its own instructions, unless others are given.
+
+    Raises `UnsupportedFile` where a file of the newest user message can't be shown (with `strict`, any file),
+    `UnknownModel`, `BadConversation`. Give the same `shelf` again and files are not proved twice.
+    """
+    target = resolve(model, overrides)
+    options = Options(
+        instructions=_instructions(messages, instructions),
+        tools=tuple(tool.spec for tool in by_name(tools).values()),
+        tool_choice=tool_choice,
+        temperature=temperature,
+        max_tokens=max_tokens,
+        effort=effort,
+        schema=None if schema is None else msgspec.json.encode(schema).decode(),
+        extra=None if extra is None else msgspec.json.encode(extra).decode(),
+        stream=stream,
+    )
+    conversation = settle(messages, shelf)
+    planned = plan_now(conversation, target, Policy(strict=strict))
+    refuse(planned, target)
+    return compose(planned, target, options, {}, conversation.blobs)
+
+
+def explain(
+    messages: Sequence[Draft],
+    *,
+    model: str,
+    strict: bool = False,
+    overrides: Sequence[Cell] = (),
+    shelf: Shelf | None = None,
+) -> tuple[Receipt, ...]:
+    """What the model would be given of each file, and why; refused files are told, not raised."""
+    target = resolve(model, overrides)
+    return plan_now(settle(messages, shelf), target, Policy(strict=strict)).receipts
+
+
+def settle(messages: Sequence[Draft], shelf: Shelf | None = None) -> MemoryConversation:
+    """Check a history and take it in: files proved and numbered."""
+    check(messages)
+    conversation = MemoryConversation(shelf)
+    conversation.ingest_now(messages)
+    return conversation
+
+
+def plan_now(conversation: MemoryConversation, target: Target, policy: Policy) -> Plan:
+    """Plan and load until nothing is wanted, without an event loop."""
+    known: Known = conversation.known()
+    while (now := plan(conversation.view(), target, known, policy)).wants:
+        known = {**known, **load_now(now.wants, conversation.shelf)}
+    return now
+
+
+def _instructions(messages: Sequence[Draft], given: str | None) -> str:
+    if given is not None:
+        return given
+    return messages.instructions if isinstance(messages, History) else ""
+
+
+class RenderedResults(Struct, frozen=True):
+    """The newest results alone, in the form that the provider's SDK takes.
+
+    messages: what to append to your messages (input, contents): results first, then what was relocated.
+    results: only those that answer calls. follow_up: only those that carry relocated files.
+    """
+
+    messages: tuple[Any, ...]
+    results: tuple[Any, ...]
+    follow_up: tuple[Any, ...]
+    receipts: tuple[Receipt, ...]
+
+
+def render_results(
+    results: Sequence[tuple[ToolCall | str, object]],
+    *,
+    model: str,
+    strict: bool = False,
+    overrides: Sequence[Cell] = (),
+    shelf: Shelf | None = None,
+    first_number: int = 1,
+) -> RenderedResults:
+    """Show the newest tool results to a model: pairs of a call (or its id) and what the tool returned, in call order.
+
+    `first_number` is the number of their first file, for programs that count files over a whole conversation.
+    Raises `UnsupportedFile` with `strict`, and `BadValue` for a value that can't be shown.
+    """
+    target = resolve(model, overrides)
+    calls = [call if isinstance(call, ToolCall) else ToolCall(call, "tool", "{}") for call, _ in results]
+    drafts = [
+        Draft("assistant", tuple(calls)),
+        *(result_draft(call, _result(value)) for call, value in _zip(calls, results)),
+    ]
+    check(drafts)
+    conversation = MemoryConversation(shelf, first_number=first_number)
+    conversation.ingest_now(drafts)
+    planned = plan_now(conversation, target, Policy(strict=strict))
+    refuse(planned, target)
+    return _newest(planned, target, conversation)
+
+
+def _zip(calls: Sequence[ToolCall], results: Sequence[tuple[object, object]]) -> list[tuple[ToolCall, object]]:
+    return [(call, value) for call, (_, value) in zip(calls, results, strict=True)]
+
+
+def _result(value: object) -> ToolResult:
+    return value if isinstance(value, ToolResult) else ToolResult(value)
+
+
+def _newest(planned: Plan, target: Target, conversation: MemoryConversation) -> RenderedResults:
+    start = next(index for index, entry in enumerate(planned.entries) if entry.role == "assistant") + 1
+    entries = planned.entries[start:]
+    parts = [part for entry in entries for part in entry.parts]
+    answers = tuple(part for part in parts if isinstance(part, Result))
+    others = tuple(
+        part for entry in entries if entry.role == "user" for part in entry.parts if not isinstance(part, Result)
+    )
+
+    def spell(entries: Sequence[Entry]) -> tuple[Any, ...]:
+        request = compose(Plan(tuple(entries), ()), target, Options(), {}, conversation.blobs)
+        return tuple(request.kwargs()[request.api.LIST])
+
+    follow_up = spell([Entry("user", others)]) if others else ()
+    return RenderedResults(spell(entries), spell([Entry("user", answers)]), follow_up, planned.receipts)

@@ -1,0 +1,63 @@
+"""Server-sent events in both directions: `Splitter` finds the data of each event in what is read, `encode` writes one.
+
+Only `data` is kept: providers repeat the event's name in its JSON, and ids and retry times mean nothing to a POST.
+"""
+
+from __future__ import annotations
+
+BOM = b"\xef\xbb\xbf"
+
+
+class Splitter:
+    """Gathers bytes until an event is whole. What follows the last blank line is no event yet, and may never be one."""
+
+    __slots__ = ("_after_return", "_begun", "_buffer")
+
+    def __init__(self) -> None:
+        self._buffer = bytearray()
+        self._begun = False
+        self._after_return = False
+
+    def feed(self, data: bytes) -> list[bytes]:
+        """Take the bytes of one read, of any length, and give the data of every event that they complete."""
+        if self._after_return or b"\r" in data:
+            data = self._unify(data)
+        whole = data[:-2] if data.endswith(b"\n\n") and not self._buffer else self._gather(data)
+        if not self._begun and whole:
+            self._begun, whole = True, whole.removeprefix(BOM)
+        return [found for block in whole.split(b"\n\n") if (found := data_of(block))]
+
+    def _gather(self, data: bytes) -> bytes:
+        """Add to what waits, and take out everything before the last blank line."""
+        # A blank line may lie across two reads, so the last byte of the previous one is searched again.
+        searched = max(len(self._buffer) - 1, 0)
+        self._buffer += data
+        end = self._buffer.rfind(b"\n\n", searched)
+        if end < 0:
+            return b""
+        whole = bytes(self._buffer[:end])
+        del self._buffer[: end + 2]
+        return whole
+
+    def _unify(self, data: bytes) -> bytes:
+        """Write every line end as a newline. JSON text has no bare returns, so most streams never come here."""
+        if self._after_return and data:
+            self._after_return, data = False, data.removeprefix(b"\n")
+        self._after_return = data.endswith(b"\r") or (self._after_return and not data)
+        return data.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
+
+
+def data_of(block: bytes) -> bytes:
+    """Join the data lines of one event; comments and other fields are left out, and b"" says that there is none."""
+    # Nearly every event is one data line, alone or after its name: these two are read without a list of lines.
+    start = block.find(b"\n") + 1 if block.startswith(b"event:") else 0
+    if block.startswith(b"data: ", start) and block.find(b"\n", start) < 0:
+        return block[start + 6 :]
+    return b"\n".join([line[5:].removeprefix(b" ") for line in block.split(b"\n") if line.startswith(b"data:")])
+
+
+def encode(data: bytes) -> bytes:
+    """Write one event. Every newline in `data` begins a data line of its own, so nothing in it can end the event."""
+    if b"\r" in data:
+        data = data.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
+    return b"data: " + data.replace(b"\n", b"\ndata: ") + b"\n\n"

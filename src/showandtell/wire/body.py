@@ -1,0 +1,175 @@
+"""Requests: one tree, read as segments for the network, as JSON, as an SDK's arguments, and by an error's path.
+
+Fragments of entries are kept by (target, entry), both equal by value, so nothing is ever invalidated. A body is never
+joined: files are read and encoded in pieces while it is sent.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Iterator, MutableMapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, TypeAlias
+
+import msgspec
+import pybase64
+
+from showandtell.capabilities.cells import Target
+from showandtell.delivery.values import Entry, Placed, Plan, Receipt
+from showandtell.errors import CannotRender
+from showandtell.files import Address, Blobs, Facts
+from showandtell.wire.apis import APIS, Api
+from showandtell.wire.options import Options
+from showandtell.wire.tree import Segment, Slot, Tree, locate, segments, values
+
+#: A multiple of 3, so that base64 of the pieces is base64 of the whole.
+PIECE = 768 * 1024
+
+
+@dataclass(frozen=True, slots=True)
+class Fragment:
+    """The wire messages of one entry: as trees, as segments without the commas around them, and their size in bytes."""
+
+    items: tuple[Tree, ...]
+    segments: tuple[Segment, ...]
+    size: int
+
+
+Fragments: TypeAlias = MutableMapping[tuple[Target, Entry, bool], Fragment]
+
+
+def encoded(size: int) -> int:
+    """The length of the base64 of so many bytes."""
+    return (size + 2) // 3 * 4
+
+
+def measure(parts: tuple[Segment, ...]) -> int:
+    """The bytes that segments come to on the wire."""
+    return sum(len(part) if isinstance(part, bytes) else encoded(part.size) for part in parts)
+
+
+def fragment(items: tuple[Tree, ...]) -> Fragment:
+    """Encode wire messages once."""
+    pieces = segments(items)
+    first, last = pieces[0], pieces[-1]
+    if len(pieces) == 1:
+        inner: tuple[Segment, ...] = (_bytes(first)[1:-1],)
+    else:
+        inner = (_bytes(first)[1:], *pieces[1:-1], _bytes(last)[:-1])
+    return Fragment(items, inner, measure(inner))
+
+
+def _bytes(piece: Segment) -> bytes:
+    if not isinstance(piece, bytes):
+        raise CannotRender("a body begins and ends with JSON")
+    return piece
+
+
+@dataclass(frozen=True)
+class Request:
+    """One request, ready to be read in any of four ways. `size` is the exact length of the body in bytes."""
+
+    target: Target
+    options: Options
+    plan: Plan
+    head: dict[str, Tree]
+    fragments: tuple[Fragment, ...]
+    segments: tuple[Segment, ...]
+    size: int
+    blobs: Blobs
+
+    @property
+    def api(self) -> Api:
+        """The wire module."""
+        return APIS[self.target.api]
+
+    @property
+    def receipts(self) -> tuple[Receipt, ...]:
+        """What the model is given of each file, and why."""
+        return self.plan.receipts
+
+    def chunks(self) -> Iterator[bytes]:
+        """The body in pieces, files read and encoded as they are asked for. Raises `FileChanged`."""
+        for segment in self.segments:
+            if isinstance(segment, bytes):
+                yield segment
+            else:
+                for piece in self.blobs.chunks(segment, PIECE):
+                    yield pybase64.b64encode(piece)
+
+    async def body(self) -> AsyncIterator[bytes]:
+        """The same, for an HTTP client; call it anew for each try."""
+        for piece in self.chunks():
+            yield piece
+
+    @cached_property
+    def items(self) -> tuple[Tree, ...]:
+        """Every wire message in order, as trees."""
+        return tuple(item for fragment in self.fragments for item in fragment.items)
+
+    def json(self) -> dict[str, Any]:
+        """The REST body as Python values."""
+        return msgspec.json.decode(b"".join(self.chunks()))
+
+    def kwargs(self) -> dict[str, Any]:
+        """What the provider's own SDK takes: `client.messages.create(**request.kwargs())` and its likes."""
+        tree: Tree = {**self.head, self.api.LIST: self.items}
+        leaf = self._raw if self.api.RAW_BYTES else self._text
+        return self.api.kwargs(values(tree, leaf), self.target, self.options)
+
+    def locate(self, path: str) -> tuple[Placed, ...]:
+        """The files that an API's error path means: `messages.3.content.1`, `input[3].output[0]`."""
+        return locate({**self.head, self.api.LIST: self.items}, path)
+
+    def _raw(self, slot: Slot) -> object:
+        file = slot.placed.file
+        return file.value if isinstance(file, Address) else self.blobs.read(file)
+
+    def _text(self, slot: Slot) -> object:
+        file = slot.placed.file
+        if isinstance(file, Address):
+            return file.value
+        return slot.before + pybase64.b64encode_as_string(self.blobs.read(file))
+
+
+def compose(plan: Plan, target: Target, options: Options, fragments: Fragments, blobs: Blobs) -> Request:
+    """Spell a plan for its target. Raises `CannotRender` where the plan put something that the api can't carry."""
+    if plan.wants:
+        raise CannotRender("the plan still wants conversions: ask `prepare` for one that doesn't")
+    api = APIS[target.api]
+    head = api.head(target, options)
+    parts = [fragment(tuple(leading))] if (leading := api.leading(options, target)) else []
+    marks = frozenset(plan.marks)
+    for index, entry in enumerate(plan.entries):
+        key = (target, entry, index in marks)
+        found = fragments.get(key)
+        if found is None:
+            items = api.entry(entry, target)
+            found = fragments[key] = fragment(tuple(api.marked(items) if index in marks else items))
+        if found.items:
+            parts.append(found)
+    joined = _join(head, api.LIST, parts)
+    return Request(target, options, plan, head, tuple(parts), joined, measure(joined), blobs)
+
+
+def _join(head: dict[str, Tree], key: str, parts: list[Fragment]) -> tuple[Segment, ...]:
+    """Put fragments behind the head, neighbouring JSON in one segment."""
+    start = _bytes(segments(head)[0])[:-1] + (b"," if head else b"") + msgspec.json.encode(key) + b":["
+    joined: list[Segment] = []
+    pending = [start]
+    for index, part in enumerate(parts):
+        if index:
+            pending.append(b",")
+        for segment in part.segments:
+            if isinstance(segment, bytes):
+                pending.append(segment)
+            else:
+                joined += (b"".join(pending), segment)
+                pending.clear()
+    joined.append(b"".join(pending) + b"]}")
+    return tuple(joined)
+
+
+def facts_of(request: Request) -> Iterator[Facts]:
+    """The proved files that a request sends, in the order of the body."""
+    return (segment for segment in request.segments if isinstance(segment, Facts))

@@ -1,0 +1,322 @@
+"""Answers of anthropic-messages as events, be they streamed or whole.
+
+One loose struct takes every chunk: a field that a chunk's type doesn't have stays empty, an unknown one is skipped.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, cast
+
+import msgspec
+from msgspec import Struct
+
+from showandtell.content import Stop
+from showandtell.errors import BadAnswer
+from showandtell.events.types import (
+    ProviderFault,
+    ReasoningDelta,
+    ReasoningEnd,
+    ReasoningStart,
+    StepEnd,
+    StreamEvent,
+    TextDelta,
+    TextEnd,
+    TextStart,
+    ToolInputDelta,
+    ToolInputEnd,
+    ToolInputStart,
+    Usage,
+)
+from showandtell.sse import Splitter
+
+#: Why a message ended, in Anthropic's words and ours.
+STOPS: dict[str, Stop] = {
+    "end_turn": "end",
+    "tool_use": "tool_calls",
+    "max_tokens": "length",
+    "refusal": "refusal",
+    "stop_sequence": "end",
+    "pause_turn": "end",
+    "model_context_window_exceeded": "length",
+}
+#: Words that ours say as well; every other one goes into the event's `detail`.
+PLAIN = frozenset({"end_turn", "tool_use", "max_tokens", "refusal"})
+CHUNKS = frozenset(
+    {
+        "message_start",
+        "content_block_start",
+        "content_block_delta",
+        "content_block_stop",
+        "message_delta",
+        "message_stop",
+        "message",
+        "error",
+    }
+)
+BLOCKS = frozenset({"text", "thinking", "redacted_thinking", "tool_use"})
+DELTAS = frozenset({"text_delta", "thinking_delta", "signature_delta", "input_json_delta"})
+
+
+class _Delta(Struct, gc=False):
+    type: str = ""
+    text: str = ""
+    thinking: str = ""
+    signature: str = ""
+    partial_json: str = ""
+    stop_reason: str | None = None
+
+
+class _Block(Struct, gc=False):
+    type: str = ""
+    text: str = ""
+    thinking: str = ""
+    signature: str = ""
+    data: str = ""
+    id: str = ""
+    name: str = ""
+    input: msgspec.Raw = msgspec.Raw(b"{}")
+
+
+class _Usage(Struct, gc=False):
+    input_tokens: int | None = None
+    output_tokens: int | None = None
+    cache_read_input_tokens: int | None = None
+
+
+class _Message(Struct, gc=False):
+    usage: _Usage | None = None
+
+
+class _Error(Struct, gc=False):
+    type: str = "error"
+    message: str = ""
+
+
+class _Chunk(Struct, gc=False):
+    type: str
+    index: int = 0
+    delta: _Delta | None = None
+    content_block: _Block | None = None
+    message: _Message | None = None
+    usage: _Usage | None = None
+    error: _Error | None = None
+
+
+class _Body(Struct, gc=False):
+    type: str = ""
+    content: list[msgspec.Raw] = []
+    stop_reason: str | None = None
+    usage: _Usage | None = None
+    error: _Error | None = None
+
+
+@dataclass(slots=True)
+class _Open:
+    """A block between its start and its stop; `pieces` are those of thoughts and arguments."""
+
+    kind: str
+    id: str
+    pieces: list[str] = field(default_factory=list[str])
+    signature: str = ""
+
+
+_chunk = msgspec.json.Decoder(_Chunk)
+_body = msgspec.json.Decoder(_Body)
+_block = msgspec.json.Decoder(_Block)
+_plain = msgspec.json.Decoder()
+
+
+@dataclass(slots=True)
+class _Reading:
+    """What has been read of one message: blocks that are open, the reason it ended, tokens so far."""
+
+    blocks: dict[int, _Open] = field(default_factory=dict[int, _Open])
+    reason: str = ""
+    usage: Usage = field(default_factory=Usage)
+    done: bool = False
+
+    def take(self, chunk: _Chunk, events: list[StreamEvent]) -> None:
+        match chunk.type:
+            case "content_block_delta" if chunk.delta and (block := self.blocks.get(chunk.index)):
+                _grow(block, chunk.delta, events)
+            case "content_block_start" if chunk.content_block:
+                self.start(chunk.index, chunk.content_block, events)
+            case "content_block_stop":
+                self.stop(chunk.index, events)
+            case "message_start" if chunk.message:
+                self.count(chunk.message.usage)
+            case "message_delta":
+                self.count(chunk.usage)
+                self.reason = (chunk.delta and chunk.delta.stop_reason) or self.reason
+            case "message_stop":
+                self.end(events)
+            case "error":
+                self.done = True
+                events.append(_fault(chunk.error))
+            case _:
+                pass
+
+    def start(self, index: int, block: _Block, events: list[StreamEvent]) -> None:
+        match block.type:
+            case "text":
+                opened = _Open("text", f"t{index}")
+                events.append(TextStart(opened.id))
+                _grow(opened, _Delta("text_delta", text=block.text), events)
+            case "thinking":
+                opened = _Open("thinking", f"r{index}")
+                events.append(ReasoningStart(opened.id))
+                _grow(opened, _Delta("thinking_delta", thinking=block.thinking), events)
+                _grow(opened, _Delta("signature_delta", signature=block.signature), events)
+            case "redacted_thinking":
+                opened = _Open("redacted_thinking", f"r{index}", [block.data])
+                events.append(ReasoningStart(opened.id))
+            case "tool_use":
+                opened = _Open("tool_use", block.id)
+                events.append(ToolInputStart(block.id, block.name))
+                given = bytes(block.input).decode()
+                if given != "{}":  # a stream starts with an empty object, which is not yet the input
+                    _grow(opened, _Delta("input_json_delta", partial_json=given), events)
+            case _:
+                return
+        self.blocks[index] = opened
+
+    def stop(self, index: int, events: list[StreamEvent]) -> None:
+        block = self.blocks.pop(index, None)
+        if block is None:
+            return
+        match block.kind:
+            case "text":
+                events.append(TextEnd(block.id))
+            case "tool_use":
+                if not block.pieces:
+                    events.append(ToolInputDelta(block.id, "{}"))
+                events.append(ToolInputEnd(block.id))
+            case _:
+                events.append(ReasoningEnd(block.id, _opaque(block)))
+
+    def count(self, usage: _Usage | None) -> None:
+        """Take the newer numbers: Anthropic's are sums up to now, and a chunk may leave out what hasn't changed."""
+        if usage:
+            old = self.usage
+            self.usage = Usage(
+                old.input_tokens if usage.input_tokens is None else usage.input_tokens,
+                old.output_tokens if usage.output_tokens is None else usage.output_tokens,
+                old.cached_tokens if usage.cache_read_input_tokens is None else usage.cache_read_input_tokens,
+            )
+
+    def end(self, events: list[StreamEvent]) -> None:
+        if self.done:
+            return
+        self.done = True
+        # A word that we don't know proves no success, so it counts as cut; `detail` says it.
+        stop = STOPS.get(self.reason, "cut")
+        events.append(StepEnd(stop, self.usage, "" if self.reason in PLAIN else self.reason))
+
+
+class Parser:
+    """Takes the bytes of each read; gives one batch of events for it."""
+
+    __slots__ = ("_reading", "_splitter")
+
+    def __init__(self) -> None:
+        self._splitter = Splitter()
+        self._reading = _Reading()
+
+    def feed(self, data: bytes) -> list[StreamEvent]:
+        """Events of one read, none after the end or a fault. Raises `BadAnswer` where data is not the api's JSON."""
+        events: list[StreamEvent] = []
+        for text in self._splitter.feed(data):
+            if self._reading.done:
+                break
+            if chunk := _decode(text):
+                self._reading.take(chunk, events)
+        return events
+
+    def finish(self) -> list[StreamEvent]:
+        """End the body: "cut" unless the provider said why it ended; nothing where the end was told already."""
+        events: list[StreamEvent] = []
+        self._reading.end(events)
+        return events
+
+
+def whole(data: bytes) -> list[StreamEvent]:
+    """Read the body of an answer that was not streamed. Raises `BadAnswer` where it is not the api's JSON."""
+    try:
+        body = _body.decode(data)
+        if body.error:
+            return [_fault(body.error)]
+        blocks = [_block.decode(raw) for raw in body.content if _type_of(_plain.decode(raw)) in BLOCKS]
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        raise BadAnswer(f"the body is not an Anthropic message: {error}") from error
+    events: list[StreamEvent] = []
+    reading = _Reading(reason=body.stop_reason or "")
+    for index, block in enumerate(blocks):
+        reading.start(index, block, events)
+        # The limit may have cut the last block, whose input was closed to make it JSON.
+        if not (block.type == "tool_use" and index == len(blocks) - 1 and STOPS.get(reading.reason) == "length"):
+            reading.stop(index, events)
+    reading.count(body.usage)
+    reading.end(events)
+    return events
+
+
+def _grow(block: _Open, delta: _Delta, events: list[StreamEvent]) -> None:
+    match delta.type:
+        case "text_delta" if delta.text:
+            events.append(TextDelta(block.id, delta.text))
+        case "input_json_delta" if delta.partial_json:
+            block.pieces.append(delta.partial_json)
+            events.append(ToolInputDelta(block.id, delta.partial_json))
+        case "thinking_delta" if delta.thinking:
+            block.pieces.append(delta.thinking)
+            events.append(ReasoningDelta(block.id, delta.thinking))
+        case "signature_delta":
+            block.signature += delta.signature
+        case _:
+            pass
+
+
+def _opaque(block: _Open) -> str | None:
+    """The block as Anthropic wants it back; a thought without its signature is refused there, so it isn't kept."""
+    content = "".join(block.pieces)
+    if block.kind == "redacted_thinking":
+        return _json({"type": "redacted_thinking", "data": content})
+    if not block.signature:
+        return None
+    return _json({"type": "thinking", "thinking": content, "signature": block.signature})
+
+
+def _json(value: dict[str, str]) -> str:
+    return msgspec.json.encode(value).decode()
+
+
+def _fault(error: _Error | None) -> ProviderFault:
+    return ProviderFault(f"{error.type}: {error.message}" if error else "error")
+
+
+def _decode(text: bytes) -> _Chunk | None:
+    """Decode one chunk; None for one of a type that we don't know, whatever its fields hold."""
+    try:
+        return _chunk.decode(text)
+    except msgspec.ValidationError as error:
+        if _is_known(text):
+            raise BadAnswer(f"a chunk is not what Anthropic's api promises: {error}") from error
+        return None
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        raise BadAnswer(f"a data line is not JSON: {error}") from error
+
+
+def _is_known(text: bytes) -> bool:
+    """Whether a chunk that didn't fit names only types that we know."""
+    chunk: Any = _plain.decode(text)
+    if _type_of(chunk) is None:
+        return True
+    inner = ((chunk.get("content_block"), BLOCKS), (chunk.get("delta"), DELTAS))
+    return _type_of(chunk) in CHUNKS and all(_type_of(value) in (None, *known) for value, known in inner)
+
+
+def _type_of(value: Any) -> str | None:
+    """The type that a chunk, a delta or a block says; None where it says none."""
+    found = cast("dict[str, Any]", value).get("type") if isinstance(value, dict) else None
+    return found if isinstance(found, str) else None

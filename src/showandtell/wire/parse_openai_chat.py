@@ -1,0 +1,308 @@
+"""Answers of openai-chat as events, be they streamed or whole, from OpenAI and from the many hosts that speak its api.
+
+Hosts differ in how they number and repeat tool calls, so a call is known by index and id together.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+import msgspec
+from msgspec import Struct
+
+from showandtell.content import Stop
+from showandtell.errors import BadAnswer
+from showandtell.events.types import (
+    ProviderFault,
+    ReasoningDelta,
+    ReasoningEnd,
+    ReasoningStart,
+    StepEnd,
+    StreamEvent,
+    TextDelta,
+    TextEnd,
+    TextStart,
+    ToolInputDelta,
+    ToolInputEnd,
+    ToolInputStart,
+    Usage,
+)
+from showandtell.sse import Splitter
+
+#: Why a message ended, in the hosts' words and ours; every word that is not OpenAI's own names its host.
+STOPS: dict[str, Stop] = {
+    "stop": "end",
+    "length": "length",
+    "tool_calls": "tool_calls",
+    "function_call": "tool_calls",
+    "content_filter": "refusal",
+    "model_length": "length",  # Mistral
+    "error": "error",  # Mistral, OpenRouter
+}
+PLAIN = frozenset({"stop", "length", "tool_calls", "error"})
+
+
+class _Function(Struct, gc=False):
+    name: str | None = None
+    arguments: str | dict[str, Any] | None = None
+
+
+class _Piece(Struct, gc=False):
+    """Some of a tool call, or all of it."""
+
+    index: int | None = None
+    id: str | None = None
+    function: _Function | None = None
+
+
+class _Thought(Struct, gc=False):
+    text: str = ""
+
+
+class _Item(Struct, gc=False):
+    """Content as Mistral lists it: texts, and thoughts made of texts."""
+
+    type: str = ""
+    text: str = ""
+    thinking: list[_Thought] = []
+
+
+class _Delta(Struct, gc=False):
+    content: str | list[_Item] | None = None
+    refusal: str | None = None
+    reasoning_content: str | None = None
+    reasoning: str | None = None
+    tool_calls: list[_Piece] | None = None
+    function_call: _Function | None = None
+
+
+class _Choice(Struct, gc=False):
+    delta: _Delta | None = None
+    message: _Delta | None = None
+    finish_reason: str | None = None
+
+
+class _Cached(Struct, gc=False):
+    cached_tokens: int | None = None
+
+
+class _Usage(Struct, gc=False):
+    prompt_tokens: int | None = None
+    completion_tokens: int | None = None
+    prompt_tokens_details: _Cached | None = None
+
+
+class _Error(Struct, gc=False):
+    message: str | None = None
+    type: str | None = None
+
+
+class _Chunk(Struct, gc=False):
+    choices: list[_Choice] | None = None
+    usage: _Usage | None = None
+    error: _Error | str | None = None
+
+
+@dataclass(slots=True)
+class _Call:
+    call_id: str
+    is_empty: bool = True
+
+
+@dataclass(slots=True)
+class _Reading:
+    """What has been read of one message: the open text or thought, the calls in order, the reason it ended."""
+
+    count: int = 0
+    open: tuple[Literal["text", "reasoning"], str] | None = None
+    calls: list[_Call] = field(default_factory=list[_Call])
+    by_index: dict[int, _Call] = field(default_factory=dict[int, _Call])
+    is_refused: bool = False
+    reason: str = ""
+    usage: Usage = field(default_factory=Usage)
+    done: bool = False
+
+    def take(self, chunk: _Chunk, events: list[StreamEvent]) -> None:
+        if chunk.error:
+            self.done = True
+            events.append(_fault(chunk.error))
+            return
+        if chunk.usage:
+            self.usage = _usage(chunk.usage)
+        if not chunk.choices:
+            return
+        choice = chunk.choices[0]
+        if delta := choice.delta or choice.message:
+            self.grow(delta, events)
+        if choice.finish_reason and not self.reason:
+            self.reason = choice.finish_reason
+            self.close(events)
+
+    def grow(self, delta: _Delta, events: list[StreamEvent]) -> None:
+        if thought := delta.reasoning_content or delta.reasoning:
+            self.think(thought, events)
+        if isinstance(delta.content, str):
+            self.say(delta.content, events)
+        for item in delta.content if isinstance(delta.content, list) else ():
+            self.think("".join([thought.text for thought in item.thinking]), events)
+            self.say(item.text, events)
+        if delta.refusal:
+            self.is_refused = True
+            self.say(delta.refusal, events)
+        for piece in delta.tool_calls or ():
+            self.call(piece, events)
+        if delta.function_call:
+            self.call(_Piece(0, None, delta.function_call), events)
+
+    def say(self, text: str, events: list[StreamEvent]) -> None:
+        if not text:
+            return
+        if self.open is None or self.open[0] != "text":
+            self.shut(events)
+            self.open = ("text", f"t{self.count}")
+            self.count += 1
+            events.append(TextStart(self.open[1]))
+        events.append(TextDelta(self.open[1], text))
+
+    def think(self, text: str, events: list[StreamEvent]) -> None:
+        if not text:
+            return
+        if self.open is None or self.open[0] != "reasoning":
+            self.shut(events)
+            self.open = ("reasoning", f"r{self.count}")
+            self.count += 1
+            events.append(ReasoningStart(self.open[1]))
+        events.append(ReasoningDelta(self.open[1], text))
+
+    def shut(self, events: list[StreamEvent]) -> None:
+        """End the text or thought that is open."""
+        match self.open:
+            case ("text", name):
+                events.append(TextEnd(name))
+            case ("reasoning", name):
+                events.append(ReasoningEnd(name))
+            case None:
+                pass
+        self.open = None
+
+    def call(self, piece: _Piece, events: list[StreamEvent]) -> None:
+        call = self.find(piece)
+        if call is None:
+            self.shut(events)
+            call = self.begin(piece, events)
+        given = piece.function.arguments if piece.function else None
+        if text := msgspec.json.encode(given).decode() if isinstance(given, dict) else given:
+            call.is_empty = False
+            events.append(ToolInputDelta(call.call_id, text))
+
+    def find(self, piece: _Piece) -> _Call | None:
+        """The call that a piece goes on with; None for a new one, which a new id or, without any, a name announces."""
+        is_named = bool(piece.function and piece.function.name)
+        if piece.index is not None:
+            call = self.by_index.get(piece.index)
+            # Some hosts give every call the index 0; others give every piece of one call a new id, but only one name.
+            is_other = call and is_named and piece.id and piece.id != call.call_id
+            return None if is_other else call
+        if piece.id:
+            return next((call for call in self.calls if call.call_id == piece.id), None)
+        return self.calls[-1] if self.calls and not is_named else None
+
+    def begin(self, piece: _Piece, events: list[StreamEvent]) -> _Call:
+        call = _Call(piece.id or f"call_{len(self.calls) + 1}")
+        self.calls.append(call)
+        if piece.index is not None:
+            self.by_index[piece.index] = call
+        events.append(ToolInputStart(call.call_id, (piece.function and piece.function.name) or ""))
+        return call
+
+    def close(self, events: list[StreamEvent]) -> None:
+        """End everything; of calls that hit the limit, the last one may be cut and is left open."""
+        self.shut(events)
+        whole = self.calls[:-1] if STOPS.get(self.reason, "cut") in ("length", "cut") else self.calls
+        for call in whole:
+            if call.is_empty:
+                events.append(ToolInputDelta(call.call_id, "{}"))
+            events.append(ToolInputEnd(call.call_id))
+
+    def end(self, events: list[StreamEvent]) -> None:
+        if self.done:
+            return
+        self.done = True
+        if self.reason:
+            self.shut(events)
+        # A word that we don't know proves no success, so it counts as cut; `detail` says it.
+        stop = STOPS.get(self.reason, "cut")
+        if stop == "end" and self.calls:
+            stop = "tool_calls"  # several hosts say "stop" after calls
+        if self.is_refused and stop == "end":
+            stop = "refusal"
+        events.append(StepEnd(stop, self.usage, "" if self.reason in PLAIN else self.reason))
+
+
+class Parser:
+    """Takes the bytes of each read; gives one batch of events for it."""
+
+    __slots__ = ("_reading", "_splitter")
+
+    def __init__(self) -> None:
+        self._splitter = Splitter()
+        self._reading = _Reading()
+
+    def feed(self, data: bytes) -> list[StreamEvent]:
+        """Events of one read, none after the end or a fault. Raises `BadAnswer` where data is not the api's JSON."""
+        events: list[StreamEvent] = []
+        for text in self._splitter.feed(data):
+            if self._reading.done:
+                break
+            if text == b"[DONE]":
+                self._reading.end(events)
+            else:
+                self._reading.take(_decode(text), events)
+        return events
+
+    def finish(self) -> list[StreamEvent]:
+        """End the body: "cut" unless the provider said why it ended; nothing where the end was told already."""
+        events: list[StreamEvent] = []
+        self._reading.end(events)
+        return events
+
+
+def whole(data: bytes) -> list[StreamEvent]:
+    """Read the body of an answer that was not streamed. Raises `BadAnswer` where it is not the api's JSON."""
+    chunk = _decode(data)
+    for choice in chunk.choices or ():
+        _number((choice.message and choice.message.tool_calls) or ())
+    events: list[StreamEvent] = []
+    reading = _Reading()
+    reading.take(chunk, events)
+    reading.end(events)
+    return events
+
+
+def _number(calls: Sequence[_Piece]) -> None:
+    """Give every call of a whole message an index, for each is a call of its own whatever its id."""
+    for index, call in enumerate(calls):
+        call.index = index
+
+
+def _usage(usage: _Usage) -> Usage:
+    cached = usage.prompt_tokens_details and usage.prompt_tokens_details.cached_tokens
+    return Usage(usage.prompt_tokens or 0, usage.completion_tokens or 0, cached or 0)
+
+
+def _fault(error: _Error | str) -> ProviderFault:
+    if isinstance(error, str):
+        return ProviderFault(error)
+    return ProviderFault(": ".join(word for word in (error.type, error.message) if word) or "error")
+
+
+_chunk = msgspec.json.Decoder(_Chunk)
+
+
+def _decode(text: bytes) -> _Chunk:
+    try:
+        return _chunk.decode(text)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        raise BadAnswer(f"the answer is not what the chat api promises: {error}") from error

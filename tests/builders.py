@@ -1,0 +1,89 @@
+"""Small builders that tests share: conversations from a few words, with made-up or real files."""
+
+from __future__ import annotations
+
+import hashlib
+
+from showandtell.capabilities.resolve import resolve
+from showandtell.content import Draft, File, Message, Shown, Text, ToolCall
+from showandtell.delivery.plan import plan
+from showandtell.delivery.values import Plan, Policy, View
+from showandtell.files import Attachment, Facts, Failed, Known, Origin
+from showandtell.rendering import plan_now, settle
+
+NOT_INSTALLED = Failed("that conversion is not installed")
+
+
+class Everything(dict):
+    """A `Known` in which every conversion has failed: as if none were installed."""
+
+    def get(self, want, default=None):
+        if want in self:
+            return self[want]
+        return NOT_INSTALLED if want.recipe in {"image", "pages", "frames", "audio", "text", "transcript"} else default
+
+
+def facts(seed: str, media_type: str = "image/png", size: int = 1000, **more) -> Facts:
+    return Facts(hashlib.sha256(seed.encode()).hexdigest(), media_type, size, **more)
+
+
+def attachment(
+    number: int, media_type: str = "image/png", size: int = 1000, origin: Origin | None = None, **more
+) -> Attachment:
+    name = f"file{number}.{media_type.rpartition('/')[2]}"
+    proved = facts(str(number), media_type, size, **more)
+    return Attachment(f"att_{number}", number, name, origin or Origin("tool", "get", "call_1"), "2026-11-21", proved)
+
+
+def view(*messages: Message, files: list[Attachment], answering: str | None = "u1") -> View:
+    return View(messages, {one.number: one for one in files}, answering)
+
+
+def user(*parts, named: str = "u1") -> Message:
+    return Message(named, "user", tuple(Text(part) if isinstance(part, str) else part for part in parts))
+
+
+def assistant(*calls: str, text: str = "", named: str = "a1") -> Message:
+    words = (Text(text),) if text else ()
+    return Message(named, "assistant", (*words, *(ToolCall(call, "get", "{}") for call in calls)))
+
+
+def result(call_id: str, *parts, is_error: bool = False) -> Message:
+    said = tuple(Text(part) if isinstance(part, str) else part for part in parts)
+    return Message(f"t_{call_id}", "tool", said, call_id, "get", is_error)
+
+
+def shown(number: int) -> Shown:
+    return Shown(number, f"att_{number}")
+
+
+def planned(view: View, model: str, known: Known | None = None, **policy) -> Plan:
+    return plan(view, resolve(model), Everything() if known is None else known, Policy(**policy))
+
+
+def tool_history(*values, text: str = "look", is_error: bool = False) -> list[Draft]:
+    """A user's words, one call, and a tool's result with these parts."""
+    return [
+        Draft("user", (Text(text),)),
+        Draft("assistant", (ToolCall("call_1", "get", "{}"),)),
+        Draft(
+            "tool",
+            tuple(Text(value) if isinstance(value, str) else value for value in values),
+            "call_1",
+            "get",
+            is_error,
+        ),
+    ]
+
+
+def user_history(*files: File, text: str = "look") -> list[Draft]:
+    return [Draft("user", (Text(text), *files))]
+
+
+def really_planned(drafts: list[Draft], model: str, **policy) -> Plan:
+    return plan_now(settle(drafts), resolve(model), Policy(**policy))
+
+
+def words(parts) -> list[str]:
+    """The texts among parts, in order."""
+    return [part.text for part in parts if isinstance(part, Text)]

@@ -1,0 +1,271 @@
+import json
+import re
+from datetime import date
+
+import msgspec
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from showandtell.capabilities import matrix as table
+from showandtell.capabilities.cells import Cell, Target
+from showandtell.capabilities.family import ANY_MODEL, UNKNOWN_MODEL
+from showandtell.capabilities.overrides import read_overrides, write_overrides
+from showandtell.capabilities.resolve import families, find_family, resolve
+from showandtell.capabilities.table import PROVIDERS
+from showandtell.errors import BadInput, UnknownModel
+from showandtell.files import kind_of
+
+# By hand: image, document, audio, video, text of a tool (N native, R relocated, - noted, W words), then the uploads.
+EXPECTED = """
+anthropic anthropic-messages *claude* NN--W image document
+anthropic anthropic-messages * RR--W image document
+anthropic-bedrock anthropic-messages *claude* NN--W image document
+anthropic-bedrock anthropic-messages * RR--W image document
+anthropic-vertex anthropic-messages *claude* NN--W image document
+anthropic-vertex anthropic-messages * RR--W image document
+openai openai-responses gpt-* NN--R image document text
+openai openai-responses * RR--R image document text
+openai-chat openai-chat *audio* RRR-W image document audio
+openai-chat openai-chat gpt-* RR--W image document
+openai-chat openai-chat * RR--W image document
+azure openai-responses * RR--R image document text
+azure-chat openai-chat *audio* R-R-W image audio
+azure-chat openai-chat * R---W image
+google gemini gemini-[3-9]* NNRRN image document audio video text
+google gemini gemini-2.5-computer-use* NRRRR image document audio video text
+google gemini gemini-1* RRRRR image document audio video text
+google gemini * RRRRR image document audio video text
+vertex gemini gemini-[3-9]* NNRRN image document audio video text
+vertex gemini gemini-2.5-computer-use* NRRRR image document audio video text
+vertex gemini gemini-1* RRRRR image document audio video text
+vertex gemini * RRRRR image document audio video text
+bedrock bedrock-converse *claude* NR--W image document
+bedrock bedrock-converse *nova* NR-RN image document video text
+bedrock bedrock-converse *llama4* NN--W image document
+bedrock bedrock-converse *mistral* RN--W image document
+bedrock bedrock-converse *qwen*vl* RR--W image document
+bedrock bedrock-converse *moonshot* RR--W image document
+bedrock bedrock-converse *openai.gpt* RR--W image document
+bedrock bedrock-converse *writer.* ----W
+bedrock bedrock-converse * RR--W image document
+xai openai-responses grok* N---W image
+xai openai-responses * R---W image
+groq openai-chat *qwen3.[68]* R---W image
+groq openai-chat * R---W image
+openrouter openai-chat anthropic/* NR--W image document
+openrouter openai-chat openai/*audio* RRR-W image document audio
+openrouter openai-chat openai/* RR--W image document
+openrouter openai-chat google/* RRR-W image document audio
+openrouter openai-chat x-ai/* RR--W image document
+openrouter openai-chat mistralai/* RR--W image document
+openrouter openai-chat * RR--W image document
+mistral openai-chat voxtral-* --R-W audio
+mistral openai-chat mistral-* RR--W image document
+mistral openai-chat * RR--W image document
+cohere openai-chat *vision* R---W image
+cohere openai-chat command-* ----W
+cohere openai-chat * R---W image
+ollama openai-chat * R---W image
+vllm openai-chat * R---W image
+llamacpp openai-chat * R---W image
+lmstudio openai-chat * R---W image
+litellm openai-chat anthropic/* NN--W image document
+litellm openai-chat bedrock/*claude* NR--W image document
+litellm openai-chat gemini/gemini-[3-9]* NNR-W image document audio
+litellm openai-chat openai/* RR--W image document
+litellm openai-chat mistral/* RR--W image document
+litellm openai-chat * RR--W image document
+inspector anthropic-messages anthropic-messages NN--W image document
+inspector openai-chat openai-chat RR--W image document
+inspector openai-responses openai-responses NN--R image document text
+inspector gemini gemini NNRRN image document audio video text
+inspector bedrock-converse bedrock-converse NR--W image document
+"""
+LETTERS = {"native": "N", "relocated": "R", "noted": "-", "words": "W"}
+CELLS = [(family, cell) for family in families() for cell in family.cells]
+
+
+def spell(row):
+    family = next(f for f in families() if (f.provider, f.example) == (row["provider"], row["example"]))
+    tool = "".join(LETTERS[rung] for rung in row["tool_result"].values())
+    uploads = [kind for kind, rung in row["user"].items() if rung == "native"]
+    return " ".join([row["provider"], row["api"], family.patterns[0], tool, *uploads])
+
+
+def cell(verdict, place="tool_result", media_type="image/png", form="inline"):
+    return Cell(place, kind_of(media_type), (media_type,), form, verdict, "a test", "2026-11-21")
+
+
+def test_the_matrix_is_what_was_written_by_hand():
+    assert [spell(row) for row in table.matrix()] == EXPECTED.strip().splitlines()
+
+
+def test_every_cell_says_where_and_when_it_was_learnt():
+    for family, found in CELLS:
+        assert found.evidence.strip(), family
+        assert date.fromisoformat(found.date) <= date(2026, 11, 21), family
+
+
+def test_every_cell_holds_types_of_its_own_kind():
+    for family, found in CELLS:
+        assert {kind_of(media_type) for media_type in found.media_types} == {found.kind}, (family, found)
+
+
+def test_no_cell_is_hidden_by_one_before_it():
+    for family, found in CELLS:
+        target = Target(family.provider, family.api, family.example, family.cells)
+        assert any(target.cell(found.place, kind, found.form) is found for kind in found.media_types), found
+
+
+def test_every_family_is_found_by_its_example():
+    for family in families():
+        assert find_family(family.provider, family.example) is family
+
+
+def test_every_provider_but_the_inspector_ends_with_a_default():
+    for provider in set(PROVIDERS) - {"inspector"}:
+        own = [family for family in families() if family.provider == provider]
+        assert [family.patterns == ANY_MODEL for family in own] == [False] * (len(own) - 1) + [True]
+
+
+@pytest.mark.parametrize("provider", sorted(set(PROVIDERS) - {"inspector"}))
+def test_files_of_unknown_models_are_relocated(provider):
+    target = resolve(f"{provider}:zz-9000")
+    assert table.place_result(target, "image") == "relocated"
+    assert not any(found.verdict == "sees" for found in target.cells)
+
+
+def test_a_default_says_that_it_is_one():
+    assert {found.evidence for found in resolve("anthropic:zz-9000").cells} == {UNKNOWN_MODEL}
+
+
+@given(st.sampled_from(["blind", "rejects", "unproven", "sees"]), st.sampled_from(sorted(table.PROBES)))
+def test_only_what_is_seen_is_native(verdict, kind):
+    target = Target("p", "gemini", "m", (cell(verdict, media_type=table.PROBES[kind]),))
+    assert (table.place_result(target, kind) == "native") == (verdict == "sees")
+
+
+def test_a_blind_cell_is_no_rung_in_a_user_message_either():
+    target = Target("p", "gemini", "m", (cell("blind", "user"),))
+    assert (table.place_result(target, "image"), table.place_upload(target, "image")) == ("noted", "refused")
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("gpt-5", "Did you mean openai:gpt-5"),
+        ("antropic:claude-sonnet-4-5", "Did you mean anthropic:claude-sonnet-4-5"),
+        ("nobody:x", "'nobody' is no provider. Providers: anthropic, "),
+        ("", "not written as provider:model. Providers: anthropic, "),
+        ("anthropic:", "names no model: write it as in anthropic:claude-sonnet-4-5"),
+        ("inspector:openai-chats", "Did you mean openai-chat"),
+    ],
+)
+def test_a_wrong_name_is_told_what_there_is(name, words):
+    with pytest.raises(UnknownModel, match=re.escape(words)):
+        resolve(name)
+
+
+@given(st.text(max_size=40))
+def test_any_text_is_a_target_or_an_unknown_model(name):
+    try:
+        assert resolve(name).name == name
+    except UnknownModel:
+        assert name.partition(":")[0] not in PROVIDERS or not name.partition(":")[2].strip()
+
+
+def test_a_model_may_hold_colons_slashes_and_capitals():
+    assert resolve("ollama:qwen3-vl:8b").model == "qwen3-vl:8b"
+    assert resolve("openrouter:Anthropic/Claude-Haiku-4.5").cells[0].verdict == "sees"
+
+
+@pytest.mark.parametrize("region", ["", "us.", "eu.", "apac.", "global."])
+def test_a_region_before_a_bedrock_model_changes_nothing(region):
+    target = resolve(f"bedrock:{region}anthropic.claude-opus-4-6-v1:0")
+    assert target.dialect.citations
+    assert target.order.filler_when == "media"
+
+
+def test_the_inspector_alone_speaks_anthropic_messages():
+    target = resolve("inspector")
+    assert (target.provider, target.api, target.name) == (
+        "inspector",
+        "anthropic-messages",
+        "inspector:anthropic-messages",
+    )
+    assert target.cells == resolve("anthropic:claude-sonnet-4-5").cells
+
+
+def test_a_target_is_the_same_value_each_time():
+    assert resolve("openai:gpt-5-mini") is resolve("openai:gpt-5-mini")
+    assert hash(resolve("openai:gpt-5-mini", [])) == hash(resolve("openai:gpt-5-mini"))
+
+
+def test_an_override_stands_before_the_table():
+    target = resolve("bedrock:us.anthropic.claude-opus-4-6-v1:0", [cell("sees", media_type="application/pdf")])
+    assert table.place_result(target, "document") == "native"
+    assert table.place_result(resolve("bedrock:us.anthropic.claude-opus-4-6-v1:0"), "document") == "relocated"
+
+
+def test_overrides_are_read_as_they_were_written():
+    learnt = (cell("sees"), cell("blind", media_type="application/pdf"))
+    text = write_overrides(learnt, "bedrock:*claude*")
+    assert read_overrides(text, "bedrock:us.anthropic.claude-opus-4-6-v1:0") == learnt
+    assert read_overrides(text, "bedrock:us.amazon.nova-2-lite-v1:0") == ()
+
+
+@pytest.mark.parametrize(
+    "change", [{"evidence": " "}, {"date": "yesterday"}, {"media_types": ()}, {"verdict": "maybe"}]
+)
+def test_an_override_without_evidence_or_day_is_refused(change):
+    text = json.dumps({"*": [{**msgspec.to_builtins(cell("sees")), **change}]})
+    with pytest.raises(BadInput, match="overrides: "):
+        read_overrides(text, "openai:gpt-5-mini")
+
+
+def test_errors_of_claude_hold_no_files():
+    names = ["anthropic:claude-x", "anthropic-bedrock:claude-x", "anthropic-vertex:claude-x", "bedrock:claude-x"]
+    assert not any(resolve(name).order.error_media for name in [*names, "anthropic:zz", "inspector"])
+
+
+@pytest.mark.parametrize("name", ["mistral:mistral-medium-latest", "openrouter:mistralai/x", "litellm:mistral/x"])
+def test_mistral_gets_a_filler_behind_every_host(name):
+    order = resolve(name).order
+    assert (order.after_results, order.filler, order.call_ids) == ("filler", "OK", "mistral")
+
+
+@pytest.mark.parametrize(
+    ("name", "place", "form", "verdict", "schemes"),
+    [
+        ("google:gemini-3-pro", "tool_result", "file_id", "blind", ("https",)),
+        ("google:gemini-3-pro", "user", "file_id", "sees", ("https",)),
+        ("vertex:gemini-3-pro", "tool_result", "url", "sees", ("gs", "https")),
+        ("bedrock:amazon.nova-pro-v1:0", "tool_result", "url", "sees", ("s3",)),
+        ("bedrock:anthropic.claude-x", "user", "url", "rejects", ("s3",)),
+    ],
+)
+def test_addresses_go_only_where_they_are_opened(name, place, form, verdict, schemes):
+    found = resolve(name).cell(place, "image/png", form)
+    assert (found.verdict, found.url_schemes) == (verdict, schemes)
+
+
+def test_a_single_large_photo_fits_claude_and_many_stay_in_the_budget():
+    target = resolve("anthropic:claude-sonnet-4-5")
+    assert target.cell("user", "image/jpeg", "inline").limits.side == 8000
+    assert target.budget.images == 20
+
+
+def test_audio_goes_only_to_models_that_hear():
+    assert resolve("openai-chat:gpt-audio-mini").cell("user", "audio/wav", "inline").verdict == "sees"
+    assert resolve("openai-chat:gpt-5-mini").cell("user", "audio/wav", "inline").verdict == "rejects"
+
+
+def test_the_table_for_people_names_every_family_and_every_blind_cell():
+    rows = table.matrix()
+    block = table.matrix_block()
+    assert block.startswith(table.START)
+    assert block.endswith(table.END)
+    assert block.count("\n|") == len(rows) + 2
+    assert all(note in block for row in rows for note in row["blind"].values())
+    assert [row["example"] for row in json.loads(table.to_json(rows))] == [f.example for f in families()]

@@ -1,0 +1,136 @@
+import itertools
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from showandtell.content import Message, Opaque, Text, ToolCall
+from showandtell.events.fold import Fold
+from showandtell.events.types import (
+    ProviderFault,
+    ReasoningDelta,
+    ReasoningEnd,
+    ReasoningStart,
+    StepEnd,
+    TextDelta,
+    TextEnd,
+    TextStart,
+    ToolInputDelta,
+    ToolInputEnd,
+    ToolInputStart,
+    Usage,
+)
+
+END = StepEnd("end", Usage(25, 9, 5))
+CALLS = StepEnd("tool_calls", Usage(25, 9, 5))
+LIMIT = StepEnd("length", Usage(25, 9, 5))
+
+
+def fold(*batches):
+    folded = Fold("m1", "anthropic")
+    for batch in batches:
+        folded.add(batch)
+    return folded
+
+
+def text(name, *words):
+    return [TextStart(name), *(TextDelta(name, word) for word in words), TextEnd(name)]
+
+
+def call(call_id, *pieces):
+    return [
+        ToolInputStart(call_id, "draw"),
+        *(ToolInputDelta(call_id, piece) for piece in pieces),
+        ToolInputEnd(call_id),
+    ]
+
+
+def thought(name, *words, opaque=None):
+    return [ReasoningStart(name), *(ReasoningDelta(name, word) for word in words), ReasoningEnd(name, opaque)]
+
+
+EVENTS = [
+    *thought("r0", "Hm", "m", opaque='{"s":1}'),
+    *text("t1", "It ", "is"),
+    *call("a", '{"x"', ":1}"),
+    *text("t3", "!"),
+    CALLS,
+]
+
+
+def test_parts_stand_in_the_order_of_the_stream():
+    parts = (Opaque("anthropic", '{"s":1}'), Text("It is"), ToolCall("a", "draw", '{"x":1}'), Text("!"))
+    folded = fold(EVENTS)
+    assert folded.message() == Message("m1", "assistant", parts, stop="tool_calls")
+    assert (folded.usage, folded.stop, folded.detail) == (Usage(25, 9, 5), "tool_calls", "")
+
+
+@given(st.lists(st.integers(0, len(EVENTS)), max_size=8))
+def test_any_batches_give_the_same_message(cuts):
+    edges = [0, *sorted(cuts), len(EVENTS)]
+    assert fold(*(EVENTS[start:stop] for start, stop in itertools.pairwise(edges))).message() == fold(EVENTS).message()
+
+
+def test_asking_early_changes_nothing():
+    folded = Fold("m1", "anthropic")
+    for event in EVENTS:
+        folded.add([event])
+        folded.message()
+    assert folded.message() == fold(EVENTS).message()
+
+
+def test_a_stream_without_its_end_is_cut_and_keeps_its_words():
+    message = fold([TextStart("t0"), TextDelta("t0", "It")]).message()
+    assert message == Message("m1", "assistant", (Text("It"),), stop="cut")
+
+
+def test_a_call_that_never_ended_is_left_out():
+    for length in range(len(EVENTS)):
+        assert fold(EVENTS[:length]).stop == "cut"
+        assert len(fold(EVENTS[:length]).message().calls) == (ToolInputEnd("a") in EVENTS[:length])
+
+
+def test_an_end_amid_a_call_is_a_cut():
+    folded = fold([ToolInputStart("a", "draw"), ToolInputDelta("a", "{}"), CALLS])
+    assert (folded.stop, folded.message().calls) == ("cut", ())
+
+
+def test_arguments_cut_by_the_limit_are_left_out():
+    message = fold([*call("a", "{}"), *call("b", '{"x'), LIMIT]).message()
+    assert message == Message("m1", "assistant", (ToolCall("a", "draw", "{}"),), stop="length")
+
+
+def test_a_wrong_argument_text_is_kept_for_the_model_to_hear_of():
+    assert fold([*call("a", "{x}"), CALLS]).message().calls == (ToolCall("a", "draw", "{x}"),)
+
+
+def test_calls_of_one_id_get_ids_of_their_own():
+    events = [*call("a", "1"), *call("a", "2"), *call("a_2", "3"), *call("a", "4"), CALLS]
+    ids = [(each.call_id, each.arguments) for each in fold(events).message().calls]
+    assert ids == [("a", "1"), ("a_2", "2"), ("a_2_2", "3"), ("a_3", "4")]
+
+
+def test_calls_of_one_id_may_end_together():
+    first, second = call("a", "1"), call("a", "2")
+    events = [*first[:-1], *second[:-1], first[-1], second[-1], CALLS]
+    assert [each.arguments for each in fold(events).message().calls] == ["1", "2"]
+
+
+def test_a_fault_keeps_what_came_before():
+    folded = fold([TextStart("t0"), TextDelta("t0", "It"), ProviderFault("Overloaded")])
+    assert (folded.stop, folded.detail, folded.message().text) == ("error", "Overloaded", "It")
+
+
+def test_empty_texts_are_no_parts_and_empty_arguments_an_object():
+    message = fold([*text("t0"), *call("a"), *thought("r2", "hm"), END]).message()
+    assert message.parts == (ToolCall("a", "draw", "{}"),)
+
+
+def test_twenty_megabytes_are_joined_once():
+    piece = "x" * 20
+    message = fold([TextStart("t0")], [TextDelta("t0", piece)] * 1_000_000, [TextEnd("t0"), END]).message()
+    assert len(message.text) == 20_000_000
+
+
+def test_a_thousand_calls_of_one_id_all_differ():
+    message = fold([*itertools.chain.from_iterable(call("a", "{}") for _ in range(1000)), CALLS]).message()
+    assert len({each.call_id for each in message.calls}) == 1000

@@ -1,0 +1,56 @@
+"""The first pass: old showings leave the view in large steps, and never come back by themselves."""
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from builders import assistant, attachment, planned, result, shown, user, view
+from showandtell.capabilities.resolve import resolve
+from showandtell.delivery.frontier import frontier
+from showandtell.delivery.values import Policy
+
+CLAUDE = "anthropic:claude-sonnet-4-5"
+
+
+def steps(sizes, media_type="image/png"):
+    """A run of one file a step."""
+    files = [attachment(number, media_type, size) for number, size in enumerate(sizes, 1)]
+    messages = [user("go")]
+    for file in files:
+        messages += [
+            assistant(f"c{file.number}", named=f"a{file.number}"),
+            result(f"c{file.number}", shown(file.number)),
+        ]
+    return view(*messages, files=files)
+
+
+def test_everything_is_in_view_while_it_fits():
+    assert frontier(steps([1000] * 20), resolve(CLAUDE), Policy()) == 0
+
+
+def test_the_view_moves_by_half_a_budget_at_once():
+    fronts = [frontier(steps([1000] * count), resolve(CLAUDE), Policy(focus=10)) for count in range(1, 26)]
+    assert sorted(set(fronts)) == [0, 6, 12, 18]
+
+
+def test_files_out_of_view_are_listed_in_one_line():
+    plan = planned(steps([1000] * 12), CLAUDE, focus=10)
+    assert [receipt.delivery for receipt in plan.receipts] == ["listed"] * 6 + ["native"] * 6
+    assert plan.entries[2].parts[0].parts[0].text == "⟦image 1: file1.png, not in view any more⟧"
+
+
+def test_a_user_who_brings_more_than_a_request_holds_is_told_by_name():
+    files = [attachment(number) for number in range(1, 25)]
+    plan = planned(view(user(*[shown(file.number) for file in files]), files=files), CLAUDE)
+    assert [receipt.number for receipt in plan.receipts if receipt.delivery == "refused"]
+
+
+def test_files_that_nothing_takes_push_nobody_out():
+    assert frontier(steps([1_000_000] * 200, "audio/wav"), resolve(CLAUDE), Policy()) == 0
+
+
+@given(st.lists(st.integers(0, 6_000_000), min_size=1, max_size=60), st.integers(1, 12))
+def test_the_frontier_only_moves_forward_and_what_is_in_view_fits(sizes, focus):
+    target = resolve(CLAUDE)
+    fronts = [frontier(steps(sizes[:count]), target, Policy(focus=focus)) for count in range(1, len(sizes) + 1)]
+    assert fronts == sorted(fronts)
+    assert all(count - front <= focus for count, front in enumerate(fronts, 1))

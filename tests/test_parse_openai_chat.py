@@ -1,0 +1,217 @@
+import itertools
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from showandtell.errors import BadAnswer
+from showandtell.events.types import (
+    ProviderFault,
+    ReasoningDelta,
+    ReasoningEnd,
+    ReasoningStart,
+    StepEnd,
+    TextDelta,
+    TextEnd,
+    TextStart,
+    ToolInputDelta,
+    ToolInputEnd,
+    ToolInputStart,
+    Usage,
+)
+from showandtell.wire.parse_openai_chat import Parser, whole
+
+DONE = b"data: [DONE]\n\n"
+
+
+def sse(*chunks):
+    return b"".join(b"data: %s\n\n" % json.dumps(chunk, ensure_ascii=False).encode() for chunk in chunks)
+
+
+def delta(reason=None, **fields):
+    choice = {"index": 0, "delta": fields, "logprobs": None, "finish_reason": reason}
+    return {"id": "c", "object": "chat.completion.chunk", "choices": [choice], "usage": None}
+
+
+def piece(arguments="", **fields):
+    name = {"name": fields.pop("name")} if "name" in fields else {}
+    return fields | {"type": "function", "function": {"arguments": arguments} | name}
+
+
+def parse(*reads):
+    parser = Parser()
+    return [event for data in reads for event in parser.feed(data)] + parser.finish()
+
+
+def calls(*pieces, reason="tool_calls"):
+    """The events of a stream whose chunks hold these lists of pieces, without the last one."""
+    return parse(sse(*(delta(tool_calls=some) for some in pieces), delta(reason)))[:-1]
+
+
+def called(call_id, *arguments, tool="draw"):
+    return [ToolInputStart(call_id, tool), *(ToolInputDelta(call_id, text) for text in arguments)]
+
+
+USAGE = {
+    "choices": [],
+    "usage": {"prompt_tokens": 25, "completion_tokens": 9, "prompt_tokens_details": {"cached_tokens": 5}},
+}
+STREAM = (
+    sse(
+        delta(role="assistant", content="", refusal=None),
+        delta(reasoning_content="A kiwi, "),
+        delta(reasoning_content="I think."),
+        delta(content="Ça, c'est "),
+        delta(content="un kiwi 🥝"),
+        delta(tool_calls=[piece(index=0, id="call_a", name="draw")]),
+        delta(tool_calls=[piece('{"si', index=0)]),
+        delta(tool_calls=[piece('ze": 2}', index=0)]),
+        delta(tool_calls=[piece(index=1, id="call_b", name="look")]),
+        delta("tool_calls"),
+        USAGE,
+    )
+    + DONE
+)
+EVENTS = [
+    ReasoningStart("r0"),
+    ReasoningDelta("r0", "A kiwi, "),
+    ReasoningDelta("r0", "I think."),
+    ReasoningEnd("r0"),
+    TextStart("t1"),
+    TextDelta("t1", "Ça, c'est "),
+    TextDelta("t1", "un kiwi 🥝"),
+    TextEnd("t1"),
+    *called("call_a", '{"si', 'ze": 2}'),
+    ToolInputStart("call_b", "look"),
+    ToolInputEnd("call_a"),
+    ToolInputDelta("call_b", "{}"),
+    ToolInputEnd("call_b"),
+    StepEnd("tool_calls", Usage(25, 9, 5)),
+]
+
+
+def test_a_stream_of_thought_text_and_calls_is_read_in_order():
+    assert parse(STREAM) == EVENTS
+
+
+@given(st.lists(st.integers(0, len(STREAM)), max_size=20))
+def test_any_reads_give_the_same_events(cuts):
+    edges = [0, *sorted(cuts), len(STREAM)]
+    assert parse(*(STREAM[start:stop] for start, stop in itertools.pairwise(edges))) == EVENTS
+
+
+def test_a_stream_cut_at_any_byte_is_a_beginning_and_says_cut():
+    told = STREAM.index(b'data: {"choices": []')  # where the reason has been read
+    for length in range(len(STREAM)):
+        *events, last = parse(STREAM[:length])
+        assert events == EVENTS[: len(events)]
+        assert last.stop == ("cut" if length < told else "tool_calls")
+
+
+@pytest.mark.parametrize(
+    "pieces",
+    [
+        [[piece('{"a"', index=0, id="x", name="draw")], [piece(":1}", index=0)]],
+        [[piece('{"a"', index=0, id="x", name="draw")], [piece(":1}", index=0, id="x", name="draw")]],
+        [[piece('{"a"', index=0, id="x", name="draw")], [piece(":1}", index=0, id="new")]],
+        [[piece('{"a"', id="x", name="draw")], [piece(":1}", id="x")]],
+        [[piece('{"a"', id="x", name="draw")], [piece(":1}")]],
+        [[piece(None, index=0, id="x", name="draw")], [piece('{"a"', index=0)], [piece(":1}", index=0, id="")]],
+    ],
+    ids=["id once", "id and name repeated", "id changes", "no index", "no index, id once", "arguments later"],
+)
+def test_pieces_of_one_call_are_put_together(pieces):
+    assert calls(*pieces) == [*called("x", '{"a"', ":1}"), ToolInputEnd("x")]
+
+
+@pytest.mark.parametrize("index", [{}, {"index": 0}], ids=["no index", "index 0 for all"])
+def test_whole_calls_at_once_stay_apart(index):
+    events = calls([piece('{"a":1}', id="x", name="draw", **index), piece("", id="y", name="draw", **index)])
+    ends = [ToolInputEnd("x"), ToolInputDelta("y", "{}"), ToolInputEnd("y")]
+    assert events == [*called("x", '{"a":1}'), *called("y"), *ends]
+
+
+def test_calls_without_ids_get_some():
+    events = calls([piece("{}", index=0, name="draw")], [piece("{}", index=1, name="draw")])
+    assert events[:4] == [*called("call_1", "{}"), *called("call_2", "{}")]
+
+
+def test_the_old_function_call_is_a_tool_call():
+    events = parse(sse(delta(function_call={"name": "draw", "arguments": "{}"}), delta("function_call")))
+    assert events == [*called("call_1", "{}"), ToolInputEnd("call_1"), StepEnd("tool_calls", Usage(), "function_call")]
+
+
+def test_arguments_cut_by_length_never_end():
+    events = parse(sse(delta(tool_calls=[piece('{"a', index=0, id="x", name="draw")]), delta("length")))
+    assert events == [*called("x", '{"a'), StepEnd("length", Usage())]
+
+
+@pytest.mark.parametrize(
+    ("reason", "stop", "detail"),
+    [
+        ("stop", "end", ""),
+        ("length", "length", ""),
+        ("content_filter", "refusal", "content_filter"),
+        ("eos", "cut", "eos"),
+    ],
+)
+def test_each_reason_is_said_in_our_words(reason, stop, detail):
+    assert parse(sse(delta(reason))) == [StepEnd(stop, Usage(), detail)]
+
+
+def test_stop_after_calls_means_calls():
+    events = parse(sse(delta(tool_calls=[piece("{}", id="x", name="draw")]), delta("stop")))
+    assert events[-1].stop == "tool_calls"
+
+
+def test_a_refusal_is_shown_and_said():
+    events = parse(sse(delta(refusal="I can't "), delta(refusal="help."), delta("stop")) + DONE)
+    assert events[1:3] == [TextDelta("t0", "I can't "), TextDelta("t0", "help.")]
+    assert events[-1].stop == "refusal"
+
+
+def test_thoughts_are_read_under_either_name_and_from_lists():
+    listed = [{"type": "thinking", "thinking": [{"type": "text", "text": "three"}]}, {"type": "text", "text": "It"}]
+    events = parse(sse(delta(reasoning="one"), delta(reasoning_content="two"), delta(content=listed)))
+    assert [event.text for event in events if isinstance(event, ReasoningDelta)] == ["one", "two", "three"]
+    assert TextDelta("t1", "It") in events
+
+
+def test_an_error_ends_the_stream():
+    events = parse(sse(delta(content="It"), {"error": {"message": "Overloaded", "code": 502}}, delta("stop")) + DONE)
+    assert events == [TextStart("t0"), TextDelta("t0", "It"), ProviderFault("Overloaded")]
+
+
+def test_done_without_a_reason_is_cut():
+    assert parse(sse(delta(content="It")) + DONE)[-1] == StepEnd("cut", Usage())
+
+
+@pytest.mark.parametrize("data", [b"{", b"[1]", b'{"choices":7}', b'{"choices":[{"delta":{"content":"\xff"}}]}'])
+def test_what_is_not_the_api_is_a_bad_answer(data):
+    with pytest.raises(BadAnswer):
+        Parser().feed(b"data: " + data + b"\n\n")
+    with pytest.raises(BadAnswer):
+        whole(data)
+
+
+def test_endless_nesting_is_a_bad_answer():
+    with pytest.raises(BadAnswer):
+        Parser().feed(b'data: {"x":' + b"[" * 100_000 + b"\n\n")
+
+
+def test_a_whole_body_gives_the_events_of_its_stream():
+    message = {
+        "role": "assistant",
+        "content": "It",
+        "refusal": None,
+        "tool_calls": [piece("{}", id="x", name="draw")] * 2,
+    }
+    body = {"choices": [{"index": 0, "message": message, "finish_reason": "tool_calls"}], "usage": USAGE["usage"]}
+    ends = [ToolInputEnd("x"), ToolInputEnd("x"), StepEnd("tool_calls", Usage(25, 9, 5))]
+    text = [TextStart("t0"), TextDelta("t0", "It"), TextEnd("t0")]
+    assert whole(json.dumps(body).encode()) == [*text, *called("x", "{}"), *called("x", "{}"), *ends]
+
+
+def test_a_whole_body_may_be_an_error():
+    assert whole(b'{"error":"no such model"}') == [ProviderFault("no such model")]

@@ -1,0 +1,135 @@
+"""The second pass: which rung each file takes, and the reason that is kept."""
+
+from builders import Everything, assistant, attachment, planned, result, shown, user, view
+from showandtell.files import Failed, Origin, Variant, Want
+
+CLAUDE, CHAT = "anthropic:claude-sonnet-4-5", "openai-chat:gpt-5-mini"
+
+
+def by_tool(media_type: str = "image/png", model: str = CLAUDE, *, is_error: bool = False, known=None, **more):
+    file = attachment(1, media_type, **more)
+    seen = view(user("look"), assistant("call_1"), result("call_1", "Here:", shown(1), is_error=is_error), files=[file])
+    return planned(seen, model, known)
+
+
+def by_user(media_type: str, model: str, **more):
+    file = attachment(1, media_type, origin=Origin("user"), **more)
+    return planned(view(user("look", shown(1)), files=[file]), model)
+
+
+def test_a_picture_goes_into_the_tool_result_where_the_api_takes_it():
+    receipt = by_tool().receipts[0]
+    assert (receipt.delivery, receipt.place, receipt.converted) == ("native", "tool_result", False)
+    assert receipt.cell is not None
+    assert receipt.cell.verdict == "sees"
+
+
+def test_a_picture_follows_in_a_user_message_where_tool_results_are_text():
+    receipt = by_tool(model=CHAT).receipts[0]
+    assert (receipt.delivery, receipt.place) == ("relocated", "user")
+
+
+def test_an_error_result_of_anthropic_carries_no_media_so_the_file_follows():
+    plan = by_tool(is_error=True)
+    assert plan.receipts[0].delivery == "relocated"
+    assert plan.receipts[0].place == "user"
+
+
+def test_a_tools_file_that_nothing_takes_is_noted_with_its_size_and_reason():
+    plan = by_tool("audio/wav", size=2_100_000)
+    assert plan.receipts[0].delivery == "noted"
+    note = plan.entries[-1].parts[0].parts[1].text
+    assert note.startswith("⟦audio 1 (file1.wav, 2.1 MB) was not sent: ")
+    assert "takes no audio/wav" in note
+
+
+def test_a_users_file_that_nothing_takes_is_refused_by_name():
+    receipt = by_user("audio/wav", CLAUDE).receipts[0]
+    assert receipt.delivery == "refused"
+    assert "audio/wav" in receipt.reason
+
+
+def test_strict_refuses_a_tools_file_too():
+    seen = view(user("look"), assistant("c"), result("c", shown(1)), files=[attachment(1, "video/mp4")])
+    assert planned(seen, CLAUDE, strict=True).receipts[0].delivery == "refused"
+
+
+def test_an_older_users_file_is_noted_so_that_the_chat_goes_on():
+    seen = view(
+        user("look", shown(1), named="u0"), assistant(text="no"), user("and now?"), files=[attachment(1, "audio/wav")]
+    )
+    assert planned(seen, CLAUDE).receipts[0].delivery == "noted"
+
+
+def test_a_blind_cell_is_no_rung():
+    receipt = by_tool("application/pdf", "bedrock:us.anthropic.claude-sonnet-4-5-20250929-v1:0").receipts[0]
+    assert (receipt.delivery, receipt.place) == ("relocated", "user")
+
+
+def test_an_unproven_cell_is_no_rung_in_a_tool_result():
+    assert by_tool("audio/wav", "google:gemini-3-flash-preview").receipts[0].delivery == "relocated"
+
+
+def test_a_file_over_the_cells_limit_is_noted_with_both_sizes():
+    receipt = by_tool("image/png", size=6_000_000).receipts[0]
+    assert receipt.delivery == "noted"
+    assert "6.0 MB" in receipt.reason
+
+
+def test_a_picture_with_too_many_pixels_says_so():
+    assert "9000x10 pixels" in by_tool(pixels=(9000, 10)).receipts[0].reason
+
+
+def test_a_converted_variant_is_taken_where_the_original_is_not():
+    original, page = attachment(1, "image/tiff").facts, attachment(2, "image/png").facts
+    assert original is not None
+    assert page is not None
+    known = {Want(original.sha256, "image"): Variant((page,), scale=0.5)}
+    receipt = by_tool("image/tiff", known=known).receipts[0]
+    assert (receipt.delivery, receipt.converted, receipt.place) == ("native", True, "tool_result")
+
+
+def test_a_conversion_that_is_not_known_yet_is_wanted_before_anything_is_planned():
+    plan = by_tool("image/tiff", known={})
+    assert plan.entries == ()
+    assert {want.recipe for want in plan.wants} == {"image"}
+
+
+def test_a_failed_conversion_falls_to_a_note_with_its_reason():
+    original = attachment(1, "image/tiff").facts
+    assert original is not None
+    plan = by_tool("image/tiff", known={Want(original.sha256, "image"): Failed("it is torn")})
+    assert "as image: it is torn" in plan.receipts[0].reason
+
+
+def test_a_text_file_is_given_as_words_where_no_cell_takes_it():
+    file = attachment(1, "text/plain")
+    assert file.facts is not None
+    known = {Want(file.facts.sha256, "text"): Variant(text="line one")}
+    plan = by_tool("text/plain", known=known)
+    assert (plan.receipts[0].delivery, plan.receipts[0].converted) == ("native", True)
+    assert "line one" in [part.text for part in plan.entries[-1].parts[0].parts]
+
+
+def test_a_rejected_file_is_not_tried_again_in_that_place():
+    file = attachment(1)
+    assert file.facts is not None
+    known = Everything({Want(file.facts.sha256, "original/tool_result", CLAUDE): Failed("400 could not process image")})
+    assert by_tool(known=known).receipts[0].delivery == "relocated"
+
+
+def test_bedrock_takes_five_documents_in_a_message_and_notes_the_sixth():
+    files = [attachment(number, "application/pdf") for number in range(1, 8)]
+    parts = [shown(file.number) for file in files]
+    seen = view(user("look"), assistant("c"), result("c", *parts), files=files)
+    plan = planned(seen, "bedrock:us.meta.llama4-maverick-17b-instruct-v1:0")
+    assert [receipt.delivery for receipt in plan.receipts] == ["native"] * 5 + ["noted"] * 2
+
+
+def test_the_count_of_a_message_starts_anew_in_the_next_step():
+    files = [attachment(number, "application/pdf") for number in range(1, 9)]
+    first = result("c", *[shown(number) for number in range(1, 5)])
+    second = result("d", *[shown(number) for number in range(5, 9)])
+    seen = view(user("look"), assistant("c"), first, assistant("d", named="a2"), second, files=files)
+    plan = planned(seen, "bedrock:us.meta.llama4-maverick-17b-instruct-v1:0")
+    assert {receipt.delivery for receipt in plan.receipts} == {"native"}

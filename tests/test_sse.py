@@ -1,0 +1,68 @@
+import itertools
+import json
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from showandtell.sse import Splitter, encode
+
+LINE = st.binary(max_size=40).map(lambda data: data.replace(b"\r", b"").replace(b"\n", b""))
+
+
+def split(data: bytes, cuts: list[int]) -> list[bytes]:
+    edges = [0, *sorted(cut % (len(data) + 1) for cut in cuts), len(data)]
+    splitter = Splitter()
+    return [event for start, end in itertools.pairwise(edges) for event in splitter.feed(data[start:end])]
+
+
+def test_events_end_at_blank_lines():
+    assert split(b"data: one\n\ndata: two\n\n", []) == [b"one", b"two"]
+
+
+def test_an_event_without_its_blank_line_is_not_given():
+    assert split(b"data: one\n\ndata: two\n", []) == [b"one"]
+
+
+def test_comments_names_and_ids_are_left_out():
+    assert split(b": hello\n\nevent: ping\nid: 7\nretry: 10\ndata: one\n\n", []) == [b"one"]
+
+
+def test_many_data_lines_are_one_event():
+    assert split(b"data: one\ndata:two\ndata:  three\n\n", []) == [b"one\ntwo\n three"]
+
+
+def test_a_byte_order_mark_is_skipped_once():
+    stream = b"\xef\xbb\xbfdata: one\n\n\xef\xbb\xbfdata: two\n\n"
+    assert all(split(stream, [cut]) == [b"one"] for cut in range(len(stream)))
+
+
+def test_returns_alone_or_with_newlines_end_lines():
+    for end in (b"\r\n", b"\r", b"\n"):
+        stream = b"data: one\ndata: more\n\ndata: two\n\n".replace(b"\n", end)
+        assert all(split(stream, [cut]) == [b"one\nmore", b"two"] for cut in range(len(stream)))
+
+
+def test_nothing_inside_data_can_begin_another_event():
+    forged = b"one\r\n\r\ndata: forged\r\rid: 1"
+    assert len(split(encode(forged), [])) == 1
+
+
+@given(
+    st.lists(LINE.filter(bool), max_size=6),
+    st.lists(st.integers(0, 500), max_size=12),
+    st.sampled_from([b"\n", b"\r\n", b"\r"]),
+)
+def test_any_reads_give_the_events_that_were_written(lines, cuts, end):
+    stream = b"".join(encode(line) for line in lines).replace(b"\n", end)
+    assert split(stream, cuts) == lines
+
+
+@given(st.text(), st.lists(st.integers(0, 500), max_size=5))
+def test_any_json_text_is_exactly_one_event(text, cuts):
+    data = json.dumps(text, ensure_ascii=False).encode("utf-8", "replace")
+    assert split(encode(data), cuts) == [data]
+
+
+@given(st.binary(max_size=200), st.lists(st.integers(0, 500), max_size=8))
+def test_any_bytes_in_any_reads_give_the_same_events(data, cuts):
+    assert split(data, cuts) == split(data, [])
