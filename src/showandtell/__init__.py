@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from showandtell.agent.context import Context
     from showandtell.agent.tools import Tool, tool
     from showandtell.capabilities.resolve import resolve
-    from showandtell.collect import ToolResult, collect
+    from showandtell.collect import ToolResult
     from showandtell.content import Draft, File, History, Json, Message, Opaque, Shown, Text, ToolCall
     from showandtell.delivery.values import Receipt
     from showandtell.errors import (
@@ -40,7 +40,7 @@ HOMES = {
     "agent.context": "Context",
     "agent.tools": "Tool tool",
     "capabilities.resolve": "resolve",
-    "collect": "ToolResult collect",
+    "collect": "ToolResult",
     "content": "Draft File History Json Message Opaque Shown Text ToolCall",
     "delivery.values": "Receipt",
     "errors": "BadConversation BadFile BadInput BadValue FileChanged ProviderError ShowAndTellError ToolError "
@@ -76,7 +76,6 @@ __all__ = [
     "ToolResult",
     "UnknownModel",
     "UnsupportedFile",
-    "collect",
     "explain",
     "from_anthropic",
     "from_gemini",

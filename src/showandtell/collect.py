@@ -19,7 +19,7 @@ from showandtell.collecting.blocks import read_block, read_content
 from showandtell.collecting.encoded import join_surrogates, read_bytes, read_data_uri
 from showandtell.collecting.objects import SCALARS, refuse, unfold
 from showandtell.collecting.places import Misfit, escape
-from showandtell.content import File, Json, Shown, Text
+from showandtell.content import Draft, File, Json, Shown, Text, ToolCall
 from showandtell.foreign import read_aside, recognise
 
 Collected: TypeAlias = Text | Json | File | Shown
@@ -342,3 +342,8 @@ def mark(file: File | Shown, place: int) -> str:
         return f"[file {file.number}]"
     name = file.name or file.media_type
     return f"[file {place}: {name}]" if name else f"[file {place}]"
+
+
+def result_draft(call: ToolCall, result: ToolResult) -> Draft:
+    """A tool's result as a message before ingest."""
+    return Draft("tool", result.parts, call.call_id, call.tool, result.is_error)

@@ -7,6 +7,7 @@ a `Shown` can stand in a message.
 from __future__ import annotations
 
 import io
+import secrets
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
@@ -24,6 +25,11 @@ Stop: TypeAlias = Literal["end", "tool_calls", "length", "refusal", "cut", "canc
 By: TypeAlias = Literal["user", "tool", "assistant", "url", "mcp"]
 
 URI_SCHEMES = frozenset({"https", "gs", "s3", "openai", "anthropic", "google", "xai", "mistral"})
+
+
+def new_id(prefix: str) -> str:
+    """A random id of 132 bits."""
+    return f"{prefix}_{secrets.token_urlsafe(17)[:22]}"
 
 
 @dataclass(frozen=True, slots=True)

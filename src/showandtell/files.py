@@ -39,6 +39,11 @@ def kind_of(media_type: str) -> Kind:
             return "other"
 
 
+def spoken(kind: str, number: int) -> str:
+    """A file as everybody says it: "image 5", "document 3"; "file 7" where the kind is unknown."""
+    return f"{'file' if kind == 'other' else kind} {number}"
+
+
 class Facts(Struct, frozen=True):
     """What is proved about some bytes: sha256 in hex, IANA type, size in bytes; pixels, pages, seconds if any."""
 
@@ -66,6 +71,16 @@ class Address(Struct, frozen=True):
     def kind(self) -> Kind:
         """The kind of the declared type; nothing here can prove it."""
         return kind_of(self.media_type)
+
+
+class Proved(Struct, frozen=True):
+    """What became of one claim: exactly one of `facts`, `address` and `problem` is set."""
+
+    name: str
+    facts: Facts | None = None
+    address: Address | None = None
+    problem: str | None = None
+    corrected: str | None = None
 
 
 class Origin(Struct, frozen=True):
@@ -112,8 +127,8 @@ class Attachment(Struct, frozen=True):
 
     @property
     def label(self) -> str:
-        """Kind and number as everybody says them; "file 7" where the kind is unknown."""
-        return f"{'file' if self.kind == 'other' else self.kind} {self.number}"
+        """Kind and number as everybody says them."""
+        return spoken(self.kind, self.number)
 
 
 class Want(Struct, frozen=True):

@@ -7,7 +7,6 @@ is shown again by its `number` alone. Documented in docs/conversation.md.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import field
 from pathlib import Path
 from typing import Any, cast
 
@@ -45,7 +44,7 @@ class JsonRecord(msgspec.Struct, tag="json", forbid_unknown_fields=True, omit_de
     """A JSON value; `files` maps JSON pointers, where the value has null, to files."""
 
     value: msgspec.Raw
-    files: dict[str, FileRecord] = field(default_factory=dict[str, FileRecord])
+    files: dict[str, FileRecord] = msgspec.field(default_factory=dict[str, FileRecord])
 
 
 class CallRecord(msgspec.Struct, tag="tool_call", forbid_unknown_fields=True, omit_defaults=True):
@@ -117,7 +116,7 @@ def _part(record: PartRecord, folder: Path) -> Part | File:
             return _file(record, folder)
         case JsonRecord():
             files = tuple((pointer, _file(file, folder)) for pointer, file in record.files.items())
-            return Json(bytes(record.value).decode(), files)
+            return Json(msgspec.json.encode(msgspec.json.decode(record.value)).decode(), files)
         case CallRecord():
             return ToolCall(record.call_id, record.tool, _arguments(record.arguments), record.opaque)
         case Opaque() | Approval():

@@ -11,13 +11,12 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
-from showandtell.agent.loop import result_draft
 from showandtell.agent.tools import Tool, by_name
 from showandtell.attachments.load import load_now
 from showandtell.attachments.shelf import Shelf
 from showandtell.capabilities.cells import Cell, Target
 from showandtell.capabilities.resolve import resolve
-from showandtell.collect import ToolResult
+from showandtell.collect import ToolResult, result_draft
 from showandtell.content import Draft, History, ToolCall
 from showandtell.delivery.plan import plan, refuse
 from showandtell.delivery.values import Entry, Plan, Policy, Receipt, Result

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Sequence
-from typing import TextIO
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, TextIO
 
 from showandtell.delivery.labels import size_of
 from showandtell.delivery.values import Receipt
@@ -21,8 +21,9 @@ from showandtell.events.types import (
     ToolProgress,
     ToolStart,
 )
+from showandtell.files import spoken
 
-PLACES = {"tool_result": "in the tool result", "user": "in a user message", None: "nowhere"}
+PLACES = {"tool_result": "in the tool result", "user": "in a user message"}
 LONGEST = 400
 
 
@@ -93,17 +94,16 @@ class Printer:
 
 def file_line(event: FileEvent) -> str:
     """A file that joined the conversation."""
-    label = "file" if event.kind == "other" else event.kind
     what = event.problem or f"{event.media_type}, {size_of(event.size)}"
-    return f"{label} {event.number}: {short(event.name)} ({short(what)})"
+    return f"{spoken(event.kind, event.number)}: {short(event.name)} ({short(what)})"
 
 
-def receipt_line(record: dict[str, object]) -> str:
+def receipt_line(record: Mapping[str, Any]) -> str:
     """What the model was given of a file, in one line."""
-    kind = "file" if record["kind"] == "other" else record["kind"]
-    delivery = f"{record['delivery']}{', converted' if record['converted'] else ''}"
-    place = PLACES[record["place"]] + ": " if record["place"] else ": "  # pyright: ignore[reportArgumentType]
-    return f"{kind} {record['number']} {delivery} {place}{short(record['reason'])}".replace(" : ", ": ")
+    converted = ", converted" if record["converted"] else ""
+    place = f" {PLACES[record['place']]}" if record["place"] else ""
+    label = spoken(record["kind"], record["number"])
+    return f"{label} {record['delivery']}{converted}{place}: {short(record['reason'])}"
 
 
 def receipts(found: Sequence[Receipt], model: str) -> Iterable[str]:
@@ -112,7 +112,7 @@ def receipts(found: Sequence[Receipt], model: str) -> Iterable[str]:
         yield f"{model}: there are no files to explain"
     for one in found:
         record = one.record()
-        yield f"{one.kind} {one.number}  {plain(one.name)}  {one.media_type}  from {plain(one.origin)}"
+        yield f"{one.label}  {plain(one.name)}  {one.media_type}  from {plain(one.origin)}"
         yield f"  {receipt_line(record).split(' ', 2)[2]}"
         if one.cell is not None:
             yield f"  {record['cell']}, {size_of(one.bytes)}; evidence: {record['evidence']}"

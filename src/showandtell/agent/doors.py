@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Protocol
 
-from showandtell.attachments.shelf import Proved
 from showandtell.content import Draft, File, Message
 from showandtell.delivery.values import Receipt, View
-from showandtell.files import Attachment, Blobs, Known, Want
+from showandtell.files import Attachment, Blobs, Known, Proved, Want
 
 
 class Conversation(Protocol):

@@ -14,11 +14,9 @@ from showandtell.agent.decide import AskModel, Close, Limits, Over, RunTools, Wa
 from showandtell.agent.doors import Conversation
 from showandtell.agent.execute import execute, failed
 from showandtell.agent.tools import Tool
-from showandtell.attachments.ingest import new_id
-from showandtell.attachments.shelf import Proved
 from showandtell.capabilities.cells import Target
-from showandtell.collect import ToolResult
-from showandtell.content import Draft, Json, Message, Stop, Text, ToolCall
+from showandtell.collect import result_draft
+from showandtell.content import Draft, Json, Message, Stop, Text, ToolCall, new_id
 from showandtell.delivery.plan import prepare, refuse
 from showandtell.delivery.values import Plan, Policy, Receipt
 from showandtell.errors import ProviderError, ShowAndTellError, UnsupportedFile
@@ -37,7 +35,7 @@ from showandtell.events.types import (
     ToolStart,
     Usage,
 )
-from showandtell.files import Attachment
+from showandtell.files import Attachment, Proved
 from showandtell.providers.exchange import Exchange
 from showandtell.wire.body import Fragments, compose
 from showandtell.wire.options import Options
@@ -207,11 +205,6 @@ class Loop:
     def used_ids(self) -> frozenset[str]:
         """Every call id of the conversation: a new call must not take one."""
         return frozenset(call.call_id for message in self.conversation.view().messages for call in message.calls)
-
-
-def result_draft(call: ToolCall, result: ToolResult) -> Draft:
-    """A tool's result as a message before ingest."""
-    return Draft("tool", result.parts, call.call_id, call.tool, result.is_error)
 
 
 def file_event(file: Attachment) -> FileEvent:

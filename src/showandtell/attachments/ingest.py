@@ -3,19 +3,12 @@
 from __future__ import annotations
 
 import mimetypes
-import secrets
 from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
 
-from showandtell.attachments.shelf import Proved
-from showandtell.content import Draft, File, Json, Message, Part, Shown
+from showandtell.content import Draft, File, Json, Message, Part, Shown, new_id
 from showandtell.errors import BadConversation
-from showandtell.files import Attachment, Origin
-
-
-def new_id(prefix: str) -> str:
-    """A random id of 132 bits."""
-    return f"{prefix}_{secrets.token_urlsafe(17)[:22]}"
+from showandtell.files import Attachment, Origin, Proved
 
 
 def claims(draft: Draft) -> tuple[File, ...]:

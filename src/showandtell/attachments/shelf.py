@@ -11,27 +11,15 @@ from pathlib import Path
 from typing import BinaryIO
 from urllib.parse import urlsplit
 
-from msgspec import Struct
-
 from showandtell.attachments.folder import Folder
 from showandtell.content import File, Reader, Uri
 from showandtell.errors import BadFile
-from showandtell.files import Address, Facts
+from showandtell.files import Address, Facts, Proved
 from showandtell.media.gate import Proof, prove
 
 MAX_FILE_BYTES = 20_000_000
 MAX_NAME = 120
 WEB_SCHEMES = frozenset({"https", "gs", "s3"})
-
-
-class Proved(Struct, frozen=True):
-    """What became of one claim: exactly one of `facts`, `address` and `problem` is set."""
-
-    name: str
-    facts: Facts | None = None
-    address: Address | None = None
-    problem: str | None = None
-    corrected: str | None = None
 
 
 class Shelf:

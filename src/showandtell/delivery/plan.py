@@ -58,7 +58,7 @@ def refuse(plan: Plan, target: Target) -> None:
     """Raise `UnsupportedFile` with every refused file at once, if there is any."""
     refused = [one for one in plan.receipts if one.delivery == "refused"]
     if refused:
-        raise UnsupportedFile(target.name, [(f"{one.kind} {one.number} ({one.name})", one.reason) for one in refused])
+        raise UnsupportedFile(target.name, [(f"{one.label} ({one.name})", one.reason) for one in refused])
 
 
 Load = Callable[[Iterable[Want]], Awaitable[Known]]

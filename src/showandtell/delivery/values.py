@@ -9,7 +9,7 @@ from msgspec import Struct
 
 from showandtell.capabilities.cells import Cell, Place
 from showandtell.content import Message, Opaque, Text, ToolCall
-from showandtell.files import Address, Attachment, Facts, Variant, Want
+from showandtell.files import Address, Attachment, Facts, Variant, Want, spoken
 
 Delivery: TypeAlias = Literal["native", "relocated", "noted", "refused", "listed"]
 
@@ -77,6 +77,11 @@ class Receipt(Struct, frozen=True):
     cell: Cell | None
     bytes: int
     variant: Variant | None = None
+
+    @property
+    def label(self) -> str:
+        """Kind and number as everybody says them."""
+        return spoken(self.kind, self.number)
 
     def record(self) -> dict[str, object]:
         """The receipt as JSON has it: the cell by name, and its evidence with the date."""

@@ -5,13 +5,13 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Iterable, Sequence
 
-from showandtell.attachments.ingest import Register, claims, new_id
+from showandtell.attachments.ingest import Register, claims
 from showandtell.attachments.load import load_now
-from showandtell.attachments.shelf import Proved, Shelf
-from showandtell.content import Approval, Draft, File, Message
+from showandtell.attachments.shelf import Shelf
+from showandtell.content import Approval, Draft, File, Message, new_id
 from showandtell.delivery.values import Receipt, View
 from showandtell.errors import BadInput
-from showandtell.files import Attachment, Blobs, Failed, Known, Variant, Want
+from showandtell.files import Attachment, Blobs, Failed, Known, Proved, Variant, Want
 
 
 class MemoryConversation:

@@ -1,0 +1,144 @@
+"""The portable conversation file: every field, its numbers, and what is said of a wrong one."""
+
+import base64
+import json
+
+import pytest
+
+from fixtures import jpeg, png
+from showandtell import BadConversation, explain, load, render
+
+CLAUDE = "anthropic:claude-sonnet-4-5"
+
+
+def example():
+    """The conversation that the documentation shows."""
+    return {
+        "version": 1,
+        "instructions": "Be brief.",
+        "messages": [
+            {"role": "user", "parts": [{"type": "text", "text": "look"}, {"type": "file", "path": "plan.png"}]},
+            {
+                "role": "assistant",
+                "parts": [{"type": "tool_call", "call_id": "call_1", "tool": "get", "arguments": {}}],
+            },
+            {
+                "role": "tool",
+                "call_id": "call_1",
+                "tool": "get",
+                "is_error": False,
+                "parts": [
+                    {"type": "text", "text": "Here:"},
+                    {"type": "file", "path": "kiwi.jpg"},
+                    {"type": "json", "value": {"rows": 3}},
+                ],
+            },
+        ],
+    }
+
+
+@pytest.fixture
+def folder(tmp_path):
+    (tmp_path / "plan.png").write_bytes(png())
+    (tmp_path / "kiwi.jpg").write_bytes(jpeg())
+    return tmp_path
+
+
+def written(folder, value):
+    path = folder / "talk.json"
+    path.write_text(value if isinstance(value, str) else json.dumps(value))
+    return path
+
+
+def with_file(folder, **file):
+    return written(folder, {"version": 1, "messages": [{"role": "user", "parts": [{"type": "file", **file}]}]})
+
+
+def test_the_documented_file_is_read_whole(folder):
+    body = render(load(written(folder, example())), model=CLAUDE).json()
+    assert body["system"] == "Be brief."
+    assert [block["type"] for block in body["messages"][2]["content"][0]["content"]] == [
+        "text",
+        "text",
+        "image",
+        "text",
+    ]
+    assert body["messages"][2]["content"][0]["content"][3]["text"] == '{"rows":3}'
+
+
+def test_files_come_by_path_data_or_uri_with_what_is_known_of_them(folder):
+    data = base64.b64encode(png()).decode()
+    assert explain(load(with_file(folder, path="plan.png")), model=CLAUDE)[0].name == "plan.png"
+    assert explain(load(with_file(folder, data=data, name="x.png")), model=CLAUDE)[0].name == "x.png"
+    assert explain(load(with_file(folder, uri="https://e.com/a.png")), model=CLAUDE)[0].cell.form == "url"
+    label = render(load(with_file(folder, path="plan.png", description="the plan")), model=CLAUDE).json()
+    assert "described as: the plan" in label["messages"][0]["content"][0]["text"]
+
+
+def test_numbers_follow_position_unless_given(folder):
+    talk = example()
+    talk["messages"][0]["parts"][1]["number"] = 7
+    assert [receipt.number for receipt in explain(load(written(folder, talk)), model=CLAUDE)] == [7, 8]
+
+
+def test_a_number_that_two_files_want_is_an_error(folder):
+    talk = example()
+    talk["messages"][2]["parts"][1]["number"] = 1
+    with pytest.raises(BadConversation, match=r"number 1 of kiwi\.jpg is taken by plan\.png"):
+        explain(load(written(folder, talk)), model=CLAUDE)
+
+
+def test_a_number_alone_shows_a_file_again(folder):
+    talk = example()
+    talk["messages"][2]["parts"].append({"type": "file", "number": 1})
+    request = render(load(written(folder, talk)), model=CLAUDE)
+    assert [receipt.number for receipt in request.receipts] == [1, 2]
+    assert json.dumps(request.json()).count(base64.b64encode(png()).decode()) == 2
+
+
+def test_files_inside_json_are_named_by_pointer(folder):
+    talk = example()
+    talk["messages"][2]["parts"] = [
+        {"type": "json", "value": {"chart": None}, "files": {"/chart": {"type": "file", "path": "kiwi.jpg"}}}
+    ]
+    body = render(load(written(folder, talk)), model=CLAUDE).json()
+    assert body["messages"][2]["content"][0]["content"][0]["text"] == '{"chart":"image 2: kiwi.jpg"}'
+
+
+@pytest.mark.parametrize(
+    ("file", "problem"),
+    [
+        ({"path": "../outside.png"}, "outside the folder"),
+        ({"path": "a.png", "uri": "https://e.com/a.png"}, "one of path, data and uri, not path and uri"),
+        ({}, "not none"),
+        ({"data": "no base64!"}, "is not base64"),
+        ({"uri": "file:///etc/passwd"}, "scheme"),
+        ({"number": 3}, "no file has that number"),
+        ({"path": "plan.png", "colour": "red"}, "colour"),
+        ({"path": 5}, "Expected"),
+    ],
+)
+def test_a_wrong_file_says_what_is_wrong(folder, file, problem):
+    with pytest.raises(BadConversation, match=problem):
+        explain(load(with_file(folder, **file)), model=CLAUDE)
+
+
+@pytest.mark.parametrize(
+    ("value", "problem"),
+    [
+        ("{", "no conversation file"),
+        ("\xff", "no conversation file"),
+        ({"version": 2, "messages": []}, "version 2"),
+        ({"version": 1}, "messages"),
+        ({"version": 1, "messages": [{"role": "system", "parts": []}]}, "system"),
+        ({"version": 1, "messages": [{"role": "user", "parts": [{"type": "video"}]}]}, "video"),
+    ],
+)
+def test_a_file_that_is_no_conversation_says_so(folder, value, problem):
+    with pytest.raises(BadConversation, match=problem):
+        load(written(folder, value))
+
+
+def test_a_missing_file_says_so(tmp_path):
+    with pytest.raises(BadConversation, match=r"nix\.json can't be read"):
+        load(tmp_path / "nix.json")
