@@ -3,7 +3,7 @@ PYTHON ?= python3
 UV := .uv/bin/uv
 export UV_NO_CONFIG := 1
 
-.PHONY: run setup test lint bench lock clean
+.PHONY: run setup test lint bench docs lock clean
 run: setup
 	@.venv/bin/showandtell chat
 
@@ -12,9 +12,13 @@ setup: .venv/.ready
 test: .venv/.ready-dev
 	.venv/bin/python -m pytest
 
+# Writes the generated parts of the README anew.
+docs: .venv/.ready-dev
+	.venv/bin/python docs/generate.py
+
 lint: .venv/.ready-dev
-	.venv/bin/ruff check src tests bench
-	.venv/bin/ruff format --check src tests bench
+	.venv/bin/ruff check src tests bench docs
+	.venv/bin/ruff format --check src tests bench docs
 	.venv/bin/pyright
 
 bench: .venv/.ready-dev
