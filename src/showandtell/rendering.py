@@ -6,7 +6,7 @@ Works without an event loop and inside one: nothing here waits for the network.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any
+from typing import Any, TypeAlias
 
 import msgspec
 from msgspec import Struct
@@ -26,9 +26,12 @@ from showandtell.records import check
 from showandtell.wire.body import Request, compose
 from showandtell.wire.options import Effort, Options
 
+#: What is rendered: drafts, a `History`, or the conversation of earlier runs.
+Messages: TypeAlias = Sequence[Draft] | MemoryConversation
+
 
 def render(
-    messages: Sequence[Draft],
+    messages: Messages,
     *,
     model: str,
     tools: Iterable[Callable[..., Any] | Tool] = (),
@@ -46,7 +49,7 @@ def render(
 ) -> Request:
     """The request that shows these messages to this model: `.kwargs()` for its SDK, `.json()` for REST, `.receipts`.
 
-    A `History` brings its own instructions, unless others are given.
+    `messages` are drafts, a `History` (which brings its own instructions), or the conversation of earlier runs.
 
     Raises `UnsupportedFile` where a file of the newest user message can't be shown (with `strict`, any file),
     `UnknownModel`, `BadConversation`. Give the same `shelf` again and files are not proved twice.
@@ -70,7 +73,7 @@ def render(
 
 
 def explain(
-    messages: Sequence[Draft],
+    messages: Messages,
     *,
     model: str,
     strict: bool = False,
@@ -82,8 +85,10 @@ def explain(
     return plan_now(settle(messages, shelf), target, Policy(strict=strict)).receipts
 
 
-def settle(messages: Sequence[Draft], shelf: Shelf | None = None) -> MemoryConversation:
-    """Check a history and take it in: files proved and numbered."""
+def settle(messages: Messages, shelf: Shelf | None = None) -> MemoryConversation:
+    """Check a history and take it in: files proved and numbered. A conversation is already."""
+    if isinstance(messages, MemoryConversation):
+        return messages
     check(messages)
     conversation = MemoryConversation(shelf)
     conversation.ingest_now(messages)
@@ -98,7 +103,7 @@ def plan_now(conversation: MemoryConversation, target: Target, policy: Policy) -
     return now
 
 
-def _instructions(messages: Sequence[Draft], given: str | None) -> str:
+def _instructions(messages: Messages, given: str | None) -> str:
     if given is not None:
         return given
     return messages.instructions if isinstance(messages, History) else ""

@@ -55,6 +55,8 @@ class Over(Struct, frozen=True):
 
 Next: TypeAlias = AskModel | RunTools | Close | Wait | Over
 
+LIMIT = "limit reached: the run may make no further step, so this call was not run"
+
 #: How a message that ended early ends its run: the status, and what its open calls are told.
 EARLY: dict[str, tuple[Status, str]] = {
     "cut": ("incomplete", "the model's message was cut off, so this call was not run"),
@@ -62,8 +64,8 @@ EARLY: dict[str, tuple[Status, str]] = {
     "cancelled": ("incomplete", "the run was cancelled, so this call was not run"),
     "error": ("error", "the provider failed, so this call was not run"),
     "refusal": ("refused", "the model refused, so this call was not run"),
+    "limit": ("incomplete", LIMIT),
 }
-LIMIT = "limit reached: the run may make no further step, so this call was not run"
 
 
 def decide(view: View, limits: Limits) -> Next:

@@ -6,7 +6,8 @@ import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, overload
+from inspect import Parameter
+from typing import Annotated, Any, get_args, overload
 
 import msgspec
 
@@ -15,6 +16,9 @@ from showandtell.errors import BadInput
 from showandtell.wire.options import ToolSpec
 
 DEFAULT_TIMEOUT = 120.0
+#: Before the name of each field of a parameters' model, for pydantic keeps `schema`, `copy` and `_x` for itself.
+FIELD = "argument_"
+UNNAMED = frozenset({Parameter.POSITIONAL_ONLY, Parameter.VAR_POSITIONAL, Parameter.VAR_KEYWORD})
 
 
 @dataclass(frozen=True)
@@ -41,13 +45,20 @@ class Tool:
     @cached_property
     def context_parameter(self) -> str | None:
         """The name of the parameter that takes the `Context`, if there is one."""
-        hints = _hints(self.run)
-        return next((name for name, hint in hints.items() if hint is Context), None)
+        return next((one.name for one in parameters_of(self.name, self.run) if _is_context(one.annotation)), None)
 
     @cached_property
     def arguments(self) -> Any:
         """The pydantic model of the function's parameters; None for a hand-written schema."""
         return None if self.parameters is not None else _model(self.name, self.run, self.context_parameter)
+
+    @cached_property
+    def declared(self) -> frozenset[str]:
+        """The fields whose default stands in a pydantic `Field`, which the function itself couldn't use."""
+        from pydantic.fields import FieldInfo  # noqa: PLC0415 - late, as the model
+
+        parameters = parameters_of(self.name, self.run)
+        return frozenset(FIELD + one.name for one in parameters if isinstance(one.default, FieldInfo))
 
     @cached_property
     def spec(self) -> ToolSpec:
@@ -62,7 +73,8 @@ class Tool:
             bound: dict[str, Any] = dict(arguments)
         else:
             checked = self.arguments.model_validate(arguments, context={"file": context.files.get})
-            bound = {name: getattr(checked, name) for name in checked.model_fields_set}
+            given = checked.model_fields_set | self.declared
+            bound = {name.removeprefix(FIELD): getattr(checked, name) for name in given}
         if self.context_parameter is not None:
             bound[self.context_parameter] = context
         return bound
@@ -107,29 +119,65 @@ def as_tool(value: Callable[..., Any] | Tool) -> Tool:
 
 
 def by_name(tools: Any) -> dict[str, Tool]:
-    """Tools by name; two of one name raise `BadInput`."""
+    """Tools by name; two of one name raise `BadInput`, and so does one that wants its context in another process."""
     found: dict[str, Tool] = {}
     for one in map(as_tool, tools):
         if one.name in found:
             raise BadInput(f"two tools are called {one.name!r}: rename one with @tool(name=...)")
+        if one.isolate and one.context_parameter is not None:
+            raise BadInput(
+                f"tool {one.name!r} takes a Context, which can't leave this process: drop that, or isolate=True"
+            )
         found[one.name] = one
     return found
 
 
-def _hints(function: Callable[..., Any]) -> dict[str, Any]:
-    return {name: one.annotation for name, one in inspect.signature(function, eval_str=True).parameters.items()}
+def parameters_of(name: str, function: Callable[..., Any]) -> list[Parameter]:
+    """A tool's parameters with their annotations read; raises `BadInput` for one that can't be read.
+
+    The returned type is left alone: often it is imported for type checkers only.
+    """
+    try:
+        found = inspect.signature(function).parameters.values()
+        return [one.replace(annotation=_read(one.annotation, function)) for one in found]
+    except NameError as error:
+        raise BadInput(
+            f"tool {name!r} has an annotation that can't be read ({error}): import it at run time"
+        ) from error
+
+
+def _read(annotation: Any, function: Callable[..., Any]) -> Any:
+    if not isinstance(annotation, str):
+        return annotation
+    return eval(annotation, _globals(function))  # noqa: S307 - the program's own source, as inspect would read it
+
+
+def _globals(function: Any) -> dict[str, Any]:
+    """The names around the function that a method, a partial, a wrapper or a callable object comes to."""
+    for inner in ("__wrapped__", "__func__", "func"):
+        if hasattr(function, inner):
+            return _globals(getattr(function, inner))
+    return function.__globals__ if hasattr(function, "__globals__") else _globals(type(function).__call__)
+
+
+def _is_context(annotation: Any) -> bool:
+    return annotation is Context or any(map(_is_context, get_args(annotation)))
 
 
 def _model(name: str, function: Callable[..., Any], context: str | None) -> Any:
     from pydantic import ConfigDict, create_model  # noqa: PLC0415 - late: render and explain need no pydantic
 
-    fields: dict[str, Any] = {}
-    for key, one in inspect.signature(function, eval_str=True).parameters.items():
-        if key == context:
-            continue
-        if one.kind in {inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD}:
-            raise BadInput(f"tool {name!r} takes *{key}: a model can only fill named parameters")
-        annotation = Any if one.annotation is inspect.Parameter.empty else one.annotation
-        fields[key] = (annotation, ... if one.default is inspect.Parameter.empty else one.default)
+    fields: dict[str, Any] = dict(_field(name, one) for one in parameters_of(name, function) if one.name != context)
     config = ConfigDict(extra="forbid", arbitrary_types_allowed=True)
     return create_model(name, __config__=config, **fields)
+
+
+def _field(name: str, one: Parameter) -> tuple[str, tuple[Any, Any]]:
+    """A parameter as a field of the model."""
+    from pydantic import Field  # noqa: PLC0415
+
+    if one.kind in UNNAMED:
+        raise BadInput(f"tool {name!r} takes {one}: a model can only fill named parameters")
+    annotation = Any if one.annotation is Parameter.empty else one.annotation
+    default = ... if one.default is Parameter.empty else one.default
+    return FIELD + one.name, (Annotated[annotation, Field(alias=one.name)], default)

@@ -82,7 +82,7 @@ ON_CLAUDE = Family(
     ),
     order=CLAUDE_ORDER,
     budget=CLAUDE_BUDGET,
-    dialect=Dialect(citations=True),
+    dialect=Dialect(citations=True, resend_tools=True),
 )
 
 ON_NOVA = replace(
@@ -106,7 +106,7 @@ ON_NOVA = replace(
     ),
     order=NOVA_ORDER,
     budget=BUDGET,
-    dialect=Dialect(),
+    dialect=Dialect(resend_tools=True),
 )
 
 ON_LLAMA = replace(
@@ -152,10 +152,9 @@ ON_GPT = replace(
         *cells("unproven", USER, PDF, UNRECORDED, limits=DOCUMENT),
     ),
 )
-ON_WRITER = replace(
-    ON_QWEN, patterns=("*writer.*",), example="us.writer.palmyra-x5-v1:0", cells=(), dialect=Dialect(status=False)
-)
 # A host's refusal of `status` breaks the whole request, its absence breaks nothing: unknown models don't get it.
-ON_OTHERS = replace(as_default(ON_QWEN, "some-model"), dialect=Dialect(status=False))
+SILENT = Dialect(status=False, resend_tools=True)
+ON_WRITER = replace(ON_QWEN, patterns=("*writer.*",), example="us.writer.palmyra-x5-v1:0", cells=(), dialect=SILENT)
+ON_OTHERS = replace(as_default(ON_QWEN, "some-model"), dialect=SILENT)
 
 FAMILIES = (ON_CLAUDE, ON_NOVA, ON_LLAMA, ON_MISTRAL, ON_QWEN, ON_KIMI, ON_GPT, ON_WRITER, ON_OTHERS)

@@ -89,6 +89,7 @@ class Dialect(Struct, frozen=True):
     status: whether bedrock-converse may say `status` in a tool result.
     call_names: whether a gemini host takes `id` in functionCall and functionResponse.
     citations: whether bedrock-converse documents need citations to be read with vision.
+    resend_tools: whether tools must be declared while the history holds calls, though none may be called any more.
     system_role: the role of openai-chat's instructions.
     """
 
@@ -97,6 +98,7 @@ class Dialect(Struct, frozen=True):
     status: bool = True
     call_names: bool = True
     citations: bool = False
+    resend_tools: bool = False
     system_role: Literal["system", "developer"] = "system"
 
 

@@ -15,13 +15,15 @@ import msgspec
 import pybase64
 
 from showandtell.capabilities.cells import Target
+from showandtell.content import ToolCall
 from showandtell.delivery.values import Entry, Placed, Plan, Receipt
 from showandtell.errors import CannotRender
 from showandtell.files import Address, Blobs, Facts
 from showandtell.wire.apis import APIS, Api
-from showandtell.wire.options import Options
+from showandtell.wire.options import Options, ToolSpec
 from showandtell.wire.tree import Segment, Slot, Tree, locate, segments, values
 
+OPEN_SCHEMA = '{"type":"object"}'
 #: A multiple of 3, so that base64 of the pieces is base64 of the whole.
 PIECE = 768 * 1024
 
@@ -137,6 +139,7 @@ def compose(plan: Plan, target: Target, options: Options, fragments: Fragments, 
     if plan.wants:
         raise CannotRender("the plan still wants conversions: ask `prepare` for one that doesn't")
     api = APIS[target.api]
+    options = declare(options, plan) if target.dialect.resend_tools and not options.tools else options
     head = api.head(target, options)
     parts = [fragment(tuple(leading))] if (leading := api.leading(options, target)) else []
     marks = frozenset(plan.marks)
@@ -150,6 +153,16 @@ def compose(plan: Plan, target: Target, options: Options, fragments: Fragments, 
             parts.append(found)
     joined = _join(head, api.LIST, parts)
     return Request(target, options, plan, head, tuple(parts), joined, measure(joined), blobs)
+
+
+def declare(options: Options, plan: Plan) -> Options:
+    """Options that declare the tools which the history calls, where none are declared any more.
+
+    Bedrock Converse wants `toolConfig` while messages hold toolUse (docs/providers.md).
+    """
+    called = {part.tool for entry in plan.entries for part in entry.parts if isinstance(part, ToolCall)}
+    gone = tuple(ToolSpec(name, f"{name} is not available any more.", OPEN_SCHEMA) for name in sorted(called))
+    return msgspec.structs.replace(options, tools=gone, tool_choice="none") if gone else options
 
 
 def _join(head: dict[str, Tree], key: str, parts: list[Fragment]) -> tuple[Segment, ...]:
