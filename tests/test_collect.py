@@ -387,3 +387,38 @@ def test_any_text_has_a_utf_8_form_afterwards(text):
 @given(WORDS)
 def test_text_without_surrogates_is_never_changed(text):
     assert "".join(part.text for part in collect(text)) == text
+
+
+PNG = png(64, 64)
+
+
+def spelled(data):
+    return pybase64.b64encode(data).decode()
+
+
+def test_a_text_that_is_the_base64_of_a_picture_is_that_picture():
+    assert [part.read() for part in collect(spelled(PNG))] == [PNG]
+    assert [part.read() for part in collect(pybase64.urlsafe_b64encode(PNG).decode())] == [PNG]
+
+
+def test_base64_in_json_of_unknown_shape_becomes_a_file_at_its_place():
+    (part,) = collect({"inlineData": {"mimeType": "image/png", "data": spelled(PNG)}})
+    assert part.text == '{"inlineData":{"mimeType":"image/png","data":null}}'
+    assert [(pointer, file.read()) for pointer, file in part.files] == [("/inlineData/data", PNG)]
+
+
+def test_data_uris_among_words_stand_where_they_stood():
+    first, file, last = collect(f"before ![x](data:image/png;base64,{spelled(PNG)}) after")
+    assert (first.text, file.read(), last.text) == ("before ![x](", PNG, ") after")
+
+
+def test_a_text_part_keeps_its_audience_around_a_file():
+    first, file = collect(Text(f"look: data:image/png;base64,{spelled(PNG)}", "model"))
+    assert (first.audience, file.read()) == ("model", PNG)
+
+
+@pytest.mark.parametrize(
+    "text", ["a" * 64, "0123456789abcdef" * 8, "A" * 4096, "iVBORw0KGgo" + "A" * 60, "x" * 100_000]
+)
+def test_a_long_word_that_proves_nothing_stays_a_word(text):
+    assert collect(text) == (Text(text),)

@@ -113,7 +113,8 @@ def test_files_inside_json_are_named_by_pointer(folder):
         ({}, "not none"),
         ({"data": "no base64!"}, "is not base64"),
         ({"uri": "file:///etc/passwd"}, "scheme"),
-        ({"number": 3}, "no file has that number"),
+        ({"number": 3}, r"messages\[0\]: file 3 is shown, but no file has that number"),
+        ({"path": "plan.png", "number": 0}, ">= 1"),
         ({"path": "plan.png", "colour": "red"}, "colour"),
         ({"path": 5}, "Expected"),
     ],
@@ -137,6 +138,37 @@ def test_a_wrong_file_says_what_is_wrong(folder, file, problem):
 def test_a_file_that_is_no_conversation_says_so(folder, value, problem):
     with pytest.raises(BadConversation, match=problem):
         load(written(folder, value))
+
+
+@pytest.mark.parametrize(
+    ("part", "problem"),
+    [
+        ({"type": "text", "text": "x", "audience": "nobody"}, "nobody"),
+        ({"type": "json", "value": {"a": 1}, "files": {"/a": {"path": "plan.png"}}}, "leads to no null"),
+        ({"type": "json", "value": {}, "files": {"/b": {"path": "plan.png"}}}, "leads to no null"),
+        ({"type": "opaque", "provider": "x", "text": "y", "more": 1}, "more"),
+        ({"type": "tool_call", "call_id": "c", "tool": "t", "arguments": {}}, "role user, not assistant"),
+    ],
+)
+def test_a_wrong_part_says_what_is_wrong(folder, part, problem):
+    with pytest.raises(BadConversation, match=problem):
+        explain(load(written(folder, {"version": 1, "messages": [{"role": "user", "parts": [part]}]})), model=CLAUDE)
+
+
+def test_an_approval_may_stand_between_a_call_and_its_result(folder):
+    talk = example()
+    talk["messages"].insert(2, {"role": "user", "parts": [{"type": "approval", "call_id": "call_1", "approved": True}]})
+    assert [message["role"] for message in render(load(written(folder, talk)), model=CLAUDE).json()["messages"]] == [
+        "user",
+        "assistant",
+        "user",
+    ]
+
+
+def test_base64_in_a_text_becomes_a_file(folder):
+    text = f"see data:image/png;base64,{base64.b64encode(png()).decode()}"
+    talk = written(folder, {"version": 1, "messages": [{"role": "user", "parts": [{"type": "text", "text": text}]}]})
+    assert [receipt.kind for receipt in explain(load(talk), model=CLAUDE)] == ["image"]
 
 
 def test_a_missing_file_says_so(tmp_path):

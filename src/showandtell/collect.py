@@ -16,7 +16,7 @@ from typing import Any, TypeAlias, cast
 import msgspec
 
 from showandtell.collecting.blocks import read_block, read_content
-from showandtell.collecting.encoded import join_surrogates, read_bytes, read_data_uri
+from showandtell.collecting.encoded import join_surrogates, read_bytes, split_files
 from showandtell.collecting.objects import SCALARS, refuse, unfold
 from showandtell.collecting.places import Misfit, escape
 from showandtell.content import Draft, File, Json, Shown, Text, ToolCall
@@ -74,11 +74,12 @@ def walk(value: object, depth: int, found: list[Collected]) -> Node:
 
 
 def read_string(text: str, found: list[Collected]) -> Node:
-    """Words as they are, with no lone surrogate; a data URI is a file."""
-    if not text.startswith("data:"):
+    """Words as they are, with no lone surrogate; files that are written out in them stand beside them."""
+    pieces = split_files(text)
+    if pieces is None:
         return text if text.isascii() else join_surrogates(text)
-    file = read_data_uri(text)
-    return join_surrogates(text) if file is None else note(file, found)
+    nodes = tuple(join_surrogates(piece) if isinstance(piece, str) else note(piece, found) for piece in pieces)
+    return nodes[0] if len(nodes) == 1 else nodes
 
 
 def check_finite(value: float) -> float:
@@ -160,6 +161,8 @@ def walk_several(values: Sequence[object], depth: int, found: list[Collected]) -
 
 def walk_object(value: Any, depth: int, found: list[Collected]) -> Node:
     """Anything that isn't one of JSON's own types."""
+    if isinstance(value, Text):
+        return read_words(value, found)
     if isinstance(value, PARTS):
         return note(clean_part(value), found)
     if isinstance(value, ToolResult):
@@ -210,11 +213,16 @@ def walk_unfolded(value: object, depth: int, found: list[Collected]) -> Node:
     return walk(plain, depth + 1, found)
 
 
+def read_words(part: Text, found: list[Collected]) -> Node:
+    """A text part as `read_string` reads words, for the same audience."""
+    pieces = split_files(part.text) or [part.text]
+    parts = [piece if isinstance(piece, File) else Text(join_surrogates(piece), part.audience) for piece in pieces]
+    return tuple(note(piece, found) for piece in parts) if len(parts) > 1 else note(parts[0], found)
+
+
 def clean_part(part: Collected) -> Collected:
     """A part as it is, with no lone surrogate in its words."""
     match part:
-        case Text(text, audience) if not text.isascii():
-            return Text(join_surrogates(text), audience)
         case Json(text, files) if not text.isascii():
             return Json(join_surrogates(text), files)
         case _:

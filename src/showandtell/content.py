@@ -175,7 +175,7 @@ class Json(Struct, frozen=True, tag="json"):
     files: tuple[tuple[str, File | Shown], ...] = ()
 
 
-class Opaque(Struct, frozen=True, tag="opaque"):
+class Opaque(Struct, frozen=True, tag="opaque", forbid_unknown_fields=True):
     """What a provider needs back from us, unread: signatures, reasoning items. Left out for every other provider."""
 
     provider: str
@@ -191,7 +191,7 @@ class ToolCall(Struct, frozen=True, tag="tool_call"):
     opaque: Opaque | None = None
 
 
-class Approval(Struct, frozen=True, tag="approval"):
+class Approval(Struct, frozen=True, tag="approval", forbid_unknown_fields=True):
     """A person's yes or no to a call that waits for one."""
 
     call_id: str

@@ -8,13 +8,26 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, cast
+from typing import Annotated, Any
 
 import msgspec
 import pybase64
 
-from showandtell.collect import collect
-from showandtell.content import Approval, Draft, File, History, Json, Opaque, Part, Role, Shown, Stop, Text, ToolCall
+from showandtell.content import (
+    Approval,
+    Audience,
+    Draft,
+    File,
+    History,
+    Json,
+    Opaque,
+    Part,
+    Role,
+    Shown,
+    Stop,
+    Text,
+    ToolCall,
+)
 from showandtell.errors import BadConversation, BadInput
 
 VERSION = 1
@@ -30,14 +43,14 @@ class FileRecord(msgspec.Struct, tag="file", forbid_unknown_fields=True, omit_de
     media_type: str | None = None
     name: str | None = None
     description: str | None = None
-    number: int | None = None
+    number: Annotated[int, msgspec.Meta(ge=1)] | None = None
 
 
 class TextRecord(msgspec.Struct, tag="text", forbid_unknown_fields=True, omit_defaults=True):
     """Words."""
 
     text: str
-    audience: str = "both"
+    audience: Audience = "both"
 
 
 class JsonRecord(msgspec.Struct, tag="json", forbid_unknown_fields=True, omit_defaults=True):
@@ -111,21 +124,36 @@ def _draft(record: MessageRecord, index: int, folder: Path) -> Draft:
 def _part(record: PartRecord, folder: Path) -> Part | File:
     match record:
         case TextRecord():
-            return _clean(record)
+            return Text(record.text, record.audience)
         case FileRecord():
             return _file(record, folder)
         case JsonRecord():
-            files = tuple((pointer, _file(file, folder)) for pointer, file in record.files.items())
-            return Json(msgspec.json.encode(msgspec.json.decode(record.value)).decode(), files)
+            return _json(record, folder)
         case CallRecord():
             return ToolCall(record.call_id, record.tool, _arguments(record.arguments), record.opaque)
         case Opaque() | Approval():
             return record
 
 
-def _clean(record: TextRecord) -> Text:
-    text = next((part.text for part in collect(Text(record.text)) if isinstance(part, Text)), "")
-    return Text(text, cast("Any", record.audience))
+def _json(record: JsonRecord, folder: Path) -> Json:
+    value = msgspec.json.decode(record.value)
+    for pointer in record.files:
+        if not _is_null(value, pointer):
+            raise BadInput(f"the pointer {pointer!r} of a file leads to no null in the JSON value: put null there")
+    files = tuple((pointer, _file(file, folder)) for pointer, file in record.files.items())
+    return Json(msgspec.json.encode(value).decode(), files)
+
+
+def _is_null(value: Any, pointer: str) -> bool:
+    """Whether a JSON pointer (RFC 6901) leads to null."""
+    here: Any = value
+    try:
+        for key in pointer.split("/")[1:]:
+            name = key.replace("~1", "/").replace("~0", "~")
+            here = here[int(name) if isinstance(here, list) else name]
+    except (KeyError, IndexError, ValueError, TypeError):
+        return False
+    return here is None and pointer[:1] in {"", "/"}
 
 
 def _arguments(raw: msgspec.Raw) -> str:
@@ -157,24 +185,30 @@ def _source(record: FileRecord, folder: Path) -> File:
 
 
 def check(messages: Sequence[Draft]) -> None:
-    """Raise `BadConversation` where calls and results don't answer each other one to one."""
+    """Raise `BadConversation` where calls and results don't answer each other one to one, or stand in a wrong role."""
     open_calls: dict[str, int] = {}
     seen: set[str] = set()
     for index, draft in enumerate(messages):
-        if draft.role != "tool":
-            _all_closed(open_calls)
-            for call in (part for part in draft.parts if isinstance(part, ToolCall)):
-                if call.call_id in seen:
-                    raise BadConversation(f"messages[{index}]: call_id {call.call_id!r} is used twice")
-                seen.add(call.call_id)
-                open_calls[call.call_id] = index
-        elif draft.call_id not in open_calls:
-            raise BadConversation(
-                f"messages[{index}]: result {draft.call_id!r} answers no call of the message before it"
-            )
-        else:
-            del open_calls[draft.call_id]
+        if draft.parts and all(isinstance(part, Approval) for part in draft.parts):
+            continue
+        if draft.role == "tool":
+            _answer(draft, index, open_calls)
+            continue
+        _all_closed(open_calls)
+        for call in (part for part in draft.parts if isinstance(part, ToolCall)):
+            if draft.role != "assistant":
+                raise BadConversation(f"messages[{index}]: a tool call stands in role {draft.role}, not assistant")
+            if call.call_id in seen:
+                raise BadConversation(f"messages[{index}]: call_id {call.call_id!r} is used twice")
+            seen.add(call.call_id)
+            open_calls[call.call_id] = index
     _all_closed(open_calls)
+
+
+def _answer(draft: Draft, index: int, open_calls: dict[str, int]) -> None:
+    if draft.call_id not in open_calls:
+        raise BadConversation(f"messages[{index}]: result {draft.call_id!r} answers no call of the message before it")
+    del open_calls[draft.call_id]
 
 
 def _all_closed(open_calls: Mapping[str, int]) -> None:

@@ -4,25 +4,26 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import msgspec
 
 from showandtell.agent.decide import Limits
-from showandtell.agent.loop import Loop, last_text
+from showandtell.agent.loop import Loop, Memory, last_text
 from showandtell.agent.tools import Tool, by_name
 from showandtell.attachments.shelf import MAX_FILE_BYTES, Shelf
 from showandtell.capabilities.cells import Cell
 from showandtell.capabilities.resolve import resolve
 from showandtell.collect import collect
-from showandtell.content import Approval, Draft, File, Message
+from showandtell.content import Approval, Draft, File, Message, Reader
 from showandtell.delivery.values import Policy, Receipt
 from showandtell.errors import BadInput, UnsupportedFile
 from showandtell.events.types import Event, Finish, Status, Usage
 from showandtell.history.memory import MemoryConversation
 from showandtell.providers.exchange import Exchange
 from showandtell.providers.rows import connect
-from showandtell.wire.body import Fragments
 from showandtell.wire.options import Effort, Options
 
 
@@ -72,7 +73,7 @@ class Agent:
         self.policy = Policy(strict=strict, focus=focus, cache=True)
         self.max_file_bytes = max_file_bytes
         self.exchange = exchange
-        self.fragments: Fragments = {}
+        self.memories: WeakKeyDictionary[MemoryConversation, Memory] = WeakKeyDictionary()
 
     def conversation(self) -> MemoryConversation:
         """A new conversation, to be given to several runs."""
@@ -88,7 +89,7 @@ class Agent:
     ) -> Run:
         """A run to watch: `async for event in agent.run("Plot 1 2 3")`. Its results are there when it ends.
 
-        Without words, a run goes on where the conversation stands: after an approval, a cut, a cancellation.
+        Without words, a run goes on where the conversation stands: after an approval, or where the program died.
         """
         drafts: list[Draft] = []
         if approvals:
@@ -96,6 +97,8 @@ class Agent:
         parts = (*(collect(text) if text is not None else ()), *files)
         if parts:
             drafts.append(Draft("user", parts))
+        if not drafts and not (conversation and conversation.messages):
+            raise BadInput("there is nothing to answer: say something, or give files")
         return Run(self, drafts, conversation or self.conversation())
 
     async def ask(self, text: object = None, **settings: Any) -> Run:
@@ -126,8 +129,8 @@ class Run:
         self.usage = Usage()
         self._drafts = drafts
         self._loop: Loop | None = None
-        self._begin = len(conversation.messages)
-        self._known = frozenset(conversation.attachments)
+        self._begin = conversation.extent
+        self._end: tuple[int, int] | None = None
         self._task: asyncio.Task[None] | None = None
 
     def __aiter__(self) -> AsyncIterator[Event]:
@@ -136,46 +139,59 @@ class Run:
     async def _events(self) -> AsyncIterator[Event]:
         if self._task is not None:
             raise BadInput("a run is watched once: call agent.run again for another")
-        queue: asyncio.Queue[Event] = asyncio.Queue()
+        queue: asyncio.Queue[Event | None] = asyncio.Queue()
         self._loop = self._start(queue.put_nowait)
-        self._task = asyncio.create_task(self._loop.run(self._drafts))
+        self._task = task = asyncio.create_task(self._go(self._loop))
+        task.add_done_callback(lambda _: queue.put_nowait(None))
         try:
-            while True:
-                event = await self._next(queue)
-                if isinstance(event, Finish):
-                    self.status, self.reason, self.usage = event.status, event.reason, event.usage
-                    await self._task
+            while (event := await queue.get()) is not None:
                 yield event
                 if isinstance(event, Finish):
                     break
         finally:
             await self.cancel()
+        if not task.cancelled():
+            task.result()
 
-    async def _next(self, queue: asyncio.Queue[Event]) -> Event:
-        """The next event; where the task died without a `Finish`, its exception."""
-        task = self._task
-        getting = asyncio.ensure_future(queue.get())
-        try:
-            await asyncio.wait({getting, task} if task and queue.empty() else {getting}, return_when="FIRST_COMPLETED")
-            if not getting.done() and task is not None and queue.empty():
-                task.result()
-            return await getting
-        finally:
-            getting.cancel()
+    async def _go(self, loop: Loop) -> None:
+        """The run itself, when it is this conversation's turn."""
+        async with self.conversation.turn:
+            self._begin = self.conversation.extent
+            try:
+                await loop.run(self._drafts)
+            finally:
+                self._end = self.conversation.extent
 
     async def cancel(self) -> None:
         """Stop the run; every open call is closed, and the conversation can be used again."""
         if self._task is not None and not self._task.done():
             self._task.cancel()
             await asyncio.wait({self._task})
+            self.reason = self.reason or "cancelled"
+
+    def _take(self, event: Event) -> None:
+        """Keep what a run says of its end, even where nobody reads it."""
+        if isinstance(event, Finish):
+            self.status, self.reason, self.usage = event.status, event.reason, event.usage
 
     def _start(self, emit: Callable[[Event], None]) -> Loop:
         agent = self.agent
-        exchange = agent.exchange or connect(agent.target)
+
+        def tell(event: Event) -> None:
+            self._take(event)
+            emit(event)
+
         return Loop(
-            self.conversation, agent.target, exchange, agent.tools, agent.options, agent.limits, agent.policy,
-            agent.fragments, emit,
-        )  # fmt: skip
+            conversation=self.conversation,
+            target=agent.target,
+            connect=lambda: agent.exchange or connect(agent.target),
+            tools=agent.tools,
+            options=agent.options,
+            limits=agent.limits,
+            policy=agent.policy,
+            memory=agent.memories.setdefault(self.conversation, Memory()),
+            emit=tell,
+        )
 
     @property
     def error(self) -> Exception | None:
@@ -190,7 +206,7 @@ class Run:
     @property
     def messages(self) -> tuple[Message, ...]:
         """The messages that this run stored."""
-        return tuple(self.conversation.messages[self._begin :])
+        return tuple(self.conversation.messages[self._begin[0] : self._end and self._end[0]])
 
     @property
     def text(self) -> str:
@@ -200,11 +216,17 @@ class Run:
     @property
     def files(self) -> list[File]:
         """The files that joined the conversation in this run from tools and the model, with their numbers."""
+        found = list(self.conversation.attachments.values())[self._begin[1] : self._end and self._end[1]]
         return [
-            self.conversation.file(number)
-            for number, one in self.conversation.attachments.items()
-            if number not in self._known and one.facts is not None and one.origin.by != "user"
+            self._lasting(self.conversation.file(one.number), one.facts.size)
+            for one in found
+            if one.facts is not None and one.origin.by != "user"
         ]
+
+    def _lasting(self, file: File, size: int) -> File:
+        """The same file, which keeps its conversation, and so its bytes, for as long as anybody holds it."""
+        conversation, number = self.conversation, file.number or 0
+        return replace(file, source=Reader(lambda: conversation.file(number).open(), size))
 
 
 def _json(value: Mapping[str, Any] | None) -> str | None:

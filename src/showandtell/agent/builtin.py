@@ -10,29 +10,52 @@ from showandtell.agent.context import Context
 from showandtell.agent.tools import Tool, as_tool
 from showandtell.collect import ToolResult
 from showandtell.content import File, Shown
-from showandtell.errors import ToolError
+from showandtell.errors import BadFile, ToolError
 from showandtell.files import kind_of
 from showandtell.media import gate
 
 MAX_BARS = 60
+#: Beyond it the distances on a chart have no number any more.
+LARGEST = 1e300
 
 
 def read_file_in(folder: str | Path) -> Tool:
-    """The tool `read_file` for one folder. Nothing outside is read: `..` and symlinks that lead out are refused."""
+    """The tool `read_file` for one folder. Nothing outside is read: `..` and symlinks that lead out are refused.
+
+    Files and folders whose name begins with a dot count as not there: keys lie in them.
+    """
     root = Path(folder).resolve()
 
     def read_file(path: str, return_original: bool = True) -> ToolResult:
         """Read a file of the folder and show it. With return_original=false its text is given instead."""
-        file = File.from_path(path, within=root)
-        if not isinstance(file.source, Path) or not file.source.is_file():
-            raise ToolError(f"there is no file {path!r}; there are: {', '.join(_names(root)) or 'none'}")
-        return ToolResult(file) if return_original else ToolResult(_text(file.source))
+        found = _find(root, path)
+        if found is None:
+            raise ToolError(f"there is no file {path[:80]!r}; there are: {', '.join(_names(root)) or 'none'}")
+        return ToolResult(File.from_path(found)) if return_original else ToolResult(_text(found))
 
     return as_tool(read_file)
 
 
+def _find(root: Path, path: str) -> Path | None:
+    """A visible file of the folder, links followed; raises `BadFile` for what lies outside."""
+    try:
+        file = File.from_path(path, within=root)
+        found = file.source if isinstance(file.source, Path) else None
+        return found if found and found.is_file() and not _is_hidden(found.relative_to(root)) else None
+    except BadFile:
+        raise
+    except (OSError, ValueError):  # no path at all: too long, or with a NUL in it
+        return None
+
+
+def _is_hidden(path: Path) -> bool:
+    return any(part.startswith(".") for part in path.parts)
+
+
 def _names(root: Path, most: int = 20) -> list[str]:
-    return [path.name for path in sorted(root.iterdir()) if path.is_file() and path.name[0] not in "._"][:most]
+    """The files that lie directly in the folder and may be read."""
+    inside = (path for path in sorted(root.iterdir()) if path.resolve().is_relative_to(root) and path.is_file())
+    return [path.name for path in inside if path.name[0] not in "._"][:most]
 
 
 def _text(path: Path) -> str:
@@ -49,6 +72,8 @@ def chart(title: str, values: list[float], labels: list[str] | None = None) -> T
     """Draw a bar chart of some numbers and show it as a picture."""
     if not 1 <= len(values) <= MAX_BARS:
         raise ToolError(f"a chart takes 1 to {MAX_BARS} values, not {len(values)}")
+    if max(map(abs, values)) > LARGEST:
+        raise ToolError(f"a chart takes values up to {LARGEST:g}")
     picture = gate.draw_chart(title, values, labels or [])
     spread = {"bars": len(values), "smallest": min(values), "largest": max(values)}
     return ToolResult(f"The chart {title!r}:", File.from_bytes(picture, "image/png", "chart.png"), spread)

@@ -20,7 +20,7 @@ class Files:
     read: Callable[[int], File]
 
     def __iter__(self) -> Iterator[Attachment]:
-        return iter(self.attachments.values())
+        return iter(tuple(self.attachments.values()))  # a tool's thread reads while other results are numbered
 
     def get(self, number: int) -> File:
         """The file of a number; raises `BadInput` that lists what there is."""

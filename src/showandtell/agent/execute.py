@@ -8,40 +8,47 @@ import inspect
 import logging
 import secrets
 import threading
-from collections.abc import Callable, Mapping
-from typing import Any
+from collections.abc import Awaitable, Callable, Coroutine, Mapping
+from typing import TYPE_CHECKING, Any
 
 from showandtell.agent.context import Context
-from showandtell.agent.isolate import run_isolated
+from showandtell.agent.isolate import Raised, run_isolated
+from showandtell.agent.returned import settle_files
 from showandtell.agent.tools import Tool
 from showandtell.collect import ToolResult
 from showandtell.content import ToolCall
-from showandtell.errors import BadInput, BadValue, ToolError
+from showandtell.errors import BadInput, ToolError
+
+if TYPE_CHECKING:
+    from pydantic import ValidationError
 
 log = logging.getLogger("showandtell.tools")
+
+#: Seconds that a cancelled async tool has to clean up.
+GRACE = 1.0
+#: Wrong arguments that a model is told of.
+MOST_ERRORS = 8
 
 
 class Refused(Exception):
     """A call that can't be made, with the words for the model."""
 
 
+class Overdue(Exception):
+    """A call that took too long."""
+
+
 async def execute(call: ToolCall, tools: Mapping[str, Tool], context: Context) -> ToolResult:
     """Run one call to its result. Raises nothing but the caller's own cancellation."""
     try:
         tool, arguments = prepare(call, tools, context)
-        value = await asyncio.wait_for(start(tool, arguments), tool.timeout)
-        return value if isinstance(value, ToolResult) else ToolResult(value)
-    except Refused as error:
+        value = await bounded(start(tool, arguments), tool.timeout)
+        return show(call, value, context)
+    except (Refused, ToolError, BadInput) as error:
         return failed(str(error))
-    except ToolError as error:
-        return failed(str(error))
-    except TimeoutError:
+    except Overdue:
         context.cancelled.set()
         return failed(f"{call.tool} did not finish in time and was stopped")
-    except BadInput as error:
-        return failed(
-            f"{call.tool} returned something that can't be shown: {error}" if _is_value(error) else str(error)
-        )
     except asyncio.CancelledError:
         task = asyncio.current_task()
         if task is not None and task.cancelling():
@@ -52,6 +59,14 @@ async def execute(call: ToolCall, tools: Mapping[str, Tool], context: Context) -
         return failed(redact(call, error))
 
 
+def show(call: ToolCall, value: object, context: Context) -> ToolResult:
+    """What a tool returned, as its result; raises `Refused` for what can't be shown."""
+    try:
+        return settle_files(value if isinstance(value, ToolResult) else ToolResult(value), context.files)
+    except BadInput as error:
+        raise Refused(f"{call.tool} returned something that can't be shown: {error}") from error
+
+
 def failed(text: str) -> ToolResult:
     """An error result in words."""
     return ToolResult(text, is_error=True)
@@ -60,8 +75,9 @@ def failed(text: str) -> ToolResult:
 def redact(call: ToolCall, error: BaseException) -> str:
     """The error's type and a log id for the model; the whole goes to the log."""
     log_id = secrets.token_hex(4)
-    log.error("tool %s failed (log id %s)", call.tool, log_id, exc_info=error)
-    return f"{call.tool} failed with {type(error).__name__} (log id {log_id})"
+    kind, told = (error.kind, error.told) if isinstance(error, Raised) else (type(error).__name__, "")
+    log.error("tool %s failed (log id %s) %s", call.tool, log_id, told, exc_info=None if told else error)
+    return f"{call.tool} failed with {kind} (log id {log_id})"
 
 
 def prepare(call: ToolCall, tools: Mapping[str, Tool], context: Context) -> tuple[Tool, dict[str, Any]]:
@@ -79,12 +95,34 @@ def prepare(call: ToolCall, tools: Mapping[str, Tool], context: Context) -> tupl
     if not isinstance(arguments, dict):
         raise Refused(f"the arguments of {call.tool} must be a JSON object")
     try:
-        return tool, tool.bind(arguments, context)
+        bound = tool.bind(arguments, context)
+        inspect.signature(tool.run).bind(**bound)
     except ValidationError as error:
-        wrong = "; ".join(f"{'.'.join(map(str, one['loc'])) or 'arguments'}: {one['msg']}" for one in error.errors())
-        raise Refused(f"the arguments of {call.tool} don't fit: {wrong}") from error
-    except BadInput as error:
-        raise Refused(str(error)) from error
+        raise Refused(f"the arguments of {call.tool} don't fit: {spell_errors(error)}") from error
+    except TypeError as error:
+        raise Refused(f"the arguments of {call.tool} don't fit: {error}") from error
+    return tool, bound
+
+
+def spell_errors(error: ValidationError) -> str:
+    """The first wrong arguments, by name."""
+    wrong = [f"{'.'.join(map(str, one['loc'])) or 'arguments'}: {one['msg']}" for one in error.errors()]
+    return "; ".join([*wrong[:MOST_ERRORS], *([f"and {len(wrong) - MOST_ERRORS} more"] if wrong[MOST_ERRORS:] else [])])
+
+
+async def bounded(work: Coroutine[Any, Any, Any], seconds: float) -> Any:
+    """The outcome of some work, or `Overdue`. Work that ignores its cancellation is left behind after a moment."""
+    task = asyncio.ensure_future(work)
+    task.add_done_callback(lambda done: done.cancelled() or done.exception())  # else asyncio logs what came too late
+    try:
+        await asyncio.wait({task}, timeout=seconds)
+        if not task.done():
+            raise Overdue
+        return task.result()
+    finally:
+        if not task.done():
+            task.cancel()
+            await asyncio.wait({task}, timeout=GRACE)
 
 
 async def start(tool: Tool, arguments: dict[str, Any]) -> Any:
@@ -92,16 +130,17 @@ async def start(tool: Tool, arguments: dict[str, Any]) -> Any:
     if tool.isolate:
         return await run_isolated(tool.run, arguments)
     if inspect.iscoroutinefunction(tool.run):
-        return await guard(tool.run, arguments)
-    return await in_thread(tool.run, arguments)
+        return await guard(tool.run(**arguments))
+    value = await in_thread(tool.run, arguments)
+    return await guard(value) if inspect.isawaitable(value) else value
 
 
-async def guard(function: Callable[..., Any], arguments: dict[str, Any]) -> Any:
+async def guard(work: Awaitable[Any]) -> Any:
     """Keep `sys.exit` of an async tool from ending the event loop."""
     try:
-        return await function(**arguments)
+        return await work
     except (SystemExit, KeyboardInterrupt) as error:
-        raise RuntimeError(f"the tool raised {type(error).__name__}") from error
+        raise Raised.of(error) from error
 
 
 async def in_thread(function: Callable[..., Any], arguments: dict[str, Any]) -> Any:
@@ -115,7 +154,7 @@ async def in_thread(function: Callable[..., Any], arguments: dict[str, Any]) -> 
         if error is None:
             done.set_result(value)
         else:
-            done.set_exception(error if isinstance(error, Exception) else RuntimeError(type(error).__name__))
+            done.set_exception(error if can_pass(error) else Raised.of(error))
 
     def work() -> None:
         try:
@@ -129,5 +168,6 @@ async def in_thread(function: Callable[..., Any], arguments: dict[str, Any]) -> 
     return await done
 
 
-def _is_value(error: BadInput) -> bool:
-    return isinstance(error, BadValue)
+def can_pass(error: BaseException) -> bool:
+    """Whether a future can carry it: one may not hold a StopIteration, and others would end the event loop."""
+    return isinstance(error, Exception) and not isinstance(error, StopIteration)

@@ -3,21 +3,23 @@
 from __future__ import annotations
 
 import asyncio
+import threading
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import msgspec
 
 from showandtell.agent.context import Context, Files
 from showandtell.agent.decide import AskModel, Close, Limits, Over, RunTools, Wait, decide
 from showandtell.agent.doors import Conversation
-from showandtell.agent.execute import execute, failed
+from showandtell.agent.execute import execute, failed, redact
 from showandtell.agent.tools import Tool
 from showandtell.capabilities.cells import Target
 from showandtell.collect import result_draft
-from showandtell.content import Draft, Json, Message, Stop, Text, ToolCall, new_id
+from showandtell.content import Approval, Draft, Json, Message, Stop, Text, ToolCall, new_id
 from showandtell.delivery.plan import prepare, refuse
+from showandtell.delivery.settled import Kept, Settled
 from showandtell.delivery.values import Plan, Policy, Receipt
 from showandtell.errors import ProviderError, ShowAndTellError, UnsupportedFile
 from showandtell.events.fold import Fold
@@ -44,6 +46,15 @@ Emit: TypeAlias = Callable[[Event], None]
 Ready: TypeAlias = tuple[Draft, Sequence[Proved]]
 
 CANCELLED = "the run was cancelled, so this call was not finished"
+WENT_ON = "the user went on before this call was run"
+
+
+@dataclass(frozen=True, slots=True)
+class Memory:
+    """What one step of a conversation leaves to the next, so that only what is new is planned and encoded."""
+
+    fragments: Fragments = field(default_factory=dict[Any, Any])
+    kept: Kept = field(default_factory=dict[Target, Settled])
 
 
 @dataclass
@@ -52,12 +63,12 @@ class Loop:
 
     conversation: Conversation
     target: Target
-    exchange: Exchange
+    connect: Callable[[], Exchange]
     tools: Mapping[str, Tool]
     options: Options
     limits: Limits
     policy: Policy
-    fragments: Fragments
+    memory: Memory
     emit: Emit
     usage: Usage = field(default_factory=Usage)
     told: dict[int, Receipt] = field(default_factory=dict[int, Receipt])
@@ -65,27 +76,44 @@ class Loop:
 
     async def run(self, drafts: Sequence[Draft]) -> None:
         """Store what is said, then go on until nothing is left to do. The last event is always a `Finish`."""
+        over = Over("error")
         try:
             self.told = dict(self.conversation.receipts)
             for draft in drafts:
+                if not is_answer(draft):
+                    await self.settle_calls(answered=any(map(is_answer, drafts)))
                 self.store(draft, await self.conversation.prove(draft))
             over = await self.steps()
         except asyncio.CancelledError:
+            over = Over("incomplete", "cancelled")
             self.close(CANCELLED)
-            self.emit(Finish("incomplete", "cancelled", self.usage))
             raise
         except UnsupportedFile as error:
             over = self.fail(error, Over("refused", "file"))
         except ShowAndTellError as error:
             over = self.fail(error, Over("error", error.text if isinstance(error, ProviderError) else str(error)))
-        self.emit(Finish(over.status, over.reason, self.usage))
+        except Exception as error:
+            over = self.fail(error, Over("error", type(error).__name__))
+            raise
+        finally:
+            self.emit(Finish(over.status, over.reason, self.usage))
 
     def fail(self, error: Exception, over: Over) -> Over:
         """Tell an error, and close what it left open."""
         self.error = error
-        self.emit(ErrorEvent(type(error).__name__, str(error)))
+        told = str(error) if isinstance(error, ShowAndTellError) else "the program itself failed"
+        self.emit(ErrorEvent(type(error).__name__, told))
         self.close(f"the run ended with an error, so this call was not run: {type(error).__name__}")
         return over
+
+    async def settle_calls(self, *, answered: bool) -> None:
+        """Give open calls their results before a person says more: run those that were just allowed, close the rest."""
+        match decide(self.conversation.view(), self.limits):
+            case RunTools(calls, denied) if answered:
+                await self.run_tools(calls, dict(denied))
+            case _:
+                pass
+        self.close(WENT_ON)
 
     async def steps(self) -> Over:
         """Do what `decide` says until it says that the run is over."""
@@ -108,31 +136,38 @@ class Loop:
         """One model call: plan, render, send, parse, fold, store."""
         plan = await self.plan()
         options = msgspec.structs.replace(self.options, tool_choice="none") if ask.forbid_tools else self.options
-        request = compose(plan, self.target, options, self.fragments, self.conversation.blobs)
+        request = compose(plan, self.target, options, self.memory.fragments, self.conversation.blobs)
         self.emit(StepStart(ask.step))
         self.tell(ask.step, plan)
         fold = Fold(new_id("msg"), self.target.provider, self.used_ids())
-        stop: Stop | None = "error"
+        early: Stop | None = "error"
         try:
-            async for batch in self.exchange.ask(request):
+            async for batch in self.connect().ask(request):
                 fold.add(batch)
                 for event in batch:
                     self.emit(event)
-            stop = None
+            early = None
         except asyncio.CancelledError:
-            stop = "cancelled"
+            early = "cancelled"
             raise
         finally:
-            message = fold.message() if stop is None else msgspec.structs.replace(fold.message(), stop=stop)
-            self.usage += fold.usage
-            if message.parts or stop is None:
-                self.conversation.append(message, plan.receipts)
-                self.emit(StepFinish(ask.step, message.stop or "cut", fold.usage))
+            self.keep(ask.step, fold, early, plan.receipts)
+        if fold.stop == "error":
+            raise ProviderError(fold.detail or "the provider failed")
+
+    def keep(self, step: int, fold: Fold, early: Stop | None, receipts: Sequence[Receipt]) -> None:
+        """Store what the model said; `early` says why its stream was left before its end."""
+        message = fold.message() if early is None else msgspec.structs.replace(fold.message(), stop=early)
+        self.usage += fold.usage
+        if message.parts or early is None:
+            self.conversation.append(message, receipts)
+            self.emit(StepFinish(step, message.stop or "cut", fold.usage))
 
     async def plan(self) -> Plan:
         """What the model is given now; what was learnt on the way is kept. Raises `UnsupportedFile`."""
         known = self.conversation.known()
-        plan, learnt = await prepare(self.conversation.view(), self.target, known, self.conversation.load, self.policy)
+        view, load = self.conversation.view(), self.conversation.load
+        plan, learnt = await prepare(view, self.target, known, load, self.policy, kept=self.memory.kept)
         if len(learnt) > len(known):
             self.conversation.learn(learnt)
         refuse(plan, self.target)
@@ -147,18 +182,25 @@ class Loop:
 
     async def run_tools(self, calls: Sequence[ToolCall], denied: Mapping[ToolCall, str]) -> None:
         """Run calls side by side; results are stored as they finish, and numbered and told in call order."""
-        tasks: list[tuple[ToolCall, asyncio.Task[Ready]]] = []
+        tasks: list[asyncio.Task[Ready]] = []
         for call in [*calls, *denied]:
             self.emit(ToolStart(call.call_id, call.tool, call.arguments))
-            tasks.append((call, asyncio.create_task(self.run_tool(call, denied.get(call)))))
+            tasks.append(asyncio.create_task(self.run_tool(call, denied.get(call))))
         try:
-            for _, task in tasks:
-                self.store(*await task)
-        except BaseException:
-            for _, task in tasks:
-                task.cancel()
-            await asyncio.gather(*[task for _, task in tasks], return_exceptions=True)
-            raise
+            while tasks:
+                ready = await tasks[0]
+                tasks.pop(0)
+                self.store(*ready)
+        finally:
+            await self.stop_tools(tasks)
+
+    async def stop_tools(self, tasks: Sequence[asyncio.Task[Ready]]) -> None:
+        """Cancel what still runs; a tool that has done its work by then keeps its result."""
+        for task in tasks:
+            task.cancel()
+        for ready in await asyncio.gather(*tasks, return_exceptions=True):
+            if not isinstance(ready, BaseException):
+                self.store(*ready)
 
     async def run_tool(self, call: ToolCall, no: str | None) -> Ready:
         """One call, up to the point where its result could be numbered."""
@@ -167,17 +209,21 @@ class Loop:
         else:
             result = failed(f"the person did not allow this call{': ' + no if no else ''}")
         draft = result_draft(call, result)
-        return draft, await self.conversation.prove(draft)
+        try:
+            return draft, await self.conversation.prove(draft)
+        except Exception as error:  # noqa: BLE001 - a reader of the tool's own may raise anything
+            return result_draft(call, failed(redact(call, error))), ()
 
     def context(self, call: ToolCall) -> Context:
         """What the tool may know."""
-        running = asyncio.get_running_loop()
+        running, stopped = asyncio.get_running_loop(), threading.Event()
 
         def emit(progress: ToolProgress) -> None:
-            running.call_soon_threadsafe(self.emit, progress)
+            if not stopped.is_set():
+                running.call_soon_threadsafe(self.emit, progress)
 
         files = Files(self.conversation.attachments, self.conversation.file)
-        return Context(self.conversation.owner, self.conversation.id, call.call_id, files, emit)
+        return Context(self.conversation.owner, self.conversation.id, call.call_id, files, emit, stopped)
 
     def store(self, draft: Draft, proved: Sequence[Proved]) -> None:
         """Number and store a message, and tell of its files."""
@@ -205,6 +251,11 @@ class Loop:
     def used_ids(self) -> frozenset[str]:
         """Every call id of the conversation: a new call must not take one."""
         return frozenset(call.call_id for message in self.conversation.view().messages for call in message.calls)
+
+
+def is_answer(draft: Draft) -> bool:
+    """Whether a draft only says yes or no to calls that wait."""
+    return all(isinstance(part, Approval) for part in draft.parts)
 
 
 def file_event(file: Attachment) -> FileEvent:

@@ -119,17 +119,22 @@ def as_tool(value: Callable[..., Any] | Tool) -> Tool:
 
 
 def by_name(tools: Any) -> dict[str, Tool]:
-    """Tools by name; two of one name raise `BadInput`, and so does one that wants its context in another process."""
+    """Tools by name; two of one name raise `BadInput`, and so does one that can't be isolated as it asks."""
     found: dict[str, Tool] = {}
     for one in map(as_tool, tools):
         if one.name in found:
             raise BadInput(f"two tools are called {one.name!r}: rename one with @tool(name=...)")
-        if one.isolate and one.context_parameter is not None:
-            raise BadInput(
-                f"tool {one.name!r} takes a Context, which can't leave this process: drop that, or isolate=True"
-            )
+        if one.isolate:
+            _check_isolated(one)
         found[one.name] = one
     return found
+
+
+def _check_isolated(tool: Tool) -> None:
+    if tool.context_parameter is not None:
+        raise BadInput(f"tool {tool.name!r} takes a Context, which can't leave this process: drop it, or isolate=True")
+    if "<" in getattr(tool.run, "__qualname__", ""):
+        raise BadInput(f"tool {tool.name!r} can't be found by another process: define it at the top of a module")
 
 
 def parameters_of(name: str, function: Callable[..., Any]) -> list[Parameter]:

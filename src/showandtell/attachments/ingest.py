@@ -2,13 +2,25 @@
 
 from __future__ import annotations
 
+import dataclasses
 import mimetypes
 from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
 
-from showandtell.content import Draft, File, Json, Message, Part, Shown, new_id
+from showandtell.collect import collect
+from showandtell.content import Draft, File, Json, Message, Part, Shown, Text, new_id
 from showandtell.errors import BadConversation
 from showandtell.files import Attachment, Origin, Proved
+
+
+def clean(draft: Draft) -> Draft:
+    """A draft that didn't come from `collect`, its words read as that reads them: no base64, no lone surrogate."""
+    if draft.role == "assistant":
+        return draft
+    parts: list[Part | File] = []
+    for part in draft.parts:
+        parts += collect(part) if isinstance(part, Text) else (part,)
+    return dataclasses.replace(draft, parts=tuple(parts))
 
 
 def claims(draft: Draft) -> tuple[File, ...]:

@@ -90,6 +90,7 @@ class Dialect(Struct, frozen=True):
     call_names: whether a gemini host takes `id` in functionCall and functionResponse.
     citations: whether bedrock-converse documents need citations to be read with vision.
     resend_tools: whether tools must be declared while the history holds calls, though none may be called any more.
+    thinking: how a gemini model is told its effort: "level" (3 and newer), or "budget" in tokens (older ones).
     system_role: the role of openai-chat's instructions.
     """
 
@@ -99,6 +100,7 @@ class Dialect(Struct, frozen=True):
     call_names: bool = True
     citations: bool = False
     resend_tools: bool = False
+    thinking: Literal["level", "budget"] = "level"
     system_role: Literal["system", "developer"] = "system"
 
 

@@ -97,7 +97,13 @@ GEMINI_COMPUTER = replace(
     example="gemini-2.5-computer-use-preview-10-2025",
     cells=(*SCREENSHOT, *IN_USER),
 )
-GEMINI_OLDER = replace(GEMINI_NEWER, patterns=OLDER, example="gemini-2.5-flash", cells=(*PARTS_REJECTED, *IN_USER))
+GEMINI_OLDER = replace(
+    GEMINI_NEWER,
+    patterns=OLDER,
+    example="gemini-2.5-flash",
+    cells=(*PARTS_REJECTED, *IN_USER),
+    dialect=Dialect(thinking="budget"),
+)
 
 # 7 MB an image inline, 30 MB from a bucket (Google Cloud docs, image understanding).
 VERTEX_IMAGE = Limits(bytes=7_000_000)
@@ -129,15 +135,21 @@ VERTEX_COMPUTER = replace(
     example=GEMINI_COMPUTER.example,
     cells=(*SCREENSHOT, *VERTEX_USER),
 )
-VERTEX_OLDER = replace(VERTEX_NEWER, patterns=OLDER, example="gemini-2.5-flash", cells=(*PARTS_REJECTED, *VERTEX_USER))
+VERTEX_OLDER = replace(
+    VERTEX_NEWER,
+    patterns=OLDER,
+    example="gemini-2.5-flash",
+    cells=(*PARTS_REJECTED, *VERTEX_USER),
+    dialect=Dialect(call_names=False, thinking="budget"),
+)
 
 FAMILIES = (
     GEMINI_NEWER,
     GEMINI_COMPUTER,
     GEMINI_OLDER,
-    as_default(GEMINI_OLDER, "some-model"),
+    replace(as_default(GEMINI_OLDER, "some-model"), dialect=GEMINI_NEWER.dialect),
     VERTEX_NEWER,
     VERTEX_COMPUTER,
     VERTEX_OLDER,
-    as_default(VERTEX_OLDER, "some-model"),
+    replace(as_default(VERTEX_OLDER, "some-model"), dialect=VERTEX_NEWER.dialect),
 )

@@ -6,17 +6,24 @@ Nothing here opens a path or an address.
 from __future__ import annotations
 
 import binascii
+import re
 from urllib.parse import unquote
 
 import pybase64
 
 from showandtell.collecting.places import Misfit
 from showandtell.content import File
+from showandtell.files import kind_of
 from showandtell.media.claims import UNKNOWN
 from showandtell.media.signatures import narrow_type, recognise
 
 #: A data URI's type and parameters end before this; a longer head is text that merely begins with "data:".
 LONGEST_HEAD = 512
+#: No honest word is base64 of so many characters at its beginning, without a space; no file is shorter.
+SHORTEST = 64
+BARE = re.compile(r"[A-Za-z0-9+/_-]{64}")
+DATA_URI = re.compile(r"data:[\w.+-]+/[\w.+-]+(?:;[\w.+=%-]+)*;base64,[A-Za-z0-9+/_-]+={0,2}")
+URL_SAFE = str.maketrans("-_", "+/")
 
 
 def proved_type(data: bytes) -> str | None:
@@ -74,6 +81,38 @@ def file_from_base64(data: str, media_type: str | None, name: str | None = None)
     if not decoded:
         raise Misfit(f"a file block whose base64 doesn't decode ({len(data)} characters); send whole, padded base64")
     return File(decoded, media_type, name)
+
+
+def split_files(text: str) -> list[str | File] | None:
+    """Words and the files written out among them as base64, in order; None for ordinary text, which is told at once.
+
+    A file is a data URI anywhere, or a text that is base64 from end to end and proves a media type.
+    """
+    if ";base64," in text:
+        return _split_uris(text)
+    file = read_bare(text) if len(text) >= SHORTEST and BARE.match(text) else None
+    return None if file is None else [file]
+
+
+def read_bare(text: str) -> File | None:
+    """The file whose base64 a text is, where a signature proves what it is; None for every other text."""
+    data = decode_base64(text.translate(URL_SAFE))
+    media_type = proved_type(data) if data else None
+    shown = media_type is not None and kind_of(media_type) not in {"text", "other"}
+    return File.from_bytes(data, media_type) if data and shown else None
+
+
+def _split_uris(text: str) -> list[str | File] | None:
+    pieces: list[str | File] = []
+    end = 0
+    for match in DATA_URI.finditer(text):
+        file = read_data_uri(match[0])
+        if file is not None:
+            pieces += [text[end : match.start()], file]
+            end = match.end()
+    if not pieces:
+        return None
+    return [piece for piece in (*pieces, text[end:]) if piece]
 
 
 def read_data_uri(text: str) -> File | None:

@@ -22,11 +22,17 @@ EntryPart: TypeAlias = Text | Data | Placed | Result | ToolCall | Opaque
 
 
 class Turns:
-    """Entries in the making: merges neighbours of one role, keeps relocated files until a user turn may hold them."""
+    """Entries in the making: merges neighbours of one role, keeps relocated files until a user turn may hold them.
 
-    def __init__(self, order: Order) -> None:
+    `last` is the entry that was made before, if any: it may be merged with.
+    """
+
+    def __init__(self, order: Order, last: Entry | None = None) -> None:
         self.order = order
+        self.last = last
         self.turns: list[tuple[Literal["user", "assistant"], list[EntryPart]]] = []
+        if last is not None:
+            self.turns.append((last.role, list(last.parts)))
         self.relocated: list[Piece] = []
 
     def results(self, parts: Sequence[Result]) -> None:
@@ -54,6 +60,11 @@ class Turns:
             self._follow(self.relocated)
             self.relocated = []
 
+    def entries(self) -> tuple[Entry, ...]:
+        """Everything as values, the last entry of before among them; unchanged, it is the same object."""
+        made = tuple(Entry(role, tuple(parts)) for role, parts in self.turns)
+        return (self.last, *made[1:]) if self.last is not None and made[0] == self.last else made
+
     def _follow(self, parts: Sequence[Piece]) -> None:
         last = self.turns[-1] if self.turns else None
         if last is None or last[0] == "assistant":
@@ -76,9 +87,9 @@ class Turns:
                 return self.order.filler_when == "media" and not media
 
 
-def frame(view: View, placements: Sequence[Placement], target: Target) -> tuple[Entry, ...]:
-    """Turn messages and their placements (one for each showing, in order) into entries."""
-    turns, rest = Turns(target.order), iter(placements)
+def frame(view: View, placements: Sequence[Placement], target: Target, last: Entry | None = None) -> tuple[Entry, ...]:
+    """Turn messages and their placements (one for each showing, in order) into entries, from `last` on."""
+    turns, rest = Turns(target.order, last), iter(placements)
     results: list[Result] = []
     for message in view.messages:
         if message.role == "tool":
@@ -98,7 +109,7 @@ def frame(view: View, placements: Sequence[Placement], target: Target) -> tuple[
     if results:
         turns.results(_in_call_order(results, turns))
     turns.flush()
-    return tuple(Entry(role, tuple(parts)) for role, parts in turns.turns)
+    return turns.entries()
 
 
 def _in_call_order(results: list[Result], turns: Turns) -> list[Result]:

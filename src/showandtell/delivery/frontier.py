@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from functools import lru_cache
 
+from msgspec import Struct
+
 from showandtell.capabilities.cells import Target
 from showandtell.delivery.values import Policy, View
 from showandtell.files import Attachment
@@ -54,21 +56,34 @@ def room(target: Target, policy: Policy) -> tuple[float, float, float, float]:
     )
 
 
+class Front(Struct, frozen=True):
+    """The frontier behind some showings: what each weighs, the first in view, and the weight of those in view."""
+
+    weights: tuple[Weight, ...] = ()
+    start: int = 0
+    load: Weight = NOTHING
+
+
 def frontier(view: View, target: Target, policy: Policy) -> int:
     """The index of the first showing in view, counting all showings of the conversation in order from 0."""
-    files = view.attachments
-    weights = [weigh(files[shown.number], target) for message in view.messages for shown in message.showings]
+    return advance(Front(), view, target, policy).start
+
+
+def advance(front: Front, view: View, target: Target, policy: Policy) -> Front:
+    """The frontier behind the showings of a view, which follow those that `front` has counted."""
+    shown = [view.attachments[shown.number] for message in view.messages for shown in message.showings]
+    weights = (*front.weights, *(weigh(file, target) for file in shown))
     most = room(target, policy)
-    start, load = 0, NOTHING
-    for end, weight in enumerate(weights):
-        load = _add(load, weight)
+    half = (most[0] / 2, most[1] / 2, most[2] / 2, most[3] / 2)
+    start, load = front.start, front.load
+    for end in range(len(front.weights), len(weights)):
+        load = _add(load, weights[end])
         if _fits(load, most):
             continue
-        half = (most[0] / 2, most[1] / 2, most[2] / 2, most[3] / 2)
         while start < end and not _fits(load, half):
             load = _add(load, weights[start], -1)
             start += 1
-    return start
+    return Front(weights, start, load)
 
 
 def _add(load: Weight, weight: Weight, sign: int = 1) -> Weight:

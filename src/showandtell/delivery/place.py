@@ -5,7 +5,7 @@ native → relocated → either with a converted variant → noted or refused; o
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from msgspec import Struct
 
@@ -46,7 +46,7 @@ class Showing(Struct, frozen=True):
     """One showing as the pass meets it.
 
     `group` names the wire message it will stand in, results of one step together; `answered`: the run answers its
-    message; `newest`: nothing has followed that message yet.
+    message; `recent`: it stands in that message or behind it; `newest`: nothing has followed its message yet.
     """
 
     attachment: Attachment
@@ -55,31 +55,40 @@ class Showing(Struct, frozen=True):
     group: str
     in_view: bool
     answered: bool
+    recent: bool
     newest: bool
 
 
-def place(view: View, target: Target, known: Known, policy: Policy, first: int) -> tuple[Placement, ...]:
-    """Give every showing, in the order of the conversation, its rung. `first` is the frontier."""
+def place(
+    view: View, target: Target, known: Known, policy: Policy, first: int, *, nths: Mapping[int, int]
+) -> tuple[Placement, ...]:
+    """Give every showing, in the order of the conversation, its rung. `first` is the frontier.
+
+    `nths` says how often each number was shown before this view.
+    """
     counts = Counts(target)
     placements: list[Placement] = []
-    for showing in showings(view, first):
+    for showing in showings(view, first, nths):
         placement = settle(showing, target, known, policy)
         placements.append(counts.bound(showing, placement, target, policy))
     return tuple(placements)
 
 
-def showings(view: View, first: int) -> Iterator[Showing]:
+def showings(view: View, first: int, nths: Mapping[int, int]) -> Iterator[Showing]:
     """Every showing of the conversation in order."""
-    seen: dict[int, int] = {}
+    seen = dict(nths)
     index = 0
     group = ""
+    recent = all(message.id != view.answering for message in view.messages)
     for message in view.messages:
         group = group if message.role == "tool" else message.id
         answered = message.id == view.answering
+        recent = recent or answered
         newest = message is view.messages[-1]
         for shown in message.showings:
             seen[shown.number] = nth = seen.get(shown.number, 0) + 1
-            yield Showing(view.attachments[shown.number], nth, message, group, index >= first, answered, newest)
+            file, in_view = view.attachments[shown.number], index >= first
+            yield Showing(file, nth, message, group, in_view, answered, recent, newest)
             index += 1
 
 
@@ -194,8 +203,8 @@ def _converted(showing: Showing, variant: Variant, target: Target, known: Known,
 
 
 def without(showing: Showing, policy: Policy, reason: str) -> Placement:
-    """The last rungs: refused where a person waits for this very file (or the program is strict), else noted."""
-    refused = showing.answered or policy.strict
+    """The last rungs: refused where a person waits for this very file, or by a strict program in this run; else noted."""
+    refused = showing.answered or (policy.strict and showing.recent)
     return Placement(showing.attachment, showing.nth, "refused" if refused else "noted", reason)
 
 

@@ -6,28 +6,51 @@ from collections.abc import Awaitable, Callable, Iterable, Sequence
 
 from showandtell.capabilities.cells import Target
 from showandtell.delivery.frame import frame
-from showandtell.delivery.frontier import frontier
+from showandtell.delivery.frontier import advance
 from showandtell.delivery.mark import mark
 from showandtell.delivery.place import Placement, place
+from showandtell.delivery.settled import NOTHING, Kept, Settled, recall
 from showandtell.delivery.values import Plan, Policy, Receipt, View
 from showandtell.errors import UnsupportedFile
 from showandtell.files import Facts, Known, Want
 
 
-def plan(view: View, target: Target, known: Known, policy: Policy) -> Plan:
-    """Say where every file goes. Ask again with what `wants` names in `known`, until it wants nothing."""
-    placements = place(view, target, known, policy, frontier(view, target, policy))
+def plan(view: View, target: Target, known: Known, policy: Policy, *, kept: Kept | None = None) -> Plan:
+    """Say where every file goes. Ask again with what `wants` names in `known`, until it wants nothing.
+
+    Whoever plans step after step hands in the same `kept`: then only what is new is planned, with the same result.
+    """
+    before = recall(view, target, known, policy, kept or {})
+    front = advance(before.front, before.rest(view), target, policy)
+    if front.start != before.front.start:
+        before = NOTHING
+    rest = before.rest(view)
+    placements = place(rest, target, known, policy, front.start - before.count, nths=before.nths)
     wants = frozenset(placement.pending for placement in placements if placement.pending)
     if wants:
         return Plan((), (), wants)
-    entries = frame(view, placements, target)
-    return Plan(entries, receipts(placements), wants, mark(entries, target, policy))
+    last = before.entries[-1] if before.entries else None
+    entries = (*before.entries[:-1], *frame(rest, placements, target, last))
+    told = {**before.receipts, **receipts(placements)}
+    if kept is not None and view.messages and view.messages[-1].role == "tool":
+        kept[target] = Settled(
+            policy=policy,
+            answering=view.answering,
+            known=dict(known),
+            messages=view.messages,
+            files={**before.files, **{one.attachment.number: one.attachment for one in placements}},
+            nths={**before.nths, **{one.attachment.number: one.nth for one in placements}},
+            front=front,
+            entries=entries,
+            receipts=told,
+        )
+    return Plan(entries, tuple(map(told.__getitem__, sorted(told))), wants, mark(entries, target, policy))
 
 
-def receipts(placements: Sequence[Placement]) -> tuple[Receipt, ...]:
+def receipts(placements: Sequence[Placement]) -> dict[int, Receipt]:
     """One receipt for each file; of a file that is shown twice, its newest showing counts."""
     newest = {placement.attachment.number: placement for placement in placements}
-    return tuple(receipt(newest[number]) for number in sorted(newest))
+    return {number: receipt(placement) for number, placement in newest.items()}
 
 
 def receipt(placement: Placement) -> Receipt:
@@ -64,8 +87,10 @@ def refuse(plan: Plan, target: Target) -> None:
 Load = Callable[[Iterable[Want]], Awaitable[Known]]
 
 
-async def prepare(view: View, target: Target, known: Known, load: Load, policy: Policy) -> tuple[Plan, Known]:
+async def prepare(
+    view: View, target: Target, known: Known, load: Load, policy: Policy, *, kept: Kept | None = None
+) -> tuple[Plan, Known]:
     """Plan, load what is wanted, and plan again until nothing is; gives the plan and what was learnt on the way."""
-    while (now := plan(view, target, known, policy)).wants:
+    while (now := plan(view, target, known, policy, kept=kept)).wants:
         known = {**known, **await load(now.wants)}
     return now, known

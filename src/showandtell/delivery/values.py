@@ -23,7 +23,10 @@ class View(Struct, frozen=True):
 
 
 class Policy(Struct, frozen=True):
-    """What the program decides. `strict` refuses tools' files too; `focus` keeps at most so many showings in view."""
+    """What the program decides.
+
+    strict: refuse this run's tool files, too. focus: keep at most so many showings in view. cache: mark prefixes.
+    """
 
     strict: bool = False
     focus: int | None = None

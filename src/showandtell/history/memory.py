@@ -5,17 +5,17 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Iterable, Sequence
 
-from showandtell.attachments.ingest import Register, claims
+from showandtell.attachments.ingest import Register, claims, clean
 from showandtell.attachments.load import load_now
 from showandtell.attachments.shelf import Shelf
 from showandtell.content import Approval, Draft, File, Message, new_id
 from showandtell.delivery.values import Receipt, View
-from showandtell.errors import BadInput
+from showandtell.errors import BadConversation, BadInput
 from showandtell.files import Attachment, Blobs, Failed, Known, Proved, Variant, Want
 
 
 class MemoryConversation:
-    """The `Conversation` door of the loop, without a database. One run at a time."""
+    """The `Conversation` door of the loop, without a database. One run at a time: a second waits for its `turn`."""
 
     def __init__(self, shelf: Shelf | None = None, owner: str = "local", first_number: int = 1) -> None:
         self.id = new_id("conv")
@@ -23,6 +23,7 @@ class MemoryConversation:
         self.shelf = shelf or Shelf()
         self.messages: list[Message] = []
         self.receipts: dict[int, Receipt] = {}
+        self.turn = asyncio.Lock()
         self._register = Register(first_number=first_number)
         self._known: dict[Want, Variant | Failed] = {}
         self._answering: str | None = None
@@ -31,6 +32,11 @@ class MemoryConversation:
     def attachments(self) -> dict[int, Attachment]:
         """The files of this conversation by number."""
         return self._register.attachments
+
+    @property
+    def extent(self) -> tuple[int, int]:
+        """How many messages and files it has; both only grow."""
+        return len(self.messages), len(self.attachments)
 
     @property
     def blobs(self) -> Blobs:
@@ -74,8 +80,11 @@ class MemoryConversation:
 
     def ingest_now(self, drafts: Iterable[Draft]) -> None:
         """The same for a whole history, without an event loop."""
-        for draft in drafts:
-            self.record(draft, [self.shelf.prove(file) for file in claims(draft)])
+        for index, draft in enumerate(map(clean, drafts)):
+            try:
+                self.record(draft, [self.shelf.prove(file) for file in claims(draft)])
+            except BadConversation as error:
+                raise BadConversation(f"messages[{index}]: {error}") from error
 
     def append(self, message: Message, receipts: Sequence[Receipt]) -> None:
         """Store what the model said, and what it was given for it."""

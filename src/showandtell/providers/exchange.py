@@ -69,13 +69,25 @@ class Exchange:
         parse = PARSERS.get(request.target.api)
         if parse is None:
             raise ProviderUnavailable(f"answers of {request.target.api} can't be read yet: use render() with its SDK")
-        async with self.send(Outgoing(url, headers, request)) as answer:
-            if answer.status >= 400:
-                raise ProviderError(await error_text(answer), answer.status)
-            parser = parse()
-            async for data in answer.body:
-                yield parser.feed(data)
-            yield parser.finish()
+        try:
+            async with self.send(Outgoing(url, headers, request)) as answer:
+                async for batch in read(answer, parse()):
+                    yield batch
+        except OSError as error:
+            words = f"{request.target.name} can't be reached: {type(error).__name__}"
+            raise ProviderUnavailable(words) from error
+
+
+async def read(answer: Answer, parser: Parser) -> AsyncIterator[Sequence[StreamEvent]]:
+    """An answer's events batch by batch; where the connection breaks, the parser says that it was cut."""
+    if answer.status >= 400:
+        raise ProviderError(await error_text(answer), answer.status)
+    try:
+        async for data in answer.body:
+            yield parser.feed(data)
+    except OSError:
+        pass
+    yield parser.finish()
 
 
 async def error_text(answer: Answer) -> str:

@@ -6,7 +6,7 @@ joined: files are read and encoded in pieces while it is sent.
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Iterator, MutableMapping
+from collections.abc import AsyncIterator, Iterator, MutableMapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, TypeAlias
@@ -37,7 +37,9 @@ class Fragment:
     size: int
 
 
-Fragments: TypeAlias = MutableMapping[tuple[Target, Entry, bool], Fragment]
+#: So many entries in a row are kept as one fragment too: a long conversation changes at its end alone.
+RUN = 16
+Fragments: TypeAlias = MutableMapping[tuple[Target, Entry | tuple[Entry, ...], bool], Fragment]
 
 
 def encoded(size: int) -> int:
@@ -142,17 +144,50 @@ def compose(plan: Plan, target: Target, options: Options, fragments: Fragments, 
     options = declare(options, plan) if target.dialect.resend_tools and not options.tools else options
     head = api.head(target, options)
     parts = [fragment(tuple(leading))] if (leading := api.leading(options, target)) else []
-    marks = frozenset(plan.marks)
-    for index, entry in enumerate(plan.entries):
+    parts += spell(plan, target, fragments)
+    start = _bytes(segments(head)[0])[:-1] + (b"," if head else b"") + msgspec.json.encode(api.LIST) + b":["
+    whole = [*join(parts)]
+    whole[0] = start + _bytes(whole[0])
+    whole[-1] = _bytes(whole[-1]) + b"]}"
+    size = len(start) + joined_size(parts) + 2
+    return Request(target, options, plan, head, tuple(parts), tuple(whole), size, blobs)
+
+
+def spell(plan: Plan, target: Target, fragments: Fragments) -> Iterator[Fragment]:
+    """The fragments of a plan's entries, in runs where they hold no mark."""
+    for start in range(0, len(plan.entries), RUN):
+        entries = plan.entries[start : start + RUN]
+        marks = frozenset(mark - start for mark in plan.marks if start <= mark < start + RUN)
+        if len(entries) == RUN and not marks:
+            yield spell_run(entries, target, fragments)
+        else:
+            yield from spell_entries(entries, target, fragments, marks)
+
+
+def spell_run(entries: tuple[Entry, ...], target: Target, fragments: Fragments) -> Fragment:
+    """Entries without a mark as one fragment."""
+    key = (target, entries, False)
+    found = fragments.get(key)
+    if found is None:
+        parts = [*spell_entries(entries, target, fragments, frozenset())]
+        items = tuple(item for part in parts for item in part.items)
+        found = fragments[key] = Fragment(items, join(parts), joined_size(parts))
+    return found
+
+
+def spell_entries(
+    entries: Sequence[Entry], target: Target, fragments: Fragments, marks: frozenset[int]
+) -> Iterator[Fragment]:
+    """A fragment for each entry of which anything is for this provider; `marks` are indexes."""
+    api = APIS[target.api]
+    for index, entry in enumerate(entries):
         key = (target, entry, index in marks)
         found = fragments.get(key)
         if found is None:
             items = api.entry(entry, target)
             found = fragments[key] = fragment(tuple(api.marked(items) if index in marks else items))
         if found.items:
-            parts.append(found)
-    joined = _join(head, api.LIST, parts)
-    return Request(target, options, plan, head, tuple(parts), joined, measure(joined), blobs)
+            yield found
 
 
 def declare(options: Options, plan: Plan) -> Options:
@@ -165,22 +200,23 @@ def declare(options: Options, plan: Plan) -> Options:
     return msgspec.structs.replace(options, tools=gone, tool_choice="none") if gone else options
 
 
-def _join(head: dict[str, Tree], key: str, parts: list[Fragment]) -> tuple[Segment, ...]:
-    """Put fragments behind the head, neighbouring JSON in one segment."""
-    start = _bytes(segments(head)[0])[:-1] + (b"," if head else b"") + msgspec.json.encode(key) + b":["
+def join(parts: Sequence[Fragment]) -> tuple[Segment, ...]:
+    """Put fragments behind each other, commas between them, neighbouring JSON in one segment."""
     joined: list[Segment] = []
-    pending = [start]
-    for index, part in enumerate(parts):
-        if index:
-            pending.append(b",")
-        for segment in part.segments:
-            if isinstance(segment, bytes):
-                pending.append(segment)
-            else:
-                joined += (b"".join(pending), segment)
-                pending.clear()
-    joined.append(b"".join(pending) + b"]}")
-    return tuple(joined)
+    pending: list[bytes] = []
+    for part in parts:
+        first = _bytes(part.segments[0])
+        pending += (b",", first) if pending else (first,)
+        if len(part.segments) > 1:
+            joined.append(b"".join(pending))
+            joined += part.segments[1:-1]
+            pending = [_bytes(part.segments[-1])]
+    return (*joined, b"".join(pending))
+
+
+def joined_size(parts: Sequence[Fragment]) -> int:
+    """The bytes that fragments come to on the wire, with the commas between them."""
+    return sum(part.size for part in parts) + max(len(parts) - 1, 0)
 
 
 def facts_of(request: Request) -> Iterator[Facts]:

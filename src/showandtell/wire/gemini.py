@@ -27,12 +27,14 @@ DUMMY_SIGNATURE = "skip_thought_signature_validator"
 #: Models that refuse a turn's first call without a signature: from Gemini 3 on, and the unnumbered aliases.
 SIGNED = re.compile(r"gemini-([3-9]|\d\d|(pro|flash|flash-lite)-latest)")
 EFFORTS = {"none": "MINIMAL", "minimal": "MINIMAL", "low": "LOW", "medium": "MEDIUM", "high": "HIGH"}
+#: Models up to 2.5 count thinking in tokens; 0 turns it off (google-genai 3.4, ThinkingConfig). The steps are ours.
+TOKENS = {"none": 0, "minimal": 512, "low": 1024, "medium": 8192, "high": 24576}
 MODES = {"auto": "AUTO", "none": "NONE", "required": "ANY"}
 #: Below these keys stands data of tools and schemas, whose own keys are not ours to respell.
 FOREIGN = frozenset({"args", "response", "parametersJsonSchema", "responseJsonSchema", "labels"})
 
 
-def head(target: Target, options: Options) -> dict[str, Tree]:  # noqa: ARG001 - every api has the same five functions
+def head(target: Target, options: Options) -> dict[str, Tree]:
     """Everything of the body before `contents`; `extra` lies over it, a whole `generationConfig` included."""
     body: dict[str, Tree] = {}
     if options.instructions:
@@ -40,7 +42,7 @@ def head(target: Target, options: Options) -> dict[str, Tree]:  # noqa: ARG001 -
     if options.tools:
         body["tools"] = [{"functionDeclarations": [_tool(tool) for tool in options.tools]}]
         body["toolConfig"] = {"functionCallingConfig": _calling(options.tool_choice)}
-    if config := _generation(options):
+    if config := _generation(options, target):
         body["generationConfig"] = config
     return body | msgspec.json.decode(options.extra or "{}", type=dict[str, msgspec.Raw])
 
@@ -106,14 +108,18 @@ def _calling(choice: str) -> Tree:
     return {"mode": "ANY", "allowedFunctionNames": [choice]}
 
 
-def _generation(options: Options) -> dict[str, Tree]:
+def _generation(options: Options, target: Target) -> dict[str, Tree]:
     config: dict[str, Tree] = {}
     if options.temperature is not None:
         config["temperature"] = options.temperature
     if options.max_tokens is not None:
         config["maxOutputTokens"] = options.max_tokens
     if options.effort is not None:
-        config["thinkingConfig"] = {"thinkingLevel": EFFORTS[options.effort]}
+        by_level = target.dialect.thinking == "level"
+        thinking: Tree = (
+            {"thinkingLevel": EFFORTS[options.effort]} if by_level else {"thinkingBudget": TOKENS[options.effort]}
+        )
+        config["thinkingConfig"] = thinking
     if options.schema is not None:
         config["responseMimeType"] = "application/json"
         config["responseJsonSchema"] = msgspec.Raw(options.schema.encode())

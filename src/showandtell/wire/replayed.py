@@ -11,11 +11,12 @@ from showandtell.errors import CannotRender
 def arguments(text: str) -> msgspec.Raw:
     """The arguments of a call as a JSON object. A model's text need not be one, but every wire wants one back.
 
-    OpenAI itself takes any text; hosts with chat templates parse it, and answer 400 to what is no object.
+    OpenAI itself takes any text; hosts with chat templates parse it, and answer 400 to what is no object, or holds a
+    number that is out of range.
     """
     text = text.strip() or "{}"
     try:
-        msgspec.json.decode(text, type=dict[str, msgspec.Raw])
+        msgspec.json.decode(text, type=dict[str, object])
     except (msgspec.DecodeError, RecursionError):
         return msgspec.Raw(msgspec.json.encode({"INVALID_JSON": text}))
     return msgspec.Raw(text.encode())

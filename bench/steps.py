@@ -1,0 +1,95 @@
+"""What a run of many steps costs besides base64 and copying: planning and rendering every step anew, as the loop does.
+
+Each step adds one result with a file of 1 MiB, and its request is planned and composed with the run's fragments. The
+sum over all steps is the figure; it must grow no faster than little more than with their number.
+"""
+
+from __future__ import annotations
+
+import gc
+import time
+from collections.abc import Sequence
+from statistics import median
+
+from cases import MIB, cpu, question, step, store, table, temporary, unlimited, verdict
+from showandtell.capabilities.cells import Target
+from showandtell.capabilities.resolve import resolve
+from showandtell.content import Message
+from showandtell.delivery.plan import plan, refuse
+from showandtell.delivery.settled import Kept
+from showandtell.delivery.values import Policy, View
+from showandtell.files import Attachment, Blobs, Facts
+from showandtell.wire.body import Fragments, Request, compose
+from showandtell.wire.options import Options, ToolSpec
+
+COUNTS = (5, 10, 20, 40)
+GOAL_MS, GOAL_GROWTH = 30.0, 2.2
+ROUNDS = 60
+OPTIONS = Options("You draw charts.", (ToolSpec("plot", "Draws a page.", '{"type":"object","properties":{}}'),))
+
+
+def run(count: int, target: Target, files: Sequence[Facts], blobs: Blobs, seed: str) -> tuple[list[float], Request]:
+    """The CPU seconds of each step of a run, and its last request."""
+    asked = question(seed)
+    messages: list[Message] = [asked]
+    attachments: dict[int, Attachment] = {}
+    fragments: Fragments = {}
+    kept: Kept = {}
+    seconds: list[float] = []
+    for index in range(count):
+        more, new = step(index + 1, files[index : index + 1], seed)
+        messages += more
+        attachments |= new
+        start = time.process_time()
+        planned = plan(View(tuple(messages), attachments, asked.id), target, {}, Policy(), kept=kept)
+        refuse(planned, target)
+        request = compose(planned, target, OPTIONS, fragments, blobs)
+        seconds.append(time.process_time() - start)
+    return seconds, request
+
+
+def rounds(target: Target, files: Sequence[Facts], blobs: Blobs) -> list[dict[int, float]]:
+    """CPU milliseconds by number of steps, one after the other in each round, for the clock of a processor drifts.
+
+    No two runs have an id in common, so nothing that one keeps can help the next.
+    """
+    seeds = [f"{at}_" for at in range(ROUNDS)]
+    return [
+        {count: sum(run(count, target, files, blobs, f"{count}x{seed}")[0]) * 1000 for count in COUNTS}
+        for seed in seeds
+    ]
+
+
+def drained(target: Target, files: Sequence[Facts], blobs: Blobs) -> float:
+    """CPU milliseconds of reading, encoding and copying the last body of 40 steps."""
+    request = run(40, target, files, blobs, "drain_")[1]
+    return min(cpu(lambda: sum(map(len, request.chunks()))) for _ in range(5)) * 1000
+
+
+def main() -> None:
+    """Print, for four targets, the cost of 5 to 40 steps, and how the last doubling grows."""
+    # What was imported is no work of a run, so no run pays for looking through it.
+    gc.freeze()
+    folder = temporary()
+    files = store(folder, max(COUNTS), MIB)
+    targets = {
+        "anthropic, 20 images in view": resolve("anthropic:claude-sonnet-4-5"),
+        "anthropic, no limit": unlimited("anthropic:claude-sonnet-4-5"),
+        "openai-chat, relocated": resolve("openai-chat:gpt-5-mini"),
+        "openai-chat, no limit": unlimited("openai-chat:gpt-5-mini"),
+    }
+    rows: list[Sequence[object]] = []
+    for name, target in targets.items():
+        costs = rounds(target, files, folder)
+        sums = [median(cost[count] for cost in costs) for count in COUNTS]
+        growth = median(cost[40] / cost[20] for cost in costs)
+        good = verdict(sums[-1], GOAL_MS), verdict(growth, GOAL_GROWTH)
+        body = f"{drained(target, files, folder):.1f}"
+        rows.append([name, *(f"{ms:.2f}" for ms in sums), good[0], f"{growth:.2f}", good[1], body])
+    head = ["target", *(f"{count} steps" for count in COUNTS), f"<= {GOAL_MS:.0f}", "40/20", f"<= {GOAL_GROWTH}"]
+    print("CPU ms of planning and rendering, all steps together; beside it, draining the last body once")
+    print(table([*head, "drain"], rows))
+
+
+if __name__ == "__main__":
+    main()

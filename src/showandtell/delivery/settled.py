@@ -1,0 +1,63 @@
+"""What one step's plan leaves to the next, so that a run of many steps plans each of them for what is new alone.
+
+Nothing here is ever invalidated: what was settled is used where it equals the start of the new conversation, and only
+where the assistant speaks next, for then no later message can change what stands before.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, MutableMapping
+from typing import TypeAlias
+
+from msgspec import Struct
+
+from showandtell.capabilities.cells import Target
+from showandtell.content import Message
+from showandtell.delivery.frontier import Front
+from showandtell.delivery.values import Entry, Policy, Receipt, View
+from showandtell.files import Attachment, Failed, Known, Variant, Want
+
+
+class Settled(Struct, frozen=True):
+    """A planned conversation that ends with a tool's result. `nths` says how often each number was shown in it."""
+
+    policy: Policy = Policy()
+    answering: str | None = None
+    known: Mapping[Want, Variant | Failed] = {}
+    messages: tuple[Message, ...] = ()
+    files: Mapping[int, Attachment] = {}
+    nths: Mapping[int, int] = {}
+    front: Front = Front()
+    entries: tuple[Entry, ...] = ()
+    receipts: Mapping[int, Receipt] = {}
+
+    def begins(self, view: View, known: Known, policy: Policy) -> bool:
+        """Whether a view goes on where this one ends, all else being equal."""
+        done = len(self.messages)
+        return (
+            view.messages[:done] == self.messages
+            and (len(view.messages) == done or view.messages[done].role == "assistant")
+            and (policy, view.answering) == (self.policy, self.answering)
+            and known == self.known
+            and self.files.items() <= view.attachments.items()
+        )
+
+    @property
+    def count(self) -> int:
+        """How many showings it has."""
+        return len(self.front.weights)
+
+    def rest(self, view: View) -> View:
+        """What a view has behind this one."""
+        return View(view.messages[len(self.messages) :], view.attachments, view.answering)
+
+
+#: The newest plan for each target. Whoever asks for plans step by step keeps it.
+Kept: TypeAlias = MutableMapping[Target, Settled]
+NOTHING = Settled()
+
+
+def recall(view: View, target: Target, known: Known, policy: Policy, kept: Kept) -> Settled:
+    """What is settled of a view; nothing where something before has changed."""
+    found = kept.get(target, NOTHING)
+    return found if found.begins(view, known, policy) else NOTHING

@@ -1,0 +1,23 @@
+"""Tools that run in a process of their own, in a module that such a process can import."""
+
+import os
+
+from showandtell import File, ToolError, tool
+
+
+@tool(isolate=True)
+def describe(image: File, words: str = "pixels") -> dict:
+    """Say where it runs and how large the file is."""
+    return {"process": os.getpid(), "bytes": len(image.read()), "words": words}
+
+
+@tool(isolate=True)
+async def broken_apart():
+    """Raise in another process."""
+    raise KeyError("the password is hunter2")
+
+
+@tool(isolate=True)
+def told_apart():
+    """Tell the model from another process."""
+    raise ToolError("only on Mondays")

@@ -1,0 +1,192 @@
+"""The tools that come along: `read_file` stays in its folder, `chart` draws, `view_file` and `list_files` look back."""
+
+import io
+import json
+
+import pytest
+from PIL import Image
+
+from fixtures import pdf, png
+from scripted import GPT, check_usable, results, say, scripted
+from showandtell import Agent, File
+from showandtell.agent.builtin import builtin_tools, chart, list_files, read_file_in, view_file
+
+PICTURE = png(8, 8)
+
+
+@pytest.fixture
+def folder(tmp_path):
+    """A folder with files of several kinds, beside a secret that it links to."""
+    (tmp_path / "secret.txt").write_text("hunter2")
+    inside = tmp_path / "in"
+    (inside / "deep").mkdir(parents=True)
+    (inside / "red.png").write_bytes(PICTURE)
+    (inside / "note.txt").write_text("the harbour opens at nine")
+    (inside / "bill.pdf").write_bytes(pdf("Total 42 EUR"))
+    (inside / "blank.pdf").write_bytes(pdf(""))
+    (inside / "torn.png").write_bytes(PICTURE[:30])
+    (inside / "deep" / "more.txt").write_text("deeper")
+    (inside / ".hidden").write_text("hidden words")
+    (inside / "link.txt").symlink_to(tmp_path / "secret.txt")
+    return inside
+
+
+def call(tool, arguments, **more):
+    """What the model is told of one call, and the run."""
+    name = getattr(tool, "name", None) or tool.__name__
+    answers = say("", ("c1", name, json.dumps(arguments))), say("Done.")
+    run = scripted(*answers, tools=[tool])[0].run_sync("go", **more)
+    check_usable(run.conversation)
+    ((_, words, failed),) = results(run.messages)
+    return words, failed, run
+
+
+def read(folder, path, **more):
+    return call(read_file_in(folder), {"path": path, **more})
+
+
+def test_a_file_of_the_folder_is_shown(folder):
+    words, failed, run = read(folder, "red.png")
+    assert (words, failed) == ("", False)
+    assert [(file.name, file.read()) for file in run.files] == [("red.png", PICTURE)]
+
+
+@pytest.mark.parametrize("path", ["deep/more.txt", "./deep/../deep/more.txt"])
+def test_a_file_deeper_in_the_folder_is_shown(folder, path):
+    assert [file.name for file in read(folder, path)[2].files] == ["more.txt"]
+
+
+@pytest.mark.parametrize(
+    "outside", ["../secret.txt", "link.txt", "/etc/passwd", "{}/../secret.txt", "deep/../../secret.txt"]
+)
+@pytest.mark.parametrize("original", [True, False])
+def test_what_lies_outside_is_refused_without_saying_where_the_folder_is(folder, outside, original):
+    words, failed, run = read(folder, outside.format(folder), return_original=original)
+    assert failed
+    assert "is outside the folder" in words
+    assert (run.files, "hunter2" in words, str(folder.parent) in words) == ([], False, False)
+
+
+@pytest.mark.parametrize("path", ["gone.png", "deep", ".", "", "red.png/x", "a" * 5000, "red.png\x00.txt", "~"])
+def test_a_path_without_a_file_is_told_which_there_are(folder, path):
+    words, failed, run = read(folder, path)
+    assert (failed, run.files) == (True, [])
+    assert "there is no file" in words
+    assert words.endswith("there are: bill.pdf, blank.pdf, note.txt, red.png, torn.png")
+    assert str(folder) not in words
+
+
+@pytest.mark.parametrize("path", [".hidden", ".git/config", "to_hidden"])
+@pytest.mark.parametrize("original", [True, False])
+def test_hidden_files_count_as_not_there(folder, path, original):
+    (folder / ".git").mkdir()
+    (folder / ".git" / "config").write_text("hidden words")
+    (folder / "to_hidden").symlink_to(folder / ".hidden")
+    words, failed, run = read(folder, path, return_original=original)
+    assert (failed, run.files, "there is no file" in words, "hidden words" in words) == (True, [], True, False)
+
+
+def test_an_empty_folder_has_no_files(tmp_path):
+    assert read(tmp_path, "x")[0] == "there is no file 'x'; there are: none"
+
+
+@pytest.mark.parametrize(("path", "text"), [("note.txt", "the harbour opens at nine"), ("bill.pdf", "Total 42 EUR")])
+def test_the_text_of_a_file_may_be_asked_for_instead(folder, path, text):
+    words, failed, run = read(folder, path, return_original=False)
+    assert (words.strip(), failed, run.files) == (text, False, [])
+
+
+@pytest.mark.parametrize(
+    ("path", "problem"),
+    [("red.png", "is image/png and has no text"), ("blank.pdf", "has no text in it"), ("torn.png", "torn.png")],
+)
+def test_a_file_without_text_is_told_how_to_be_seen(folder, path, problem):
+    words, failed, _ = read(folder, path, return_original=False)
+    assert failed
+    assert problem in words
+    assert str(folder) not in words
+
+
+def test_a_torn_file_is_a_note_for_the_model(folder):
+    _, failed, run = read(folder, "torn.png")
+    assert (failed, run.status, run.files) == (False, "complete", [])
+    assert [one.delivery for one in run.receipts] == ["noted"]
+
+
+def test_a_chart_is_a_picture_with_its_figures():
+    words, failed, run = call(chart, {"title": "Boats", "values": [3, -1, 2.5], "labels": ["a", "b"]})
+    assert not failed
+    with Image.open(io.BytesIO(run.files[0].read())) as image:
+        assert (image.format, image.size) == ("PNG", (720, 420))
+        assert len(image.convert("RGB").getcolors(100_000)) > 3
+    said = [part.text for part in run.messages[2].parts if hasattr(part, "text")]
+    assert said == ["The chart 'Boats':", '{"bars":3,"smallest":-1.0,"largest":3.0}']
+    assert words == "The chart 'Boats':"
+
+
+@pytest.mark.parametrize("count", [0, 61])
+def test_a_chart_without_or_with_too_many_values_is_told(count):
+    words, failed, run = call(chart, {"title": "Boats", "values": [1.0] * count})
+    assert (words, failed, run.files) == (f"a chart takes 1 to 60 values, not {count}", True, [])
+
+
+@pytest.mark.parametrize("figure", ["1e308", "-1e301"])
+def test_a_figure_that_no_chart_can_hold_is_told(figure):
+    calls = say("", ("c1", "chart", f'{{"title": "x", "values": [{figure}]}}'))
+    run = scripted(calls, say("Done."), tools=[chart])[0].run_sync("go")
+    ((_, words, failed),) = results(run.messages)
+    assert failed
+    assert "failed with" not in words
+
+
+@pytest.mark.parametrize("values", [[0.0], [1e300, -1e300], [1e-300, 2e-300], [5.0] * 60])
+def test_a_chart_of_any_figures_is_drawn(values):
+    _, failed, run = call(chart, {"title": "", "values": values})
+    assert (failed, len(run.files)) == (False, 1)
+
+
+def test_a_file_is_shown_again_under_its_number():
+    _, failed, run = call(view_file, {"number": 1}, files=[File.from_bytes(PICTURE, name="up.png")])
+    assert (failed, run.messages[2].showings[0].number, len(run.conversation.attachments)) == (False, 1, 1)
+
+
+def test_a_number_that_no_file_has_is_told_with_those_there_are():
+    words, failed, _ = call(view_file, {"number": 9}, files=[File.from_bytes(PICTURE, name="up.png")])
+    assert (words, failed) == ("this conversation has no file 9; it has: image 1", True)
+
+
+def test_the_files_of_a_conversation_are_listed_with_their_problems():
+    files = [File.from_bytes(PICTURE, name="up.png")]
+    run = scripted(say("Ok."))[0].run_sync("look", files=files)
+    broken, listing = read_nothing(), say("", ("c2", "list_files", "{}"))
+    agent, _ = scripted(say("", ("c1", "get", "{}")), listing, say("Done."), tools=[broken, list_files])
+    again = agent.run_sync("list", conversation=run.conversation)
+    first, second = json.loads(again.messages[4].parts[0].text)
+    assert first == {
+        "number": 1,
+        "kind": "image",
+        "name": "up.png",
+        "media_type": "image/png",
+        "size": len(PICTURE),
+        "origin": "user",
+    }
+    assert (second["number"], second["size"], second["origin"]) == (2, None, "tool get (c1)")
+    assert "is empty" in second["problem"]
+
+
+def read_nothing():
+    def get() -> File:
+        """Give an empty file."""
+        return File.from_bytes(b"", name="empty.png")
+
+    return get
+
+
+@pytest.mark.parametrize("model", ["inspector", GPT])
+def test_all_of_them_work_together(folder, model):
+    agent = Agent(model, tools=builtin_tools(folder))
+    run = agent.run_sync("/read_file path=red.png /chart title=Boats values=1,2 /view_file number=1 /list_files")
+    assert run.status == "complete"
+    assert [message.is_error for message in run.messages if message.role == "tool"] == [False, False, True, False]
+    run = agent.run_sync("/view_file number=2", conversation=run.conversation)
+    assert [shown.number for shown in run.messages[2].showings] == [2]

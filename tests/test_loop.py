@@ -1,0 +1,270 @@
+"""Whole runs against a provider from a script: what its stream and its faults become, on either api."""
+
+import asyncio
+import json
+
+import pytest
+
+from fixtures import png
+from scripted import CLAUDE, FAULT, GPT, MODELS, check_usable, chunk, event, results, say, scripted, watch
+from showandtell import File, ToolResult
+from showandtell.agent.decide import EARLY, LIMIT
+from showandtell.events.types import ErrorEvent, FileEvent, Finish, ProviderFault, StepFinish, ToolOutput, Usage
+
+each_api = pytest.mark.parametrize("model", MODELS)
+
+
+def echo(word: str = "nothing") -> str:
+    """Say it again."""
+    return f"you said {word}"
+
+
+def draw() -> File:
+    """Draw a picture."""
+    return File.from_bytes(png(), name="drawn.png")
+
+
+def go(agent, text="hi", **settings):
+    """A run to its end, its events, and the check that the conversation can go on."""
+    run = agent.run(text, **settings)
+    events = asyncio.run(watch(run))
+    assert [one for one in events if isinstance(one, Finish)] == [events[-1]]
+    check_usable(run.conversation)
+    return run, events
+
+
+@each_api
+def test_a_clean_run_answers(model):
+    agent, script = scripted(say("Hello.", model=model), model=model)
+    run, events = go(agent)
+    assert (run.text, run.status, run.reason, run.usage) == ("Hello.", "complete", None, Usage(10, 5, 0))
+    assert events[-1] == Finish("complete", None, Usage(10, 5, 0))
+    assert len(script.bodies) == 1
+
+
+@each_api
+def test_a_tool_runs_and_its_file_is_shown_in_the_next_step(model):
+    agent, script = scripted(
+        say("", ("c1", "draw", "{}"), model=model), say("Seen.", model=model), model=model, tools=[draw]
+    )
+    run, events = go(agent)
+    assert (run.text, run.status, run.usage) == ("Seen.", "complete", Usage(20, 10, 0))
+    assert [(file.number, file.read()) for file in run.files] == [(1, png())]
+    assert [type(one) for one in events if isinstance(one, FileEvent | ToolOutput)] == [FileEvent, ToolOutput]
+    assert "drawn.png" in json.dumps(script.bodies[1])
+
+
+def racing(finished):
+    """Two tools of which the second is done before the first begins to answer."""
+    go_on = asyncio.Event()
+
+    async def slow() -> File:
+        await go_on.wait()
+        finished.append("slow")
+        return File.from_bytes(png(8, 8), name="slow.png")
+
+    async def fast() -> File:
+        finished.append("fast")
+        go_on.set()
+        return File.from_bytes(png(4, 4), name="fast.png")
+
+    return [slow, fast]
+
+
+@each_api
+def test_parallel_results_stand_in_call_order_whoever_finishes_first(model):
+    finished = []
+    calls = say("", ("c1", "slow", "{}"), ("c2", "fast", "{}"), model=model)
+    agent, _ = scripted(calls, say("Done.", model=model), model=model, tools=racing(finished))
+    run, events = go(agent)
+    assert finished == ["fast", "slow"]
+    assert [one.call_id for one in events if isinstance(one, ToolOutput)] == ["c1", "c2"]
+    assert [(file.number, file.name) for file in run.files] == [(1, "slow.png"), (2, "fast.png")]
+
+
+def test_one_of_two_parallel_tools_may_fail():
+    def fall() -> str:
+        raise KeyError("secret")
+
+    calls = say("", ("c1", "fall", "{}"), ("c2", "echo", '{"word": "b"}'))
+    run, _ = go(scripted(calls, say("Done."), tools=[fall, echo])[0])
+    (first, words, failed), second = results(run.messages)
+    assert (first, failed, second) == ("c1", True, ("c2", "you said b", False))
+    assert "secret" not in words
+
+
+CUT = {CLAUDE: say("Half a sentence.").partition(b"event: message_delta")[0]}
+CUT[GPT] = say("Half a sentence.", model=GPT).partition(b'data: {"choices": [{"index": 0, "delta": {}')[0]
+
+
+@each_api
+def test_a_stream_that_ends_without_its_reason_is_incomplete(model):
+    run, _ = go(scripted(CUT[model], model=model)[0])
+    assert (run.text, run.status, run.reason) == ("Half a sentence.", "incomplete", "cut")
+
+
+@each_api
+def test_a_connection_that_breaks_keeps_the_text_and_is_incomplete(model):
+    async def broken():
+        yield CUT[model]
+        raise ConnectionResetError(104)
+
+    run, _ = go(scripted(broken, model=model)[0])
+    assert (run.text, run.status, run.reason, run.error) == ("Half a sentence.", "incomplete", "cut", None)
+
+
+@each_api
+def test_after_a_cut_the_next_message_goes_on(model):
+    agent, _ = scripted(CUT[model], say("The whole sentence.", model=model), model=model)
+    run, _ = go(agent)
+    run, _ = go(agent, "go on", conversation=run.conversation)
+    assert (run.text, run.status) == ("The whole sentence.", "complete")
+
+
+@each_api
+def test_no_cut_of_a_stream_runs_a_call_that_is_not_whole(model):
+    whole = say("", ("c1", "echo", '{"word": "all of it"}'), model=model)
+    done = []
+
+    def echo(word: str) -> str:
+        done.append(word)
+        return word
+
+    for at in range(0, len(whole), 7):
+        run, _ = go(scripted(whole[:at], say("Done.", model=model), model=model, tools=[echo])[0])
+        assert (run.status, run.reason) == ("incomplete", "cut") or done.pop() == "all of it"
+        assert done == []
+
+
+def test_calls_of_a_message_that_reached_its_limit_do_not_run():
+    full = say("", ("c1", "echo", '{"word": "a"}'), ("c2", "echo", '{"wor'), stop="max_tokens")
+    run, _ = go(scripted(full, tools=[echo])[0])
+    assert (run.status, run.reason) == ("incomplete", "length")
+    assert results(run.messages) == [("c1", EARLY["length"][1], True)]
+
+
+@pytest.mark.parametrize(("model", "stop"), [(CLAUDE, "refusal"), (GPT, "content_filter")])
+def test_a_refusal_is_refused_and_its_words_are_kept(model, stop):
+    run, _ = go(scripted(say("I can't help with that.", stop=stop, model=model), model=model)[0])
+    assert (run.text, run.status, run.reason) == ("I can't help with that.", "refused", "refusal")
+
+
+@each_api
+def test_an_error_inside_a_stream_ends_the_run_and_keeps_what_was_said(model):
+    run, events = go(scripted(CUT[model] + FAULT[model], model=model)[0])
+    assert (run.text, run.status, run.reason) == ("Half a sentence.", "error", "overloaded_error: Overloaded")
+    assert [type(one) for one in events[-4:]] == [ProviderFault, StepFinish, ErrorEvent, Finish]
+    assert type(run.error).__name__ == "ProviderError"
+
+
+@each_api
+@pytest.mark.parametrize("status", [400, 429, 500])
+def test_an_error_answer_is_told_in_the_providers_words(model, status):
+    refused = (status, b'{"error": {"type": "x", "message": "messages.3: too odd"}}')
+    agent, _ = scripted(refused, say("Hello.", model=model), model=model)
+    run, events = go(agent)
+    assert (run.status, run.reason, run.error.status) == ("error", "messages.3: too odd", status)
+    assert ErrorEvent("ProviderError", f"{status} messages.3: too odd") in events
+    assert go(agent, "again", conversation=run.conversation)[0].text == "Hello."
+
+
+def test_an_error_after_a_tool_leaves_a_history_that_goes_on():
+    agent, script = scripted(say("", ("c1", "echo", "{}")), (500, b"<html>"), say("Hello."), tools=[echo])
+    run, _ = go(agent)
+    assert (run.status, run.reason) == ("error", "<html>")
+    assert go(agent, "again", conversation=run.conversation)[0].text == "Hello."
+    assert len(script.bodies[2]["messages"]) == 3
+
+
+def test_a_provider_that_nobody_can_reach_is_named():
+    run, _ = go(scripted(ConnectionRefusedError())[0])
+    assert (run.status, run.reason) == (
+        "error",
+        "inspector:anthropic-messages can't be reached: ConnectionRefusedError",
+    )
+
+
+NOT_UTF8 = {
+    CLAUDE: event("content_block_delta", index=0, delta={"type": "text_delta", "text": "?"}).replace(b"?", b"\xff"),
+    GPT: chunk({"content": "?"}).replace(b"?", b"\xff"),
+}
+BAD = [(model, bad) for model in MODELS for bad in (NOT_UTF8[model], b"data: {not json}\n\n", b"data: [1]\n\n")]
+
+
+@pytest.mark.parametrize(("model", "bad"), BAD)
+def test_a_chunk_that_is_not_the_apis_is_a_typed_error(model, bad):
+    async def spoiled():
+        yield CUT[model]
+        yield bad
+
+    agent, _ = scripted(spoiled, say("Hello.", model=model), model=model)
+    run, _ = go(agent)
+    assert (run.status, run.text, type(run.error).__name__) == ("error", "Half a sentence.", "BadAnswer")
+    assert go(agent, "again", conversation=run.conversation)[0].text == "Hello."
+
+
+def test_two_calls_with_one_id_both_run_under_ids_of_their_own():
+    twice = say("", ("c1", "echo", '{"word": "a"}'), ("c1", "echo", '{"word": "b"}'))
+    again = say("", ("c1", "echo", '{"word": "c"}'))
+    run, _ = go(scripted(twice, again, say("Done."), tools=[echo])[0])
+    assert results(run.messages) == [
+        ("c1", "you said a", False),
+        ("c1_2", "you said b", False),
+        ("c1_3", "you said c", False),
+    ]
+
+
+@each_api
+def test_a_loop_without_end_makes_max_steps_calls_and_the_last_forbids_tools(model):
+    agent, script = scripted(say("", ("c1", "echo", "{}"), model=model), model=model, tools=[echo], max_steps=3)
+    run, _ = go(agent)
+    assert (run.status, run.reason, len(script.bodies)) == ("incomplete", "steps", 3)
+    choices = [body["tool_choice"] for body in script.bodies]
+    assert [one if isinstance(one, str) else one["type"] for one in choices] == ["auto", "auto", "none"]
+    assert script.bodies[2]["tools"] == script.bodies[0]["tools"]
+    assert results(run.messages)[2] == ("c1_3", LIMIT, True)
+
+
+@each_api
+def test_a_call_without_arguments_runs(model):
+    run, _ = go(
+        scripted(say("", ("c1", "echo", ""), model=model), say("Done.", model=model), model=model, tools=[echo])[0]
+    )
+    assert results(run.messages) == [("c1", "you said nothing", False)]
+
+
+@each_api
+def test_an_unknown_tool_and_arguments_that_are_no_json_are_told_to_the_model(model):
+    calls = say("", ("c1", "erase", "{}"), ("c2", "echo", '{"word": '), model=model)
+    run, _ = go(scripted(calls, say("Sorry.", model=model), model=model, tools=[echo])[0])
+    (_, first, _), (_, second, _) = results(run.messages)
+    assert first == "there is no tool 'erase'; there are: echo"
+    assert "not valid JSON" in second
+    assert (run.text, run.status) == ("Sorry.", "complete")
+
+
+@each_api
+def test_an_empty_answer_is_incomplete(model):
+    agent, _ = scripted(say(model=model), say("Hello.", model=model), model=model)
+    run, _ = go(agent)
+    assert (run.text, run.status, run.reason) == ("", "incomplete", "empty")
+    assert go(agent, "again", conversation=run.conversation)[0].text == "Hello."
+
+
+def test_a_tool_that_gives_its_file_back_shows_it_again_under_its_number():
+    def same(image: File) -> ToolResult:
+        return ToolResult("the same", image)
+
+    agent, _ = scripted(say("", ("c1", "same", '{"image": 1}')), say("Done."), tools=[same])
+    run, events = go(agent, files=[File.from_bytes(png(), name="up.png")])
+    assert run.status == "complete"
+    assert [one.files for one in events if isinstance(one, ToolOutput)] == [(1,)]
+
+
+def test_a_reader_of_a_tool_that_breaks_is_an_error_result():
+    def get() -> File:
+        return File.from_reader([].pop, 10, "image/png")
+
+    run, _ = go(scripted(say("", ("c1", "get", "{}")), say("Done."), tools=[get])[0])
+    assert "get failed with IndexError" in results(run.messages)[0][1]
+    assert run.status == "complete"

@@ -1,0 +1,97 @@
+"""A plan that goes on from the last one is the plan that is made anew."""
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from builders import Everything, assistant, attachment, result, shown, user, view
+from showandtell.capabilities.resolve import resolve
+from showandtell.content import Approval, Message, Opaque, Text
+from showandtell.delivery.plan import plan
+from showandtell.delivery.values import Policy
+from showandtell.files import Failed, Want
+
+CLAUDE = "anthropic:claude-sonnet-4-5"
+MODELS = (CLAUDE, "openai-chat:gpt-5-mini", "google:gemini-3-flash-preview", "mistral:mistral-large-latest")
+TYPES = ("image/png", "application/pdf", "audio/wav")
+
+
+@st.composite
+def runs(draw):
+    """A conversation that grows by a question, a step, or a step that waits for approval; some files come again."""
+    messages, files = [], []
+
+    def showings(most):
+        count = draw(st.integers(0, most))
+        for _ in range(count if not files else draw(st.integers(0, count))):
+            files.append(attachment(len(files) + 1, draw(st.sampled_from(TYPES)), draw(st.integers(0, 4_000_000))))
+        return [shown(draw(st.integers(1, len(files)))) for _ in range(count)]
+
+    messages.append(user("look", *showings(4)))
+    for at in range(draw(st.integers(1, 6))):
+        calls = [f"call_{at}{letter}" for letter in draw(st.sampled_from(["a", "ab", "abc"]))]
+        approval = Message(f"p{at}", "user", (Approval(calls[-1], True),))
+        match draw(st.sampled_from(["step", "step", "step", "approved", "asked", "thought"])):
+            case "asked":
+                messages.append(user("and?", *showings(3), named=f"u{at + 2}"))
+            case "thought":
+                messages.append(Message(f"a{at}", "assistant", (Opaque("another", "{}"), *showings(1))))
+            case kind:
+                messages += [assistant(*calls, named=f"a{at}"), *(result(one, *showings(2)) for one in calls[:-1])]
+                messages += [approval] if kind == "approved" else []
+                messages.append(result(calls[-1], *showings(2)))
+    return messages, files
+
+
+def steps(count, size=1000):
+    files = [attachment(number, size=size) for number in range(1, count + 1)]
+    turns = [(assistant(f"c{one.number}", named=f"a{one.number}"), one) for one in files]
+    return [
+        user("look"),
+        *(part for said, one in turns for part in (said, result(f"c{one.number}", shown(one.number)))),
+    ], files
+
+
+@settings(deadline=None, max_examples=300)
+@given(runs(), st.sampled_from(MODELS), st.sampled_from([Policy(), Policy(focus=2), Policy(strict=True, cache=True)]))
+def test_every_plan_of_a_growing_conversation_equals_one_made_anew(run, model, policy):
+    (messages, files), target, known, kept = run, resolve(model), Everything(), {}
+    for end in range(1, len(messages) + 1):
+        asked = next(one for one in reversed(messages[:end]) if one.role == "user")
+        now = view(*messages[:end], files=files, answering=asked.id)
+        assert plan(now, target, known, policy, kept=kept) == plan(now, target, known, policy)
+
+
+def test_what_was_settled_is_the_same_object_in_the_next_plan():
+    messages, files = steps(4)
+    target, kept = resolve(CLAUDE), {}
+    first = plan(view(*messages[:-2], files=files), target, {}, Policy(), kept=kept)
+    second = plan(view(*messages, files=files), target, {}, Policy(), kept=kept)
+    assert [id(one) for one in second.entries[: len(first.entries)]] == [id(one) for one in first.entries]
+
+
+def test_a_rejection_that_was_learnt_unsettles_what_stood():
+    messages, files = steps(3)
+    target, kept, known = resolve(CLAUDE), {}, {}
+    plan(view(*messages[:-2], files=files), target, known, Policy(), kept=kept)
+    for recipe in ("original/tool_result", "original/user"):
+        known[Want(files[0].facts.sha256, recipe, target.name)] = Failed("the provider refused it")
+    known[Want(files[0].facts.sha256, "image")] = Failed("it can't be converted")
+    made = plan(view(*messages, files=files), target, known, Policy(), kept=kept)
+    assert [one.delivery for one in made.receipts] == ["noted", "native", "native"]
+
+
+def test_a_message_that_was_rewritten_unsettles_what_stood():
+    messages, files = steps(3)
+    target, kept = resolve(CLAUDE), {}
+    plan(view(*messages, files=files), target, {}, Policy(), kept=kept)
+    now = view(user("look again"), *messages[1:], files=files)
+    assert plan(now, target, {}, Policy(), kept=kept).entries[0].parts == (Text("look again"),)
+
+
+def test_a_file_that_is_another_now_unsettles_what_stood():
+    messages, files = steps(3)
+    target, kept = resolve(CLAUDE), {}
+    plan(view(*messages[:-2], files=files), target, {}, Policy(), kept=kept)
+    now = view(*messages, files=[attachment(1, "audio/wav"), *files[1:]])
+    assert plan(now, target, Everything(), Policy(), kept={**kept}).receipts[0].delivery == "noted"
+    assert plan(now, target, {Want(files[0].facts.sha256, "audio"): Failed("no")}, Policy(), kept=kept).wants
