@@ -3,7 +3,7 @@ PYTHON ?= python3
 UV := .uv/bin/uv
 export UV_NO_CONFIG := 1
 
-.PHONY: run setup test lint bench docs lock clean
+.PHONY: run setup test lint bench bench-peers docs lock clean
 run: setup
 	@.venv/bin/showandtell chat
 
@@ -25,6 +25,10 @@ bench: .venv/.ready-dev
 	.venv/bin/python bench/imports.py
 	.venv/bin/python bench/steps.py
 	.venv/bin/python bench/request.py
+
+# Measures other libraries beside ours, each in an environment of its own below bench/.envs.
+bench-peers: .venv/.ready-dev
+	.venv/bin/python bench/compare.py
 
 $(UV): requirements-uv.txt
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Show & Tell needs Python 3.11 or newer: make PYTHON=/path/to/python3.11")'

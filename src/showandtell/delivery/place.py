@@ -203,7 +203,7 @@ def _converted(showing: Showing, variant: Variant, target: Target, known: Known,
 
 
 def without(showing: Showing, policy: Policy, reason: str) -> Placement:
-    """The last rungs: refused where a person waits for this very file, or by a strict program in this run; else noted."""
+    """The last rungs: refused where a person waits for this very file, or by a strict program; else noted."""
     refused = showing.answered or (policy.strict and showing.recent)
     return Placement(showing.attachment, showing.nth, "refused" if refused else "noted", reason)
 
