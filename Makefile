@@ -2,6 +2,8 @@
 PYTHON ?= python3
 UV := .uv/bin/uv
 export UV_NO_CONFIG := 1
+# The certificates that git and pip trust here, so that a proxy of a company is no obstacle.
+export UV_SYSTEM_CERTS := 1
 
 .PHONY: run setup test lint bench bench-peers docs lock clean
 run: setup
