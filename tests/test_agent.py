@@ -9,7 +9,7 @@ import pytest
 
 from fixtures import png, wav
 from scripted import CLAUDE, GPT, MODELS, check_usable, results, say, scripted, watch
-from showandtell import Agent, BadInput, Context, File, UnsupportedFile, tool
+from showandtell import Agent, BadInput, Context, File, ToolResult, UnsupportedFile, tool
 from showandtell.agent.loop import CANCELLED, WENT_ON
 from showandtell.content import Draft, Text, ToolCall
 from showandtell.events.types import ApprovalNeeded, Finish, ReceiptEvent, ToolProgress
@@ -334,3 +334,13 @@ def test_a_program_error_of_ours_ends_the_run_with_a_finish_and_is_raised():
         asyncio.run(read())
     assert (events[-1].status, events[-1].reason) == ("error", "ZeroDivisionError")
     check_usable(conversation)
+
+
+def test_metadata_of_a_result_reaches_the_program_and_not_the_model():
+    def find() -> ToolResult:
+        return ToolResult("found", metadata={"secret": "row 7"})
+
+    agent, script = scripted(say("", ("c1", "find", "{}")), say("Done."), tools=[find])
+    run = agent.run_sync("go")
+    assert run.metadata == {"c1": {"secret": "row 7"}}
+    assert "row 7" not in json.dumps(script.bodies)

@@ -51,6 +51,7 @@ MAY = {
         "collect",
         "content",
         "delivery",
+        "errors",
         "files",
         "history",
         "records",

@@ -20,6 +20,7 @@ from showandtell.collect import ToolResult, result_draft
 from showandtell.content import Draft, History, ToolCall
 from showandtell.delivery.plan import plan, refuse
 from showandtell.delivery.values import Entry, Plan, Policy, Receipt, Result
+from showandtell.errors import BadInput
 from showandtell.files import Known
 from showandtell.history.memory import MemoryConversation
 from showandtell.records import check
@@ -131,13 +132,18 @@ def render_results(
     shelf: Shelf | None = None,
     first_number: int = 1,
 ) -> RenderedResults:
-    """Show the newest tool results to a model: pairs of a call (or its id) and what the tool returned, in call order.
+    """Show the newest tool results to a model: pairs of a call and what the tool returned, in call order.
 
+    A call is a `ToolCall`, or its id alone where the api doesn't ask for the tool's name (Gemini does).
     `first_number` is the number of their first file, for programs that count files over a whole conversation.
     Raises `UnsupportedFile` with `strict`, and `BadValue` for a value that can't be shown.
     """
     target = resolve(model, overrides)
-    calls = [call if isinstance(call, ToolCall) else ToolCall(call, "tool", "{}") for call, _ in results]
+    calls = [call if isinstance(call, ToolCall) else ToolCall(call, "", "{}") for call, _ in results]
+    if target.api == "gemini" and not all(call.tool for call in calls):
+        raise BadInput(
+            f"{target.name} wants each tool's name: give ToolCall(call_id, tool, arguments), not the id alone"
+        )
     drafts = [
         Draft("assistant", tuple(calls)),
         *(result_draft(call, _result(value)) for call, value in _zip(calls, results)),

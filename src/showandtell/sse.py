@@ -27,6 +27,11 @@ class Splitter:
             self._begun, whole = True, whole.removeprefix(BOM)
         return [found for block in whole.split(b"\n\n") if (found := data_of(block))]
 
+    @property
+    def waiting(self) -> int:
+        """How many bytes belong to an event that isn't whole yet."""
+        return len(self._buffer)
+
     def _gather(self, data: bytes) -> bytes:
         """Add to what waits, and take out everything before the last blank line."""
         # A blank line may lie across two reads, so the last byte of the previous one is searched again.

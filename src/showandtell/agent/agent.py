@@ -204,6 +204,11 @@ class Run:
         return tuple(self._loop.told.values()) if self._loop else ()
 
     @property
+    def metadata(self) -> Mapping[str, object]:
+        """What tools gave for the program alone (`ToolResult(..., metadata=...)`), by call id."""
+        return self._loop.metadata if self._loop else {}
+
+    @property
     def messages(self) -> tuple[Message, ...]:
         """The messages that this run stored."""
         return tuple(self.conversation.messages[self._begin[0] : self._end and self._end[0]])

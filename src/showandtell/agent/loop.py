@@ -73,6 +73,7 @@ class Loop:
     usage: Usage = field(default_factory=Usage)
     told: dict[int, Receipt] = field(default_factory=dict[int, Receipt])
     error: Exception | None = None
+    metadata: dict[str, object] = field(default_factory=dict[str, object])
 
     async def run(self, drafts: Sequence[Draft]) -> None:
         """Store what is said, then go on until nothing is left to do. The last event is always a `Finish`."""
@@ -208,6 +209,8 @@ class Loop:
             result = await execute(call, self.tools, self.context(call))
         else:
             result = failed(f"the person did not allow this call{': ' + no if no else ''}")
+        if result.metadata is not None:
+            self.metadata[call.call_id] = result.metadata
         draft = result_draft(call, result)
         try:
             return draft, await self.conversation.prove(draft)

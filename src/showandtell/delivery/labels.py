@@ -55,7 +55,8 @@ def provenance(file: Attachment, call_id: str | None) -> str:
         case "url":
             who = "fetched from a URL"
         case "tool" | "mcp":
-            who = f"from tool {escape(file.origin.tool or '?')}" + (f" (call {call_id})" if call_id else "")
+            tool = f"tool {escape(file.origin.tool)}" if file.origin.tool else "a tool"
+            who = f"from {tool}" + (f" (call {call_id})" if call_id else "")
     return f"{who}, {file.date}"
 
 

@@ -28,7 +28,7 @@ from showandtell.events.types import (
     ToolInputStart,
     Usage,
 )
-from showandtell.sse import Splitter
+from showandtell.wire.stream import StreamParser
 
 #: Why a message ended, in Anthropic's words and ours.
 STOPS: dict[str, Stop] = {
@@ -136,6 +136,11 @@ class _Reading:
     usage: Usage = field(default_factory=Usage)
     done: bool = False
 
+    def read(self, text: bytes, events: list[StreamEvent]) -> None:
+        """Take the data of one event."""
+        if chunk := _decode(text):
+            self.take(chunk, events)
+
     def take(self, chunk: _Chunk, events: list[StreamEvent]) -> None:
         match chunk.type:
             case "content_block_delta" if chunk.delta and (block := self.blocks.get(chunk.index)):
@@ -214,30 +219,11 @@ class _Reading:
         events.append(StepEnd(stop, self.usage, "" if self.reason in PLAIN else self.reason))
 
 
-class Parser:
-    """Takes the bytes of each read; gives one batch of events for it."""
-
-    __slots__ = ("_reading", "_splitter")
+class Parser(StreamParser):
+    """Reads a stream of this api."""
 
     def __init__(self) -> None:
-        self._splitter = Splitter()
-        self._reading = _Reading()
-
-    def feed(self, data: bytes) -> list[StreamEvent]:
-        """Events of one read, none after the end or a fault. Raises `BadAnswer` where data is not the api's JSON."""
-        events: list[StreamEvent] = []
-        for text in self._splitter.feed(data):
-            if self._reading.done:
-                break
-            if chunk := _decode(text):
-                self._reading.take(chunk, events)
-        return events
-
-    def finish(self) -> list[StreamEvent]:
-        """End the body: "cut" unless the provider said why it ended; nothing where the end was told already."""
-        events: list[StreamEvent] = []
-        self._reading.end(events)
-        return events
+        super().__init__(_Reading())
 
 
 def whole(data: bytes) -> list[StreamEvent]:

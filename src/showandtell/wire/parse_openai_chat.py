@@ -29,7 +29,7 @@ from showandtell.events.types import (
     ToolInputStart,
     Usage,
 )
-from showandtell.sse import Splitter
+from showandtell.wire.stream import StreamParser
 
 #: Why a message ended, in the hosts' words and ours; every word that is not OpenAI's own names its host.
 STOPS: dict[str, Stop] = {
@@ -123,6 +123,13 @@ class _Reading:
     reason: str = ""
     usage: Usage = field(default_factory=Usage)
     done: bool = False
+
+    def read(self, text: bytes, events: list[StreamEvent]) -> None:
+        """Take the data of one event."""
+        if text == b"[DONE]":
+            self.end(events)
+        else:
+            self.take(_decode(text), events)
 
     def take(self, chunk: _Chunk, events: list[StreamEvent]) -> None:
         if chunk.error:
@@ -241,32 +248,11 @@ class _Reading:
         events.append(StepEnd(stop, self.usage, "" if self.reason in PLAIN else self.reason))
 
 
-class Parser:
-    """Takes the bytes of each read; gives one batch of events for it."""
-
-    __slots__ = ("_reading", "_splitter")
+class Parser(StreamParser):
+    """Reads a stream of this api."""
 
     def __init__(self) -> None:
-        self._splitter = Splitter()
-        self._reading = _Reading()
-
-    def feed(self, data: bytes) -> list[StreamEvent]:
-        """Events of one read, none after the end or a fault. Raises `BadAnswer` where data is not the api's JSON."""
-        events: list[StreamEvent] = []
-        for text in self._splitter.feed(data):
-            if self._reading.done:
-                break
-            if text == b"[DONE]":
-                self._reading.end(events)
-            else:
-                self._reading.take(_decode(text), events)
-        return events
-
-    def finish(self) -> list[StreamEvent]:
-        """End the body: "cut" unless the provider said why it ended; nothing where the end was told already."""
-        events: list[StreamEvent] = []
-        self._reading.end(events)
-        return events
+        super().__init__(_Reading())
 
 
 def whole(data: bytes) -> list[StreamEvent]:
