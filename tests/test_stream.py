@@ -15,7 +15,7 @@ def test_what_came_before_a_bad_chunk_in_the_same_read_is_kept():
     parser = parse_openai_chat.Parser()
     events = parser.feed(GOOD + b"data: {no json\n\n")
     assert [event.text for event in events if isinstance(event, TextDelta)] == ["hello"]
-    with pytest.raises(BadAnswer, match="not JSON"):
+    with pytest.raises(BadAnswer, match="JSON is malformed"):
         parser.finish()
 
 
@@ -27,8 +27,5 @@ def test_a_chunk_that_is_no_json_is_an_error_at_once_where_nothing_came_before(p
 
 @each_parser
 def test_an_event_without_end_is_given_up(parser):
-    reading = parser()
-    piece = b"data: " + b"x" * (LARGEST_EVENT // 4)
     with pytest.raises(BadAnswer, match="larger than"):
-        for _ in range(6):
-            reading.feed(piece)
+        parser().feed(b"data: " + b"x" * LARGEST_EVENT)

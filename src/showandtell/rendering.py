@@ -142,7 +142,7 @@ def render_results(
     calls = [call if isinstance(call, ToolCall) else ToolCall(call, "", "{}") for call, _ in results]
     if target.api == "gemini" and not all(call.tool for call in calls):
         raise BadInput(
-            f"{target.name} wants each tool's name: give ToolCall(call_id, tool, arguments), not the id alone"
+            f"{target.name} wants the tool's name: give ToolCall(call_id, tool, arguments)"
         )
     drafts = [
         Draft("assistant", tuple(calls)),
