@@ -141,9 +141,7 @@ def render_results(
     target = resolve(model, overrides)
     calls = [call if isinstance(call, ToolCall) else ToolCall(call, "", "{}") for call, _ in results]
     if target.api == "gemini" and not all(call.tool for call in calls):
-        raise BadInput(
-            f"{target.name} wants the tool's name: give ToolCall(call_id, tool, arguments)"
-        )
+        raise BadInput(f"{target.name} wants the tool's name: give ToolCall(call_id, tool, arguments)")
     drafts = [
         Draft("assistant", tuple(calls)),
         *(result_draft(call, _result(value)) for call, value in _zip(calls, results)),
