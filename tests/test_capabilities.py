@@ -253,7 +253,7 @@ def test_addresses_go_only_where_they_are_opened(name, place, form, verdict, sch
 def test_a_single_large_photo_fits_claude_and_many_stay_in_the_budget():
     target = resolve("anthropic:claude-sonnet-4-5")
     assert target.cell("user", "image/jpeg", "inline").limits.side == 8000
-    assert target.budget.images == 20
+    assert (target.budget.images, target.budget.few_images, target.budget.many_side) == (100, 20, 2000)
 
 
 def test_audio_goes_only_to_models_that_hear():

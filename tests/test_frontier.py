@@ -39,7 +39,7 @@ def test_files_out_of_view_are_listed_in_one_line():
 
 
 def test_a_user_who_brings_more_than_a_request_holds_is_told_by_name():
-    files = [attachment(number) for number in range(1, 25)]
+    files = [attachment(number) for number in range(1, 121)]
     plan = planned(view(user(*[shown(file.number) for file in files]), files=files), CLAUDE)
     assert [receipt.number for receipt in plan.receipts if receipt.delivery == "refused"]
 
@@ -54,3 +54,26 @@ def test_the_frontier_only_moves_forward_and_what_is_in_view_fits(sizes, focus):
     fronts = [frontier(steps(sizes[:count]), target, Policy(focus=focus)) for count in range(1, len(sizes) + 1)]
     assert fronts == sorted(fronts)
     assert all(count - front <= focus for count, front in enumerate(fronts, 1))
+
+
+def test_files_that_come_at_once_leave_only_as_far_as_they_must():
+    files = [attachment(number) for number in range(1, 106)]
+    seen = view(user("go"), assistant("c"), result("c", *[shown(file.number) for file in files]), files=files)
+    deliveries = [receipt.delivery for receipt in planned(seen, CLAUDE).receipts]
+    assert deliveries == ["listed"] * 5 + ["native"] * 100
+    assert {receipt.delivery for receipt in planned(seen, CLAUDE, strict=True).receipts[:5]} == {"refused"}
+
+
+def test_large_pictures_are_kept_to_the_few_that_may_be_large():
+    files = [attachment(number, pixels=(3000, 3000)) for number in range(1, 26)]
+    seen = view(user("go"), assistant("c"), result("c", *[shown(file.number) for file in files]), files=files)
+    assert sum(receipt.delivery == "native" for receipt in planned(seen, CLAUDE).receipts) == 20
+
+
+def test_a_file_that_no_request_holds_is_noted_with_both_sizes_and_pushes_nobody_out():
+    files = [attachment(1), attachment(2, size=5_000_000), attachment(3)]
+    seen = view(user("go"), assistant("c"), result("c", shown(1), shown(2), shown(3)), files=files)
+    receipts = planned(seen, "groq:qwen/qwen3.6-27b").receipts
+    assert [receipt.delivery for receipt in receipts] == ["relocated", "noted", "relocated"]
+    assert "5.0 MB" in receipts[1].reason
+    assert "holds 2.5 MB" in receipts[1].reason

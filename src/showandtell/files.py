@@ -61,11 +61,12 @@ class Facts(Struct, frozen=True):
 
 
 class Address(Struct, frozen=True):
-    """A file that only the provider can open: an https, gs or s3 URL, or the provider's own file id."""
+    """A file that only a provider can open: an https, gs or s3 URL, or an id of that provider (`house`) alone."""
 
     form: Literal["url", "file_id"]
     value: str
     media_type: str
+    house: str | None = None
 
     @property
     def kind(self) -> Kind:

@@ -26,7 +26,7 @@ NOVA_ORDER = Order(after_results="same_turn", text_beside_document=True, call_id
 
 BUDGET = Budget(message_images=20, message_documents=5)
 # Claude takes 8000 pixels a side for up to 20 images in a request, as at home.
-CLAUDE_BUDGET = replace(BUDGET, images=20)
+CLAUDE_BUDGET = replace(BUDGET, images=100, few_images=20, many_side=2000)
 IMAGE = Limits(bytes=3_750_000, side=8000)
 DOCUMENT = Limits(bytes=4_500_000)
 # 25 MB of base64, so 3/4 of it in raw bytes.

@@ -14,14 +14,23 @@ Form: TypeAlias = Literal["inline", "url", "file_id"]
 Verdict: TypeAlias = Literal["sees", "blind", "rejects", "unproven"]
 
 APIS: tuple[Api, ...] = ("anthropic-messages", "openai-chat", "openai-responses", "gemini", "bedrock-converse")
+#: Who speaks each api at home.
+HOUSES: dict[Api, str] = {
+    "anthropic-messages": "anthropic",
+    "openai-chat": "openai",
+    "openai-responses": "openai",
+    "gemini": "google",
+    "bedrock-converse": "bedrock",
+}
 PLACES: tuple[Place, ...] = ("tool_result", "user")
 
 
 class Limits(Struct, frozen=True):
-    """What one file may be in a cell: raw bytes, pixels on the longer side, pages. None: no limit is known."""
+    """What one file may be in a cell: raw bytes, pixels on the longer side and in all, pages. None: no limit known."""
 
     bytes: int | None = None
     side: int | None = None
+    pixels: int | None = None
     pages: int | None = None
 
 
@@ -72,13 +81,18 @@ class Order(Struct, frozen=True):
 
 
 class Budget(Struct, frozen=True):
-    """What one request (and one message of it) may hold; bytes are those of the body. None: no limit is known."""
+    """What one request (and one message of it) may hold; bytes are those of the body. None: no limit is known.
+
+    Beyond `few_images` images in a request, none may have more than `many_side` pixels a side.
+    """
 
     bytes: int | None = None
     images: int | None = None
     documents: int | None = None
     message_images: int | None = None
     message_documents: int | None = None
+    few_images: int | None = None
+    many_side: int | None = None
 
 
 class Dialect(Struct, frozen=True):
@@ -120,6 +134,11 @@ class Target(Struct, frozen=True, cache_hash=True):
     def name(self) -> str:
         """The model as people write it: `provider:model`."""
         return f"{self.provider}:{self.model}"
+
+    @property
+    def house(self) -> str:
+        """Whose file ids the target knows: `openai` for openai and openai-chat; the inspector speaks for its api's."""
+        return HOUSES[self.api] if self.provider == "inspector" else self.provider.removesuffix("-chat")
 
     @property
     def flags_errors(self) -> bool:

@@ -96,6 +96,7 @@ GEMINI_COMPUTER = replace(
     patterns=("gemini-2.5-computer-use*",),
     example="gemini-2.5-computer-use-preview-10-2025",
     cells=(*SCREENSHOT, *IN_USER),
+    dialect=Dialect(thinking="budget"),
 )
 GEMINI_OLDER = replace(
     GEMINI_NEWER,
@@ -134,6 +135,7 @@ VERTEX_COMPUTER = replace(
     patterns=GEMINI_COMPUTER.patterns,
     example=GEMINI_COMPUTER.example,
     cells=(*SCREENSHOT, *VERTEX_USER),
+    dialect=Dialect(call_names=False, thinking="budget"),
 )
 VERTEX_OLDER = replace(
     VERTEX_NEWER,

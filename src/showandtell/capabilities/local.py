@@ -7,11 +7,11 @@ from msgspec.structs import replace
 from showandtell.capabilities.cells import Order
 from showandtell.capabilities.family import (
     ANY_MODEL,
-    AUDIO,
     PDF,
     PNG_JPEG_WEBP,
     TOOL,
     USER,
+    WAV_MP3,
     WEB_IMAGES,
     Family,
     as_default,
@@ -100,7 +100,7 @@ PROXY_GEMINI = replace(
     cells=(
         *cells("sees", TOOL, PNG_JPEG_WEBP, NATIVE),
         *cells("sees", TOOL, PDF, NATIVE),
-        *cells("unproven", USER, AUDIO, HOISTED),
+        *cells("unproven", USER, WAV_MP3, HOISTED),
         *PROXY_USER,
     ),
     order=ORDER,

@@ -6,6 +6,7 @@ from msgspec.structs import replace
 
 from showandtell.capabilities.cells import Budget, Dialect, Limits, Order
 from showandtell.capabilities.family import (
+    EVERY_FORM,
     INLINE_URL,
     PDF,
     PNG_JPEG,
@@ -24,7 +25,7 @@ MISTRAL_ORDER = Order(after_results="filler", filler="OK", filler_when="user", c
 CLAUDE_ORDER = replace(ORDER, call_ids="anthropic")
 
 XAI_LIVE = "live: the raw API told the secret in the image (vercel/ai PR #17432)"
-XAI_USER = "recorded: test_multimodal_tool_return_matrix[*-image-xai]; by URL fetched at each request, 5 s"
+XAI_USER = "recorded: [*-image-xai], by id [direct-uploaded_file-image-xai]; by URL fetched at each request, 5 s"
 XAI_SEARCH = "recorded: read by the server-side attachment search, not by vision (direct-*-document-xai)"
 XAI_IMAGE = Limits(bytes=10 * 1024 * 1024)
 
@@ -35,7 +36,7 @@ GROK = Family(
     example="grok-4-1-fast-non-reasoning",
     cells=(
         *cells("sees", TOOL, PNG_JPEG, XAI_LIVE, "2026-07-17", limits=XAI_IMAGE),
-        *cells("sees", USER, PNG_JPEG, XAI_USER, forms=INLINE_URL, limits=XAI_IMAGE),
+        *cells("sees", USER, PNG_JPEG, XAI_USER, forms=EVERY_FORM, limits=XAI_IMAGE),
         *cells("sees", USER, PDF, XAI_SEARCH, forms=("url", "file_id")),
     ),
     order=ORDER,
@@ -50,7 +51,7 @@ GROQ = Family(
     example="qwen/qwen3.6-27b",
     cells=(
         *cells("unproven", TOOL, WEB_IMAGES, GROQ_TOOL),
-        *cells("sees", USER, WEB_IMAGES, GROQ_USER, forms=INLINE_URL),
+        *cells("sees", USER, WEB_IMAGES, GROQ_USER, forms=INLINE_URL, limits=Limits(pixels=33_000_000)),
     ),
     order=ORDER,
     # Five images and 4 MB of base64 a request (Groq docs, vision).
@@ -115,6 +116,7 @@ MISTRAL = Family(
         *cells("unproven", TOOL, PDF, MISTRAL_TOOL, forms=INLINE_URL),
         *cells("sees", USER, WEB_IMAGES, MISTRAL_USER, forms=INLINE_URL),
         *cells("sees", USER, PDF, MISTRAL_USER, forms=INLINE_URL),
+        *cells("unproven", USER, PDF, "mistralai 3.7 types: file by id", forms=("file_id",)),
     ),
     order=MISTRAL_ORDER,
     dialect=Dialect(document="document_url"),

@@ -13,7 +13,7 @@ import msgspec
 from showandtell.capabilities.cells import Order, Target
 from showandtell.content import Approval, Json, Message, Opaque, Shown, Text, ToolCall
 from showandtell.delivery import labels
-from showandtell.delivery.ids import spell
+from showandtell.delivery.ids import spell, spell_name
 from showandtell.delivery.place import Placement
 from showandtell.delivery.values import Data, Entry, Placed, Result, View
 
@@ -123,22 +123,42 @@ def _result(message: Message, rest: Iterator[Placement], target: Target, turns: 
     pieces = [labels.failed()] if message.is_error and not target.flags_errors else list[Piece]()
     pieces += [piece for part in message.parts for piece in _pieces(part, rest, target, turns)]
     call_id = spell(message.call_id or "", target.order.call_ids)
-    return Result(call_id, message.tool or "", tuple(pieces) or (Text(labels.NO_OUTPUT),), message.is_error)
+    return Result(
+        call_id, spell_name(message.tool or "tool"), tuple(pieces) or (Text(labels.NO_OUTPUT),), message.is_error
+    )
 
 
 def _said(part: object, rest: Iterator[Placement], target: Target, turns: Turns) -> list[EntryPart]:
     """The parts of a model's message: what belongs to another provider is left out, files follow in a user turn."""
     match part:
         case ToolCall():
-            own = part.opaque if part.opaque and part.opaque.provider == target.provider else None
-            call_id, arguments = spell(part.call_id, target.order.call_ids), labels.escape(part.arguments)
-            if call_id == part.call_id and arguments is part.arguments and own is part.opaque:
-                return [part]
-            return [ToolCall(call_id, part.tool, arguments, own)]
+            return [_call(part, target)]
         case Opaque():
             return [part] if part.provider == target.provider else []
         case _:
             return list(_pieces(part, rest, target, turns))
+
+
+def _call(call: ToolCall, target: Target) -> ToolCall:
+    own = call.opaque if call.opaque and call.opaque.provider == target.provider else None
+    call_id, tool = spell(call.call_id, target.order.call_ids), spell_name(call.tool)
+    arguments = _arguments(call.arguments)
+    if (call_id, tool, own) == (call.call_id, call.tool, call.opaque) and arguments is call.arguments:
+        return call
+    return ToolCall(call_id, tool, arguments, own)
+
+
+def _arguments(text: str) -> str:
+    """A call's arguments without our brackets, those that JSON spells as escapes included."""
+    return labels.escape(plain_json(text)) if r"\u27e" in text.lower() else labels.escape(text)
+
+
+def plain_json(text: str) -> str:
+    """JSON text in which no letter is spelled as an escape that need not be; text that is no JSON stays as it is."""
+    try:
+        return msgspec.json.encode(msgspec.json.decode(text)).decode()
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
+        return text
 
 
 def _pieces(part: object, rest: Iterator[Placement], target: Target, turns: Turns) -> list[Piece]:
@@ -155,7 +175,7 @@ def _pieces(part: object, rest: Iterator[Placement], target: Target, turns: Turn
 
 def _json(part: Json, rest: Iterator[Placement], target: Target, turns: Turns) -> list[Piece]:
     if not part.files:
-        return [Data(labels.escape(part.text))]
+        return [Data(_arguments(part.text))]
     value: Any = msgspec.json.decode(part.text)
     files: list[Piece] = []
     for pointer, _ in part.files:
@@ -203,7 +223,7 @@ def _file(placement: Placement, target: Target, turns: Turns) -> list[Piece]:
 
 def _placed(placement: Placement) -> list[Placed]:
     place = placement.place or "user"
-    name, number, nth = placement.attachment.name, placement.attachment.number, placement.nth
+    name, number, nth = labels.line(placement.attachment.name), placement.attachment.number, placement.nth
     return [Placed(number, nth, name, file, place) for file in placement.files]
 
 

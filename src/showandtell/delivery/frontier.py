@@ -1,25 +1,75 @@
 """The first pass: which showings are in view. Old ones leave in large steps, so that the prompt's start stays put.
 
-A pure fold over the showings in order. It counts original sizes, so conversions can't move it; it only moves forward,
-and when it must it makes room for half a budget at once.
+A pure fold over the showings in order. It counts original sizes, so conversions can't move it; it only moves forward.
+Older files make room for half a budget at once; those that come at once leave only as far as they must.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import lru_cache
 
 from msgspec import Struct
 
-from showandtell.capabilities.cells import Target
+from showandtell.capabilities.cells import Budget, Target
 from showandtell.delivery.values import Policy, View
 from showandtell.files import Attachment
 
 #: The share of a request's bytes that files may take; the rest is for words and tool schemas.
 FILES_SHARE = 0.85
+ENDLESS = float("inf")
 
-#: What showings cost: bytes of base64, images, documents, and their count.
-Weight = tuple[int, int, int, int]
-NOTHING: Weight = (0, 0, 0, 0)
+#: What showings cost: bytes of base64, images, documents, their count, and images of many pixels.
+Weight = tuple[int, int, int, int, int]
+NOTHING: Weight = (0, 0, 0, 0, 0)
+
+
+class Room(Struct, frozen=True):
+    """What one request may hold. Beyond `few` images, none may be large."""
+
+    bytes: float
+    images: float
+    documents: float
+    files: float
+    few: float
+
+    @property
+    def half(self) -> Room:
+        """What is left in view when older files leave."""
+        return Room(self.bytes / 2, self.images / 2, self.documents / 2, self.files / 2, self.few / 2)
+
+    def holds(self, load: Weight) -> bool:
+        """Whether so much fits."""
+        size, images, documents, files, large = load
+        return (
+            size <= self.bytes
+            and images <= self.images
+            and documents <= self.documents
+            and files <= self.files
+            and (images <= self.few or not large)
+        )
+
+
+def room(target: Target, policy: Policy) -> Room:
+    """What one request to a target may hold."""
+    budget = target.budget
+    return Room(
+        bytes_for_files(budget),
+        ENDLESS if budget.images is None else budget.images,
+        ENDLESS if budget.documents is None else budget.documents,
+        ENDLESS if policy.focus is None else policy.focus,
+        ENDLESS if budget.few_images is None else budget.few_images,
+    )
+
+
+def bytes_for_files(budget: Budget) -> float:
+    """The bytes of base64 that files may take in one request."""
+    return ENDLESS if budget.bytes is None else budget.bytes * FILES_SHARE
+
+
+def encoded(size: int) -> int:
+    """The length of the base64 of so many bytes."""
+    return (size + 2) // 3 * 4
 
 
 @lru_cache(maxsize=4096)
@@ -33,27 +83,17 @@ def cap(target: Target, media_type: str) -> int | None:
 
 
 def weigh(file: Attachment, target: Target) -> Weight:
-    """What showing a file costs at most; one that no cell takes costs nothing, for it won't be sent."""
+    """What showing a file costs at most; one that no cell or no request takes costs nothing, for it won't be sent."""
     facts = file.facts
     if facts is None:
         return NOTHING
     most = cap(target, facts.media_type)
-    if most == 0:
+    size = encoded(facts.size if most is None else min(facts.size, most))
+    if most == 0 or size > bytes_for_files(target.budget):
         return NOTHING
-    size = facts.size if most is None else min(facts.size, most)
-    kind = facts.kind
-    return ((size + 2) // 3 * 4, int(kind == "image"), int(kind == "document"), 1)
-
-
-def room(target: Target, policy: Policy) -> tuple[float, float, float, float]:
-    """What one request may hold, in the order of a `Weight`."""
-    budget, endless = target.budget, float("inf")
-    return (
-        endless if budget.bytes is None else budget.bytes * FILES_SHARE,
-        endless if budget.images is None else budget.images,
-        endless if budget.documents is None else budget.documents,
-        endless if policy.focus is None else policy.focus,
-    )
+    kind, side = facts.kind, target.budget.many_side
+    large = side is not None and facts.pixels is not None and max(facts.pixels) > side
+    return (size, int(kind == "image"), int(kind == "document"), 1, int(large))
 
 
 class Front(Struct, frozen=True):
@@ -71,19 +111,34 @@ def frontier(view: View, target: Target, policy: Policy) -> int:
 
 def advance(front: Front, view: View, target: Target, policy: Policy) -> Front:
     """The frontier behind the showings of a view, which follow those that `front` has counted."""
-    shown = [view.attachments[shown.number] for message in view.messages for shown in message.showings]
-    weights = (*front.weights, *(weigh(file, target) for file in shown))
-    most = room(target, policy)
-    half = (most[0] / 2, most[1] / 2, most[2] / 2, most[3] / 2)
-    start, load = front.start, front.load
-    for end in range(len(front.weights), len(weights)):
-        load = _add(load, weights[end])
-        if _fits(load, most):
+    whole = room(target, policy)
+    half = whole.half
+    weights, start, load = list(front.weights), front.start, front.load
+    for group in groups(view, target):
+        begin = len(weights)
+        for weight in group:
+            weights.append(weight)
+            load = _add(load, weight)
+        if whole.holds(load):
             continue
-        while start < end and not _fits(load, half):
+        while start < begin and not half.holds(load):
             load = _add(load, weights[start], -1)
             start += 1
-    return Front(weights, start, load)
+        while start < len(weights) and not whole.holds(load):
+            load = _add(load, weights[start], -1)
+            start += 1
+    return Front(tuple(weights), start, load)
+
+
+def groups(view: View, target: Target) -> Iterator[list[Weight]]:
+    """The weights of showings that come at once: those of one message, or of all results of one step."""
+    group: list[Weight] = []
+    for message in view.messages:
+        if message.role != "tool":
+            yield group
+            group = []
+        group += [weigh(view.attachments[shown.number], target) for shown in message.showings]
+    yield group
 
 
 def _add(load: Weight, weight: Weight, sign: int = 1) -> Weight:
@@ -92,8 +147,5 @@ def _add(load: Weight, weight: Weight, sign: int = 1) -> Weight:
         load[1] + sign * weight[1],
         load[2] + sign * weight[2],
         load[3] + sign * weight[3],
+        load[4] + sign * weight[4],
     )
-
-
-def _fits(load: Weight, most: tuple[float, float, float, float]) -> bool:
-    return load[0] <= most[0] and load[1] <= most[1] and load[2] <= most[2] and load[3] <= most[3]

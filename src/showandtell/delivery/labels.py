@@ -1,7 +1,7 @@
 """Every word that is shown to a model and wasn't said by a person, a tool or the model itself.
 
-A label stands in rare brackets. Their opener is replaced in all other text, so nobody can forge one, and the labels
-need no nonce that would change the bytes of a prompt from step to step.
+A label stands in rare brackets. Both are replaced in all other text, so nobody can forge a label or end one early, and
+labels need no nonce that would change the bytes of a prompt from step to step.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from showandtell.content import Text
 from showandtell.files import Attachment
 
 OPEN, CLOSE = "⟦", "⟧"
-LOOKALIKE = "〚"
+LOOKALIKES = str.maketrans({OPEN: "〚", CLOSE: "〛"})
 
 NO_OUTPUT = "(no output)"
 NO_WORDS = "(no words)"
@@ -24,13 +24,21 @@ def failed() -> Text:
 
 
 def escape(text: str) -> str:
-    """Take the opener out of other people's text; what it looks like stays."""
-    return text.replace(OPEN, LOOKALIKE) if OPEN in text else text
+    """Take our brackets out of other people's text; what they look like stays."""
+    if text.isascii() or (OPEN not in text and CLOSE not in text):
+        return text
+    return text.translate(LOOKALIKES)
+
+
+def line(text: str) -> str:
+    """The same for what stands inside a label: on one line."""
+    return " ".join(escape(text).split())
 
 
 def said(part: Text) -> Text:
     """The same words, unable to forge a label."""
-    return Text(escape(part.text)) if OPEN in part.text else part
+    text = escape(part.text)
+    return part if text is part.text else Text(text)
 
 
 def framed(words: str) -> Text:
@@ -55,20 +63,20 @@ def provenance(file: Attachment, call_id: str | None) -> str:
         case "url":
             who = "fetched from a URL"
         case "tool" | "mcp":
-            tool = f"tool {escape(file.origin.tool)}" if file.origin.tool else "a tool"
+            tool = f"tool {line(file.origin.tool)}" if file.origin.tool else "a tool"
             who = f"from {tool}" + (f" (call {call_id})" if call_id else "")
     return f"{who}, {file.date}"
 
 
 def title(file: Attachment, call_id: str | None, note: str = "") -> str:
     """Number, name and origin of a file, as every path writes them beside it."""
-    words = [f"{file.label}: {escape(file.name)}", provenance(file, call_id)]
+    words = [f"{file.label}: {line(file.name)}", provenance(file, call_id)]
     if file.corrected:
-        words.append(f"it claimed to be {escape(file.corrected)} and is {file.media_type}")
+        words.append(f"it claimed to be {line(file.corrected)} and is {file.media_type}")
     if note:
         words.append(note)
     if file.description:
-        words.append(f"described as: {escape(file.description)}")
+        words.append(f"described as: {line(file.description)}")
     return ", ".join(words)
 
 
@@ -96,14 +104,14 @@ def frame_end(file: Attachment) -> Text:
 def not_sent(file: Attachment, reason: str) -> Text:
     """The note in place of a file that could not be shown."""
     size = f", {size_of(file.facts.size)}" if file.facts else ""
-    return framed(f"{file.label} ({escape(file.name)}{size}) was not sent: {escape(reason)}")
+    return framed(f"{file.label} ({line(file.name)}{size}) was not sent: {line(reason)}")
 
 
 def listed(file: Attachment) -> Text:
     """One line in place of a file that is out of focus."""
-    return framed(f"{file.label}: {escape(file.name)}, not in view any more")
+    return framed(f"{file.label}: {line(file.name)}, not in view any more")
 
 
 def in_json(file: Attachment) -> str:
     """What stands in a JSON value where the file lay."""
-    return f"{file.label}: {escape(file.name)}"
+    return f"{file.label}: {line(file.name)}"

@@ -11,6 +11,7 @@ from msgspec import Struct
 
 from showandtell.capabilities.cells import Cell, Place, Target
 from showandtell.content import Message
+from showandtell.delivery.frontier import bytes_for_files, encoded
 from showandtell.delivery.labels import size_of
 from showandtell.delivery.values import Delivery, Policy, View
 from showandtell.files import Address, Attachment, Facts, Failed, Kind, Known, Variant, Want
@@ -26,6 +27,9 @@ RECIPES: dict[Kind, tuple[str, ...]] = {
 }
 WORDS = frozenset({"text", "transcript"})
 YIELDS: dict[str, str] = {"image": "image/png", "pages": "image/png", "frames": "image/png", "audio": "audio/wav"}
+
+
+OUT_OF_VIEW = "out of view: one request can't hold so many files"
 
 
 class Placement(Struct, frozen=True):
@@ -46,7 +50,7 @@ class Showing(Struct, frozen=True):
     """One showing as the pass meets it.
 
     `group` names the wire message it will stand in, results of one step together; `answered`: the run answers its
-    message; `recent`: it stands in that message or behind it; `newest`: nothing has followed its message yet.
+    message; `recent`: it stands in that message or behind it; `newest`: the model has not spoken since.
     """
 
     attachment: Attachment
@@ -80,11 +84,12 @@ def showings(view: View, first: int, nths: Mapping[int, int]) -> Iterator[Showin
     index = 0
     group = ""
     recent = all(message.id != view.answering for message in view.messages)
-    for message in view.messages:
+    spoken = max((at for at, message in enumerate(view.messages) if message.role == "assistant"), default=-1)
+    for at, message in enumerate(view.messages):
         group = group if message.role == "tool" else message.id
         answered = message.id == view.answering
         recent = recent or answered
-        newest = message is view.messages[-1]
+        newest = at > spoken
         for shown in message.showings:
             seen[shown.number] = nth = seen.get(shown.number, 0) + 1
             file, in_view = view.attachments[shown.number], index >= first
@@ -96,9 +101,9 @@ def settle(showing: Showing, target: Target, known: Known, policy: Policy) -> Pl
     """The first rung that holds for one showing."""
     file, nth = showing.attachment, showing.nth
     if not showing.in_view:
-        if showing.answered and showing.newest:
-            return without(showing, policy, "one request can't hold so many files")
-        return Placement(file, nth, "listed", "out of view: the request's limits leave no room for older files")
+        if showing.newest and (showing.answered or (policy.strict and showing.recent)):
+            return without(showing, policy, OUT_OF_VIEW)
+        return Placement(file, nth, "listed", OUT_OF_VIEW)
     if file.problem is not None:
         return without(showing, policy, file.problem)
     whole = file.facts or file.address
@@ -135,7 +140,7 @@ def fit(where: Place, file: Facts | Address, target: Target, known: Known) -> tu
         return None, f"{target.name} takes no {file.media_type} in {at}{how}"
     if cell.verdict in {"blind", "rejects"} or (cell.verdict == "unproven" and where == "tool_result"):
         return None, f"{file.media_type} in {at} of {target.name}: {cell.verdict}"
-    reason = over(cell, file)
+    reason = over(cell, file, target)
     if reason is not None:
         return None, reason
     if isinstance(file, Facts):
@@ -145,20 +150,32 @@ def fit(where: Place, file: Facts | Address, target: Target, known: Known) -> tu
     return cell, f"{target.name} takes {file.media_type} in {at}"
 
 
-def over(cell: Cell, file: Facts | Address) -> str | None:
-    """Which limit of the cell a file breaks, in words; None where it breaks none."""
+def over(cell: Cell, file: Facts | Address, target: Target) -> str | None:
+    """Which limit of the cell or the request a file breaks, in words; None where it breaks none."""
     if isinstance(file, Address):
-        scheme = file.value.partition(":")[0]
-        wrong = cell.form == "url" and scheme not in cell.url_schemes
-        return f"{scheme}: addresses can't be opened there" if wrong else None
-    limits = cell.limits
+        return unopened(cell, file, target)
+    limits, most = cell.limits, bytes_for_files(target.budget)
     if limits.bytes is not None and file.size > limits.bytes:
         return f"it is {size_of(file.size)}, the limit is {size_of(limits.bytes)}"
-    if limits.side is not None and file.pixels is not None and max(file.pixels) > limits.side:
-        return f"it is {file.pixels[0]}x{file.pixels[1]} pixels, the limit is {limits.side} a side"
+    if encoded(file.size) > most:
+        return f"it is {size_of(file.size)}, one request to {target.name} holds {size_of(int(most) * 3 // 4)} of files"
+    if file.pixels is not None:
+        width, height = file.pixels
+        if limits.side is not None and max(file.pixels) > limits.side:
+            return f"it is {width}x{height} pixels, the limit is {limits.side} a side"
+        if limits.pixels is not None and width * height > limits.pixels:
+            return f"it is {width}x{height} pixels, the limit is {limits.pixels / 1e6:.0f} megapixels"
     if limits.pages is not None and file.pages is not None and file.pages > limits.pages:
         return f"it has {file.pages} pages, the limit is {limits.pages}"
     return None
+
+
+def unopened(cell: Cell, file: Address, target: Target) -> str | None:
+    """Why a target can't open an address; None where it can. A file id means something to its own house alone."""
+    if file.form == "file_id":
+        return None if file.house == target.house else f"a file id of {file.house} means nothing to {target.name}"
+    scheme = file.value.partition(":")[0]
+    return None if scheme in cell.url_schemes else f"{scheme}: addresses can't be opened there"
 
 
 def convert(showing: Showing, target: Target, known: Known, policy: Policy, reasons: Sequence[str]) -> Placement:
