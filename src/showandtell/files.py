@@ -10,7 +10,6 @@ from msgspec import Struct
 from showandtell.content import By
 
 Kind: TypeAlias = Literal["image", "document", "audio", "video", "text", "other"]
-KINDS: tuple[Kind, ...] = ("image", "document", "audio", "video", "text", "other")
 
 DOCUMENTS = frozenset(
     {

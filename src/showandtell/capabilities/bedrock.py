@@ -18,11 +18,11 @@ from showandtell.capabilities.family import (
 )
 
 # A filler goes between results and files: Bedrock merges consecutive user turns, and refuses whitespace as a turn.
-APART = Order(after_results="filler", filler=".", filler_when="user", text_beside_document=True, call_ids="bedrock")
+APART = Order(after_results="filler", filler=".", filler_when="user", call_ids="bedrock")
 # Claude's results may share a turn with images, not with documents or video. Whether a result with status "error" may
 # hold images was not read for Converse; the Messages API forbids it, so it is kept from them here as well.
 CLAUDE_ORDER = replace(APART, filler_when="media", error_media=False, marks=4)
-NOVA_ORDER = Order(after_results="same_turn", text_beside_document=True, call_ids="bedrock", marks=4)
+NOVA_ORDER = Order(after_results="same_turn", call_ids="bedrock", marks=4)
 
 BUDGET = Budget(message_images=20, message_documents=5)
 # Claude takes 8000 pixels a side for up to 20 images in a request, as at home.

@@ -13,7 +13,6 @@ Place: TypeAlias = Literal["tool_result", "user"]
 Form: TypeAlias = Literal["inline", "url", "file_id"]
 Verdict: TypeAlias = Literal["sees", "blind", "rejects", "unproven"]
 
-APIS: tuple[Api, ...] = ("anthropic-messages", "openai-chat", "openai-responses", "gemini", "bedrock-converse")
 #: Who speaks each api at home.
 HOUSES: dict[Api, str] = {
     "anthropic-messages": "anthropic",
@@ -22,7 +21,6 @@ HOUSES: dict[Api, str] = {
     "gemini": "google",
     "bedrock-converse": "bedrock",
 }
-PLACES: tuple[Place, ...] = ("tool_result", "user")
 
 
 class Limits(Struct, frozen=True):
@@ -67,7 +65,6 @@ class Order(Struct, frozen=True):
         "own_turn": in a user message of their own; "filler": in one of their own, after an assistant message `filler`.
     filler_when: what needs the filler: "user": any user content after results; "media": only documents and video.
     error_media: whether an error result may hold files.
-    text_beside_document: whether a turn (and a tool result) with a document needs a text.
     call_ids: which spelling of call ids the wire takes.
     """
 
@@ -75,7 +72,6 @@ class Order(Struct, frozen=True):
     filler: str = ""
     filler_when: Literal["user", "media"] = "user"
     error_media: bool = True
-    text_beside_document: bool = False
     call_ids: Literal["any", "anthropic", "bedrock", "mistral"] = "any"
     marks: int = 0
 

@@ -38,9 +38,15 @@ class Settled(Struct, frozen=True):
             view.messages[:done] == self.messages
             and (len(view.messages) == done or view.messages[done].role == "assistant")
             and (policy, view.answering) == (self.policy, self.answering)
-            and known == self.known
+            and self.known.items() <= known.items()
+            and not any(want.sha256 in self.hashes for want in known.keys() - self.known.keys())
             and self.files.items() <= view.attachments.items()
         )
+
+    @property
+    def hashes(self) -> frozenset[str]:
+        """The bytes that it shows: news of any others change nothing in it."""
+        return frozenset(file.facts.sha256 for file in self.files.values() if file.facts)
 
     @property
     def count(self) -> int:

@@ -16,9 +16,10 @@ import pybase64
 
 from showandtell.capabilities.cells import Target
 from showandtell.content import ToolCall
+from showandtell.delivery.frontier import encoded
 from showandtell.delivery.values import Entry, Placed, Plan, Receipt
 from showandtell.errors import CannotRender
-from showandtell.files import Address, Blobs, Facts
+from showandtell.files import Address, Blobs
 from showandtell.wire.apis import APIS, Api
 from showandtell.wire.options import Options, ToolSpec
 from showandtell.wire.tree import Segment, Slot, Tree, locate, segments, values
@@ -40,11 +41,6 @@ class Fragment:
 #: So many entries in a row are kept as one fragment too: a long conversation changes at its end alone.
 RUN = 16
 Fragments: TypeAlias = MutableMapping[tuple[Target, Entry | tuple[Entry, ...], bool], Fragment]
-
-
-def encoded(size: int) -> int:
-    """The length of the base64 of so many bytes."""
-    return (size + 2) // 3 * 4
 
 
 def measure(parts: tuple[Segment, ...]) -> int:
@@ -144,7 +140,11 @@ def compose(plan: Plan, target: Target, options: Options, fragments: Fragments, 
     options = declare(options, plan) if target.dialect.resend_tools and not options.tools else options
     head = api.head(target, options)
     parts = [fragment(tuple(leading))] if (leading := api.leading(options, target)) else []
-    parts += spell(plan, target, fragments)
+    used: Fragments = {}
+    parts += spell(plan, target, fragments, used)
+    # What this request didn't need, the next one won't: marked forms of older entries, and what left the view.
+    fragments.clear()
+    fragments.update(used)
     start = _bytes(segments(head)[0])[:-1] + (b"," if head else b"") + msgspec.json.encode(api.LIST) + b":["
     whole = [*join(parts)]
     whole[0] = start + _bytes(whole[0])
@@ -153,30 +153,31 @@ def compose(plan: Plan, target: Target, options: Options, fragments: Fragments, 
     return Request(target, options, plan, head, tuple(parts), tuple(whole), size, blobs)
 
 
-def spell(plan: Plan, target: Target, fragments: Fragments) -> Iterator[Fragment]:
-    """The fragments of a plan's entries, in runs where they hold no mark."""
+def spell(plan: Plan, target: Target, fragments: Fragments, used: Fragments) -> Iterator[Fragment]:
+    """The fragments of a plan's entries, in runs where they hold no mark; `used` takes each."""
     for start in range(0, len(plan.entries), RUN):
         entries = plan.entries[start : start + RUN]
         marks = frozenset(mark - start for mark in plan.marks if start <= mark < start + RUN)
         if len(entries) == RUN and not marks:
-            yield spell_run(entries, target, fragments)
+            yield spell_run(entries, target, fragments, used)
         else:
-            yield from spell_entries(entries, target, fragments, marks)
+            yield from spell_entries(entries, target, fragments, used, marks)
 
 
-def spell_run(entries: tuple[Entry, ...], target: Target, fragments: Fragments) -> Fragment:
+def spell_run(entries: tuple[Entry, ...], target: Target, fragments: Fragments, used: Fragments) -> Fragment:
     """Entries without a mark as one fragment."""
     key = (target, entries, False)
     found = fragments.get(key)
     if found is None:
-        parts = [*spell_entries(entries, target, fragments, frozenset())]
+        parts = [*spell_entries(entries, target, fragments, {}, frozenset())]
         items = tuple(item for part in parts for item in part.items)
-        found = fragments[key] = Fragment(items, join(parts), joined_size(parts))
+        found = Fragment(items, join(parts), joined_size(parts))
+    used[key] = found
     return found
 
 
 def spell_entries(
-    entries: Sequence[Entry], target: Target, fragments: Fragments, marks: frozenset[int]
+    entries: Sequence[Entry], target: Target, fragments: Fragments, used: Fragments, marks: frozenset[int]
 ) -> Iterator[Fragment]:
     """A fragment for each entry of which anything is for this provider; `marks` are indexes."""
     api = APIS[target.api]
@@ -185,7 +186,8 @@ def spell_entries(
         found = fragments.get(key)
         if found is None:
             items = api.entry(entry, target)
-            found = fragments[key] = fragment(tuple(api.marked(items) if index in marks else items))
+            found = fragment(tuple(api.marked(items) if index in marks else items))
+        used[key] = found
         if found.items:
             yield found
 
@@ -217,8 +219,3 @@ def join(parts: Sequence[Fragment]) -> tuple[Segment, ...]:
 def joined_size(parts: Sequence[Fragment]) -> int:
     """The bytes that fragments come to on the wire, with the commas between them."""
     return sum(part.size for part in parts) + max(len(parts) - 1, 0)
-
-
-def facts_of(request: Request) -> Iterator[Facts]:
-    """The proved files that a request sends, in the order of the body."""
-    return (segment for segment in request.segments if isinstance(segment, Facts))
