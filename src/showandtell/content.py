@@ -122,7 +122,11 @@ class File:
 
         number = core_schema.with_info_after_validator_function(by_number, core_schema.int_schema(ge=1))
         number["metadata"] = {"pydantic_js_updates": {"description": "the number of a file of this conversation"}}
-        either = core_schema.union_schema([core_schema.is_instance_schema(cls), number])
+
+        def as_it_is(value: Any, check: Any) -> Any:
+            return value if isinstance(value, cls) else check(value)
+
+        either = core_schema.no_info_wrap_validator_function(as_it_is, number)
         return core_schema.json_or_python_schema(json_schema=number, python_schema=either)
 
     def open(self) -> BinaryIO:

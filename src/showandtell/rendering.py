@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, TypeAlias
 
-import msgspec
 from msgspec import Struct
 
 from showandtell.agent.tools import Tool, by_name
@@ -20,15 +19,17 @@ from showandtell.collect import ToolResult, result_draft
 from showandtell.content import Draft, History, ToolCall
 from showandtell.delivery.plan import plan, refuse
 from showandtell.delivery.values import Entry, Plan, Policy, Receipt, Result
+from showandtell.drafts import as_drafts
 from showandtell.errors import BadInput
 from showandtell.files import Known
 from showandtell.history.memory import MemoryConversation
 from showandtell.records import check
 from showandtell.wire.body import Request, compose
-from showandtell.wire.options import Effort, Options
+from showandtell.wire.options import Effort, Options, choose
 
 #: What is rendered: drafts, a `History`, or the conversation of earlier runs.
 Messages: TypeAlias = Sequence[Draft] | MemoryConversation
+Pair: TypeAlias = tuple[ToolCall, ToolResult]
 
 
 def render(
@@ -56,15 +57,15 @@ def render(
     `UnknownModel`, `BadConversation`. Give the same `shelf` again and files are not proved twice.
     """
     target = resolve(model, overrides)
-    options = Options(
+    options = choose(
         instructions=_instructions(messages, instructions),
-        tools=tuple(tool.spec for tool in by_name(tools).values()),
+        tools=[tool.spec for tool in by_name(tools).values()],
         tool_choice=tool_choice,
         temperature=temperature,
         max_tokens=max_tokens,
         effort=effort,
-        schema=None if schema is None else msgspec.json.encode(schema).decode(),
-        extra=None if extra is None else msgspec.json.encode(extra).decode(),
+        schema=schema,
+        extra=extra,
         stream=stream,
     )
     conversation = settle(messages, shelf)
@@ -90,7 +91,7 @@ def settle(messages: Messages, shelf: Shelf | None = None) -> MemoryConversation
     """Check a history and take it in: files proved and numbered. A conversation is already."""
     if isinstance(messages, MemoryConversation):
         return messages
-    check(messages)
+    check(as_drafts(messages))
     conversation = MemoryConversation(shelf)
     conversation.ingest_now(messages)
     return conversation
@@ -101,6 +102,7 @@ def plan_now(conversation: MemoryConversation, target: Target, policy: Policy) -
     known: Known = conversation.known()
     while (now := plan(conversation.view(), target, known, policy)).wants:
         known = {**known, **load_now(now.wants, conversation.shelf)}
+        conversation.learn(known)
     return now
 
 
@@ -124,7 +126,7 @@ class RenderedResults(Struct, frozen=True):
 
 
 def render_results(
-    results: Sequence[tuple[ToolCall | str, object]],
+    results: Mapping[str, object] | Sequence[tuple[ToolCall | str, object]],
     *,
     model: str,
     strict: bool = False,
@@ -134,18 +136,16 @@ def render_results(
 ) -> RenderedResults:
     """Show the newest tool results to a model: pairs of a call and what the tool returned, in call order.
 
-    A call is a `ToolCall`, or its id alone where the api doesn't ask for the tool's name (Gemini does).
+    A call is a `ToolCall`, or its id alone where the api doesn't ask for the tool's name (Gemini does). A mapping from
+    ids to what was returned will do, too.
     `first_number` is the number of their first file, for programs that count files over a whole conversation.
     Raises `UnsupportedFile` with `strict`, and `BadValue` for a value that can't be shown.
     """
     target = resolve(model, overrides)
-    calls = [call if isinstance(call, ToolCall) else ToolCall(call, "", "{}") for call, _ in results]
-    if target.api == "gemini" and not all(call.tool for call in calls):
+    pairs = _pairs(results)
+    if target.api == "gemini" and not all(call.tool for call, _ in pairs):
         raise BadInput(f"{target.name} wants the tool's name: give ToolCall(call_id, tool, arguments)")
-    drafts = [
-        Draft("assistant", tuple(calls)),
-        *(result_draft(call, _result(value)) for call, value in _zip(calls, results)),
-    ]
+    drafts = [Draft("assistant", tuple(call for call, _ in pairs)), *(result_draft(*pair) for pair in pairs)]
     check(drafts)
     conversation = MemoryConversation(shelf, first_number=first_number)
     conversation.ingest_now(drafts)
@@ -154,12 +154,18 @@ def render_results(
     return _newest(planned, target, conversation)
 
 
-def _zip(calls: Sequence[ToolCall], results: Sequence[tuple[object, object]]) -> list[tuple[ToolCall, object]]:
-    return [(call, value) for call, (_, value) in zip(calls, results, strict=True)]
-
-
-def _result(value: object) -> ToolResult:
-    return value if isinstance(value, ToolResult) else ToolResult(value)
+def _pairs(results: Mapping[str, object] | Sequence[tuple[ToolCall | str, object]]) -> list[Pair]:
+    """Calls and their results; raises `BadInput` for another shape."""
+    given: Iterable[Any] = results.items() if isinstance(results, Mapping) else results
+    pairs: list[Pair] = []
+    for one in given:
+        match one:
+            case (ToolCall() | str() as call, value):
+                named = call if isinstance(call, ToolCall) else ToolCall(call, "", "{}")
+                pairs.append((named, value if isinstance(value, ToolResult) else ToolResult(value)))
+            case _:
+                raise BadInput(f"results are pairs of a call and what it returned, not {type(one).__name__}")
+    return pairs
 
 
 def _newest(planned: Plan, target: Target, conversation: MemoryConversation) -> RenderedResults:

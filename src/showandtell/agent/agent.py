@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 from weakref import WeakKeyDictionary
-
-import msgspec
 
 from showandtell.agent.decide import Limits
 from showandtell.agent.loop import Loop, Memory, last_text
@@ -24,7 +24,7 @@ from showandtell.events.types import Event, Finish, Status, Usage
 from showandtell.history.memory import MemoryConversation
 from showandtell.providers.exchange import Exchange
 from showandtell.providers.rows import connect
-from showandtell.wire.options import Effort, Options
+from showandtell.wire.options import Effort, choose
 
 
 class Agent:
@@ -57,15 +57,15 @@ class Agent:
             raise BadInput("max_steps must be at least 1: it counts model calls")
         self.target = resolve(model, overrides)
         self.tools = by_name(tools)
-        self.options = Options(
+        self.options = choose(
             instructions=instructions,
-            tools=tuple(tool.spec for tool in self.tools.values()),
+            tools=[tool.spec for tool in self.tools.values()],
             tool_choice=tool_choice,
             temperature=temperature,
             max_tokens=max_tokens,
             effort=effort,
-            schema=_json(schema),
-            extra=_json(extra),
+            schema=schema,
+            extra=extra,
             stream=True,
         )
         asking = frozenset(tool.name for tool in self.tools.values() if tool.approval)
@@ -94,9 +94,8 @@ class Agent:
         drafts: list[Draft] = []
         if approvals:
             drafts.append(Draft("user", tuple(Approval(call_id, yes) for call_id, yes in approvals.items())))
-        parts = (*(collect(text) if text is not None else ()), *files)
-        if parts:
-            drafts.append(Draft("user", parts))
+        if (words := said(text, files)) is not None:
+            drafts.append(words)
         if not drafts and not (conversation and conversation.messages):
             raise BadInput("there is nothing to answer: say something, or give files")
         return Run(self, drafts, conversation or self.conversation())
@@ -114,7 +113,10 @@ class Agent:
         return run
 
     def run_sync(self, text: object = None, **settings: Any) -> Run:
-        """The same for a program without an event loop."""
+        """The same for a program without an event loop; where one runs (a notebook), `await agent.ask(...)`."""
+        with contextlib.suppress(RuntimeError):
+            asyncio.get_running_loop()
+            raise BadInput("an event loop is running here, as in a notebook: write `await agent.ask(...)`")
         return asyncio.run(self.ask(text, **settings))
 
 
@@ -234,5 +236,13 @@ class Run:
         return replace(file, source=Reader(lambda: conversation.file(number).open(), size))
 
 
-def _json(value: Mapping[str, Any] | None) -> str | None:
-    return None if value is None else msgspec.json.encode(value).decode()
+def said(text: object, files: Iterable[File]) -> Draft | None:
+    """What a person says, as a draft; None where it is nothing. Raises `BadInput` for files that are none."""
+    if isinstance(files, File | str | bytes | Path):
+        raise BadInput("files takes a list of File: write files=[File.from_path(...)]")
+    found = tuple(files)
+    for file in found:
+        if not isinstance(file, File):  # pyright: ignore[reportUnnecessaryIsInstance] - callers need not be typed
+            raise BadInput(f"files takes File values, not {type(file).__name__}: write File.from_path({file!r:.80})")
+    parts = (*(collect(text) if text is not None else ()), *found)
+    return Draft("user", parts) if parts else None

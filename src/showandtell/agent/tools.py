@@ -173,7 +173,7 @@ def _model(name: str, function: Callable[..., Any], context: str | None) -> Any:
     from pydantic import ConfigDict, create_model  # noqa: PLC0415 - late: render and explain need no pydantic
 
     fields: dict[str, Any] = dict(_field(name, one) for one in parameters_of(name, function) if one.name != context)
-    config = ConfigDict(extra="forbid", arbitrary_types_allowed=True)
+    config = ConfigDict(extra="forbid", allow_inf_nan=False, arbitrary_types_allowed=True)
     return create_model(name, __config__=config, **fields)
 
 

@@ -34,7 +34,10 @@ LEGEND = (
 
 
 class Row(TypedDict):
-    """One family: where each kind goes. `blind` holds, for a kind, why its place in a tool result is not used."""
+    """One family: where each kind goes. `blind` holds, for a kind, why its place in a tool result is not used.
+
+    `cells`, `budget` and `order` are the facts behind it, as JSON has them: verdicts, forms, limits, evidence, dates.
+    """
 
     provider: str
     models: str
@@ -43,6 +46,9 @@ class Row(TypedDict):
     tool_result: dict[Kind, InResult]
     user: dict[Kind, InUser]
     blind: dict[Kind, str]
+    cells: list[dict[str, object]]
+    budget: dict[str, object]
+    order: dict[str, object]
 
 
 def matrix() -> list[Row]:
@@ -61,6 +67,9 @@ def row(family: Family) -> Row:
         "tool_result": {kind: place_result(target, kind) for kind in PROBES},
         "user": {kind: place_upload(target, kind) for kind in PROBES},
         "blind": find_blind(target),
+        "cells": [msgspec.to_builtins(cell) for cell in target.cells],
+        "budget": msgspec.to_builtins(target.budget),
+        "order": msgspec.to_builtins(target.order),
     }
 
 

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Literal, TypeAlias
+import json
+from collections.abc import Mapping, Sequence
+from math import isfinite
+from typing import Any, Literal, TypeAlias, get_args
 
 import msgspec
 from msgspec import Struct
+
+from showandtell.errors import BadInput
 
 Effort: TypeAlias = Literal["none", "minimal", "low", "medium", "high"]
 
@@ -40,3 +45,47 @@ class Options(Struct, frozen=True):
     schema: str | None = None
     extra: str | None = None
     stream: bool = False
+
+
+def choose(
+    *,
+    instructions: str = "",
+    tools: Sequence[ToolSpec] = (),
+    tool_choice: str = "auto",
+    temperature: float | None = None,
+    max_tokens: int | None = None,
+    effort: Effort | None = None,
+    schema: Mapping[str, Any] | None = None,
+    extra: Mapping[str, Any] | None = None,
+    stream: bool = False,
+) -> Options:
+    """Options from a program's own values. Raises `BadInput`, which names the field, for what no api takes."""
+    if temperature is not None and not isfinite(temperature):
+        raise BadInput(f"temperature is {temperature}: give a number, or None")
+    if max_tokens is not None and max_tokens < 1:
+        raise BadInput(f"max_tokens is {max_tokens}: give at least 1, or None")
+    if effort is not None and effort not in get_args(Effort):
+        raise BadInput(f"effort is {effort!r}: give one of {', '.join(get_args(Effort))}")
+    if tool_choice not in {"auto", "none", "required", *(tool.name for tool in tools)}:
+        raise BadInput(f"tool_choice is {tool_choice!r}: give auto, none, required, or the name of one of the tools")
+    return Options(
+        instructions=instructions,
+        tools=tuple(tools),
+        tool_choice=tool_choice,
+        temperature=temperature,
+        max_tokens=max_tokens,
+        effort=effort,
+        schema=_json("schema", schema),
+        extra=_json("extra", extra),
+        stream=stream,
+    )
+
+
+def _json(field: str, value: Mapping[str, Any] | None) -> str | None:
+    """A JSON object as text; the standard library's encoder, for it alone refuses NaN."""
+    if value is None:
+        return None
+    try:
+        return json.dumps(value, allow_nan=False, ensure_ascii=False, separators=(",", ":"))
+    except (TypeError, ValueError, RecursionError) as error:
+        raise BadInput(f"{field} is no JSON object: {error}") from error
