@@ -217,3 +217,14 @@ def test_the_newest_results_of_parallel_calls_bring_their_files_behind_them():
 def test_two_results_for_one_call_are_an_error():
     with pytest.raises(BadInput, match="used twice"):
         render_results([("call_1", "a"), ("call_1", "b")], model="openai-chat:gpt-5-mini")
+
+
+def test_a_mark_within_a_long_conversation_is_kept():
+    target = resolve(MODELS[0])
+    conversation = MemoryConversation()
+    conversation.ingest_now(run_of(8)[:-1])
+    conversation.ingest_now(run_of(8)[-1:])
+    planned = plan_now(conversation, target, Policy(cache=True))
+    whole = msgspec.structs.replace(planned, marks=(3, 5))
+    body = b"".join(compose(whole, target, Options(), {}, conversation.blobs).chunks())
+    assert body.count(b"cache_control") == 2

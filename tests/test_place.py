@@ -1,6 +1,18 @@
 """The second pass: which rung each file takes, and the reason that is kept."""
 
-from builders import Everything, assistant, attachment, planned, result, shown, user, view
+from builders import (
+    Everything,
+    assistant,
+    attachment,
+    planned,
+    really_planned,
+    result,
+    shown,
+    tool_history,
+    user,
+    view,
+)
+from showandtell import File
 from showandtell.files import Failed, Origin, Variant, Want
 
 CLAUDE, CHAT = "anthropic:claude-sonnet-4-5", "openai-chat:gpt-5-mini"
@@ -114,7 +126,9 @@ def test_a_text_file_is_given_as_words_where_no_cell_takes_it():
 def test_a_rejected_file_is_not_tried_again_in_that_place():
     file = attachment(1)
     assert file.facts is not None
-    known = Everything({Want(file.facts.sha256, "original/tool_result", CLAUDE): Failed("400 could not process image")})
+    known = Everything(
+        {Want(file.facts.sha256, "original/tool_result", f"{CLAUDE} "): Failed("400 could not process image")}
+    )
     assert by_tool(known=known).receipts[0].delivery == "relocated"
 
 
@@ -133,3 +147,27 @@ def test_the_count_of_a_message_starts_anew_in_the_next_step():
     seen = view(user("look"), assistant("c"), first, assistant("d", named="a2"), second, files=files)
     plan = planned(seen, "bedrock:us.meta.llama4-maverick-17b-instruct-v1:0")
     assert {receipt.delivery for receipt in plan.receipts} == {"native"}
+
+
+def test_one_accounts_rejection_is_not_anothers():
+    file = attachment(1)
+    assert file.facts is not None
+    known = Everything({Want(file.facts.sha256, "original/tool_result", f"{CLAUDE} somebody"): Failed("400")})
+    assert by_tool(known=known).receipts[0].delivery == "native"
+
+
+def test_a_pdf_with_more_pages_than_the_model_reads_is_noted_with_both_counts():
+    assert by_tool("application/pdf", pages=100).receipts[0].delivery == "native"
+    assert "it has 101 pages, the limit is 100" in by_tool("application/pdf", pages=101).receipts[0].reason
+
+
+def test_a_file_id_means_something_to_its_own_house_alone():
+    for uri, model, delivery in (
+        ("openai:file_1", CLAUDE, "noted"),
+        ("anthropic:file_1", CLAUDE, "native"),
+        ("anthropic:file_1", "openai:gpt-5-mini", "noted"),
+        ("openai:file_1", "openai:gpt-5-mini", "native"),
+        ("openai:file_1", "inspector:openai-responses", "native"),
+    ):
+        drafts = tool_history(File.from_uri(uri, "image/png"))
+        assert [receipt.delivery for receipt in really_planned(drafts, model).receipts] == [delivery]

@@ -29,9 +29,9 @@ from witnesses import (
     user,
 )
 
-HOME = aim("gemini")
+HOME = aim("gemini", signed=True)
 OLD = aim("gemini", model="gemini-2.5-flash")
-VERTEX = aim("gemini", "vertex", call_names=False)
+VERTEX = aim("gemini", "vertex", call_names=False, signed=True)
 
 
 def contents(*turns, target=HOME):

@@ -33,8 +33,16 @@ from witnesses import (
 )
 
 HOME = aim("openai-chat", max_tokens="max_completion_tokens")
-MISTRAL = aim("openai-chat", "mistral", "mistral-medium-latest", document="document_url", max_tokens="max_tokens")
-GROQ = aim("openai-chat", "groq", "qwen3.6-27b")
+MISTRAL = aim(
+    "openai-chat",
+    "mistral",
+    "mistral-medium-latest",
+    document="document_url",
+    max_tokens="max_tokens",
+    stream_usage=False,
+    extra_body=False,
+)
+GROQ = aim("openai-chat", "groq", "qwen3.6-27b", stream_usage=False)
 
 
 def messages(*turns, target=HOME):

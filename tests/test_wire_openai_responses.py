@@ -16,7 +16,7 @@ from showandtell.wire.openai_responses import entry, marked, url
 from showandtell.wire.options import Options
 from witnesses import CALL, NATIVE, OPTIONS, PDF, PNG, WAV, aim, arguments, check, model, placed, rest, result, user
 
-HOME = aim("openai-responses")
+HOME = aim("openai-responses", stateless=True)
 XAI = aim("openai-responses", "xai", "grok-4")
 
 

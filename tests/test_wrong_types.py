@@ -73,5 +73,5 @@ def test_run_sync_in_a_notebook_says_what_to_write():
     async def cell():
         Agent("inspector").run_sync("hi")
 
-    with pytest.raises(BadInput, match="await agent.ask"):
+    with pytest.raises(BadInput, match=r"await agent\.ask"):
         asyncio.run(cell())

@@ -101,6 +101,10 @@ class Dialect(Struct, frozen=True):
     citations: whether bedrock-converse documents need citations to be read with vision.
     resend_tools: whether tools must be declared while the history holds calls, though none may be called any more.
     thinking: how a gemini model is told its effort: "level" (3 and newer), or "budget" in tokens (older ones).
+    signed: whether a gemini model refuses a turn whose first call has no thought signature.
+    stateless: whether openai-responses must be told not to keep conversations, and to hand reasoning back.
+    stream_usage: whether openai-chat must be asked for a stream's tokens; SDKs of others don't know the field.
+    extra_body: whether the host's SDK takes fields of its own API under `extra_body`.
     system_role: the role of openai-chat's instructions.
     """
 
@@ -111,6 +115,10 @@ class Dialect(Struct, frozen=True):
     citations: bool = False
     resend_tools: bool = False
     thinking: Literal["level", "budget"] = "level"
+    signed: bool = False
+    stateless: bool = False
+    stream_usage: bool = True
+    extra_body: bool = True
     system_role: Literal["system", "developer"] = "system"
 
 

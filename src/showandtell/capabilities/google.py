@@ -90,6 +90,7 @@ GEMINI_NEWER = Family(
     cells=(*IN_PARTS, *REFERENCES_BLIND, *IN_USER),
     order=ORDER,
     budget=BUDGET,
+    dialect=Dialect(signed=True),
 )
 GEMINI_COMPUTER = replace(
     GEMINI_NEWER,
@@ -128,7 +129,7 @@ VERTEX_NEWER = replace(
     provider="vertex",
     cells=(*VERTEX_PARTS, *VERTEX_USER),
     budget=VERTEX_BUDGET,
-    dialect=Dialect(call_names=False),
+    dialect=Dialect(call_names=False, signed=True),
 )
 VERTEX_COMPUTER = replace(
     VERTEX_NEWER,

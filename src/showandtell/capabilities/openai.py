@@ -24,6 +24,7 @@ from showandtell.capabilities.family import (
 )
 
 ORDER = Order(after_results="own_turn")
+RESPONSES_DIALECT = Dialect(stateless=True)
 CHAT_DIALECT = Dialect(max_tokens="max_completion_tokens")
 
 # 50 MB a file and a request, 1500 images: unverified, from memory.
@@ -57,6 +58,7 @@ RESPONSES_GPT = Family(
     ),
     order=ORDER,
     budget=BUDGET,
+    dialect=RESPONSES_DIALECT,
 )
 
 CHAT_GPT = Family(
@@ -100,6 +102,7 @@ AZURE = Family(
     ),
     order=ORDER,
     budget=BUDGET,
+    dialect=RESPONSES_DIALECT,
 )
 
 AZURE_CHAT = Family(

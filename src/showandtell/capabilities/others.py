@@ -56,6 +56,7 @@ GROQ = Family(
     order=ORDER,
     # Five images and 4 MB of base64 a request (Groq docs, vision).
     budget=Budget(bytes=4_000_000, images=5, message_images=5),
+    dialect=Dialect(stream_usage=False),
 )
 
 ROUTER_CLAUDE = "recorded: claude-haiku-4.5 described an image_url part in role tool"
@@ -119,7 +120,7 @@ MISTRAL = Family(
         *cells("unproven", USER, PDF, "mistralai 3.7 types: file by id", forms=("file_id",)),
     ),
     order=MISTRAL_ORDER,
-    dialect=Dialect(document="document_url"),
+    dialect=Dialect(document="document_url", stream_usage=False, extra_body=False),
 )
 VOXTRAL = replace(
     MISTRAL,

@@ -29,6 +29,11 @@ WORDS = frozenset({"text", "transcript"})
 YIELDS: dict[str, str] = {"image": "image/png", "pages": "image/png", "frames": "image/png", "audio": "audio/wav"}
 
 
+VERDICTS = {
+    "rejects": "is refused by",
+    "blind": "is taken but not seen by",
+    "unproven": "has never been tried with",
+}
 OUT_OF_VIEW = "out of view: one request can't hold so many files"
 
 
@@ -136,15 +141,14 @@ def fit(where: Place, file: Facts | Address, target: Target, known: Known) -> tu
     at = "a tool result" if where == "tool_result" else "a user message"
     cell = target.cell(where, file.media_type, form)
     if cell is None:
-        how = "" if form == "inline" else f" by {form}"
-        return None, f"{target.name} takes no {file.media_type} in {at}{how}"
+        return None, f"{target.name} takes no {file.media_type}" + ("" if form == "inline" else f" by {form}")
     if cell.verdict in {"blind", "rejects"} or (cell.verdict == "unproven" and where == "tool_result"):
-        return None, f"{file.media_type} in {at} of {target.name}: {cell.verdict}"
+        return None, f"{file.media_type} in {at} {VERDICTS[cell.verdict]} {target.name}"
     reason = over(cell, file, target)
     if reason is not None:
         return None, reason
     if isinstance(file, Facts):
-        rejected = known.get(Want(file.sha256, f"original/{where}", target.name + target.account))
+        rejected = known.get(Want(file.sha256, f"original/{where}", f"{target.name} {target.account}"))
         if isinstance(rejected, Failed):
             return None, rejected.reason
     return cell, f"{target.name} takes {file.media_type} in {at}"

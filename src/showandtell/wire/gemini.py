@@ -24,8 +24,6 @@ RAW_BYTES = True
 
 #: Stands for a signature that we don't have, or that another host gave: both hosts take it.
 DUMMY_SIGNATURE = "skip_thought_signature_validator"
-#: Models that refuse a turn's first call without a signature: from Gemini 3 on, and the unnumbered aliases.
-SIGNED = re.compile(r"gemini-([3-9]|\d\d|(pro|flash|flash-lite)-latest)")
 EFFORTS = {"none": "MINIMAL", "minimal": "MINIMAL", "low": "LOW", "medium": "MEDIUM", "high": "HIGH"}
 #: Models up to 2.5 count thinking in tokens; 0 turns it off (google-genai 3.4, ThinkingConfig). The steps are ours.
 TOKENS = {"none": 0, "minimal": 512, "low": 1024, "medium": 8192, "high": 24576}
@@ -128,7 +126,7 @@ def _generation(options: Options, target: Target) -> dict[str, Tree]:
 
 def _model_parts(entry: Entry, target: Target) -> list[Tree]:
     parts: list[Tree] = []
-    signature = DUMMY_SIGNATURE if SIGNED.search(target.model) else None
+    signature = DUMMY_SIGNATURE if target.dialect.signed else None
     for part in entry.parts:
         match part:
             case Text(text=words) | Data(text=words):

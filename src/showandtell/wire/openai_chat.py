@@ -21,8 +21,6 @@ LIST = "messages"
 RAW_BYTES = False
 
 AUDIO = {"audio/wav": "wav", "audio/x-wav": "wav", "audio/mpeg": "mp3"}
-#: Hosts that count a stream's tokens unasked; their SDKs don't know `stream_options`.
-COUNT_UNASKED = frozenset({"groq", "mistral"})
 
 
 def head(target: Target, options: Options) -> dict[str, Tree]:
@@ -87,7 +85,7 @@ def kwargs(body: dict[str, Any], target: Target, options: Options) -> dict[str, 
 
     Mistral's `client.chat.complete` knows no `extra_body`: there every field is an argument.
     """
-    if target.provider == "mistral":
+    if not target.dialect.extra_body:
         return body
     own = {*head(target, replace(options, extra=None)), LIST}
     named = {key: body[key] for key in body if key in own}
@@ -114,7 +112,7 @@ def _answer_schema(schema: str) -> Tree:
 
 
 def _stream(target: Target) -> dict[str, Tree]:
-    if target.provider in COUNT_UNASKED:
+    if not target.dialect.stream_usage:
         return {"stream": True}
     return {"stream": True, "stream_options": {"include_usage": True}}
 

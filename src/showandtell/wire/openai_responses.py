@@ -20,9 +20,7 @@ from showandtell.wire.tree import Slot, Tree
 LIST = "input"
 RAW_BYTES = False
 
-#: Hosts that keep conversations unless told not to, and then hand reasoning back encrypted.
 STATELESS: dict[str, Tree] = {"store": False, "include": ["reasoning.encrypted_content"]}
-STATELESS_HOSTS = frozenset({"openai", "azure"})
 
 
 def head(target: Target, options: Options) -> dict[str, Tree]:
@@ -41,7 +39,7 @@ def head(target: Target, options: Options) -> dict[str, Tree]:
         body["reasoning"] = {"effort": options.effort}
     if options.schema is not None:
         body["text"] = {"format": _answer_format(options.schema)}
-    if target.provider in STATELESS_HOSTS:
+    if target.dialect.stateless:
         body |= STATELESS
     if options.stream:
         body["stream"] = True
