@@ -38,17 +38,21 @@ $(UV): requirements-uv.txt
 	@.uv/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements-uv.txt
 	@touch $@
 
-# The development set holds everything of the other, so that `make run` after `make test` has nothing to do.
+# A sync removes what is in no list, the project included, so that is installed last. The development set holds everything
+# of the other: `make run` after `make test` keeps it.
+INSTALL = $(UV) pip sync --quiet --python .venv/bin/python --require-hashes $(1) \
+	&& $(UV) pip install --quiet --python .venv/bin/python --no-deps --no-build-isolation --editable .
+WANTED = $(if $(wildcard .venv/.ready-dev),requirements-dev.txt,requirements.txt)
+
 .venv/.ready: $(UV) requirements.txt pyproject.toml
 	@test -e .venv/bin/python || $(UV) venv --quiet --python $(PYTHON) .venv
 	@echo "installing the libraries into .venv ..."
-	@$(UV) pip install --quiet --python .venv/bin/python --require-hashes -r requirements.txt
-	@$(UV) pip install --quiet --python .venv/bin/python --no-deps --no-build-isolation --editable .
+	@$(call INSTALL,$(WANTED))
 	@touch $@
 
 .venv/.ready-dev: .venv/.ready requirements-dev.txt
 	@echo "installing the libraries for tests into .venv ..."
-	@$(UV) pip install --quiet --python .venv/bin/python --require-hashes -r requirements-dev.txt
+	@$(call INSTALL,requirements-dev.txt)
 	@touch $@
 
 # Hashes and no addresses: uv.lock names package hosts, so it isn't kept.
