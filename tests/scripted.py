@@ -7,7 +7,7 @@ from inspect import isasyncgenfunction
 from builders import Everything
 from showandtell import Agent
 from showandtell.capabilities.resolve import resolve
-from showandtell.content import Approval, Message, Text
+from showandtell.content import Message, Text, is_approval
 from showandtell.delivery.plan import plan
 from showandtell.delivery.values import Policy, View
 from showandtell.inspector import anthropic_messages, openai_chat
@@ -129,7 +129,7 @@ def check_pairs(messages):
         if message.role == "tool":
             waiting.remove(message.call_id)
             continue
-        if message.parts and all(isinstance(part, Approval) for part in message.parts):
+        if is_approval(message.parts):
             continue
         assert waiting == []
         waiting = [call.call_id for call in message.calls]

@@ -441,8 +441,45 @@ def test_any_junk_is_adopted_or_refused_by_a_typed_error(junk, take):
         assert isinstance(take(junk), History)
 
 
+def deep(levels):
+    value = []
+    for _ in range(levels):
+        value = [value]
+    return value
+
+
+BROKEN_IMAGE = {
+    from_openai: {"type": "image_url", "image_url": {"url": "https://["}},
+    from_anthropic: {"type": "image", "source": {"type": "url", "url": "https://["}},
+}
+
+
+@pytest.mark.parametrize("take", BROKEN_IMAGE)
+def test_an_address_that_is_none_is_told_by_its_message(take):
+    with pytest.raises(BadConversation, match=r"messages\[1\] .*Invalid IPv6 URL"):
+        take([{"role": "user", "content": "x"}, {"role": "user", "content": [BROKEN_IMAGE[take]]}])
+
+
+@pytest.mark.parametrize("levels", [700, 5000])
+@pytest.mark.parametrize(
+    ("take", "place"), [(from_openai, "messages"), (from_anthropic, "messages"), (from_gemini, "contents")]
+)
+def test_what_is_nested_too_deep_is_told_by_its_message(take, place, levels):
+    with pytest.raises(BadConversation, match=rf"{place}\[1\] is nested too deep"):
+        take(["x", {"role": "user", "content": deep(levels)}])
+    with pytest.raises(BadConversation, match=rf"{place}\[0\] is nested too deep"):
+        take({"role": "user", "content": deep(levels)})
+
+
+def test_media_types_are_spelled_as_usual():
+    (draft,) = from_openai([{"role": "user", "content": [{"type": "image_url", "image_url": "https://e.com/a.TIFF"}]}])
+    assert draft.parts == (File.from_uri("https://e.com/a.TIFF", "image/tiff"),)
+    (draft,) = from_gemini([{"inlineData": {"mimeType": "Picture", "data": B64}}])
+    assert draft.parts == (File.from_bytes(PNG, "Picture"),)
+
+
 def test_torn_base64_is_refused():
-    with pytest.raises(BadFile, match="base64"):
+    with pytest.raises(BadFile, match=r"messages\[0\]: .*base64"):
         from_openai(
             [{"role": "user", "content": [{"type": "image_url", "image_url": {"url": "data:image/png;base64,%%%"}}]}]
         )

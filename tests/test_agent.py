@@ -11,7 +11,7 @@ from fixtures import png, wav
 from scripted import CLAUDE, GPT, MODELS, check_usable, results, say, scripted, watch
 from showandtell import Agent, BadInput, Context, File, ToolResult, UnsupportedFile, tool
 from showandtell.agent.loop import CANCELLED, WENT_ON
-from showandtell.content import Draft, Text, ToolCall
+from showandtell.content import Approval, Draft, Text, ToolCall, is_approval
 from showandtell.events.types import ApprovalNeeded, Finish, ReceiptEvent, ToolProgress
 
 PICTURE = png(8, 8)
@@ -229,6 +229,80 @@ def test_two_runs_of_one_conversation_come_one_after_the_other():
     assert first.messages + second.messages == tuple(first.conversation.messages)
 
 
+def test_only_a_yes_or_no_without_words_is_no_turn_of_its_own():
+    yes, words = Approval("c1", approved=True), Text("and be quick")
+    assert [is_approval(parts) for parts in [(yes,), (yes, yes), (yes, words), (words,), ()]] == [
+        True,
+        True,
+        *[False] * 3,
+    ]
+
+
+def test_a_yes_with_words_in_one_message_is_a_message_to_answer():
+    run, agent, _ = waiting(say("Done."))
+    conversation = run.conversation
+    agent.run_sync("never mind", conversation=conversation)
+    conversation.ingest_now([Draft("user", (Approval("c1", approved=True), Text("again")))])
+    run = agent.run_sync(conversation=conversation)
+    assert (run.text, run.status, [one.role for one in run.messages]) == ("Done.", "complete", ["assistant"])
+
+
+def test_of_two_answers_to_a_call_the_newer_counts():
+    no, yes = (Draft("user", (Approval("c1", approved=one),)) for one in (False, True))
+    run, agent, _ = waiting(say("Done."))
+    run.conversation.ingest_now([no, yes])
+    assert results(agent.run_sync(conversation=run.conversation).messages) == [("c1", "erased a", False)]
+
+
+async def one_behind_the_other(agent, hanging):
+    """Two runs of one conversation: the first hangs in a tool, the second is cancelled before its turn; its events."""
+    conversation = agent.conversation()
+    first, second = (agent.run(word, conversation=conversation) for word in ("one", "two"))
+    readers = [asyncio.create_task(watch(one)) for one in (first, second)]
+    await hanging.wait()
+    await second.cancel()
+    told = await readers[1]
+    await first.cancel()
+    await readers[0]
+    return first, second, told
+
+
+def test_a_run_that_is_cancelled_before_its_turn_has_an_end_and_nothing_of_the_others():
+    async def hang() -> str:
+        hanging.set()
+        await asyncio.Event().wait()
+
+    hanging = asyncio.Event()
+    agent, _ = scripted(say("", ("c1", "draw", "{}")), say("Mine.", ("c2", "hang", "{}")), tools=[hang, draw])
+    first, second, told = asyncio.run(one_behind_the_other(agent, hanging))
+    assert (first.text, [one.name for one in first.files]) == ("Mine.", ["drawn.png"])
+    assert (second.text, second.messages, second.files, second.receipts) == ("", (), [], ())
+    assert told == [Finish("incomplete", "cancelled")]
+    assert (second.status, second.reason) == ("incomplete", "cancelled")
+    check_usable(first.conversation)
+
+
+def test_a_run_that_is_left_before_it_began_says_that_it_was_cancelled():
+    async def leave():
+        events = aiter(run)
+        reader = asyncio.ensure_future(anext(events))
+        await asyncio.sleep(0)
+        run._task.cancel()
+        return await reader
+
+    run = scripted(say("Hello."))[0].run("hi")
+    assert asyncio.run(leave()) == Finish("incomplete", "cancelled")
+    assert (run.status, run.reason, run.messages) == ("incomplete", "cancelled", ())
+
+
+def test_a_run_keeps_to_its_own_messages_while_another_goes_on():
+    agent, _ = scripted(say("Hello."), say("Again."))
+    run = agent.run_sync("hi")
+    before = run.messages
+    agent.run_sync("more", conversation=run.conversation)
+    assert (run.text, run.messages) == ("Hello.", before)
+
+
 def test_a_run_is_watched_once():
     run = scripted(say("Hello."))[0].run_sync("hi")
     with pytest.raises(BadInput, match="watched once"):
@@ -344,3 +418,12 @@ def test_metadata_of_a_result_reaches_the_program_and_not_the_model():
     run = agent.run_sync("go")
     assert run.metadata == {"c1": {"secret": "row 7"}}
     assert "row 7" not in json.dumps(script.bodies)
+
+
+def test_what_a_conversion_gave_is_asked_for_once():
+    def read() -> File:
+        return File.from_bytes(b"some words", name="notes.txt")
+
+    agent, _ = scripted(say("", ("c1", "read", "{}")), say("Done."), tools=[read])
+    run = agent.run_sync("go")
+    assert [want.recipe for want in run.conversation.known()] == ["text"]

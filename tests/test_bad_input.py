@@ -1,8 +1,13 @@
 """Whatever people and tools hand in: a typed error that names the file and says what to do, or a note for the model."""
 
+import asyncio
 import io
 import json
+import os
+import threading
+from pathlib import Path
 
+import pybase64
 import pytest
 
 from builders import really_planned, tool_history, user_history, words
@@ -21,8 +26,11 @@ from showandtell import (
     explain,
     render,
 )
-from showandtell.attachments.shelf import Shelf, tidy
+from showandtell.attachments import proving
+from showandtell.attachments.shelf import Shelf, describe, tidy
 from showandtell.collect import collect
+from showandtell.content import check_opened
+from showandtell.history.memory import MemoryConversation
 
 CLAUDE = "anthropic:claude-sonnet-4-5"
 
@@ -62,13 +70,24 @@ def test_a_broken_file_of_a_tool_is_a_note_for_the_model_and_keeps_its_number(fi
     [
         (b"<!doctype html><p>hi", "page.png", "text/html"),
         (bomb(), "bomb.pdf", "application/zip"),
-        (jpeg(), "photo.png", "image/jpeg"),
+        (jpeg(), "photo.pdf", "image/jpeg"),
     ],
 )
 def test_a_claim_that_the_bytes_deny_is_corrected_and_said_so(data, name, proved):
     receipt = explain(tool_history(File.from_bytes(data, name=name)), model=CLAUDE)[0]
     assert receipt.media_type == proved
     assert f"and is {proved}" in receipt.reason
+
+
+def test_a_name_that_says_another_picture_is_no_claim():
+    receipt = explain(tool_history(File.from_bytes(jpeg(), name="photo.png")), model=CLAUDE)[0]
+    assert (receipt.media_type, "claimed" in receipt.reason) == ("image/jpeg", False)
+
+
+@pytest.mark.parametrize("data", ["Crème brûlée\n".encode("latin-1"), "Crème brûlée\n".encode("utf-16")])
+def test_text_in_another_encoding_is_refused_with_advice(data):
+    with pytest.raises(UnsupportedFile, match=r"menu\.txt.*is not UTF-8 text: save it as UTF-8"):
+        render(user_history(File.from_bytes(data, name="menu.txt")), model=CLAUDE)
 
 
 def test_a_media_type_that_does_not_parse_is_passed_over_and_said_so():
@@ -110,6 +129,27 @@ def test_an_address_where_the_api_takes_none_is_noted_or_refused():
         render(user_history(file), model=CLAUDE)
 
 
+@pytest.mark.parametrize(
+    ("claimed", "media_type"),
+    [("image/jpg", "image/jpeg"), ("IMAGE/JPEG", "image/jpeg"), ("text/plain; charset=utf-8", "text/plain")],
+)
+def test_the_media_type_of_an_address_is_spelled_as_usual(claimed, media_type):
+    assert Shelf().prove(File.from_uri("https://e.com/x", claimed)).address.media_type == media_type
+
+
+def test_the_ending_of_an_address_is_read_by_our_own_table():
+    assert Shelf().prove(File.from_uri("https://e.com/a.MD?x=1")).address.media_type == "text/markdown"
+    plan = really_planned(tool_history(File.from_bytes(jpeg())), CLAUDE)
+    assert "⟦image 1: file-1.jpg, from" in words(plan.entries[-1].parts[0].parts)[0]
+
+
+def test_a_description_is_one_line_without_files():
+    uri = f"data:image/png;base64,{pybase64.b64encode(png()).decode()}"
+    assert describe(f"a \u202eboat\n at\x00 sea {uri} .") == "a boat at sea ."
+    assert describe(uri) is None
+    assert describe("long " * 200) == ("long " * 100)[:499] + "…"
+
+
 def test_an_address_without_a_media_type_says_what_to_give():
     with pytest.raises(UnsupportedFile, match="media_type="):
         render(user_history(File.from_uri("https://example.com/download")), model=CLAUDE)
@@ -118,6 +158,8 @@ def test_an_address_without_a_media_type_says_what_to_give():
 def test_a_scheme_that_no_provider_opens_is_an_error_at_once():
     with pytest.raises(BadFile, match="file"):
         File.from_uri("file:///etc/passwd")
+    with pytest.raises(BadFile, match=r"is no address \(Invalid IPv6 URL\)"):
+        File.from_uri("https://[")
 
 
 def test_a_path_that_leaves_its_folder_is_an_error_at_once(tmp_path):
@@ -127,6 +169,74 @@ def test_a_path_that_leaves_its_folder_is_an_error_at_once(tmp_path):
     for path in ("../secret.txt", "link", str(tmp_path / "secret.txt")):
         with pytest.raises(BadFile, match="outside the folder"):
             File.from_path(path, within=tmp_path / "in")
+
+
+def test_what_is_no_regular_file_is_never_read(tmp_path):
+    os.mkfifo(tmp_path / "pipe.png")
+    for path in (tmp_path / "pipe.png", tmp_path, Path("/dev/zero")):
+        assert Shelf().prove(File.from_path(path)).problem.startswith("is no regular file: name a file")
+        with pytest.raises(BadFile, match="is no regular file"):
+            File.from_path(path).read()
+    assert Shelf().prove(File.from_path("a\0b.png")).problem == "is no path: check how it is written"
+
+
+@pytest.mark.parametrize("end", ["file.png", "deep"])
+def test_a_path_that_becomes_a_link_after_its_check_is_not_followed(tmp_path, end):
+    inside, outside = tmp_path / "in", tmp_path / "out"
+    for folder in (inside / "deep", outside):
+        folder.mkdir(parents=True)
+        (folder / "file.png").write_bytes(png())
+    file = File.from_path("deep/file.png", within=inside)
+    assert file.read() == png()
+    (inside / "deep" / "file.png").unlink()
+    if end == "deep":
+        (inside / "deep").rmdir()
+    (inside / "deep" if end == "deep" else inside / "deep" / end).symlink_to(
+        outside if end == "deep" else outside / end
+    )
+    assert Shelf().prove(file).problem.startswith("is outside the folder")
+
+
+def test_what_was_opened_is_looked_at_once_more(tmp_path):
+    (tmp_path / "in").mkdir()
+    (tmp_path / "secret.txt").write_text("x")
+    with (tmp_path / "secret.txt").open() as stream, pytest.raises(BadFile, match="outside the folder"):
+        check_opened(stream.fileno(), tmp_path / "in" / "secret.txt", tmp_path / "in")
+
+
+def test_links_in_a_circle_are_an_error_at_once(tmp_path):
+    (tmp_path / "a").symlink_to(tmp_path / "b")
+    (tmp_path / "b").symlink_to(tmp_path / "a")
+    with pytest.raises(BadFile, match="leads in a circle"):
+        File.from_path("a", within=tmp_path)
+
+
+def test_a_reader_that_never_ends_holds_up_nobody(monkeypatch):
+    monkeypatch.setattr(proving, "PROVE_SECONDS", 0.2)
+    end = threading.Event()
+    slow = File.from_reader(lambda: io.BytesIO(png() * end.wait()), len(png()), "image/png", name="slow.png")
+    draft = Draft("user", (*[slow] * 5, File.from_bytes(b"words", name="good.txt")))
+    found = asyncio.run(MemoryConversation().prove(draft))
+    end.set()
+    assert [one.problem for one in found[:5]] == ["was not read in time (0.2 s): check what it is read from"] * 5
+    assert found[5].facts.size == 5
+
+
+@pytest.mark.parametrize("given", [None, "text", KeyError("x")])
+def test_a_reader_that_raises_anything_has_that_for_its_problem(given):
+    def open_it():
+        if isinstance(given, Exception):
+            raise given
+        return io.StringIO(given) if given else None
+
+    problem = Shelf().prove(File.from_reader(open_it, 4, "text/plain", "x.txt")).problem
+    assert problem.startswith("can't be read (")
+
+
+def test_stored_bytes_are_for_reading_only():
+    shelf = Shelf()
+    facts = shelf.prove(File.from_bytes(png())).facts
+    assert shelf.blobs.blob(facts.sha256).stat().st_mode & 0o777 == 0o400
 
 
 def test_a_reader_is_opened_when_the_message_is_sent_and_not_before():

@@ -96,7 +96,9 @@ def test_a_file_that_vanishes_between_plan_and_send_is_a_typed_error():
 def test_a_file_that_changes_its_size_between_plan_and_send_is_a_typed_error(data):
     shelf = Shelf()
     request = render(tool_history(picture()), model=MODELS[0], shelf=shelf)
-    shelf.blobs.blob(next(iter(shelf.facts))).write_bytes(data)
+    blob = shelf.blobs.blob(next(iter(shelf.facts)))
+    blob.unlink()
+    blob.write_bytes(data)
     with pytest.raises(FileChanged):
         list(request.chunks())
     with pytest.raises(FileChanged):

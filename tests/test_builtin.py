@@ -4,12 +4,16 @@ import io
 import json
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from PIL import Image
 
 from fixtures import pdf, png
 from scripted import GPT, check_usable, results, say, scripted
 from showandtell import Agent, File
 from showandtell.agent.builtin import builtin_tools, chart, list_files, read_file_in, view_file
+from showandtell.media import gate
+from showandtell.media.draw import choose_axis, clip, figure, fold, letters, small, thinned
 
 PICTURE = png(8, 8)
 
@@ -67,16 +71,32 @@ def test_what_lies_outside_is_refused_without_saying_where_the_folder_is(folder,
     assert (run.files, "hunter2" in words, str(folder.parent) in words) == ([], False, False)
 
 
-@pytest.mark.parametrize("path", ["gone.png", "deep", ".", "", "red.png/x", "a" * 5000, "red.png\x00.txt", "~"])
+@pytest.mark.parametrize("path", ["gone.png", "red.png/x", "a" * 5000, "red.png\x00.txt", "~"])
 def test_a_path_without_a_file_is_told_which_there_are(folder, path):
     words, failed, run = read(folder, path)
     assert (failed, run.files) == (True, [])
     assert "there is no file" in words
-    assert words.endswith("there are: bill.pdf, blank.pdf, note.txt, red.png, torn.png")
+    assert words.endswith("there are: bill.pdf, blank.pdf, deep/, note.txt, red.png, torn.png")
     assert str(folder) not in words
 
 
-@pytest.mark.parametrize("path", [".hidden", ".git/config", "to_hidden"])
+@pytest.mark.parametrize(
+    ("path", "inside"),
+    [("deep", "deep/more.txt"), (".", "bill.pdf, blank.pdf, deep/, note.txt, red.png, torn.png"), ("", "bill.pdf, ")],
+)
+def test_a_folder_gives_the_names_in_it(folder, path, inside):
+    words, failed, run = read(folder, path)
+    assert (failed, run.files) == (False, [])
+    assert f"{path or '.'} is a folder; in it are: {inside}" in words
+
+
+def test_of_many_files_the_rest_is_counted(tmp_path):
+    for index in range(45):
+        (tmp_path / f"{index:02}.txt").write_text("x")
+    assert read(tmp_path, "x")[0].endswith("18.txt, 19.txt, … and 25 more")
+
+
+@pytest.mark.parametrize("path", [".hidden", ".git/config", ".git", "to_hidden"])
 @pytest.mark.parametrize("original", [True, False])
 def test_hidden_files_count_as_not_there(folder, path, original):
     (folder / ".git").mkdir()
@@ -130,7 +150,7 @@ def test_a_chart_without_or_with_too_many_values_is_told(count):
     assert (words, failed, run.files) == (f"a chart takes 1 to 60 values, not {count}", True, [])
 
 
-@pytest.mark.parametrize("figure", ["1e308", "-1e301"])
+@pytest.mark.parametrize("figure", ["1e308", "-1e301", '"nan"', '"inf"', "1, NaN", '1, "NaN", 2'])
 def test_a_figure_that_no_chart_can_hold_is_told(figure):
     calls = say("", ("c1", "chart", f'{{"title": "x", "values": [{figure}]}}'))
     run = scripted(calls, say("Done."), tools=[chart])[0].run_sync("go")
@@ -139,10 +159,49 @@ def test_a_figure_that_no_chart_can_hold_is_told(figure):
     assert "failed with" not in words
 
 
-@pytest.mark.parametrize("values", [[0.0], [1e300, -1e300], [1e-300, 2e-300], [5.0] * 60])
+@pytest.mark.parametrize("values", [[0.0], [1e300, -1e300], [1e-300, 2e-300], [5e-324], [5.0] * 60])
 def test_a_chart_of_any_figures_is_drawn(values):
     _, failed, run = call(chart, {"title": "", "values": values})
     assert (failed, len(run.files)) == (False, 1)
+
+
+@given(st.lists(st.floats(-1e300, 1e300), min_size=1, max_size=60))
+def test_an_axis_holds_zero_and_every_value_between_round_figures(values):
+    axis = choose_axis(values)
+    assert axis.low <= 0 <= axis.high
+    assert all(axis.low - axis.step / 1e6 <= value <= axis.high + axis.step / 1e6 for value in values)
+    assert 1 <= len(axis.lines) - 1 <= 7
+    assert f"{axis.step:.0e}"[0] in "125"
+
+
+def test_umlauts_are_drawn_and_not_only_their_letters():
+    assert gate.draw_chart("Ärger", [1], []) != gate.draw_chart("Arger", [1], []) != gate.draw_chart("?rger", [1], [])
+    assert letters("Öl für Łódź")[0] == ("O", "..")
+    assert fold("Größe 5 €, 中") == "Grosse 5 EUR, ?"
+
+
+@given(st.text(), st.floats(20, 700))
+def test_words_that_are_too_wide_end_in_three_dots(text, room):
+    shown = clip(text, small(), room)
+    whole = " ".join(text.split())
+    assert small().getlength(fold(shown)) <= room
+    assert shown == whole or shown.endswith("…")
+
+
+@given(st.lists(st.text("abcxyz", min_size=1, max_size=12), min_size=2, max_size=60))
+def test_labels_that_are_drawn_never_touch(words):
+    slot = 640 / len(words)
+    drawn = thinned(words, [slot * index for index in range(len(words))])
+    assert drawn[0] == 0
+    assert all(small().getlength(words[index]) < slot * drawn.step for index in drawn)
+
+
+@pytest.mark.parametrize(
+    ("value", "said"),
+    [(0.1 + 0.2, "0.3"), (1250000, "1,250,000"), (0, "0"), (-2.5, "-2.5"), (1e300, "1e+300"), (1e-9, "1e-09")],
+)
+def test_a_figure_is_written_as_people_write_it(value, said):
+    assert figure(value) == said
 
 
 def test_a_file_is_shown_again_under_its_number():

@@ -2,13 +2,20 @@
 
 import json
 import os
+import pty
+import select
 import subprocess
 import sys
+from contextlib import contextmanager
+from importlib import metadata
 from pathlib import Path
 
 import pytest
 
 from fixtures import pdf, png, wav
+from showandtell import UnsupportedFile
+from showandtell.chat import allows, attach
+from showandtell.events.types import ApprovalNeeded
 from test_records import example
 
 SAMPLES = Path(__file__).parent.parent / "src" / "showandtell" / "samples"
@@ -24,12 +31,13 @@ def folder(tmp_path):
     return tmp_path
 
 
-def run(folder, *arguments, stdin=""):
+def run(folder, *arguments, stdin="", stdout=subprocess.PIPE):
     environment = {key: value for key, value in os.environ.items() if not key.startswith("SHOWANDTELL")}
     return subprocess.run(  # noqa: S603 - our own program
         [sys.executable, "-m", "showandtell", *arguments],
         check=False,
-        capture_output=True,
+        stdout=stdout,
+        stderr=subprocess.PIPE,
         text=True,
         cwd=folder,
         input=stdin,
@@ -90,6 +98,13 @@ def test_own_tools_come_from_a_module_in_the_current_folder(folder):
     ("arguments", "said"),
     [
         (["ask"], "Missing argument"),
+        (["ask", ""], "nothing to ask"),
+        (["ask", "  "], "nothing to ask"),
+        (["ask", "x", "--attach", "."], ". is a folder: name a file in it"),
+        (["ask", "x", "--max-file-bytes", "0"], "--max-file-bytes"),
+        (["render", "/"], "/ is a folder: name a file in it"),
+        (["explain", "."], ". is a folder"),
+        (["explain", "talk.json", "--as", "user"], "talk.json is a conversation"),
         (["ask", "x", "--model", "gpt-5"], "provider:model"),
         (["ask", "x", "--model", "nobody:x"], "nobody"),
         (["ask", "x", "--attach", "nix.png"], "there is no file nix.png"),
@@ -116,7 +131,7 @@ def test_chat_takes_a_message_a_line_and_ends_with_the_input(folder):
     done = run(folder, "chat", stdin="/read_file path=invoice.pdf\nWhat is the total?\n")
     assert done.returncode == 0
     assert "Total: 184.50 EUR" in done.stdout
-    assert done.stdout.index("Try one of these") < done.stdout.index("> /read_file")
+    assert done.stdout.index("Try one of these") < done.stdout.index("you: /read_file")
 
 
 def test_chat_takes_files_by_attach(folder):
@@ -185,3 +200,292 @@ def test_an_interrupt_ends_with_status_130(folder):
     done = run(folder, "ask", "/wait", "--tools", "slow:TOOLS")
     assert done.returncode == 130
     assert "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("named", "source", "said"),
+    [
+        ("mine", "", "write MODULE:NAME"),
+        ("nix:TOOLS", "", "there is no module 'nix'"),
+        ("mine:nix", "", "mine has no nix"),
+        ("mine:time", "import time", "mine:time is a module: it must be a function, a Tool, or a list of them"),
+        ("mine:TOOLS", "TOOLS = [1]", "mine:TOOLS is a int"),
+        ("mine:TOOLS", "x = = 1", "mine.py:1: SyntaxError: invalid syntax"),
+        ("mine:TOOLS", "\nimport missing_package", "mine.py:2: ModuleNotFoundError: No module named 'missing_package'"),
+        ("mine:TOOLS", "\n\nraise ValueError('so')", "mine.py:3: ValueError: so"),
+        ("mine:TOOLS", "import sys\nsys.exit(0)", "mine.py:2: SystemExit: 0"),
+        ("mine:f", "class C: ...\ndef f(c: C): 'x'", "mine:f: PydanticInvalidForJsonSchema"),
+    ],
+)
+def test_tools_that_can_not_be_loaded_are_one_line_that_says_where(folder, named, source, said):
+    (folder / "mine.py").write_text(source)
+    done = run(folder, "ask", "x", "--tools", named)
+    assert (done.returncode, len(done.stderr.splitlines()), done.stdout) == (2, 1, "")
+    assert said in done.stderr
+
+
+BOOM = "def boom() -> str:\n    'Boom.'\n    raise ValueError('out of\\npaper')\nTOOLS = [boom]\n"
+
+
+def test_a_tool_that_raises_is_one_line_on_stderr_with_its_log_id(folder):
+    (folder / "mine.py").write_text(BOOM)
+    done = run(folder, "ask", "/boom", "--tools", "mine:TOOLS")
+    assert done.returncode == 0
+    log_id = done.stdout.partition("(log id ")[2][:8]
+    assert done.stderr == f"tool boom failed (log id {log_id}): ValueError: out of paper\n"
+
+
+def test_a_tools_traceback_is_there_for_those_who_ask(folder):
+    (folder / "mine.py").write_text(BOOM)
+    done = run(folder, "ask", "/boom", "--tools", "mine:TOOLS", "--verbose")
+    assert "Traceback (most recent call last)" in done.stderr
+    assert 'mine.py", line 3' in done.stderr
+
+
+def test_a_sync_tool_that_is_too_slow_was_given_up_after_its_limit(folder):
+    (folder / "mine.py").write_text(
+        "import threading\nfrom showandtell import tool\n@tool(timeout=0.05)\n"
+        "def wait() -> str:\n    'Wait.'\n    threading.Event().wait()\nTOOLS = [wait]\n"
+    )
+    done = run(folder, "ask", "/wait", "--tools", "mine:TOOLS")
+    assert "wait did not finish in time: after 0.05 s it was given up, not stopped" in done.stdout
+
+
+def test_an_error_is_said_once(folder):
+    refused = run(folder, "ask", "listen", "--attach", "beep.wav").stdout
+    failed = run(folder, "ask", "hi", "--model", "openai:gpt-5").stdout
+    assert (refused.count("can't be shown"), "[refused" in refused) == (1, False)
+    assert (failed.count("can't be asked"), "[error" in failed) == (1, False)
+
+
+@pytest.mark.parametrize("model", ["openai:gpt-5", "nobody:x", "inspector"])
+def test_with_json_every_end_is_a_finish(folder, model):
+    done = run(folder, "ask", "hi", "--model", model, "--attach", "beep.wav", "--json")
+    assert done.returncode != 0
+    last = json.loads(done.stdout.splitlines()[-1])
+    assert (last["type"], last["status"] == "complete") == ("finish", False)
+
+
+def test_a_chat_with_a_model_that_can_not_be_asked_ends_before_it_begins(folder):
+    done = run(folder, "chat", "--model", "openai:gpt-5", stdin="hi\n")
+    assert (done.returncode, done.stdout) == (1, "")
+    assert "can't be asked from here yet" in done.stderr
+    assert "inspector" in done.stderr
+
+
+def test_a_file_over_the_limit_is_refused(folder):
+    done = run(folder, "ask", "look", "--attach", "plan.png", "--max-file-bytes", "10")
+    assert done.returncode == 4
+    assert "plan.png): is larger than 10 bytes" in done.stdout
+
+
+def test_the_version_is_printed(folder):
+    assert run(folder, "--version").stdout == f"showandtell {metadata.version('showandtell')}\n"
+
+
+@pytest.mark.parametrize(
+    ("line", "names"),
+    [
+        ('"a b.png" plan.png', ["a b.png", "plan.png"]),
+        (r"a\ b.png", ["a b.png"]),
+        ("a b.png", ["a b.png"]),
+        ("'plan.png'", ["plan.png"]),
+        ("it's.png", ["it's.png"]),
+        ("~/plan.png", ["plan.png"]),
+    ],
+)
+def test_attach_takes_paths_as_people_type_and_terminals_drop_them(folder, line, names, monkeypatch):
+    for name in ("a b.png", "it's.png"):
+        (folder / name).write_bytes(png())
+    monkeypatch.chdir(folder)
+    monkeypatch.setenv("HOME", str(folder))
+    assert [file.name for file in attach(line)] == names
+
+
+def test_attach_alone_and_a_folder_are_explained(folder):
+    done = run(folder, "chat", stdin="/attach\n/attach .\n/help\n/quit\nnever read\n")
+    assert "write /attach PATH" in done.stdout
+    assert ". is a folder: name a file in it" in done.stdout
+    assert "Ctrl-C stops an answer" in done.stdout
+    assert "never read" not in done.stdout
+
+
+def test_a_file_attached_after_the_last_message_is_not_forgotten_in_silence(folder):
+    done = run(folder, "chat", stdin="/attach plan.png\n")
+    assert done.returncode == 0
+    assert "plan.png: attached, but no message came after it" in done.stdout
+
+
+def test_the_greeting_names_the_folder_and_a_file_in_it(folder):
+    done = run(folder, "chat", "--folder", ".")
+    assert f'read_file serves "{folder.resolve()}".' in done.stdout
+    assert "/read_file path=beep.wav" in done.stdout
+
+
+def test_list_files_is_shown_whole_in_a_chat(folder):
+    for index in range(12):
+        (folder / f"{index}.png").write_bytes(png(8, index + 1))
+    asked = "".join(f"/read_file path={index}.png\n" for index in range(12))
+    done = run(folder, "chat", "--folder", ".", stdin=asked + "/list_files\n")
+    assert [f"  image {index + 1}: {index}.png (image/png, " in done.stdout for index in range(12)] == [True] * 12
+
+
+@pytest.mark.parametrize(
+    "text", ['{"version": 1, "mess', '{"messages": [{"role": "user"}]}', '{"version": 1, "x": []}']
+)
+def test_a_lone_json_file_that_means_to_be_a_conversation_is_told_what_is_wrong(folder, text):
+    (folder / "bad.json").write_text(text)
+    done = run(folder, "explain", "bad.json")
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr.startswith("showandtell: bad.json is no conversation file: ")
+
+
+def test_json_of_other_people_is_explained_as_a_file(folder):
+    (folder / "package.json").write_text('{"name": "x", "version": "1.0"}')
+    assert "text 1  package.json" in run(folder, "explain", "package.json").stdout
+
+
+def test_a_conversation_is_known_by_what_it_holds(folder):
+    (folder / "talk").write_text((folder / "talk.json").read_text())
+    alone = [run(folder, "explain", name, "--json").stdout for name in ("talk", "talk.json")]
+    assert alone[0] == alone[1] != ""
+    among = run(folder, "explain", "talk.json", "plan.png")
+    assert "talk.json is explained as a file here: name it alone" in among.stderr
+    assert (among.returncode, "text 1  talk.json" in among.stdout) == (0, True)
+
+
+@pytest.mark.parametrize(("arguments", "origin"), [([], "from a tool"), (["--as", "user"], "from the user")])
+def test_explain_of_files_says_in_words_who_brings_them(folder, arguments, origin):
+    lines = run(folder, "explain", "plan.png", *arguments).stdout.splitlines()
+    assert lines[0] == f"image 1  plan.png  image/png  {origin}"
+
+
+@pytest.mark.parametrize(("number", "status"), [("SIGTERM", 143), ("SIGHUP", 129), ("SIGINT", 130)])
+def test_a_signal_ends_cleanly_and_leaves_no_temporary_folder(folder, number, status, monkeypatch):
+    (folder / "mine.py").write_text(
+        "import asyncio, os, signal\nasync def wait() -> str:\n    'Wait.'\n"
+        f"    os.kill(os.getpid(), signal.{number})\n    await asyncio.Event().wait()\nTOOLS = [wait]\n"
+    )
+    (folder / "tmp").mkdir()
+    monkeypatch.setenv("TMPDIR", str(folder / "tmp"))
+    done = run(folder, "ask", "/wait", "--tools", "mine:TOOLS", "--attach", "plan.png", "--json")
+    assert (done.returncode, list((folder / "tmp").iterdir())) == (status, [])
+    assert [json.loads(line)["type"] for line in done.stdout.splitlines()].count("finish") == 1
+    assert json.loads(done.stdout.splitlines()[-1])["reason"] == "cancelled"
+
+
+@pytest.mark.parametrize("command", [["ask", "/list_files", "--json"], ["matrix"], ["render", "talk.json"]])
+def test_a_reader_that_leaves_early_is_no_error_to_talk_about(folder, command):
+    reading, writing = os.pipe()
+    os.close(reading)
+    done = run(folder, *command, stdout=writing)
+    os.close(writing)
+    assert done.stderr == ""
+
+
+def test_a_terminal_without_our_letters_shows_question_marks(folder, monkeypatch):
+    monkeypatch.setenv("PYTHONIOENCODING", "ascii")
+    done = run(folder, "chat", stdin="/read_file path=invoice.pdf\n\u00e4\n")
+    assert done.returncode == 0
+    assert "? read_file" in done.stdout
+    assert "Traceback" not in done.stderr
+
+
+@contextmanager
+def terminal(folder, *arguments):
+    """The program at a terminal of its own: give it keys once it has said something."""
+    ours, theirs = pty.openpty()
+    command = [sys.executable, "-m", "showandtell", *arguments]
+    with subprocess.Popen(command, cwd=folder, stdin=theirs, stdout=theirs, stderr=theirs) as process:  # noqa: S603 - our own program
+        os.close(theirs)
+        said = bytearray()
+
+        def after(words, keys):
+            said.clear()
+            while words.encode() not in said:
+                assert select.select([ours], [], [], 30)[0], f"it never said {words!r} but {said!r}"
+                said.extend(os.read(ours, 4096))
+            os.write(ours, keys)
+            return said.decode()
+
+        try:
+            yield after
+        finally:
+            process.kill()
+    os.close(ours)
+
+
+RISKY = (
+    "from showandtell import tool\n@tool(approval=True)\n"
+    "def delete(name: str) -> str:\n    'Delete.'\n    return 'gone: ' + name\nTOOLS = [delete]\n"
+)
+
+
+@pytest.mark.parametrize("no", [b"\x04", b"n\r", b"\r"], ids=["Ctrl-D", "n", "Enter"])
+def test_to_leave_a_question_is_a_no_and_the_chat_goes_on(folder, no):
+    (folder / "mine.py").write_text(RISKY)
+    with terminal(folder, "chat", "--tools", "mine:TOOLS") as after:
+        after("> ", b"/delete name=x\r")
+        asked = after("allow delete? [y/N] ", no)
+        told = after("\n> ", b"/help\r")
+        after("Ctrl-C stops an answer", b"/quit\r")
+    assert "? delete" in asked
+    assert "[waiting" not in asked
+    assert "did not allow this call" in told
+    assert "\u2192 delete" not in told
+
+
+@pytest.mark.parametrize("left", [KeyboardInterrupt, EOFError])
+def test_an_interrupt_at_a_question_is_a_no(left):
+    def leave(_):
+        raise left
+
+    assert allows(ApprovalNeeded("c1", "delete", "{}"), leave) is False
+
+
+def test_a_yes_runs_the_call(folder):
+    (folder / "mine.py").write_text(RISKY)
+    with terminal(folder, "chat", "--tools", "mine:TOOLS") as after:
+        after("> ", b"/delete name=x\r")
+        after("allow delete? [y/N] ", b"y\r")
+        told = after("\n> ", b"\x04")
+    assert "\u2192 delete" in told
+    assert "gone: x" in told
+
+
+def test_a_line_of_the_chat_can_be_had_again(folder):
+    with terminal(folder, "chat") as after:
+        after("> ", b"/help\r")
+        after("\n> ", b"\x1b[A\r")
+        assert "/help" in after("Ctrl-C stops an answer", b"\x04")
+
+
+@pytest.mark.parametrize(
+    ("numbers", "said"),
+    [
+        ([1, 2], "image 1 (a.png), image 2 (a.png): too many"),
+        (range(1, 26), "image 1 … image 25: too many"),
+        ([1, 2, 3, 5, 6, 9], "image 1 … image 3, image 5 … image 6, image 9: too many"),
+    ],
+)
+def test_files_refused_for_one_reason_are_named_together(numbers, said):
+    files = [(f"image {number} (a.png)", "too many") for number in numbers]
+    error = UnsupportedFile("m", [*files, ("audio 30 (b.wav)", "not taken")])
+    assert str(error) == f"m can't be shown {said}; audio 30 (b.wav): not taken"
+    assert error.files == (*files, ("audio 30 (b.wav)", "not taken"))
+
+
+def test_nothing_that_others_say_drives_the_terminal(folder):
+    (folder / "evil.py").write_text(
+        "from showandtell import ToolError\ndef evil() -> str:\n    'Evil.'\n    raise ToolError('\\x1b]0;x\\x07 \\x9b2J')\nTOOLS = [evil]\n"
+    )
+    for arguments in (["ask", "/evil", "--tools", "evil:TOOLS"], ["ask", "/evil", "--tools", "evil:TOOLS", "--json"]):
+        done = run(folder, *arguments)
+        assert done.returncode == 0
+        assert not {"\x1b", "\x07", "\x9b"} & set(done.stdout + done.stderr)
+
+
+def test_a_media_type_of_a_conversation_file_is_plain_text_too(folder):
+    part = {"type": "file", "path": "nix.png", "media_type": "image/png\u001b]0;x\u0007"}
+    (folder / "talk.json").write_text(json.dumps({"version": 1, "messages": [{"role": "user", "parts": [part]}]}))
+    assert "\x1b" not in run(folder, "explain", "talk.json", "--model", "inspector").stdout

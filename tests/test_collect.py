@@ -3,6 +3,7 @@
 import asyncio
 import io
 import json
+import textwrap
 from collections import OrderedDict, UserDict, deque
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
@@ -10,6 +11,7 @@ from decimal import Decimal
 from enum import Enum, StrEnum
 from pathlib import Path
 from typing import Annotated, Any, NamedTuple
+from urllib.parse import quote
 from uuid import UUID
 
 import attrs
@@ -392,6 +394,9 @@ def test_text_without_surrogates_is_never_changed(text):
 PNG = png(64, 64)
 
 
+URL_HEAD = "data:image/png;base64,"
+
+
 def spelled(data):
     return pybase64.b64encode(data).decode()
 
@@ -417,8 +422,64 @@ def test_a_text_part_keeps_its_audience_around_a_file():
     assert (first.audience, file.read()) == ("model", PNG)
 
 
+URI = f"data:image/png;base64,{spelled(PNG)}"
+LINES = "\n".join(textwrap.wrap(spelled(PNG), 76))
+SPELLINGS = {
+    "upper case": URL_HEAD.upper() + spelled(PNG),
+    "spaces": f"data:image/png ; base64, {spelled(PNG)}",
+    "no padding": URI.rstrip("="),
+    "percent signs": URL_HEAD + quote(spelled(PNG), safe=""),
+    "url-safe": URL_HEAD + pybase64.urlsafe_b64encode(PNG).decode(),
+    "JSON": URI.replace("/", "\\/"),
+    "MIME lines": URL_HEAD + LINES,
+    "MIME lines in JSON": URL_HEAD + LINES.replace("\n", "\\r\\n"),
+    "a wrapped message": "\n".join(textwrap.wrap(URI, 76)),
+}
+
+
+@pytest.mark.parametrize("uri", SPELLINGS.values(), ids=SPELLINGS)
+def test_a_data_uri_is_a_file_in_every_spelling(uri):
+    first, file, last = collect(f"before (\n{uri}\n) after")
+    assert (first.text, file.read(), file.media_type, last.text) == ("before (\n", PNG, "image/png", "\n) after")
+
+
+@given(st.integers(1, 300), st.sampled_from([64, 76]), st.text("abc dXYZ\n", max_size=20))
+def test_base64_in_full_lines_ends_where_it_ends(size, width, words):
+    data = (PNG * 2)[:size]
+    lines = "\n".join(textwrap.wrap(spelled(data), width))
+    file, *rest = collect(f"{URL_HEAD}{lines}=\n({words})")
+    assert (file.read(), "".join(part.text for part in rest)) == (data, f"\n({words})")
+
+
+@pytest.mark.parametrize("words", ["\nThis is a boat", " and more", ")", "\n\nnext"])
+def test_words_behind_a_data_uri_stay_words(words):
+    assert [getattr(part, "text", "") for part in collect(f"{URI}{words}")] == ["", words]
+
+
+def test_a_data_uri_that_was_cut_is_a_torn_file_and_no_words():
+    (cut,) = collect(URI[: len(URL_HEAD) + 41])
+    assert cut.read() == PNG[:30]
+
+
+def test_base64_between_spaces_is_a_file():
+    assert [part.read() for part in collect(f" \n{LINES}\n ")] == [PNG]
+
+
+def test_a_key_that_is_a_data_uri_is_refused_by_place():
+    with pytest.raises(BadValue, match=r"^/rows/0/data:image~1png[^ ]{0,30}…: a key that is a file"):
+        collect({"rows": [{URI: 1}]})
+
+
+def test_a_structure_that_grows_without_bound_is_refused():
+    value = ["x"] * 10
+    for _ in range(20):
+        value = [value] * 10
+    with pytest.raises(BadValue, match="more than 1,000,000 values"):
+        collect(value)
+
+
 @pytest.mark.parametrize(
-    "text", ["a" * 64, "0123456789abcdef" * 8, "A" * 4096, "iVBORw0KGgo" + "A" * 60, "x" * 100_000]
+    "text", ["a" * 64, "0123456789abcdef" * 8, "A" * 4096, "iVBORw0KGgo" + "A" * 58, "x" * 100_000]
 )
 def test_a_long_word_that_proves_nothing_stays_a_word(text):
     assert collect(text) == (Text(text),)

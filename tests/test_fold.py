@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from showandtell.content import Message, Opaque, Text, ToolCall
-from showandtell.events.fold import Fold
+from showandtell.events.fold import CallIds, Fold
 from showandtell.events.types import (
     ProviderFault,
     ReasoningDelta,
@@ -105,13 +105,34 @@ def test_a_wrong_argument_text_is_kept_for_the_model_to_hear_of():
 
 def test_calls_of_one_id_get_ids_of_their_own():
     events = [*call("a", "1"), *call("a", "2"), *call("a_2", "3"), *call("a", "4"), CALLS]
-    ids = [(each.call_id, each.arguments) for each in fold(events).message().calls]
-    assert ids == [("a", "1"), ("a_2", "2"), ("a_2_2", "3"), ("a_3", "4")]
+    named = [*call("a", "1"), *call("a_2", "2"), *call("a_2_2", "3"), *call("a_3", "4"), CALLS]
+    assert CallIds().rename(events) == named
+
+
+def test_an_id_of_the_conversation_is_not_given_again():
+    events = [*call("a", "1"), *call("b", "2")]
+    assert CallIds({"a", "a_2"}).rename(events) == [*call("a_3", "1"), *call("b", "2")]
+
+
+CALL_IDS = st.sampled_from(["a", "b", "a_2", "a_2_2", ""])
+
+
+@given(st.lists(CALL_IDS, max_size=12), st.sets(CALL_IDS), st.integers(1, 5))
+def test_every_call_has_an_id_of_its_own_whatever_the_cuts(given_ids, used, size):
+    events = [event for each in given_ids for event in call(each, "{}")]
+    ids, apart = CallIds(set(used)), CallIds(set(used))
+    named = ids.rename(events)
+    batches = [apart.rename(events[at : at + size]) for at in range(0, len(events), size)]
+    assert [*itertools.chain.from_iterable(batches)] == named
+    starts = [event.call_id for event in named if isinstance(event, ToolInputStart)]
+    assert len({*starts}) == len(given_ids)
+    assert not used & {*starts}
+    assert [event.call_id for event in named] == [one for one in starts for _ in range(3)]
 
 
 def test_calls_of_one_id_may_end_together():
     first, second = call("a", "1"), call("a", "2")
-    events = [*first[:-1], *second[:-1], first[-1], second[-1], CALLS]
+    events = CallIds().rename([*first[:-1], *second[:-1], first[-1], second[-1], CALLS])
     assert [each.arguments for each in fold(events).message().calls] == ["1", "2"]
 
 
@@ -131,6 +152,7 @@ def test_twenty_megabytes_are_joined_once():
     assert len(message.text) == 20_000_000
 
 
-def test_a_thousand_calls_of_one_id_all_differ():
-    message = fold([*itertools.chain.from_iterable(call("a", "{}") for _ in range(1000)), CALLS]).message()
-    assert len({each.call_id for each in message.calls}) == 1000
+def test_twenty_thousand_calls_of_one_id_all_differ():
+    events = [*itertools.chain.from_iterable(call("a", "{}") for _ in range(20_000)), CALLS]
+    message = fold(CallIds().rename(events)).message()
+    assert len({each.call_id for each in message.calls}) == 20_000

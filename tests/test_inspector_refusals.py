@@ -1,12 +1,17 @@
 """What the embedded model refuses, in the words of each api."""
 
 import json
+from copy import deepcopy
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from bodies import (
+    CHAT,
     MESSAGES,
     NOTHING,
+    PLOT,
     Request,
     ask,
     assistant,
@@ -176,3 +181,75 @@ def test_openai_says_its_error_form():
     _, answer = chat(user("x"), called("call_1"), returned([picture(png())]))
     assert set(answer["error"]) == {"message", "type", "param", "code"}
     assert answer["error"]["param"] == "messages[2]"
+
+
+# What both refuse
+
+
+def tool_of(form: str) -> dict:
+    declared = {"name": "plot", "description": "Draws."}
+    function = {"type": "function", "function": {**declared, "parameters": PLOT}}
+    return {"anthropic": {**declared, "input_schema": PLOT}, "openai": function}[form]
+
+
+WHOLE = {
+    MESSAGES: {"model": "m", "max_tokens": 99, "tools": [tool_of("anthropic")], "messages": [*step("x"), assistant("y"), user("plot 3 in image 1")]},
+    CHAT: {"model": "m", "tools": [tool_of("openai")], "messages": [user("x"), called("call_1"), returned("y"), user("plot 3 in image 1")]},
+}  # fmt: skip
+LEAVES = st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=9)
+ODD_LEAVES = st.sampled_from(
+    ["/plot values=1e999", "plot 1e999", '/plot title="\\ud800"', "image 99", "user", "object"]
+)
+KEYS = st.sampled_from(
+    ["type", "text", "content", "role", "properties", "required", "anyOf", "items", "enum", "values"]
+)
+VALUES = st.recursive(
+    LEAVES | ODD_LEAVES,
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(KEYS, inner, max_size=3),
+    max_leaves=5,
+)
+
+
+def places(value: object, path: tuple = ()) -> list[tuple]:
+    """The path of every value inside a body."""
+    inner = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list | tuple) else ()
+    return [path, *(place for key, one in inner for place in places(one, (*path, key)))]
+
+
+def put(body: object, path: tuple, value: object) -> object:
+    if not path:
+        return value
+    changed = deepcopy(body)
+    changed[path[0]] = put(changed[path[0]], path[1:], value)
+    return changed
+
+
+@pytest.mark.parametrize("url", [MESSAGES, CHAT])
+@given(data=st.data(), value=VALUES)
+def test_a_body_with_anything_anywhere_gets_an_answer_or_a_refusal(url: str, data: st.DataObject, value: object):
+    body = put(WHOLE[url], data.draw(st.sampled_from(places(WHOLE[url]))), value)
+    status, _ = ask(Request(url, json.dumps(body).encode()))
+    assert status == 200 or 400 <= status < 500
+
+
+@pytest.mark.parametrize("url", [MESSAGES, CHAT])
+@pytest.mark.parametrize("value", ["1e999", "-1e999", "[1e999]", "9" * 5000, "[" * 9000, "[" * 9000 + "]" * 9000])
+@pytest.mark.parametrize("field", ["max_tokens", "temperature", "metadata", "response_format", "tools"])
+def test_numbers_and_depths_that_fit_no_type_are_refused(url: str, value: str, field: str):
+    rest = {key: one for key, one in WHOLE[url].items() if key != field}
+    raw = f'{json.dumps(rest)[:-1]}, "{field}": {value}}}'
+    status, chunks = ask(Request(url, raw.encode()))
+    assert refused((status, json.loads(b"".join(chunks))))
+
+
+@pytest.mark.parametrize("value", ['"\\ud800"', "1e999", "[" * 9000])
+def test_words_that_json_can_not_say_again_stay_words(value: str):
+    status, answer = claude(user(f"/plot values={value}"))
+    assert status == 200
+    assert all(isinstance(one, str) for one in answer["content"][0]["input"]["values"])
+
+
+@pytest.mark.parametrize("length", ["x", "-1", "1e3", ""])
+def test_a_length_that_is_no_number_is_refused(length: str):
+    status, _ = ask(Request(CHAT, b"{}", {"content-length": length}))
+    assert status == 400

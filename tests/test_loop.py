@@ -8,9 +8,23 @@ import pytest
 from fixtures import png
 from scripted import CLAUDE, FAULT, GPT, MODELS, check_usable, chunk, event, results, say, scripted, watch
 from showandtell import File, ToolResult
-from showandtell.agent.decide import EARLY, LIMIT
-from showandtell.events.types import ErrorEvent, FileEvent, Finish, ProviderFault, StepFinish, ToolOutput, Usage
+from showandtell.agent.decide import EARLY, LIMIT, MOST_CALLS, TOO_MANY, AskModel
+from showandtell.agent.loop import AT_ONCE, choice
+from showandtell.events.types import (
+    ErrorEvent,
+    FileEvent,
+    Finish,
+    ProviderFault,
+    StepFinish,
+    ToolInputDelta,
+    ToolInputEnd,
+    ToolInputStart,
+    ToolOutput,
+    ToolStart,
+    Usage,
+)
 
+OF_CALLS = (ToolInputStart, ToolInputDelta, ToolInputEnd, ToolStart, ToolOutput)
 each_api = pytest.mark.parametrize("model", MODELS)
 
 
@@ -225,6 +239,88 @@ def test_a_loop_without_end_makes_max_steps_calls_and_the_last_forbids_tools(mod
     assert results(run.messages)[2] == ("c1_3", LIMIT, True)
 
 
+def test_all_events_of_a_call_say_its_own_id():
+    again = say("", ("c1", "echo", "{}"))
+    _, events = go(scripted(again, again, say("Done."), tools=[echo])[0])
+    told = [one.call_id for one in events if isinstance(one, OF_CALLS)]
+    assert told == ["c1"] * len(OF_CALLS) + ["c1_2"] * len(OF_CALLS)
+
+
+@each_api
+@pytest.mark.parametrize("forced", ["required", "echo"])
+def test_a_forced_tool_is_forced_in_the_first_step_alone(model, forced):
+    again, done = say("", ("c1", "echo", "{}"), model=model), say("Done.", model=model)
+    agent, script = scripted(again, again, done, model=model, tools=[echo], tool_choice=forced)
+    go(agent)
+    first, *rest = [body["tool_choice"] for body in script.bodies]
+    assert first not in ("auto", {"type": "auto"})
+    assert rest == [{"type": "auto"} if model == CLAUDE else "auto"] * 2
+
+
+def test_a_choice_against_tools_stays():
+    assert choice("none", AskModel(2, forbid_tools=False)) == "none"
+    assert choice("required", AskModel(1, forbid_tools=True)) == "none"
+
+
+@each_api
+def test_of_a_flood_of_calls_the_first_run_and_every_call_has_one_result(model):
+    count = 2000
+    calls = [(f"c{at}", "echo", "{}") for at in range(count)]
+    agent, _ = scripted(say("", *calls, model=model), say("Done.", model=model), model=model, tools=[echo])
+    run, _ = go(agent)
+    told = results(run.messages)
+    assert [one for one in told if one[1] != TOO_MANY] == [
+        (f"c{at}", "you said nothing", False) for at in range(MOST_CALLS)
+    ]
+    assert (len(told), run.text) == (count, "Done.")
+
+
+def test_so_many_tools_run_at_a_time_and_no_more():
+    running, most = set(), []
+
+    async def work(number: int) -> str:
+        running.add(number)
+        most.append(len(running))
+        await asyncio.sleep(0)
+        running.remove(number)
+        return "done"
+
+    calls = [(f"c{at}", "work", f'{{"number": {at}}}') for at in range(2 * AT_ONCE)]
+    run, _ = go(scripted(say("", *calls), say("Done."), tools=[work])[0])
+    assert max(most) == AT_ONCE
+    assert [one[0] for one in results(run.messages)] == [one[0] for one in calls]
+
+
+@each_api
+def test_a_provider_that_pings_after_its_end_does_not_hold_the_run(model):
+    async def pinging():
+        yield say("Hello.", model=model)
+        for _ in range(1000):
+            yield b": ping\n\n"
+        raise AssertionError("it was read to its end")
+
+    run, _ = go(scripted(pinging, model=model)[0])
+    assert (run.text, run.status) == ("Hello.", "complete")
+
+
+@each_api
+def test_an_answer_without_end_is_a_typed_error_and_its_words_are_kept(model):
+    async def endless():
+        yield CUT[model]
+        for _ in range(20):
+            yield b": " + b"x" * 2**24 + b"\n\n"
+        raise AssertionError("it was read to its end")
+
+    run, _ = go(scripted(endless, model=model)[0])
+    assert (run.status, run.text, type(run.error).__name__) == ("error", "Half a sentence.", "BadAnswer")
+
+
+def test_an_error_says_which_place_it_means_and_how_long_to_wait():
+    agent, _ = scripted((400, b'{"error": {"message": "messages.0.content.1: too odd"}}'))
+    run, _ = go(agent)
+    assert (run.error.path, run.error.retry_after) == ("messages.0.content.1", None)
+
+
 @each_api
 def test_a_call_without_arguments_runs(model):
     run, _ = go(
@@ -261,10 +357,10 @@ def test_a_tool_that_gives_its_file_back_shows_it_again_under_its_number():
     assert [one.files for one in events if isinstance(one, ToolOutput)] == [(1,)]
 
 
-def test_a_reader_of_a_tool_that_breaks_is_an_error_result():
+def test_a_reader_of_a_tool_that_breaks_is_told_to_the_model():
     def get() -> File:
         return File.from_reader([].pop, 10, "image/png")
 
-    run, _ = go(scripted(say("", ("c1", "get", "{}")), say("Done."), tools=[get])[0])
-    assert "get failed with IndexError" in results(run.messages)[0][1]
-    assert run.status == "complete"
+    agent, script = scripted(say("", ("c1", "get", "{}")), say("Done."), tools=[get])
+    assert go(agent)[0].status == "complete"
+    assert "IndexError" in json.dumps(script.bodies[1])

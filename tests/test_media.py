@@ -22,7 +22,7 @@ from showandtell.media.child import MEDIA_MEMORY, answer_request
 from showandtell.media.claims import read_claim, spell_type
 from showandtell.media.describe import name_colour
 from showandtell.media.signatures import list_names, recognise
-from showandtell.media.worker import ChildFailed, Worker
+from showandtell.media.worker import ChildFailed, Crew, Worker
 
 DOCX = "application/vnd.openxmlformats-officedocument.wordprocessingml.document"
 
@@ -70,14 +70,16 @@ TEXTS = [
     ("notes.md", None, b"# words", "text/markdown", None),
     ("rows", "text/csv;charset=utf-8", b"a,b\n1,2\n", "text/csv", None),
     ("data.json", None, b'{"a": [1]}', "application/json", None),
-    ("cut.json", None, b'{"a": [1', "text/plain", "application/json"),
+    ("cut.json", None, b'{"a": [1', "text/plain", None),
+    ("cut", "application/json", b'{"a": [1', "text/plain", "application/json"),
     ("page.png", "image/png", b"\n <!DOCTYPE html><p>hi", "text/html", "image/png"),
-    ("page.txt", None, b"<!-- x --><script>alert(1)</script>", "text/html", "text/plain"),
+    ("page.txt", None, b"<!-- x --><script>alert(1)</script>", "text/html", None),
     ("mark.xml", None, b'<?xml version="1.0"?><svg/>', "image/svg+xml", None),
     ("list.xml", None, b'<?xml version="1.0"?><list/>', "application/xml", None),
     ("words", "picture", b"words", "text/plain", "'picture', which is no media type"),
     ("raw", None, b"a\0b", "application/octet-stream", None),
-    ("latin.txt", None, b"caf\xe9", "application/octet-stream", "text/plain"),
+    ("raw.txt", None, b"caf\xe9\1", "application/octet-stream", "text/plain"),
+    ("latin", None, b"caf\xe9", "application/octet-stream", None),
 ]
 REFUSED = [
     ("empty.png", b"", "is empty"),
@@ -93,6 +95,9 @@ REFUSED = [
     ),
     ("blank.pdf", fixtures.pdf(), "has no pages"),
     ("locked.pdf", fixtures.locked_pdf(), "is locked with a password"),
+    ("latin.txt", b"caf\xe9\r\n\tau lait", "is not UTF-8 text: save it as UTF-8"),
+    ("wide.csv", "a,b\n".encode("utf-16"), "is not UTF-8 text: save it as UTF-8"),
+    ("wide.json", b"\xfe\xff" + "[1]".encode("utf-16-be"), "is not UTF-8 text: save it as UTF-8"),
     ("torn.pdf", b"%PDF-1.7\n" + bytes(200), "can't be opened"),
 ]
 NO_DECODER = Worker((sys.executable, "-c", "input()"))
@@ -102,6 +107,13 @@ def save(folder: Path, name: str, data: bytes) -> Path:
     path = folder / name
     path.write_bytes(data)
     return path
+
+
+def warm() -> Worker:
+    """The child that is asked first."""
+    worker = gate.MEDIA.free.get()
+    gate.MEDIA.free.put(worker)
+    return worker
 
 
 def prove(folder: Path, data: bytes, name: str = "file", claimed: str | None = None) -> gate.Proof:
@@ -149,7 +161,9 @@ def test_media_types_have_one_spelling_or_none(claimed, spelled):
 
 
 def test_a_false_claim_is_corrected_and_kept(tmp_path):
-    assert prove(tmp_path, fixtures.png(), "photo.jpg").corrected == "image/jpeg"
+    assert prove(tmp_path, fixtures.png(), "photo.jpg", "image/jpeg").corrected == "image/jpeg"
+    assert prove(tmp_path, fixtures.png(), "photo.jpg").corrected is None
+    assert prove(tmp_path, fixtures.png(), "photo.pdf").corrected == "application/pdf"
     assert prove(tmp_path, fixtures.png(), "photo.png", "image/jpg").corrected == "image/jpeg"
     assert prove(tmp_path, fixtures.png(), "photo.jpg", "image/png").corrected is None
 
@@ -221,7 +235,7 @@ def test_a_decoder_that_dies_costs_one_file_only(tmp_path, monkeypatch):
 
 def test_a_decoder_that_hangs_is_killed_and_replaced(tmp_path, monkeypatch):
     prove(tmp_path, fixtures.png())
-    hung = gate.MEDIA.process
+    hung = warm().process
     os.kill(hung.pid, signal.SIGSTOP)
     with monkeypatch.context() as patched:
         patched.setattr(gate, "SECONDS", 0.05)
@@ -233,14 +247,14 @@ def test_a_decoder_that_hangs_is_killed_and_replaced(tmp_path, monkeypatch):
 
 def test_a_decoder_killed_between_two_files_is_started_anew(tmp_path):
     prove(tmp_path, fixtures.png())
-    gate.MEDIA.process.kill()
-    gate.MEDIA.process.wait()
+    warm().process.kill()
+    warm().process.wait()
     assert prove(tmp_path, fixtures.png()).pixels == (8, 8)
 
 
 def test_the_child_lives_within_limits_and_without_keys(tmp_path, monkeypatch):
     prove(tmp_path, fixtures.png())
-    child = gate.MEDIA.process.pid
+    child = warm().process.pid
     assert resource.prlimit(child, resource.RLIMIT_AS)[0] == MEDIA_MEMORY
     assert resource.prlimit(child, resource.RLIMIT_FSIZE)[0] == 0
     monkeypatch.setenv("OPENAI_API_KEY", "secret")
@@ -265,7 +279,7 @@ def test_a_picture_beyond_the_childs_memory_is_refused_by_name(tmp_path):
     worker.stop()
 
 
-def test_many_threads_share_one_child(tmp_path):
+def test_many_threads_share_two_children(tmp_path):
     paths = [save(tmp_path, f"{width}.png", fixtures.png(width)) for width in range(1, 25)]
     with ThreadPoolExecutor(8) as pool:
         proofs = list(pool.map(lambda path: gate.prove(path, claimed=None, name=path.name), paths))
@@ -274,20 +288,34 @@ def test_many_threads_share_one_child(tmp_path):
 
 def test_a_forked_process_starts_a_child_of_its_own(tmp_path):
     prove(tmp_path, fixtures.png())
-    ours = gate.MEDIA.process.pid
-    held = gate.MEDIA.lock
-    held.acquire()  # as another thread may, at that moment
+    ours = warm().process.pid
+    held = [gate.MEDIA.free.get() for _ in gate.MEDIA.workers]  # as other threads may, at that moment
     fork = os.fork()
     if fork == 0:
         signal.alarm(20)
         proof = prove(tmp_path, fixtures.png(3))
-        mine = gate.MEDIA.process.pid
+        mine = warm().process.pid
         gate.close()
         os._exit(0 if proof.pixels == (3, 8) and mine != ours else 1)
-    held.release()
+    for worker in reversed(held):
+        gate.MEDIA.free.put(worker)
     assert os.waitpid(fork, 0)[1] == 0
     assert prove(tmp_path, fixtures.png()).pixels == (8, 8)
-    assert gate.MEDIA.process.pid == ours
+    assert warm().process.pid == ours
+
+
+def test_a_file_that_takes_all_its_time_leaves_a_child_for_the_others(tmp_path):
+    held = gate.MEDIA.free.get()
+    assert prove(tmp_path, fixtures.png()).pixels == (8, 8)
+    gate.MEDIA.free.put(held)
+
+
+def test_a_question_that_no_child_is_free_for_is_given_up_by_name(tmp_path, monkeypatch):
+    busy = Crew((sys.executable, "-c", "input()"), 0)
+    monkeypatch.setattr(busy, "patience", 0.01)
+    monkeypatch.setattr(gate, "MEDIA", busy)
+    with pytest.raises(BadFile, match=r"late\.png could not be looked at in time"):
+        prove(tmp_path, fixtures.png(), "late.png")
 
 
 def test_no_decoder_is_imported_outside_the_child():

@@ -2,11 +2,17 @@
 
 import base64
 import json
+from contextlib import suppress
+from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from fixtures import jpeg, png
 from showandtell import BadConversation, explain, load, render
+from showandtell.content import History
+from showandtell.records import parse
 
 CLAUDE = "anthropic:claude-sonnet-4-5"
 
@@ -117,9 +123,14 @@ def test_files_inside_json_are_named_by_pointer(folder):
         ({"path": "plan.png", "number": 0}, ">= 1"),
         ({"path": "plan.png", "colour": "red"}, "colour"),
         ({"path": 5}, "Expected"),
+        ({"path": "plan.png", "number": 1_000_000_001}, "<= 1000000000"),
+        ({"path": "a\0b"}, r"messages\[0\].*null"),
+        ({"path": "circle"}, r"messages\[0\].*leads in a circle"),
+        ({"uri": "https://["}, r"messages\[0\].*is no address"),
     ],
 )
 def test_a_wrong_file_says_what_is_wrong(folder, file, problem):
+    (folder / "circle").symlink_to(folder / "circle")
     with pytest.raises(BadConversation, match=problem):
         explain(load(with_file(folder, **file)), model=CLAUDE)
 
@@ -153,6 +164,30 @@ def test_a_file_that_is_no_conversation_says_so(folder, value, problem):
 def test_a_wrong_part_says_what_is_wrong(folder, part, problem):
     with pytest.raises(BadConversation, match=problem):
         explain(load(written(folder, {"version": 1, "messages": [{"role": "user", "parts": [part]}]})), model=CLAUDE)
+
+
+DEEP = b"[" * 6000 + b"]" * 6000
+CALL = b'{"type":"tool_call","call_id":"c","tool":"t","arguments":%s}'
+
+
+@pytest.mark.parametrize("value", [DEEP, b"[" * 101 + b"1" + b"]" * 101, b"1e999", b'"\xff"'])
+@pytest.mark.parametrize("part", [b'{"type":"json","value":%s}', CALL], ids=["value", "arguments"])
+def test_a_value_that_nobody_can_read_is_told(tmp_path, part, value):
+    data = b'{"version":1,"messages":[{"role":"assistant","parts":[%s]}]}' % (part % value)
+    with pytest.raises(BadConversation, match=r"messages\[0\]|the conversation is no conversation file"):
+        parse(data, tmp_path)
+
+
+@given(st.binary(max_size=40))
+def test_whatever_stands_for_a_value_is_read_or_told(value):
+    data = b'{"version":1,"messages":[{"role":"assistant","parts":[%s]}]}' % (CALL % value)
+    with suppress(BadConversation):
+        assert isinstance(parse(data, Path("/nowhere")), History)
+
+
+def test_a_path_stays_bound_to_the_folder_of_its_conversation(folder):
+    (draft,) = load(with_file(folder, path="plan.png", name="x.png"))
+    assert draft.parts[0].within == folder.resolve()
 
 
 def test_an_approval_may_stand_between_a_call_and_its_result(folder):

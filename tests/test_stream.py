@@ -1,11 +1,20 @@
-"""What every stream parser does alike, whichever api it reads."""
+"""What every stream parser does alike, whichever api it reads, and what an exchange does with hostile answers."""
+
+import asyncio
+import math
+from contextlib import aclosing
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from showandtell.errors import BadAnswer
-from showandtell.events.types import TextDelta
+from scripted import CLAUDE, GPT, event, say
+from showandtell.errors import BadAnswer, ProviderError
+from showandtell.events.types import StepEnd, TextDelta, ToolInputStart
+from showandtell.providers.exchange import MAX_ERROR, read, wait_of
+from showandtell.providers.http import Answer
 from showandtell.wire import parse_anthropic, parse_openai_chat
-from showandtell.wire.stream import LARGEST_EVENT
+from showandtell.wire.stream import LARGEST_ANSWER, LARGEST_EVENT
 
 GOOD = b'data: {"choices":[{"index":0,"delta":{"content":"hello"}}]}\n\n'
 each_parser = pytest.mark.parametrize("parser", [parse_anthropic.Parser, parse_openai_chat.Parser])
@@ -29,3 +38,155 @@ def test_a_chunk_that_is_no_json_is_an_error_at_once_where_nothing_came_before(p
 def test_an_event_without_end_is_given_up(parser):
     with pytest.raises(BadAnswer, match="larger than"):
         parser().feed(b"data: " + b"x" * LARGEST_EVENT)
+
+
+@each_parser
+def test_an_answer_without_end_is_given_up(parser):
+    reading, comment = parser(), b": " + b"x" * (LARGEST_EVENT // 2) + b"\n\n"
+    with pytest.raises(BadAnswer, match="larger than"):
+        [reading.feed(comment) for _ in range(2 + LARGEST_ANSWER // len(comment))]
+
+
+DEEP = b"[" * 100_000
+HOSTILE = [
+    b'{"type":5, garbage',
+    b'{"type":"message_delta","usage":{"input_tokens":1e999}}',
+    b'{"type":"message_delta","usage":{"input_tokens":1e999},"x":' + DEEP,
+    b'{"type":"content_block_start","content_block":{"type":"tool_use","input":{"a":"\xff"}}}',
+    b'{"type":"message_delta","usage":' + DEEP,
+    b'{"type":5,"x":' + DEEP,
+]
+
+
+@pytest.mark.parametrize("data", HOSTILE)
+def test_hostile_bytes_are_a_bad_answer_and_nothing_else(data):
+    parser = parse_anthropic.Parser()
+    with pytest.raises(BadAnswer):
+        parser.feed(b"data: " + data + b"\n\n") and parser.finish()
+
+
+@each_parser
+@given(st.binary(max_size=60))
+def test_no_bytes_raise_anything_but_a_bad_answer(parser, data):
+    reading = parser()
+    try:
+        reading.feed(b"data: " + data + b"\n\n")
+        reading.finish()
+    except BadAnswer:
+        assert reading.done
+
+
+def test_a_whole_body_with_hostile_bytes_is_a_bad_answer():
+    call = b'{"content":[{"type":"tool_use","input":{"a":"\xff"}}]}'
+    for data in (call, b'{"content":[' + DEEP, b'{"usage":{"input_tokens":1e999}}'):
+        with pytest.raises(BadAnswer):
+            parse_anthropic.whole(data)
+
+
+def test_many_calls_without_an_index_cost_no_search_each():
+    pieces = b",".join(b'{"id":"c%d","function":{"name":"f","arguments":"{}"}}' % at for at in range(20_000))
+    parser = parse_openai_chat.Parser()
+    events = parser.feed(b'data: {"choices":[{"delta":{"tool_calls":[' + pieces + b"]}}]}\n\n")
+    assert len({one.call_id for one in events if isinstance(one, ToolInputStart)}) == 20_000
+
+
+async def forever(*first, then):
+    """A body that goes on for longer than anybody should listen."""
+    for piece in first:
+        yield piece
+    for _ in range(1000):
+        yield then
+    raise AssertionError("it was read to its end")
+
+
+def gather(answer, parser):
+    """All events of one answer."""
+
+    async def collect():
+        try:
+            async with aclosing(read(answer, parser)) as batches:
+                return [one async for batch in batches for one in batch]
+        finally:
+            assert answer.body.ag_frame is None  # closed at once, so that its connection is free
+
+    return asyncio.run(collect())
+
+
+@pytest.mark.parametrize(("model", "parser"), [(CLAUDE, parse_anthropic.Parser), (GPT, parse_openai_chat.Parser)])
+def test_who_goes_on_after_the_end_is_not_listened_to(model, parser):
+    body = forever(say("Hello.", model=model), then=b": ping\n\n")
+    assert isinstance(gather(Answer(200, {}, body), parser())[-1], StepEnd)
+
+
+@each_parser
+def test_who_goes_on_after_a_bad_chunk_is_not_listened_to(parser):
+    first = say("Hi.", model=GPT if parser is parse_openai_chat.Parser else CLAUDE)[:-150]
+    body = forever(first + b"\n\ndata: {no\n\n", then=b"")
+    with pytest.raises(BadAnswer):
+        gather(Answer(200, {}, body), parser())
+
+
+def refusal(body, headers=None):
+    """What an error answer raises."""
+    with pytest.raises(ProviderError) as caught:
+        gather(Answer(400, headers or {}, body), parse_anthropic.Parser())
+    return caught.value
+
+
+def test_an_error_body_without_end_is_read_so_far_and_no_further():
+    assert refusal(forever(then=b"x" * 1024)).text == "x" * 500
+
+
+async def once(data):
+    yield data
+    raise ConnectionResetError(104)
+
+
+ERRORS = [
+    (
+        b'{"type":"error","error":{"message":"messages.2.content.0.image.source: too large"}}',
+        "messages.2.content.0.image.source: too large",
+        "messages.2.content.0.image.source",
+    ),
+    (b'{"error":{"message":"No.","param":"input[3].output[0]","code":400}}', "No.", "input[3].output[0]"),
+    (b'{"error":{"message":"Slow down: you are at 9","param":null}}', "Slow down: you are at 9", None),
+    (b'{"error":"model not found"}', "model not found", None),
+    (b'{"message":"The model is not there"}', "The model is not there", None),
+    (b"<html>", "<html>", None),
+    (b"[1]", "[1]", None),
+]
+
+
+@pytest.mark.parametrize(("body", "text", "path"), ERRORS)
+def test_an_error_body_gives_its_words_and_the_place_they_mean(body, text, path):
+    error = refusal(once(body))
+    assert (error.text, error.path, error.status, error.retry_after) == (text, path, 400, None)
+
+
+def test_an_error_body_that_is_nested_without_end_is_told_as_it_came():
+    deep = b'{"error":' + b"[" * (MAX_ERROR - 9)
+    assert refusal(once(deep)).text == deep[:500].decode()
+
+
+@pytest.mark.parametrize(
+    ("header", "seconds"),
+    [
+        *[("2.5", 2.5), ("0", 0), ("-3", None), ("nan", None), ("1e999", None), ("soon", None)],
+        *[("Thu, 01 Jan 1970 00:01:40 GMT", 40.0), ("Thu, 01 Jan 1970 00:00:00 GMT", 0)],
+    ],
+)
+def test_how_long_to_wait_is_said_in_seconds_or_as_a_date(header, seconds):
+    assert wait_of(header, now=60) == seconds
+    assert refusal(once(b"no"), {"retry-after": "7"}).retry_after == 7
+
+
+@given(st.text(max_size=40))
+def test_any_retry_header_is_a_finite_wait_or_none(header):
+    seconds = wait_of(header, now=0)
+    assert seconds is None or (seconds >= 0 and math.isfinite(seconds))
+
+
+def test_a_fault_of_the_stream_ends_it():
+    parser = parse_anthropic.Parser()
+    parser.feed(event("error", error={"type": "overloaded_error", "message": "Overloaded"}))
+    assert parser.done

@@ -19,7 +19,7 @@ MAY = {
     "events": {"content", "files", "errors"},
     "delivery": {"content", "files", "errors", "capabilities"},
     "wire": {"content", "files", "errors", "capabilities", "events", "delivery", "sse"},
-    "adopt": {"content", "errors", "wire"},
+    "adopt": {"content", "errors", "wire", "media.claims"},
     "collecting": {"content", "files", "errors", "media.signatures", "media.claims"},
     "foreign": {"content", "files", "errors", "collecting"},
     "collect": {"content", "errors", "collecting", "foreign"},

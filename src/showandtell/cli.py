@@ -1,45 +1,40 @@
 """The command line: `chat`, `ask`, `render`, `explain`, `matrix`.
 
-Exit status: 0 complete, 1 error, 2 usage, 3 incomplete, 4 refused, 130 interrupted.
+Exit status: 0 complete, 1 error, 2 usage, 3 incomplete, 4 refused, 130 interrupted, 143 and 129 ended by a signal.
 """
 
 from __future__ import annotations
 
 import asyncio
-import importlib
+import signal
 import sys
-from collections.abc import Callable, Iterable
 from enum import StrEnum
+from importlib.metadata import version
 from pathlib import Path
-from typing import Annotated, Any
+from types import FrameType
+from typing import Annotated
 
 import msgspec
 import typer
 
-from showandtell import records, terminal
-from showandtell.agent.agent import Agent, Run
+from showandtell import chat as chatting
+from showandtell import given, records, terminal
+from showandtell.agent.agent import Agent
 from showandtell.agent.builtin import builtin_tools
-from showandtell.agent.tools import Tool, as_tool
+from showandtell.attachments.shelf import MAX_FILE_BYTES
 from showandtell.capabilities import matrix as table
-from showandtell.content import Draft, File, History, ToolCall
-from showandtell.errors import BadInput, ShowAndTellError, UnknownModel, UnsupportedFile
-from showandtell.events.types import ApprovalNeeded, Event, Status
+from showandtell.chat import ENDING, EXIT, INTERRUPTED
+from showandtell.content import File
+from showandtell.errors import ShowAndTellError, UnknownModel, UnsupportedFile
+from showandtell.events.types import ErrorEvent, Event, Finish
+from showandtell.given import WrongUsage
+from showandtell.providers.rows import connect
 from showandtell.rendering import explain as explain_files
 from showandtell.rendering import render as render_request
 from showandtell.samples import folder as samples
 
-EXIT: dict[Status, int] = {"complete": 0, "error": 1, "incomplete": 3, "waiting": 3, "refused": 4}
-INTERRUPTED = 130
-
-GREETING = """\
-Show & Tell. You are talking to {model}.{inspector}
-Tools: {tools}. read_file serves {folder}.
-Try one of these, or write what you like (/attach PATH adds a file of yours, Ctrl-D ends):
-  /read_file path=invoice.pdf
-  Show me harbour.png and tell me what the text in it says.
-  /chart title="Apples" values=3,1,4,1,5
-"""
-INSPECTOR = " It is not a language model: it reads what it is sent, and says what arrived."
+#: DEL and the C1 controls, which JSON allows as they are.
+CONTROLS = {code: f"\\u{code:04x}" for code in range(0x7F, 0xA0)}
 
 app = typer.Typer(
     help="Tools that show, not just tell: what a tool returns reaches every model.",
@@ -53,6 +48,11 @@ Tools = Annotated[str | None, typer.Option("--tools", help="MODULE:NAME, a list 
 Folder = Annotated[Path | None, typer.Option("--folder", help="the folder that read_file serves; default: our samples")]
 Strict = Annotated[bool, typer.Option("--strict", help="refuse when any file can't be shown")]
 AsJson = Annotated[bool, typer.Option("--json", help="one JSON value a line")]
+Most = Annotated[
+    int,
+    typer.Option("--max-file-bytes", envvar="SHOWANDTELL_MAX_FILE_BYTES", min=1, help="the most one file may have"),
+]
+Verbose = Annotated[bool, typer.Option("--verbose", "-v", help="print the traceback of a tool that fails")]
 
 
 class Place(StrEnum):
@@ -62,22 +62,36 @@ class Place(StrEnum):
     user = "user"
 
 
+def tell_version(wanted: bool) -> None:
+    """Print the version, and nothing else."""
+    if wanted:
+        typer.echo(f"showandtell {version('showandtell')}")
+        raise typer.Exit
+
+
+@app.callback()
+def choose(
+    _: Annotated[
+        bool, typer.Option("--version", callback=tell_version, is_eager=True, help="print the version")
+    ] = False,
+) -> None:
+    """Tools that show, not just tell: what a tool returns reaches every model."""
+
+
 @app.command()
-def chat(model: Model = "inspector", tools: Tools = None, folder: Folder = None, strict: Strict = False) -> None:
+def chat(
+    model: Model = "inspector",
+    tools: Tools = None,
+    folder: Folder = None,
+    strict: Strict = False,
+    max_file_bytes: Most = MAX_FILE_BYTES,
+    verbose: Verbose = False,
+) -> None:
     """Chat in the terminal. Where stdin is no terminal it takes one message a line, and ends with the input."""
-    agent = make_agent(model, tools, folder, strict=strict)
-    asking = sys.stdin.isatty()
-    hint = INSPECTOR if agent.target.provider == "inspector" else ""
-    names = ", ".join(agent.tools)
-    typer.echo(GREETING.format(model=agent.target.name, inspector=hint, tools=names, folder=folder or "our samples"))
-    conversation, files, status = agent.conversation(), list[File](), 0
-    while (line := read_line(asking=asking)) is not None:
-        if line.startswith("/attach "):
-            files += attach(line.removeprefix("/attach ").strip())
-        elif line.strip():
-            status = answer(agent, asking, line, files=files, conversation=conversation)
-            files = []
-    raise typer.Exit(0 if asking else status)
+    terminal.tell_log(verbose=verbose)
+    agent = make_agent(model, tools, folder, max_file_bytes, strict=strict)
+    connect(agent.target)  # raises before anybody has written a word for nothing
+    raise typer.Exit(chatting.hold(agent, folder))
 
 
 @app.command()
@@ -88,13 +102,41 @@ def ask(
     tools: Tools = None,
     folder: Folder = None,
     strict: Strict = False,
+    max_file_bytes: Most = MAX_FILE_BYTES,
     json: AsJson = False,
+    verbose: Verbose = False,
 ) -> None:
     """Ask once: words as they come, a line for each tool call, file and receipt; with --json all events."""
-    agent = make_agent(model, tools, folder, strict=strict)
-    files = [existing(path) for path in attach or []]
-    show = print_json if json else terminal.Printer().event
-    raise typer.Exit(asyncio.run(watch(agent.run(text, files=files), show)))
+    terminal.tell_log(verbose=verbose)
+    files = [File.from_path(given.existing(path.expanduser(), "--attach: ")) for path in attach or []]
+    if not text.strip() and not files:
+        raise WrongUsage("there is nothing to ask: say something, or give a file with --attach")
+    try:
+        agent = make_agent(model, tools, folder, max_file_bytes, strict=strict)
+        raise typer.Exit(watch(agent, text, files, json=json))
+    except ShowAndTellError as error:
+        if json:
+            print_json(ErrorEvent(type(error).__name__, str(error)))
+            print_json(Finish("error", str(error)))
+        raise
+
+
+def watch(agent: Agent, text: str, files: list[File], *, json: bool) -> int:
+    """Show one run; gives the exit status. Whatever interrupts it, the last line of JSON is a `finish`."""
+    run = agent.run(text if text.strip() else None, files=files)
+    finished = False
+
+    def show(event: Event) -> None:
+        nonlocal finished
+        finished = isinstance(event, Finish)
+        print_json(event)
+
+    try:
+        return asyncio.run(chatting.watch(run, show if json else terminal.Printer().event))
+    except (KeyboardInterrupt, SystemExit):
+        if json and not finished:
+            print_json(Finish("incomplete", "cancelled", run.usage))
+        raise
 
 
 @app.command()
@@ -104,7 +146,7 @@ def render(
     strict: Strict = False,
 ) -> None:
     """Print the exact request body that would be sent."""
-    request = render_request(records.load(conversation), model=model, strict=strict)
+    request = render_request(records.load(given.existing(conversation)), model=model, strict=strict)
     for piece in request.chunks():
         sys.stdout.buffer.write(piece)
     sys.stdout.buffer.write(b"\n")
@@ -114,18 +156,33 @@ def render(
 def explain(
     paths: Annotated[list[Path], typer.Argument(help="a conversation file, or any files")],
     model: Model = "inspector",
-    place: Annotated[Place, typer.Option("--as", help="whether a tool or the user brings the files")] = Place.tool,
+    place: Annotated[
+        Place | None, typer.Option("--as", help="whether a tool (the default) or the user brings the files")
+    ] = None,
     strict: Strict = False,
     json: AsJson = False,
 ) -> None:
     """Say what a model would be given of each file, why, and how we know."""
-    history = records.load(paths[0]) if len(paths) == 1 and is_conversation(paths[0]) else brought(paths, place)
-    found = explain_files(history, model=model, strict=strict)
+    talk = given.conversation(paths)
+    if talk is not None and place is not None:
+        raise WrongUsage(f"{paths[0]} is a conversation, which says who brought its files: leave --as away")
+    files = given.brought_by_user if place is Place.user else given.brought_by_tool
+    found = explain_files(talk if talk is not None else files(paths), model=model, strict=strict)
+    hint_at_conversations(paths)
     if json:
         typer.echo(msgspec.json.encode([receipt.record() for receipt in found]).decode())
         return
-    for line in terminal.receipts(found, model):
+    brought = None if talk is not None else f"from {'the user' if place is Place.user else 'a tool'}"
+    for line in terminal.receipts(found, model, brought):
         typer.echo(line)
+
+
+def hint_at_conversations(paths: list[Path]) -> None:
+    """Say that a conversation among other files is explained as a file."""
+    for path in paths if len(paths) > 1 else []:
+        if given.is_conversation(path):
+            hint = f"{path} is explained as a file here: name it alone to explain the conversation in it"
+            typer.echo(f"showandtell: {terminal.plain(hint)}", err=True)
 
 
 @app.command()
@@ -139,130 +196,50 @@ def matrix(
     _ = markdown  # the plain form is Markdown, which reads well in a terminal, too
 
 
-def make_agent(model: str, tools: str | None, folder: Path | None, *, strict: bool) -> Agent:
+def make_agent(model: str, tools: str | None, folder: Path | None, max_file_bytes: int, *, strict: bool) -> Agent:
     """An agent with the built-in tools and those that were named; a named one replaces a built-in of its name."""
     if folder is not None and not folder.is_dir():
-        raise typer.BadParameter(f"{folder} is no folder", param_hint="--folder")
-    named = {one.name: one for one in map(as_tool, import_tools(tools))}
-    found = {one.name: one for one in map(as_tool, builtin_tools(folder or samples()))} | named
-    return Agent(model, tools=found.values(), strict=strict)
-
-
-def import_tools(name: str | None) -> Iterable[Callable[..., Any] | Tool]:
-    """The list of tools at MODULE:NAME; the current folder counts."""
-    if name is None:
-        return []
-    module, _, attribute = name.partition(":")
-    sys.path.insert(0, str(Path.cwd()))
-    try:
-        found = getattr(importlib.import_module(module), attribute)
-    except (ImportError, AttributeError, ValueError) as error:
-        raise typer.BadParameter(f"{name}: {error}; write MODULE:NAME", param_hint="--tools") from error
-    return [found] if callable(found) else found
-
-
-def existing(path: Path) -> File:
-    """A file of the user's, which must be there."""
-    if not path.is_file():
-        raise typer.BadParameter(f"there is no file {path}", param_hint="--attach")
-    return File.from_path(path)
-
-
-def attach(path: str) -> list[File]:
-    """The same in a chat, where a wrong path is said and forgotten."""
-    if not Path(path).is_file():
-        typer.echo(f"there is no file {path}")
-        return []
-    typer.echo(f"{path} goes with your next message")
-    return [File.from_path(path)]
-
-
-def read_line(*, asking: bool) -> str | None:
-    """The next message; None at the end of the input."""
-    if not asking:
-        line = sys.stdin.readline()
-        if line.strip():
-            typer.echo(f"> {terminal.plain(line.strip())}")
-        return line.rstrip("\n") if line else None
-    try:
-        return input("> ")
-    except (EOFError, KeyboardInterrupt):
-        typer.echo()
-        return None
-
-
-def answer(agent: Agent, asking: bool, text: str | None, **settings: Any) -> int:
-    """One message of a chat; an interrupt stops this answer alone, and calls that wait are put to the person."""
-    waiting: list[ApprovalNeeded] = []
-    printer = terminal.Printer()
-
-    def show(event: Event) -> None:
-        printer.event(event)
-        if isinstance(event, ApprovalNeeded):
-            waiting.append(event)
-
-    try:
-        status = asyncio.run(watch(agent.run(text, **settings), show))
-    except KeyboardInterrupt:
-        printer.line("[stopped]")
-        return INTERRUPTED
-    if waiting and asking:
-        said = {one.call_id: input(f"allow {one.tool}? [y/N] ").lower().startswith("y") for one in waiting}
-        return answer(agent, asking, None, approvals=said, conversation=settings["conversation"])
-    return status
-
-
-async def watch(run: Run, show: Callable[[Event], None]) -> int:
-    """Show a run's events; gives the exit status."""
-    async for event in run:
-        show(event)
-    return EXIT[run.status]
+        raise WrongUsage(f"--folder: {folder} is no folder")
+    named = given.import_tools(tools) if tools is not None else []
+    found = given.merged(builtin_tools(folder or samples()), named)
+    return Agent(model, tools=found, strict=strict, max_file_bytes=max_file_bytes)
 
 
 def print_json(event: Event) -> None:
-    """One event a line."""
-    sys.stdout.write(msgspec.json.encode(event).decode() + "\n")
+    """One event a line, control characters as JSON escapes: they could drive the terminal."""
+    sys.stdout.write(msgspec.json.encode(event).decode().translate(CONTROLS) + "\n")
     sys.stdout.flush()
 
 
-def is_conversation(path: Path) -> bool:
-    """Whether a file is one of ours: a JSON object with messages."""
-    if path.suffix != ".json":
-        return False
-    try:
-        value = msgspec.json.decode(path.read_bytes())
-    except (OSError, msgspec.DecodeError, UnicodeDecodeError):
-        return False
-    return isinstance(value, dict) and "messages" in value
+def leave(number: int, _: FrameType | None) -> None:
+    """End after a signal as after an exit, so that temporary files are removed."""
+    sys.exit(128 + number)
 
 
-def brought(paths: list[Path], place: Place) -> History:
-    """A conversation in which a tool, or the user, brings these files."""
-    for path in paths:
-        if not path.is_file():
-            raise typer.BadParameter(f"there is no file {path}")
-    files = tuple(File.from_path(path) for path in paths)
-    if place is Place.user:
-        return History([Draft("user", files)])
-    call = ToolCall("call_1", "tool", "{}")
-    return records.History((Draft("user"), Draft("assistant", (call,)), Draft("tool", files, call.call_id, call.tool)))
+def heed_signals() -> None:
+    """Turn the signals that ask for an end into one; what `nohup` ignores stays ignored."""
+    for number in ENDING:
+        if signal.getsignal(number) is not signal.SIG_IGN:
+            signal.signal(number, leave)
 
 
 def main() -> None:
     """Run the command line; every error of ours is one line on stderr and an exit status."""
+    terminal.forgive_encodings()
+    heed_signals()
     try:
         app()
     except KeyboardInterrupt:
         sys.exit(INTERRUPTED)
     except UnsupportedFile as error:
         fail(error, EXIT["refused"])
-    except UnknownModel as error:
+    except (UnknownModel, WrongUsage) as error:
         fail(error, 2)
-    except (BadInput, ShowAndTellError) as error:
+    except ShowAndTellError as error:
         fail(error, 1)
 
 
 def fail(error: Exception, status: int) -> None:
     """Say an error and leave."""
-    sys.stderr.write(f"showandtell: {terminal.plain(error)}\n")
+    sys.stderr.write(f"showandtell: {' '.join(terminal.plain(error).split())}\n")
     sys.exit(status)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import io
 from collections import deque
-from collections.abc import Iterable, Mapping, Sequence, ValuesView
+from collections.abc import Collection, Iterable, Mapping, Sequence, ValuesView
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from math import isfinite
@@ -30,6 +30,22 @@ Plain: TypeAlias = str | int | float | None
 PARTS = (File, Shown, Text, Json)
 #: A bound that no honest result reaches, and that stops one which holds itself.
 DEEPEST = 100
+#: The same structure in many places is small in memory and without bound as JSON; what holds more is data for a file.
+MOST_NODES = 1_000_000
+#: No shorter key has a file written out in it.
+LONG_KEY = 24
+
+
+class Findings(list[Collected]):
+    """The parts and files that a walk has met, in order, and how many values it has visited."""
+
+    visited = 0
+
+    def visit(self, count: int) -> None:
+        """Count values before they are walked; Misfit where they are too many."""
+        self.visited += count
+        if self.visited > MOST_NODES:
+            raise Misfit(f"more than {MOST_NODES:,} values in all; return less of it, or a file")
 
 
 def collect(value: object) -> tuple[Collected, ...]:
@@ -38,7 +54,7 @@ def collect(value: object) -> tuple[Collected, ...]:
     Raises `BadValue`, which names the place, for NaN, for bytes of no known type, and for objects that have no JSON.
     """
     try:
-        found: list[Collected] = []
+        found = Findings()
         return tuple(cut(walk(read_whole(value), 0, found), holds=bool(found)))
     except Misfit as misfit:
         raise misfit.located() from None
@@ -55,7 +71,7 @@ def read_whole(value: object) -> object:
     return value if parts is None else ToolResult(*parts)
 
 
-def walk(value: object, depth: int, found: list[Collected]) -> Node:
+def walk(value: object, depth: int, found: Findings) -> Node:
     """Make a plain tree of a value; every part and file goes into `found`, too, as it is met."""
     kind = type(value)
     if kind is str:
@@ -73,7 +89,7 @@ def walk(value: object, depth: int, found: list[Collected]) -> Node:
     return walk_object(value, depth, found)
 
 
-def read_string(text: str, found: list[Collected]) -> Node:
+def read_string(text: str, found: Findings) -> Node:
     """Words as they are, with no lone surrogate; files that are written out in them stand beside them."""
     pieces = split_files(text)
     if pieces is None:
@@ -89,23 +105,24 @@ def check_finite(value: float) -> float:
     raise Misfit(f"{value} has no JSON; return None or a string instead")
 
 
-def note(part: Collected, found: list[Collected]) -> Collected:
+def note(part: Collected, found: Findings) -> Collected:
     """Put a part on record."""
     found.append(part)
     return part
 
 
-def walk_dict(value: Mapping[object, object], depth: int, found: list[Collected]) -> Node:
+def walk_dict(value: Mapping[object, object], depth: int, found: Findings) -> Node:
     """A mapping with string keys, or what it stands for where it is a block of content."""
     if "type" in value or "content" in value:
         stands = recognise(value)
         if stands is not None:
             return walk_several(stands, depth, found)
+    found.visit(len(value))
     plain: dict[str, Node] = {}
     key: object = None
     try:
         for key, item in value.items():
-            name = key if type(key) is str and key.isascii() else spell_key(key)
+            name = key if type(key) is str and key.isascii() and len(key) <= LONG_KEY else spell_key(key)
             plain[name] = walk(item, depth + 1, found)
     except Misfit as misfit:
         misfit.steps.append(key)
@@ -118,8 +135,10 @@ def walk_dict(value: Mapping[object, object], depth: int, found: list[Collected]
 def spell_key(key: object) -> str:
     """A key as JSON has it: a string."""
     if type(key) is str:
+        if split_files(key):
+            raise Misfit("a key that is a file, written out as base64; make it the value of a short key")
         return join_surrogates(key)
-    match walk(key, DEEPEST, []):
+    match walk(key, DEEPEST, Findings()):
         case str() as node:
             return node
         case bool() | int() | float() | None as node:
@@ -128,8 +147,9 @@ def spell_key(key: object) -> str:
             raise Misfit("a key that is no string or number; use strings as keys")
 
 
-def walk_items(value: Iterable[object], depth: int, found: list[Collected]) -> Node:
+def walk_items(value: Collection[object], depth: int, found: Findings) -> Node:
     """A list, or several values side by side where parts or files lie in it at any depth."""
+    found.visit(len(value))
     shown = read_shown(value)
     if shown:
         return walk_several(shown, depth, found)
@@ -153,13 +173,14 @@ def read_shown(values: Iterable[object]) -> tuple[object, ...] | None:
     return parts if parts and any(isinstance(part, File) for part in parts) else None
 
 
-def walk_several(values: Sequence[object], depth: int, found: list[Collected]) -> Node:
+def walk_several(values: Sequence[object], depth: int, found: Findings) -> Node:
     """What stands for one value: nothing, another value, or several side by side."""
+    found.visit(len(values))
     nodes = tuple(walk(value, depth + 1, found) for value in values)
     return nodes[0] if len(nodes) == 1 else nodes or None
 
 
-def walk_object(value: Any, depth: int, found: list[Collected]) -> Node:
+def walk_object(value: Any, depth: int, found: Findings) -> Node:
     """Anything that isn't one of JSON's own types."""
     if isinstance(value, Text):
         return read_words(value, found)
@@ -184,7 +205,7 @@ def walk_object(value: Any, depth: int, found: list[Collected]) -> Node:
         case tuple() if depth == 0 and is_several(cast("tuple[object, ...]", value)):
             return tuple(cast("list[Node]", walk_items(cast("tuple[object, ...]", value), depth, found)))
         case Sequence() | deque() | ValuesView():
-            return walk_items(cast("Iterable[object]", value), depth, found)
+            return walk_items(cast("Collection[object]", value), depth, found)
         case AbstractSet():
             return walk_items(order(cast("AbstractSet[object]", value)), depth, found)
         case _:
@@ -197,7 +218,7 @@ def is_several(values: tuple[object, ...]) -> bool:
     return 0 < words < len(values) and not hasattr(values, "_fields")
 
 
-def order(values: AbstractSet[Any]) -> Iterable[object]:
+def order(values: AbstractSet[Any]) -> Collection[object]:
     """A set's members in an order that is the same in every process, where they have one."""
     try:
         return sorted(values)
@@ -205,7 +226,7 @@ def order(values: AbstractSet[Any]) -> Iterable[object]:
         return values
 
 
-def walk_unfolded(value: object, depth: int, found: list[Collected]) -> Node:
+def walk_unfolded(value: object, depth: int, found: Findings) -> Node:
     """An object by its fields, or a scalar by its JSON spelling."""
     plain = unfold(value)
     if plain is value:
@@ -213,7 +234,7 @@ def walk_unfolded(value: object, depth: int, found: list[Collected]) -> Node:
     return walk(plain, depth + 1, found)
 
 
-def read_words(part: Text, found: list[Collected]) -> Node:
+def read_words(part: Text, found: Findings) -> Node:
     """A text part as `read_string` reads words, for the same audience."""
     pieces = split_files(part.text) or [part.text]
     parts = [piece if isinstance(piece, File) else Text(join_surrogates(piece), part.audience) for piece in pieces]

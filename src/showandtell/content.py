@@ -7,8 +7,11 @@ a `Shown` can stand in a message.
 from __future__ import annotations
 
 import io
+import os
 import secrets
-from collections.abc import Callable, Iterable
+import stat
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO, Literal, TypeAlias
@@ -51,7 +54,8 @@ class Reader:
 class File:
     """A file that somebody hands in: what it is said to be, not yet what it has been proved to be.
 
-    `number` is given only where an existing conversation has numbered it already.
+    `number` is given only where an existing conversation has numbered it already; `within` is the folder that a path
+    may not leave, neither now nor when it is opened.
     """
 
     source: bytes | Path | Uri | Reader
@@ -59,6 +63,7 @@ class File:
     name: str | None = None
     description: str | None = None
     number: int | None = None
+    within: Path | None = None
 
     @classmethod
     def from_bytes(
@@ -78,15 +83,15 @@ class File:
     ) -> File:
         """Take a file on disk, read when the message is sent. With `within`, a path that leaves that folder raises.
 
-        Symlinks are followed before the check, so a link that points outside is outside.
+        Symlinks are followed before the check, so a link that points outside is outside; it is checked again when the
+        file is opened. Pipes and devices are no files, and are refused then.
         """
         path = Path(path)
-        if within is not None:
-            folder = Path(within).resolve()
-            path = (folder / path).resolve()
-            if not path.is_relative_to(folder):
-                raise BadFile(path.name, "is outside the folder it may come from", "name a file inside that folder")
-        return cls(path, media_type, name or path.name)
+        if within is None:
+            return cls(path, media_type, name or path.name)
+        folder = Path(within).resolve()
+        path = resolve_within(path, folder)
+        return cls(path, media_type, name or path.name, within=folder)
 
     @classmethod
     def from_uri(
@@ -96,7 +101,10 @@ class File:
 
         For the program's own code: nothing here fetches it, and what models and tools hand in never becomes one.
         """
-        parts = urlsplit(uri)
+        try:
+            parts = urlsplit(uri)
+        except ValueError as error:
+            raise BadFile(uri[:80], f"is no address ({error})", "check how it is written") from None
         if parts.scheme not in URI_SCHEMES:
             raise BadFile(uri[:80], f"has the scheme {parts.scheme!r}", f"use one of {', '.join(sorted(URI_SCHEMES))}")
         return cls(Uri(uri), media_type, name or Path(parts.path).name or uri, description)
@@ -130,12 +138,12 @@ class File:
         return core_schema.json_or_python_schema(json_schema=number, python_schema=either)
 
     def open(self) -> BinaryIO:
-        """Open the bytes for reading; a file named by URI has none here and raises `BadFile`."""
+        """Open the bytes for reading. `BadFile` for an address, and for a path that is no file or left its folder."""
         match self.source:
             case bytes() as data:
                 return io.BytesIO(data)
             case Path() as path:
-                return path.open("rb")
+                return open_regular(path, self.within)
             case Reader() as reader:
                 return reader.open()
             case Uri() as uri:
@@ -145,6 +153,51 @@ class File:
         """All bytes at once."""
         with self.open() as stream:
             return stream.read()
+
+
+def resolve_within(path: Path, folder: Path) -> Path:
+    """A path in a resolved folder, links followed; `BadFile` where it leads outside, or in a circle."""
+    try:
+        resolved = (folder / path).resolve()
+    except RuntimeError:
+        raise BadFile(path.name, "is a link that leads in a circle", "name a file inside its folder") from None
+    if not resolved.is_relative_to(folder):
+        raise outside(path)
+    return resolved
+
+
+def outside(path: Path) -> BadFile:
+    """The error for a path that leaves its folder."""
+    return BadFile(path.name, "is outside the folder it may come from", "name a file inside that folder")
+
+
+def open_regular(path: Path, within: Path | None = None) -> BinaryIO:
+    """Open a file on disk, never a pipe or a device, which might give bytes for ever or none at all."""
+    if within is not None and resolve_within(path, within) != path:
+        raise outside(path)
+    # A pipe without a writer would block here.
+    flags = os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC | (0 if within is None else os.O_NOFOLLOW)
+    try:
+        handle = os.open(path, flags)
+    except ValueError:
+        raise BadFile(ascii(path.name), "is no path", "check how it is written") from None
+    try:
+        check_opened(handle, path, within)
+    except BaseException:
+        os.close(handle)
+        raise
+    return os.fdopen(handle, "rb")
+
+
+def check_opened(handle: int, path: Path, within: Path | None) -> None:
+    """Refuse what is no file, and what lies outside: a folder on the way may be a link since its path was checked."""
+    if not stat.S_ISREG(os.fstat(handle).st_mode):
+        raise BadFile(path.name, "is no regular file", "name a file, not a folder, pipe or device")
+    if within is None:
+        return
+    with suppress(FileNotFoundError):  # there is no /proc
+        if not Path(f"/proc/self/fd/{handle}").readlink().is_relative_to(within):
+            raise outside(path)
 
 
 class Selection(Struct, frozen=True):
@@ -206,6 +259,11 @@ class Approval(Struct, frozen=True, tag="approval", forbid_unknown_fields=True):
 Part: TypeAlias = Text | Json | Shown | ToolCall | Opaque | Approval
 
 
+def is_approval(parts: Sequence[Part | File]) -> bool:
+    """Whether a message of these parts only says yes or no to calls that wait, and so is no turn of its own."""
+    return bool(parts) and all(isinstance(part, Approval) for part in parts)
+
+
 @dataclass(frozen=True, slots=True)
 class Draft:
     """A message before ingest, as a person, a tool or another library's history hands it in: its files are claims."""
@@ -238,7 +296,6 @@ class Message(Struct, frozen=True):
     tool: str | None = None
     is_error: bool = False
     stop: Stop | None = None
-    parent_id: str | None = None
 
     @property
     def text(self) -> str:

@@ -17,7 +17,7 @@ ShowAndTellError
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 
 class ShowAndTellError(Exception):
@@ -52,8 +52,9 @@ class UnsupportedFile(ShowAndTellError):
     """Files that this model can't be shown, raised before anything is sent. `files` holds (label, reason) of each."""
 
     def __init__(self, model: str, files: Sequence[tuple[str, str]]) -> None:
-        listed = "; ".join(f"{label}: {reason}" for label, reason in files)
-        super().__init__(f"{model} can't be shown {listed}")
+        reasons = dict.fromkeys(reason for _, reason in files)
+        listed = (f"{_listed([label for label, why in files if why == reason])}: {reason}" for reason in reasons)
+        super().__init__(f"{model} can't be shown {'; '.join(listed)}")
         self.model, self.files = model, tuple(files)
 
 
@@ -70,11 +71,16 @@ class ToolError(ShowAndTellError):
 
 
 class ProviderError(ShowAndTellError):
-    """The provider refused a request. `status` is HTTP's (0 where there was none), `text` the provider's own words."""
+    """The provider refused a request. `status` is HTTP's (0 where there was none), `text` the provider's own words.
 
-    def __init__(self, text: str, status: int = 0) -> None:
+    `path` is the place in the request that it means, and `retry_after` the seconds to wait, where it says so.
+    """
+
+    def __init__(
+        self, text: str, status: int = 0, *, path: str | None = None, retry_after: float | None = None
+    ) -> None:
         super().__init__(f"{status} {text}" if status else text)
-        self.text, self.status = text, status
+        self.text, self.status, self.path, self.retry_after = text, status, path, retry_after
 
 
 class ProviderUnavailable(ProviderError):
@@ -83,3 +89,26 @@ class ProviderUnavailable(ProviderError):
 
 class BadAnswer(ProviderError):
     """The provider's stream is not what its api promises."""
+
+
+#: So many files of one reason are named in full; of more, numbers tell more than names.
+FEW = 5
+
+
+def _listed(labels: Sequence[str]) -> str:
+    """Labels of one reason; many are shortened to their numbers, and numbers in a row to the first and the last."""
+    return ", ".join(labels if len(labels) <= FEW else _runs(label.partition(" (")[0] for label in labels))
+
+
+def _runs(labels: Iterable[str]) -> Iterable[str]:
+    runs: list[list[tuple[str, int]]] = []
+    for label in labels:
+        kind, _, number = label.rpartition(" ")
+        here = (kind, int(number) if number.isdecimal() else 0)
+        if runs and runs[-1][-1] == (kind, here[1] - 1):
+            runs[-1].append(here)
+        else:
+            runs.append([here])
+    for run in runs:
+        (kind, first), (_, last) = run[0], run[-1]
+        yield f"{kind} {first}" if first == last else f"{kind} {first} … {kind} {last}"

@@ -6,9 +6,10 @@ is shown again by its `number` alone. Documented in docs/conversation.md.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, cast
 
 import msgspec
 import pybase64
@@ -27,10 +28,14 @@ from showandtell.content import (
     Stop,
     Text,
     ToolCall,
+    is_approval,
 )
 from showandtell.errors import BadConversation, BadInput
 
 VERSION = 1
+MOST_NUMBER = 1_000_000_000
+#: As deep as a tool's result may be; no honest value comes near it.
+DEEPEST = 100
 SOURCES = ("path", "data", "uri")
 
 
@@ -43,7 +48,7 @@ class FileRecord(msgspec.Struct, tag="file", forbid_unknown_fields=True, omit_de
     media_type: str | None = None
     name: str | None = None
     description: str | None = None
-    number: Annotated[int, msgspec.Meta(ge=1)] | None = None
+    number: Annotated[int, msgspec.Meta(ge=1, le=MOST_NUMBER)] | None = None
 
 
 class TextRecord(msgspec.Struct, tag="text", forbid_unknown_fields=True, omit_defaults=True):
@@ -96,16 +101,18 @@ def load(path: str | Path) -> History:
     path = Path(path)
     try:
         data = path.read_bytes()
-    except OSError as error:
-        raise BadConversation(f"{path.name} can't be read: {error.strerror}") from error
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or error
+        raise BadConversation(f"{path.name} can't be read: {reason}") from error
     return parse(data, path.parent, path.name)
 
 
 def parse(data: bytes, folder: Path, name: str = "the conversation") -> History:
     """The same from bytes; `folder` is where its paths lie."""
     try:
-        record = msgspec.json.decode(data, type=ConversationRecord)
-    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        # As text, for msgspec doesn't look at the letters of values that it is to leave alone.
+        record = msgspec.json.decode(data.decode(), type=ConversationRecord)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise BadConversation(f"{name} is no conversation file: {error}") from error
     if record.version != VERSION:
         raise BadConversation(f"{name} has version {record.version}; this program reads version {VERSION}")
@@ -118,6 +125,9 @@ def _draft(record: MessageRecord, index: int, folder: Path) -> Draft:
         parts = tuple(_part(part, folder) for part in record.parts)
     except BadInput as error:
         raise BadConversation(f"messages[{index}]: {error}") from error
+    except (ValueError, RecursionError) as error:
+        # A path with a NUL, a number that no float holds, a value of a thousand brackets: each says what it is.
+        raise BadConversation(f"messages[{index}] can't be read: {error}") from error
     return Draft(record.role, parts, record.call_id, record.tool, record.is_error, record.stop)
 
 
@@ -136,12 +146,32 @@ def _part(record: PartRecord, folder: Path) -> Part | File:
 
 
 def _json(record: JsonRecord, folder: Path) -> Json:
-    value = msgspec.json.decode(record.value)
+    value = _value(record.value)
     for pointer in record.files:
         if not _is_null(value, pointer):
             raise BadInput(f"the pointer {pointer!r} of a file leads to no null in the JSON value: put null there")
     files = tuple((pointer, _file(file, folder)) for pointer, file in record.files.items())
     return Json(msgspec.json.encode(value).decode(), files)
+
+
+def _value(raw: msgspec.Raw) -> Any:
+    value: Any = msgspec.json.decode(raw)
+    layer: list[Any] = [value]
+    for _ in range(DEEPEST + 1):
+        layer = [held for node in layer for held in _held(node)]
+    if layer:
+        raise BadInput(f"a JSON value is nested deeper than {DEEPEST}: hand in less of it")
+    return value
+
+
+def _held(node: Any) -> Iterable[Any]:
+    match node:
+        case dict():
+            return cast("dict[str, Any]", node).values()
+        case list():
+            return cast("list[Any]", node)
+        case _:
+            return ()
 
 
 def _is_null(value: Any, pointer: str) -> bool:
@@ -157,7 +187,7 @@ def _is_null(value: Any, pointer: str) -> bool:
 
 
 def _arguments(raw: msgspec.Raw) -> str:
-    value = msgspec.json.decode(raw)
+    value = _value(raw)
     return value if isinstance(value, str) else bytes(raw).decode()
 
 
@@ -180,8 +210,13 @@ def _source(record: FileRecord, folder: Path) -> File:
             file = File(pybase64.b64decode(record.data or "", validate=True))
         except ValueError as error:
             raise BadInput(f"the data of {record.name or 'a file'} is not base64: {error}") from error
-    name = record.name or file.name
-    return File(file.source, record.media_type, name, record.description, record.number)
+    return replace(
+        file,
+        media_type=record.media_type,
+        name=record.name or file.name,
+        description=record.description,
+        number=record.number,
+    )
 
 
 def check(messages: Sequence[Draft]) -> None:
@@ -189,7 +224,7 @@ def check(messages: Sequence[Draft]) -> None:
     open_calls: dict[str, int] = {}
     seen: set[str] = set()
     for index, draft in enumerate(messages):
-        if draft.parts and all(isinstance(part, Approval) for part in draft.parts):
+        if is_approval(draft.parts):
             continue
         if draft.role == "tool":
             _answer(draft, index, open_calls)

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import io
+import logging
 import sys
-from collections.abc import Iterable, Mapping, Sequence
+import traceback
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any, TextIO
+
+import msgspec
 
 from showandtell.delivery.labels import size_of
 from showandtell.delivery.values import Receipt
@@ -39,17 +44,26 @@ def short(text: object) -> str:
 
 
 class Printer:
-    """Writes one run: words as they come, a line for each tool call, each file and each receipt."""
+    """Writes one run: words as they come, a line for each tool call, each file and each receipt.
 
-    def __init__(self, out: TextIO | None = None) -> None:
+    asking: a person is put the questions, so that a run that waits for them needs no line of its own.
+    denied: the calls that the person said no to; they don't run.
+    """
+
+    def __init__(self, out: TextIO | None = None, *, asking: bool = False, denied: Collection[str] = ()) -> None:
         self.out = out or sys.stdout
+        self.asking = asking
+        self.denied = denied
         self.column = 0
+        self.told_error = False
 
     def event(self, event: Event) -> None:
         """Write one event, if it is one that people read."""
         match event:
             case TextDelta():
-                self.words(plain(event.text))
+                self.words(event.text)
+            case ToolStart() if event.call_id in self.denied:
+                pass
             case ToolStart():
                 self.line(f"→ {event.tool} {short(event.arguments)}")
             case ToolProgress():
@@ -57,6 +71,9 @@ class Printer:
                 self.line(f"  … {event.done:g}{of} {short(event.note)}")
             case ToolOutput() if event.is_error:
                 self.line(f"  ✗ {short(event.text)}")
+            case ToolOutput() if event.tool == "list_files":
+                for line in listing(event.text):
+                    self.line(f"  {line}")
             case FileEvent():
                 self.line(f"  + {file_line(event)}")
             case ReceiptEvent():
@@ -66,8 +83,9 @@ class Printer:
             case ApprovalNeeded():
                 self.line(f"? {event.tool} {short(event.arguments)} waits for a yes or no")
             case ErrorEvent():
+                self.told_error = True
                 self.line(f"{event.kind}: {short(event.text)}")
-            case Finish() if event.status != "complete":
+            case Finish() if self.is_news(event):
                 self.line(f"[{event.status}: {short(event.reason)}]")
             case Finish():
                 self.end()
@@ -75,15 +93,19 @@ class Printer:
                 pass
         self.out.flush()
 
+    def is_news(self, event: Finish) -> bool:
+        """Whether the end of a run says what nobody was told yet."""
+        return not (event.status == "complete" or self.told_error or (event.status == "waiting" and self.asking))
+
     def words(self, text: str) -> None:
         """Write on, without a line end."""
-        self.out.write(text)
+        self.out.write(plain(text))
         self.column = 0 if text.endswith("\n") else 1
 
     def line(self, text: str) -> None:
-        """Write a line of its own."""
+        """Write a line of its own. Nothing in it, whoever said it, can drive the terminal."""
         self.end()
-        self.out.write(text + "\n")
+        self.out.write(plain(text) + "\n")
 
     def end(self) -> None:
         """End a line that has begun."""
@@ -100,19 +122,80 @@ def file_line(event: FileEvent) -> str:
 
 def receipt_line(record: Mapping[str, Any]) -> str:
     """What the model was given of a file, in one line."""
+    return f"{spoken(record['kind'], record['number'])} {delivery_line(record)}"
+
+
+def delivery_line(record: Mapping[str, Any]) -> str:
+    """How a file was delivered, where, and why."""
     converted = ", converted" if record["converted"] else ""
     place = f" {PLACES[record['place']]}" if record["place"] else ""
-    label = spoken(record["kind"], record["number"])
-    return f"{label} {record['delivery']}{converted}{place}: {short(record['reason'])}"
+    return f"{record['delivery']}{converted}{place}: {short(record['reason'])}"
 
 
-def receipts(found: Sequence[Receipt], model: str) -> Iterable[str]:
-    """What a model would be given of each file, three lines each."""
+def listing(text: str) -> list[str]:
+    """What `list_files` said, a line for each file; a tool of that name that says something else has none."""
+    try:
+        files = msgspec.json.decode(text, type=list[Listed])
+    except msgspec.DecodeError:
+        return []
+    return [file.line() for file in files] or ["there are no files"]
+
+
+class Listed(msgspec.Struct):
+    """A file as `list_files` gives it."""
+
+    number: int
+    kind: str
+    name: str
+    media_type: str
+    size: int | None
+    origin: str
+    problem: str | None = None
+
+    def line(self) -> str:
+        """The file in one line."""
+        what = self.problem or self.media_type + (f", {size_of(self.size)}" if self.size is not None else "")
+        return f"{spoken(self.kind, self.number)}: {short(self.name)} ({short(what)}), {from_whom(self.origin)}"
+
+
+def from_whom(origin: str) -> str:
+    """Who brought a file, in words."""
+    return f"from {'the user' if origin == 'user' else short(origin)}"
+
+
+class OneLine(logging.Formatter):
+    """A tool's failure in one line: what failed, its log id, the error. Its traceback is for those who ask for it."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        """The first line of the record, and the last of the error's."""
+        first, *rest = record.getMessage().strip().splitlines() or [""]
+        error = record.exc_info[1] if record.exc_info else None
+        last = "".join(traceback.format_exception_only(error)) if error else next(iter(rest[-1:]), "")
+        head = first.removesuffix("Traceback (most recent call last):").strip()
+        return short(f"{head}: {last.strip()}" if last else head)
+
+
+def tell_log(*, verbose: bool) -> None:
+    """Let what the library logs reach stderr: a line for each record, with `verbose` the traceback, too."""
+    handler = logging.StreamHandler()
+    handler.setFormatter(logging.Formatter() if verbose else OneLine())
+    logging.getLogger("showandtell").handlers = [handler]
+
+
+def forgive_encodings() -> None:
+    """Let letters that the terminal's encoding lacks become question marks, not errors."""
+    for stream in (sys.stdin, sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="replace")
+
+
+def receipts(found: Sequence[Receipt], model: str, brought: str | None = None) -> Iterable[str]:
+    """What a model would be given of each file, three lines each; `brought` says by whom where nobody has yet."""
     if not found:
         yield f"{model}: there are no files to explain"
     for one in found:
         record = one.record()
-        yield f"{one.label}  {plain(one.name)}  {one.media_type}  from {plain(one.origin)}"
-        yield f"  {receipt_line(record).split(' ', 2)[2]}"
+        yield f"{one.label}  {short(one.name)}  {short(one.media_type)}  {brought or from_whom(one.origin)}"
+        yield f"  {delivery_line(record)}"
         if one.cell is not None:
             yield f"  {record['cell']}, {size_of(one.bytes)}; evidence: {record['evidence']}"

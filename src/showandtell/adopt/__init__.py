@@ -14,30 +14,11 @@ import msgspec
 import pybase64
 
 from showandtell.content import Draft, File, History, Opaque, Part, Stop, Text, ToolCall
-from showandtell.errors import BadConversation, BadFile
+from showandtell.errors import BadConversation, BadFile, BadInput
+from showandtell.media.claims import read_claim, respell
 
 Item: TypeAlias = dict[str, Any]
 Parts: TypeAlias = list[Part | File]
-
-#: Types that a URL's ending stands for, where its message doesn't say one.
-ENDINGS = {
-    "png": "image/png",
-    "jpg": "image/jpeg",
-    "jpeg": "image/jpeg",
-    "gif": "image/gif",
-    "webp": "image/webp",
-    "pdf": "application/pdf",
-    "txt": "text/plain",
-    "csv": "text/csv",
-    "mp3": "audio/mpeg",
-    "wav": "audio/wav",
-    "mp4": "video/mp4",
-    "docx": "application/vnd.openxmlformats-officedocument.wordprocessingml.document",
-    "xlsx": "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
-    "pptx": "application/vnd.openxmlformats-officedocument.presentationml.presentation",
-}
-#: Spellings that libraries use and IANA doesn't.
-SPELLINGS = {"image/jpg": "image/jpeg", "audio/mp3": "audio/mpeg", "audio/x-wav": "audio/wav"}
 
 
 @dataclass(slots=True)
@@ -80,7 +61,13 @@ def shaped(place: str) -> Generator[None]:
     """Say of a message that lacks a field, or holds the wrong thing in one, where it stands."""
     try:
         yield
-    except (AttributeError, KeyError, TypeError, IndexError) as error:
+    except BadFile as error:
+        raise BadFile(f"{place}: {error.name}", error.problem, error.advice) from error
+    except BadInput:
+        raise
+    except RecursionError:
+        raise BadConversation(f"{place} is nested too deep: hand in less of it") from None
+    except (AttributeError, KeyError, TypeError, IndexError, ValueError) as error:
         # What others hand in may be of any shape; checking each field by hand would double every importer.
         raise BadConversation(f"{place} is not as its api writes it: {error!r}") from error
 
@@ -101,10 +88,17 @@ def plain(value: object) -> Any:
             return value
 
 
-def items_of(value: object) -> list[Any]:
+def items_of(value: object, called: str = "messages") -> list[Any]:
     """The items of a history, plain; a single message, answer or text is a history of one."""
-    found = plain(value)
-    return cast("list[Any]", found) if isinstance(found, list) else [found]
+    if not isinstance(value, list | tuple):
+        with shaped(f"{called}[0]"):
+            value = plain(value)
+    given = cast("Iterable[object]", value if isinstance(value, list | tuple) else [value])
+    found: list[Any] = []
+    for index, item in enumerate(given):
+        with shaped(f"{called}[{index}]"):
+            found.append(plain(item))
+    return found
 
 
 def to_json(value: object) -> str:
@@ -125,7 +119,7 @@ def words(text: str | None) -> Parts:
 def inline(data: str | bytes, media_type: str | None, name: str | None = None, description: str | None = None) -> File:
     """A file from base64, standard or url-safe, or from bytes. Raises `BadFile` where it is not base64."""
     raw = data if isinstance(data, bytes) else unbase64(data, name or media_type or "a file")
-    return File.from_bytes(raw, spelled(media_type), name, description)
+    return File.from_bytes(raw, respell(media_type), name, description)
 
 
 def unbase64(text: str, name: str) -> bytes:
@@ -145,8 +139,7 @@ def link(url: str, fallback: str | None = None, name: str | None = None, media_t
     """
     if url.startswith("data:"):
         return from_data_url(url, name)
-    ending = urlsplit(url).path.rpartition(".")[2].lower()
-    return File.from_uri(url, spelled(media_type) or ENDINGS.get(ending, fallback), name)
+    return File.from_uri(url, read_claim(media_type, urlsplit(url).path) or fallback, name)
 
 
 def from_data_url(url: str, name: str | None = None) -> File:
@@ -156,12 +149,6 @@ def from_data_url(url: str, name: str | None = None) -> File:
     if head.endswith(";base64"):
         return inline(data, media_type, name)
     return File.from_bytes(unquote_to_bytes(data), media_type, name)
-
-
-def spelled(media_type: str | None) -> str | None:
-    """A media type without parameters, in IANA's spelling."""
-    bare = (media_type or "").partition(";")[0].strip().lower()
-    return SPELLINGS.get(bare, bare) or None
 
 
 def unknown(place: str, item: object) -> BadConversation:

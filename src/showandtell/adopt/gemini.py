@@ -54,7 +54,7 @@ def from_gemini(contents: object) -> History:
     """
     reading = Reading()
     waiting: list[ToolCall] = []
-    for is_bare, group in groupby(enumerate(items_of(contents)), lambda pair: _is_bare(pair[1])):
+    for is_bare, group in groupby(enumerate(items_of(contents, "contents")), lambda pair: _is_bare(pair[1])):
         places = [(f"contents[{index}]", item) for index, item in group]
         if is_bare:
             # As in the SDK, parts and texts side by side are one message of the user.

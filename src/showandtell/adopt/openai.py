@@ -14,7 +14,6 @@ from showandtell.adopt import (
     link,
     opaque,
     shaped,
-    spelled,
     to_json,
     unknown,
     words,
@@ -182,7 +181,7 @@ def _part(part: Any, place: str) -> Parts:
         case {"type": "input_image", "file_id": str() as file_id}:
             return [File.from_uri(f"openai:{file_id}", "image/png")]
         case {"type": "input_audio", "input_audio": {"data": data, "format": form}}:
-            return [inline(data, spelled(f"audio/{form}"))]
+            return [inline(data, f"audio/{form}")]
         case {"type": "input_audio", "input_audio": str() as data}:
             return [inline(data, None)]
         case {"type": "file", "file": file} | {"type": "input_file", **file}:

@@ -131,9 +131,8 @@ class Run:
         self.usage = Usage()
         self._drafts = drafts
         self._loop: Loop | None = None
-        self._begin = conversation.extent
-        self._end: tuple[int, int] | None = None
         self._task: asyncio.Task[None] | None = None
+        self._has_finished = False
 
     def __aiter__(self) -> AsyncIterator[Event]:
         return self._events()
@@ -144,7 +143,7 @@ class Run:
         queue: asyncio.Queue[Event | None] = asyncio.Queue()
         self._loop = self._start(queue.put_nowait)
         self._task = task = asyncio.create_task(self._go(self._loop))
-        task.add_done_callback(lambda _: queue.put_nowait(None))
+        task.add_done_callback(lambda _: self._close(queue))
         try:
             while (event := await queue.get()) is not None:
                 yield event
@@ -158,23 +157,27 @@ class Run:
     async def _go(self, loop: Loop) -> None:
         """The run itself, when it is this conversation's turn."""
         async with self.conversation.turn:
-            self._begin = self.conversation.extent
-            try:
-                await loop.run(self._drafts)
-            finally:
-                self._end = self.conversation.extent
+            await loop.run(self._drafts)
+
+    def _close(self, queue: asyncio.Queue[Event | None]) -> None:
+        """End the events. A run that was cancelled before its turn has not said its end: that is said for it."""
+        if not self._has_finished:
+            end = Finish("incomplete", "cancelled")
+            self._take(end)
+            queue.put_nowait(end)
+        queue.put_nowait(None)
 
     async def cancel(self) -> None:
         """Stop the run; every open call is closed, and the conversation can be used again."""
         if self._task is not None and not self._task.done():
             self._task.cancel()
             await asyncio.wait({self._task})
-            self.reason = self.reason or "cancelled"
 
     def _take(self, event: Event) -> None:
         """Keep what a run says of its end, even where nobody reads it."""
         if isinstance(event, Finish):
             self.status, self.reason, self.usage = event.status, event.reason, event.usage
+            self._has_finished = True
 
     def _start(self, emit: Callable[[Event], None]) -> Loop:
         agent = self.agent
@@ -213,7 +216,7 @@ class Run:
     @property
     def messages(self) -> tuple[Message, ...]:
         """The messages that this run stored."""
-        return tuple(self.conversation.messages[self._begin[0] : self._end and self._end[0]])
+        return tuple(self._loop.messages) if self._loop else ()
 
     @property
     def text(self) -> str:
@@ -223,10 +226,9 @@ class Run:
     @property
     def files(self) -> list[File]:
         """The files that joined the conversation in this run from tools and the model, with their numbers."""
-        found = list(self.conversation.attachments.values())[self._begin[1] : self._end and self._end[1]]
         return [
             self._lasting(self.conversation.file(one.number), one.facts.size)
-            for one in found
+            for one in (self._loop.files if self._loop else ())
             if one.facts is not None and one.origin.by != "user"
         ]
 
@@ -244,5 +246,6 @@ def said(text: object, files: Iterable[File]) -> Draft | None:
     for file in found:
         if not isinstance(file, File):  # pyright: ignore[reportUnnecessaryIsInstance] - callers need not be typed
             raise BadInput(f"files takes File values, not {type(file).__name__}: write File.from_path({file!r:.80})")
-    parts = (*(collect(text) if text is not None else ()), *found)
+    fresh = (replace(file, number=None) for file in found)  # what is handed in anew gets a new number
+    parts = (*(collect(text) if text is not None else ()), *fresh)
     return Draft("user", parts) if parts else None

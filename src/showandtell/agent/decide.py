@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from dataclasses import dataclass, field
 from typing import TypeAlias
 
 from msgspec import Struct
@@ -56,6 +56,9 @@ class Over(Struct, frozen=True):
 Next: TypeAlias = AskModel | RunTools | Close | Wait | Over
 
 LIMIT = "limit reached: the run may make no further step, so this call was not run"
+#: The most calls of one step that run; no honest model makes so many.
+MOST_CALLS = 128
+TOO_MANY = f"too many calls in one step: only the first {MOST_CALLS} were run"
 
 #: How a message that ended early ends its run: the status, and what its open calls are told.
 EARLY: dict[str, tuple[Status, str]] = {
@@ -68,24 +71,36 @@ EARLY: dict[str, tuple[Status, str]] = {
 }
 
 
+@dataclass(slots=True)
+class _Since:
+    """What was stored since the message that is answered: how many steps, the newest, and what its calls got."""
+
+    steps: int = 0
+    last: Message | None = None
+    answered: set[str | None] = field(default_factory=set[str | None])
+    answers: dict[str, Approval] = field(default_factory=dict[str, Approval])
+
+
 def decide(view: View, limits: Limits) -> Next:
     """The next thing to do for the newest user message."""
-    steps, results, answers = _since(view)
-    if not steps:
+    since = _since(view)
+    last, steps = since.last, since.steps
+    if last is None:
         return AskModel(1, forbid_tools=limits.max_steps <= 1)
-    last = steps[-1]
-    answered = {message.call_id for message in results}
-    unanswered = tuple(call for call in last.calls if call.call_id not in answered)
+    calls = last.calls
+    unanswered = tuple(call for call in calls if call.call_id not in since.answered)
     if last.stop in EARLY:
         status, why = EARLY[last.stop]
         return Close(unanswered, why) if unanswered else Over(status, last.stop)
+    if beyond := tuple(call for call in calls[MOST_CALLS:] if call.call_id not in since.answered):
+        return Close(beyond, TOO_MANY)
     if unanswered:
-        return _open(unanswered, len(steps), limits, answers)
-    if not last.calls:
+        return _open(unanswered, steps, limits, since.answers)
+    if not calls:
         return Over("complete") if last.parts else Over("incomplete", "empty")
-    if len(steps) >= limits.max_steps:
+    if steps >= limits.max_steps:
         return Over("incomplete", "steps")
-    return AskModel(len(steps) + 1, forbid_tools=len(steps) + 1 >= limits.max_steps)
+    return AskModel(steps + 1, forbid_tools=steps + 1 >= limits.max_steps)
 
 
 def _open(calls: tuple[ToolCall, ...], steps: int, limits: Limits, answers: dict[str, Approval]) -> Next:
@@ -102,17 +117,20 @@ def _open(calls: tuple[ToolCall, ...], steps: int, limits: Limits, answers: dict
     )
 
 
-def _since(view: View) -> tuple[Sequence[Message], Sequence[Message], dict[str, Approval]]:
-    """The model's messages, the tool results and the approvals since the message that is answered."""
-    steps: list[Message] = []
-    results: list[Message] = []
-    answers: dict[str, Approval] = {}
+def _since(view: View) -> _Since:
+    """Walk back to the message that is answered; of two answers to one call the newer counts."""
+    since = _Since()
     for message in reversed(view.messages):
         if message.id == view.answering:
             break
-        if message.role == "assistant":
-            steps.insert(0, message)
-        elif message.role == "tool":
-            results.append(message)
-        answers |= {part.call_id: part for part in message.parts if isinstance(part, Approval)}
-    return steps, results, answers
+        match message.role:
+            case "assistant":
+                since.steps += 1
+                since.last = since.last or message
+            case "tool":
+                since.answered.add(message.call_id)
+            case "user":
+                for part in message.parts:
+                    if isinstance(part, Approval):
+                        since.answers.setdefault(part.call_id, part)
+    return since

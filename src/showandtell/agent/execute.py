@@ -48,7 +48,7 @@ async def execute(call: ToolCall, tools: Mapping[str, Tool], context: Context) -
         return failed(str(error))
     except Overdue:
         context.cancelled.set()
-        return failed(f"{call.tool} did not finish in time and was stopped")
+        return failed(overdue(tools[call.tool]))
     except asyncio.CancelledError:
         task = asyncio.current_task()
         if task is not None and task.cancelling():
@@ -65,6 +65,13 @@ def show(call: ToolCall, value: object, context: Context) -> ToolResult:
         return settle_files(value if isinstance(value, ToolResult) else ToolResult(value), context.files)
     except BadInput as error:
         raise Refused(f"{call.tool} returned something that can't be shown: {error}") from error
+
+
+def overdue(tool: Tool) -> str:
+    """What is said of a call that took too long: a thread can't be stopped, the rest can."""
+    stopped = tool.isolate or inspect.iscoroutinefunction(tool.run)
+    end = "was stopped" if stopped else "was given up, not stopped: it may still be running"
+    return f"{tool.name} did not finish in time: after {tool.timeout:g} s it {end}"
 
 
 def failed(text: str) -> ToolResult:

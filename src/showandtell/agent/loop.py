@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import aclosing
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
@@ -17,12 +18,12 @@ from showandtell.agent.execute import execute, failed, redact
 from showandtell.agent.tools import Tool
 from showandtell.capabilities.cells import Target
 from showandtell.collect import result_draft
-from showandtell.content import Approval, Draft, Json, Message, Stop, Text, ToolCall, new_id
+from showandtell.content import Draft, Json, Message, Stop, Text, ToolCall, is_approval, new_id
 from showandtell.delivery.plan import prepare, refuse
 from showandtell.delivery.settled import Kept, Settled
 from showandtell.delivery.values import Plan, Policy, Receipt
 from showandtell.errors import ProviderError, ShowAndTellError, UnsupportedFile
-from showandtell.events.fold import Fold
+from showandtell.events.fold import CallIds, Fold
 from showandtell.events.types import (
     ApprovalNeeded,
     ErrorEvent,
@@ -47,6 +48,8 @@ Ready: TypeAlias = tuple[Draft, Sequence[Proved]]
 
 CANCELLED = "the run was cancelled, so this call was not finished"
 WENT_ON = "the user went on before this call was run"
+#: So many tools of one step run at a time.
+AT_ONCE = 32
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +62,10 @@ class Memory:
 
 @dataclass
 class Loop:
-    """One run over one conversation. `emit` is called with every event, in the event loop's thread."""
+    """One run over one conversation. `emit` is called with every event, in the event loop's thread.
+
+    `messages` and `files` are what this run has stored, `told` the receipts as of its last step.
+    """
 
     conversation: Conversation
     target: Target
@@ -71,6 +77,8 @@ class Loop:
     memory: Memory
     emit: Emit
     usage: Usage = field(default_factory=Usage)
+    messages: list[Message] = field(default_factory=list[Message])
+    files: list[Attachment] = field(default_factory=list[Attachment])
     told: dict[int, Receipt] = field(default_factory=dict[int, Receipt])
     error: Exception | None = None
     metadata: dict[str, object] = field(default_factory=dict[str, object])
@@ -81,8 +89,8 @@ class Loop:
         try:
             self.told = dict(self.conversation.receipts)
             for draft in drafts:
-                if not is_answer(draft):
-                    await self.settle_calls(answered=any(map(is_answer, drafts)))
+                if not is_approval(draft.parts):
+                    await self.settle_calls(answered=any(is_approval(one.parts) for one in drafts))
                 self.store(draft, await self.conversation.prove(draft))
             over = await self.steps()
         except asyncio.CancelledError:
@@ -136,17 +144,19 @@ class Loop:
     async def ask(self, ask: AskModel) -> None:
         """One model call: plan, render, send, parse, fold, store."""
         plan = await self.plan()
-        options = msgspec.structs.replace(self.options, tool_choice="none") if ask.forbid_tools else self.options
+        options = msgspec.structs.replace(self.options, tool_choice=choice(self.options.tool_choice, ask))
         request = compose(plan, self.target, options, self.memory.fragments, self.conversation.blobs)
         self.emit(StepStart(ask.step))
         self.tell(ask.step, plan)
-        fold = Fold(new_id("msg"), self.target.provider, self.used_ids())
+        ids, fold = CallIds(self.used_ids()), Fold(new_id("msg"), self.target.provider)
         early: Stop | None = "error"
         try:
-            async for batch in self.connect().ask(request):
-                fold.add(batch)
-                for event in batch:
-                    self.emit(event)
+            async with aclosing(self.connect().ask(request)) as batches:
+                async for batch in batches:
+                    events = ids.rename(batch)
+                    fold.add(events)
+                    for event in events:
+                        self.emit(event)
             early = None
         except asyncio.CancelledError:
             early = "cancelled"
@@ -162,6 +172,7 @@ class Loop:
         self.usage += fold.usage
         if message.parts or early is None:
             self.conversation.append(message, receipts)
+            self.messages.append(message)
             self.emit(StepFinish(step, message.stop or "cut", fold.usage))
 
     async def plan(self) -> Plan:
@@ -183,10 +194,8 @@ class Loop:
 
     async def run_tools(self, calls: Sequence[ToolCall], denied: Mapping[ToolCall, str]) -> None:
         """Run calls side by side; results are stored as they finish, and numbered and told in call order."""
-        tasks: list[asyncio.Task[Ready]] = []
-        for call in [*calls, *denied]:
-            self.emit(ToolStart(call.call_id, call.tool, call.arguments))
-            tasks.append(asyncio.create_task(self.run_tool(call, denied.get(call))))
+        places = asyncio.Semaphore(AT_ONCE)
+        tasks = [asyncio.create_task(self.run_tool(call, denied.get(call), places)) for call in [*calls, *denied]]
         try:
             while tasks:
                 ready = await tasks[0]
@@ -203,19 +212,21 @@ class Loop:
             if not isinstance(ready, BaseException):
                 self.store(*ready)
 
-    async def run_tool(self, call: ToolCall, no: str | None) -> Ready:
-        """One call, up to the point where its result could be numbered."""
-        if no is None:
-            result = await execute(call, self.tools, self.context(call))
-        else:
-            result = failed(f"the person did not allow this call{': ' + no if no else ''}")
-        if result.metadata is not None:
-            self.metadata[call.call_id] = result.metadata
-        draft = result_draft(call, result)
-        try:
-            return draft, await self.conversation.prove(draft)
-        except Exception as error:  # noqa: BLE001 - a reader of the tool's own may raise anything
-            return result_draft(call, failed(redact(call, error))), ()
+    async def run_tool(self, call: ToolCall, no: str | None, places: asyncio.Semaphore) -> Ready:
+        """One call in its place, up to the point where its result could be numbered."""
+        async with places:
+            self.emit(ToolStart(call.call_id, call.tool, call.arguments))
+            if no is None:
+                result = await execute(call, self.tools, self.context(call))
+            else:
+                result = failed(f"the person did not allow this call{': ' + no if no else ''}")
+            if result.metadata is not None:
+                self.metadata[call.call_id] = result.metadata
+            draft = result_draft(call, result)
+            try:
+                return draft, await self.conversation.prove(draft)
+            except Exception as error:  # noqa: BLE001 - a reader of the tool's own may raise anything
+                return result_draft(call, failed(redact(call, error))), ()
 
     def context(self, call: ToolCall) -> Context:
         """What the tool may know."""
@@ -232,8 +243,10 @@ class Loop:
         """Number and store a message, and tell of its files."""
         before = set(self.conversation.attachments)
         message = self.conversation.record(draft, proved)
+        self.messages.append(message)
         for number, file in self.conversation.attachments.items():
             if number not in before:
+                self.files.append(file)
                 self.emit(file_event(file))
         if message.role == "tool":
             numbers = tuple(shown.number for shown in message.showings)
@@ -256,9 +269,11 @@ class Loop:
         return frozenset(call.call_id for message in self.conversation.view().messages for call in message.calls)
 
 
-def is_answer(draft: Draft) -> bool:
-    """Whether a draft only says yes or no to calls that wait."""
-    return all(isinstance(part, Approval) for part in draft.parts)
+def choice(wanted: str, ask: AskModel) -> str:
+    """The tool choice of a step: what is forced is forced once, for else the tool would run until the steps are out."""
+    if ask.forbid_tools:
+        return "none"
+    return wanted if ask.step == 1 or wanted == "none" else "auto"
 
 
 def file_event(file: Attachment) -> FileEvent:

@@ -47,6 +47,7 @@ class Folder:
         blob = self.blob(sha256)
         if not blob.exists():
             blob.parent.mkdir(exist_ok=True)
+            spool.chmod(0o400)  # a tool may be given its path, and what was proved must stay what is sent
             spool.replace(blob)
 
     def chunks(self, of: Facts, size: int) -> Iterator[memoryview]:

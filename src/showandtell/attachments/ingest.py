@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import dataclasses
-import mimetypes
 from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
 
+from showandtell.attachments.shelf import describe
 from showandtell.collect import collect
 from showandtell.content import Draft, File, Json, Message, Part, Shown, Text, new_id
 from showandtell.errors import BadConversation
 from showandtell.files import Attachment, Origin, Proved
+from showandtell.media.claims import name_ending, respell
 
 
 def clean(draft: Draft) -> Draft:
@@ -83,9 +84,9 @@ class Register:
             facts=proved.facts,
             address=proved.address,
             problem=proved.problem,
-            description=file.description,
+            description=describe(file.description),
             corrected=proved.corrected,
-            claimed=file.media_type,
+            claimed=respell(file.media_type),
         )
         self.attachments[number] = attachment
         self._next = max(self._next, number + 1)
@@ -101,4 +102,4 @@ def _origin(draft: Draft) -> Origin:
 
 
 def _named(number: int, media_type: str | None) -> str:
-    return f"file-{number}{mimetypes.guess_extension(media_type or '') or ''}"
+    return f"file-{number}{name_ending(media_type)}"

@@ -10,7 +10,8 @@ from pathlib import Path
 from typing import Any, TypeAlias, cast
 from urllib.parse import urlsplit
 
-from showandtell.collecting.encoded import file_from_base64, join_surrogates, read_data_uri
+from showandtell.collecting.data_uris import read_data_uri
+from showandtell.collecting.encoded import file_from_base64, is_data_uri, join_surrogates
 from showandtell.collecting.places import Misfit
 from showandtell.content import Audience, File, Text
 
@@ -209,7 +210,7 @@ def read_audience(block: Rest) -> Audience:
 
 def read_inline(url: str) -> File | None:
     """The file of a data URI; None for an address, which stays data."""
-    return file_from_base64(url, None) if url.startswith("data:") else None
+    return file_from_base64(url, None) if is_data_uri(url) else None
 
 
 def drop(rest: Rest, *names: str) -> Rest:

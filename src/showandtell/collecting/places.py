@@ -8,6 +8,8 @@ from showandtell.errors import BadValue
 
 #: A pointer of a hundred steps says no more than its first few.
 SHOWN_POINTER = 120
+#: A longer step is shown by its beginning.
+SHOWN_STEP = 40
 
 
 class Misfit(Exception):
@@ -31,6 +33,12 @@ def escape(step: object) -> str:
     return str(step).replace("~", "~0").replace("/", "~1")
 
 
+def brief(step: object) -> str:
+    """A step as it is shown to people."""
+    name = str(step)
+    return name if len(name) <= SHOWN_STEP else name[: SHOWN_STEP - 1] + "…"
+
+
 def point(steps: Iterable[object]) -> str:
-    """Join steps to a JSON pointer; no steps give the empty pointer, which is the whole value."""
-    return "".join(f"/{escape(step)}" for step in steps)
+    """Join steps to a JSON pointer for people; no steps give the empty pointer, which is the whole value."""
+    return "".join(f"/{escape(brief(step))}" for step in steps)

@@ -11,7 +11,7 @@ from typing import Any, Literal, TypeAlias
 import msgspec
 
 from showandtell.capabilities.cells import Order, Target
-from showandtell.content import Approval, Json, Message, Opaque, Shown, Text, ToolCall
+from showandtell.content import Json, Message, Opaque, Shown, Text, ToolCall, is_approval
 from showandtell.delivery import labels
 from showandtell.delivery.ids import spell, spell_name
 from showandtell.delivery.place import Placement
@@ -95,7 +95,7 @@ def frame(view: View, placements: Sequence[Placement], target: Target, last: Ent
         if message.role == "tool":
             results.append(_result(message, rest, target, turns))
             continue
-        if message.parts and all(isinstance(part, Approval) for part in message.parts):
+        if is_approval(message.parts):
             continue
         if results:
             turns.results(_in_call_order(results, turns))

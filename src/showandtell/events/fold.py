@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import TypeAlias, assert_never
 
@@ -40,17 +40,62 @@ class _Call:
 
 
 _Item: TypeAlias = _Words | _Call | Opaque
+_OF_CALLS = (ToolInputStart, ToolInputDelta, ToolInputEnd)
+
+
+@dataclass(slots=True)
+class _Namesakes:
+    """Calls to which a provider gave one id: their own ids in order, how many have ended, the newest suffix."""
+
+    ids: list[str] = field(default_factory=list[str])
+    ended: int = 0
+    count: int = 1
+
+
+class CallIds:
+    """Gives every call of a stream an id of its own, in all its events, for a result must find its call.
+
+    Hosts repeat ids within a message and from step to step. `used` are those of the conversation so far.
+    """
+
+    def __init__(self, used: Iterable[str] = ()) -> None:
+        self._used = set(used)
+        self._namesakes: dict[str, _Namesakes] = {}
+
+    def rename(self, events: Sequence[StreamEvent]) -> list[StreamEvent]:
+        """One batch, in which a call whose id is taken has another one."""
+        return [self._rename(event) if isinstance(event, _OF_CALLS) else event for event in events]
+
+    def _rename(self, event: ToolInputStart | ToolInputDelta | ToolInputEnd) -> StreamEvent:
+        same = self._namesakes.setdefault(event.call_id, _Namesakes())
+        match event:
+            case ToolInputStart():
+                same.ids.append(self._choose(event.call_id, same))
+                own = same.ids[-1]
+            case ToolInputDelta():
+                own = same.ids[-1]
+            case ToolInputEnd():
+                own = same.ids[same.ended]
+                same.ended += 1
+        return event if own == event.call_id else msgspec.structs.replace(event, call_id=own)
+
+    def _choose(self, call_id: str, same: _Namesakes) -> str:
+        own = call_id
+        while own in self._used:
+            same.count += 1
+            own = f"{call_id}_{same.count}"
+        self._used.add(own)
+        return own
 
 
 class Fold:
     """Takes batches of one parser's events, in any cut, and can give the message at any time.
 
-    `usage` and `detail` are what the provider said at the end, or nothing yet. `used` are the call ids of the
-    conversation so far: a new call that repeats one is renamed.
+    `usage` and `detail` are what the provider said at the end, or nothing yet. No two calls may have one id: see
+    `CallIds`.
     """
 
-    def __init__(self, message_id: str, provider: str, used: frozenset[str] = frozenset()) -> None:
-        self._used = used
+    def __init__(self, message_id: str, provider: str) -> None:
         self.usage = Usage()
         self.detail = ""
         self._message_id = message_id
@@ -58,7 +103,7 @@ class Fold:
         self._stop: Stop = "cut"
         self._items: list[_Item] = []
         self._words: dict[str, _Words] = {}
-        self._calls: dict[str, list[_Call]] = {}
+        self._calls: dict[str, _Call] = {}
 
     @property
     def stop(self) -> Stop:
@@ -86,7 +131,7 @@ class Fold:
             case TextDelta():
                 self._words[event.id].pieces.append(event.text)
             case ToolInputDelta():
-                self._calls[event.call_id][-1].pieces.append(event.text)
+                self._calls[event.call_id].pieces.append(event.text)
             case ReasoningDelta() | ReasoningStart() | TextEnd():
                 pass
             case TextStart():
@@ -96,26 +141,16 @@ class Fold:
                 if event.opaque is not None:
                     self._items.append(Opaque(self._provider, event.opaque))
             case ToolInputStart():
-                self._begin(event)
+                self._items.append(call := _Call(event.call_id, event.tool))
+                self._calls[event.call_id] = call
             case ToolInputEnd():
-                next(call for call in self._calls[event.call_id] if not call.has_ended).has_ended = True
+                self._calls[event.call_id].has_ended = True
             case StepEnd():
                 self._stop, self.usage, self.detail = event.stop, event.usage, event.detail
             case ProviderFault():
                 self._stop, self.detail = "error", event.text
             case _:
                 assert_never(event)
-
-    def _begin(self, event: ToolInputStart) -> None:
-        """Open a call. Hosts give two calls one id: the second is renamed, for a result must find its own call."""
-        taken = self._used.union(item.call_id for item in self._items if isinstance(item, _Call))
-        call_id, count = event.call_id, 1
-        while call_id in taken:
-            count += 1
-            call_id = f"{event.call_id}_{count}"
-        call = _Call(call_id, event.tool)
-        self._items.append(call)
-        self._calls.setdefault(event.call_id, []).append(call)
 
 
 def _part(item: _Item) -> Part | None:

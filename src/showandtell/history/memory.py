@@ -7,8 +7,9 @@ from collections.abc import Iterable, Sequence
 
 from showandtell.attachments.ingest import Register, claims, clean
 from showandtell.attachments.load import load_now
+from showandtell.attachments.proving import prove_all
 from showandtell.attachments.shelf import Shelf
-from showandtell.content import Approval, Draft, File, Message, new_id
+from showandtell.content import Draft, File, Message, is_approval, new_id
 from showandtell.delivery.values import Receipt, View
 from showandtell.errors import BadConversation, BadInput
 from showandtell.files import Attachment, Blobs, Failed, Known, Proved, Variant, Want
@@ -32,11 +33,6 @@ class MemoryConversation:
     def attachments(self) -> dict[int, Attachment]:
         """The files of this conversation by number."""
         return self._register.attachments
-
-    @property
-    def extent(self) -> tuple[int, int]:
-        """How many messages and files it has; both only grow."""
-        return len(self.messages), len(self.attachments)
 
     @property
     def blobs(self) -> Blobs:
@@ -64,13 +60,13 @@ class MemoryConversation:
 
     async def prove(self, draft: Draft) -> list[Proved]:
         """Store and prove a draft's files, side by side; nothing is numbered yet."""
-        return await asyncio.gather(*[asyncio.to_thread(self.shelf.prove, file) for file in claims(draft)])
+        return await prove_all(self.shelf, claims(draft))
 
     def record(self, draft: Draft, proved: Sequence[Proved]) -> Message:
         """Number a draft's files and store its message."""
         message = self._register.accept(draft, proved)
         self.messages.append(message)
-        if message.role == "user" and not any(isinstance(part, Approval) for part in message.parts):
+        if message.role == "user" and not is_approval(message.parts):
             self._answering = message.id
         return message
 

@@ -10,6 +10,7 @@ from msgspec import UNSET
 from showandtell.inspector import anthropic_body as wire
 from showandtell.inspector.anthropic_rules import check_body
 from showandtell.inspector.seen import (
+    OUT_OF_RANGE,
     Asked,
     Call,
     Fault,
@@ -35,8 +36,8 @@ def read_body(body: bytes) -> Asked:
     try:
         decoded = _decoder.decode(body)
     except msgspec.ValidationError as error:
-        raise Refusal(_spell(fault_of(error), msgspec.json.decode(body))) from None
-    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        raise Refusal(_spell(fault_of(error), _read_loosely(body))) from None
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise Refusal(f"The request body is not valid JSON: {error}") from None
     check_body(decoded)
     return Asked(
@@ -50,6 +51,14 @@ def read_body(body: bytes) -> Asked:
         stream_usage=True,
         max_tokens=decoded.max_tokens,
     )
+
+
+def _read_loosely(body: bytes) -> Any:
+    """The body as far as its tags are needed; None where a number in it fits no type."""
+    try:
+        return msgspec.json.decode(body)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        return None
 
 
 def spell_refusal(refusal: Refusal) -> bytes:
@@ -134,12 +143,14 @@ def _spell(fault: Fault, body: Any) -> str:
         place = _place(fault.path[:-1], body).removesuffix(f".{fault.detail}")
         return f"{place}: Input tag '{fault.detail}' found using 'type' does not match any of the expected tags"
     field = (fault.detail,) if fault.shape in {"unknown", "missing"} else ()
-    place = _place((*fault.path, *field), body)
+    place = _place((*fault.path, *field), body) or "body"
     match fault.shape:
         case "unknown":
             return f"{place}: Extra inputs are not permitted"
         case "missing":
             return f"{place}: Field required"
+        case "value" if fault.detail == OUT_OF_RANGE:
+            return f"{place}: Input should be a finite number"
         case "value":
             return f"{place}: Input should be one of the permitted values, not '{fault.detail}'"
         case "type":

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+import math
 import re
 from collections.abc import Mapping, Sequence
 from typing import Any, cast
 
+import msgspec
 from msgspec import Struct
 
 from showandtell.inspector.seen import Offer
@@ -17,6 +19,7 @@ VALUE = re.compile(r'"((?:[^"\\]|\\.)*)"|\'([^\']*)\'|(\S+)')
 END = re.compile(r"[,;]?(?=\s|$)")
 PATH = re.compile(r"(?<![\w/.-])[\w./-]*\w\.[A-Za-z]\w{0,5}\b")
 QUOTED = re.compile(r'"([^"]+)"|“([^”]+)”|(?<!\w)\'([^\']+)\'(?!\w)|`([^`]+)`')
+PATH_NAME = re.compile(r"path|file|image|name")
 NUMBER = re.compile(r"(?<![\w.])-?\d+(?:\.\d+)?(?![\w])")
 WHOLE_TEXT = frozenset({"query", "question", "text", "prompt", "message", "topic", "description", "q"})
 
@@ -62,29 +65,39 @@ def read_arguments(command: Command, offer: Offer) -> dict[str, Any]:
 
 def properties(offer: Offer) -> dict[str, Any]:
     """The schema of each argument."""
-    found: dict[str, Any] | None = offer.schema.get("properties")
-    return found or {}
+    return {name: _schema(schema) for name, schema in _schema(offer.schema.get("properties")).items()}
 
 
 def required(offer: Offer) -> list[str]:
     """The arguments that a call must have."""
-    named: list[str] | None = offer.schema.get("required")
-    return [name for name in named or [] if name in properties(offer)]
+    known = properties(offer)
+    return [name for name in _list(offer.schema.get("required")) if isinstance(name, str) and name in known]
 
 
 def kinds_of(schema: Mapping[str, Any]) -> set[str]:
     """The JSON types that a schema allows; empty where it doesn't say."""
     kind = schema.get("type")
-    branches: list[Any] = [*(schema.get("anyOf") or []), *(schema.get("oneOf") or [])]
-    own: list[str] = [kind] if isinstance(kind, str) else list(kind or [])
-    return set(own).union(*(kinds_of(branch) for branch in branches)) - {"null"}
+    own = {kind} if isinstance(kind, str) else {one for one in _list(kind) if isinstance(one, str)}
+    return own.union(*(kinds_of(branch) for branch in _branches(schema))) - {"null"}
 
 
 def items_of(schema: Mapping[str, Any]) -> Mapping[str, Any]:
     """The schema of an array's items, in a branch of it too."""
-    branches: list[Any] = [schema, *(schema.get("anyOf") or []), *(schema.get("oneOf") or [])]
-    found: list[Mapping[str, Any]] = [branch["items"] for branch in branches if "items" in branch]
+    found = [_schema(branch["items"]) for branch in (schema, *_branches(schema)) if "items" in branch]
     return found[0] if found else {}
+
+
+def _branches(schema: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    return [_schema(branch) for key in ("anyOf", "oneOf") for branch in _list(schema.get(key))]
+
+
+def _schema(value: Any) -> dict[str, Any]:
+    """A schema as it stands in one; `true`, and what is none, says nothing."""
+    return cast("dict[str, Any]", value) if isinstance(value, dict) else {}
+
+
+def _list(value: Any) -> list[Any]:
+    return cast("list[Any]", value) if isinstance(value, list) else []
 
 
 class Raw(str):
@@ -97,15 +110,29 @@ def _refuse_constant(name: str) -> None:
     raise ValueError(name)
 
 
-_json = json.JSONDecoder(parse_constant=_refuse_constant)
+def _read_float(text: str) -> float:
+    """A number that JSON can say again; `1e999` stays text."""
+    if math.isinf(number := float(text)):
+        raise ValueError(text)
+    return number
+
+
+_json = json.JSONDecoder(parse_constant=_refuse_constant, parse_float=_read_float)
+
+
+def _decode(text: str, at: int) -> tuple[Any, int]:
+    """A JSON value that can be said again, and where it ends; raises `ValueError` for half of a surrogate pair."""
+    value, end = _json.raw_decode(text, at)
+    msgspec.json.encode(value)
+    return value, end
 
 
 def _read_value(text: str, at: int) -> tuple[Any, int]:
     """JSON where it parses and ends there, a quoted string, else everything up to the next blank."""
     if text[at : at + 1] in {"[", "{", '"'}:
         try:
-            value, end = _json.raw_decode(text, at)
-        except ValueError:
+            value, end = _decode(text, at)
+        except (ValueError, RecursionError):
             pass
         else:
             if close := END.match(text, end):
@@ -120,11 +147,14 @@ def _read_value(text: str, at: int) -> tuple[Any, int]:
 
 def _parse(text: str) -> Any:
     try:
-        return _json.decode(text)
-    except ValueError:
+        value, end = _decode(text.strip(), 0)
+    except (ValueError, RecursionError):
+        value, end = None, -1
+    if end != len(text.strip()):
         return {"yes": True, "on": True, "true": True, "no": False, "off": False, "false": False}.get(
             text.lower(), str(text)
         )
+    return value
 
 
 def coerce(value: Any, schema: Mapping[str, Any]) -> Any:
@@ -162,13 +192,13 @@ def fill_arguments(offer: Offer, words: str) -> dict[str, Any] | None:
 def _fill(name: str, schema: Mapping[str, Any], words: str, pools: tuple[list[str], list[str], list[Any]]) -> Any:
     paths, quoted, numbers = pools
     if "const" in schema or "enum" in schema:
-        options: Sequence[Any] = schema.get("enum") or [schema["const"]]
+        options: Sequence[Any] = _list(schema.get("enum")) or [schema.get("const")]
         return next((option for option in options if str(option).lower() in words.lower()), None)
     kinds = kinds_of(schema)
     if "array" in kinds:
         return _fill_array(items_of(schema), pools)
     if "string" in kinds:
-        first, second = (paths, quoted) if re.search(r"path|file|image|name", name) else (quoted, paths)
+        first, second = (paths, quoted) if PATH_NAME.search(name) else (quoted, paths)
         pool = first or second
         return pool.pop(0) if pool else words if name in WHOLE_TEXT else None
     if kinds & {"integer", "number"}:

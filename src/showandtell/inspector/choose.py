@@ -7,7 +7,7 @@ from typing import Any
 
 import msgspec
 
-from showandtell.inspector.arguments import PATH, fill_arguments, kinds_of, properties, required
+from showandtell.inspector.arguments import PATH, PATH_NAME, fill_arguments, kinds_of, properties, required
 from showandtell.inspector.seen import Offer
 from showandtell.inspector.words import stems
 
@@ -35,6 +35,31 @@ def choose_tool(words: str, offers: Sequence[Offer], *, named: bool = False) -> 
     return None if arguments is None else (offer, arguments)
 
 
+def choose_calls(words: str, offers: Sequence[Offer], *, named: bool = False) -> list[tuple[Offer, dict[str, Any]]]:
+    """The calls that the words mean: one, or one for each file they name where the tool takes one path."""
+    picked = choose_tool(words, offers, named=named)
+    if picked is None:
+        return []
+    paths = find_paths(words)
+    if len(paths) < 2 or len(path_parameters(picked[0])) != 1:
+        return [picked]
+    alone = [PATH.sub(lambda match, path=path: match[0] if match[0] == path else " ", words) for path in paths]
+    filled = [fill_arguments(picked[0], text) for text in alone]
+    return [(picked[0], arguments) for arguments in filled if arguments is not None]
+
+
+def find_paths(words: str) -> list[str]:
+    """The files that words name, each once."""
+    return [path for path in dict.fromkeys(match[0] for match in PATH.finditer(words)) if path not in {"e.g", "i.e"}]
+
+
+def path_parameters(offer: Offer) -> list[str]:
+    """The arguments that a call must have and that are a file's name."""
+    return [
+        name for name in required(offer) if PATH_NAME.search(name) and "string" in kinds_of(properties(offer)[name])
+    ]
+
+
 def takes_path(offer: Offer) -> bool:
     """Whether a tool asks for a file's name, so that naming a file means it."""
     return any(name in {"path", "file", "filename", "file_path"} for name in required(offer))
@@ -56,8 +81,11 @@ def sample_arguments(offer: Offer) -> dict[str, Any]:
 
 
 def _sample(schema: dict[str, Any]) -> Any:
-    if schema.get("enum"):
-        return schema["enum"][0]
+    match schema.get("enum"):
+        case [first, *_]:
+            return first
+        case _:
+            pass
     kinds = kinds_of(schema)
     return next((SAMPLES[kind] for kind in SAMPLES if kind in kinds), "text")
 

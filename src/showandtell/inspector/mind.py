@@ -5,105 +5,85 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Sequence
-from typing import Any, Protocol
+from typing import Any
 
 import msgspec
-from msgspec import Struct
 
 from showandtell.inspector.arguments import read_arguments, read_commands
-from showandtell.inspector.choose import choose_tool, list_tools, sample_arguments, score
+from showandtell.inspector.choose import choose_calls, choose_tool, find_paths, list_tools, sample_arguments, score
+from showandtell.inspector.compare import compares
 from showandtell.inspector.pixels import read_pixels
-from showandtell.inspector.quote import Quote, Source, find_quotes, spell_quotes
-from showandtell.inspector.report import Sight, spell_report, spell_result
-from showandtell.inspector.seen import (
-    Asked,
-    Call,
-    Offer,
-    Reply,
-    Result,
-    Seen,
-    Turn,
-    Words,
-    calls_of,
-    files_of,
-    results_of,
-)
-from showandtell.inspector.words import asks, inlined_in, notes_in, person_words, result_words, stems, title_of
+from showandtell.inspector.quote import spell_quotes
+from showandtell.inspector.scene import Look, Scene, set_scene
+from showandtell.inspector.seen import Asked, Call, Offer, Reply, Result, Seen, Words, calls_of
+from showandtell.inspector.tell import find_answers, is_sure, recall, tell_arrived, tell_named
+from showandtell.inspector.words import asks, stems
 
 CONFESSION = "I am the inspector, not a language model: I run tools, look at the files that reach me, and quote them."
+#: Words that ask for what is already here, where other words ask to be shown it.
+ABOUT = re.compile(r"\b(describ\w*|inspect|look at|report|check|verify|analy[sz]e|summari[sz]e)\b", re.IGNORECASE)
 UNSURE = "I pick a tool by the words of a message, and obey `/tool_name key=value`. The tools are:"
-
-
-class Look(Protocol):
-    """How a file is looked at; `report.look_at`."""
-
-    def __call__(self, seen: Seen, index: int, *, read: bool) -> Sight:
-        """Say what the file is; with `read`, its words too."""
-        ...
-
-
-class Scene(Struct, frozen=True):
-    """A request as the mind sees it: what the person last said, and the turns since then."""
-
-    asked: Asked
-    words: str
-    now: tuple[Turn, ...]
-    before: tuple[Turn, ...]
-
-    @property
-    def results(self) -> list[Result]:
-        """Results in the turn that is to be answered."""
-        return results_of(self.asked.turns[-1])
-
-    @property
-    def offers(self) -> tuple[Offer, ...]:
-        """The tools that may be called in this step."""
-        return () if self.asked.tool_choice == "none" else self.asked.tools
 
 
 def answer(asked: Asked, look: Look) -> Reply:
     """Answer a request. `look` opens files, so this blocks."""
-    text, calls = _decide(_set_scene(asked), look)
+    text, calls = _decide(set_scene(asked), look)
     if not asked.parallel:
         calls = calls[:1]
     return _fit(Reply(text, _number(calls, asked), count_tokens(asked)), asked.max_tokens)
 
 
-def _set_scene(asked: Asked) -> Scene:
-    spoken = [at for at, turn in enumerate(asked.turns) if person_words(turn)]
-    start = spoken[-1] if spoken else 0
-    words = person_words(asked.turns[start]) if spoken else ""
-    return Scene(asked, words, asked.turns[start:], asked.turns[:start])
-
-
 def _decide(scene: Scene, look: Look) -> tuple[str, list[tuple[str, dict[str, Any]]]]:
-    fresh = bool(person_words(scene.asked.turns[-1]))
     # Beside results only a message that is itself a command counts: other words there may be a tool's.
-    if fresh and (not scene.results or scene.words.startswith("/")) and (obeyed := _obey(scene)):
+    if scene.fresh and (not scene.results or scene.words.startswith("/")) and (obeyed := _obey(scene)):
         return obeyed
     if scene.asked.tool_choice not in {"auto", "none"}:
         return "", [_force(scene)]
-    if scene.results or not fresh:
-        return _report(scene, look), []
-    uploads = any(True for turn in scene.now for _ in files_of(turn)) or any(map(_has_inlined, scene.now))
-    picked = choose_tool(scene.words, scene.offers, named=uploads)
-    quotes = [] if uploads or not asks(scene.words) else _quote(scene.words, _recall(scene, look))
-    if picked and (_names_anew(scene) or not _is_sure(quotes, scene.words)):
-        offer, arguments = picked
-        return f"By the words of your message I run {offer.name}.", [(offer.name, arguments)]
-    if uploads:
-        return _report(scene, look), []
+    if scene.results or not scene.fresh:
+        return _tell_arrived(scene, look), []
+    picked = choose_calls(scene.words, scene.offers, named=scene.uploads)
+    if scene.named.found or scene.named.missing:
+        return _run(_only_new(scene, picked)) if _wants_tool(scene, picked) else (tell_named(scene, look), [])
+    quotes = [] if scene.uploads or not asks(scene.words) else find_answers(scene, recall(scene, look))
+    if picked and (_names_anew(scene) or not is_sure(quotes, scene)):
+        return _run(picked)
+    if scene.uploads:
+        return _tell_arrived(scene, look), []
     return spell_quotes(quotes) if quotes else _explain(scene), []
+
+
+def _run(picked: Sequence[tuple[Offer, dict[str, Any]]]) -> tuple[str, list[tuple[str, dict[str, Any]]]]:
+    times = f" {len(picked)} times" if len(picked) > 1 else ""
+    said = f"By the words of your message I run {picked[0][0].name}{times}."
+    return said, [(offer.name, arguments) for offer, arguments in picked]
 
 
 def _names_anew(scene: Scene) -> bool:
     """Whether the person names a file that has not come along yet."""
-    seen = " ".join(title_of(file, 0) for turn in scene.before for file in files_of(turn))
-    return any(name not in seen for name in re.findall(r"[\w-]+\.[A-Za-z]\w{1,4}\b", scene.words))
+    return any(True for _ in scene.unseen(find_paths(scene.words)))
 
 
-def _has_inlined(turn: Turn) -> bool:
-    return any(True for _ in inlined_in(turn))
+def _wants_tool(scene: Scene, picked: Sequence[tuple[Offer, dict[str, Any]]]) -> bool:
+    """Whether words that name files mean a tool all the same: they aren't here, or are to be shown again."""
+    here = [file for file in scene.named.found if file.came]
+    if not here or _names_anew(scene):
+        return bool(picked)
+    return not _speaks_about(scene.words) and len(picked) >= len(here)
+
+
+def _speaks_about(words: str) -> bool:
+    return asks(words) or compares(words) or ABOUT.search(words) is not None
+
+
+def _only_new(scene: Scene, picked: Sequence[tuple[Offer, dict[str, Any]]]) -> Sequence[tuple[Offer, dict[str, Any]]]:
+    """Where files are spoken about, the calls for those that aren't here."""
+    unseen = set(scene.unseen(find_paths(scene.words)))
+    new = [(offer, arguments) for offer, arguments in picked if unseen & set(map(str, arguments.values()))]
+    return new if new and _speaks_about(scene.words) else picked
+
+
+def _tell_arrived(scene: Scene, look: Look) -> str:
+    return tell_arrived(scene, look) or f"Nothing arrived. {CONFESSION}"
 
 
 def _obey(scene: Scene) -> tuple[str, list[tuple[str, dict[str, Any]]]] | None:
@@ -128,53 +108,6 @@ def _force(scene: Scene) -> tuple[str, dict[str, Any]]:
     best = max(offers, key=lambda offer: score(offer, asked, offers))
     picked = choose_tool(scene.words, [best])
     return (best.name, picked[1] if picked else sample_arguments(best))
-
-
-def _report(scene: Scene, look: Look) -> str:
-    """What arrived since the person last spoke, with quotes first where they asked."""
-    question = asks(scene.words)
-    seen = [file for turn in scene.now for file in files_of(turn)]
-    sights = [look(file, index, read=question) for index, file in enumerate(seen, 1)]
-    inlined = [file for turn in scene.now for file in inlined_in(turn)]
-    calls = calls_of(scene.asked.turns)
-    results = [result for turn in scene.now for result in results_of(turn)]
-    told = [spell_result(result, _tool_of(result, calls)) for result in results]
-    sources = [Source(sight.title, sight.text) for sight in sights] + [Source(f.title, f.text) for f in inlined]
-    sources += [Source(_tool_of(result, calls), result_words(result)) for result in results]
-    quotes = spell_quotes(_quote(scene.words, sources)) if question else ""
-    notes = [note for turn in scene.now for note in notes_in(turn)]
-    earlier = sum(1 for turn in scene.before for _ in files_of(turn))
-    count = f"{earlier} earlier file{'' if earlier == 1 else 's'} came along." if earlier else ""
-    report = spell_report(sights, inlined, told, notes)
-    return "\n\n".join(part for part in (quotes, report, count) if part) or f"Nothing arrived. {CONFESSION}"
-
-
-def _tool_of(result: Result, calls: dict[str, Call]) -> str:
-    return calls[result.call_id].tool if result.call_id in calls else "a tool"
-
-
-def _recall(scene: Scene, look: Look) -> list[Source]:
-    """Every text that reached the conversation earlier."""
-    calls = calls_of(scene.asked.turns)
-    sources: list[Source] = []
-    for turn in scene.before:
-        sources += [Source(file.title, file.text) for file in inlined_in(turn)]
-        sources += [Source(_tool_of(result, calls), result_words(result)) for result in results_of(turn)]
-        sights = [look(file, index, read=True) for index, file in enumerate(files_of(turn), 1)]
-        sources += [Source(sight.title, sight.text) for sight in sights]
-    return sources
-
-
-def _quote(words: str, sources: Sequence[Source]) -> list[Quote]:
-    """The best lines for each sentence that asks, none twice."""
-    spoken = [source for source in sources if source.text.strip()]
-    questions = [sentence for sentence in re.split(r"(?<=[?.!])\s+", words) if asks(sentence)]
-    return list(dict.fromkeys(quote for question in questions for quote in find_quotes(question, spoken)))
-
-
-def _is_sure(quotes: Sequence[Quote], words: str) -> bool:
-    """Whether what is already here answers: two words of the question in a line, or all it has."""
-    return bool(quotes) and quotes[0].words >= min(2, len(set(stems(words))))
 
 
 def _explain(scene: Scene) -> str:

@@ -8,6 +8,7 @@ from msgspec import UNSET
 from showandtell.inspector import openai_body as wire
 from showandtell.inspector.openai_rules import check_body, read_data_url
 from showandtell.inspector.seen import (
+    OUT_OF_RANGE,
     Asked,
     Call,
     Fault,
@@ -37,7 +38,7 @@ def read_body(body: bytes) -> Asked:
         decoded = _decoder.decode(body)
     except msgspec.ValidationError as error:
         raise _refuse(fault_of(error)) from None
-    except (msgspec.DecodeError, UnicodeDecodeError):
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         words = "We could not parse the JSON body of your request. (HINT: it isn't valid JSON.)"
         raise Refusal(words) from None
     check_body(decoded)
@@ -155,6 +156,9 @@ def _refuse(fault: Fault) -> Refusal:
             wanted = " or ".join(KINDS.get(kind, kind) for kind in fault.detail.split(" | "))
             words = f"expected {_one_of(wanted)}, but got {KINDS.get(fault.got, 'another')} instead."
             return Refusal(f"Invalid type for '{place}': {words}", parameter=place, code="invalid_type")
+        case "value" if fault.detail == OUT_OF_RANGE:
+            words = f"Invalid value for '{place}': expected a finite number."
+            return Refusal(words, parameter=place, code="invalid_value")
         case "value":
             allowed = {"role": ROLES, "type": TYPES}.get(str(fault.path[-1]) if fault.path else "", "")
             words = f"Invalid value: '{fault.detail}'." + (f" Supported values are: {allowed}." if allowed else "")

@@ -15,10 +15,11 @@ AMOUNT = re.compile(r"\b(total|much|many|when|number|date|sum|price|cost|due)\b"
 
 
 class Source(Struct, frozen=True):
-    """A text that may be quoted, and what it is called."""
+    """A text that may be quoted, and what it is called; `least` is how many words a line must share with a question."""
 
     title: str
     text: str
+    least: int = 1
 
 
 class Quote(Struct, frozen=True):
@@ -32,8 +33,13 @@ class Quote(Struct, frozen=True):
 def find_quotes(question: str, sources: Sequence[Source]) -> list[Quote]:
     """The best lines, at most three. Rare words weigh more; where an amount is asked for, lines with figures win."""
     asked = set(stems(question))
-    lines = [(source.title, line) for source in sources for line in split_lines(source.text)]
-    shared = [asked & set(stems(line)) for _, line in lines]
+    shared: list[set[str]] = []
+    lines: list[tuple[str, str]] = []
+    for source in sources:
+        for line in split_lines(source.text):
+            words = asked & set(stems(line))
+            shared.append(words if len(words) >= source.least else set())
+            lines.append((source.title, line))
     common = Counter(word for words in shared for word in words)
     figures = bool(AMOUNT.search(question))
     ranks = [

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import tempfile
 from collections.abc import Mapping, Sequence
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -12,14 +13,14 @@ from msgspec import Struct
 
 from showandtell.errors import BadFile
 from showandtell.inspector.seen import Result, Seen
-from showandtell.inspector.words import Inlined, result_words, title_of
+from showandtell.inspector.words import Inlined, has_failed, result_words, title_of
 from showandtell.media import gate
 
 MOST_TEXT = 600
 
 
 class Sight(Struct, frozen=True):
-    """What was found in one file; `text` is all of its words, `facts` what the gate said of it."""
+    """What was found in one file; `text` is all of its words, or `unread` why there are none; `facts` the gate's."""
 
     title: str
     where: str
@@ -29,6 +30,7 @@ class Sight(Struct, frozen=True):
     facts: Mapping[str, Any]
     text: str = ""
     problem: str = ""
+    unread: str = ""
 
 
 def look_at(seen: Seen, index: int, *, read: bool) -> Sight:
@@ -43,14 +45,26 @@ def look_at(seen: Seen, index: int, *, read: bool) -> Sight:
         try:
             proof = gate.prove(path, claimed=seen.media_type, name=title)
             facts = dict(gate.describe(path, proof.media_type))
-            text = str(facts.pop("text", "") or "")
-            if read and not text.strip() and proof.media_type.startswith(("image/", "application/pdf")):
-                text = gate.read_text_in(path, proof.media_type) or ""
+            text, unread = str(facts.pop("text", "") or ""), ""
+            if not text.strip() and ("pixels" in facts or "pages" in facts):
+                text, unread = _read_picture(path, proof.media_type) if read else ("", _say_unread())
         except BadFile as error:
             return Sight(
                 title, where, seen.media_type, len(seen.data), digest, {}, problem=f"it {error.problem}: {error.advice}"
             )
-    return Sight(title, where, proof.media_type, len(seen.data), digest, facts, text)
+    return Sight(title, where, proof.media_type, len(seen.data), digest, facts, text, unread=unread)
+
+
+def _read_picture(path: Path, media_type: str) -> tuple[str, str]:
+    """The words in a picture or scan, and why there are none."""
+    text = gate.read_text_in(path, media_type)
+    if text is None:
+        return "", "text not read: OCR is not installed"
+    return text, "" if text.strip() else "no text found in it"
+
+
+def _say_unread() -> str:
+    return "text not read: ask what it says" if find_spec("rapidocr") else ""
 
 
 def _where(seen: Seen) -> str:
@@ -63,15 +77,18 @@ def spell_sight(sight: Sight) -> str:
     lines = [f"- {sight.title}", f"  {sight.where}"]
     if sight.sha256:
         lines.append(f"  {sight.media_type}, {sight.size:,} bytes, sha256 {sight.sha256}")
-    lines += [f"  {_spell_fact(name, value)}" for name, value in sight.facts.items() if value not in (None, "", [])]
+    lines += [f"  {spell_fact(name, value)}" for name, value in sight.facts.items() if value not in (None, "", [])]
     if sight.problem:
         lines.append(f"  {sight.problem}")
     if sight.text.strip():
         lines.append(f"  text: {quote(sight.text)}")
+    elif sight.unread:
+        lines.append(f"  {sight.unread}")
     return "\n".join(lines)
 
 
-def _spell_fact(name: str, value: Any) -> str:
+def spell_fact(name: str, value: Any) -> str:
+    """One finding of the gate in words."""
     match name, value:
         case "pixels", [width, height]:
             return f"{width} x {height} pixels"
@@ -79,6 +96,8 @@ def _spell_fact(name: str, value: Any) -> str:
             return f"{value} {name.removesuffix('s') if value == 1 else name}"
         case "seconds", int() | float():
             return f"{value:g} seconds"
+        case "turned", str():
+            return f"turned {value}"
         case _:
             return f"{name}: {_spell_value(value)}"
 
@@ -99,15 +118,21 @@ def _spell_value(value: Any) -> str:
 
 def spell_inlined(file: Inlined) -> str:
     """A file that came as words."""
-    digest = hashlib.sha256(file.text.encode()).hexdigest()
-    size = f"{len(file.text):,} characters, sha256 of them {digest}"
-    return f"- {file.title}\n  as words, {size}\n  text: {quote(file.text)}"
+    sight = look_at_words(file)
+    size = f"{len(file.text):,} characters, {sight.size:,} bytes in UTF-8, sha256 {sight.sha256}"
+    return f"- {file.title}\n  {sight.where}, {size}\n  text: {quote(file.text)}"
+
+
+def look_at_words(file: Inlined) -> Sight:
+    """What can be said of a file that came as words: they are all of it."""
+    data = file.text.encode()
+    return Sight(file.title, "as words", "text, as words", len(data), hashlib.sha256(data).hexdigest(), {}, file.text)
 
 
 def spell_result(result: Result, tool: str) -> str:
     """What a tool said, or how it failed."""
     words = result_words(result)
-    if result.is_error:
+    if has_failed(result):
         return f"- {tool} ({result.call_id}) failed: {quote(words)}"
     return f"- {tool} ({result.call_id}) said: {quote(words)}" if words else ""
 

@@ -130,6 +130,10 @@ FAULTS: tuple[tuple[Shape, re.Pattern[str]], ...] = (
 )
 
 
+#: What msgspec says of a number such as 1e999.
+OUT_OF_RANGE = "Number out of range"
+
+
 def fault_of(error: Exception) -> Fault:
     """Read msgspec's words for a body that doesn't fit its schema."""
     words, _, place = str(error).partition(" - at `$")

@@ -91,8 +91,11 @@ def _refuse_path(path: str, house: House) -> NoReturn:
 
 
 def _think(house: House, body: bytes) -> tuple[Asked, Reply]:
-    asked = house.read(body)
-    return asked, answer(asked, look_at)
+    try:
+        asked = house.read(body)
+        return asked, answer(asked, look_at)
+    except RecursionError:
+        raise Refusal("The request body is nested too deeply.") from None
 
 
 async def _gather(request: HttpRequest, house: House) -> bytes:
@@ -103,9 +106,10 @@ async def _gather(request: HttpRequest, house: House) -> bytes:
         if len(gathered) > LARGEST:
             raise house.too_large
     headers = {name.lower(): value for name, value in request.headers.items()}
-    declared = {request.size, int(headers.get("content-length", request.size))}
-    if declared != {len(gathered)}:
-        raise Refusal(f"content-length says {max(declared)} bytes, {len(gathered)} came")
+    declared = {str(request.size), headers.get("content-length", str(request.size))}
+    if declared != {str(len(gathered))}:
+        said = max(declared - {str(len(gathered))})
+        raise Refusal(f"content-length says {said} bytes, {len(gathered)} came")
     return bytes(gathered)
 
 

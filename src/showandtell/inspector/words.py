@@ -10,8 +10,10 @@ from msgspec import Struct
 from showandtell.inspector.seen import Result, Seen, Turn, Words
 
 #: What stands in these brackets was said by neither person nor tool; their opener can't occur in other text.
-LABEL = re.compile(r"⟦([^⟦⟧]*)⟧")
-FRAME = re.compile(r"⟦(?P<title>(?P<name>[^:⟦⟧]+):[^⟦⟧]*)⟧\n?(?P<text>[^⟦⟧]*?)\n?⟦end of (?P=name)⟧")
+#: Their closer can: in a file's name, where the line's last one counts, and in the words of a file.
+LABEL = re.compile(r"⟦([^⟦\n]*|[^⟦⟧]*)⟧")
+FRAME = re.compile(r"⟦(?P<title>(?P<name>[^:⟦⟧]+):(?:[^⟦\n]*|[^⟦⟧]*))⟧\n?(?P<text>[^⟦]*?)\n?⟦end of (?P=name)⟧")
+FAILED = "⟦this call failed⟧"
 QUESTION = re.compile(
     r"\?|\b(what|which|who|whose|when|where|why|how|read|says?|total|text|words?|tell|quote|find|explain)\b",
     re.IGNORECASE,
@@ -20,9 +22,9 @@ STOP = frozenset(
     re.findall(
         r"\w+",
         """
-        a an and are as at be by can could do does for from give had has have how i in into is it its let make me my of
-        on or our please so some tell than that the their them then there this to up us was were what when where which
-        who will with would you your
+        a an and are as at be by can could do does for from give had has have how i in into is it its let make
+        many me much my of on or our please so some tell than that the their them then there this to up us was
+        were what when where which who will with would you your
         """,
     )
 )
@@ -30,7 +32,7 @@ ENDINGS = ("ing", "ies", "es", "ed", "s", "e", "y")
 
 
 class Inlined(Struct, frozen=True):
-    """A file that was given as words, in a frame."""
+    """A file that was given as words, in a frame; `text` is all of them, ends of lines too."""
 
     title: str
     text: str
@@ -55,13 +57,18 @@ def result_words(result: Result) -> str:
     return "" if bare == "(no output)" else bare
 
 
+def has_failed(result: Result) -> bool:
+    """Whether a result is an error, by its field or, where the wire has none, by our label."""
+    return result.is_error or FAILED in join_words(result.parts)
+
+
 def inlined_in(turn: Turn) -> Iterator[Inlined]:
     """Files that came as words, in the user's message or in results."""
     texts = [join_words(turn.parts), *(join_words(part.parts) for part in turn.parts if isinstance(part, Result))]
     for text in texts:
         for found in FRAME.finditer(text):
-            if found["text"].strip():
-                yield Inlined(found["title"], found["text"].strip())
+            if found["text"]:
+                yield Inlined(found["title"], found["text"])
 
 
 def notes_in(turn: Turn) -> list[str]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from pathlib import PurePath
 
-from showandtell.files import TEXTS
+from showandtell.files import TEXTS, kind_of
 
 UNKNOWN = "application/octet-stream"
 
@@ -108,6 +108,13 @@ EXTENSIONS = {
 }
 
 
+#: The other way round: the last ending of a type is its usual one, but for two.
+ENDINGS = {media_type: ending for ending, media_type in EXTENSIONS.items()} | {
+    "application/yaml": ".yaml",
+    "audio/ogg": ".ogg",
+}
+
+
 def spell_type(claimed: str) -> str | None:
     """The media type without parameters, in lower case and its usual spelling; None where it isn't type/subtype."""
     bare = claimed.partition(";")[0].strip().lower()
@@ -123,10 +130,26 @@ def read_claim(claimed: str | None, name: str) -> str | None:
 
 
 def name_correction(claimed: str | None, claim: str | None, proved: str) -> str | None:
-    """What it claimed to be where that is wrong: a claim that is no media type at all is said so, and ignored."""
+    """What it claimed to be where that is wrong: a claim that is no media type at all is said so, and ignored.
+
+    A name's ending is a weaker claim than a media type: it is wrong where the kind is another.
+    """
     if claimed and spell_type(claimed) is None:
         return f"{claimed[:80]!r}, which is no media type"
-    return claim if claim and not covers(claim, proved) else None
+    if claim is None or covers(claim, proved):
+        return None
+    is_said = claimed is not None and spell_type(claimed) == claim
+    return claim if is_said or kind_of(claim) != kind_of(proved) else None
+
+
+def respell(claimed: str | None) -> str | None:
+    """A claim in its usual spelling; one that is no media type stays as it is."""
+    return spell_type(claimed) or claimed if claimed else None
+
+
+def name_ending(media_type: str | None) -> str:
+    """What a name of this type usually ends in; empty where nothing does."""
+    return ENDINGS.get(media_type or "", "")
 
 
 def covers(claim: str, proved: str) -> bool:

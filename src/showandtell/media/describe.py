@@ -9,7 +9,7 @@ from typing import Any
 from PIL import Image
 
 from showandtell.media.documents import open_document, read_page
-from showandtell.media.pictures import FORMATS, open_picture
+from showandtell.media.pictures import FORMATS, open_picture, read_orientation, turn_size
 from showandtell.media.sound import DEMUXERS, read_container, read_wave
 
 PAGES_READ = 20
@@ -31,11 +31,16 @@ def describe_file(path: str, media_type: str) -> dict[str, Any]:
 
 
 def describe_picture(path: str, media_type: str) -> dict[str, Any]:
-    """Width and height, and the main colours: up to three [word, share] with shares in hundredths."""
+    """Width and height as displayed, and the main colours: up to three [word, share] with shares in hundredths.
+
+    `turned` is there where EXIF has the picture turned; its colours are the same either way.
+    """
     with open_picture(path, media_type) as image:
-        pixels = image.size
+        stored = image.size
         image.draft("RGB", (SMALL[0] * 2, SMALL[1] * 2))
-        return {"pixels": pixels, "colours": name_colours(flatten(image))}
+        colours, orientation = name_colours(flatten(image)), read_orientation(image)
+        found = {"pixels": turn_size(stored, orientation), "colours": colours}
+        return found | ({"turned": "by EXIF"} if orientation > 1 else {})
 
 
 def flatten(image: Image.Image) -> Image.Image:

@@ -18,8 +18,8 @@ from showandtell.errors import BadFile
 from showandtell.files import kind_of
 from showandtell.media.claims import UNKNOWN, name_correction, read_claim
 from showandtell.media.signatures import Peek, narrow_type, recognise
-from showandtell.media.text import name_text
-from showandtell.media.worker import ChildFailed, Worker
+from showandtell.media.text import is_other_text, name_text
+from showandtell.media.worker import ChildFailed, Crew
 
 Ask: TypeAlias = Literal["prove", "describe", "read"]
 
@@ -29,8 +29,9 @@ SECONDS = 10.0
 OCR_SECONDS = 60.0
 TEXT_LIMIT = 100_000
 COMMAND = (sys.executable, "-P", "-B", "-m", "showandtell.media.child")
-MEDIA = Worker(COMMAND)
-OCR = Worker((*COMMAND, "--ocr"))
+#: Two, so that a hostile file that takes all its time doesn't stop every other one.
+MEDIA = Crew(COMMAND, 2)
+OCR = Crew((*COMMAND, "--ocr"), 1)
 
 
 class Proof(Struct, frozen=True):
@@ -114,7 +115,16 @@ def name_type(path: Path, claim: str | None, name: str) -> str:
         raise BadFile(name, "is empty (0 bytes)", "check that it was written before it was handed in")
     with path.open("rb") as stream:
         candidate = recognise(peek_into(stream), size) or name_text(stream, size, claim)
+        if candidate is None and claim and kind_of(claim) == "text":
+            refuse_other_text(stream, name)
     return narrow_type(candidate or UNKNOWN, claim)
+
+
+def refuse_other_text(stream: BinaryIO, name: str) -> None:
+    """Raise `BadFile` where what should be text is text, but not UTF-8: models would be given other letters."""
+    stream.seek(0)
+    if is_other_text(stream):
+        raise BadFile(name, "is not UTF-8 text", "save it as UTF-8")
 
 
 def peek_into(stream: BinaryIO) -> Peek:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from showandtell.media.documents import open_document, read_page
-from showandtell.media.pictures import FORMATS, open_picture
+from showandtell.media.pictures import FORMATS, open_picture, turn_picture
 
 try:
     from rapidocr import RapidOCR  # pyright: ignore[reportMissingTypeStubs] - it ships none
@@ -47,10 +47,10 @@ def read_picture(picture: Any) -> tuple[str, ...]:
 
 
 def list_picture(path: str, media_type: str) -> Iterator[Any]:
-    """The picture itself, made smaller where it is large."""
+    """The picture as it is displayed, made smaller where it is large."""
     with open_picture(path, media_type) as image:
         image.thumbnail((SIDE_LIMIT, SIDE_LIMIT))
-        yield image.convert("RGB")
+        yield turn_picture(image).convert("RGB")
 
 
 def list_pages(path: str) -> Iterator[Any]:

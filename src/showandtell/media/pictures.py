@@ -7,7 +7,7 @@ import warnings
 from collections.abc import Generator
 from pathlib import Path
 
-from PIL import Image, UnidentifiedImageError
+from PIL import ExifTags, Image, ImageOps, UnidentifiedImageError
 
 from showandtell.errors import BadFile
 
@@ -64,7 +64,7 @@ def measure_webp(path: Path) -> tuple[int, int]:
 
 
 def measure_picture(path: str, media_type: str) -> tuple[int, int]:
-    """Width and height, proved by decoding every pixel of the first frame."""
+    """Width and height as displayed, proved by decoding every pixel of the first frame."""
     try:
         # Pillow is content with a PNG whose last chunks are missing; its checksums aren't.
         if media_type == "image/png":
@@ -72,9 +72,28 @@ def measure_picture(path: str, media_type: str) -> tuple[int, int]:
                 image.verify()
         with open_picture(path, media_type) as image:
             image.load()
-            return image.size
+            return turn_size(image.size, read_orientation(image))
     except (OSError, SyntaxError, ValueError, EOFError, IndexError, Image.DecompressionBombWarning) as error:
         raise error if isinstance(error, BadFile) else torn(media_type, error) from None
+
+
+def read_orientation(image: Image.Image) -> int:
+    """How a loaded picture is to be turned before it is shown: EXIF's 1 to 8, and 1 where it says nothing usable."""
+    try:
+        found = image.getexif().get(ExifTags.Base.Orientation, 1)
+    except Exception:  # noqa: BLE001 - damaged EXIF raises anything, and the picture is whole without it
+        return 1
+    return found if found in range(1, 9) else 1
+
+
+def turn_picture(image: Image.Image) -> Image.Image:
+    """A picture as it is displayed."""
+    return ImageOps.exif_transpose(image) if read_orientation(image) > 1 else image
+
+
+def turn_size(size: tuple[int, int], orientation: int) -> tuple[int, int]:
+    """Width and height after turning: 5 to 8 lay a picture on its side."""
+    return (size[1], size[0]) if orientation >= 5 else size
 
 
 def torn(media_type: str, error: Exception) -> BadFile:

@@ -38,6 +38,19 @@ def is_text(stream: BinaryIO) -> bool:
     return True
 
 
+def is_other_text(stream: BinaryIO) -> bool:
+    """Whether everything that the stream gives would be text in another encoding: UTF-16 with its mark, or Latin-1."""
+    mark = stream.read(2)
+    stream.seek(0)
+    if mark not in {codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE}:
+        return not any(CONTROLS.search(chunk) for chunk in read_chunks(stream))
+    decoder = codecs.getincrementaldecoder("utf-16")()
+    try:
+        return not any("\0" in decoder.decode(chunk) for chunk in read_chunks(stream))
+    except UnicodeDecodeError:
+        return False
+
+
 def name_markup(head: str) -> str | None:
     """HTML or SVG where the text opens as such, behind any prolog; None for other text."""
     prolog = PROLOG.match(head)

@@ -1,23 +1,25 @@
-"""One child process that answers one question at a time, a line of JSON each way; killed when it takes too long.
+"""Child processes that each answer one question at a time, a line of JSON each way; killed when one takes too long.
 
-Plain pipes and a lock: it works from any thread, with or without an event loop, and starts anew after a fork.
+Plain pipes and a queue: it works from any thread, with or without an event loop, and starts anew after a fork.
 """
 
 from __future__ import annotations
 
 import json
 import os
+import queue
 import selectors
 import subprocess
 import sys
-import threading
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 #: One line of answer: the text of twenty pages is far below it.
 ANSWER_LIMIT = 8 << 20
+#: How long a question waits until a child is free to take it.
+PATIENCE = 30.0
 
 
 class ChildFailed(Exception):
@@ -26,21 +28,19 @@ class ChildFailed(Exception):
 
 @dataclass(eq=False)
 class Worker:
-    """A command and, once something was asked, its running process."""
+    """A command and, once something was asked, its running process. One thread at a time may ask."""
 
     command: tuple[str, ...]
-    lock: threading.Lock = field(default_factory=threading.Lock)
     process: subprocess.Popen[bytes] | None = None
 
     def ask(self, request: Mapping[str, object], seconds: float) -> Any:
         """Send a request and wait for its answer, at most so many seconds; raises `ChildFailed` otherwise."""
-        with self.lock:
-            process = self.process = start_child(self.command, self.process)
-            try:
-                return exchange(process, json.dumps({**request, "seconds": seconds}), seconds)
-            except BaseException:
-                self.stop()
-                raise
+        process = self.process = start_child(self.command, self.process)
+        try:
+            return exchange(process, json.dumps({**request, "seconds": seconds}), seconds)
+        except BaseException:
+            self.stop()
+            raise
 
     def stop(self) -> None:
         """End the child, if there is one; the next question starts another."""
@@ -49,11 +49,50 @@ class Worker:
             end_child(process)
 
     def forget(self) -> None:
-        """After a fork the child is the parent's alone: let go of its pipes and of a lock that nobody will release."""
-        process, self.process, self.lock = self.process, None, threading.Lock()
+        """After a fork the child is the parent's alone: let go of its pipes."""
+        process, self.process = self.process, None
         if process is not None:
             close_pipes(process)
             process.returncode = 0  # else Popen would warn of, and wait for, a process that isn't ours
+
+
+class Crew:
+    """At most `size` workers of one command. Another one is started when those that run are busy."""
+
+    def __init__(self, command: tuple[str, ...], size: int, patience: float = PATIENCE) -> None:
+        self.patience = patience
+        self.workers = tuple(Worker(command) for _ in range(size))
+        self.free = line_up(self.workers)
+
+    def ask(self, request: Mapping[str, object], seconds: float) -> Any:
+        """The answer of the next free worker, which is awaited for `patience` seconds; raises `ChildFailed`."""
+        try:
+            worker = self.free.get(timeout=self.patience)
+        except queue.Empty:
+            raise ChildFailed(f"could not be looked at in time ({self.patience:g} s)") from None
+        try:
+            return worker.ask(request, seconds)
+        finally:
+            self.free.put(worker)
+
+    def stop(self) -> None:
+        """End all children; the next question starts one again."""
+        for worker in self.workers:
+            worker.stop()
+
+    def forget(self) -> None:
+        """After a fork the children are the parent's; a thread that holds one of them isn't there to give it back."""
+        for worker in self.workers:
+            worker.forget()
+        self.free = line_up(self.workers)
+
+
+def line_up(workers: tuple[Worker, ...]) -> queue.LifoQueue[Worker]:
+    """Those that are free; the one that came back last, which is warm, goes first."""
+    line = queue.LifoQueue[Worker]()
+    for worker in reversed(workers):
+        line.put(worker)
+    return line
 
 
 def start_child(command: tuple[str, ...], running: subprocess.Popen[bytes] | None) -> subprocess.Popen[bytes]:

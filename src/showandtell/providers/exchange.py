@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+import math
+import re
+import time
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from contextlib import aclosing
 from dataclasses import dataclass
-from typing import Any, Protocol
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
+from typing import Protocol
 
 import msgspec
 
@@ -14,12 +20,21 @@ from showandtell.events.types import StreamEvent
 from showandtell.providers.http import Answer, Send
 from showandtell.wire import parse_anthropic, parse_openai_chat
 from showandtell.wire.body import Request
+from showandtell.wire.stream import UNREADABLE
 
+#: The most bytes that are read of an error answer.
 MAX_ERROR = 64 * 1024
+#: The place that Anthropic's words begin with: `messages.2.content.0.image.source: ...`.
+PLACE = re.compile(r"[a-z_]+(?:\.\w+)*(?=: )")
 
 
 class Parser(Protocol):
     """The bytes of one read give one batch."""
+
+    @property
+    def done(self) -> bool:
+        """Whether nothing that may still come counts."""
+        ...
 
     def feed(self, data: bytes) -> Sequence[StreamEvent]:
         """More bytes."""
@@ -62,7 +77,7 @@ class Exchange:
     base: str
     headers: Mapping[str, str]
 
-    async def ask(self, request: Request) -> AsyncIterator[Sequence[StreamEvent]]:
+    async def ask(self, request: Request) -> AsyncGenerator[Sequence[StreamEvent]]:
         """Send, and give the answer's events batch by batch. Raises `ProviderError`."""
         url = request.api.url(request.target, self.base, stream=request.options.stream)
         headers = {**self.headers, "content-type": "application/json", "content-length": str(request.size)}
@@ -70,33 +85,94 @@ class Exchange:
         if parse is None:
             raise ProviderUnavailable(f"answers of {request.target.api} can't be read yet: use render() with its SDK")
         try:
-            async with self.send(Outgoing(url, headers, request)) as answer:
-                async for batch in read(answer, parse()):
+            async with self.send(Outgoing(url, headers, request)) as answer, aclosing(read(answer, parse())) as batches:
+                async for batch in batches:
                     yield batch
         except OSError as error:
             words = f"{request.target.name} can't be reached: {type(error).__name__}"
             raise ProviderUnavailable(words) from error
 
 
-async def read(answer: Answer, parser: Parser) -> AsyncIterator[Sequence[StreamEvent]]:
-    """An answer's events batch by batch; where the connection breaks, the parser says that it was cut."""
-    if answer.status >= 400:
-        raise ProviderError(await error_text(answer), answer.status)
+async def read(answer: Answer, parser: Parser) -> AsyncGenerator[Sequence[StreamEvent]]:
+    """An answer's events batch by batch, up to its end; where the connection breaks, the parser says it was cut."""
     try:
+        if answer.status >= 400:
+            raise refused(answer, await beginning(answer.body))
         async for data in answer.body:
             yield parser.feed(data)
+            if parser.done:
+                break
     except OSError:
         pass
+    finally:
+        # A body that is left before its end is closed here and now, not when it is collected.
+        close: Callable[[], Awaitable[None]] | None = getattr(answer.body, "aclose", None)
+        if close is not None:
+            await close()
     yield parser.finish()
 
 
-async def error_text(answer: Answer) -> str:
-    """The provider's own words in an error answer, whichever house wrote it."""
+async def beginning(body: AsyncIterator[bytes]) -> bytes:
+    """The first bytes of an error answer, which may have no end or break off."""
     data = b""
-    async for piece in answer.body:
-        data = (data + piece)[:MAX_ERROR]
     try:
-        body: Any = msgspec.json.decode(data)
-        return str(body["error"]["message"])
-    except (msgspec.DecodeError, UnicodeDecodeError, KeyError, TypeError):
-        return data.decode(errors="replace")[:500]
+        async for piece in body:
+            data += piece
+            if len(data) >= MAX_ERROR:
+                break
+    except OSError:
+        pass
+    return data[:MAX_ERROR]
+
+
+class _Error(msgspec.Struct, frozen=True):
+    message: str
+    param: str | None = None
+
+
+class _Refusal(msgspec.Struct, frozen=True):
+    """An error answer of any house: `error` as an object or as words, or a `message` alone."""
+
+    error: _Error | str | None = None
+    message: str = ""
+
+
+_refusal = msgspec.json.Decoder(_Refusal)
+
+
+def refused(answer: Answer, data: bytes) -> ProviderError:
+    """An error answer in the provider's own words, with the place they mean and how long to wait."""
+    told = told_by(data)
+    place = PLACE.match(told.message)
+    path = told.param or (place.group() if place else None)
+    wait = wait_of(answer.headers.get("retry-after", ""), time.time())
+    return ProviderError(told.message, answer.status, path=path, retry_after=wait)
+
+
+def told_by(data: bytes) -> _Error:
+    """What an error body says; the beginning of its text where it is of no known form."""
+    try:
+        body = _refusal.decode(data)
+    except UNREADABLE:
+        body = _Refusal()
+    match body.error:
+        case _Error(message=words) if words:
+            return body.error
+        case str() as words if words:
+            return _Error(words)
+        case _:
+            return _Error(body.message or data.decode(errors="replace")[:500])
+
+
+def wait_of(header: str, now: float) -> float | None:
+    """The seconds that a `retry-after` header asks for, be it a number or an HTTP date; None where it says neither."""
+    try:
+        seconds = float(header)
+        return seconds if math.isfinite(seconds) and seconds >= 0 else None
+    except ValueError:
+        pass
+    try:
+        date: datetime = parsedate_to_datetime(header)
+    except (ValueError, TypeError, IndexError, OverflowError):
+        return None
+    return max(0.0, (date if date.tzinfo else date.replace(tzinfo=UTC)).timestamp() - now)

@@ -12,7 +12,6 @@ import msgspec
 from msgspec import Struct
 
 from showandtell.content import Stop
-from showandtell.errors import BadAnswer
 from showandtell.events.types import (
     ProviderFault,
     ReasoningDelta,
@@ -28,7 +27,7 @@ from showandtell.events.types import (
     ToolInputStart,
     Usage,
 )
-from showandtell.wire.stream import StreamParser
+from showandtell.wire.stream import UNREADABLE, StreamParser, unreadable
 
 #: Why a message ended, in Anthropic's words and ours.
 STOPS: dict[str, Stop] = {
@@ -230,11 +229,13 @@ def whole(data: bytes) -> list[StreamEvent]:
     """Read the body of an answer that was not streamed. Raises `BadAnswer` where it is not the api's JSON."""
     try:
         body = _body.decode(data)
-        if body.error:
-            return [_fault(body.error)]
-        blocks = [_block.decode(raw) for raw in body.content if _type_of(_plain.decode(raw)) in BLOCKS]
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-        raise BadAnswer(f"the body is not an Anthropic message: {error}") from error
+        return [_fault(body.error)] if body.error else _events_of(body)
+    except UNREADABLE as error:
+        raise unreadable(error) from error
+
+
+def _events_of(body: _Body) -> list[StreamEvent]:
+    blocks = [_block.decode(raw) for raw in body.content if _type_of(_plain.decode(raw)) in BLOCKS]
     events: list[StreamEvent] = []
     reading = _Reading(reason=body.stop_reason or "")
     for index, block in enumerate(blocks):
@@ -287,10 +288,8 @@ def _decode(text: bytes) -> _Chunk | None:
         return _chunk.decode(text)
     except msgspec.ValidationError as error:
         if _is_known(text):
-            raise BadAnswer(f"a chunk is not what Anthropic's api promises: {error}") from error
+            raise unreadable(error) from error
         return None
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-        raise BadAnswer(f"a data line is not JSON: {error}") from error
 
 
 def _is_known(text: bytes) -> bool:

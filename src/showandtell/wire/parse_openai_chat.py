@@ -13,7 +13,6 @@ import msgspec
 from msgspec import Struct
 
 from showandtell.content import Stop
-from showandtell.errors import BadAnswer
 from showandtell.events.types import (
     ProviderFault,
     ReasoningDelta,
@@ -29,7 +28,7 @@ from showandtell.events.types import (
     ToolInputStart,
     Usage,
 )
-from showandtell.wire.stream import StreamParser
+from showandtell.wire.stream import UNREADABLE, StreamParser, unreadable
 
 #: Why a message ended, in the hosts' words and ours; every word that is not OpenAI's own names its host.
 STOPS: dict[str, Stop] = {
@@ -105,6 +104,9 @@ class _Chunk(Struct, gc=False):
     error: _Error | str | None = None
 
 
+_chunk = msgspec.json.Decoder(_Chunk)
+
+
 @dataclass(slots=True)
 class _Call:
     call_id: str
@@ -119,6 +121,7 @@ class _Reading:
     open: tuple[Literal["text", "reasoning"], str] | None = None
     calls: list[_Call] = field(default_factory=list[_Call])
     by_index: dict[int, _Call] = field(default_factory=dict[int, _Call])
+    by_id: dict[str, _Call] = field(default_factory=dict[str, _Call])
     is_refused: bool = False
     reason: str = ""
     usage: Usage = field(default_factory=Usage)
@@ -129,7 +132,7 @@ class _Reading:
         if text == b"[DONE]":
             self.end(events)
         else:
-            self.take(_decode(text), events)
+            self.take(_chunk.decode(text), events)
 
     def take(self, chunk: _Chunk, events: list[StreamEvent]) -> None:
         if chunk.error:
@@ -213,12 +216,13 @@ class _Reading:
             is_other = call and is_named and piece.id and piece.id != call.call_id
             return None if is_other else call
         if piece.id:
-            return next((call for call in self.calls if call.call_id == piece.id), None)
+            return self.by_id.get(piece.id)
         return self.calls[-1] if self.calls and not is_named else None
 
     def begin(self, piece: _Piece, events: list[StreamEvent]) -> _Call:
         call = _Call(piece.id or f"call_{len(self.calls) + 1}")
         self.calls.append(call)
+        self.by_id.setdefault(call.call_id, call)
         if piece.index is not None:
             self.by_index[piece.index] = call
         events.append(ToolInputStart(call.call_id, (piece.function and piece.function.name) or ""))
@@ -257,12 +261,15 @@ class Parser(StreamParser):
 
 def whole(data: bytes) -> list[StreamEvent]:
     """Read the body of an answer that was not streamed. Raises `BadAnswer` where it is not the api's JSON."""
-    chunk = _decode(data)
-    for choice in chunk.choices or ():
-        _number((choice.message and choice.message.tool_calls) or ())
     events: list[StreamEvent] = []
     reading = _Reading()
-    reading.take(chunk, events)
+    try:
+        chunk = _chunk.decode(data)
+        for choice in chunk.choices or ():
+            _number((choice.message and choice.message.tool_calls) or ())
+        reading.take(chunk, events)
+    except UNREADABLE as error:
+        raise unreadable(error) from error
     reading.end(events)
     return events
 
@@ -282,13 +289,3 @@ def _fault(error: _Error | str) -> ProviderFault:
     if isinstance(error, str):
         return ProviderFault(error)
     return ProviderFault(": ".join(word for word in (error.type, error.message) if word) or "error")
-
-
-_chunk = msgspec.json.Decoder(_Chunk)
-
-
-def _decode(text: bytes) -> _Chunk:
-    try:
-        return _chunk.decode(text)
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-        raise BadAnswer(f"the answer is not what the chat api promises: {error}") from error

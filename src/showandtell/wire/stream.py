@@ -4,12 +4,18 @@ from __future__ import annotations
 
 from typing import Protocol
 
+import msgspec
+
 from showandtell.errors import BadAnswer
 from showandtell.events.types import StreamEvent
 from showandtell.sse import Splitter
 
 #: The most bytes that one event may have; no honest one comes near.
 LARGEST_EVENT = 32 * 1024 * 1024
+#: The most bytes that one answer may have. 128,000 tokens in chunks of 500 bytes are half of it.
+LARGEST_ANSWER = 128 * 1024 * 1024
+#: What decoding bytes that nobody vouches for may raise: not JSON, not UTF-8, of other types, nested too deep.
+UNREADABLE = (msgspec.MsgspecError, RecursionError, ValueError)
 
 
 class Reading(Protocol):
@@ -18,7 +24,7 @@ class Reading(Protocol):
     done: bool
 
     def read(self, text: bytes, events: list[StreamEvent]) -> None:
-        """Take the data of one event; raises `BadAnswer`."""
+        """Take the data of one event; raises `BadAnswer` or what is `UNREADABLE`."""
         ...
 
     def end(self, events: list[StreamEvent]) -> None:
@@ -29,12 +35,18 @@ class Reading(Protocol):
 class StreamParser:
     """Takes the bytes of each read; gives one batch of events for it."""
 
-    __slots__ = ("_failed", "_reading", "_splitter")
+    __slots__ = ("_failed", "_reading", "_size", "_splitter")
 
     def __init__(self, reading: Reading) -> None:
         self._splitter = Splitter()
         self._reading = reading
         self._failed: BadAnswer | None = None
+        self._size = 0
+
+    @property
+    def done(self) -> bool:
+        """Whether nothing that may still come counts: the message has ended, or can't be read."""
+        return self._reading.done or self._failed is not None
 
     def feed(self, data: bytes) -> list[StreamEvent]:
         """Events of one read, none after the end or a fault.
@@ -51,8 +63,9 @@ class StreamParser:
                 self._reading.read(text, events)
         except BadAnswer as error:
             self._failed = error
-        if self._splitter.waiting > LARGEST_EVENT:
-            self._failed = BadAnswer(f"an event is larger than {LARGEST_EVENT} bytes")
+        except UNREADABLE as error:
+            self._failed = unreadable(error)
+        self._failed = self._failed or self._too_large(len(data))
         if self._failed is not None and not events:
             raise self._failed
         return events
@@ -64,3 +77,19 @@ class StreamParser:
         events: list[StreamEvent] = []
         self._reading.end(events)
         return events
+
+    def _too_large(self, size: int) -> BadAnswer | None:
+        """Count what was read, and give up an event or an answer without end."""
+        self._size += size
+        if self._splitter.waiting > LARGEST_EVENT:
+            return BadAnswer(f"an event is larger than {LARGEST_EVENT} bytes")
+        if self._size > LARGEST_ANSWER and not self._reading.done:
+            return BadAnswer(f"the answer is larger than {LARGEST_ANSWER} bytes")
+        return None
+
+
+def unreadable(error: Exception) -> BadAnswer:
+    """What is told of bytes that can't be read."""
+    bad = BadAnswer(f"the answer is not what the api promises: {error}")
+    bad.__cause__ = error
+    return bad
