@@ -360,3 +360,16 @@ def test_openais_own_sdk_reads_the_stream():
     assert choice.message.content == "By the words of your message I run plot."
     assert json.loads(choice.message.tool_calls[0].function.arguments) == {"values": [4, 5]}
     assert choice.finish_reason == "tool_calls"
+
+
+@pytest.mark.parametrize(
+    "text", ['/chart title=x values="' + " " * 100_000 + '"', "draw a chart " + "“" * 100_000, "a." * 50_000]
+)
+def test_a_long_and_hostile_message_is_answered_like_any_other(text):
+    from showandtell import Agent
+
+    def chart(title: str, values: list[float]) -> str:
+        """Draw a chart."""
+        return title
+
+    assert Agent("inspector", tools=[chart]).run_sync(text).status in {"complete", "incomplete"}

@@ -18,7 +18,8 @@ KEY = re.compile(r"([A-Za-z_]\w*)=")
 VALUE = re.compile(r'"((?:[^"\\]|\\.)*)"|\'([^\']*)\'|(\S+)')
 END = re.compile(r"[,;]?(?=\s|$)")
 PATH = re.compile(r"(?<![\w/.-])[\w./-]*\w\.[A-Za-z]\w{0,5}\b")
-QUOTED = re.compile(r'"([^"]+)"|“([^”]+)”|(?<!\w)\'([^\']+)\'(?!\w)|`([^`]+)`')
+#: Bounded, so that a thousand opening quotes cost no more than one.
+QUOTED = re.compile(r'"([^"]{1,500})"|“([^”]{1,500})”|(?<!\w)\'([^\']{1,500})\'(?!\w)|`([^`]{1,500})`')
 PATH_NAME = re.compile(r"path|file|image|name")
 NUMBER = re.compile(r"(?<![\w.])-?\d+(?:\.\d+)?(?![\w])")
 WHOLE_TEXT = frozenset({"query", "question", "text", "prompt", "message", "topic", "description", "q"})
@@ -163,7 +164,7 @@ def coerce(value: Any, schema: Mapping[str, Any]) -> Any:
     if isinstance(value, list):
         return cast("list[Any]", value)
     if "array" in kinds:
-        pieces = re.split(r"\s*,\s*", value) if isinstance(value, str) else [value]
+        pieces = [piece.strip() for piece in value.split(",")] if isinstance(value, str) else [value]
         return [coerce(Raw(piece) if isinstance(piece, str) else piece, items_of(schema)) for piece in pieces]
     parsed: Any
     if not isinstance(value, Raw):
