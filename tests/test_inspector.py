@@ -370,6 +370,6 @@ def test_a_long_and_hostile_message_is_answered_like_any_other(text):
 
     def chart(title: str, values: list[float]) -> str:
         """Draw a chart."""
-        return title
+        return f"{title}: {values}"
 
     assert Agent("inspector", tools=[chart]).run_sync(text).status in {"complete", "incomplete"}
