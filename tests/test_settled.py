@@ -74,7 +74,9 @@ def test_a_rejection_that_was_learnt_unsettles_what_stood():
     target, kept, known = resolve(CLAUDE), {}, {}
     plan(view(*messages[:-2], files=files), target, known, Policy(), kept=kept)
     for recipe in ("original/tool_result", "original/user"):
-        known[Want(files[0].facts.sha256, recipe, f"{target.name} {target.account}")] = Failed("the provider refused it")
+        known[Want(files[0].facts.sha256, recipe, f"{target.name} {target.account}")] = Failed(
+            "the provider refused it"
+        )
     known[Want(files[0].facts.sha256, "image")] = Failed("it can't be converted")
     made = plan(view(*messages, files=files), target, known, Policy(), kept=kept)
     assert [one.delivery for one in made.receipts] == ["noted", "native", "native"]
