@@ -11,7 +11,7 @@ from showandtell.delivery.values import Plan, Policy, View
 from showandtell.files import Attachment, Facts, Failed, Known, Origin
 from showandtell.rendering import plan_now, settle
 
-NOT_INSTALLED = Failed("that conversion is not installed")
+NOT_INSTALLED = Failed("not installed")
 
 
 class Everything(dict):

@@ -185,41 +185,43 @@ def unopened(cell: Cell, file: Address, target: Target) -> str | None:
 def convert(showing: Showing, target: Target, known: Known, policy: Policy, reasons: Sequence[str]) -> Placement:
     """The third rung: another form of the file. What isn't known yet is wanted; what failed says why."""
     facts = showing.attachment.facts
-    failures: list[str] = []
-    for recipe in RECIPES[facts.kind] if facts else ():
-        if recipe not in WORDS and not _taken(YIELDS[recipe], showing, target):
+    if facts is None:
+        return without(showing, policy, reasons[-1])
+    failures: dict[str, list[str]] = {}
+    for recipe in RECIPES[facts.kind]:
+        if recipe not in WORDS and not _usable(YIELDS[recipe], showing, target):
             continue
-        want = Want(facts.sha256, recipe) if facts else None
-        match known.get(want) if want else None:
+        want = Want(facts.sha256, recipe)
+        match known.get(want):
             case None:
                 return Placement(showing.attachment, showing.nth, "noted", "being converted", pending=want)
             case Failed() as failed:
-                failures.append(f"as {recipe}: {failed.reason}")
+                failures.setdefault(failed.reason, []).append(recipe)
             case Variant() as variant:
                 found = _converted(showing, variant, target, known, reasons[0])
                 if found is not None:
                     return found
-    return without(showing, policy, "; ".join([*reasons[-1:], *failures]))
+    tried = [f"as {' or '.join(recipes)}: {reason}" for reason, recipes in failures.items()]
+    return without(showing, policy, "; ".join([reasons[-1], *tried]))
 
 
-def _taken(media_type: str, showing: Showing, target: Target) -> bool:
-    return any(target.cell(where, media_type, "inline") is not None for where in places(showing, target))
+def _usable(media_type: str, showing: Showing, target: Target) -> bool:
+    """Whether a conversion to this type has a place to go."""
+    cells = [target.cell(where, media_type, "inline") for where in places(showing, target)]
+    return any(cell is not None and cell.verdict in {"sees", "unproven"} for cell in cells)
 
 
 def _converted(showing: Showing, variant: Variant, target: Target, known: Known, why: str) -> Placement | None:
+    file, nth = showing.attachment, showing.nth
+    if variant.text is not None:
+        place: Place = "tool_result" if showing.message.role == "tool" else "user"
+        return Placement(file, nth, "native", f"given as words: {why}", place, variant=variant)
     for where in places(showing, target):
-        if variant.text is not None:
-            place: Place = "tool_result" if showing.message.role == "tool" else "user"
-            return Placement(
-                showing.attachment, showing.nth, "native", f"given as words: {why}", place, variant=variant
-            )
-        fits = [fit(where, file, target, known) for file in variant.files]
+        fits = [fit(where, piece, target, known) for piece in variant.files]
         cell = fits[0][0] if fits else None
         if cell is not None and all(found is not None for found, _ in fits):
             reason = f"converted: {why}"
-            return Placement(
-                showing.attachment, showing.nth, rung(showing, where), reason, where, cell, variant.files, variant
-            )
+            return Placement(file, nth, rung(showing, where), reason, where, cell, variant.files, variant)
     return None
 
 
