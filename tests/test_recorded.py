@@ -59,11 +59,13 @@ def conversation(api, file):
     return (*asked, user(result("Report:", placed(file))))
 
 
+@pytest.mark.skipif(not RECORDINGS.exists(), reason="the recordings are not at hand")
 @pytest.mark.parametrize("file", [PNG, PDF], ids=["image", "document"])
 @pytest.mark.parametrize("api", APIS)
 def test_every_key_of_ours_stands_in_the_nearest_accepted_request(api, file):
     ours = set(shape(rest(conversation(api, file), aim(api), Options())[APIS[api].LIST]))
     nearest = sorted(recorded(api, file), key=lambda theirs: len(ours - theirs))[:1]
+    assert nearest
     for theirs in nearest:
         assert ours - theirs - OURS.get((api, file.kind), set()) == set()
 
