@@ -307,3 +307,11 @@ def test_a_file_that_failed_once_is_tried_anew():
     assert shelf.prove(File.from_bytes(png(), name="x.png")).facts
     assert issubclass(BadFile, BadInput)
     json.dumps(shelf.prove(bad).problem)
+
+
+def test_render_gives_up_a_reader_that_never_answers(monkeypatch):
+    monkeypatch.setattr(proving, "PROVE_SECONDS", 0.2)
+    never = threading.Event()
+    file = File.from_reader(never.wait, 10, "image/png", name="never.png")
+    with pytest.raises(UnsupportedFile, match=r"never\.png.*was not read in time"):
+        render(user_history(file), model=CLAUDE)

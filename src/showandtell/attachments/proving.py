@@ -1,4 +1,4 @@
-"""Proving several files beside an event loop, within a time limit: what reads a file may be anybody's code, and block.
+"""Proving files within a time limit, beside an event loop or without: what reads one may be anybody's code, and block.
 
 The threads are daemons of ours: one that hangs is abandoned, and keeps neither a run nor the program from ending.
 """
@@ -26,14 +26,27 @@ async def prove_all(shelf: Shelf, files: Iterable[File]) -> list[Proved]:
     return await asyncio.gather(*[prove_in_turn(shelf, file, turns) for file in files])
 
 
+def prove_now(shelf: Shelf, file: File) -> Proved:
+    """The same for one file, where no event loop waits for it."""
+    try:
+        return start_proof(shelf, file).result(PROVE_SECONDS)
+    except TimeoutError:
+        return late(file)
+
+
 async def prove_in_turn(shelf: Shelf, file: File, turns: asyncio.Semaphore) -> Proved:
     """One of them, when there is a turn for it."""
     async with turns:
         try:
             return await asyncio.wait_for(asyncio.wrap_future(start_proof(shelf, file)), PROVE_SECONDS)
         except TimeoutError:
-            problem = f"was not read in time ({PROVE_SECONDS:g} s): check what it is read from"
-            return Proved(tidy(file.name or ""), problem=problem)
+            return late(file)
+
+
+def late(file: File) -> Proved:
+    """A file that took too long."""
+    problem = f"was not read in time ({PROVE_SECONDS:g} s): check what it is read from"
+    return Proved(tidy(file.name or ""), problem=problem)
 
 
 def start_proof(shelf: Shelf, file: File) -> Future[Proved]:

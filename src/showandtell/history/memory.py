@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 
 from showandtell.attachments.ingest import Register, claims, clean
 from showandtell.attachments.load import load_now
-from showandtell.attachments.proving import prove_all
+from showandtell.attachments.proving import prove_all, prove_now
 from showandtell.attachments.shelf import Shelf
 from showandtell.content import Draft, File, Message, is_approval, new_id
 from showandtell.delivery.values import Receipt, View
@@ -70,15 +70,11 @@ class MemoryConversation:
             self._answering = message.id
         return message
 
-    async def ingest(self, draft: Draft) -> Message:
-        """Prove, number and store one message."""
-        return self.record(draft, await self.prove(draft))
-
     def ingest_now(self, drafts: Iterable[Draft]) -> None:
-        """The same for a whole history, without an event loop."""
+        """Prove, number and store a whole history, without an event loop."""
         for index, draft in enumerate(map(clean, drafts)):
             try:
-                self.record(draft, [self.shelf.prove(file) for file in claims(draft)])
+                self.record(draft, [prove_now(self.shelf, file) for file in claims(draft)])
             except BadConversation as error:
                 raise BadConversation(f"messages[{index}]: {error}") from error
 
