@@ -82,12 +82,14 @@ class Loop:
     told: dict[int, Receipt] = field(default_factory=dict[int, Receipt])
     error: Exception | None = None
     metadata: dict[str, object] = field(default_factory=dict[str, object])
+    numbers: set[int] = field(default_factory=set[int])
+    call_ids: set[str] = field(default_factory=set[str])
 
     async def run(self, drafts: Sequence[Draft]) -> None:
         """Store what is said, then go on until nothing is left to do. The last event is always a `Finish`."""
         over = Over("error")
         try:
-            self.told = dict(self.conversation.receipts)
+            self.look_back()
             for draft in drafts:
                 if not is_approval(draft.parts):
                     await self.settle_calls(answered=any(is_approval(one.parts) for one in drafts))
@@ -106,6 +108,12 @@ class Loop:
             raise
         finally:
             self.emit(Finish(over.status, over.reason, self.usage))
+
+    def look_back(self) -> None:
+        """What the conversation holds as the run begins: looked at once, and kept up to date from then on."""
+        self.told = dict(self.conversation.receipts)
+        self.numbers = set(self.conversation.attachments)
+        self.call_ids = {call.call_id for message in self.conversation.view().messages for call in message.calls}
 
     def fail(self, error: Exception, over: Over) -> Over:
         """Tell an error, and close what it left open."""
@@ -148,7 +156,7 @@ class Loop:
         request = compose(plan, self.target, options, self.memory.fragments, self.conversation.blobs)
         self.emit(StepStart(ask.step))
         self.tell(ask.step, plan)
-        ids, fold = CallIds(self.used_ids()), Fold(new_id("msg"), self.target.provider)
+        ids, fold = CallIds(self.call_ids), Fold(new_id("msg"), self.target.provider)
         early: Stop | None = "error"
         try:
             async with aclosing(self.connect().ask(request)) as batches:
@@ -241,15 +249,15 @@ class Loop:
 
     def store(self, draft: Draft, proved: Sequence[Proved]) -> None:
         """Number and store a message, and tell of its files."""
-        before = set(self.conversation.attachments)
         message = self.conversation.record(draft, proved)
         self.messages.append(message)
-        for number, file in self.conversation.attachments.items():
-            if number not in before:
-                self.files.append(file)
-                self.emit(file_event(file))
+        numbers = tuple(shown.number for shown in message.showings)
+        for number in dict.fromkeys(numbers):
+            if number not in self.numbers:
+                self.numbers.add(number)
+                self.files.append(self.conversation.attachments[number])
+                self.emit(file_event(self.files[-1]))
         if message.role == "tool":
-            numbers = tuple(shown.number for shown in message.showings)
             text = "\n".join(part.text for part in message.parts if isinstance(part, Text | Json))
             self.emit(ToolOutput(message.call_id or "", message.tool or "", text, numbers, message.is_error))
 
@@ -263,10 +271,6 @@ class Loop:
         messages = self.conversation.view().messages
         answered = {message.call_id for message in messages if message.role == "tool"}
         return [call for message in messages for call in message.calls if call.call_id not in answered]
-
-    def used_ids(self) -> frozenset[str]:
-        """Every call id of the conversation: a new call must not take one."""
-        return frozenset(call.call_id for message in self.conversation.view().messages for call in message.calls)
 
 
 def choice(wanted: str, ask: AskModel) -> str:

@@ -39,20 +39,20 @@ HOME = Family(
     budget=BUDGET,
 )
 
+BY_PARTNERS = (
+    *cells("sees", BOTH, WEB_IMAGES, PARTNER, limits=IMAGE),
+    *cells("sees", BOTH, PDF, PARTNER, limits=PAGES),
+)
+NO_URL = "400 URL sources are not supported (Claude behind Bedrock)"
 BEDROCK = replace(
     HOME,
     provider="anthropic-bedrock",
     example="us.anthropic.claude-sonnet-4-5-20250929-v1:0",
-    cells=(
-        *cells("sees", BOTH, WEB_IMAGES, PARTNER, limits=IMAGE),
-        *cells("sees", BOTH, PDF, PARTNER, limits=PAGES),
-        *cells(
-            "rejects", BOTH, WEB_IMAGES, "400 URL sources are not supported (Claude behind Bedrock)", forms=("url",)
-        ),
-    ),
+    cells=(*BY_PARTNERS, *cells("rejects", BOTH, WEB_IMAGES, NO_URL, forms=("url",))),
     budget=PARTNER_BUDGET,
 )
-VERTEX = replace(BEDROCK, provider="anthropic-vertex", example="claude-sonnet-4-5@20250929", cells=BEDROCK.cells[:4])
+VERTEX = replace(BEDROCK, provider="anthropic-vertex", example="claude-sonnet-4-5@20250929", cells=BY_PARTNERS)
+
 
 FAMILIES = (
     HOME,

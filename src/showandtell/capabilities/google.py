@@ -60,13 +60,13 @@ IN_USER = (
     *cells("sees", USER, VIDEO, USER_PARTS, forms=EVERY_FORM),
     *cells("sees", USER, TEXT, USER_TYPES, forms=EVERY_FORM),
 )
-IN_PARTS = (
-    *cells("sees", TOOL, PNG_JPEG_WEBP, GEMINI_3),
+BESIDE_PICTURES = (
     *cells("sees", TOOL, PDF, GEMINI_3, limits=PAGES),
     *cells("sees", TOOL, PLAIN, PLAIN_PARTS),
     *cells("unproven", TOOL, AUDIO, UNTRIED),
     *cells("unproven", TOOL, VIDEO, UNTRIED),
 )
+IN_PARTS = (*cells("sees", TOOL, PNG_JPEG_WEBP, GEMINI_3), *BESIDE_PICTURES)
 REFERENCES_BLIND = (
     *cells("blind", TOOL, IMAGES, FILE_ID_BLIND, forms=("file_id",)),
     *cells("blind", TOOL, PDF, FILE_ID_BLIND, forms=("file_id",)),
@@ -119,7 +119,7 @@ VERTEX_USER = (
 )
 VERTEX_PARTS = (
     *cells("sees", TOOL, PNG_JPEG_WEBP, VERTEX_3, limits=VERTEX_IMAGE),
-    *IN_PARTS[1:],
+    *BESIDE_PICTURES,
     *cells("sees", TOOL, PNG_JPEG_WEBP, URL_ROBOTED, forms=("url",), schemes=SCHEMES),
     *cells("sees", TOOL, PDF, URL_ROBOTED, forms=("url",), schemes=SCHEMES),
 )

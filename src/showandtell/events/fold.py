@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TypeAlias, assert_never
 
@@ -55,11 +55,12 @@ class _Namesakes:
 class CallIds:
     """Gives every call of a stream an id of its own, in all its events, for a result must find its call.
 
-    Hosts repeat ids within a message and from step to step. `used` are those of the conversation so far.
+    Hosts repeat ids within a message and from step to step. `used` are those of the conversation so far; the stream's
+    own are added to it.
     """
 
-    def __init__(self, used: Iterable[str] = ()) -> None:
-        self._used = set(used)
+    def __init__(self, used: set[str] | None = None) -> None:
+        self._used = set[str]() if used is None else used
         self._namesakes: dict[str, _Namesakes] = {}
 
     def rename(self, events: Sequence[StreamEvent]) -> list[StreamEvent]:

@@ -7,7 +7,7 @@ import hashlib
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager
 from itertools import cycle
-from typing import NoReturn, TypeAlias
+from typing import NoReturn
 from urllib.parse import urlsplit
 
 from msgspec import Struct
@@ -21,8 +21,6 @@ from showandtell.providers.http import Answer, HttpRequest, Send
 LARGEST = 64 * 1024 * 1024
 #: Bytes a read: none of them ends where an event ends, as on a real network.
 READS = (313, 7, 1500, 64)
-
-Spell: TypeAlias = Callable[[Reply, Asked, str], Iterator[bytes]]
 
 
 class House(Struct, frozen=True):

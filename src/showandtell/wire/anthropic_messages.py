@@ -14,7 +14,7 @@ from showandtell.content import Opaque, Text, ToolCall
 from showandtell.delivery.values import Data, Entry, Placed, Result
 from showandtell.errors import CannotRender
 from showandtell.files import Address
-from showandtell.wire.options import Options, ToolSpec
+from showandtell.wire.options import Options, ToolSpec, apart
 from showandtell.wire.replayed import arguments, verbatim
 from showandtell.wire.tree import Slot, Tree
 
@@ -93,9 +93,7 @@ def kwargs(body: dict[str, Any], target: Target, options: Options) -> dict[str, 
     """
     own = {*head(target, replace(options, extra=None)), LIST} - {"temperature", "anthropic_version"}
     asked = {"model": target.model, "stream": True} if options.stream else {"model": target.model}
-    named: dict[str, Any] = asked | {key: body[key] for key in body if key in own}
-    extra = {key: body[key] for key in body if key not in own and key != "anthropic_version"}
-    return named | {"extra_body": extra} if extra else named
+    return asked | apart({key: value for key, value in body.items() if key != "anthropic_version"}, own)
 
 
 def _mark_last(blocks: list[Tree]) -> list[Tree]:

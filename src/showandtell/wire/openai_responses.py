@@ -13,7 +13,7 @@ from showandtell.content import Opaque, Text, ToolCall
 from showandtell.delivery.values import Data, Entry, Placed, Result
 from showandtell.errors import CannotRender
 from showandtell.files import Address
-from showandtell.wire.options import Options, ToolSpec, is_strict
+from showandtell.wire.options import Options, ToolSpec, apart, is_strict
 from showandtell.wire.replayed import arguments_text, verbatim
 from showandtell.wire.tree import Slot, Tree
 
@@ -82,10 +82,7 @@ def marked(items: Sequence[Tree]) -> list[Tree]:
 
 def kwargs(body: dict[str, Any], target: Target, options: Options) -> dict[str, Any]:
     """What `client.responses.create` takes; what only `extra` says goes into `extra_body`."""
-    own = {*head(target, replace(options, extra=None)), LIST}
-    named = {key: body[key] for key in body if key in own}
-    extra = {key: body[key] for key in body if key not in own}
-    return named | {"extra_body": extra} if extra else named
+    return apart(body, {*head(target, replace(options, extra=None)), LIST})
 
 
 def _tool(tool: ToolSpec) -> Tree:

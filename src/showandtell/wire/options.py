@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from math import isfinite
 from typing import Any, Literal, TypeAlias, get_args
 
@@ -45,6 +45,13 @@ class Options(Struct, frozen=True):
     schema: str | None = None
     extra: str | None = None
     stream: bool = False
+
+
+def apart(body: Mapping[str, Any], own: Container[str]) -> dict[str, Any]:
+    """An SDK's arguments from a body: what it has no word for goes into `extra_body`."""
+    named = {key: value for key, value in body.items() if key in own}
+    extra = {key: value for key, value in body.items() if key not in own}
+    return named | {"extra_body": extra} if extra else named
 
 
 def choose(
