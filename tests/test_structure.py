@@ -13,7 +13,7 @@ FILES = sorted(ROOT.rglob("*.py"))
 MAY = {
     "errors": set(),
     "content": {"errors"},
-    "files": {"content"},
+    "files": {"content", "errors"},
     "sse": set(),
     "capabilities": {"content", "files", "errors"},
     "events": {"content", "files", "errors"},

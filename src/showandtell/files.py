@@ -8,6 +8,7 @@ from typing import Literal, Protocol, TypeAlias
 from msgspec import Struct
 
 from showandtell.content import By
+from showandtell.errors import BadInput
 
 Kind: TypeAlias = Literal["image", "document", "audio", "video", "text", "other"]
 
@@ -129,6 +130,15 @@ class Attachment(Struct, frozen=True):
     def label(self) -> str:
         """Kind and number as everybody says them."""
         return spoken(self.kind, self.number)
+
+
+def find(attachments: Mapping[int, Attachment], number: int) -> Attachment:
+    """The file of a number; raises `BadInput` that lists what there is."""
+    found = attachments.get(number)
+    if found is None:
+        there = ", ".join(one.label for one in tuple(attachments.values())) or "none"
+        raise BadInput(f"this conversation has no file {number}; it has: {there}")
+    return found
 
 
 class Want(Struct, frozen=True):

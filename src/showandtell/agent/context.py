@@ -7,9 +7,8 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from showandtell.content import File, Shown
-from showandtell.errors import BadInput
 from showandtell.events.types import ToolProgress
-from showandtell.files import Attachment
+from showandtell.files import Attachment, find
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,11 +27,7 @@ class Files:
 
     def show(self, number: int) -> Shown:
         """A showing to return from a tool: the model sees that file again, under its own number."""
-        found = self.attachments.get(number)
-        if found is None:
-            there = ", ".join(one.label for one in self.attachments.values()) or "none"
-            raise BadInput(f"this conversation has no file {number}; it has: {there}")
-        return Shown(number, found.id)
+        return Shown(number, find(self.attachments, number).id)
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ from showandtell.attachments.shelf import Shelf
 from showandtell.content import Draft, File, Message, is_approval, new_id
 from showandtell.delivery.values import Receipt, View
 from showandtell.errors import BadConversation, BadInput
-from showandtell.files import Attachment, Blobs, Failed, Known, Proved, Variant, Want
+from showandtell.files import Attachment, Blobs, Failed, Known, Proved, Variant, Want, find
 
 
 class MemoryConversation:
@@ -41,10 +41,7 @@ class MemoryConversation:
 
     def file(self, number: int) -> File:
         """The stored file of a number, to read again; `BadInput` where there is none, or it has no bytes here."""
-        found = self.attachments.get(number)
-        if found is None:
-            there = ", ".join(one.label for one in self.attachments.values()) or "none"
-            raise BadInput(f"this conversation has no file {number}; it has: {there}")
+        found = find(self.attachments, number)
         if found.facts is None:
             raise BadInput(f"{found.label} ({found.name}) has no bytes here: {found.problem or 'it is an address'}")
         path = self.shelf.blobs.blob(found.facts.sha256)

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any, BinaryIO, Literal, TypeAlias
 
 from msgspec import Struct, convert
+from msgspec.structs import replace
 
 from showandtell.errors import BadFile
 from showandtell.files import kind_of
@@ -47,15 +48,6 @@ class Proof(Struct, frozen=True):
     corrected: str | None = None
 
 
-class Measured(Struct, frozen=True):
-    """The child's answer to "prove"."""
-
-    media_type: str
-    pixels: tuple[int, int] | None = None
-    pages: int | None = None
-    seconds: float | None = None
-
-
 def prove(path: Path, *, claimed: str | None, name: str) -> Proof:
     """Find out what a file is; `claimed` is the media type that somebody gave it, `name` what to call it in errors.
 
@@ -63,16 +55,10 @@ def prove(path: Path, *, claimed: str | None, name: str) -> Proof:
     """
     claim = read_claim(claimed, name)
     candidate = name_type(path, claim, name)
-    measured = Measured(candidate)
+    proof = Proof(candidate)
     if needs_decoder(candidate):
-        measured = convert(ask_child("prove", path, candidate, name), Measured)
-    return Proof(
-        measured.media_type,
-        measured.pixels,
-        measured.pages,
-        measured.seconds,
-        name_correction(claimed, claim, measured.media_type),
-    )
+        proof = convert(ask_child("prove", path, candidate, name), Proof)
+    return replace(proof, corrected=name_correction(claimed, claim, proof.media_type))
 
 
 def describe(path: Path, media_type: str) -> dict[str, object]:
