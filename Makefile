@@ -58,8 +58,8 @@ WANTED = $(if $(wildcard .venv/.ready-dev),requirements-dev.txt,requirements.txt
 # Hashes and no addresses: uv.lock names package hosts, so it isn't kept.
 LOCK := pip compile --quiet --universal --generate-hashes --no-annotate --no-header --no-emit-index-url --python-version 3.11
 lock: $(UV)
-	$(UV) $(LOCK) pyproject.toml --extra av --extra ocr --group build -o requirements.txt
-	$(UV) $(LOCK) pyproject.toml --extra av --extra ocr --group dev -c requirements.txt -o requirements-dev.txt
+	$(UV) $(LOCK) pyproject.toml --extra av --extra bedrock --extra ocr --extra vertex --group build -o requirements.txt
+	$(UV) $(LOCK) pyproject.toml --extra av --extra bedrock --extra ocr --extra vertex --group dev -c requirements.txt -o requirements-dev.txt
 
 clean:
 	rm -rf .venv .uv build dist

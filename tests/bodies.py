@@ -8,7 +8,10 @@ from dataclasses import dataclass, field
 
 from showandtell.inspector.send import inspector
 
-MESSAGES, CHAT = "https://inspector.invalid/v1/messages", "https://inspector.invalid/v1/chat/completions"
+MESSAGES, CHAT = (
+    "https://inspector.invalid/anthropic/v1/messages",
+    "https://inspector.invalid/openai/v1/chat/completions",
+)
 FIELDS = {"values": {"type": "array", "items": {"type": "number"}}, "title": {"type": "string"}}
 PLOT = {"type": "object", "properties": FIELDS, "required": ["values"]}
 NOTHING = {"type": "object", "properties": {}}

@@ -99,7 +99,7 @@ def house(monkeypatch):
     with ThreadingHTTPServer(("127.0.0.1", 0), House) as server:
         threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
         base = f"http://127.0.0.1:{server.server_port}"
-        settings = {"ANTHROPIC_BASE_URL": base, "OPENAI_BASE_URL": f"{base}/v1", "NO_PROXY": "127.0.0.1"}
+        settings = {"ANTHROPIC_BASE_URL": f"{base}/anthropic", "OPENAI_BASE_URL": f"{base}/openai/v1", "NO_PROXY": "127.0.0.1"}
         for name, value in (settings | {"ANTHROPIC_API_KEY": "none", "OPENAI_API_KEY": "none"}).items():
             monkeypatch.setenv(name, value)
         yield

@@ -1,11 +1,14 @@
 import itertools
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from showandtell.content import Message, Opaque, Text, ToolCall
+from showandtell.content import Draft, File, Opaque, Text, ToolCall
+from showandtell.errors import BadFile
 from showandtell.events.fold import CallIds, Fold
 from showandtell.events.types import (
+    FileMade,
     ProviderFault,
     ReasoningDelta,
     ReasoningEnd,
@@ -26,10 +29,18 @@ LIMIT = StepEnd("length", Usage(25, 9, 5))
 
 
 def fold(*batches):
-    folded = Fold("m1", "anthropic")
+    folded = Fold("anthropic")
     for batch in batches:
         folded.add(batch)
     return folded
+
+
+def calls_of(folded):
+    return tuple(part for part in folded.draft().parts if isinstance(part, ToolCall))
+
+
+def text_of(folded):
+    return "".join(part.text for part in folded.draft().parts if isinstance(part, Text))
 
 
 def text(name, *words):
@@ -60,47 +71,47 @@ EVENTS = [
 def test_parts_stand_in_the_order_of_the_stream():
     parts = (Opaque("anthropic", '{"s":1}'), Text("It is"), ToolCall("a", "draw", '{"x":1}'), Text("!"))
     folded = fold(EVENTS)
-    assert folded.message() == Message("m1", "assistant", parts, stop="tool_calls")
+    assert folded.draft() == Draft("assistant", parts, stop="tool_calls")
     assert (folded.usage, folded.stop, folded.detail) == (Usage(25, 9, 5), "tool_calls", "")
 
 
 @given(st.lists(st.integers(0, len(EVENTS)), max_size=8))
 def test_any_batches_give_the_same_message(cuts):
     edges = [0, *sorted(cuts), len(EVENTS)]
-    assert fold(*(EVENTS[start:stop] for start, stop in itertools.pairwise(edges))).message() == fold(EVENTS).message()
+    assert fold(*(EVENTS[start:stop] for start, stop in itertools.pairwise(edges))).draft() == fold(EVENTS).draft()
 
 
 def test_asking_early_changes_nothing():
-    folded = Fold("m1", "anthropic")
+    folded = Fold("anthropic")
     for event in EVENTS:
         folded.add([event])
-        folded.message()
-    assert folded.message() == fold(EVENTS).message()
+        folded.draft()
+    assert folded.draft() == fold(EVENTS).draft()
 
 
 def test_a_stream_without_its_end_is_cut_and_keeps_its_words():
-    message = fold([TextStart("t0"), TextDelta("t0", "It")]).message()
-    assert message == Message("m1", "assistant", (Text("It"),), stop="cut")
+    message = fold([TextStart("t0"), TextDelta("t0", "It")]).draft()
+    assert message == Draft("assistant", (Text("It"),), stop="cut")
 
 
 def test_a_call_that_never_ended_is_left_out():
     for length in range(len(EVENTS)):
         assert fold(EVENTS[:length]).stop == "cut"
-        assert len(fold(EVENTS[:length]).message().calls) == (ToolInputEnd("a") in EVENTS[:length])
+        assert len(calls_of(fold(EVENTS[:length]))) == (ToolInputEnd("a") in EVENTS[:length])
 
 
 def test_an_end_amid_a_call_is_a_cut():
     folded = fold([ToolInputStart("a", "draw"), ToolInputDelta("a", "{}"), CALLS])
-    assert (folded.stop, folded.message().calls) == ("cut", ())
+    assert (folded.stop, calls_of(folded)) == ("cut", ())
 
 
 def test_arguments_cut_by_the_limit_are_left_out():
-    message = fold([*call("a", "{}"), *call("b", '{"x'), LIMIT]).message()
-    assert message == Message("m1", "assistant", (ToolCall("a", "draw", "{}"),), stop="length")
+    message = fold([*call("a", "{}"), *call("b", '{"x'), LIMIT]).draft()
+    assert message == Draft("assistant", (ToolCall("a", "draw", "{}"),), stop="length")
 
 
 def test_a_wrong_argument_text_is_kept_for_the_model_to_hear_of():
-    assert fold([*call("a", "{x}"), CALLS]).message().calls == (ToolCall("a", "draw", "{x}"),)
+    assert calls_of(fold([*call("a", "{x}"), CALLS])) == (ToolCall("a", "draw", "{x}"),)
 
 
 def test_calls_of_one_id_get_ids_of_their_own():
@@ -133,26 +144,42 @@ def test_every_call_has_an_id_of_its_own_whatever_the_cuts(given_ids, used, size
 def test_calls_of_one_id_may_end_together():
     first, second = call("a", "1"), call("a", "2")
     events = CallIds().rename([*first[:-1], *second[:-1], first[-1], second[-1], CALLS])
-    assert [each.arguments for each in fold(events).message().calls] == ["1", "2"]
+    assert [each.arguments for each in calls_of(fold(events))] == ["1", "2"]
 
 
 def test_a_fault_keeps_what_came_before():
     folded = fold([TextStart("t0"), TextDelta("t0", "It"), ProviderFault("Overloaded")])
-    assert (folded.stop, folded.detail, folded.message().text) == ("error", "Overloaded", "It")
+    assert (folded.stop, folded.detail, text_of(folded)) == ("error", "Overloaded", "It")
 
 
 def test_empty_texts_are_no_parts_and_empty_arguments_an_object():
-    message = fold([*text("t0"), *call("a"), *thought("r2", "hm"), END]).message()
+    message = fold([*text("t0"), *call("a"), *thought("r2", "hm"), END]).draft()
     assert message.parts == (ToolCall("a", "draw", "{}"),)
 
 
 def test_twenty_megabytes_are_joined_once():
     piece = "x" * 20
-    message = fold([TextStart("t0")], [TextDelta("t0", piece)] * 1_000_000, [TextEnd("t0"), END]).message()
-    assert len(message.text) == 20_000_000
+    folded = fold([TextStart("t0")], [TextDelta("t0", piece)] * 1_000_000, [TextEnd("t0"), END])
+    assert len(text_of(folded)) == 20_000_000
 
 
 def test_twenty_thousand_calls_of_one_id_all_differ():
     events = [*itertools.chain.from_iterable(call("a", "{}") for _ in range(20_000)), CALLS]
-    message = fold(CallIds().rename(events)).message()
-    assert len({each.call_id for each in message.calls}) == 20_000
+    folded = fold(CallIds().rename(events))
+    assert len({each.call_id for each in calls_of(folded)}) == 20_000
+
+
+def test_what_a_call_needs_back_stays_with_it():
+    folded = fold([*call("a", "{}")[:-1], ToolInputEnd("a", "c2lnbmVk"), CALLS])
+    assert calls_of(folded)[0].opaque == Opaque("anthropic", "c2lnbmVk")
+
+
+def test_a_file_that_the_model_made_is_a_claim_in_its_place():
+    folded = fold([*text("t0", "Here:"), FileMade("image/png", b"bytes", "a.png"), *text("t1", "!"), END])
+    assert folded.draft().parts == (Text("Here:"), File(b"bytes", "image/png", "a.png"), Text("!"))
+
+
+def test_a_made_file_that_could_not_be_had_says_why():
+    folded = fold([FileMade("image/png", b"", problem="was given as an address"), END])
+    with pytest.raises(BadFile, match="was given as an address"):
+        folded.draft().parts[0].open()

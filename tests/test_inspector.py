@@ -35,10 +35,10 @@ from bodies import (
     words,
 )
 from fixtures import gif, jpeg, pdf, png, truncated, wav, webp
+from showandtell.inspector.anthropic_messages import HOUSES
 from showandtell.inspector.arguments import Command, read_arguments
 from showandtell.inspector.pixels import read_pixels
 from showandtell.inspector.seen import Offer
-from showandtell.inspector.send import LARGEST
 
 # What it reports
 
@@ -277,7 +277,7 @@ def test_a_wrong_content_length_is_refused():
 
 
 def test_a_body_over_the_limit_is_413():
-    status, chunks = ask(Request(MESSAGES, b" " * (LARGEST + 1)))
+    status, chunks = ask(Request(MESSAGES, b" " * (HOUSES[0].largest + 1)))
     assert status == 413
     assert json.loads(b"".join(chunks))["error"] == {
         "type": "request_too_large",
@@ -331,7 +331,7 @@ def test_anthropics_own_sdk_reads_the_stream():
     tool = {"name": "plot", "description": "Draws.", "input_schema": PLOT}
     with (
         httpx2.Client(transport=httpx2.MockTransport(carry)) as http,
-        anthropic.Anthropic(api_key="none", http_client=http) as client,
+        anthropic.Anthropic(api_key="none", base_url="http://inspector/anthropic", http_client=http) as client,
         client.messages.stream(model="inspector", max_tokens=99, messages=[user("plot 4, 5")], tools=[tool]) as stream,
     ):
         message = stream.get_final_message()
@@ -343,7 +343,7 @@ def test_anthropics_own_sdk_reads_the_stream():
 def test_anthropics_own_sdk_sees_the_refusal():
     with (
         httpx2.Client(transport=httpx2.MockTransport(carry)) as http,
-        anthropic.Anthropic(api_key="none", http_client=http) as client,
+        anthropic.Anthropic(api_key="none", base_url="http://inspector/anthropic", http_client=http) as client,
         pytest.raises(anthropic.BadRequestError, match="Image does not match"),
     ):
         client.messages.create(model="m", max_tokens=9, messages=[user(image(jpeg()))])
@@ -353,7 +353,7 @@ def test_openais_own_sdk_reads_the_stream():
     tool = {"type": "function", "function": {"name": "plot", "description": "Draws.", "parameters": PLOT}}
     with (
         httpx2.Client(transport=httpx2.MockTransport(carry)) as http,
-        openai.OpenAI(api_key="none", http_client=http) as client,
+        openai.OpenAI(api_key="none", base_url="http://inspector/openai/v1", http_client=http) as client,
         client.chat.completions.stream(model="m", messages=[user("plot 4, 5")], tools=[tool]) as stream,
     ):
         choice = stream.get_final_completion().choices[0]

@@ -6,6 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from showandtell.errors import BadAnswer
+from showandtell.events.fold import Fold
 from showandtell.events.types import (
     ProviderFault,
     ReasoningDelta,
@@ -89,13 +90,19 @@ EVENTS = [
     ToolInputDelta("toolu_1", '{"si'),
     ToolInputDelta("toolu_1", 'ze": 2}'),
     ToolInputEnd("toolu_1"),
-    StepEnd("tool_calls", Usage(25, 9, 5)),
+    StepEnd("tool_calls", Usage(30, 9, 5)),
 ]
 
 
 def parse(*reads):
     parser = Parser()
     return [event for data in reads for event in parser.feed(data)] + parser.finish()
+
+
+def folded(events):
+    fold = Fold("anthropic")
+    fold.add(events)
+    return fold.draft()
 
 
 def test_a_stream_of_thought_text_and_call_is_read_in_order():
@@ -114,6 +121,28 @@ def test_a_stream_cut_at_any_byte_is_a_beginning_and_says_cut():
         *events, last = parse(STREAM[:length])
         assert events == EVENTS[: len(events)]
         assert last.stop == ("cut" if length < told else "tool_calls")
+
+
+def test_the_prompt_counts_what_was_read_from_a_cache_and_written_to_one():
+    tokens = {"input_tokens": 25, "cache_read_input_tokens": 500, "cache_creation_input_tokens": 70, "output_tokens": 1}
+    begun = {"type": "message_start", "message": {"usage": tokens}}
+    assert parse(sse(begun, end("end_turn"), STOP)) == [StepEnd("end", Usage(595, 9, 500, 70))]
+
+
+def test_newer_numbers_win_and_those_left_out_stay():
+    later = {
+        "type": "message_delta",
+        "delta": {},
+        "usage": {
+            "input_tokens": 40,
+            "cache_read_input_tokens": None,
+            "cache_creation_input_tokens": 3,
+            "output_tokens": 12,
+            "output_tokens_details": {"thinking_tokens": 8},
+        },
+    }
+    events = parse(sse(BEGIN, later, end("end_turn"), STOP))
+    assert events == [StepEnd("end", Usage(48, 9, 5, 3, reasoning_tokens=8))]
 
 
 def test_a_call_without_arguments_has_an_empty_object():
@@ -223,6 +252,12 @@ def test_a_whole_body_gives_the_events_of_its_stream():
         ToolInputEnd("toolu_1"),
         StepEnd("tool_calls", Usage(25, 9)),
     ]
+
+
+def test_a_whole_body_folds_to_the_message_of_its_stream():
+    blocks = (block(0, BODY["content"][0]), block(2, BODY["content"][2]), block(3, BODY["content"][3]))
+    stream = sse(BEGIN, *(chunk for one in blocks for chunk in one), end("tool_use"), STOP)
+    assert folded(parse(stream)) == folded(whole(json.dumps(BODY).encode()))
 
 
 def test_a_whole_body_that_hit_its_limit_has_no_finished_call():

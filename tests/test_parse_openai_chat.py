@@ -1,3 +1,4 @@
+import base64
 import itertools
 import json
 
@@ -5,8 +6,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from showandtell.capabilities.resolve import resolve
+from showandtell.content import Opaque, Text
+from showandtell.delivery.values import Entry
 from showandtell.errors import BadAnswer
+from showandtell.events.fold import Fold
 from showandtell.events.types import (
+    FileMade,
     ProviderFault,
     ReasoningDelta,
     ReasoningEnd,
@@ -20,6 +26,7 @@ from showandtell.events.types import (
     ToolInputStart,
     Usage,
 )
+from showandtell.wire.openai_chat import entry
 from showandtell.wire.parse_openai_chat import Parser, whole
 
 DONE = b"data: [DONE]\n\n"
@@ -215,3 +222,152 @@ def test_a_whole_body_gives_the_events_of_its_stream():
 
 def test_a_whole_body_may_be_an_error():
     assert whole(b'{"error":"no such model"}') == [ProviderFault("no such model")]
+
+
+def folded(events):
+    fold = Fold("openrouter")
+    fold.add(events)
+    return fold.draft()
+
+
+def made(url):
+    return {"type": "image_url", "image_url": {"url": url}}
+
+
+def used(usage, **more):
+    """What a stream with this last chunk tells of its tokens."""
+    return parse(sse(delta("stop"), {"choices": [], "usage": usage, **more}))[-1].usage
+
+
+PNG = "data:image/png;base64," + base64.b64encode(b"a kiwi").decode()
+
+
+def test_tokens_are_told_by_kind_and_with_their_cost():
+    given = {"cached_tokens": 5, "cache_write_tokens": 3, "text_tokens": 15, "audio_tokens": 0, "image_tokens": 10}
+    usage = {
+        "prompt_tokens": 25,
+        "completion_tokens": 9,
+        "prompt_tokens_details": given,
+        "completion_tokens_details": {"reasoning_tokens": 4, "audio_tokens": None},
+        "cost": 0.0025,
+    }
+    assert used(usage) == Usage(25, 9, 5, 3, 4, {"text": 15, "image": 10, "audio": 0}, 0.0025)
+
+
+@pytest.mark.parametrize("details", [None, {"cached_tokens": None}])
+def test_tokens_that_a_host_leaves_out_are_none(details):
+    usage = {"prompt_tokens": 25, "completion_tokens": 9, "prompt_tokens_details": details, "cost": {"total": 1}}
+    assert used(usage) == Usage(25, 9)
+
+
+def test_hosts_that_count_in_their_own_fields_are_understood():
+    assert used({"prompt_tokens": 25, "completion_tokens": 9, "prompt_cache_hit_tokens": 5}) == Usage(25, 9, 5)
+    assert used(None, x_groq={"id": "r", "usage": {"prompt_tokens": 25, "completion_tokens": 9}}) == Usage(25, 9)
+
+
+def test_groq_says_beside_the_choices_why_a_stream_broke():
+    events = parse(sse(delta(content="It"), {"choices": [], "x_groq": {"error": "over capacity"}}, delta("stop")))
+    assert events[-1] == ProviderFault("over capacity")
+
+
+def test_a_made_image_is_a_file_between_texts():
+    events = parse(
+        sse(delta(content="Here:"), delta(content="", images=[made(PNG)]), delta(content="Done"), delta("stop"))
+    )
+    texts = [TextStart("t0"), TextDelta("t0", "Here:"), TextEnd("t0")]
+    assert events[:4] == [*texts, FileMade("image/png", b"a kiwi")]
+    assert [type(part).__name__ for part in folded(events).parts] == ["Text", "File", "Text"]
+
+
+@pytest.mark.parametrize(
+    ("url", "media_type", "problem"),
+    [
+        ("https://host/kiwi.png", "application/octet-stream", "was given as an address, which is not fetched"),
+        ("data:image/png;base64,a kiwi", "image/png", "holds no base64"),
+        ("data:image/png;base64,", "image/png", "holds no base64"),
+        ("data:image/png,kiwi", "image/png", "holds no base64"),
+        ("data:image/png;base64,k\u00efw\u00ef", "image/png", "holds no base64"),
+    ],
+)
+def test_an_image_without_its_bytes_says_why(url, media_type, problem):
+    assert parse(sse(delta(images=[made(url)])))[0] == FileMade(media_type, b"", problem=problem)
+
+
+DETAILS = [
+    {
+        "type": "reasoning.text",
+        "text": "A kiwi, I think.",
+        "format": "anthropic-claude-v1",
+        "index": 0,
+        "signature": "Eq",
+    },
+    {"type": "reasoning.encrypted", "data": "gAAA", "format": "openai-responses-v1", "index": 1, "id": "rs_1"},
+]
+CALL = [piece("{}", index=0, id="x", name="draw")]
+
+
+def detailed(**fields):
+    return delta(reasoning_details=[{"format": "anthropic-claude-v1", "index": 0, "type": "reasoning.text", **fields}])
+
+
+def test_reasoning_details_come_back_in_one_piece():
+    thoughts = [detailed(text="A kiwi, "), detailed(text="I think."), detailed(text=None, signature="Eq")]
+    events = parse(sse(*thoughts, delta(reasoning_details=DETAILS[1:]), delta(tool_calls=CALL), delta("tool_calls")))
+    opaque = next(event.opaque for event in events if isinstance(event, ReasoningEnd))
+    assert json.loads(opaque) == {"reasoning_details": DETAILS}
+    target = resolve("openrouter:anthropic/claude-haiku-4.5")
+    [written] = entry(Entry("assistant", (Text("It"), Opaque("openrouter", opaque))), target)
+    assert json.loads(bytes(written["reasoning_details"])) == DETAILS
+
+
+def test_reasoning_details_of_a_cut_answer_are_not_kept():
+    events = parse(sse(detailed(text="A kiwi, "), delta("length")))
+    assert events == [StepEnd("length", Usage())]
+
+
+def test_reasoning_details_of_any_shape_are_kept():
+    odd = [{"type": 7}, {"type": ["x"]}, {}, {"type": "reasoning.text", "text": 7}, {"type": "reasoning.summary"}]
+    events = parse(sse(delta(reasoning_details=odd), delta("stop")))
+    assert len(json.loads(events[1].opaque)["reasoning_details"]) == len(odd)
+
+
+RICH = sse(
+    delta(reasoning="A kiwi, I think."),
+    detailed(text="A kiwi, I think."),
+    detailed(signature="Eq"),
+    delta(reasoning_details=DETAILS[1:]),
+    delta(content="It is a "),
+    delta(content="kiwi 🥝"),
+    delta(images=[made(PNG)]),
+    delta(tool_calls=[piece('{"si', index=0, id="x", name="draw")]),
+    delta(tool_calls=[piece('ze": 2}', index=0)]),
+    delta("tool_calls"),
+    USAGE,
+)
+
+
+def test_an_answer_with_an_image_cut_at_any_byte_is_a_beginning():
+    events = parse(RICH)
+    told = RICH.index(b'"finish_reason": "tool_calls"')
+    for length in range(len(RICH)):
+        *begun, last = parse(RICH[:length])
+        assert begun == events[: len(begun)]
+        assert last.stop == "cut" or length > told
+
+
+def test_a_whole_body_folds_to_the_message_of_its_stream():
+    message = {
+        "content": "It is a kiwi 🥝",
+        "reasoning": "A kiwi, I think.",
+        "reasoning_details": [{**DETAILS[0]}, DETAILS[1]],
+        "images": [made(PNG)],
+        "tool_calls": [piece('{"size": 2}', id="x", name="draw")],
+    }
+    body = {"choices": [{"message": message, "finish_reason": "tool_calls"}], "usage": USAGE["usage"]}
+    streamed, at_once = folded(parse(RICH)), folded(whole(json.dumps(body).encode()))
+    assert [without_order(part) for part in streamed.parts] == [without_order(part) for part in at_once.parts]
+
+
+def without_order(part):
+    """An opaque part as its fields, which a stream may tell in another order."""
+    return json.loads(part.text) if isinstance(part, Opaque) else part

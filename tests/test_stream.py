@@ -11,12 +11,13 @@ from hypothesis import strategies as st
 from scripted import CLAUDE, GPT, event, say
 from showandtell.errors import BadAnswer, ProviderError
 from showandtell.events.types import StepEnd, TextDelta, ToolInputStart
-from showandtell.providers.exchange import MAX_ERROR, read, wait_of
+from showandtell.providers.exchange import MAX_ERROR, read, told_by, wait_of
 from showandtell.providers.http import Answer
 from showandtell.wire import parse_anthropic, parse_openai_chat
 from showandtell.wire.stream import LARGEST_ANSWER, LARGEST_EVENT
 
 GOOD = b'data: {"choices":[{"index":0,"delta":{"content":"hello"}}]}\n\n'
+NOTHING_TOLD = told_by(b"{}")
 each_parser = pytest.mark.parametrize("parser", [parse_anthropic.Parser, parse_openai_chat.Parser])
 
 
@@ -99,12 +100,12 @@ async def forever(*first, then):
     raise AssertionError("it was read to its end")
 
 
-def gather(answer, parser):
+def gather(answer, api):
     """All events of one answer."""
 
     async def collect():
         try:
-            async with aclosing(read(answer, parser)) as batches:
+            async with aclosing(read(answer, api, "a:model")) as batches:
                 return [one async for batch in batches for one in batch]
         finally:
             assert answer.body.ag_frame is None  # closed at once, so that its connection is free
@@ -112,24 +113,24 @@ def gather(answer, parser):
     return asyncio.run(collect())
 
 
-@pytest.mark.parametrize(("model", "parser"), [(CLAUDE, parse_anthropic.Parser), (GPT, parse_openai_chat.Parser)])
-def test_who_goes_on_after_the_end_is_not_listened_to(model, parser):
+@pytest.mark.parametrize(("model", "api"), [(CLAUDE, "anthropic-messages"), (GPT, "openai-chat")])
+def test_who_goes_on_after_the_end_is_not_listened_to(model, api):
     body = forever(say("Hello.", model=model), then=b": ping\n\n")
-    assert isinstance(gather(Answer(200, {}, body), parser())[-1], StepEnd)
+    assert isinstance(gather(Answer(200, {}, body), api)[-1], StepEnd)
 
 
-@each_parser
-def test_who_goes_on_after_a_bad_chunk_is_not_listened_to(parser):
-    first = say("Hi.", model=GPT if parser is parse_openai_chat.Parser else CLAUDE)[:-150]
+@pytest.mark.parametrize(("model", "api"), [(CLAUDE, "anthropic-messages"), (GPT, "openai-chat")])
+def test_who_goes_on_after_a_bad_chunk_is_not_listened_to(model, api):
+    first = say("Hi.", model=model)[:-150]
     body = forever(first + b"\n\ndata: {no\n\n", then=b"")
     with pytest.raises(BadAnswer):
-        gather(Answer(200, {}, body), parser())
+        gather(Answer(200, {}, body), api)
 
 
 def refusal(body, headers=None):
     """What an error answer raises."""
     with pytest.raises(ProviderError) as caught:
-        gather(Answer(400, headers or {}, body), parse_anthropic.Parser())
+        gather(Answer(400, headers or {}, body), "anthropic-messages")
     return caught.value
 
 
@@ -152,7 +153,17 @@ ERRORS = [
     (b'{"error":{"message":"Slow down: you are at 9","param":null}}', "Slow down: you are at 9", None),
     (b'{"error":"model not found"}', "model not found", None),
     (b'{"message":"The model is not there"}', "The model is not there", None),
+    (
+        b"""{"error":{"message":"Invalid file data: 'input[3].output[0].file_data'. Expected a data URL"}}""",
+        "Invalid file data: 'input[3].output[0].file_data'. Expected a data URL",
+        "input[3].output[0].file_data",
+    ),
+    (b'{"message":"#/messages/2/content/0: extraneous key"}', None, "messages/2/content/0"),
+    (b'[{"error":{"code":400,"message":"Bad name at \'contents[0].parts[1]\': no"}}]', None, "contents[0].parts[1]"),
+    (b'{"error":{"message":"No money.","code":"insufficient_quota"}}', "No money. (insufficient_quota)", None),
+    (b'{"object":"error","message":{"detail":[]},"code":3051}', None, None),
     (b"<html>", "<html>", None),
+    (b"<html><head><title>502\n Bad Gateway</title>", "502 Bad Gateway", None),
     (b"[1]", "[1]", None),
 ]
 
@@ -160,7 +171,8 @@ ERRORS = [
 @pytest.mark.parametrize(("body", "text", "path"), ERRORS)
 def test_an_error_body_gives_its_words_and_the_place_they_mean(body, text, path):
     error = refusal(once(body))
-    assert (error.text, error.path, error.status, error.retry_after) == (text, path, 400, None)
+    assert (error.path, error.status, error.retry_after) == (path, 400, None)
+    assert text in {error.text, None}
 
 
 def test_an_error_body_that_is_nested_without_end_is_told_as_it_came():
@@ -176,13 +188,19 @@ def test_an_error_body_that_is_nested_without_end_is_told_as_it_came():
     ],
 )
 def test_how_long_to_wait_is_said_in_seconds_or_as_a_date(header, seconds):
-    assert wait_of(header, now=60) == seconds
+    assert wait_of({"retry-after": header}, NOTHING_TOLD, now=60) == seconds
     assert refusal(once(b"no"), {"retry-after": "7"}).retry_after == 7
+
+
+def test_how_long_to_wait_is_said_in_milliseconds_or_as_a_detail_of_googles():
+    detail = b'{"error":{"message":"Busy","details":[{"@type":"RetryInfo","retryDelay":"34.5s"}]}}'
+    assert wait_of({"retry-after-ms": "250", "retry-after": "9"}, NOTHING_TOLD, now=0) == 0.25
+    assert refusal(once(detail)).retry_after == 34.5
 
 
 @given(st.text(max_size=40))
 def test_any_retry_header_is_a_finite_wait_or_none(header):
-    seconds = wait_of(header, now=0)
+    seconds = wait_of({"retry-after": header}, NOTHING_TOLD, now=0)
     assert seconds is None or (seconds >= 0 and math.isfinite(seconds))
 
 

@@ -168,9 +168,18 @@ def test_a_thought_goes_back_to_its_own_provider_only():
     assert blocks(turn, VERTEX) == [{"type": "text", "text": "Done."}]
 
 
+def test_a_thought_that_nothing_follows_is_left_out():
+    thought = Opaque("anthropic", '{"type":"thinking","thinking":"Hm.","signature":"c2ln"}')
+    hidden = Opaque("anthropic", '{"type":"redacted_thinking","data":"c2ln"}')
+    search = Opaque("anthropic", '{"type":"server_tool_use","id":"srvtoolu_1","name":"web_search","input":{}}')
+    assert entry(model(thought, hidden), HOME) == []
+    assert len(entry(model(thought, "Done.", thought, hidden), HOME)[0]["content"]) == 2
+    assert len(entry(model(thought, search), HOME)[0]["content"]) == 2
+
+
 def test_a_cache_mark_stands_on_the_result_and_not_inside_it():
     turn = user(result("Chart:", placed(PNG), placed(PDF, 2)))
-    (message,) = marked(entry(turn, HOME))
+    (message,) = marked(entry(turn, HOME), HOME)
     assert message["content"][0]["cache_control"] == {"type": "ephemeral"}
     assert "cache_control" not in message["content"][0]["content"][-1]
 

@@ -160,11 +160,21 @@ def test_the_input_of_a_call_is_always_an_object(text):
 
 
 def test_redacted_thought_is_bytes_to_boto():
-    turn = model(Opaque("bedrock", '{"reasoningContent":{"redactedContent":"c2ln"}}'), Opaque("anthropic", "{}"))
+    turn = model(
+        Opaque("bedrock", '{"reasoningContent":{"redactedContent":"c2ln"}}'), Opaque("anthropic", "{}"), "Done."
+    )
     check((turn,), HOME)
     called = arguments((turn,), HOME, Options())
-    assert called["messages"][0]["content"] == [{"reasoningContent": {"redactedContent": b"sig"}}]
-    assert blocks(turn) == [{"reasoningContent": {"redactedContent": "c2ln"}}]
+    assert called["messages"][0]["content"][0] == {"reasoningContent": {"redactedContent": b"sig"}}
+    assert blocks(turn) == [{"reasoningContent": {"redactedContent": "c2ln"}}, {"text": "Done."}]
+
+
+def test_a_thought_goes_to_no_other_model_and_ends_no_message():
+    thought = Opaque("bedrock", '{"reasoningContent":{"reasoningText":{"text":"Hm.","signature":"c2ln"}}}')
+    nova = aim("bedrock-converse", model="us.amazon.nova-2-lite-v1:0", thoughts=False)
+    assert entry(model(thought, "Done."), nova) == [{"role": "assistant", "content": [{"text": "Done."}]}]
+    assert blocks(model("Done.", thought)) == [{"text": "Done."}]
+    assert entry(model(thought), HOME) == []
 
 
 @pytest.mark.parametrize(
@@ -184,10 +194,10 @@ def test_fields_that_converse_does_not_know_go_to_the_model():
 
 
 def test_a_cache_point_never_follows_a_document():
-    (message,) = marked(entry(user("Read:", placed(PDF, place="user")), HOME))
+    (message,) = marked(entry(user("Read:", placed(PDF, place="user")), HOME), HOME)
     assert [next(iter(block)) for block in message["content"]] == ["text", "cachePoint", "document"]
     alone = entry(user(placed(PDF, place="user")), HOME)
-    assert marked(alone) == alone
+    assert marked(alone, HOME) == alone
 
 
 def test_the_model_stands_in_the_address():

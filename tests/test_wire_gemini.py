@@ -222,4 +222,4 @@ def test_the_model_stands_in_the_address():
         "https://host/v1beta1/projects/acme/locations/global/publishers/google/models/"
         "gemini-3-flash-preview:generateContent"
     )
-    assert marked(entry(user("a"), HOME)) == entry(user("a"), HOME)
+    assert marked(entry(user("a"), HOME), HOME) == entry(user("a"), HOME)

@@ -42,6 +42,8 @@ MISTRAL = aim(
     stream_usage=False,
     extra_body=False,
 )
+MARKED = aim("openai-chat", max_tokens="max_completion_tokens", mark="prompt_cache_breakpoint")
+ROUTER = aim("openai-chat", "openrouter", "anthropic/claude-haiku-4.5", mark="cache_control")
 GROQ = aim("openai-chat", "groq", "qwen3.6-27b", stream_usage=False)
 
 
@@ -199,4 +201,28 @@ def test_a_stream_is_asked_to_count_and_extra_stands_apart():
 def test_the_address_lies_below_the_base_and_nothing_is_marked():
     items = entry(user("a", placed(PDF, place="user")), HOME)
     assert url(HOME, "https://host/v1/", stream=True) == "https://host/v1/chat/completions"
-    assert marked(items) == items
+    assert marked(items, HOME) == items
+
+
+def test_a_mark_stands_on_the_last_part_of_a_user_message():
+    turn = user(result("image 1: shown below"), "[image 1]", placed(PNG, place="user"))
+    before = entry(turn, MARKED)
+    after = marked(before, MARKED)
+    assert after[1]["content"][1].pop("prompt_cache_breakpoint") == {"mode": "explicit"}
+    assert after == before
+    assert marked(before, ROUTER)[1]["content"][1]["cache_control"] == {"type": "ephemeral"}
+
+
+def test_a_mark_stands_on_the_last_words_of_a_tool_message():
+    (message,) = marked(entry(user(result("one", Data('{"n":1}'))), ROUTER), ROUTER)
+    assert message["content"] == [
+        {"type": "text", "text": "one"},
+        {"type": "text", "text": '{"n":1}', "cache_control": {"type": "ephemeral"}},
+    ]
+
+
+def test_words_that_may_be_marked_are_always_a_part():
+    check((user("Hi"), model(CALL), user(result("done"))), MARKED)
+    assert messages(user("Hi"), target=MARKED)[0]["content"] == [{"type": "text", "text": "Hi"}]
+    assert messages(user(result("done")), target=MARKED)[0]["content"] == [{"type": "text", "text": "done"}]
+    assert marked(entry(user(result()), MARKED), MARKED)[0]["content"] == ""

@@ -17,6 +17,7 @@ from showandtell.wire.options import Options
 from witnesses import CALL, NATIVE, OPTIONS, PDF, PNG, WAV, aim, arguments, check, model, placed, rest, result, user
 
 HOME = aim("openai-responses", stateless=True)
+MARKED = aim("openai-responses", stateless=True, mark="prompt_cache_breakpoint")
 XAI = aim("openai-responses", "xai", "grok-4")
 
 
@@ -156,4 +157,34 @@ def test_what_only_extra_says_stands_apart():
 def test_the_address_lies_below_the_base_and_nothing_is_marked():
     turn = entry(user("a", placed(PDF)), HOME)
     assert url(HOME, "https://host/v1/", stream=False) == "https://host/v1/responses"
-    assert marked(turn) == turn
+    assert marked(turn, HOME) == turn
+
+
+def test_a_mark_stands_on_the_last_part_of_a_message():
+    before = entry(user(result("one"), "[image 1]", placed(PNG, place="user")), MARKED)
+    after = marked(before, MARKED)
+    assert after[1]["content"][1].pop("prompt_cache_breakpoint") == {"mode": "explicit"}
+    assert after == before
+
+
+def test_a_mark_stands_on_the_last_part_of_an_output():
+    (item,) = marked(entry(user(result("Chart:", placed(PNG))), MARKED), MARKED)
+    assert [part.get("prompt_cache_breakpoint") for part in item["output"]] == [None, {"mode": "explicit"}]
+    (bare,) = marked(entry(user(result()), MARKED), MARKED)
+    assert bare["output"] == ""
+
+
+def test_words_that_may_be_marked_are_always_a_part():
+    check((user("Hi"), model(CALL), user(result("done"))), MARKED)
+    hello, output, failed = items(
+        user("Hi"), user(result("done")), user(result("no such file", is_error=True)), target=MARKED
+    )
+    assert hello["content"] == [{"type": "input_text", "text": "Hi"}]
+    assert output["output"] == [{"type": "input_text", "text": "done"}]
+    assert failed["output"] == [{"type": "input_text", "text": '{"error":"no such file"}'}]
+
+
+def test_a_thought_that_nothing_follows_is_left_out():
+    thought = Opaque("openai", '{"type":"reasoning","id":"rs_1","summary":[],"encrypted_content":"c2ln"}')
+    assert [item["type"] for item in items(model(thought, "Hm.", thought))] == ["reasoning", "message"]
+    assert entry(model(thought), HOME) == []

@@ -1,4 +1,4 @@
-"""The command line: `chat`, `ask`, `render`, `explain`, `matrix`.
+"""The command line: `chat`, `ask`, `render`, `explain`, `verify`, `matrix`.
 
 Exit status: 0 complete, 1 error, 2 usage, 3 incomplete, 4 refused, 130 interrupted, 143 and 129 ended by a signal.
 """
@@ -27,8 +27,8 @@ from showandtell.chat import ENDING, EXIT, INTERRUPTED
 from showandtell.content import File
 from showandtell.errors import ShowAndTellError, UnknownModel, UnsupportedFile
 from showandtell.events.types import ErrorEvent, Event, Finish
+from showandtell.eyetest import command as eyetest
 from showandtell.given import WrongUsage
-from showandtell.providers.rows import connect
 from showandtell.rendering import explain as explain_files
 from showandtell.rendering import render as render_request
 from showandtell.samples import folder as samples
@@ -90,7 +90,7 @@ def chat(
     """Chat in the terminal. Where stdin is no terminal it takes one message a line, and ends with the input."""
     terminal.tell_log(verbose=verbose)
     agent = make_agent(model, tools, folder, max_file_bytes, strict=strict)
-    connect(agent.target)  # raises before anybody has written a word for nothing
+    _ = agent.exchange  # raises before anybody has written a word for nothing
     raise typer.Exit(chatting.hold(agent, folder))
 
 
@@ -183,6 +183,18 @@ def hint_at_conversations(paths: list[Path]) -> None:
         if given.is_conversation(path):
             hint = f"{path} is explained as a file here: name it alone to explain the conversation in it"
             typer.echo(f"showandtell: {terminal.plain(hint)}", err=True)
+
+
+@app.command()
+def verify(
+    model: Annotated[str, typer.Argument(help="provider:model, or inspector")],
+    kind: Annotated[str, typer.Option("--kind", help="which of image, document, audio, video; commas between")] = "",
+    record: Annotated[Path | None, typer.Option("--record", help="keep requests and answers, without keys")] = None,
+    dry_run: Annotated[bool, typer.Option("--dry-run", "--no-write", help="write no verdicts")] = False,
+    json: AsJson = False,
+) -> None:
+    """Ask a model what it really sees, a few requests for each kind of file, and plan by its verdicts from then on."""
+    raise typer.Exit(eyetest.run(model, eyetest.kinds(kind), record, write=not dry_run, json=json))
 
 
 @app.command()

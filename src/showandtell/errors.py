@@ -3,6 +3,7 @@
 ShowAndTellError
 ├── BadInput                what the program or a file on disk says is not usable
 │   ├── UnknownModel        no such provider, or not written as provider:model
+│   ├── MissingKey          no key for this provider in settings or environment
 │   ├── BadConversation     a conversation file that breaks its own rules
 │   ├── BadValue            a tool's return value that has no JSON (NaN, bytes of no known type)
 │   └── BadFile             one file: empty, torn, too large, not what it says, outside its folder
@@ -11,7 +12,8 @@ ShowAndTellError
 ├── CannotRender            a wire format met what it can't write: a defect of the plan, not of the input
 ├── ToolError               raised by a tool: its text reaches the model word for word
 └── ProviderError           the provider's answer: status, its own words
-    ├── ProviderUnavailable no provider to ask: nothing listens, or no way to send exists
+    ├── ProviderUnavailable nobody answers: nothing listens, or it is busy or broken, also when asked again
+    ├── RejectedFiles       the provider takes none of these files, and leaving them out did not help
     └── BadAnswer           bytes that are not the api's stream
 """
 
@@ -30,6 +32,10 @@ class BadInput(ShowAndTellError, ValueError):
 
 class UnknownModel(BadInput):
     """No such model name; the text lists what there is."""
+
+
+class MissingKey(BadInput):
+    """A provider needs a key that nobody gave; the text names the variable to set."""
 
 
 class BadConversation(BadInput):
@@ -85,6 +91,15 @@ class ProviderError(ShowAndTellError):
 
 class ProviderUnavailable(ProviderError):
     """Nobody answers for this model."""
+
+
+class RejectedFiles(ProviderError):
+    """The provider refused a request for its files. `files` holds (label, name) of those that it meant."""
+
+    def __init__(self, error: ProviderError, files: Sequence[tuple[str, str]]) -> None:
+        named = _listed([f"{label} ({name})" for label, name in files])
+        super().__init__(f"{error.text} (files: {named})", error.status, path=error.path)
+        self.files = tuple(files)
 
 
 class BadAnswer(ProviderError):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from hashlib import sha256
 from typing import Literal, Protocol, TypeAlias
 
 from msgspec import Struct
@@ -73,6 +74,11 @@ class Address(Struct, frozen=True):
         """The kind of the declared type; nothing here can prove it."""
         return kind_of(self.media_type)
 
+    @property
+    def sha256(self) -> str:
+        """The hash of the address itself, by which `Known` knows it: its bytes are not ours to hash."""
+        return sha256(f"{self.house or self.form}:{self.value}".encode()).hexdigest()
+
 
 class Proved(Struct, frozen=True):
     """What became of one claim: exactly one of `facts`, `address` and `problem` is set."""
@@ -142,7 +148,7 @@ def find(attachments: Mapping[int, Attachment], number: int) -> Attachment:
 
 
 class Want(Struct, frozen=True):
-    """A variant that the plan could use. `at` = account and model for an upload, None for a conversion."""
+    """A variant that the plan could use. `at` = account of a house for an upload, None for a conversion or a link."""
 
     sha256: str
     recipe: str
@@ -150,12 +156,30 @@ class Want(Struct, frozen=True):
 
 
 class Variant(Struct, frozen=True):
-    """What a conversion gave: files, or text; `scale` is below 1 where pixels were lost."""
+    """What a conversion gave: files, or text; `scale` is below 1 where pixels were lost.
+
+    Of an upload it is `file_id`, of a link `url`: both live until `expires`, in epoch seconds of our own clock, where
+    that is known. Whoever plans forgets what has expired before; the plan itself looks at no clock.
+    """
 
     files: tuple[Facts, ...] = ()
     text: str | None = None
     file_id: str | None = None
     scale: float = 1.0
+    url: str | None = None
+    expires: float | None = None
+
+
+class Link(Struct, frozen=True):
+    """A URL by which a provider may fetch a file of ours; it lives until `expires`, in epoch seconds, if it ends."""
+
+    url: str
+    expires: float | None = None
+
+
+def rejections(file: Facts | Address, at: str) -> tuple[Want, Want]:
+    """Under which keys `Known` holds that a provider took a file in no place; `at` is `Target.at`."""
+    return (Want(file.sha256, "original/tool_result", at), Want(file.sha256, "original/user", at))
 
 
 class Failed(Struct, frozen=True):

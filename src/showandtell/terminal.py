@@ -78,8 +78,11 @@ class Printer:
                 self.line(f"  + {file_line(event)}")
             case ReceiptEvent():
                 self.line(f"  = {receipt_line(event.receipt)}")
+            case Retry(files=()):
+                self.line(f"  … asking again in {event.seconds:.1f} s: {short(event.reason)}")
             case Retry():
-                self.line(f"  … asking again in {event.seconds:.0f} s: {short(event.reason)}")
+                numbers = ", ".join(map(str, event.files))
+                self.line(f"  … asking again without file {numbers}: {short(event.reason)}")
             case ApprovalNeeded():
                 self.line(f"? {event.tool} {short(event.arguments)} waits for a yes or no")
             case ErrorEvent():

@@ -6,15 +6,18 @@ import asyncio
 import contextlib
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 from weakref import WeakKeyDictionary
+
+from msgspec import structs
 
 from showandtell.agent.decide import Limits
 from showandtell.agent.loop import Loop, Memory, last_text
 from showandtell.agent.tools import Tool, by_name
 from showandtell.attachments.shelf import MAX_FILE_BYTES, Shelf
-from showandtell.capabilities.cells import Cell
+from showandtell.capabilities.cells import Cell, Target
 from showandtell.capabilities.resolve import resolve
 from showandtell.collect import collect
 from showandtell.content import Approval, Draft, File, Message, Reader
@@ -22,16 +25,26 @@ from showandtell.delivery.values import Policy, Receipt
 from showandtell.errors import BadInput, UnsupportedFile
 from showandtell.events.types import Event, Finish, Status, Usage
 from showandtell.history.memory import MemoryConversation
+from showandtell.providers.client import connect_client, read_client
 from showandtell.providers.exchange import Exchange
-from showandtell.providers.rows import connect
+from showandtell.providers.retry import Patience
+from showandtell.providers.rows import connect, locate
+from showandtell.providers.transport import Transport
 from showandtell.wire.options import Effort, choose
+
+#: How many events may wait for their reader before the next read of the network; a read gives a few hundred at most.
+MOST_WAITING = 1000
 
 
 class Agent:
     """A model with tools. Tools are functions or `Tool`s; every file they return is shown to the model.
 
     Settings: `strict` refuses a run when any file can't be shown; `focus` keeps at most so many files in view;
-    `max_file_bytes` is the most that one file may have; `extra` are the provider's own fields of the body.
+    `max_file_bytes` is the most that one file may have; `extra` are the provider's own fields of the body. `max_steps`,
+    `max_tokens_in_all` and `max_seconds` bound a run; `patience` says how often a busy provider is asked again.
+
+    The provider is reached by `client` (an SDK's own), else by `base_url`, `api_key` and `headers`, else by the
+    variables of the environment. `async with agent:` keeps its connections open from run to run; else each run has its own.
     """
 
     def __init__(
@@ -47,15 +60,24 @@ class Agent:
         schema: Mapping[str, Any] | None = None,
         extra: Mapping[str, Any] | None = None,
         max_steps: int = 20,
+        max_tokens_in_all: int | None = None,
+        max_seconds: float | None = None,
+        patience: Patience | None = None,
         strict: bool = False,
         focus: int | None = None,
         max_file_bytes: int = MAX_FILE_BYTES,
         overrides: Sequence[Cell] = (),
+        client: object = None,
+        base_url: str | None = None,
+        api_key: str | None = None,
+        headers: Mapping[str, str] | None = None,
+        transport: Transport | None = None,
         exchange: Exchange | None = None,
     ) -> None:
         if max_steps < 1:
             raise BadInput("max_steps must be at least 1: it counts model calls")
-        self.target = resolve(model, overrides)
+        self.target = aim(resolve(model, overrides), client)
+        self.transport = transport or Transport()
         self.tools = by_name(tools)
         self.options = choose(
             instructions=instructions,
@@ -69,11 +91,29 @@ class Agent:
             stream=True,
         )
         asking = frozenset(tool.name for tool in self.tools.values() if tool.approval)
-        self.limits = Limits(max_steps, asking)
+        self.limits = Limits(max_steps, asking, max_tokens_in_all, max_seconds)
+        self.patience = patience or Patience()
         self.policy = Policy(strict=strict, focus=focus, cache=True)
         self.max_file_bytes = max_file_bytes
-        self.exchange = exchange
+        self._connect = partial(
+            reach, client=client, base_url=base_url, api_key=api_key, headers=headers, transport=self.transport
+        )
+        self._exchange = exchange
         self.memories: WeakKeyDictionary[MemoryConversation, Memory] = WeakKeyDictionary()
+
+    @property
+    def exchange(self) -> Exchange:
+        """How the provider is reached. Raises `MissingKey`, which names the variable to set, or `BadInput`."""
+        if self._exchange is None:
+            self._exchange = self._connect(self.target)
+        return self._exchange
+
+    async def __aenter__(self) -> Self:
+        await self.transport.__aenter__()
+        return self
+
+    async def __aexit__(self, *why: object) -> None:
+        await self.transport.__aexit__(*why)
 
     def conversation(self) -> MemoryConversation:
         """A new conversation, to be given to several runs."""
@@ -133,6 +173,8 @@ class Run:
         self._loop: Loop | None = None
         self._task: asyncio.Task[None] | None = None
         self._has_finished = False
+        self._queue: asyncio.Queue[Event | None] = asyncio.Queue()
+        self._room = asyncio.Event()
 
     def __aiter__(self) -> AsyncIterator[Event]:
         return self._events()
@@ -140,12 +182,14 @@ class Run:
     async def _events(self) -> AsyncIterator[Event]:
         if self._task is not None:
             raise BadInput("a run is watched once: call agent.run again for another")
-        queue: asyncio.Queue[Event | None] = asyncio.Queue()
+        queue = self._queue
         self._loop = self._start(queue.put_nowait)
         self._task = task = asyncio.create_task(self._go(self._loop))
         task.add_done_callback(lambda _: self._close(queue))
         try:
             while (event := await queue.get()) is not None:
+                if queue.qsize() < MOST_WAITING:
+                    self._room.set()
                 yield event
                 if isinstance(event, Finish):
                     break
@@ -156,7 +200,7 @@ class Run:
 
     async def _go(self, loop: Loop) -> None:
         """The run itself, when it is this conversation's turn."""
-        async with self.conversation.turn:
+        async with self.conversation.turn, self.agent.transport:
             await loop.run(self._drafts)
 
     def _close(self, queue: asyncio.Queue[Event | None]) -> None:
@@ -166,6 +210,12 @@ class Run:
             self._take(end)
             queue.put_nowait(end)
         queue.put_nowait(None)
+
+    async def _drain(self) -> None:
+        """Wait while more events wait to be read than anybody needs to hold."""
+        if self._queue.qsize() >= MOST_WAITING:
+            self._room.clear()
+            await self._room.wait()
 
     async def cancel(self) -> None:
         """Stop the run; every open call is closed, and the conversation can be used again."""
@@ -189,13 +239,15 @@ class Run:
         return Loop(
             conversation=self.conversation,
             target=agent.target,
-            connect=lambda: agent.exchange or connect(agent.target),
+            connect=lambda: agent.exchange,
             tools=agent.tools,
             options=agent.options,
             limits=agent.limits,
             policy=agent.policy,
             memory=agent.memories.setdefault(self.conversation, Memory()),
             emit=tell,
+            drain=self._drain,
+            patience=agent.patience,
         )
 
     @property
@@ -236,6 +288,28 @@ class Run:
         """The same file, which keeps its conversation, and so its bytes, for as long as anybody holds it."""
         conversation, number = self.conversation, file.number or 0
         return replace(file, source=Reader(lambda: conversation.file(number).open(), size))
+
+
+def aim(target: Target, client: object) -> Target:
+    """The target with its account, which addresses and rejections hold."""
+    return locate(target) if client is None else structs.replace(target, account=read_client(client).account)
+
+
+def reach(
+    target: Target,
+    *,
+    client: object,
+    base_url: str | None,
+    api_key: str | None,
+    headers: Mapping[str, str] | None,
+    transport: Transport,
+) -> Exchange:
+    """The way to a target's host: as an SDK's client goes, or as arguments and variables say."""
+    if client is None:
+        return connect(target, base_url=base_url, api_key=api_key, headers=headers, transport=transport)
+    if base_url or api_key or headers:
+        raise BadInput("client= says all of base_url, api_key and headers: give one or the other")
+    return connect_client(target, client, transport=transport)
 
 
 def said(text: object, files: Iterable[File]) -> Draft | None:

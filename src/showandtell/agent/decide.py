@@ -13,10 +13,15 @@ from showandtell.events.types import Status
 
 
 class Limits(Struct, frozen=True):
-    """What bounds a run: `max_steps` model calls, and the tools that need a person's yes."""
+    """What bounds a run: `max_steps` model calls, `tokens` in all (those of the step that passes it included), seconds.
+
+    `approval` are the tools that need a person's yes.
+    """
 
     max_steps: int = 20
     approval: frozenset[str] = frozenset()
+    tokens: int | None = None
+    seconds: float | None = None
 
 
 class AskModel(Struct, frozen=True):
@@ -56,6 +61,7 @@ class Over(Struct, frozen=True):
 Next: TypeAlias = AskModel | RunTools | Close | Wait | Over
 
 LIMIT = "limit reached: the run may make no further step, so this call was not run"
+BUDGET = "limit reached: the run has used up its tokens, so this call was not run"
 #: The most calls of one step that run; no honest model makes so many.
 MOST_CALLS = 128
 TOO_MANY = f"too many calls in one step: only the first {MOST_CALLS} were run"
@@ -81,8 +87,8 @@ class _Since:
     answers: dict[str, Approval] = field(default_factory=dict[str, Approval])
 
 
-def decide(view: View, limits: Limits) -> Next:
-    """The next thing to do for the newest user message."""
+def decide(view: View, limits: Limits, tokens: int = 0) -> Next:
+    """The next thing to do for the newest user message; `tokens` is what the run has used so far."""
     since = _since(view)
     last, steps = since.last, since.steps
     if last is None:
@@ -94,10 +100,13 @@ def decide(view: View, limits: Limits) -> Next:
         return Close(unanswered, why) if unanswered else Over(status, last.stop)
     if beyond := tuple(call for call in calls[MOST_CALLS:] if call.call_id not in since.answered):
         return Close(beyond, TOO_MANY)
+    is_spent = limits.tokens is not None and tokens >= limits.tokens
     if unanswered:
-        return _open(unanswered, steps, limits, since.answers)
+        return Close(unanswered, BUDGET) if is_spent else _open(unanswered, steps, limits, since.answers)
     if not calls:
         return Over("complete") if last.parts else Over("incomplete", "empty")
+    if is_spent:
+        return Over("incomplete", "budget")
     if steps >= limits.max_steps:
         return Over("incomplete", "steps")
     return AskModel(steps + 1, forbid_tools=steps + 1 >= limits.max_steps)

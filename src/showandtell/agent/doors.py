@@ -54,12 +54,8 @@ class Conversation(Protocol):
         """Store and prove a draft's files; nothing is numbered yet."""
         ...
 
-    def record(self, draft: Draft, proved: Sequence[Proved]) -> Message:
-        """Number a draft's files and store its message."""
-        ...
-
-    def append(self, message: Message, receipts: Sequence[Receipt]) -> None:
-        """Store what the model said, and what it was given for it."""
+    def record(self, draft: Draft, proved: Sequence[Proved], receipts: Sequence[Receipt] = ()) -> Message:
+        """Number a draft's files and store its message, with what the model was given for it."""
         ...
 
     async def load(self, wants: Iterable[Want]) -> Known:
@@ -68,4 +64,8 @@ class Conversation(Protocol):
 
     def learn(self, news: Known) -> None:
         """Keep what was learnt."""
+        ...
+
+    def forget(self, wants: Iterable[Want]) -> None:
+        """Drop what was learnt and holds no more: an upload that expired, or was deleted."""
         ...

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import aclosing
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, TypeAlias
 
 import msgspec
@@ -15,22 +15,26 @@ from showandtell.agent.context import Context, Files
 from showandtell.agent.decide import AskModel, Close, Limits, Over, RunTools, Wait, decide
 from showandtell.agent.doors import Conversation
 from showandtell.agent.execute import execute, failed, redact
+from showandtell.agent.heal import is_about_files, listed, named_by, note, sent, unaccepted
 from showandtell.agent.tools import Tool
+from showandtell.agent.uploading import Loader, Sharing, by_bytes, forget_expired, forget_failed, replace_gone
 from showandtell.capabilities.cells import Target
 from showandtell.collect import result_draft
-from showandtell.content import Draft, Json, Message, Stop, Text, ToolCall, is_approval, new_id
+from showandtell.content import Draft, File, Json, Message, Stop, Text, ToolCall, is_approval
 from showandtell.delivery.plan import prepare, refuse
 from showandtell.delivery.settled import Kept, Settled
 from showandtell.delivery.values import Plan, Policy, Receipt
-from showandtell.errors import ProviderError, ShowAndTellError, UnsupportedFile
+from showandtell.errors import ProviderError, RejectedFiles, ShowAndTellError, UnsupportedFile
 from showandtell.events.fold import CallIds, Fold
 from showandtell.events.types import (
     ApprovalNeeded,
     ErrorEvent,
     Event,
     FileEvent,
+    FileMade,
     Finish,
     ReceiptEvent,
+    Retry,
     StepFinish,
     StepStart,
     ToolOutput,
@@ -38,16 +42,21 @@ from showandtell.events.types import (
     ToolStart,
     Usage,
 )
-from showandtell.files import Attachment, Proved
+from showandtell.files import Attachment, Failed, Known, Proved, Want
 from showandtell.providers.exchange import Exchange
-from showandtell.wire.body import Fragments, compose
+from showandtell.providers.retry import Patience, persist
+from showandtell.providers.uploads import allow_ids
+from showandtell.wire.body import Fragments, Request, compose
 from showandtell.wire.options import Options
 
 Emit: TypeAlias = Callable[[Event], None]
 Ready: TypeAlias = tuple[Draft, Sequence[Proved]]
 
 CANCELLED = "the run was cancelled, so this call was not finished"
+NOT_STORED = "was not stored before the run ended: ask the model to make it again"
 WENT_ON = "the user went on before this call was run"
+#: How often a step is asked for again because of its files: each time at least one of them is left out.
+HEALED = 8
 #: So many tools of one step run at a time.
 AT_ONCE = 32
 
@@ -60,9 +69,15 @@ class Memory:
     kept: Kept = field(default_factory=dict[Target, Settled])
 
 
+async def no_wait() -> None:
+    """Nobody needs to be waited for."""
+
+
 @dataclass
 class Loop:
     """One run over one conversation. `emit` is called with every event, in the event loop's thread.
+
+    `drain` waits, after each read of the network, until whoever watches has taken most of them.
 
     `messages` and `files` are what this run has stored, `told` the receipts as of its last step.
     """
@@ -76,6 +91,9 @@ class Loop:
     policy: Policy
     memory: Memory
     emit: Emit
+    drain: Callable[[], Awaitable[None]] = no_wait
+    patience: Patience = field(default_factory=Patience)
+    sharing: Sharing = field(default_factory=Sharing)
     usage: Usage = field(default_factory=Usage)
     messages: list[Message] = field(default_factory=list[Message])
     files: list[Attachment] = field(default_factory=list[Attachment])
@@ -94,7 +112,7 @@ class Loop:
                 if not is_approval(draft.parts):
                     await self.settle_calls(answered=any(is_approval(one.parts) for one in drafts))
                 self.store(draft, await self.conversation.prove(draft))
-            over = await self.steps()
+            over = await self.steps_in_time()
         except asyncio.CancelledError:
             over = Over("incomplete", "cancelled")
             self.close(CANCELLED)
@@ -113,6 +131,7 @@ class Loop:
         """What the conversation holds as the run begins: looked at once, and kept up to date from then on."""
         self.told = dict(self.conversation.receipts)
         self.numbers = set(self.conversation.attachments)
+        forget_failed(self.conversation)
         self.call_ids = {call.call_id for message in self.conversation.view().messages for call in message.calls}
 
     def fail(self, error: Exception, over: Over) -> Over:
@@ -132,10 +151,22 @@ class Loop:
                 pass
         self.close(WENT_ON)
 
+    async def steps_in_time(self) -> Over:
+        """The steps, as long as the run may last."""
+        time = asyncio.timeout(self.limits.seconds)
+        try:
+            async with time:
+                return await self.steps()
+        except TimeoutError:
+            if not time.expired():
+                raise
+            self.close(f"limit reached: the run may take {self.limits.seconds:g} s, so this call was not finished")
+            return Over("incomplete", "budget")
+
     async def steps(self) -> Over:
         """Do what `decide` says until it says that the run is over."""
         while True:
-            match decide(self.conversation.view(), self.limits):
+            match decide(self.conversation.view(), self.limits, self.spent):
                 case AskModel() as ask:
                     await self.ask(ask)
                 case RunTools(calls, denied):
@@ -149,47 +180,105 @@ class Loop:
                 case over:
                     return over
 
+    @property
+    def spent(self) -> int:
+        """The tokens that this run has used."""
+        return self.usage.input_tokens + self.usage.output_tokens
+
     async def ask(self, ask: AskModel) -> None:
-        """One model call: plan, render, send, parse, fold, store."""
-        plan = await self.plan()
-        options = msgspec.structs.replace(self.options, tool_choice=choice(self.options.tool_choice, ask))
-        request = compose(plan, self.target, options, self.memory.fragments, self.conversation.blobs)
+        """One model call. Where the provider refuses it for its files, these are left out, and it is asked again.
+
+        Those that its answer names are left out for good; where it names none, all that no accepted request held are,
+        and stay so if that was the cure.
+        """
         self.emit(StepStart(ask.step))
-        self.tell(ask.step, plan)
-        ids, fold = CallIds(self.call_ids), Fold(new_id("msg"), self.target.provider)
+        news: dict[Want, Failed] = {}
+        lost: set[Want] = set()
+        for _ in range(HEALED):
+            plan = await self.plan(news)
+            self.tell(ask.step, plan)
+            request = self.compose(plan, ask)
+            try:
+                await self.listen(ask.step, request)
+            except ProviderError as error:
+                if replace_gone(error, request, self.conversation, lost):
+                    self.emit(Retry(f"{error} (what is gone is uploaded anew)", 0.0))
+                else:
+                    news |= self.leave_out(error, request)
+            else:
+                self.conversation.learn(news)
+                return
+        raise ProviderError("the provider refuses the request for its files again and again", 400)
+
+    def leave_out(self, error: ProviderError, request: Request) -> dict[Want, Failed]:
+        """What to leave out after a refusal. Raises it where it isn't about files, and where nothing is left to do."""
+        if not is_about_files(error):
+            raise error
+        named = named_by(error, request)
+        files = named or unaccepted(request, self.conversation.receipts)
+        if not files:
+            raise RejectedFiles(error, listed(sent(request))) if sent(request) else error
+        news = by_bytes(note(files, error, request), self.conversation.known(), self.target)
+        if named:
+            self.conversation.learn(news)
+        self.emit(Retry(str(error), 0.0, tuple(dict.fromkeys(placed.number for placed in files))))
+        return news
+
+    def compose(self, plan: Plan, ask: AskModel) -> Request:
+        """The request of a step."""
+        options = msgspec.structs.replace(self.options, tool_choice=choice(self.options.tool_choice, ask))
+        return compose(plan, self.target, options, self.memory.fragments, self.conversation.blobs)
+
+    async def listen(self, step: int, request: Request) -> None:
+        """Send, parse, fold, store. Raises `ProviderError`, having kept what was said before."""
+        ids, fold = CallIds(self.call_ids), Fold(self.target.provider)
         early: Stop | None = "error"
         try:
-            async with aclosing(self.connect().ask(request)) as batches:
+            asked = persist(allow_ids(self.connect(), request), request, self.patience, self.emit)
+            async with aclosing(asked) as batches:
                 async for batch in batches:
                     events = ids.rename(batch)
                     fold.add(events)
                     for event in events:
-                        self.emit(event)
+                        if not isinstance(event, FileMade):
+                            self.emit(event)
+                    await self.drain()
             early = None
         except asyncio.CancelledError:
             early = "cancelled"
             raise
         finally:
-            self.keep(ask.step, fold, early, plan.receipts)
+            await self.keep(step, fold, early, request.receipts)
         if fold.stop == "error":
             raise ProviderError(fold.detail or "the provider failed")
 
-    def keep(self, step: int, fold: Fold, early: Stop | None, receipts: Sequence[Receipt]) -> None:
+    async def keep(self, step: int, fold: Fold, early: Stop | None, receipts: Sequence[Receipt]) -> None:
         """Store what the model said; `early` says why its stream was left before its end."""
-        message = fold.message() if early is None else msgspec.structs.replace(fold.message(), stop=early)
+        draft = fold.draft() if early is None else replace(fold.draft(), stop=early)
         self.usage += fold.usage
-        if message.parts or early is None:
-            self.conversation.append(message, receipts)
-            self.messages.append(message)
-            self.emit(StepFinish(step, message.stop or "cut", fold.usage))
+        if not draft.parts and early is not None:
+            return
+        proved: Sequence[Proved] = [Proved(file.name or "", problem=NOT_STORED) for file in claims_of(draft)]
+        try:
+            # Where no file is to be proved nothing is awaited, so that nothing can come between.
+            proved = await self.conversation.prove(draft) if proved else ()
+        except asyncio.CancelledError:
+            draft = replace(draft, stop="cancelled")
+            raise
+        finally:
+            self.store(draft, proved, receipts)
+            self.emit(StepFinish(step, draft.stop or "cut", fold.usage))
 
-    async def plan(self) -> Plan:
-        """What the model is given now; what was learnt on the way is kept. Raises `UnsupportedFile`."""
-        known = self.conversation.known()
-        view, load = self.conversation.view(), self.conversation.load
-        plan, learnt = await prepare(view, self.target, known, load, self.policy, kept=self.memory.kept)
-        if len(learnt) > len(known):
-            self.conversation.learn(learnt)
+    async def plan(self, news: Known) -> Plan:
+        """What the model is given now; what conversions taught on the way is kept. Raises `UnsupportedFile`."""
+        if self.policy.uploads or self.policy.links:
+            forget_expired(self.conversation, self.sharing.clock())
+        known, view = self.conversation.known(), self.conversation.view()
+        load = Loader(self.conversation, self.target, self.connect, self.patience, self.sharing).load
+        now = {**known, **news} if news else known
+        plan, learnt = await prepare(view, self.target, now, load, self.policy, kept=self.memory.kept)
+        if len(learnt) > len(now):
+            self.conversation.learn({want: learnt[want] for want in learnt.keys() - news.keys()})
         refuse(plan, self.target)
         return plan
 
@@ -247,9 +336,9 @@ class Loop:
         files = Files(self.conversation.attachments, self.conversation.file)
         return Context(self.conversation.owner, self.conversation.id, call.call_id, files, emit, stopped)
 
-    def store(self, draft: Draft, proved: Sequence[Proved]) -> None:
+    def store(self, draft: Draft, proved: Sequence[Proved], receipts: Sequence[Receipt] = ()) -> None:
         """Number and store a message, and tell of its files."""
-        message = self.conversation.record(draft, proved)
+        message = self.conversation.record(draft, proved, receipts)
         self.messages.append(message)
         numbers = tuple(shown.number for shown in message.showings)
         for number in dict.fromkeys(numbers):
@@ -284,6 +373,11 @@ def file_event(file: Attachment) -> FileEvent:
     """What is told of a file that joined the conversation."""
     size = file.facts.size if file.facts else 0
     return FileEvent(file.number, file.id, file.name, file.kind, file.media_type, size, str(file.origin), file.problem)
+
+
+def claims_of(draft: Draft) -> list[File]:
+    """The files that a model made in its message."""
+    return [part for part in draft.parts if isinstance(part, File)]
 
 
 def last_text(messages: Sequence[Message]) -> str:

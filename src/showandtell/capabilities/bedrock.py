@@ -85,6 +85,9 @@ ON_CLAUDE = Family(
     dialect=Dialect(citations=True, resend_tools=True),
 )
 
+# Signed reasoning on this host is Claude's; others don't get it back (pydantic-ai 2.68, providers/bedrock.py, sends it
+# to Claude and DeepSeek R1 alone). A model of unknown name may be Claude by the ARN of a profile, so it does.
+NO_THOUGHTS = Dialect(resend_tools=True, thoughts=False)
 ON_NOVA = replace(
     ON_CLAUDE,
     patterns=("*nova*",),
@@ -106,7 +109,7 @@ ON_NOVA = replace(
     ),
     order=NOVA_ORDER,
     budget=BUDGET,
-    dialect=Dialect(resend_tools=True),
+    dialect=NO_THOUGHTS,
 )
 
 ON_LLAMA = replace(
@@ -154,7 +157,13 @@ ON_GPT = replace(
 )
 # A host's refusal of `status` breaks the whole request, its absence breaks nothing: unknown models don't get it.
 SILENT = Dialect(status=False, resend_tools=True)
-ON_WRITER = replace(ON_QWEN, patterns=("*writer.*",), example="us.writer.palmyra-x5-v1:0", cells=(), dialect=SILENT)
+ON_WRITER = replace(
+    ON_QWEN,
+    patterns=("*writer.*",),
+    example="us.writer.palmyra-x5-v1:0",
+    cells=(),
+    dialect=replace(SILENT, thoughts=False),
+)
 ON_OTHERS = replace(as_default(ON_QWEN, "some-model"), dialect=SILENT)
 
 FAMILIES = (ON_CLAUDE, ON_NOVA, ON_LLAMA, ON_MISTRAL, ON_QWEN, ON_KIMI, ON_GPT, ON_WRITER, ON_OTHERS)

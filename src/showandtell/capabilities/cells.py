@@ -66,6 +66,7 @@ class Order(Struct, frozen=True):
     filler_when: what needs the filler: "user": any user content after results; "media": only documents and video.
     error_media: whether an error result may hold files.
     call_ids: which spelling of call ids the wire takes.
+    marks: how many cache marks a request may have.
     """
 
     after_results: Literal["same_turn", "own_turn", "filler"] = "same_turn"
@@ -106,6 +107,8 @@ class Dialect(Struct, frozen=True):
     stream_usage: whether openai-chat must be asked for a stream's tokens; SDKs of others don't know the field.
     extra_body: whether the host's SDK takes fields of its own API under `extra_body`.
     system_role: the role of openai-chat's instructions.
+    mark: the field by which an openai api ends a cached prefix on a part; None: the host finds prefixes by itself.
+    thoughts: whether a bedrock-converse model takes signed reasoning back, its own or that of another on this host.
     """
 
     document: Literal["file", "document_url"] = "file"
@@ -120,6 +123,8 @@ class Dialect(Struct, frozen=True):
     stream_usage: bool = True
     extra_body: bool = True
     system_role: Literal["system", "developer"] = "system"
+    mark: Literal["prompt_cache_breakpoint", "cache_control"] | None = None
+    thoughts: bool = True
 
 
 class Target(Struct, frozen=True, cache_hash=True):
@@ -140,9 +145,19 @@ class Target(Struct, frozen=True, cache_hash=True):
         return f"{self.provider}:{self.model}"
 
     @property
+    def at(self) -> str:
+        """Where rejections and uploads belong: one model and one account."""
+        return f"{self.name} {self.account}"
+
+    @property
     def house(self) -> str:
         """Whose file ids the target knows: `openai` for openai and openai-chat; the inspector speaks for its api's."""
         return HOUSES[self.api] if self.provider == "inspector" else self.provider.removesuffix("-chat")
+
+    @property
+    def signer(self) -> str:
+        """Whose opaque parts the model gets back: its provider's. The inspector's apis don't read each other's."""
+        return f"{self.provider}:{self.api}" if self.provider == "inspector" else self.provider
 
     @property
     def flags_errors(self) -> bool:

@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from fnmatch import fnmatchcase
 from typing import Literal, TypeAlias, TypedDict
 
 import msgspec
 
-from showandtell.capabilities.cells import Place, Target
+from showandtell.capabilities.cells import Cell, Place, Target
 from showandtell.capabilities.family import ANY_MODEL, Family
-from showandtell.capabilities.resolve import families, resolve
+from showandtell.capabilities.resolve import families, find_family, resolve
 from showandtell.files import Kind
 
 InResult: TypeAlias = Literal["native", "relocated", "noted", "words"]
 InUser: TypeAlias = Literal["native", "refused", "words"]
+#: A reader's own cells, by globs on `provider:model`; `settings.all_overrides` reads them.
+Overrides: TypeAlias = Mapping[str, Sequence[Cell]]
+NOTHING: Overrides = {}
+PLACES = {"tool_result": "tool results", "user": "user messages"}
 
 START, END = "<!-- matrix -->", "<!-- /matrix -->"
 
@@ -37,6 +42,7 @@ class Row(TypedDict):
     """One family: where each kind goes. `blind` holds, for a kind, why its place in a tool result is not used.
 
     `cells`, `budget` and `order` are the facts behind it, as JSON has them: verdicts, forms, limits, evidence, dates.
+    `verified` are the reader's own cells for models of this family, by the name or glob that they were given.
     """
 
     provider: str
@@ -49,14 +55,15 @@ class Row(TypedDict):
     cells: list[dict[str, object]]
     budget: dict[str, object]
     order: dict[str, object]
+    verified: dict[str, list[dict[str, object]]]
 
 
-def matrix() -> list[Row]:
-    """The whole table, in its own order."""
-    return [row(family) for family in families()]
+def matrix(overrides: Overrides = NOTHING) -> list[Row]:
+    """The whole table, in its own order. `overrides` are told beside it; the table itself stays what it is."""
+    return [row(family, overrides) for family in families()]
 
 
-def row(family: Family) -> Row:
+def row(family: Family, overrides: Overrides = NOTHING) -> Row:
     """One family's row, by way of its example model."""
     target = resolve(f"{family.provider}:{family.example}")
     return {
@@ -70,7 +77,20 @@ def row(family: Family) -> Row:
         "cells": [msgspec.to_builtins(cell) for cell in target.cells],
         "budget": msgspec.to_builtins(target.budget),
         "order": msgspec.to_builtins(target.order),
+        "verified": {
+            name: [msgspec.to_builtins(cell) for cell in cells]
+            for name, cells in overrides.items()
+            if concerns(name, family)
+        },
     }
+
+
+def concerns(name: str, family: Family) -> bool:
+    """Whether a model's name, or a glob that fits the family's example, is of this family."""
+    if fnmatchcase(f"{family.provider}:{family.example}", name):
+        return True
+    provider, _, model = name.partition(":")
+    return find_family(provider, model) == family
 
 
 def name_models(family: Family) -> str:
@@ -123,10 +143,28 @@ def markdown(rows: Sequence[Row]) -> str:
     for entry in rows:
         lines.append(_line(entry, notes, named=entry["provider"] != before))
         before = entry["provider"]
+    lines += list_verified(rows)
     if notes:
         lines += ["", "Taken by the API but not seen by the model, so never used:", ""]
         lines += [f"{number}. {note}" for number, note in enumerate(notes, 1)]
     return "\n".join(lines) + "\n"
+
+
+def list_verified(rows: Sequence[Row]) -> list[str]:
+    """What eye tests and the reader's own file say instead of the table, a line for each cell; nothing without one."""
+    found = {
+        f"- `{name}`: {cell['kind']} in {PLACES[str(cell['place'])]} ({cell['form']}): **{cell['verdict']}**, "
+        f"verified {cell['date']}: {plain(str(cell['evidence']))}": None
+        for entry in rows
+        for name, cells in entry["verified"].items()
+        for cell in cells
+    }
+    return ["", "Verified here, and used instead of the table:", "", *found] if found else []
+
+
+def plain(words: str) -> str:
+    """Words of others on one line, without what could drive a terminal."""
+    return "".join(letter for letter in " ".join(words.split()) if letter.isprintable())
 
 
 def _line(entry: Row, notes: Sequence[str], *, named: bool) -> str:
@@ -136,6 +174,8 @@ def _line(entry: Row, notes: Sequence[str], *, named: bool) -> str:
         for kind, rung in entry["tool_result"].items()
     ]
     uploads = ", ".join(kind for kind, rung in entry["user"].items() if rung != "refused")
+    days = [str(cell["date"]) for cells in entry["verified"].values() for cell in cells]
+    models += f" (verified {max(days)})" if days else ""
     head = [f"**{entry['provider']}**" if named else "", models, entry["api"]]
     return f"| {' | '.join([*head, *cells, uploads])} |"
 

@@ -31,6 +31,10 @@ CHAT_DIALECT = Dialect(max_tokens="max_completion_tokens")
 FILE = Limits(bytes=50_000_000)
 BUDGET = Budget(bytes=50_000_000, images=1500)
 
+# Explicit cache breakpoints are for gpt-5.6 and later models, up to four written in a request (openai 3.54,
+# prompt_cache_options), on both APIs (pydantic-ai 2.68, profiles/openai.py).
+MARKED_GPT = ("gpt-5.[6-9]*", "gpt-5.[1-9][0-9]*", "gpt-[6-9]*")
+MARKED_ORDER = replace(ORDER, marks=4)
 GPT = ("gpt-*", "o[1-9]*", "chatgpt-*", "codex-*", "computer-use-*")
 RESPONSES = "recorded: test_multimodal_tool_return_matrix[direct-*-openai_responses]"
 CHAT = "recorded: test_multimodal_tool_return_matrix[direct-*-openai_chat]"
@@ -61,6 +65,14 @@ RESPONSES_GPT = Family(
     dialect=RESPONSES_DIALECT,
 )
 
+RESPONSES_MARKED = replace(
+    RESPONSES_GPT,
+    patterns=MARKED_GPT,
+    example="gpt-5.6",
+    order=MARKED_ORDER,
+    dialect=replace(RESPONSES_DIALECT, mark="prompt_cache_breakpoint"),
+)
+
 CHAT_GPT = Family(
     provider="openai-chat",
     api="openai-chat",
@@ -75,6 +87,14 @@ CHAT_GPT = Family(
     order=ORDER,
     budget=BUDGET,
     dialect=CHAT_DIALECT,
+)
+
+CHAT_MARKED = replace(
+    CHAT_GPT,
+    patterns=MARKED_GPT,
+    example="gpt-5.6",
+    order=MARKED_ORDER,
+    dialect=replace(CHAT_DIALECT, mark="prompt_cache_breakpoint"),
 )
 
 # Whether audio models read pictures and PDFs too was not read anywhere, so they stay unproven here.
@@ -128,9 +148,11 @@ AZURE_AUDIO = replace(
 )
 
 FAMILIES = (
+    RESPONSES_MARKED,
     RESPONSES_GPT,
     as_default(RESPONSES_GPT, "some-model"),
     CHAT_AUDIO,
+    CHAT_MARKED,
     CHAT_GPT,
     as_default(CHAT_GPT, "some-model"),
     AZURE,

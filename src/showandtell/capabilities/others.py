@@ -73,6 +73,8 @@ ROUTER_RESULTS = (
     *cells("unproven", TOOL, WEB_IMAGES, ROUTER_TOOL, forms=INLINE_URL),
     *cells("unproven", TOOL, PDF, ROUTER_TOOL),
 )
+# Claude's marks, which OpenRouter hands on. pydantic-ai 2.68 (providers/openrouter.py) puts one on tool messages, too,
+# and says that OpenRouter's docs name user messages alone.
 ROUTER_ANTHROPIC = Family(
     provider="openrouter",
     api="openai-chat",
@@ -84,7 +86,8 @@ ROUTER_ANTHROPIC = Family(
         *cells("unproven", TOOL, PDF, ROUTER_TOOL),
         *ROUTER_USER,
     ),
-    order=CLAUDE_ORDER,
+    order=replace(CLAUDE_ORDER, marks=4),
+    dialect=Dialect(mark="cache_control"),
 )
 ROUTER_OPENAI = replace(
     ROUTER_ANTHROPIC,
@@ -92,6 +95,7 @@ ROUTER_OPENAI = replace(
     example="openai/gpt-5-mini",
     cells=(*ROUTER_RESULTS, *ROUTER_USER),
     order=ORDER,
+    dialect=Dialect(),
 )
 ROUTER_OPENAI_AUDIO = replace(
     ROUTER_OPENAI,

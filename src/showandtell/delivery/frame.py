@@ -40,8 +40,8 @@ class Turns:
         self.turns.append(("user", list(parts)))
 
     def assistant(self, parts: Sequence[EntryPart]) -> None:
-        """What the model said."""
-        if not parts:
+        """What the model said; nothing where it only thought, as a cut stream leaves it: a lone thought is refused."""
+        if all(isinstance(part, Opaque) for part in parts):
             return
         if not self.turns:
             self.turns.append(("user", [Text(labels.NO_WORDS)]))
@@ -134,13 +134,13 @@ def _said(part: object, rest: Iterator[Placement], target: Target, turns: Turns)
         case ToolCall():
             return [_call(part, target)]
         case Opaque():
-            return [part] if part.provider == target.provider else []
+            return [part] if part.provider == target.signer else []
         case _:
             return list(_pieces(part, rest, target, turns))
 
 
 def _call(call: ToolCall, target: Target) -> ToolCall:
-    own = call.opaque if call.opaque and call.opaque.provider == target.provider else None
+    own = call.opaque if call.opaque and call.opaque.provider == target.signer else None
     call_id, tool = spell(call.call_id, target.order.call_ids), spell_name(call.tool)
     arguments = _arguments(call.arguments)
     if (call_id, tool, own) == (call.call_id, call.tool, call.opaque) and arguments is call.arguments:

@@ -6,15 +6,17 @@ native → relocated → either with a converted variant → noted or refused; o
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from typing import TypeAlias, TypeGuard
 
 from msgspec import Struct
+from msgspec.structs import replace
 
-from showandtell.capabilities.cells import Cell, Place, Target
+from showandtell.capabilities.cells import Cell, Limits, Place, Target
 from showandtell.content import Message
 from showandtell.delivery.frontier import bytes_for_files, encoded
 from showandtell.delivery.labels import size_of
 from showandtell.delivery.values import Delivery, Policy, View
-from showandtell.files import Address, Attachment, Facts, Failed, Kind, Known, Variant, Want
+from showandtell.files import Address, Attachment, Facts, Failed, Kind, Known, Variant, Want, rejections
 
 #: What may be tried when a file can't go as it is, best first.
 RECIPES: dict[Kind, tuple[str, ...]] = {
@@ -35,6 +37,12 @@ VERDICTS = {
     "unproven": "has never been tried with",
 }
 OUT_OF_VIEW = "out of view: one request can't hold so many files"
+
+#: What may stand for a file's bytes: an id at the provider, or a URL of our own store.
+UPLOAD, LINK = "upload", "link"
+#: The bytes that one of these must be likely to save, unless the file can't go without it.
+WORTH = 4_000_000
+Sent: TypeAlias = Facts | Address
 
 
 class Placement(Struct, frozen=True):
@@ -116,10 +124,16 @@ def settle(showing: Showing, target: Target, known: Known, policy: Policy) -> Pl
         return without(showing, policy, "nothing is known of its bytes")
     reasons: list[str] = []
     for where in places(showing, target):
-        cell, reason = fit(where, whole, target, known)
-        if cell is not None:
-            return Placement(file, nth, rung(showing, where), reason, where, cell, (whole,))
-        reasons.append(reason)
+        match carry(where, whole, target, known, policy):
+            case Want() as want:
+                return Placement(file, nth, "noted", f"waits for its {want.recipe}", pending=want)
+            case cell, reason, sent:
+                if cell is not None:
+                    return Placement(file, nth, rung(showing, where), reason, where, cell, (sent,))
+                reasons.append(reason)
+    if any(want in known for want in rejections(whole, target.at)):
+        # The provider itself has said no, after the request was sent: the run goes on, and the model is told.
+        showing = replace(showing, answered=False)
     return convert(showing, target, known, policy, reasons)
 
 
@@ -135,6 +149,63 @@ def rung(showing: Showing, where: Place) -> Delivery:
     return "native" if where == "tool_result" or showing.message.role == "user" else "relocated"
 
 
+def carry(
+    where: Place, file: Sent, target: Target, known: Known, policy: Policy
+) -> Want | tuple[Cell | None, str, Sent]:
+    """How a file goes to a place: the cell, the reason, and what is sent; without a cell, why not.
+
+    What stands for its bytes is wanted first, where that may be; where it can't be had, the bytes themselves go.
+    """
+    told = ""
+    for want in stand_ins(where, file, target, known, policy):
+        match known.get(want):
+            case Variant() as variant:
+                address = address_of(variant, file.media_type, target)
+                cell, reason = fit(where, address, target, known)
+                return cell, f"{reason}, by {want.recipe}" if cell is not None else reason, address
+            case Failed(reason=reason):
+                told += f"; not by {want.recipe}: {reason}"
+            case None:
+                return want
+    cell, reason = fit(where, file, target, known)
+    return cell, reason + told, file
+
+
+def stand_ins(where: Place, file: Sent, target: Target, known: Known, policy: Policy) -> Iterator[Want]:
+    """What may stand for a file's bytes at a place, best first: what the policy allows, is seen there, and is worth it.
+
+    Pixels and pages are limited however a file comes, its bytes only in the request.
+    """
+    if not (policy.uploads or policy.links) or isinstance(file, Address):
+        return
+    inline = target.cell(where, file.media_type, "inline")
+    if rejected(where, file, target, known) or (inline is not None and misshapen(inline.limits, file)):
+        return
+    if file.size * (policy.expected_steps - 1) < WORTH and fit(where, file, target, known)[0] is not None:
+        return
+    if policy.uploads and sees(target.cell(where, file.media_type, "file_id")):
+        yield Want(file.sha256, UPLOAD, account_of(target))
+    if policy.links and sees(cell := target.cell(where, file.media_type, "url")) and "https" in cell.url_schemes:
+        yield Want(file.sha256, LINK)
+
+
+def address_of(variant: Variant, media_type: str, target: Target) -> Address:
+    """What points at a file that was uploaded, or that has a link; a rejection of it is kept under the file's bytes."""
+    if variant.file_id is not None:
+        return Address("file_id", variant.file_id, media_type, target.house)
+    return Address("url", variant.url or "", media_type)
+
+
+def sees(cell: Cell | None) -> TypeGuard[Cell]:
+    """Whether a file is known to be seen there."""
+    return cell is not None and cell.verdict == "sees"
+
+
+def account_of(target: Target) -> str:
+    """Where an upload belongs: to one account of one host, whose models share it."""
+    return f"{target.provider.removesuffix('-chat')}:{target.house} {target.account}"
+
+
 def fit(where: Place, file: Facts | Address, target: Target, known: Known) -> tuple[Cell | None, str]:
     """The cell that takes a file at a place, with the reason; or None, and why not."""
     form = "inline" if isinstance(file, Facts) else file.form
@@ -147,22 +218,32 @@ def fit(where: Place, file: Facts | Address, target: Target, known: Known) -> tu
     reason = over(cell, file, target)
     if reason is not None:
         return None, reason
-    if isinstance(file, Facts):
-        rejected = known.get(Want(file.sha256, f"original/{where}", f"{target.name} {target.account}"))
-        if isinstance(rejected, Failed):
-            return None, rejected.reason
+    failed = rejected(where, file, target, known)
+    if failed is not None:
+        return None, failed.reason
     return cell, f"{target.name} takes {file.media_type} in {at}"
+
+
+def rejected(where: Place, file: Sent, target: Target, known: Known) -> Failed | None:
+    """What this account's model said of a file at a place, where it refused it."""
+    found = known.get(Want(file.sha256, f"original/{where}", target.at))
+    return found if isinstance(found, Failed) else None
 
 
 def over(cell: Cell, file: Facts | Address, target: Target) -> str | None:
     """Which limit of the cell or the request a file breaks, in words; None where it breaks none."""
     if isinstance(file, Address):
         return unopened(cell, file, target)
-    limits, most = cell.limits, bytes_for_files(target.budget)
-    if limits.bytes is not None and file.size > limits.bytes:
-        return f"it is {size_of(file.size)}, the limit is {size_of(limits.bytes)}"
+    limit, most = cell.limits.bytes, bytes_for_files(target.budget)
+    if limit is not None and file.size > limit:
+        return f"it is {size_of(file.size)}, the limit is {size_of(limit)}"
     if encoded(file.size) > most:
         return f"it is {size_of(file.size)}, one request to {target.name} holds {size_of(int(most) * 3 // 4)} of files"
+    return misshapen(cell.limits, file)
+
+
+def misshapen(limits: Limits, file: Facts) -> str | None:
+    """Which limit of pixels or pages a file breaks, in words; None where it breaks none."""
     if file.pixels is not None:
         width, height = file.pixels
         if limits.side is not None and max(file.pixels) > limits.side:

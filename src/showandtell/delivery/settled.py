@@ -46,7 +46,8 @@ class Settled(Struct, frozen=True):
     @property
     def hashes(self) -> frozenset[str]:
         """The bytes that it shows: news of any others change nothing in it."""
-        return frozenset(file.facts.sha256 for file in self.files.values() if file.facts)
+        found = (file.facts or file.address for file in self.files.values())
+        return frozenset(one.sha256 for one in found if one)
 
     @property
     def count(self) -> int:

@@ -26,11 +26,16 @@ class Policy(Struct, frozen=True):
     """What the program decides.
 
     strict: refuse this run's tool files, too. focus: keep at most so many showings in view. cache: mark prefixes.
+    uploads: files may be stored at the provider, and stay there. links: a provider may fetch them from our own store.
+    expected_steps: how many requests are likely to carry a file; by it a file is large enough for either, or not.
     """
 
     strict: bool = False
     focus: int | None = None
     cache: bool = False
+    uploads: bool = False
+    links: bool = False
+    expected_steps: int = 5
 
 
 class Placed(Struct, frozen=True):

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import TypeAlias, assert_never
+from typing import BinaryIO, TypeAlias, assert_never
 
 import msgspec
 
-from showandtell.content import Message, Opaque, Part, Stop, Text, ToolCall
+from showandtell.content import Draft, File, Opaque, Part, Reader, Stop, Text, ToolCall
+from showandtell.errors import BadFile
 from showandtell.events.types import (
+    FileMade,
     ProviderFault,
     ReasoningDelta,
     ReasoningEnd,
@@ -37,9 +39,10 @@ class _Call:
     tool: str
     pieces: list[str] = field(default_factory=list[str])
     has_ended: bool = False
+    opaque: str | None = None
 
 
-_Item: TypeAlias = _Words | _Call | Opaque
+_Item: TypeAlias = _Words | _Call | Opaque | File
 _OF_CALLS = (ToolInputStart, ToolInputDelta, ToolInputEnd)
 
 
@@ -90,16 +93,15 @@ class CallIds:
 
 
 class Fold:
-    """Takes batches of one parser's events, in any cut, and can give the message at any time.
+    """Takes batches of one parser's events, in any cut, and can give the message at any time, its files as claims.
 
     `usage` and `detail` are what the provider said at the end, or nothing yet. No two calls may have one id: see
     `CallIds`.
     """
 
-    def __init__(self, message_id: str, provider: str) -> None:
+    def __init__(self, provider: str) -> None:
         self.usage = Usage()
         self.detail = ""
-        self._message_id = message_id
         self._provider = provider
         self._stop: Stop = "cut"
         self._items: list[_Item] = []
@@ -117,15 +119,27 @@ class Fold:
         for event in events:
             self._take(event)
 
-    def message(self) -> Message:
-        """The message so far: texts, opaque items and calls in the order of the stream.
+    def draft(self) -> Draft:
+        """The message so far: texts, opaque items, files and calls in the order of the stream.
 
         A call whose arguments never ended, or were ended by the limit, is left out: it must not run.
         """
         last = self._items[-1] if self._items else None
         torn = last if isinstance(last, _Call) and self._stop == "length" and not _is_json(last) else None
-        parts = [part for item in self._items if item is not torn and (part := _part(item))]
-        return Message(self._message_id, "assistant", tuple(parts), stop=self.stop)
+        parts = [part for item in self._items if item is not torn and (part := self._part(item))]
+        return Draft("assistant", tuple(parts), stop=self.stop)
+
+    def _part(self, item: _Item) -> Part | File | None:
+        match item:
+            case Opaque() | File():
+                return item
+            case _Words():
+                text = "".join(item.pieces)
+                return Text(text) if text else None
+            case _Call():
+                opaque = None if item.opaque is None else Opaque(self._provider, item.opaque)
+                whole = ToolCall(item.call_id, item.tool, "".join(item.pieces) or "{}", opaque)
+                return whole if item.has_ended else None
 
     def _take(self, event: StreamEvent) -> None:
         match event:
@@ -145,7 +159,10 @@ class Fold:
                 self._items.append(call := _Call(event.call_id, event.tool))
                 self._calls[event.call_id] = call
             case ToolInputEnd():
-                self._calls[event.call_id].has_ended = True
+                call = self._calls[event.call_id]
+                call.has_ended, call.opaque = True, event.opaque
+            case FileMade():
+                self._items.append(_claim(event))
             case StepEnd():
                 self._stop, self.usage, self.detail = event.stop, event.usage, event.detail
             case ProviderFault():
@@ -154,15 +171,15 @@ class Fold:
                 assert_never(event)
 
 
-def _part(item: _Item) -> Part | None:
-    match item:
-        case Opaque():
-            return item
-        case _Words():
-            text = "".join(item.pieces)
-            return Text(text) if text else None
-        case _Call():
-            return ToolCall(item.call_id, item.tool, "".join(item.pieces) or "{}") if item.has_ended else None
+def _claim(made: FileMade) -> File:
+    if made.problem is None:
+        return File(made.data, made.media_type, made.name)
+    problem = BadFile(made.name or "the file", made.problem, "ask the model to make it again")
+
+    def fail() -> BinaryIO:
+        raise problem
+
+    return File(Reader(fail, 0), made.media_type, made.name)
 
 
 def _is_torn(item: _Item) -> bool:

@@ -15,17 +15,33 @@ Status: TypeAlias = Literal["complete", "incomplete", "refused", "error", "waiti
 
 
 class Usage(Struct, frozen=True):
-    """Tokens of one or more steps, as the provider counts them."""
+    """Tokens of one or more steps, as the provider counts them; a number that it doesn't tell is 0.
+
+    input_tokens: the whole prompt, cached tokens included. cached_tokens: those of it read from a cache; written_tokens:
+        those written to one. output_tokens: the whole answer, reasoning_tokens included.
+    modalities: the prompt's tokens by what they stand for, "text", "image", "document", "audio", "video", where told.
+    cost: US dollars, where the provider says so.
+    """
 
     input_tokens: int = 0
     output_tokens: int = 0
     cached_tokens: int = 0
+    written_tokens: int = 0
+    reasoning_tokens: int = 0
+    modalities: dict[str, int] = {}
+    cost: float | None = None
 
     def __add__(self, other: Usage) -> Usage:
+        costs = [cost for cost in (self.cost, other.cost) if cost is not None]
+        kinds = {**self.modalities, **other.modalities}
         return Usage(
             self.input_tokens + other.input_tokens,
             self.output_tokens + other.output_tokens,
             self.cached_tokens + other.cached_tokens,
+            self.written_tokens + other.written_tokens,
+            self.reasoning_tokens + other.reasoning_tokens,
+            {kind: self.modalities.get(kind, 0) + other.modalities.get(kind, 0) for kind in kinds},
+            sum(costs) if costs else None,
         )
 
 
@@ -83,9 +99,22 @@ class ToolInputDelta(Struct, frozen=True, tag="tool-input-delta"):
 
 
 class ToolInputEnd(Struct, frozen=True, tag="tool-input-end"):
-    """A call's arguments are whole."""
+    """A call's arguments are whole; `opaque` is what the provider needs back with the call."""
 
     call_id: str
+    opaque: str | None = None
+
+
+class FileMade(Struct, frozen=True, tag="file-made"):
+    """The model made a file. Programs are told of it by a `FileEvent`, once it is stored, and never get this one.
+
+    `data` are the bytes themselves; where they couldn't be had, it is empty and `problem` says why.
+    """
+
+    media_type: str
+    data: bytes
+    name: str | None = None
+    problem: str | None = None
 
 
 class StepEnd(Struct, frozen=True, tag="step-end"):
@@ -172,10 +201,11 @@ class ApprovalNeeded(Struct, frozen=True, tag="approval"):
 
 
 class Retry(Struct, frozen=True, tag="retry"):
-    """The provider is asked again after `seconds`."""
+    """The provider is asked again after `seconds`; `files` are the numbers of those that it is not given again."""
 
     reason: str
     seconds: float
+    files: tuple[int, ...] = ()
 
 
 class ErrorEvent(Struct, frozen=True, tag="error"):
@@ -193,7 +223,8 @@ class Finish(Struct, frozen=True, tag="finish"):
     usage: Usage = Usage()
 
 
-StreamEvent: TypeAlias = (
+#: What a model says, as a program sees it.
+Said: TypeAlias = (
     TextStart
     | TextDelta
     | TextEnd
@@ -206,8 +237,9 @@ StreamEvent: TypeAlias = (
     | StepEnd
     | ProviderFault
 )
+StreamEvent: TypeAlias = Said | FileMade
 Event: TypeAlias = (
-    StreamEvent
+    Said
     | StepStart
     | StepFinish
     | ToolStart

@@ -59,10 +59,11 @@ class MemoryConversation:
         """Store and prove a draft's files, side by side; nothing is numbered yet."""
         return await prove_all(self.shelf, claims(draft))
 
-    def record(self, draft: Draft, proved: Sequence[Proved]) -> Message:
-        """Number a draft's files and store its message."""
+    def record(self, draft: Draft, proved: Sequence[Proved], receipts: Sequence[Receipt] = ()) -> Message:
+        """Number a draft's files and store its message, with what the model was given for it."""
         message = self._register.accept(draft, proved)
         self.messages.append(message)
+        self.receipts |= {receipt.number: receipt for receipt in receipts}
         if message.role == "user" and not is_approval(message.parts):
             self._answering = message.id
         return message
@@ -75,11 +76,6 @@ class MemoryConversation:
             except BadConversation as error:
                 raise BadConversation(f"messages[{index}]: {error}") from error
 
-    def append(self, message: Message, receipts: Sequence[Receipt]) -> None:
-        """Store what the model said, and what it was given for it."""
-        self.messages.append(message)
-        self.receipts |= {receipt.number: receipt for receipt in receipts}
-
     async def load(self, wants: Iterable[Want]) -> Known:
         """Convert what the plan wants."""
         return await asyncio.to_thread(load_now, list(wants), self.shelf)
@@ -87,3 +83,8 @@ class MemoryConversation:
     def learn(self, news: Known) -> None:
         """Keep what conversions and providers taught."""
         self._known |= news
+
+    def forget(self, wants: Iterable[Want]) -> None:
+        """Drop what holds no more."""
+        for want in wants:
+            self._known.pop(want, None)

@@ -2,21 +2,27 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterator
 from typing import Any
 
 import msgspec
 from msgspec import UNSET
 
 from showandtell.inspector import anthropic_body as wire
+from showandtell.inspector import stream_anthropic
 from showandtell.inspector.anthropic_rules import check_body
 from showandtell.inspector.seen import (
     OUT_OF_RANGE,
     Asked,
     Call,
     Fault,
+    House,
+    Incoming,
     Offer,
     Place,
     Refusal,
+    Reply,
     Result,
     Seen,
     Turn,
@@ -36,9 +42,14 @@ def read_body(body: bytes) -> Asked:
     try:
         decoded = _decoder.decode(body)
     except msgspec.ValidationError as error:
-        raise Refusal(_spell(fault_of(error), _read_loosely(body))) from None
+        raise Refusal(spell_fault(fault_of(error), _read_loosely(body))) from None
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise Refusal(f"The request body is not valid JSON: {error}") from None
+    return read_decoded(decoded)
+
+
+def read_decoded(decoded: wire.Body) -> Asked:
+    """Read a request that fits its types, from whichever host it came. Raises `Refusal` for the rest."""
     check_body(decoded)
     return Asked(
         model=decoded.model,
@@ -51,6 +62,13 @@ def read_body(body: bytes) -> Asked:
         stream_usage=True,
         max_tokens=decoded.max_tokens,
     )
+
+
+def spell(reply: Reply, asked: Asked, name: str) -> Iterator[bytes]:
+    """The answer, streamed or whole."""
+    if asked.stream:
+        return stream_anthropic.spell_stream(reply, asked.model, name)
+    return iter((stream_anthropic.spell_message(reply, asked.model, name),))
 
 
 def _read_loosely(body: bytes) -> Any:
@@ -137,7 +155,7 @@ def _read_file(block: wire.Image | wire.Document, seen: Seen) -> list[Words | Se
             return [part for part in inner if isinstance(part, Words | Seen)]
 
 
-def _spell(fault: Fault, body: Any) -> str:
+def spell_fault(fault: Fault, body: Any) -> str:
     """Say a fault as the api's own validator does, with the union's tags in the path."""
     if fault.shape == "value" and fault.path[-1:] == ("type",):
         place = _place(fault.path[:-1], body).removesuffix(f".{fault.detail}")
@@ -177,3 +195,24 @@ def _enter(here: Any, step: str | int) -> Any:
         return here[step]
     except (LookupError, TypeError):
         return None
+
+
+def _read(incoming: Incoming) -> Asked:
+    return read_body(incoming.body)
+
+
+def _too_large() -> Refusal:
+    return Refusal("Request exceeds the maximum size", status=413, kind="request_too_large")
+
+
+HOUSES = (
+    House(
+        base="anthropic",
+        path=re.compile("/v1/messages"),
+        read=_read,
+        spell=spell,
+        refuse=spell_refusal,
+        too_large=_too_large,
+        unknown="not_found_error",
+    ),
+)

@@ -1,4 +1,7 @@
-"""The body of POST /v1/chat/completions as its api defines it: names, types and nesting of one message."""
+"""The body of POST /v1/chat/completions as its api and its many hosts define it: names, types and nesting.
+
+What only some hosts know is optional here; `openai_rules.Rules` says which of it a host takes.
+"""
 
 from __future__ import annotations
 
@@ -15,6 +18,7 @@ class Part(Strict):
     """What every part may carry."""
 
     prompt_cache_breakpoint: dict[str, Any] | UnsetType = UNSET
+    cache_control: dict[str, Any] | UnsetType = UNSET
 
 
 class Text(Part, tag="text", kw_only=True):
@@ -37,9 +41,9 @@ class ImageUrl(Strict):
 
 
 class Image(Part, tag="image_url", kw_only=True):
-    """An image part."""
+    """An image part; Mistral takes the URL alone, too."""
 
-    image_url: ImageUrl
+    image_url: ImageUrl | str
 
 
 class AudioData(Strict):
@@ -50,9 +54,9 @@ class AudioData(Strict):
 
 
 class Audio(Part, tag="input_audio", kw_only=True):
-    """An audio part."""
+    """An audio part; Mistral takes base64 or a URL alone."""
 
-    input_audio: AudioData
+    input_audio: AudioData | str
 
 
 class FileData(Strict):
@@ -64,27 +68,62 @@ class FileData(Strict):
 
 
 class File(Part, tag="file", kw_only=True):
-    """A file part."""
+    """A file part; Mistral takes only the id of an upload, beside the type."""
 
-    file: FileData
+    file: FileData | UnsetType = UNSET
+    file_id: str | UnsetType = UNSET
 
 
-Anything: TypeAlias = Text | Image | Audio | File | Refused
+class DocumentUrl(Part, tag="document_url", kw_only=True):
+    """Mistral's document: a URL or data URL."""
+
+    document_url: str
+    document_name: str | UnsetType | None = UNSET
+
+
+class VideoData(Strict):
+    """A URL or data URL."""
+
+    url: str
+
+
+class Video(Part, tag="video_url", kw_only=True):
+    """A video part, of OpenRouter and vLLM."""
+
+    video_url: VideoData
+
+
+class JsonDocument(Part, tag="document", kw_only=True):
+    """Groq's and Cohere's document: JSON."""
+
+    document: dict[str, Any]
+
+
+class Thinking(Part, tag="thinking", kw_only=True):
+    """Mistral's thoughts, given back."""
+
+    thinking: list[dict[str, Any]]
+    signature: str | UnsetType | None = UNSET
+    closed: bool | UnsetType = UNSET
+
+
+Anything: TypeAlias = Text | Image | Audio | File | Refused | DocumentUrl | Video | JsonDocument | Thinking
 
 
 class Function(Strict):
-    """Name and arguments of a call."""
+    """Name and arguments of a call; Mistral takes an object of arguments, too."""
 
     name: str
-    arguments: str
+    arguments: str | dict[str, Any]
 
 
-class ToolCall(Strict):
+class ToolCall(Strict, kw_only=True):
     """A call of the assistant's."""
 
     id: str
-    type: Literal["function"]
+    type: Literal["function"] | UnsetType = UNSET
     function: Function
+    index: int | UnsetType = UNSET
 
 
 class Instruction(Strict, tag_field="role", tag="system"):
@@ -113,9 +152,14 @@ class Assistant(Strict, tag_field="role", tag="assistant"):
 
     content: str | list[Anything] | None = None
     tool_calls: list[ToolCall] | UnsetType = UNSET
-    refusal: str | None = None
+    refusal: str | UnsetType | None = UNSET
     name: str | UnsetType = UNSET
-    audio: dict[str, Any] | None = None
+    audio: dict[str, Any] | UnsetType | None = UNSET
+    prefix: bool | UnsetType = UNSET
+    reasoning: str | UnsetType | None = UNSET
+    reasoning_content: str | UnsetType | None = UNSET
+    reasoning_details: list[dict[str, Any]] | UnsetType = UNSET
+    images: list[dict[str, Any]] | UnsetType = UNSET
 
 
 class ToolMessage(Strict, tag_field="role", tag="tool"):
@@ -123,6 +167,7 @@ class ToolMessage(Strict, tag_field="role", tag="tool"):
 
     content: str | list[Anything]
     tool_call_id: str
+    name: str | UnsetType = UNSET
 
 
 Message: TypeAlias = Instruction | Developer | User | Assistant | ToolMessage
@@ -160,8 +205,8 @@ class OneTool(Strict):
 class StreamOptions(Strict):
     """What a stream carries besides."""
 
-    include_usage: bool = False
-    include_obfuscation: bool = True
+    include_usage: bool | UnsetType = UNSET
+    include_obfuscation: bool | UnsetType = UNSET
 
 
 class Body(Strict):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import binascii
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Literal, TypeAlias
 
 from msgspec import Struct
@@ -111,6 +111,39 @@ class Refusal(Exception):
         super().__init__(message)
         self.message, self.status, self.kind = message, status, kind
         self.parameter, self.code = parameter, code
+
+
+class Incoming(Struct, frozen=True):
+    """A POST as it arrived: `path` and `query` behind the house's own base, lower-case headers, the body's bytes.
+
+    `groups` are what the house's pattern found in the path, such as the model.
+    """
+
+    path: str
+    query: str
+    headers: Mapping[str, str]
+    body: bytes
+    groups: Mapping[str, str] = {}
+
+
+class House(Struct, frozen=True):
+    """One host's door to one api: where it listens below its base, how it reads, answers and refuses.
+
+    base: the first step of the path, such as "openai". path: what must match the rest of it. refuse: the error form.
+    error_headers: what a refusal says in headers. too_large: the refusal of a body of more than `largest` bytes;
+    unknown: that of a path that nobody serves.
+    """
+
+    base: str
+    path: re.Pattern[str]
+    read: Callable[[Incoming], Asked]
+    spell: Callable[[Reply, Asked, str], Iterator[bytes]]
+    refuse: Callable[[Refusal], bytes]
+    stream_type: str = "text/event-stream; charset=utf-8"
+    largest: int = 64 * 1024 * 1024
+    too_large: Callable[[], Refusal] = lambda: Refusal("The request is too large.", status=413)
+    unknown: str = "invalid_request_error"
+    error_headers: Callable[[Refusal], Mapping[str, str]] = lambda _: {}
 
 
 class Fault(Struct, frozen=True):

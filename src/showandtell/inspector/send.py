@@ -4,61 +4,30 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
-from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterator
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterator, Mapping
 from contextlib import asynccontextmanager
 from itertools import cycle
-from typing import NoReturn
-from urllib.parse import urlsplit
+from typing import TypeAlias
+from urllib.parse import unquote, urlsplit
 
-from msgspec import Struct
+from msgspec.structs import replace
 
-from showandtell.inspector import anthropic_messages, openai_chat, stream_anthropic, stream_openai
+from showandtell.inspector.houses import find_house
 from showandtell.inspector.mind import answer
 from showandtell.inspector.report import look_at
-from showandtell.inspector.seen import Asked, Refusal, Reply
+from showandtell.inspector.seen import Asked, House, Incoming, Refusal, Reply
 from showandtell.providers.http import Answer, HttpRequest, Send
 
-LARGEST = 64 * 1024 * 1024
 #: Bytes a read: none of them ends where an event ends, as on a real network.
 READS = (313, 7, 1500, 64)
 
-
-class House(Struct, frozen=True):
-    """One api: how it reads, answers and refuses, bodies over the limit and unknown paths (by kind of error) too."""
-
-    read: Callable[[bytes], Asked]
-    spell: Callable[[Reply, Asked, str], Iterator[bytes]]
-    refuse: Callable[[Refusal], bytes]
-    too_large: Refusal
-    unknown: str
+#: What thinks about a request: the inspector's own mind, or one that is blind on purpose.
+Mind: TypeAlias = Callable[[Asked], Reply]
 
 
-def _spell_anthropic(reply: Reply, asked: Asked, name: str) -> Iterator[bytes]:
-    if asked.stream:
-        return stream_anthropic.spell_stream(reply, asked.model, name)
-    return iter((stream_anthropic.spell_message(reply, asked.model, name),))
-
-
-def _spell_openai(reply: Reply, asked: Asked, name: str) -> Iterator[bytes]:
-    if asked.stream:
-        return stream_openai.spell_stream(reply, asked.model, name, usage=asked.stream_usage)
-    return iter((stream_openai.spell_completion(reply, asked.model, name),))
-
-
-ANTHROPIC = House(
-    anthropic_messages.read_body,
-    _spell_anthropic,
-    anthropic_messages.spell_refusal,
-    Refusal("Request exceeds the maximum size", status=413, kind="request_too_large"),
-    "not_found_error",
-)
-OPENAI = House(
-    openai_chat.read_body,
-    _spell_openai,
-    openai_chat.spell_refusal,
-    Refusal("The data you are trying to upload is too large.", status=413),
-    "invalid_request_error",
-)
+def think(asked: Asked) -> Reply:
+    """The inspector's own mind. It opens files, so it blocks."""
+    return answer(asked, look_at)
 
 
 def inspector() -> Send:
@@ -69,41 +38,61 @@ def inspector() -> Send:
 @asynccontextmanager
 async def send(request: HttpRequest) -> AsyncGenerator[Answer]:
     """Answer one request: status, headers, and bytes in several reads. Never raises for what a request says."""
-    path = urlsplit(request.url).path
-    house = ANTHROPIC if "/messages" in path else OPENAI
+    parts = urlsplit(request.url)
+    headers = {name.lower(): value for name, value in request.headers.items()}
+    house, _ = find_house(parts.path)
     try:
-        if not path.endswith(("/v1/messages", "/v1/chat/completions")):
-            _refuse_path(path, house)
-        body = await _gather(request, house)
-        asked, reply = await asyncio.to_thread(_think, house, body)
+        body = await _gather(request, headers, house)
     except Refusal as refusal:
-        yield Answer(refusal.status, _headers("application/json", b""), _read_out([house.refuse(refusal)]))
+        yield refused(refusal, house)
         return
-    pieces = house.spell(reply, asked, hashlib.sha256(body).hexdigest()[:24])
-    kind = "text/event-stream; charset=utf-8" if asked.stream else "application/json"
-    yield Answer(200, _headers(kind, body), _read_out(pieces))
+    yield await serve(Incoming(parts.path, parts.query, headers, body))
 
 
-def _refuse_path(path: str, house: House) -> NoReturn:
-    raise Refusal(f"Invalid URL (POST {path})", status=404, kind=house.unknown)
-
-
-def _think(house: House, body: bytes) -> tuple[Asked, Reply]:
+async def serve(incoming: Incoming, mind: Mind = think) -> Answer:
+    """Answer a POST whose path begins with a house's base. Never raises for what a request says."""
+    house, groups = find_house(incoming.path)
     try:
-        asked = house.read(body)
-        return asked, answer(asked, look_at)
+        whole = _admit(incoming, house, groups)
+        asked, reply = await asyncio.to_thread(_think, house, whole, mind)
+    except Refusal as refusal:
+        return refused(refusal, house)
+    pieces = house.spell(reply, asked, hashlib.sha256(incoming.body).hexdigest()[:24])
+    kind = house.stream_type if asked.stream else "application/json"
+    return Answer(200, _headers(kind, incoming.body), _read_out(pieces))
+
+
+def _admit(incoming: Incoming, house: House, groups: Mapping[str, str | None] | None) -> Incoming:
+    """What arrived, with the words of its path; a `Refusal` where nobody serves the path, or the body is too large."""
+    if groups is None:
+        raise Refusal(f"Invalid URL (POST {incoming.path})", status=404, kind=house.unknown)
+    if len(incoming.body) > house.largest:
+        raise house.too_large()
+    found = {name: unquote(value) for name, value in groups.items() if value is not None}
+    return replace(incoming, groups=found)
+
+
+def refused(refusal: Refusal, house: House) -> Answer:
+    """A refusal in the house's own form."""
+    headers = {**_headers("application/json", b""), **house.error_headers(refusal)}
+    return Answer(refusal.status, headers, _read_out([house.refuse(refusal)]))
+
+
+def _think(house: House, incoming: Incoming, mind: Mind) -> tuple[Asked, Reply]:
+    try:
+        asked = house.read(incoming)
+        return asked, mind(asked)
     except RecursionError:
         raise Refusal("The request body is nested too deeply.") from None
 
 
-async def _gather(request: HttpRequest, house: House) -> bytes:
+async def _gather(request: HttpRequest, headers: dict[str, str], house: House) -> bytes:
     """The whole body, never more than the limit; its length must be what the request says."""
     gathered = bytearray()
     async for piece in request.body():
         gathered += piece
-        if len(gathered) > LARGEST:
-            raise house.too_large
-    headers = {name.lower(): value for name, value in request.headers.items()}
+        if len(gathered) > house.largest:
+            raise house.too_large()
     declared = {str(request.size), headers.get("content-length", str(request.size))}
     if declared != {str(len(gathered))}:
         said = max(declared - {str(len(gathered))})

@@ -83,6 +83,10 @@ def find_task(request: Answer) -> Callable[[], Any]:
             from showandtell.media.draw import draw_chart  # noqa: PLC0415 - the same
 
             return partial(draw_chart, request["title"], request["values"], request["labels"])
+        case "probe":
+            from showandtell.media.draw import draw_probe  # noqa: PLC0415 - the same
+
+            return partial(draw_probe, request["kind"], request["codes"], request["shapes"])
         case _:
             from showandtell.media.ocr import read_words  # noqa: PLC0415 - the same
 

@@ -9,6 +9,7 @@ import atexit
 import os
 import sys
 from base64 import b64decode
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, BinaryIO, Literal, TypeAlias
 
@@ -16,7 +17,7 @@ from msgspec import Struct, convert
 from msgspec.structs import replace
 
 from showandtell.errors import BadFile
-from showandtell.files import kind_of
+from showandtell.files import Kind, kind_of
 from showandtell.media.claims import UNKNOWN, name_correction, read_claim
 from showandtell.media.signatures import Peek, narrow_type, recognise
 from showandtell.media.text import is_other_text, name_text
@@ -85,12 +86,26 @@ def read_text_in(path: Path, media_type: str) -> str | None:
 def draw_chart(title: str, values: list[float], labels: list[str]) -> bytes:
     """A bar chart as PNG, 720 by 420 pixels; `labels` stand under the first bars. Raises `BadFile`."""
     request = {"ask": "draw", "title": title, "values": values, "labels": labels}
+    return ask_to_draw(request, "the chart", "try again with fewer values")
+
+
+def draw_probe(kind: Kind, codes: Sequence[str], shapes: int = 0) -> bytes:
+    """A file that holds these codes, over up to seven shapes: a PNG, a PDF of two pages, or an MP4 (with PyAV).
+
+    A PDF has its first code in a text layer alone, its second in pixels alone. Raises `BadFile`.
+    """
+    request = {"ask": "probe", "kind": kind, "codes": list(codes), "shapes": shapes}
+    return ask_to_draw(request, f"the {kind} of the eye test", "try again")
+
+
+def ask_to_draw(request: Mapping[str, object], name: str, advice: str) -> bytes:
+    """What the child draws; `advice` is for when it can't be heard of again."""
     try:
-        answer = MEDIA.ask(request, SECONDS)
+        answer = MEDIA.ask({"path": name, **request}, SECONDS)
     except ChildFailed as error:
-        raise BadFile("the chart", str(error), "try again with fewer values") from None
+        raise BadFile(name, str(error), advice) from None
     if "found" not in answer:
-        raise BadFile("the chart", answer["problem"], answer["advice"])
+        raise BadFile(name, answer["problem"], answer["advice"])
     return b64decode(answer["found"])
 
 

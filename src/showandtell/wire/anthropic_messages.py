@@ -15,7 +15,7 @@ from showandtell.delivery.values import Data, Entry, Placed, Result
 from showandtell.errors import CannotRender
 from showandtell.files import Address
 from showandtell.wire.options import Options, ToolSpec, apart
-from showandtell.wire.replayed import arguments, verbatim
+from showandtell.wire.replayed import arguments, verbatim, without_last_thoughts
 from showandtell.wire.tree import Slot, Tree
 
 LIST = "messages"
@@ -57,7 +57,8 @@ def leading(options: Options, target: Target) -> list[Tree]:  # noqa: ARG001 - e
 
 def entry(entry: Entry, target: Target) -> list[Tree]:
     """One message, or none where nothing of the entry is for this provider."""
-    blocks = [block for part in entry.parts for block in _blocks(part, entry, target)]
+    parts = without_last_thoughts(entry.parts)
+    blocks = [block for part in parts for block in _blocks(part, entry, target)]
     return [{"role": entry.role, "content": blocks}] if blocks else []
 
 
@@ -77,7 +78,7 @@ def url(target: Target, base: str, *, stream: bool) -> str:
             return f"{host}/v1/messages"
 
 
-def marked(items: Sequence[Tree]) -> list[Tree]:
+def marked(items: Sequence[Tree], target: Target) -> list[Tree]:  # noqa: ARG001 - every api has the same five functions
     """The same messages with a cache mark on the last block: on a tool result as a whole, never inside it."""
     match list(items):
         case [*front, Mapping() as message]:
@@ -140,7 +141,7 @@ def _blocks(part: Text | Data | Placed | Result | ToolCall | Opaque, entry: Entr
         case ToolCall():
             return [{"type": "tool_use", "id": part.call_id, "name": part.tool, "input": arguments(part.arguments)}]
         case Opaque():
-            return [verbatim(part)] if part.provider == target.provider else []
+            return [verbatim(part)] if part.provider == target.signer else []
         case _ as never:
             assert_never(never)
 

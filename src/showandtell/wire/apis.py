@@ -38,8 +38,8 @@ class Api(Protocol):
         """The wire messages of one entry."""
         ...
 
-    def marked(self, items: Sequence[Tree]) -> list[Tree]:
-        """The same wire messages with a cache mark at their end."""
+    def marked(self, items: Sequence[Tree], target: Target) -> list[Tree]:
+        """The same wire messages with a cache mark at their end, where the host takes one there."""
         ...
 
     def url(self, target: Target, base: str, *, stream: bool) -> str:

@@ -186,7 +186,7 @@ def spell_entries(
         found = fragments.get(key)
         if found is None:
             items = api.entry(entry, target)
-            found = fragment(tuple(api.marked(items) if index in marks else items))
+            found = fragment(tuple(api.marked(items, target) if index in marks else items))
         used[key] = found
         if found.items:
             yield found

@@ -83,7 +83,7 @@ def url(target: Target, base: str, *, stream: bool) -> str:
     return f"{base.rstrip('/')}/v1beta1/{path}:{verb}"
 
 
-def marked(items: Sequence[Tree]) -> list[Tree]:
+def marked(items: Sequence[Tree], target: Target) -> list[Tree]:  # noqa: ARG001 - every api has the same five functions
     """The same, for both hosts find cached prefixes by themselves."""
     return list(items)
 
@@ -136,7 +136,7 @@ def _model_parts(entry: Entry, target: Target) -> list[Tree]:
                 # Of calls made side by side only the first is signed.
                 signature = None
             case Opaque():
-                parts += [_kept(part)] if part.provider == target.provider else []
+                parts += [_kept(part)] if part.provider == target.signer else []
             case Placed() | Result():
                 raise CannotRender(f"the plan put a {type(part).__name__} into an assistant message of gemini")
             case _ as never:
@@ -147,7 +147,7 @@ def _model_parts(entry: Entry, target: Target) -> list[Tree]:
 def _call(call: ToolCall, target: Target, signature: str | None) -> Tree:
     named = _identity(call.call_id, call.tool, target)
     part: dict[str, Tree] = {"functionCall": {**named, "args": arguments(call.arguments)}}
-    if call.opaque and call.opaque.provider == target.provider:
+    if call.opaque and call.opaque.provider == target.signer:
         signature = call.opaque.text
     return part | {"thoughtSignature": signature} if signature else part
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, assert_never
 
 import msgspec
@@ -21,6 +21,8 @@ LIST = "messages"
 RAW_BYTES = False
 
 AUDIO = {"audio/wav": "wav", "audio/x-wav": "wav", "audio/mpeg": "mp3"}
+#: What the fields hold that end a cached prefix: OpenAI's (openai 3.54), and OpenRouter's for Claude.
+MARKS: dict[str, Tree] = {"prompt_cache_breakpoint": {"mode": "explicit"}, "cache_control": {"type": "ephemeral"}}
 
 
 def head(target: Target, options: Options) -> dict[str, Tree]:
@@ -67,7 +69,7 @@ def entry(entry: Entry, target: Target) -> list[Tree]:
                 raise CannotRender(f"the plan put a {type(part).__name__} into a user message of openai-chat")
             case _ as never:
                 assert_never(never)
-    return [*results, *_user_messages(entry, content)]
+    return [*results, *_user_messages(entry, content, target)]
 
 
 def url(target: Target, base: str, *, stream: bool) -> str:  # noqa: ARG001 - every api has the same five functions
@@ -75,9 +77,13 @@ def url(target: Target, base: str, *, stream: bool) -> str:  # noqa: ARG001 - ev
     return f"{base.rstrip('/')}/chat/completions"
 
 
-def marked(items: Sequence[Tree]) -> list[Tree]:
-    """The same, for these hosts find cached prefixes by themselves."""
-    return list(items)
+def marked(items: Sequence[Tree], target: Target) -> list[Tree]:
+    """The same messages with a cache mark on the last part, where the host doesn't find cached prefixes by itself."""
+    match list(items):
+        case [*front, Mapping() as message] if target.dialect.mark:
+            return [*front, {**message, "content": _mark_last(message["content"], target.dialect.mark)}]
+        case others:
+            return others
 
 
 def kwargs(body: dict[str, Any], target: Target, options: Options) -> dict[str, Any]:
@@ -88,6 +94,14 @@ def kwargs(body: dict[str, Any], target: Target, options: Options) -> dict[str, 
     if not target.dialect.extra_body:
         return body
     return apart(body, {*head(target, replace(options, extra=None)), LIST})
+
+
+def _mark_last(content: Tree, mark: str) -> Tree:
+    match content:
+        case [*front, Mapping() as part]:
+            return [*front, {**part, mark: MARKS[mark]}]
+        case _:
+            return content
 
 
 def _tool(tool: ToolSpec) -> Tree:
@@ -115,18 +129,19 @@ def _stream(target: Target) -> dict[str, Tree]:
 
 
 def _result(result: Result, target: Target) -> Tree:
-    """Words joined, as every host takes them; parts only where the plan put a file, which few hosts take."""
-    if not any(isinstance(part, Placed) for part in result.parts):
+    """Words joined, as every host takes them; parts where the plan put a file, or where the last one may be marked."""
+    if not (target.dialect.mark or any(isinstance(part, Placed) for part in result.parts)):
         return "\n".join(part.text for part in result.parts if not isinstance(part, Placed))
+    parts = [part for part in result.parts if isinstance(part, Placed) or part.text]
     return [
-        _media(part, target) if isinstance(part, Placed) else {"type": "text", "text": part.text}
-        for part in result.parts
-    ]
+        _media(part, target) if isinstance(part, Placed) else {"type": "text", "text": part.text} for part in parts
+    ] or ""
 
 
-def _user_messages(entry: Entry, content: list[Tree]) -> list[Tree]:
+def _user_messages(entry: Entry, content: list[Tree], target: Target) -> list[Tree]:
+    """One message; lone words are a string, but not where their part may be marked: no mark may change other bytes."""
     match entry.parts:
-        case (Text(text=words) | Data(text=words),):
+        case (Text(text=words) | Data(text=words),) if not target.dialect.mark:
             return [{"role": "user", "content": words}]
         case _:
             return [{"role": "user", "content": content}] if content else []
@@ -175,7 +190,7 @@ def _assistant_messages(entry: Entry, target: Target) -> list[Tree]:
             case ToolCall():
                 calls.append(_call(part))
             case Opaque():
-                kept |= _fields(part) if part.provider == target.provider else {}
+                kept |= _fields(part) if part.provider == target.signer else {}
             case Placed() | Result():
                 raise CannotRender(f"the plan put a {type(part).__name__} into an assistant message of openai-chat")
             case _ as never:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, assert_never
 
 import msgspec
@@ -14,12 +14,14 @@ from showandtell.delivery.values import Data, Entry, Placed, Result
 from showandtell.errors import CannotRender
 from showandtell.files import Address
 from showandtell.wire.options import Options, ToolSpec, apart, is_strict
-from showandtell.wire.replayed import arguments_text, verbatim
+from showandtell.wire.replayed import arguments_text, verbatim, without_last_thoughts
 from showandtell.wire.tree import Slot, Tree
 
 LIST = "input"
 RAW_BYTES = False
 
+#: What ends a cached prefix, on the part that ends it (openai 3.54).
+BREAKPOINT: dict[str, Tree] = {"prompt_cache_breakpoint": {"mode": "explicit"}}
 STATELESS: dict[str, Tree] = {"store": False, "include": ["reasoning.encrypted_content"]}
 
 
@@ -54,20 +56,20 @@ def leading(options: Options, target: Target) -> list[Tree]:  # noqa: ARG001 - e
 def entry(entry: Entry, target: Target) -> list[Tree]:
     """The items of an entry: outputs and then one user message, or what the assistant said, thought and called."""
     if entry.role == "assistant":
-        return [item for part in entry.parts for item in _assistant_items(part, target)]
+        return [item for part in without_last_thoughts(entry.parts) for item in _assistant_items(part, target)]
     outputs: list[Tree] = []
     content: list[Tree] = []
     for part in entry.parts:
         match part:
             case Result():
-                outputs.append(_output_item(part))
+                outputs.append(_output_item(part, target))
             case Text() | Data() | Placed():
                 content += _content(part, "user message")
             case ToolCall() | Opaque():
                 raise CannotRender(f"the plan put a {type(part).__name__} into a user message of openai-responses")
             case _ as never:
                 assert_never(never)
-    return [*outputs, *_user_items(entry, content)]
+    return [*outputs, *_user_items(entry, content, target)]
 
 
 def url(target: Target, base: str, *, stream: bool) -> str:  # noqa: ARG001 - every api has the same five functions
@@ -75,14 +77,27 @@ def url(target: Target, base: str, *, stream: bool) -> str:  # noqa: ARG001 - ev
     return f"{base.rstrip('/')}/responses"
 
 
-def marked(items: Sequence[Tree]) -> list[Tree]:
-    """The same, for these hosts find cached prefixes by themselves."""
-    return list(items)
+def marked(items: Sequence[Tree], target: Target) -> list[Tree]:
+    """The same items with a cache mark on the last part, where the host doesn't find cached prefixes by itself."""
+    match list(items):
+        case [*front, Mapping() as item] if target.dialect.mark:
+            field = "output" if "output" in item else "content"
+            return [*front, {**item, field: _mark_last(item[field])}]
+        case others:
+            return others
 
 
 def kwargs(body: dict[str, Any], target: Target, options: Options) -> dict[str, Any]:
     """What `client.responses.create` takes; what only `extra` says goes into `extra_body`."""
     return apart(body, {*head(target, replace(options, extra=None)), LIST})
+
+
+def _mark_last(parts: Tree) -> Tree:
+    match parts:
+        case [*front, Mapping() as part]:
+            return [*front, {**part, **BREAKPOINT}]
+        case _:
+            return parts
 
 
 def _tool(tool: ToolSpec) -> Tree:
@@ -115,30 +130,31 @@ def _content(part: Text | Data | Placed, place: str) -> list[Tree]:
     return [{"type": "input_text", "text": part.text}] if part.text else []
 
 
-def _user_items(entry: Entry, content: list[Tree]) -> list[Tree]:
+def _user_items(entry: Entry, content: list[Tree], target: Target) -> list[Tree]:
+    """One message; lone words are a string, but not where their part may be marked: no mark may change other bytes."""
     match entry.parts:
-        case (Text(text=words) | Data(text=words),):
+        case (Text(text=words) | Data(text=words),) if not target.dialect.mark:
             return [{"type": "message", "role": "user", "content": words}]
         case _:
             return [{"type": "message", "role": "user", "content": content}] if content else []
 
 
-def _output_item(result: Result) -> Tree:
-    return {"type": "function_call_output", "call_id": result.call_id, "output": _output(result)}
+def _output_item(result: Result, target: Target) -> Tree:
+    return {"type": "function_call_output", "call_id": result.call_id, "output": _output(result, target)}
 
 
-def _output(result: Result) -> Tree:
-    """A string, or an array where files are; an error has no field of its own and is wrapped."""
+def _output(result: Result, target: Target) -> Tree:
+    """A string, or an array where files are or a mark may be; an error has no field of its own and is wrapped."""
     words = [part.text for part in result.parts if not isinstance(part, Placed)]
     text = "\n".join(words)
     if result.is_error:
         text = msgspec.json.encode({"error": text}).decode()
     files = [part for part in result.parts if isinstance(part, Placed)]
-    if not files:
+    if not (files or target.dialect.mark):
         return text
     if result.is_error:
         return [{"type": "input_text", "text": text}, *(_media(file, "tool result") for file in files)]
-    return [item for part in result.parts for item in _content(part, "tool result")]
+    return [item for part in result.parts for item in _content(part, "tool result")] or text
 
 
 def _media(placed: Placed, place: str) -> Tree:
@@ -166,7 +182,7 @@ def _assistant_items(part: Text | Data | Placed | Result | ToolCall | Opaque, ta
         case ToolCall():
             return [_call(part)]
         case Opaque():
-            return [verbatim(part)] if part.provider == target.provider else []
+            return [verbatim(part)] if part.provider == target.signer else []
         case Placed() | Result():
             raise CannotRender(f"the plan put a {type(part).__name__} into an assistant message of openai-responses")
         case _ as never:

@@ -27,7 +27,7 @@ from showandtell.events.types import (
     ToolInputStart,
     Usage,
 )
-from showandtell.wire.stream import UNREADABLE, StreamParser, unreadable
+from showandtell.wire.stream import UNREADABLE, Frames, StreamParser, unreadable
 
 #: Why a message ended, in Anthropic's words and ours.
 STOPS: dict[str, Stop] = {
@@ -77,10 +77,16 @@ class _Block(Struct, gc=False):
     input: msgspec.Raw = msgspec.Raw(b"{}")
 
 
+class _Made(Struct, gc=False):
+    thinking_tokens: int | None = None
+
+
 class _Usage(Struct, gc=False):
     input_tokens: int | None = None
     output_tokens: int | None = None
     cache_read_input_tokens: int | None = None
+    cache_creation_input_tokens: int | None = None
+    output_tokens_details: _Made | None = None
 
 
 class _Message(Struct, gc=False):
@@ -132,7 +138,7 @@ class _Reading:
 
     blocks: dict[int, _Open] = field(default_factory=dict[int, _Open])
     reason: str = ""
-    usage: Usage = field(default_factory=Usage)
+    usage: _Usage = field(default_factory=_Usage)
     done: bool = False
 
     def read(self, text: bytes, events: list[StreamEvent]) -> None:
@@ -201,13 +207,9 @@ class _Reading:
 
     def count(self, usage: _Usage | None) -> None:
         """Take the newer numbers: Anthropic's are sums up to now, and a chunk may leave out what hasn't changed."""
-        if usage:
-            old = self.usage
-            self.usage = Usage(
-                old.input_tokens if usage.input_tokens is None else usage.input_tokens,
-                old.output_tokens if usage.output_tokens is None else usage.output_tokens,
-                old.cached_tokens if usage.cache_read_input_tokens is None else usage.cache_read_input_tokens,
-            )
+        for name in _Usage.__struct_fields__ if usage else ():
+            if (newer := getattr(usage, name)) is not None:
+                setattr(self.usage, name, newer)
 
     def end(self, events: list[StreamEvent]) -> None:
         if self.done:
@@ -215,14 +217,14 @@ class _Reading:
         self.done = True
         # A word that we don't know proves no success, so it counts as cut; `detail` says it.
         stop = STOPS.get(self.reason, "cut")
-        events.append(StepEnd(stop, self.usage, "" if self.reason in PLAIN else self.reason))
+        events.append(StepEnd(stop, _told(self.usage), "" if self.reason in PLAIN else self.reason))
 
 
 class Parser(StreamParser):
     """Reads a stream of this api."""
 
-    def __init__(self) -> None:
-        super().__init__(_Reading())
+    def __init__(self, frames: Frames | None = None) -> None:
+        super().__init__(_Reading(), frames)
 
 
 def whole(data: bytes) -> list[StreamEvent]:
@@ -272,6 +274,14 @@ def _opaque(block: _Open) -> str | None:
     if not block.signature:
         return None
     return _json({"type": "thinking", "thinking": content, "signature": block.signature})
+
+
+def _told(usage: _Usage) -> Usage:
+    """Anthropic's `input_tokens` are those that no cache had to do with; ours are the whole prompt."""
+    read, written = usage.cache_read_input_tokens or 0, usage.cache_creation_input_tokens or 0
+    made = usage.output_tokens_details or _Made()
+    prompt = (usage.input_tokens or 0) + read + written
+    return Usage(prompt, usage.output_tokens or 0, read, written, made.thinking_tokens or 0)
 
 
 def _json(value: dict[str, str]) -> str:

@@ -28,7 +28,8 @@ from showandtell.events.types import (
     ToolInputStart,
     Usage,
 )
-from showandtell.wire.stream import UNREADABLE, StreamParser, unreadable
+from showandtell.wire.parse_openai_images import read_data_url
+from showandtell.wire.stream import UNREADABLE, Frames, StreamParser, unreadable
 
 #: Why a message ended, in the hosts' words and ours; every word that is not OpenAI's own names its host.
 STOPS: dict[str, Stop] = {
@@ -40,6 +41,8 @@ STOPS: dict[str, Stop] = {
     "model_length": "length",  # Mistral
     "error": "error",  # Mistral, OpenRouter
 }
+#: Where the text of OpenRouter's reasoning details is; others come whole.
+GROWING = {"reasoning.text": "text", "reasoning.summary": "summary"}
 PLAIN = frozenset({"stop", "length", "tool_calls", "error"})
 
 
@@ -68,6 +71,16 @@ class _Item(Struct, gc=False):
     thinking: list[_Thought] = []
 
 
+class _Url(Struct, gc=False):
+    url: str = ""
+
+
+class _Image(Struct, gc=False):
+    """An image that the model made, as OpenRouter gives it."""
+
+    image_url: _Url | str | None = None
+
+
 class _Delta(Struct, gc=False):
     content: str | list[_Item] | None = None
     refusal: str | None = None
@@ -75,6 +88,8 @@ class _Delta(Struct, gc=False):
     reasoning: str | None = None
     tool_calls: list[_Piece] | None = None
     function_call: _Function | None = None
+    images: list[_Image] | None = None
+    reasoning_details: list[dict[str, Any]] | None = None
 
 
 class _Choice(Struct, gc=False):
@@ -83,14 +98,30 @@ class _Choice(Struct, gc=False):
     finish_reason: str | None = None
 
 
-class _Cached(Struct, gc=False):
+class _PromptDetails(Struct, gc=False):
+    """Tokens of the prompt: cached, written to a cache, and by what they stand for."""
+
     cached_tokens: int | None = None
+    cache_write_tokens: int | None = None
+    text_tokens: int | None = None
+    image_tokens: int | None = None
+    audio_tokens: int | None = None
+    video_tokens: int | None = None
+
+
+class _AnswerDetails(Struct, gc=False):
+    reasoning_tokens: int | None = None
 
 
 class _Usage(Struct, gc=False):
+    """`cost` is OpenRouter's, `prompt_cache_hit_tokens` DeepSeek's."""
+
     prompt_tokens: int | None = None
     completion_tokens: int | None = None
-    prompt_tokens_details: _Cached | None = None
+    prompt_tokens_details: _PromptDetails | None = None
+    completion_tokens_details: _AnswerDetails | None = None
+    prompt_cache_hit_tokens: int | None = None
+    cost: Any = None
 
 
 class _Error(Struct, gc=False):
@@ -98,10 +129,18 @@ class _Error(Struct, gc=False):
     type: str | None = None
 
 
+class _Groq(Struct, gc=False):
+    """What Groq says of a stream beside the api's own fields."""
+
+    usage: _Usage | None = None
+    error: str | None = None
+
+
 class _Chunk(Struct, gc=False):
     choices: list[_Choice] | None = None
     usage: _Usage | None = None
     error: _Error | str | None = None
+    x_groq: _Groq | None = None
 
 
 _chunk = msgspec.json.Decoder(_Chunk)
@@ -114,6 +153,15 @@ class _Call:
 
 
 @dataclass(slots=True)
+class _Detail:
+    """One of OpenRouter's reasoning details; `grown` names the field whose pieces are kept apart."""
+
+    fields: dict[str, Any]
+    grown: str | None
+    pieces: list[str] = field(default_factory=list[str])
+
+
+@dataclass(slots=True)
 class _Reading:
     """What has been read of one message: the open text or thought, the calls in order, the reason it ended."""
 
@@ -122,6 +170,7 @@ class _Reading:
     calls: list[_Call] = field(default_factory=list[_Call])
     by_index: dict[int, _Call] = field(default_factory=dict[int, _Call])
     by_id: dict[str, _Call] = field(default_factory=dict[str, _Call])
+    details: list[_Detail] = field(default_factory=list[_Detail])
     is_refused: bool = False
     reason: str = ""
     usage: Usage = field(default_factory=Usage)
@@ -135,12 +184,12 @@ class _Reading:
             self.take(_chunk.decode(text), events)
 
     def take(self, chunk: _Chunk, events: list[StreamEvent]) -> None:
-        if chunk.error:
+        if error := chunk.error or (chunk.x_groq and chunk.x_groq.error):
             self.done = True
-            events.append(_fault(chunk.error))
+            events.append(_fault(error))
             return
-        if chunk.usage:
-            self.usage = _usage(chunk.usage)
+        if usage := chunk.usage or (chunk.x_groq and chunk.x_groq.usage):
+            self.usage = _usage(usage)
         if not chunk.choices:
             return
         choice = chunk.choices[0]
@@ -161,10 +210,16 @@ class _Reading:
         if delta.refusal:
             self.is_refused = True
             self.say(delta.refusal, events)
+        for image in delta.images or ():
+            self.shut(events)
+            at = image.image_url
+            events.append(read_data_url(at.url if isinstance(at, _Url) else at or ""))
         for piece in delta.tool_calls or ():
             self.call(piece, events)
         if delta.function_call:
             self.call(_Piece(0, None, delta.function_call), events)
+        for detail in delta.reasoning_details or ():
+            _keep(detail, self.details)
 
     def say(self, text: str, events: list[StreamEvent]) -> None:
         if not text:
@@ -231,7 +286,12 @@ class _Reading:
     def close(self, events: list[StreamEvent]) -> None:
         """End everything; of calls that hit the limit, the last one may be cut and is left open."""
         self.shut(events)
-        whole = self.calls[:-1] if STOPS.get(self.reason, "cut") in ("length", "cut") else self.calls
+        is_cut = STOPS.get(self.reason, "cut") in ("length", "cut", "error")
+        if self.details and not is_cut:
+            name = f"r{self.count}"
+            self.count += 1
+            events += [ReasoningStart(name), ReasoningEnd(name, _opaque(self.details))]
+        whole = self.calls[:-1] if is_cut else self.calls
         for call in whole:
             if call.is_empty:
                 events.append(ToolInputDelta(call.call_id, "{}"))
@@ -255,8 +315,8 @@ class _Reading:
 class Parser(StreamParser):
     """Reads a stream of this api."""
 
-    def __init__(self) -> None:
-        super().__init__(_Reading())
+    def __init__(self, frames: Frames | None = None) -> None:
+        super().__init__(_Reading(), frames)
 
 
 def whole(data: bytes) -> list[StreamEvent]:
@@ -280,9 +340,43 @@ def _number(calls: Sequence[_Piece]) -> None:
         call.index = index
 
 
+def _keep(fields: dict[str, Any], details: list[_Detail]) -> None:
+    """Take one of OpenRouter's reasoning details; a stream gives the text of one in pieces, its signature last."""
+    kind = fields.get("type")
+    grown = GROWING.get(kind) if isinstance(kind, str) else None
+    last = details[-1] if details else None
+    if last and grown == last.grown and grown and last.fields.get("index") == fields.get("index"):
+        last.fields.update((key, value) for key, value in fields.items() if value is not None)
+    else:
+        last = _Detail(fields, grown)
+        details.append(last)
+    if grown and isinstance(text := fields.get(grown), str):
+        last.pieces.append(text)
+
+
+def _opaque(details: list[_Detail]) -> str:
+    """All details of a message as the field that the next request gives back; Claude refuses one without signature."""
+    whole = [{**one.fields, **({one.grown: "".join(one.pieces)} if one.grown else {})} for one in details]
+    return msgspec.json.encode({"reasoning_details": whole}).decode()
+
+
 def _usage(usage: _Usage) -> Usage:
-    cached = usage.prompt_tokens_details and usage.prompt_tokens_details.cached_tokens
-    return Usage(usage.prompt_tokens or 0, usage.completion_tokens or 0, cached or 0)
+    given, made = usage.prompt_tokens_details or _PromptDetails(), usage.completion_tokens_details or _AnswerDetails()
+    kinds = {
+        "text": given.text_tokens,
+        "image": given.image_tokens,
+        "audio": given.audio_tokens,
+        "video": given.video_tokens,
+    }
+    return Usage(
+        usage.prompt_tokens or 0,
+        usage.completion_tokens or 0,
+        given.cached_tokens or usage.prompt_cache_hit_tokens or 0,
+        given.cache_write_tokens or 0,
+        made.reasoning_tokens or 0,
+        {kind: count for kind, count in kinds.items() if count is not None},
+        usage.cost if isinstance(usage.cost, int | float) else None,  # Perplexity's is an object (from memory)
+    )
 
 
 def _fault(error: _Error | str) -> ProviderFault:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Protocol
 
 import msgspec
@@ -32,13 +33,43 @@ class Reading(Protocol):
         ...
 
 
+class Frames(Protocol):
+    """How the events of a body lie in its bytes: server-sent events, or AWS's binary frames."""
+
+    @property
+    def waiting(self) -> int:
+        """How many bytes belong to an event that isn't whole yet."""
+        ...
+
+    def feed(self, data: bytes) -> list[bytes]:
+        """Take the bytes of one read; give the JSON of every event that they complete. May raise `BadAnswer`."""
+        ...
+
+
+class Parser(Protocol):
+    """The bytes of one read give one batch."""
+
+    @property
+    def done(self) -> bool:
+        """Whether nothing that may still come counts."""
+        ...
+
+    def feed(self, data: bytes) -> Sequence[StreamEvent]:
+        """More bytes."""
+        ...
+
+    def finish(self) -> Sequence[StreamEvent]:
+        """There are no more bytes."""
+        ...
+
+
 class StreamParser:
     """Takes the bytes of each read; gives one batch of events for it."""
 
     __slots__ = ("_failed", "_reading", "_size", "_splitter")
 
-    def __init__(self, reading: Reading) -> None:
-        self._splitter = Splitter()
+    def __init__(self, reading: Reading, frames: Frames | None = None) -> None:
+        self._splitter: Frames = frames or Splitter()
         self._reading = reading
         self._failed: BadAnswer | None = None
         self._size = 0
@@ -74,7 +105,8 @@ class StreamParser:
         """End the body: "cut" unless the provider said why it ended; nothing where the end was told already."""
         if self._failed is not None:
             raise self._failed
-        events: list[StreamEvent] = []
+        # Frames may hold back an error until what came before it is given: then this raises.
+        events = [] if self._reading.done else self.feed(b"")
         self._reading.end(events)
         return events
 

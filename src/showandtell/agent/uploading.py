@@ -1,0 +1,204 @@
+"""What stands for files' bytes in a run: uploads and links, made when a plan wants them, forgotten when they die.
+
+Nothing here raises for a file: one that can't be uploaded goes as bytes, or is noted.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import re
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from showandtell.agent.doors import Conversation
+from showandtell.capabilities.cells import Target
+from showandtell.capabilities.resolve import resolve
+from showandtell.delivery.place import LINK, UPLOAD, account_of, address_of
+from showandtell.errors import ProviderError, ShowAndTellError
+from showandtell.files import Facts, Failed, Known, Link, Variant, Want
+from showandtell.providers.exchange import Exchange
+from showandtell.providers.retry import Patience
+from showandtell.providers.rows import connect
+from showandtell.providers.uploads import Reach, delete, upload
+from showandtell.wire.body import Request
+from showandtell.wire.tree import slots
+
+#: What dies within so many seconds isn't used any more: a request takes its time.
+MARGIN = 300.0
+#: So many files are uploaded at a time.
+AT_ONCE = 4
+#: Answers that may say that a file is not there.
+GONE = frozenset({400, 403, 404, 410, 422})
+#: How they say it, in words that are about no model.
+MISSING = re.compile(
+    r"not.?found|no such|n[o']t exist|no longer|expired|deleted|permission to access|can(?:no|')t be found"
+    r"|download|fetch",
+    re.IGNORECASE,
+)
+ABOUT_FILES = re.compile(r"\bfiles?\b|file_|upload|\burl\b|document|image", re.IGNORECASE)
+#: Gives an https URL of the program's own store for some proved bytes, or a `Link` where it ends; it may block.
+Sign: TypeAlias = Callable[[Facts], str | Link]
+
+
+@dataclass(frozen=True, slots=True)
+class Sharing:
+    """How files leave without their bytes in the request: by the program's links, as long as the clock lets them live."""
+
+    link: Sign | None = None
+    clock: Callable[[], float] = time.time
+
+
+@dataclass(frozen=True, slots=True)
+class Loader:
+    """What answers a plan's wants: the conversation converts, the target's house stores, the program makes links.
+
+    What an upload gave is learnt at once: whatever happens to the run, it can be deleted later.
+    """
+
+    conversation: Conversation
+    target: Target
+    connect: Callable[[], Exchange]
+    patience: Patience
+    sharing: Sharing
+
+    async def load(self, wants: Iterable[Want]) -> Known:
+        """Answer every want. Raises what keeps the house from being asked at all, such as a missing key."""
+        asked = frozenset(wants)
+        uploads = [want for want in asked if want.recipe == UPLOAD]
+        links = [want for want in asked if want.recipe == LINK]
+        rest = asked.difference(uploads, links)
+        found: dict[Want, Variant | Failed] = {}
+        places, exchange = asyncio.Semaphore(AT_ONCE), self.connect() if uploads else None
+        async with asyncio.TaskGroup() as group:
+            sent = [group.create_task(self.share(want, exchange, places)) for want in (*uploads, *links)]
+        found.update(task.result() for task in sent)
+        return {**found, **await self.conversation.load(rest)} if rest else found
+
+    async def share(
+        self, want: Want, exchange: Exchange | None, places: asyncio.Semaphore
+    ) -> tuple[Want, Variant | Failed]:
+        """One upload, or one link, which needs no exchange."""
+        facts = facts_of(self.conversation, want.sha256)
+        async with places:
+            if facts is None:
+                found: Variant | Failed = Failed("its bytes are not here")
+            elif want.recipe == UPLOAD and exchange is not None:
+                reach = Reach(exchange, self.patience, self.sharing.clock)
+                found = await upload(reach, self.target, facts, self.conversation.blobs)
+            else:
+                found = await asyncio.to_thread(sign, facts, self.sharing)
+        self.conversation.learn({want: found})
+        return want, found
+
+
+def facts_of(conversation: Conversation, sha256: str) -> Facts | None:
+    """What is proved of some bytes of a conversation."""
+    files = (file.facts for file in conversation.attachments.values())
+    return next((facts for facts in files if facts is not None and facts.sha256 == sha256), None)
+
+
+def sign(facts: Facts, sharing: Sharing) -> Variant | Failed:
+    """A URL by which a provider may fetch a file."""
+    if sharing.link is None:
+        return Failed("nobody makes links")
+    try:
+        found = sharing.link(facts)
+    except Exception as error:  # noqa: BLE001 - the program's own function may raise anything
+        return Failed(f"no link could be made ({type(error).__name__})")
+    link = found if isinstance(found, Link) else Link(found)
+    if not link.url.startswith("https://"):
+        return Failed("its link is no https address")
+    return Variant(url=link.url, expires=link.expires)
+
+
+def shared(known: Known) -> Iterator[tuple[Want, Variant]]:
+    """Every upload and link that is known."""
+    for want, variant in known.items():
+        if want.recipe in {UPLOAD, LINK} and isinstance(variant, Variant):
+            yield want, variant
+
+
+def forget_expired(conversation: Conversation, now: float) -> None:
+    """Forget what is dead, or about to die: the next plan wants it anew."""
+    dead = [
+        want for want, one in shared(conversation.known()) if one.expires is not None and one.expires - MARGIN <= now
+    ]
+    if dead:
+        conversation.forget(dead)
+
+
+def forget_failed(conversation: Conversation) -> None:
+    """Forget uploads and links that failed, of files that the model wasn't given in another form: a run tries anew."""
+    given = {number for number, receipt in conversation.receipts.items() if receipt.place is not None}
+    stand = {one.facts.sha256 for one in conversation.attachments.values() if one.facts and one.number in given}
+    conversation.forget(
+        [
+            want
+            for want, found in conversation.known().items()
+            if want.recipe in {UPLOAD, LINK} and isinstance(found, Failed) and want.sha256 not in stand
+        ]
+    )
+
+
+def gone(error: ProviderError, request: Request, known: Known) -> list[Want]:
+    """The uploads and links of a request that an answer says are not there; none for any other error."""
+    if error.status not in GONE or not MISSING.search(error.text):
+        return []
+    placed = (request.locate(error.path) if error.path else ()) or [slot.placed for slot in slots(request.items)]
+    sent = {one.file.value for one in placed if not isinstance(one.file, Facts)}
+    held = {want: one.file_id or one.url or "" for want, one in shared(known) if {one.file_id, one.url} & sent}
+    named = [want for want, value in held.items() if name_of(value) in error.text]
+    return named or (list(held) if ABOUT_FILES.search(error.text) else [])
+
+
+def name_of(value: str) -> str:
+    """What an answer calls an id or a URL by: Gemini names a URI by its last step, nobody repeats a signature."""
+    plain = value.partition("?")[0]
+    return plain.rpartition("/")[2] if "/v1beta/files/" in plain else plain
+
+
+def by_bytes(news: Mapping[Want, Failed], known: Known, target: Target) -> dict[Want, Failed]:
+    """Rejections of uploads and links as those of the bytes that they stand for: another id of them fares no better."""
+    of = {address_of(one, "", target).sha256: want.sha256 for want, one in shared(known)}
+    return {Want(of.get(want.sha256, want.sha256), want.recipe, want.at): failed for want, failed in news.items()}
+
+
+def replace_gone(
+    error: ProviderError, request: Request, conversation: Conversation, tried: set[Want]
+) -> tuple[Want, ...]:
+    """Forget what an answer says is not there, so that it is made anew; what is lost again goes as bytes from now on.
+
+    Gives what was forgotten, nothing where the error is about something else. `tried` are those of this step so far.
+    """
+    wants = gone(error, request, conversation.known())
+    lost = {want: Failed(f"the provider doesn't find it: {error.text[:200]}") for want in wants if want in tried}
+    conversation.forget(want for want in wants if want not in tried)
+    conversation.learn(lost)
+    tried.update(wants)
+    return tuple(wants)
+
+
+async def drop_uploads(
+    conversation: Conversation, target: Target, connect_own: Callable[[], Exchange], patience: Patience
+) -> tuple[str, ...]:
+    """Delete every upload of a conversation at its providers; says which are still there, and why.
+
+    `target` and `connect_own` are one house's; others are reached as the environment says.
+    """
+    kept: list[str] = []
+    for want, variant in [*shared(conversation.known())]:
+        if want.recipe != UPLOAD or variant.file_id is None:
+            continue
+        try:
+            own = want.at == account_of(target)
+            there = target if own else resolve((want.at or "").partition(" ")[0])
+            failed = await delete(Reach(connect_own() if own else connect(there), patience), there, variant.file_id)
+        except ShowAndTellError as error:
+            failed = Failed(f"{variant.file_id} is still there: {error}")
+        if failed is None:
+            conversation.forget([want])
+        else:
+            kept.append(failed.reason)
+    return tuple(kept)

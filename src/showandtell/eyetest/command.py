@@ -1,0 +1,100 @@
+"""`showandtell verify`: runs an eye test in the terminal, and keeps what it proved in the person's own file."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import sys
+from collections.abc import Mapping, Sequence
+from contextlib import ExitStack, aclosing
+from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import BinaryIO, cast
+
+import msgspec
+
+from showandtell.capabilities.resolve import resolve
+from showandtell.errors import BadInput
+from showandtell.eyetest import report
+from showandtell.eyetest.ask import Line
+from showandtell.eyetest.judge import Finding, learn
+from showandtell.eyetest.probes import SORTS, Sort, new_seed
+from showandtell.eyetest.record import Head, record
+from showandtell.eyetest.run import ROUTES, verify
+from showandtell.given import WrongUsage
+from showandtell.providers.exchange import Exchange
+from showandtell.providers.rows import connect, locate
+from showandtell.settings import all_overrides, save_overrides
+
+#: Exit status: every route that can be tried gave a verdict; none did; some failed.
+DONE, NOTHING, SOME = 0, 1, 3
+
+
+def kinds(text: str) -> tuple[Sort, ...]:
+    """The kinds named on the command line, commas between; all of them where none is."""
+    named = dict.fromkeys(word.strip() for word in text.split(",") if word.strip())
+    wrong = [word for word in named if word not in SORTS]
+    if wrong:
+        raise WrongUsage(f"--kind {wrong[0]}: write some of {', '.join(SORTS)}")
+    return tuple(cast("Sort", word) for word in named) or SORTS
+
+
+def run(
+    model: str,
+    sorts: Sequence[Sort],
+    recording: Path | None = None,
+    *,
+    write: bool,
+    json: bool,
+    environ: Mapping[str, str] = os.environ,
+) -> int:
+    """Test a model, tell of it, and keep the verdicts; gives the exit status."""
+    target = locate(resolve(model), environ)
+    exchange = connect(target, environ=environ)
+    all_overrides(environ)  # a broken file is told before anything is paid for
+    today, seed = datetime.now(UTC).date().isoformat(), new_seed()
+    if not json:
+        say(*report.head(target.name, len(sorts) * len(ROUTES)))
+    with ExitStack() as stack:
+        if recording is not None:
+            out = stack.enter_context(open_recording(recording))
+            exchange = recorded(exchange, out, Head(target.name, seed, today))
+        findings = asyncio.run(watch(Line(target, exchange), sorts, seed, json=json))
+    cells = learn(target, findings, today)
+    path = save_overrides(cells, target.name, environ) if write and cells else None
+    if not json:
+        say(*report.conclude(target, cells, findings, path))
+    if not cells:
+        return NOTHING
+    return SOME if any(finding.outcome == "failed" for finding in findings) else DONE
+
+
+async def watch(line: Line, sorts: Sequence[Sort], seed: str, *, json: bool) -> list[Finding]:
+    """Every finding, told as it comes."""
+    findings: list[Finding] = []
+    async with aclosing(verify(line, sorts, seed=seed)) as found:
+        async for finding in found:
+            findings.append(finding)
+            say(msgspec.json.encode(finding).decode() if json else report.spell(finding))
+    return findings
+
+
+def open_recording(path: Path) -> BinaryIO:
+    """A new file for a recording; one that is there already stays. Raises `BadInput`."""
+    try:
+        return path.open("xb")
+    except OSError as error:
+        raise BadInput(f"--record: {path} can't be written: {error.strerror}") from None
+
+
+def recorded(exchange: Exchange, out: BinaryIO, head: Head) -> Exchange:
+    """The same exchange, kept as it goes."""
+    return replace(exchange, send=record(exchange.send, out, head))
+
+
+def say(*lines: str) -> None:
+    """Lines, at once: a test takes a while."""
+    for line in lines:
+        sys.stdout.write(line + "\n")
+    sys.stdout.flush()

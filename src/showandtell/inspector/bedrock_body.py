@@ -1,0 +1,394 @@
+"""The body of POST /model/{model}/converse and converse-stream: names, types, bounds and nesting, nothing beyond.
+
+From the service model of bedrock-runtime in botocore 1.44.5. Bytes are base64 text here, as they are on the wire.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Annotated, Any, Literal, TypeAlias
+
+from msgspec import UNSET, Meta, Struct, UnsetType
+from msgspec.structs import fields
+
+NonEmpty: TypeAlias = Annotated[str, Meta(min_length=1)]
+CallId: TypeAlias = Annotated[str, Meta(min_length=1, max_length=64, pattern=r"^[a-zA-Z0-9_.:-]+\Z")]
+ToolName: TypeAlias = Annotated[str, Meta(min_length=1, max_length=64, pattern=r"^[a-zA-Z0-9_-]+\Z")]
+ImageFormat: TypeAlias = Literal["png", "jpeg", "gif", "webp"]
+DocumentFormat: TypeAlias = Literal["pdf", "csv", "doc", "docx", "xls", "xlsx", "html", "txt", "md"]
+VideoFormat: TypeAlias = Literal["mkv", "mov", "mp4", "webm", "flv", "mpeg", "mpg", "wmv", "three_gp"]
+AudioFormat: TypeAlias = Literal[
+    "mp3", "opus", "wav", "aac", "flac", "mp4", "ogg", "mkv", "mka", "x-aac", "m4a", "mpeg", "mpga", "pcm", "webm"
+]  # fmt: skip
+
+
+class Strict(Struct, rename="camel", forbid_unknown_fields=True):
+    """An object in which unknown fields are an error."""
+
+
+class OneOf(Strict):
+    """A union: an object of which exactly one member is set; `member_of` says which."""
+
+
+class S3Location(Strict):
+    """Bytes in a bucket."""
+
+    uri: Annotated[
+        str, Meta(min_length=1, max_length=1024, pattern=r"^s3://[a-z0-9][\.\-a-z0-9]{1,61}[a-z0-9](/.*)?\Z")
+    ]
+    bucket_owner: Annotated[str, Meta(pattern=r"^[0-9]{12}\Z")] | UnsetType = UNSET
+
+
+class Source(OneOf):
+    """Where a file's bytes are."""
+
+    bytes: NonEmpty | UnsetType = UNSET
+    s3_location: S3Location | UnsetType = UNSET
+
+
+class TextOnly(OneOf):
+    """A piece of text in a union with no other member."""
+
+    text: str | UnsetType = UNSET
+
+
+class DocumentSource(OneOf):
+    """Where a document's bytes are, or its words."""
+
+    bytes: NonEmpty | UnsetType = UNSET
+    s3_location: S3Location | UnsetType = UNSET
+    text: str | UnsetType = UNSET
+    content: list[TextOnly] | UnsetType = UNSET
+
+
+class Image(Strict):
+    """A picture."""
+
+    format: ImageFormat
+    source: Source
+    error: dict[str, str] | UnsetType = UNSET
+
+
+class Citations(Strict):
+    """Whether answers cite; for Claude also whether a PDF is looked at."""
+
+    enabled: bool
+
+
+class Document(Strict):
+    """A document."""
+
+    name: Annotated[str, Meta(min_length=1, max_length=200)]
+    source: DocumentSource
+    format: DocumentFormat | UnsetType = UNSET
+    context: str | UnsetType = UNSET
+    citations: Citations | UnsetType = UNSET
+
+
+class Video(Strict):
+    """A film."""
+
+    format: VideoFormat
+    source: Source
+
+
+class Audio(Strict):
+    """A sound."""
+
+    format: AudioFormat
+    source: Source
+    error: dict[str, str] | UnsetType = UNSET
+
+
+class ToolUse(Strict):
+    """A call of the assistant's."""
+
+    tool_use_id: CallId
+    name: ToolName
+    input: Any
+    type: Literal["server_tool_use"] | UnsetType = UNSET
+
+
+class SearchText(Strict):
+    """A passage that was found."""
+
+    text: str
+
+
+class SearchResult(Strict):
+    """Passages with their source."""
+
+    source: str
+    title: str
+    content: list[SearchText]
+    citations: Citations | UnsetType = UNSET
+
+
+class ResultBlock(OneOf):
+    """What a tool result may hold."""
+
+    json: Any = UNSET
+    text: str | UnsetType = UNSET
+    image: Image | UnsetType = UNSET
+    document: Document | UnsetType = UNSET
+    video: Video | UnsetType = UNSET
+    search_result: SearchResult | UnsetType = UNSET
+
+
+class ToolResult(Strict):
+    """What came back for a call."""
+
+    tool_use_id: CallId
+    content: list[ResultBlock]
+    status: Literal["success", "error"] | UnsetType = UNSET
+    type: str | UnsetType = UNSET
+
+
+class GuardText(Strict):
+    """Words for the guardrail."""
+
+    text: str
+    qualifiers: list[Literal["grounding_source", "query", "guard_content"]] | UnsetType = UNSET
+
+
+class GuardSource(OneOf):
+    """Bytes for the guardrail."""
+
+    bytes: NonEmpty | UnsetType = UNSET
+
+
+class GuardImage(Strict):
+    """A picture for the guardrail."""
+
+    format: Literal["png", "jpeg"]
+    source: GuardSource
+
+
+class Guard(OneOf):
+    """What the guardrail is to look at."""
+
+    text: GuardText | UnsetType = UNSET
+    image: GuardImage | UnsetType = UNSET
+
+
+class CachePoint(Strict):
+    """A cache mark."""
+
+    type: Literal["default"]
+    ttl: Literal["5m", "1h"] | UnsetType = UNSET
+
+
+class ReasoningText(Strict):
+    """A thought."""
+
+    text: str
+    signature: str | UnsetType = UNSET
+
+
+class Reasoning(OneOf):
+    """A thought, open or under seal."""
+
+    reasoning_text: ReasoningText | UnsetType = UNSET
+    redacted_content: str | UnsetType = UNSET
+
+
+class Cited(Strict):
+    """Words with what they cite."""
+
+    content: list[TextOnly] | UnsetType = UNSET
+    citations: list[dict[str, Any]] | UnsetType = UNSET
+
+
+class ToolReference(Strict):
+    """A tool by name."""
+
+    type: Annotated[str, Meta(min_length=1, max_length=64)] | UnsetType = UNSET
+    name: Annotated[str, Meta(min_length=1, max_length=128)] | UnsetType = UNSET
+    server_name: Annotated[str, Meta(min_length=1, max_length=128)] | UnsetType = UNSET
+
+
+class ToolChange(Strict):
+    """A tool that comes or goes."""
+
+    tool: ToolReference
+
+
+class Block(OneOf):
+    """What a message may hold."""
+
+    text: str | UnsetType = UNSET
+    image: Image | UnsetType = UNSET
+    document: Document | UnsetType = UNSET
+    video: Video | UnsetType = UNSET
+    audio: Audio | UnsetType = UNSET
+    tool_use: ToolUse | UnsetType = UNSET
+    tool_result: ToolResult | UnsetType = UNSET
+    guard_content: Guard | UnsetType = UNSET
+    cache_point: CachePoint | UnsetType = UNSET
+    reasoning_content: Reasoning | UnsetType = UNSET
+    citations_content: Cited | UnsetType = UNSET
+    search_result: SearchResult | UnsetType = UNSET
+    tool_addition: ToolChange | UnsetType = UNSET
+    tool_removal: ToolChange | UnsetType = UNSET
+
+
+class Message(Strict):
+    """One message."""
+
+    role: Literal["user", "assistant", "system"]
+    content: list[Block]
+
+
+class SystemBlock(OneOf):
+    """What the instructions may hold."""
+
+    text: NonEmpty | UnsetType = UNSET
+    guard_content: Guard | UnsetType = UNSET
+    cache_point: CachePoint | UnsetType = UNSET
+
+
+class Inference(Strict):
+    """How the answer is drawn."""
+
+    max_tokens: Annotated[int, Meta(ge=1)] | UnsetType = UNSET
+    temperature: Annotated[float, Meta(ge=0, le=1)] | UnsetType = UNSET
+    top_p: Annotated[float, Meta(ge=0, le=1)] | UnsetType = UNSET
+    stop_sequences: Annotated[list[NonEmpty], Meta(max_length=2500)] | UnsetType = UNSET
+
+
+class InputSchema(OneOf):
+    """A tool's schema."""
+
+    json: Any = UNSET
+
+
+class ToolSpec(Strict):
+    """A tool of the program's own."""
+
+    name: ToolName
+    input_schema: InputSchema
+    description: NonEmpty | UnsetType = UNSET
+    strict: bool | UnsetType = UNSET
+
+
+class NamedTool(Strict):
+    """A tool of the house's, or the one that must be called."""
+
+    name: ToolName
+
+
+class Tool(OneOf):
+    """What may be called, or a cache mark."""
+
+    tool_spec: ToolSpec | UnsetType = UNSET
+    system_tool: NamedTool | UnsetType = UNSET
+    cache_point: CachePoint | UnsetType = UNSET
+
+
+class Nothing(Strict):
+    """An empty object."""
+
+
+class ToolChoice(OneOf):
+    """Call or speak, call something, call this one."""
+
+    auto: Nothing | UnsetType = UNSET
+    any: Nothing | UnsetType = UNSET
+    tool: NamedTool | UnsetType = UNSET
+
+
+class ToolConfig(Strict):
+    """The tools."""
+
+    tools: Annotated[list[Tool], Meta(min_length=1)]
+    tool_choice: ToolChoice | UnsetType = UNSET
+
+
+class Guardrail(Strict):
+    """Which guardrail watches; its mode belongs to streams."""
+
+    guardrail_identifier: Annotated[str, Meta(max_length=2048)] | UnsetType = UNSET
+    guardrail_version: Annotated[str, Meta(pattern=r"^(|([1-9][0-9]{0,7})|(DRAFT))\Z")] | UnsetType = UNSET
+    trace: Literal["enabled", "disabled", "enabled_full"] | UnsetType = UNSET
+    stream_processing_mode: Literal["sync", "async"] | UnsetType = UNSET
+
+
+class Performance(Strict):
+    """How fast."""
+
+    latency: Literal["standard", "optimized"] | UnsetType = UNSET
+
+
+class ServiceTier(Strict):
+    """At what price."""
+
+    type: Literal["priority", "default", "flex", "reserved"]
+
+
+class JsonSchema(Strict):
+    """A schema of the answer; it is JSON text."""
+
+    schema: str
+    name: str | UnsetType = UNSET
+    description: str | UnsetType = UNSET
+
+
+class Structure(OneOf):
+    """How the answer's form is said."""
+
+    json_schema: JsonSchema | UnsetType = UNSET
+
+
+class TextFormat(Strict):
+    """The form of the answer."""
+
+    type: Literal["json_schema"]
+    structure: Structure
+
+
+class OutputConfig(Strict):
+    """Effort, and the form of the answer."""
+
+    text_format: TextFormat | UnsetType = UNSET
+    effort: Annotated[str, Meta(max_length=16)] | UnsetType = UNSET
+
+
+class Body(Strict):
+    """The whole body. botocore lets `messages` be left out, for stored prompts alone, which aren't here."""
+
+    messages: list[Message]
+    system: list[SystemBlock] = []
+    inference_config: Inference | UnsetType = UNSET
+    tool_config: ToolConfig | UnsetType = UNSET
+    guardrail_config: Guardrail | UnsetType = UNSET
+    additional_model_request_fields: dict[str, Any] = {}
+    prompt_variables: dict[str, TextOnly] | UnsetType = UNSET
+    additional_model_response_field_paths: (
+        Annotated[list[Annotated[str, Meta(min_length=1, max_length=256)]], Meta(max_length=10)] | UnsetType
+    ) = UNSET
+    request_metadata: Annotated[dict[str, str], Meta(min_length=1, max_length=16)] | UnsetType = UNSET
+    performance_config: Performance | UnsetType = UNSET
+    service_tier: ServiceTier | UnsetType = UNSET
+    output_config: OutputConfig | UnsetType = UNSET
+
+
+def member_of(union: OneOf) -> tuple[str, Any]:
+    """The name and value of a union's one member; no name where none or several are set."""
+    found = [
+        (field.encode_name, value) for field in fields(union) if (value := getattr(union, field.name)) is not UNSET
+    ]
+    return found[0] if len(found) == 1 else ("", None)
+
+
+def walk(value: Any, path: str = "") -> Iterator[tuple[str, Strict]]:
+    """Every object of a body with its path, such as `messages.0.content.1.image`."""
+    match value:
+        case Strict():
+            yield path, value
+            for field in fields(value):
+                yield from walk(getattr(value, field.name), f"{path}.{field.encode_name}".removeprefix("."))
+        case list():
+            for index, item in enumerate(value):  # pyright: ignore[reportUnknownVariableType, reportUnknownArgumentType] - a list of a body's own
+                yield from walk(item, f"{path}.{index}")
+        case _:
+            return

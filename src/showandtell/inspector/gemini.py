@@ -1,0 +1,364 @@
+"""Read a body of generateContent, on the Gemini API and on Vertex, as strictly as they do, and refuse in their words.
+
+Their parser takes camelCase and snake_case, one object where a list is wanted, numbers as text, and null for what is
+left out; its complaints name a place in snake_case.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from functools import cache, partial
+from typing import Any, cast
+from urllib.parse import parse_qs
+
+import msgspec
+from msgspec import Struct, inspect
+
+from showandtell.inspector import gemini_body as wire
+from showandtell.inspector import stream_gemini
+from showandtell.inspector.gemini_rules import Target, bare_type, check_body, pair_results
+from showandtell.inspector.seen import (
+    Asked,
+    Call,
+    House,
+    Incoming,
+    Offer,
+    Refusal,
+    Reply,
+    Result,
+    Seen,
+    Turn,
+    Words,
+    merge_turns,
+)
+from showandtell.inspector.words import LABEL
+
+MODEL = r"(?P<model>[^/:]+):(?P<verb>generateContent|streamGenerateContent)"
+PROJECT = r"(?:projects/(?P<project>[^/]+)/locations/(?P<location>[^/]+)/)?"
+#: Labels that introduce no file: it stands elsewhere, or nowhere.
+ABSENT_FILE = re.compile(r"was not sent|not in view any more$|: shown below$|^end of |^this call failed$|, as text$")
+STATUS = {
+    400: "INVALID_ARGUMENT",
+    401: "UNAUTHENTICATED",
+    403: "PERMISSION_DENIED",
+    404: "NOT_FOUND",
+    413: "INVALID_ARGUMENT",
+    429: "RESOURCE_EXHAUSTED",
+    500: "INTERNAL",
+    503: "UNAVAILABLE",
+    504: "DEADLINE_EXCEEDED",
+}
+
+
+def read_body(incoming: Incoming, host: wire.Host) -> Asked:
+    """Read a whole request. Raises `Refusal` for what the api would answer with 400."""
+    target = Target(host, incoming.groups["model"])
+    body = read_json(incoming.body, host)
+    check_body(body, target)
+    streamed = incoming.groups["verb"] == "streamGenerateContent"
+    sse = parse_qs(incoming.query).get("alt") == ["sse"]
+    system = body.system_instruction
+    return Asked(
+        model=target.model,
+        turns=_read_turns(body.contents),
+        tools=tuple(_read_tool(declared) for tool in body.tools for declared in tool.function_declarations),
+        tool_choice=_read_choice(body.tool_config.function_calling_config),
+        system="\n".join(part.text for part in system.parts if part.text) if system else "",
+        stream=streamed and sse,
+        # Chunks in one JSON array, which is no stream to whoever serves it.
+        stream_usage=streamed and not sse,
+        max_tokens=body.generation_config.max_output_tokens,
+    )
+
+
+def spell(reply: Reply, asked: Asked, name: str, host: wire.Host) -> Iterator[bytes]:
+    """The answer, streamed or whole."""
+    target = Target(host, asked.model)
+    if asked.stream:
+        return stream_gemini.spell_stream(reply, asked, target, name)
+    whole = stream_gemini.spell_array if asked.stream_usage else stream_gemini.spell_answer
+    return iter((whole(reply, asked, target, name),))
+
+
+def spell_refusal(refusal: Refusal) -> bytes:
+    """The error form of this api; its parser's complaints come with the field they mean."""
+    status = STATUS.get(refusal.status, "INTERNAL" if refusal.status >= 500 else "FAILED_PRECONDITION")
+    error: dict[str, Any] = {"code": refusal.status, "message": refusal.message, "status": status}
+    if refusal.parameter:
+        violations = [{"field": refusal.parameter, "description": refusal.message}]
+        error["details"] = [{"@type": "type.googleapis.com/google.rpc.BadRequest", "fieldViolations": violations}]
+    return msgspec.json.encode({"error": error})
+
+
+def _read_choice(config: wire.FunctionCallingConfig) -> str:
+    match config.mode:
+        case "ANY":
+            names = config.allowed_function_names
+            return names[0] if len(names) == 1 else "required"
+        case "NONE":
+            return "none"
+        case _:
+            return "auto"
+
+
+def _read_tool(declared: wire.FunctionDeclaration) -> Offer:
+    schema: Any = declared.parameters_json_schema
+    if declared.parameters is not None:
+        schema = _read_schema(declared.parameters)
+    return Offer(declared.name, declared.description, schema or {})
+
+
+def _read_schema(schema: wire.Schema) -> dict[str, Any]:
+    """The api's dialect as JSON schema: what the mind reads of one."""
+    read: dict[str, Any] = {"type": (schema.type or "object").lower(), "description": schema.description or ""}
+    if schema.properties:
+        read["properties"] = {name: _read_schema(one) for name, one in schema.properties.items()}
+    if schema.items:
+        read["items"] = _read_schema(schema.items)
+    return read | {key: value for key in ("required", "enum", "default") if (value := getattr(schema, key)) is not None}
+
+
+def _read_turns(contents: Sequence[wire.Content]) -> tuple[Turn, ...]:
+    turns: list[Turn] = []
+    calls: list[tuple[wire.FunctionCall, Call]] = []
+    count = 0
+    for at, content in enumerate(contents):
+        place = f"contents[{at}].parts"
+        if content.role == "model":
+            made = [part.function_call for part in content.parts if part.function_call]
+            calls = [(call, _read_call(call, count + nth)) for nth, call in enumerate(made, 1)]
+            count += len(calls)
+            # Pictures that a model made before are its own: they came from nobody, so they are no files to report.
+            said = [Words(part.text) for part in content.parts if part.text and not part.thought]
+            turns.append(Turn("assistant", (*said, *(call for _, call in calls))))
+        elif any(part.function_response for part in content.parts):
+            turns.append(Turn("user", tuple(_read_results(content, place, calls))))
+        else:
+            turns.append(Turn("user", tuple(_read_user(content, place))))
+    return merge_turns(turns)
+
+
+def _read_call(call: wire.FunctionCall, nth: int) -> Call:
+    """A call; one without an id is named by its place among all calls."""
+    return Call(call.id or f"{call.name}-{nth}", call.name, msgspec.json.encode(call.args or {}).decode())
+
+
+def _read_results(
+    content: wire.Content, place: str, calls: Sequence[tuple[wire.FunctionCall, Call]]
+) -> Iterator[Result]:
+    results = [part.function_response for part in content.parts if part.function_response]
+    pairs = pair_results([call for call, _ in calls], results) or []
+    for at, (result, answered) in enumerate(zip(results, pairs, strict=True)):
+        call_id = calls[answered][1].call_id
+        words = list(_read_response(result.response or {}))
+        files = _read_files(result, f"{place}[{at}].function_response", call_id, words)
+        yield Result(call_id, (*map(Words, words), *files), "error" in (result.response or {}))
+
+
+def _read_response(response: wire.Object) -> Iterator[str]:
+    """The words of a response: what stands under its one conventional key, else all of it as JSON."""
+    said: Any = response
+    if len(response) == 1 and (key := next(iter(response))) in {"output", "error", "result"}:
+        said = response[key]
+    # A list with words in it is the parts of a result; one without is a value.
+    items = cast("list[Any]", said) if isinstance(said, list) else []
+    parts: list[Any] = items if any(isinstance(item, str) for item in items) else [said]
+    spelled = (part if isinstance(part, str) else msgspec.json.encode(part).decode() for part in parts)
+    yield from (words for words in spelled if words not in {"", "{}"})
+
+
+def _read_files(result: wire.FunctionResponse, place: str, call_id: str, words: Sequence[str]) -> Iterator[Seen]:
+    labels = _share_labels(words, len(result.parts))
+    for at, (part, (label, piece)) in enumerate(zip(result.parts, labels, strict=True)):
+        seen = Seen("tool_result", "", f"{place}.parts[{at}]", call_id=call_id, label=label, piece=piece)
+        yield _fill(seen, part.inline_data, part.file_data)
+
+
+def _share_labels(words: Sequence[str], count: int) -> list[tuple[str, int]]:
+    """The label of each of `count` files behind a response's words, and which piece of it each is.
+
+    Words stand before all files, so the labels are dealt out in order; where their number doesn't fit, none is told.
+    """
+    titles = [found for found in LABEL.finditer("\n".join(words)) if not ABSENT_FILE.search(found[1])]
+    if len(titles) == count:
+        return [(title[0], 1) for title in titles]
+    label = titles[0][0] if len(titles) == 1 else "" if titles else "".join(words[-1:])
+    return [(label, at) for at in range(1, count + 1)]
+
+
+def _read_user(content: wire.Content, place: str) -> Iterator[Words | Seen]:
+    label, piece = "", 0
+    for at, part in enumerate(content.parts):
+        if part.text:
+            label, piece = part.text, 0
+            yield Words(label)
+        elif part.inline_data or part.file_data:
+            piece += 1
+            seen = Seen("user", "", f"{place}[{at}]", label=label, piece=piece)
+            yield _fill(seen, part.inline_data, part.file_data)
+
+
+def _fill(seen: Seen, blob: wire.Blob | None, file: wire.FileData | None) -> Seen:
+    """Fill in what the part says; a reference stays one: on the Gemini API the model doesn't see it in a result."""
+    replace = msgspec.structs.replace
+    if blob is not None:
+        return replace(seen, media_type=bare_type(blob.mime_type), data=blob.data, name=blob.display_name)
+    if file is not None:
+        return replace(seen, media_type=file.mime_type, reference=file.file_uri, name=file.display_name)
+    return seen
+
+
+JSON_FAULT = "Invalid JSON payload received."
+TYPES = "type.googleapis.com/google.ai.generativelanguage.v1beta"
+
+
+class Problem(Struct, frozen=True):
+    """A complaint and the place it names."""
+
+    place: str
+    words: str
+
+
+def read_json(body: bytes, host: wire.Host) -> wire.Body:
+    """Read a body. Raises `Refusal` with every complaint of the api's parser, a line each."""
+    try:
+        value: Any = msgspec.json.decode(body)
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        raise Refusal(f"{JSON_FAULT} {error}") from None
+    problems: list[Problem] = []
+    read = _fit(value, inspect.type_info(wire.Body), "", _Notes(host, problems))
+    if problems:
+        raise Refusal("\n".join(problem.words for problem in problems), parameter=problems[0].place or None)
+    return read
+
+
+class _Notes(Struct, frozen=True):
+    """What goes along while a body is read: whose api it is, and what was wrong so far."""
+
+    host: wire.Host
+    problems: list[Problem]
+
+    def add(self, place: str, words: str) -> None:
+        self.problems.append(Problem(place, words))
+
+
+def _fit(value: Any, wanted: inspect.Type, place: str, notes: _Notes) -> Any:
+    """The value as the wanted type; what doesn't fit is noted, and something of no meaning stands for it."""
+    match wanted:
+        case inspect.UnionType(types=types):
+            one = next(kind for kind in types if not isinstance(kind, inspect.NoneType))
+            return _fit(value, one, place, notes)
+        case inspect.StructType():
+            return _fit_object(value, wanted, place, notes)
+        case inspect.ListType(item_type=item):
+            if not isinstance(value, list):
+                return [_fit(value, item, place, notes)]
+            items = cast("list[Any]", value)
+            return [_fit(one, item, f"{place}[{at}]", notes) for at, one in enumerate(items)]
+        case inspect.DictType(value_type=item):
+            return _fit_map(value, item, place, notes)
+        case inspect.LiteralType(values=values):
+            return _fit_name(value, values, place, notes)
+        case inspect.AnyType():
+            return value
+        case _:
+            return _fit_scalar(value, wanted, place, notes)
+
+
+def _fit_object(value: Any, wanted: inspect.StructType, place: str, notes: _Notes) -> Any:
+    name = wanted.cls.__name__
+    if not isinstance(value, dict):
+        if not place:
+            notes.add("", f'{JSON_FAULT} Unknown name "": Root element must be a message.')
+        else:
+            notes.add(place, f"Invalid value at '{place}' ({TYPES}.{name}), {_quote(value)}")
+        return None
+    fields = _fields_of(wanted.cls)
+    found: dict[str, Any] = {}
+    for key, item in cast("dict[str, Any]", value).items():
+        field = fields.get(key)
+        if field is None or f"{name}.{field.name}" in wire.ABSENT[notes.host]:
+            at = f" at '{place}'" if place else ""
+            notes.add(place, f'{JSON_FAULT} Unknown name "{key}"{at}: Cannot find field.')
+        elif item is not None:
+            _check_only(field.name, found, name, place, notes)
+            found[field.name] = _fit(item, field.type, f"{place}.{field.name}".removeprefix("."), notes)
+    return None if notes.problems else wanted.cls(**found)
+
+
+def _check_only(field: str, found: dict[str, Any], name: str, place: str, notes: _Notes) -> None:
+    """Of a part's data one field alone may be set, and no field twice."""
+    if field in found or (name == "Part" and field in wire.DATA and any(other in found for other in wire.DATA)):
+        union = f"oneof field 'data' is already set. Cannot set '{_camel(field)}'"
+        notes.add(place, f"Invalid value at '{place}' (oneof), {union}")
+
+
+@cache
+def _fields_of(kind: type) -> dict[str, inspect.Field]:
+    """The fields of an object in both spellings."""
+    known = cast("inspect.StructType", inspect.type_info(kind))
+    return {key: field for field in known.fields for key in (field.name, _camel(field.name))}
+
+
+def _camel(name: str) -> str:
+    return re.sub(r"_([a-z])", lambda found: found[1].upper(), name)
+
+
+def _fit_map(value: Any, item: inspect.Type, place: str, notes: _Notes) -> Any:
+    if not isinstance(value, dict):
+        notes.add(place, f"Invalid value at '{place}' (type.googleapis.com/google.protobuf.Struct), {_quote(value)}")
+        return None
+    entries = cast("dict[str, Any]", value)
+    if isinstance(item, inspect.AnyType):
+        return entries
+    pairs = enumerate(entries.items())
+    return {key: _fit(one, item, f"{place}[{at}].value", notes) for at, (key, one) in pairs}
+
+
+def _fit_name(value: Any, names: tuple[Any, ...], place: str, notes: _Notes) -> Any:
+    """A name of an enumeration; the parser minds no case."""
+    if isinstance(value, str) and value.upper() in names:
+        return value.upper()
+    notes.add(place, f"Invalid value at '{place}' (TYPE_ENUM), {_quote(value)}")
+    return None
+
+
+def _fit_scalar(value: Any, wanted: inspect.Type, place: str, notes: _Notes) -> Any:
+    name, read = wire.SCALARS[type(wanted)]
+    found = read(value)
+    if found is None:
+        why = "Base64 decoding failed for " if name == "TYPE_BYTES" and isinstance(value, str) else ""
+        notes.add(place, f"Invalid value at '{place}' ({name}), {why}{_quote(value)}")
+    return found
+
+
+def _quote(value: Any) -> str:
+    """The value as the complaint shows it; the api shows all of it, here long ones are cut."""
+    spelled = msgspec.json.encode(value).decode()
+    return spelled if len(spelled) <= 100 else f"{spelled[:100]}…"
+
+
+def _refuse_size(limit: int) -> Refusal:
+    return Refusal(f"Request payload size exceeds the limit: {limit} bytes.")
+
+
+def _house(host: wire.Host, path: str, largest: int) -> House:
+    return House(
+        base=host,
+        path=re.compile(path),
+        read=partial(read_body, host=host),
+        spell=partial(spell, host=host),
+        refuse=spell_refusal,
+        stream_type="text/event-stream",
+        largest=largest,
+        too_large=partial(_refuse_size, largest),
+        unknown="NOT_FOUND",
+    )
+
+
+# 100 MB: Google's announcement of the new file limits, January 2026. 20 MB: the only figure stated for Vertex.
+HOUSES = (
+    _house("google", rf"/v1(?:beta|alpha)?/models/{MODEL}", 100_000_000),
+    _house("vertex", rf"/v1(?:beta1)?/{PROJECT}publishers/google/models/{MODEL}", 20_000_000),
+)

@@ -1,0 +1,308 @@
+"""Files stored at a provider, to be shown by their id: uploaded in pieces, and deleted again.
+
+What failed is told as `Failed`, and ends no run: the file then goes as bytes, or is noted.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import mimetypes
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from typing import Literal, TypeAlias, TypeVar
+from urllib.parse import quote, urlsplit, urlunsplit
+
+import msgspec
+
+from showandtell.capabilities.cells import Target
+from showandtell.errors import BadAnswer, FileChanged, ProviderError, ProviderUnavailable
+from showandtell.files import Blobs, Facts, Failed, Variant
+from showandtell.providers.exchange import Exchange, beginning, refused, words_of
+from showandtell.providers.http import Answer, HttpRequest
+from showandtell.providers.retry import Patience, pause_before
+from showandtell.wire.body import PIECE, Request
+from showandtell.wire.stream import UNREADABLE
+
+#: How long a provider keeps what nobody deletes, in seconds. Gemini's own 48 hours can't be chosen.
+KEPT = 7 * 24 * 3600
+#: Seconds between two looks at a file that Gemini still reads.
+LOOK_AGAIN = 2.0
+#: The most that is read of an answer.
+LARGEST = 64 * 1024
+#: Below Google's base, and behind `/upload` there.
+GOOGLE_FILES = "/v1beta/files"
+#: Anthropic asks for it with uploads, and with requests that name one (platform.claude.com docs, "Files API").
+BETA, FILES_BETA = "anthropic-beta", "files-api-2025-04-14"
+
+Method: TypeAlias = Literal["POST", "GET", "DELETE"]
+Clock: TypeAlias = Callable[[], float]
+
+
+@dataclass(frozen=True, slots=True)
+class Parcel:
+    """A request of a Files API: its body is bytes and a file, never joined."""
+
+    url: str
+    headers: Mapping[str, str] = field(repr=False)
+    pieces: tuple[bytes | Facts, ...] = ()
+    blobs: Blobs | None = field(default=None, repr=False)
+    method: Method = "POST"
+
+    @property
+    def size(self) -> int:
+        """The exact content-length."""
+        return sum(len(piece) if isinstance(piece, bytes) else piece.size for piece in self.pieces)
+
+    async def body(self) -> AsyncIterator[bytes]:
+        """The bytes, anew for each try. Raises `FileChanged`."""
+        for piece in self.pieces:
+            if isinstance(piece, bytes):
+                yield piece
+            elif self.blobs is not None:
+                for part in self.blobs.chunks(piece, PIECE):
+                    yield bytes(part)  # the view is used again, and what is yielded may wait
+                    await asyncio.sleep(0)
+
+
+@dataclass(frozen=True, slots=True)
+class Form:
+    """Where a house takes files as multipart/form-data: the path below its base, and the fields before the file."""
+
+    path: str
+    fields: tuple[tuple[str, str], ...]
+    headers: Mapping[str, str] = field(default_factory=dict[str, str])
+
+
+FORMS: dict[str, Form] = {
+    # anthropic 2.12: files.upload
+    "anthropic": Form("/v1/files", (("expires_in_seconds", str(KEPT)),), {BETA: FILES_BETA}),
+    # openai 3.54: files.create; the SDK spells a nested field with brackets
+    "openai": Form(
+        "/files",
+        (("purpose", "user_data"), ("expires_after[anchor]", "created_at"), ("expires_after[seconds]", str(KEPT))),
+    ),
+    # docs.x.ai, REST API reference, files: the file must come last
+    "xai": Form("/files", (("purpose", "assistants"), ("expires_after", str(KEPT)))),
+}
+
+#: Endings by which houses know a type; `mimetypes` knows the others, as far as this machine does.
+ENDINGS = {
+    "image/jpeg": ".jpg",
+    "image/webp": ".webp",
+    "image/heic": ".heic",
+    "text/plain": ".txt",
+    "application/vnd.openxmlformats-officedocument.wordprocessingml.document": ".docx",
+    "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet": ".xlsx",
+    "application/vnd.openxmlformats-officedocument.presentationml.presentation": ".pptx",
+}
+
+
+class _Stored(msgspec.Struct, frozen=True):
+    """What Anthropic, OpenAI and xAI say of a stored file; times are RFC 3339, or epoch seconds."""
+
+    id: str
+    created_at: datetime | int | None = None
+    expires_at: datetime | int | None = None
+
+
+class _Status(msgspec.Struct, frozen=True):
+    message: str = ""
+
+
+class _GoogleFile(msgspec.Struct, frozen=True, rename="camel"):
+    """google-genai 3.4: types.File."""
+
+    name: str
+    uri: str
+    state: str = "ACTIVE"
+    create_time: datetime | None = None
+    expiration_time: datetime | None = None
+    error: _Status | None = None
+
+
+class _GoogleAnswer(msgspec.Struct, frozen=True):
+    file: _GoogleFile
+
+
+Read = TypeVar("Read")
+
+
+@dataclass(frozen=True, slots=True)
+class Reach:
+    """How a house is reached, how patiently, and by which clock what it keeps grows old."""
+
+    exchange: Exchange
+    patience: Patience = field(default_factory=Patience)
+    clock: Clock = time.time
+
+
+async def upload(reach: Reach, target: Target, facts: Facts, blobs: Blobs) -> Variant | Failed:
+    """Store a file at a target's house: its id, and until when it lives there by our clock; or why it isn't there."""
+    try:
+        if target.house in FORMS:
+            return await _upload_form(reach, FORMS[target.house], facts, blobs)
+        if target.house == "google":
+            return await _upload_google(reach, facts, blobs)
+    except (ProviderError, FileChanged) as error:
+        return Failed(f"the upload to {target.house} failed: {str(error)[:300]}", "files api")
+    return Failed(f"{target.house} has no place for files", "files api")
+
+
+async def delete(reach: Reach, target: Target, file_id: str) -> Failed | None:
+    """Delete a file at a target's house; None where it is gone, also where it was before."""
+    form = FORMS.get(target.house, Form(GOOGLE_FILES, ()))
+    url = f"{reach.exchange.base}{form.path}/{_last_step(file_id)}"
+    try:
+        await _deliver(reach, Parcel(url, form.headers, method="DELETE"))
+    except ProviderError as error:
+        # Gemini doesn't tell a file that is gone from another's (googleapis/python-genai #1218).
+        gone = error.status == 404 or (error.status == 403 and target.house == "google")
+        return None if gone else Failed(f"{target.house} keeps {file_id}: {str(error)[:300]}", "files api")
+    return None
+
+
+def allow_ids(exchange: Exchange, request: Request) -> Exchange:
+    """The exchange for a request: Anthropic wants to be told where one names files by id."""
+    named = any(one.cell is not None and one.cell.form == "file_id" for one in request.receipts)
+    if not named or request.target.house != "anthropic":
+        return exchange
+    return replace(exchange, headers={**exchange.headers, BETA: _betas(exchange)})
+
+
+async def _upload_form(reach: Reach, form: Form, facts: Facts, blobs: Blobs) -> Variant:
+    start, end = write_form(form.fields, facts)
+    headers = {**form.headers, "content-type": f"multipart/form-data; boundary={facts.sha256}"}
+    parcel = Parcel(reach.exchange.base + form.path, headers, (start, facts, end), blobs)
+    _, data = await _deliver(reach, parcel)
+    stored = _read(data, _Stored)
+    return Variant(file_id=stored.id, expires=_expiry(stored.created_at, stored.expires_at, reach.clock))
+
+
+def write_form(fields: tuple[tuple[str, str], ...], facts: Facts) -> tuple[bytes, bytes]:
+    """What stands before and behind a file in multipart/form-data (RFC 7578).
+
+    The boundary is the file's own sha256, which no file holds.
+    """
+    line = f"--{facts.sha256}\r\nContent-Disposition: form-data; name="
+    said = "".join(f'{line}"{name}"\r\n\r\n{value}\r\n' for name, value in fields)
+    said += f'{line}"file"; filename="{name_of(facts)}"\r\nContent-Type: {facts.media_type}\r\n\r\n'
+    return said.encode(), f"\r\n--{facts.sha256}--\r\n".encode()
+
+
+def name_of(facts: Facts) -> str:
+    """A name that says nothing of the file but its type: the user's own stays here."""
+    ending = ENDINGS.get(facts.media_type) or mimetypes.guess_extension(facts.media_type) or ""
+    return facts.sha256[:16] + ending
+
+
+async def _upload_google(reach: Reach, facts: Facts, blobs: Blobs) -> Variant:
+    """Google's resumable upload, its bytes in one piece (google-genai 3.4: files.upload)."""
+    said = msgspec.json.encode({"file": {"mimeType": facts.media_type, "sizeBytes": str(facts.size)}})
+    start = {
+        "content-type": "application/json",
+        "x-goog-upload-protocol": "resumable",
+        "x-goog-upload-command": "start",
+        "x-goog-upload-header-content-length": str(facts.size),
+        "x-goog-upload-header-content-type": facts.media_type,
+    }
+    base = reach.exchange.base
+    answered, _ = await _deliver(reach, Parcel(f"{base}/upload{GOOGLE_FILES}", start, (said,)))
+    there = _at_home(answered.get("x-goog-upload-url", ""), base)
+    last = {"content-type": facts.media_type, "x-goog-upload-command": "upload, finalize", "x-goog-upload-offset": "0"}
+    _, data = await _deliver(reach, Parcel(there, last, (facts,), blobs))
+    file = await _wait_for(_read(data, _GoogleAnswer).file, reach)
+    return Variant(file_id=file.uri, expires=_expiry(file.create_time, file.expiration_time, reach.clock))
+
+
+def _at_home(url: str, base: str) -> str:
+    """The address to upload to, at the host that we talk to anyway: a key goes nowhere else."""
+    parts, home = urlsplit(url), urlsplit(base)
+    if not parts.path:
+        raise BadAnswer("the answer names no address to upload to")
+    return urlunsplit((home.scheme, home.netloc, parts.path, parts.query, ""))
+
+
+async def _wait_for(file: _GoogleFile, reach: Reach) -> _GoogleFile:
+    """The file once Gemini has read it: a video takes its time."""
+    waited = 0.0
+    while file.state == "PROCESSING":
+        if waited >= reach.patience.seconds:
+            raise ProviderUnavailable(f"the file is still being read after {waited:g} s")
+        await reach.patience.sleep(LOOK_AGAIN)
+        waited += LOOK_AGAIN
+        parcel = Parcel(f"{reach.exchange.base}{GOOGLE_FILES}/{_last_step(file.name)}", {}, method="GET")
+        _, data = await _deliver(reach, parcel)
+        file = _read(data, _GoogleFile)
+    if file.state == "FAILED":
+        raise ProviderError(f"the file can't be read: {file.error.message if file.error else 'no reason is given'}")
+    return file
+
+
+def _last_step(name: str) -> str:
+    """A file's id in a path: Gemini's URIs and names end with it, the others' are nothing else."""
+    return quote(name.rpartition("/")[2], safe="")
+
+
+def _read(data: bytes, kind: type[Read]) -> Read:
+    try:
+        return msgspec.json.decode(data, type=kind)
+    except UNREADABLE:
+        raise BadAnswer("the answer is not what a Files API says") from None
+
+
+def _expiry(created: datetime | int | None, ends: datetime | int | None, clock: Clock) -> float | None:
+    """Until when a file lives by our own clock, which may be another than the provider's."""
+    if ends is None:
+        return None
+    return clock() + _seconds(ends) - _seconds(created) if created is not None else _seconds(ends)
+
+
+def _seconds(moment: datetime | int) -> float:
+    return moment.timestamp() if isinstance(moment, datetime) else float(moment)
+
+
+async def _deliver(reach: Reach, parcel: Parcel) -> tuple[Mapping[str, str], bytes]:
+    """Send until it is answered, as often as a model would be asked: the answer's headers and bytes."""
+    patience, waited, tried = reach.patience, 0.0, 0
+    while True:
+        try:
+            return await _send(reach.exchange, parcel)
+        except ProviderError as error:
+            pause = pause_before(error, tried, patience)
+            if pause is None or tried == patience.tries or waited + pause > patience.seconds:
+                raise
+        waited, tried = waited + pause, tried + 1
+        await patience.sleep(pause)
+
+
+async def _send(exchange: Exchange, parcel: Parcel) -> tuple[Mapping[str, str], bytes]:
+    headers = {**exchange.headers, **parcel.headers, "content-length": str(parcel.size)}
+    if BETA in parcel.headers:
+        headers[BETA] = _betas(exchange)
+    request: HttpRequest = replace(parcel, headers=headers)
+    try:
+        if exchange.authorise is not None:
+            request = replace(parcel, headers={**headers, **await exchange.authorise(request)})
+        async with exchange.send(request) as answer:
+            data = await _beginning(answer)
+            if answer.status >= 300:
+                raise refused(answer, data)
+            return answer.headers, data
+    except OSError as error:
+        raise ProviderUnavailable(f"{urlsplit(parcel.url).netloc} can't be reached: {words_of(error)}") from error
+
+
+async def _beginning(answer: Answer) -> bytes:
+    try:
+        return await beginning(answer.body, LARGEST)
+    finally:
+        close: Callable[[], Awaitable[None]] | None = getattr(answer.body, "aclose", None)
+        if close is not None:
+            await close()
+
+
+def _betas(exchange: Exchange) -> str:
+    """Anthropic's beta features: those that the program has asked for, and ours."""
+    return ",".join(dict.fromkeys((*filter(None, exchange.headers.get(BETA, "").split(",")), FILES_BETA)))

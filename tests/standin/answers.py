@@ -1,0 +1,114 @@
+"""An answer's bytes: gathered, changed as a fault or blindness wants it, cut off, and written to the socket."""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+from collections.abc import AsyncIterator
+from struct import pack
+
+import msgspec
+from aiohttp import web
+
+from showandtell.inspector.seen import Asked, House, Refusal
+from showandtell.providers.http import Answer
+
+from .blindness import recount
+from .faults import At, Fault
+from .frames import Event, Form, find_form, read_events, write_event, write_events
+from .places import find_api
+from .spellings import SPELLINGS, Spelling
+
+#: What is written at once of an answer that a fault has changed.
+PIECE = 64 * 1024
+
+
+async def take_body(request: web.Request, house: House) -> bytes:
+    """A request's body. Raises `Refusal` where no length is declared, and before reading one that is too large."""
+    if request.content_length is None and request.body_exists:
+        raise Refusal("A request with a body must say its Content-Length.", status=411)
+    if (request.content_length or 0) > house.largest:
+        raise house.too_large()
+    return b"".join([piece async for piece in request.content.iter_any()])
+
+
+async def give(body: bytes) -> AsyncIterator[bytes]:
+    yield body
+
+
+async def gather(body: AsyncIterator[bytes]) -> bytes:
+    return b"".join([piece async for piece in body])
+
+
+async def respell(answer: Answer, house: House, path: str, fault: Fault | None, seen: Asked | None) -> Answer:
+    """An answer as the fault spells it, with the tokens of what was `seen` where that isn't what the body held."""
+    is_spelled = fault is not None and (fault.rewrite is not None or fault.at == "arguments")
+    if answer.status != 200 or not (is_spelled or seen is not None):
+        return answer
+    body = await gather(answer.body)
+    form = find_form(house.base, answer.headers["content-type"])
+    if form is None:
+        whole = Event(msgspec.json.decode(body)) if seen is not None else Event(raw=body)
+        return Answer(200, answer.headers, give(write_whole(whole, seen)))
+    events = read_events(body, form)
+    if seen is not None:
+        events = [recount(event, seen) for event in events]
+    return Answer(200, answer.headers, give(spell(events, SPELLINGS[find_api(path)], form, fault)))
+
+
+def write_whole(whole: Event, seen: Asked | None) -> bytes:
+    told = whole if seen is None else recount(whole, seen)
+    return told.raw if told.data is None else msgspec.json.encode(told.data)
+
+
+def spell(events: list[Event], spelling: Spelling, form: Form, fault: Fault | None) -> bytes:
+    """The events as the fault wants them, up to the middle of a call's arguments where it ends there."""
+    if fault is not None and fault.rewrite is not None:
+        events = fault.rewrite(events, spelling, form)
+    if fault is None or fault.at != "arguments":
+        return write_events(events, form)
+    index = next(at for at, event in enumerate(events) if spelling.is_arguments(event))
+    torn = write_event(events[index], form)
+    return write_events(events[:index], form) + torn[: len(torn) * 2 // 3]
+
+
+async def write(request: web.Request, answer: Answer, fault: Fault | None) -> web.StreamResponse:
+    """Write an answer: as the house gives it, or with what a fault does to its bytes."""
+    if fault is not None and fault.hangs_up:
+        return break_off(request, web.StreamResponse())
+    changed = {"content-type": fault.media_type} if fault is not None and fault.media_type else {}
+    response = web.StreamResponse(status=answer.status, headers={**answer.headers, **changed})
+    await response.prepare(request)
+    if fault is None:
+        async for piece in answer.body:
+            await response.write(piece)
+    else:
+        body = cut_off(await gather(answer.body), fault.at)
+        size = 1 if fault.slow else PIECE
+        for at in range(0, len(body), size):
+            await response.write(body[at : at + size])
+        if fault.ending == "reset":
+            return break_off(request, response)
+        if fault.ending == "stall":
+            await asyncio.Event().wait()  # until the client goes, for then this task is cancelled
+    await response.write_eof()
+    return response
+
+
+def cut_off(body: bytes, at: At | None) -> bytes:
+    match at:
+        case int():
+            return body[:at]
+        case "half":
+            return body[: len(body) // 2]
+        case _:
+            return body
+
+
+def break_off(request: web.Request, response: web.StreamResponse) -> web.StreamResponse:
+    """Reset the connection: closed with nothing lingering, the system sends RST."""
+    transport = request.transport
+    if transport is not None:
+        transport.get_extra_info("socket").setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, pack("ii", 1, 0))
+        transport.abort()
+    return response

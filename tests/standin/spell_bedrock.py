@@ -1,0 +1,48 @@
+"""How Converse says what its house in the inspector never says: broken arguments, refusals, errors mid-stream.
+
+Names are those of botocore 1.44.5's service model.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import msgspec
+
+from showandtell.eventstream import encode
+
+from .frames import Event, Form, change, find, keep_first, put
+from .words import Why
+
+TEXT = ("contentBlockDelta", "delta", "text")
+ARGUMENTS = ("contentBlockDelta", "delta", "toolUse", "input")
+STOPS: dict[Why, str] = {"length": "max_tokens", "filter": "content_filtered", "refusal": "guardrail_intervened"}
+
+
+def is_text(event: Event) -> bool:
+    return bool(find(event.data, TEXT))
+
+
+def is_arguments(event: Event) -> bool:
+    return bool(find(event.data, ARGUMENTS))
+
+
+def put_arguments(events: Sequence[Event], text: str) -> list[Event]:
+    """Every call gets this text for its arguments, in one piece."""
+
+    def key(data: dict[str, Any]) -> object:
+        is_call = find(data, ARGUMENTS) is not None
+        return data["contentBlockDelta"]["contentBlockIndex"] if is_call else None
+
+    return keep_first(events, key, lambda data: put(data, ARGUMENTS, text))
+
+
+def put_stop(events: Sequence[Event], why: Why) -> list[Event]:
+    """Another reason to end; refusals are those of the host's own guards."""
+    return change(events, ("messageStop", "stopReason"), STOPS[why])
+
+
+def spell_error(form: Form, words: str) -> list[Event]:  # noqa: ARG001 - every api has the same functions
+    """An exception in the middle of a stream."""
+    return [Event(raw=encode("throttlingException", msgspec.json.encode({"message": words}), message_type="exception"))]

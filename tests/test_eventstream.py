@@ -1,0 +1,209 @@
+import itertools
+import struct
+from base64 import b64encode
+from contextlib import suppress
+from zlib import crc32
+
+import msgspec
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from showandtell.errors import BadAnswer
+from showandtell.eventstream import LARGEST_HEADERS, LARGEST_PAYLOAD, Splitter, encode, read_headers
+
+CUTS = st.lists(st.integers(0, 2000), max_size=12)
+NAME = st.text("abcXYZ-", min_size=1, max_size=30)
+VALUE = st.dictionaries(st.text(max_size=5), st.text(max_size=20) | st.integers(0, 9), max_size=3)
+
+
+def checked(size, headers, rest):
+    """A prelude with its checksum, what follows, and the checksum over all; `size` may lie."""
+    lengths = struct.pack(">II", size, headers)
+    frame = lengths + struct.pack(">I", crc32(lengths)) + rest
+    return frame + struct.pack(">I", crc32(frame))
+
+
+def header(name, kind, value):
+    return bytes((len(name),)) + name.encode() + bytes((kind,)) + value
+
+
+def string(name, value):
+    return header(name, 7, struct.pack(">H", len(value.encode())) + value.encode())
+
+
+def frame(headers, payload=b"{}"):
+    return checked(16 + len(headers) + len(payload), len(headers), headers + payload)
+
+
+def split(data, cuts=()):
+    edges = [0, *sorted(cut % (len(data) + 1) for cut in cuts), len(data)]
+    splitter = Splitter()
+    return [text for start, end in itertools.pairwise(edges) for text in splitter.feed(data[start:end])]
+
+
+#: One header of each type, by its number.
+OTHERS = b"".join(
+    header(f"x{kind}", kind, value)
+    for kind, value in enumerate(
+        [b"", b"", b"\x07", b"ab", b"abcd", b"abcdefgh", b"\x00\x03abc", b"\x00\x02hi", b"abcdefgh", b"a" * 16]
+    )
+)
+STREAM = encode("messageStart", b'{"role":"assistant"}') + encode("contentBlockDelta", '{"delta":"é"}'.encode())
+TEXTS = [b'{"messageStart":{"role":"assistant"}}', '{"contentBlockDelta":{"delta":"é"}}'.encode()]
+
+
+def test_each_frame_is_one_json_text():
+    assert split(STREAM) == TEXTS
+
+
+def test_what_waits_is_counted_and_given_once_it_is_whole():
+    splitter = Splitter()
+    for at in range(len(STREAM)):
+        whole = splitter.feed(STREAM[at : at + 1])
+        assert bool(whole) == (splitter.waiting == 0)
+
+
+@given(st.lists(st.tuples(NAME, VALUE), max_size=5), CUTS)
+def test_any_reads_give_the_events_that_were_written(events, cuts):
+    stream = b"".join(encode(f"e{name}", msgspec.json.encode(value)) for name, value in events)
+    assert [msgspec.json.decode(text) for text in split(stream, cuts)] == [
+        {f"e{name}": value} for name, value in events
+    ]
+
+
+@given(NAME, st.binary(max_size=200), st.sampled_from(["event", "exception"]))
+def test_botocore_reads_what_we_write(name, payload, kind):
+    from botocore.eventstream import EventStreamBuffer
+
+    buffer = EventStreamBuffer()
+    buffer.add_data(encode(name, payload, message_type=kind))
+    (message,) = buffer
+    assert message.payload == payload
+    assert message.headers[f":{kind}-type"] == name
+    assert message.headers[":message-type"] == kind
+
+
+@given(st.lists(st.tuples(NAME, st.text(max_size=20)), max_size=6, unique_by=lambda pair: pair[0]))
+def test_headers_are_read_as_botocore_reads_them(pairs):
+    from botocore.eventstream import EventStreamBuffer
+
+    block = OTHERS + b"".join(string(name, value) for name, value in pairs)
+    buffer = EventStreamBuffer()
+    buffer.add_data(frame(block))
+    told = next(buffer).headers
+    assert dict(read_headers(block)) == {key: value for key, value in told.items() if isinstance(value, str)}
+
+
+def test_headers_of_other_types_are_skipped():
+    assert split(frame(OTHERS + string(":event-type", "ping"))) == [b'{"ping":{}}']
+
+
+def test_an_event_without_payload_is_an_empty_object():
+    assert split(frame(string(":event-type", "ping"), b"")) == [b'{"ping":{}}']
+
+
+def test_an_event_that_is_no_json_is_left_out():
+    headers = string(":event-type", "picture") + string(":content-type", "image/png")
+    assert split(frame(headers, b"\x89PNG") + STREAM) == TEXTS
+    assert split(frame(string(":message-type", "weather")) + STREAM) == TEXTS
+
+
+def test_a_name_can_not_break_out_of_its_json():
+    (text,) = split(encode('a":1,"b', b"2"))
+    assert msgspec.json.decode(text) == {'a":1,"b': 2}
+
+
+@pytest.mark.parametrize(
+    ("payload", "words"),
+    [
+        (b'{"message":"Slow down"}', "Slow down"),
+        (b'{"Message":"Slow down"}', "Slow down"),
+        (b"Slow down", "Slow down"),
+        (b"{}", ""),
+        (b"\xff", "\ufffd"),
+    ],
+)
+def test_an_exception_says_its_type_and_words(payload, words):
+    (text,) = split(encode("throttlingException", payload, message_type="exception"))
+    assert msgspec.json.decode(text) == {"type": "error", "error": {"type": "throttlingException", "message": words}}
+
+
+def test_an_error_says_its_code_and_words():
+    headers = [(":message-type", "error"), (":error-code", "InternalError"), (":error-message", "Sorry")]
+    (text,) = split(frame(b"".join(string(*each) for each in headers), b""))
+    assert msgspec.json.decode(text) == {"type": "error", "error": {"type": "InternalError", "message": "Sorry"}}
+
+
+def test_a_chunk_is_what_its_bytes_hold():
+    inner = b'{"type":"ping"}'
+    assert split(encode("chunk", b'{"bytes":"%b","p":"abcdef"}' % b64encode(inner))) == [inner]
+    assert split(encode("chunk", b'{"p":"abcdef"}')) == []
+
+
+@pytest.mark.parametrize("payload", [b"", b"[]", b'{"bytes":7}', b'{"bytes":"***"}', b'{"x":' + b"[" * 100_000])
+def test_a_chunk_that_can_not_be_read_is_a_bad_answer(payload):
+    with pytest.raises(BadAnswer, match="chunk"):
+        split(encode("chunk", payload))
+
+
+def test_every_flipped_bit_is_a_bad_answer():
+    for bit in range(len(STREAM) * 8):
+        torn = bytearray(STREAM)
+        torn[bit // 8] ^= 1 << bit % 8
+        with pytest.raises(BadAnswer):
+            split(bytes(torn) + STREAM, [0, len(torn)])
+
+
+def test_what_came_before_a_broken_frame_is_given_first():
+    splitter = Splitter()
+    assert splitter.feed(STREAM + b"x" * 20) == TEXTS
+    for data in (b"", STREAM):
+        with pytest.raises(BadAnswer, match="checksum"):
+            splitter.feed(data)
+
+
+@pytest.mark.parametrize(
+    ("size", "headers"),
+    [
+        (15, 0),
+        (16, 1),
+        (0, 0),
+        (2**32 - 1, 0),
+        (LARGEST_PAYLOAD + 17, 0),
+        (LARGEST_HEADERS + 17, LARGEST_HEADERS + 1),
+    ],
+)
+def test_a_frame_of_impossible_lengths_is_refused_before_it_is_read(size, headers):
+    with pytest.raises(BadAnswer, match="can't have"):
+        Splitter().feed(checked(size, headers, b""))
+
+
+def test_a_frame_as_large_as_may_be_is_read_in_small_pieces():
+    value = b'"' + b"x" * (LARGEST_PAYLOAD - 2) + b'"'
+    data, splitter = encode("big", value), Splitter()
+    texts = [text for at in range(0, len(data), 16384) for text in splitter.feed(data[at : at + 16384])]
+    assert texts == [b'{"big":%b}' % value]
+
+
+@pytest.mark.parametrize(
+    ("headers", "words"),
+    [
+        (string(":event-type", "ping")[:-1], "run over"),
+        (header("x", 9, b"short"), "run over"),
+        (header("x", 10, b""), "can't be read"),
+        (b"\x05ab", "can't be read"),
+        (header("x", 7, b"\x00"), "can't be read"),
+        (header(":event-type", 7, b"\x00\x01\xff"), "can't be read"),
+    ],
+)
+def test_headers_that_are_torn_are_a_bad_answer(headers, words):
+    with pytest.raises(BadAnswer, match=words):
+        split(frame(headers))
+
+
+@given(st.binary(max_size=80), CUTS)
+def test_no_bytes_raise_anything_but_a_bad_answer(data, cuts):
+    for one in (data, frame(data), encode("chunk", data)):
+        with suppress(BadAnswer):
+            split(one, cuts)

@@ -1,0 +1,408 @@
+"""Files that stay at a provider: sent once, shown by their id, forgotten when they die, deleted with the conversation."""
+
+import asyncio
+import hashlib
+import io
+import json
+import random
+from dataclasses import replace
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from PIL import Image
+
+from builders import Everything, attachment, facts, planned, result, shown, user, view
+from builders import assistant as called
+from fixtures import mp4, pdf, png
+from showandtell import File
+from showandtell.agent.decide import Limits
+from showandtell.agent.loop import Loop, Memory
+from showandtell.agent.tools import by_name
+from showandtell.agent.uploading import Sharing, drop_uploads
+from showandtell.attachments.folder import Folder
+from showandtell.capabilities.resolve import resolve
+from showandtell.content import Draft, Text
+from showandtell.delivery.place import LINK, UPLOAD, account_of
+from showandtell.delivery.plan import plan
+from showandtell.delivery.values import Policy
+from showandtell.events.types import Finish, Retry
+from showandtell.files import Facts, Failed, Link, Variant, Want
+from showandtell.history.memory import MemoryConversation
+from showandtell.providers.http import Answer
+from showandtell.providers.retry import Patience
+from showandtell.providers.uploads import KEPT, Reach, delete, upload
+from showandtell.wire.options import choose
+from standin_files import DAYS_2, Host, Store, draw_until
+from test_plan_properties import MODELS, conversations, placed_in
+
+CLAUDE, GPT, CHAT = "anthropic:claude-sonnet-4-5", "openai:gpt-5-mini", "openai-chat:gpt-5-mini"
+GEMINI, GROK = "google:gemini-3-flash-preview", "xai:grok-4-1-fast-non-reasoning"
+EACH = pytest.mark.parametrize("model", [CLAUDE, GPT, CHAT, GEMINI, GROK])
+#: Small files are worth it where so many requests carry them.
+ALWAYS = Policy(uploads=True, expected_steps=100_000, cache=True)
+
+
+async def no_time(_):
+    """Waiting that takes none."""
+
+
+PATIENT = Patience(sleep=no_time, jitter=lambda: 1.0)
+
+
+def noise(number: int, side: int = 60) -> bytes:
+    """A picture of `side * side * 3` bytes that nothing makes smaller."""
+    buffer, data = io.BytesIO(), random.Random(number).randbytes(side * side * 3)  # noqa: S311 - a picture, no secret
+    Image.frombytes("RGB", (side, side), data).save(buffer, "PNG")
+    return buffer.getvalue()
+
+
+def stored(data: bytes) -> tuple[Folder, Facts]:
+    """A picture in a folder of blobs."""
+    folder = Folder()
+    sha256, size = folder.store(lambda: io.BytesIO(data), "x", 10**7)
+    return folder, Facts(sha256, "image/png", size)
+
+
+def draw(number: int) -> File:
+    """Draw."""
+    return File.from_bytes(noise(number), name=f"drawn{number}.png")
+
+
+def hashes(*files: bytes) -> str:
+    return " ".join(hashlib.sha256(data).hexdigest()[:8] for data in files)
+
+
+def play(host, model, *files, conversation=None, policy=ALWAYS, text="look", sharing=None, memory=None):
+    """One run over a host: the loop, its events, its conversation."""
+    tools, conversation, events = by_name([draw]), conversation or MemoryConversation(), []
+    loop = Loop(
+        conversation=conversation,
+        target=resolve(model),
+        connect=lambda: host.exchange(model.partition(":")[0]),
+        tools=tools,
+        options=choose(tools=[one.spec for one in tools.values()], stream=True),
+        limits=Limits(50),
+        policy=policy,
+        memory=memory or Memory(),
+        emit=events.append,
+        patience=PATIENT,
+        sharing=sharing or Sharing(clock=host.store.clock),
+    )
+    asyncio.run(loop.run([Draft("user", (Text(text), *(File.from_bytes(data) for data in files)))]))
+    return loop, events, conversation
+
+
+def said(loop):
+    return next(message.text for message in reversed(loop.messages) if message.role == "assistant")
+
+
+def ids_in(body: bytes) -> int:
+    return body.count(b'"file_id"') + body.count(b'"fileUri"')
+
+
+@EACH
+def test_a_file_is_sent_once_and_then_only_its_id_and_the_model_sees_it(model):
+    host, data = Host(), pdf("page one")
+    loop, events, conversation = play(host, model, data)
+    assert (said(loop), events[-1].status) == (hashes(data), "complete")
+    again, _, _ = play(host, model, conversation=conversation, text="and now?")
+    assert (said(again), len(host.uploads) - (model == GEMINI), len(host.asked)) == (hashes(data), 1, 2)
+    assert [ids_in(body) for body in host.bodies[-1:]] == [1]
+    (receipt,) = again.told.values()
+    assert (receipt.delivery, receipt.bytes, receipt.converted) == ("native", 0, False)
+    assert receipt.reason.endswith("in a user message, by upload")
+
+
+@pytest.mark.parametrize("model", [CLAUDE, GPT])
+def test_a_tools_files_go_by_id_in_its_results_and_what_is_sent_grows_linearly(model):
+    host = Host(draw_until(8))
+    loop, _, _ = play(host, model)
+    assert said(loop) == hashes(*map(noise, range(8)))
+    assert (len(host.uploads), len(host.asked)) == (8, 9)
+    growth = [later - before for before, later in zip(host.asked, host.asked[1:], strict=False)]
+    assert max(growth) < min(growth) + 100 < 1500 < len(noise(1))
+    assert [one.place for one in loop.told.values()] == ["tool_result"] * 8
+
+
+def test_without_the_setting_nothing_is_ever_uploaded():
+    host = Host(draw_until(2))
+    loop, _, _ = play(host, CLAUDE, noise(5), policy=Policy(expected_steps=100_000))
+    assert (said(loop), host.uploads) == (hashes(noise(5), noise(0), noise(1)), [])
+
+
+def test_a_file_that_saves_little_goes_as_bytes():
+    host, large = Host(), noise(1, 640)
+    loop, _, _ = play(host, CLAUDE, noise(1), large, policy=Policy(uploads=True))
+    assert said(loop) == hashes(noise(1), large)
+    assert [one.reason.endswith("by upload") for one in loop.told.values()] == [False, True]
+
+
+def test_gemini_sees_no_id_in_a_function_response_so_tools_files_stay_bytes_there():
+    host = Host(draw_until(2))
+    loop, _, _ = play(host, GEMINI, noise(9))
+    assert said(loop) == hashes(noise(9), noise(0), noise(1))
+    assert [one.reason.endswith("by upload") for one in loop.told.values()] == [True, False, False]
+
+
+def test_another_provider_gets_the_bytes_again_and_the_first_its_ids():
+    host, data = Host(), noise(3)
+    _, _, conversation = play(host, CLAUDE, data)
+    other, _, _ = play(host, GPT, conversation=conversation, policy=Policy())
+    assert (said(other), ids_in(host.bodies[-1]), len(host.uploads)) == (hashes(data), 0, 1)
+    back, _, _ = play(host, CLAUDE, conversation=conversation)
+    assert (said(back), ids_in(host.bodies[-1]), len(host.uploads)) == (hashes(data), 1, 1)
+
+
+def test_both_apis_of_one_house_share_an_upload():
+    host, data = Host(), pdf("shared")
+    _, _, conversation = play(host, GPT, data)
+    chat, _, _ = play(host, CHAT, conversation=conversation)
+    assert (said(chat), len(host.uploads)) == (hashes(data), 1)
+
+
+@EACH
+def test_what_has_expired_is_uploaded_anew_before_anything_is_refused(model):
+    now = [1_000_000.0]
+    host, data = Host(store=Store(lambda: now[0])), pdf("old")
+    _, _, conversation = play(host, model, data)
+    now[0] += KEPT - 200
+    once = len(host.uploads)
+    loop, events, _ = play(host, model, conversation=conversation)
+    assert (said(loop), len(host.uploads)) == (hashes(data), 2 * once)
+    assert not [one for one in events if isinstance(one, Retry)]
+
+
+def test_a_clock_of_ours_that_is_wrong_uploads_nothing_twice():
+    host, ours, data = Host(), Sharing(clock=lambda: 9e9), noise(3)
+    _, _, conversation = play(host, CLAUDE, data, sharing=ours)
+    loop, _, _ = play(host, CLAUDE, conversation=conversation, sharing=ours)
+    assert (said(loop), len(host.uploads)) == (hashes(data), 1)
+
+
+@EACH
+def test_an_id_that_is_gone_is_forgotten_and_uploaded_anew_once_and_told(model):
+    host, data = Host(), pdf("gone")
+    _, _, conversation = play(host, model, data)
+    host.store.files.clear()
+    loop, events, _ = play(host, model, conversation=conversation)
+    assert (said(loop), events[-1].status, len(host.asked)) == (hashes(data), "complete", 3)
+    (told,) = [one for one in events if isinstance(one, Retry)]
+    assert told.reason.endswith("(what is gone is uploaded anew)")
+    assert told.files == ()
+
+
+def test_a_provider_that_loses_every_upload_gets_the_bytes():
+    host, data = Host(), noise(2)
+    host.store.clock = iter(range(0, 10**9, 10_000_000)).__next__  # each look at the clock is months later
+    loop, events, _ = play(host, CLAUDE, data, sharing=Sharing(clock=lambda: 0.0))
+    assert (said(loop), len(host.uploads), ids_in(host.bodies[-1])) == (hashes(data), 2, 0)
+    assert [type(one) for one in events if isinstance(one, Retry)] == [Retry, Retry]
+    assert events[-1] == Finish("complete", None, loop.usage)
+
+
+@pytest.mark.parametrize("model", [CLAUDE, GPT, GEMINI, GROK])
+def test_a_file_whose_upload_fails_goes_as_bytes_and_the_receipt_says_why(model):
+    host, data = Host(broken=500), noise(4)
+    loop, events, conversation = play(host, model, data)
+    assert (said(loop), events[-1].status, ids_in(host.bodies[-1])) == (hashes(data), "complete", 0)
+    (receipt,) = loop.told.values()
+    assert "not by upload: the upload to" in receipt.reason
+    assert "no uploads today" in receipt.reason
+    host.broken = 0
+    play(host, model, conversation=conversation)
+    assert (ids_in(host.bodies[-1]), len(host.uploads)) == (0, PATIENT.tries + 1)
+
+
+def test_a_file_that_can_only_go_by_upload_is_tried_again_in_the_next_run():
+    host, data = Host(broken=400), pdf("for search only")
+    loop, _, conversation = play(host, GROK, data)
+    assert loop.error is not None
+    host.broken = 0
+    again, _, _ = play(host, GROK, conversation=conversation)
+    assert said(again) == hashes(data)
+
+
+def test_every_upload_is_deleted_where_it_lies_and_what_cannot_be_reached_is_told(monkeypatch):
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    host = Host(draw_until(3))
+    _, _, conversation = play(host, CLAUDE)
+    play(host, GPT, noise(7), conversation=conversation)
+    own = resolve(CLAUDE), lambda: host.exchange("anthropic")
+    kept = asyncio.run(drop_uploads(conversation, *own, PATIENT))
+    assert {one.startswith("file-") for one in host.store.files} == {True}
+    assert ["OPENAI_API_KEY" in one for one in kept] == [True] * 4
+    others = resolve(GPT), lambda: host.exchange("openai")
+    assert asyncio.run(drop_uploads(conversation, *others, PATIENT)) == ()
+    assert (host.store.files, [*conversation.known()]) == ({}, [])
+
+
+@EACH
+def test_deleting_what_is_gone_is_no_error_and_what_stays_is_told(model):
+    host = Host()
+    there = Reach(host.exchange(model.partition(":")[0]), PATIENT)
+    assert asyncio.run(delete(there, resolve(model), "file_0111")) is None
+    host.answer = busy
+    assert "keeps file_0111: 503 busy" in asyncio.run(delete(there, resolve(model), "file_0111")).reason
+
+
+def test_a_video_is_shown_when_gemini_has_read_it():
+    host = Host(store=Store(looks=3))
+    loop, _, _ = play(host, GEMINI, mp4())
+    assert said(loop) == hashes(mp4())
+    assert [method for method, _, _ in host.requests] == ["POST", "POST", "GET", "GET", "GET", "POST"]
+
+
+def test_the_form_is_streamed_with_its_exact_length_and_tells_nothing_of_the_files_name():
+    host, (folder, kept) = Host(), stored(noise(1, 600))
+    found = asyncio.run(upload(Reach(host.exchange("openai"), PATIENT, lambda: 50.0), resolve(GPT), kept, folder))
+    ((file_id, file),) = host.store.files.items()
+    assert found == Variant(file_id=file_id, expires=50.0 + KEPT)
+    assert (file.data, file.media_type, file.name) == (noise(1, 600), "image/png", kept.sha256[:16] + ".png")
+
+
+def test_claude_is_told_of_the_beta_where_a_request_names_ids_and_nowhere_else():
+    host, beta = Host(), "anthropic-beta"
+    play(host, CLAUDE, noise(1))
+    assert [headers[beta] for headers in host.headers] == ["files-api-2025-04-14"] * 2
+    play(host, CLAUDE, noise(1), policy=Policy())
+    assert beta not in host.headers[-1]
+    exchange = replace(host.exchange("anthropic"), headers={beta: "context-1m"})
+    stranger = Host()
+    stranger.exchange = lambda _: replace(exchange, send=stranger.send)
+    play(stranger, CLAUDE, noise(1))
+    assert [headers[beta] for headers in stranger.headers] == ["context-1m,files-api-2025-04-14"] * 2
+
+
+def test_a_link_of_the_program_is_kept_while_it_lives():
+    now, made = [0.0], []
+
+    def link(of: Facts) -> Link:
+        made.append(of.sha256)
+        return Link(f"https://store.example/{of.sha256}?signed={len(made)}", now[0] + 3600)
+
+    host, sharing = Host(), Sharing(link, lambda: now[0])
+    policy = Policy(links=True, expected_steps=100_000)
+    _, _, conversation = play(host, CLAUDE, noise(1), policy=policy, sharing=sharing)
+    for seconds, count in ((0.0, 1), (3000.0, 1), (3400.0, 2)):
+        now[0] = seconds
+        loop, _, _ = play(host, CLAUDE, conversation=conversation, policy=policy, sharing=sharing)
+        assert (len(made), f"signed={count}" in host.bodies[-1].decode()) == (count, True)
+    assert [one.reason.endswith("by link") for one in loop.told.values()] == [True]
+
+
+@pytest.mark.parametrize("bad", [lambda _: "http://store.example/1", lambda _: 1 / 0])
+def test_a_link_that_is_none_leaves_the_bytes(bad):
+    host, policy = Host(), Policy(links=True, expected_steps=100_000)
+    loop, _, _ = play(host, CLAUDE, noise(1), policy=policy, sharing=Sharing(bad))
+    assert said(loop) == hashes(noise(1))
+    assert "not by link" in next(iter(loop.told.values())).reason
+
+
+@pytest.mark.parametrize(
+    ("at", "where", "number"), [(1, "0.content.1.image", 1), (3, "4.content.0.tool_result.content.1.image", 3)]
+)
+def test_an_answer_that_refuses_a_file_for_itself_notes_it_and_uploads_nothing_anew(at, where, number):
+    host, words = Host(draw_until(3)), f"messages.{where}.source.file.file_id: Could not process image"
+    real = host.answer
+
+    async def picky(incoming, method):
+        if incoming.path.endswith("/messages") and len(host.asked) == at:
+            return Answer(400, {}, one(json.dumps({"error": {"message": words}}).encode()))
+        return await real(incoming, method)
+
+    host.answer = picky
+    loop, events, conversation = play(host, CLAUDE, noise(9))
+    kept = [noise(9), noise(0), noise(1), noise(2)]
+    del kept[number - 1]
+    assert (said(loop), len(host.uploads), len(host.asked)) == (hashes(*kept), 4, 5)
+    assert [one.files for one in events if isinstance(one, Retry)] == [(number,)]
+    host.store.files.clear()
+    again, _, _ = play(host, CLAUDE, conversation=conversation, text="look again")
+    assert said(again) == hashes(*kept)
+
+
+async def one(data):
+    yield data
+
+
+async def busy(_incoming, _method):
+    return Answer(503, {}, one(b'{"error": {"message": "busy"}}'))
+
+
+def uploads_of(seen, model, reason=None):
+    """A `Known` in which every file of a view is uploaded at a model's house, or failed for a reason."""
+    at = account_of(resolve(model))
+    proved = [file.facts for file in seen.attachments.values()]
+    made = {Want(one.sha256, UPLOAD, at): Failed(reason) if reason else Variant(file_id=one.sha256) for one in proved}
+    return Everything(made)
+
+
+@settings(deadline=None, max_examples=100)
+@given(conversations(), st.sampled_from(MODELS))
+def test_what_goes_by_id_stands_where_a_cell_sees_it_by_id(seen, model):
+    target, known = resolve(model), uploads_of(seen, model)
+    made = plan(seen, target, known, ALWAYS)
+    assert made.wants == frozenset()
+    for placed in placed_in(made.entries):
+        if not isinstance(placed.file, Facts):
+            cell = target.cell(placed.place, placed.file.media_type, "file_id")
+            assert (cell.verdict, placed.file.house) == ("sees", target.house)
+
+
+@settings(deadline=None, max_examples=100)
+@given(conversations(), st.sampled_from(MODELS))
+def test_where_every_upload_failed_the_plan_is_the_one_without_uploads(seen, model):
+    target = resolve(model)
+    failed = plan(seen, target, uploads_of(seen, model, "no"), ALWAYS)
+    without = plan(seen, target, Everything(), Policy(cache=True))
+    assert [one.file for one in placed_in(failed.entries)] == [one.file for one in placed_in(without.entries)]
+    assert [one.delivery for one in failed.receipts] == [one.delivery for one in without.receipts]
+
+
+@settings(deadline=None, max_examples=100)
+@given(conversations(), st.sampled_from(MODELS))
+def test_without_the_setting_known_uploads_change_nothing(seen, model):
+    target = resolve(model)
+    assert plan(seen, target, uploads_of(seen, model), Policy()) == plan(seen, target, Everything(), Policy())
+
+
+def test_the_plan_wants_an_upload_of_one_account_and_an_unseen_place_wants_none():
+    seen = view(user("look"), called("c"), result("c", shown(1)), files=[attachment(1, size=2_000_000)])
+    sha256 = facts("1").sha256
+    assert planned(seen, CLAUDE, {}, uploads=True).wants == {Want(sha256, UPLOAD, "anthropic:anthropic ")}
+    assert planned(seen, CLAUDE, {}, links=True).wants == {Want(sha256, LINK)}
+    for model in (GEMINI, "azure:gpt-5-mini", "anthropic:some-model", "mistral:mistral-medium-latest"):
+        assert planned(seen, model, {}, uploads=True).wants == frozenset()
+
+
+@pytest.mark.parametrize(
+    ("size", "steps", "wanted"), [(1_000_000, 5, 1), (999_999, 5, 0), (4_000_000, 2, 1), (9**7, 1, 1)]
+)
+def test_a_file_is_worth_an_upload_by_what_it_saves_or_where_its_bytes_do_not_fit(size, steps, wanted):
+    seen = view(user("look"), called("c"), result("c", shown(1)), files=[attachment(1, size=size)])
+    assert len(planned(seen, CLAUDE, {}, uploads=True, expected_steps=steps).wants) == wanted
+
+
+def test_pixels_and_pages_are_limited_by_id_too():
+    for more in ({"pixels": (9000, 10)}, {"media_type": "application/pdf", "pages": 101}):
+        file = attachment(1, size=3_000_000, **more)
+        seen = view(user("look"), called("c"), result("c", shown(1)), files=[file])
+        assert {want.recipe for want in planned(seen, CLAUDE, {}, uploads=True).wants}.isdisjoint({UPLOAD})
+
+
+def test_what_the_provider_refused_by_id_is_not_sent_as_bytes_instead():
+    file = attachment(1, size=2_000_000)
+    seen = view(user("look"), called("c"), result("c", shown(1)), files=[file])
+    known = uploads_of(seen, CLAUDE)
+    for recipe in ("original/tool_result", "original/user"):
+        known[Want(facts("1").sha256, recipe, resolve(CLAUDE).at)] = Failed("400 could not process image")
+    (receipt,) = planned(seen, CLAUDE, known, uploads=True).receipts
+    assert (receipt.delivery, "could not process image" in receipt.reason) == ("noted", True)
+
+
+def test_gemini_keeps_what_is_uploaded_for_two_days():
+    host, (folder, kept) = Host(), stored(png())
+    found = asyncio.run(upload(Reach(host.exchange("google"), PATIENT, lambda: 7.0), resolve(GEMINI), kept, folder))
+    assert found == Variant(file_id=next(iter(host.store.files)), expires=7.0 + DAYS_2)
+    assert json.loads(host.bodies[0])["file"]["mimeType"] == "image/png"
