@@ -14,13 +14,13 @@ setup: .venv/.ready
 test: .venv/.ready-dev
 	.venv/bin/python -m pytest
 
-# Writes the generated parts of the README anew.
+# Writes the generated parts of the README and of docs/ anew.
 docs: .venv/.ready-dev
 	.venv/bin/python docs/generate.py
 
 lint: .venv/.ready-dev
-	.venv/bin/ruff check src tests bench docs
-	.venv/bin/ruff format --check src tests bench docs
+	.venv/bin/ruff check src tests torture bench docs examples
+	.venv/bin/ruff format --check src tests torture bench docs examples
 	.venv/bin/pyright
 
 bench: .venv/.ready-dev

@@ -8,14 +8,15 @@ when it talks to the strict server of a provider.
 from __future__ import annotations
 
 import asyncio
+import logging
 import re
-import subprocess
 import sys
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import chdir, contextmanager
 from itertools import groupby
 from pathlib import Path
+from typing import TypeAlias
 
 from typer.testing import CliRunner
 
@@ -26,6 +27,9 @@ from showandtell.capabilities.matrix import PROBES, markdown, matrix, name_model
 from showandtell.capabilities.resolve import families, resolve
 from showandtell.delivery.labels import size_of
 from showandtell.providers.rows import ROWS, Row, own_variables
+
+#: Variables and their values; without one they are not set.
+Environ: TypeAlias = dict[str, str | None]
 
 ROOT = Path(__file__).parent.parent
 DOCUMENTS = (ROOT / "README.md", ROOT / "docs" / "reach.md", *sorted((ROOT / "docs" / "providers").glob("*.md")))
@@ -55,6 +59,8 @@ ENDINGS = {
     "quicktime": "mov",
     "x-matroska": "mkv",
     "x-msvideo": "avi",
+    "x-flv": "flv",
+    "x-ms-wmv": "wmv",
     "*": "any",
 }
 PLACES: dict[Place, str] = {"tool_result": "tool result", "user": "user message"}
@@ -65,26 +71,28 @@ SIGNED = {
 }
 
 
-def transcript() -> str:
-    """What the commands print, as a terminal shows it; the day is written as in the label of a fixed day."""
+def show(commands: Iterable[Sequence[str]], environ: Environ) -> str:
+    """What commands print, as a terminal shows it; the day is written as in the label of a fixed day."""
     shown: list[str] = []
-    for arguments in COMMANDS:
-        done = subprocess.run(  # noqa: S603 - our own program
-            [sys.executable, "-m", "showandtell", *arguments], check=True, capture_output=True, text=True
-        )
-        shown.append(spell_command(arguments, done.stdout))
-    return "```console\n" + "\n\n".join(shown) + "\n```\n"
+    for arguments in commands:
+        with chdir(ROOT / "examples"):
+            done = CliRunner().invoke(cli.app, arguments, env=environ, catch_exceptions=False)
+        words = [f"'{word}'" if " " in word else word for word in arguments]
+        shown.append(DAY.sub("2026-11-21", f"$ showandtell {' '.join(words)}\n{done.output.rstrip()}\n"))
+    return "```console\n" + "\n".join(shown) + "```\n"
 
 
-def spell_command(arguments: Sequence[str], output: str) -> str:
-    """A command and what it printed, on a fixed day."""
-    words = [f"'{word}'" if " " in word else word for word in arguments]
-    return DAY.sub("2026-11-21", f"$ showandtell {' '.join(words)}\n{output.rstrip()}")
+def ask(models: Iterable[str]) -> Iterator[Sequence[str]]:
+    """The commands that ask each model to call a tool which returns an image and a PDF."""
+    for model in models:
+        yield "ask", QUESTION, "--tools", "order:show_order", "--model", model
 
 
 @contextmanager
-def serve() -> Iterator[dict[str, str | None]]:
+def serve() -> Iterator[Environ]:
     """The strict servers of all providers behind a socket, and the variables that lead there and nowhere else."""
+    path, log = sys.path[:], logging.getLogger("showandtell")
+    handlers = log.handlers
     sys.path.insert(0, str(ROOT / "tests"))
     from standin import Standin  # noqa: PLC0415 - it lies beside the tests
 
@@ -94,28 +102,19 @@ def serve() -> Iterator[dict[str, str | None]]:
     try:
         asyncio.run_coroutine_threadsafe(standin.__aenter__(), loop).result()
         others = dict.fromkeys(name for row in ROWS.values() for name in read_by(row))
-        yield {**others, "SHOWANDTELL_OVERRIDES": "/dev/null", "NO_PROXY": "127.0.0.1", **standin.environ()}
-        asyncio.run_coroutine_threadsafe(standin.__aexit__(), loop).result()
+        here = {"SHOWANDTELL_OVERRIDES": str(ROOT / "none.json"), "NO_PROXY": "127.0.0.1"}
+        yield {**others, **here, **standin.environ()}
     finally:
+        asyncio.run_coroutine_threadsafe(standin.__aexit__(), loop).result()
         loop.call_soon_threadsafe(loop.stop)
         thread.join()
         loop.close()
+        sys.path[:], log.handlers = path, handlers
 
 
 def read_by(row: Row) -> list[str]:
     """Every variable that a row reads."""
     return [*row.variables, *(name for name, _ in row.keys), *(name for _, name in row.named)]
-
-
-def ask(models: Sequence[str], environ: dict[str, str | None]) -> str:
-    """What `ask` prints when a tool returns an image and a PDF, for each model."""
-    shown: list[str] = []
-    for model in models:
-        arguments = ("ask", QUESTION, "--tools", "order:show_order", "--model", model)
-        with chdir(ROOT / "examples"):
-            done = CliRunner().invoke(cli.app, arguments, env=environ, catch_exceptions=False)
-        shown.append(spell_command(arguments, done.output))
-    return "```console\n" + "\n\n".join(shown) + "\n```\n"
 
 
 def settings(providers: Sequence[str]) -> str:
@@ -217,7 +216,7 @@ def spell_evidence(cells: Sequence[Cell]) -> str:
         f"{PLACES[place]}, {', '.join(dict.fromkeys(forms))}: **{verdict}**, {escape(evidence)} ({date})"
         for (place, verdict, evidence, date), forms in told.items()
     ]
-    return "<br>".join(lines) or "no place for it on this wire"
+    return "<br>".join(lines) or "nothing is known to take it"
 
 
 def escape(text: str) -> str:
@@ -225,12 +224,12 @@ def escape(text: str) -> str:
     return re.sub(r"([*_\[\]|<])", r"\\\1", text)
 
 
-def generate(text: str, environ: dict[str, str | None]) -> str:
+def generate(text: str, environ: Environ) -> str:
     """A document with its generated parts anew."""
     parts: dict[str, Callable[[list[str]], str]] = {
         "matrix": lambda _: markdown(matrix()),
-        "transcript": lambda _: transcript(),
-        "ask": lambda models: ask(models, environ),
+        "transcript": lambda _: show(COMMANDS, environ),
+        "ask": lambda models: show(ask(models), environ),
         "settings": lambda providers: settings(providers or list(ROWS)),
         "files": files,
     }

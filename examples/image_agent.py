@@ -5,7 +5,6 @@
 AGENT_MODEL is who talks, IMAGE_MODEL who draws; both need their keys (docs/reach.md). On Vertex, IMAGE_MODEL is
 vertex:gemini-3-pro-image-preview.
 """
-# ruff: noqa: INP001 - a script, and no package
 
 import asyncio
 import os
@@ -15,10 +14,13 @@ from pathlib import Path
 
 from showandtell import Agent, Run, ToolError, ToolResult
 
+#: Vertex draws for nobody who doesn't ask for pictures; the Gemini API needs no word (both from memory).
+PICTURES = {"generationConfig": {"responseModalities": ["TEXT", "IMAGE"]}}
+
 
 def painter(model: str) -> Callable[[str], Awaitable[ToolResult]]:
     """The tool: an image model, asked for one picture at a time."""
-    artist = Agent(model, instructions="You draw. Answer with one picture.")
+    artist = Agent(model, instructions="You draw. Answer with one picture.", extra=PICTURES)
 
     async def draw(scene: str) -> ToolResult:
         """Draw a picture of a scene, described in words."""
@@ -34,7 +36,7 @@ async def talk(words: str, model: str, image_model: str) -> Run:
     """One run of the agent, its words printed as they come."""
     agent = Agent(model, tools=[painter(image_model)], instructions="Look at what you have drawn before you answer.")
     run = await agent.ask(words)
-    print(run.text)  # noqa: T201 - an example speaks to its reader
+    print(run.text)
     return run
 
 

@@ -1,5 +1,4 @@
 """A tool that returns an image and a PDF at once: `showandtell ask 'Show me order 7.' --tools order:show_order`."""
-# ruff: noqa: INP001 - a script, and no package
 
 from showandtell import File, ToolResult
 from showandtell.samples import folder

@@ -34,6 +34,8 @@ ELSEWHERE = (
     "bedrock:anthropic.claude-sonnet-4-5-20250929-v1:0",
 )
 FRAMED = "application/vnd.amazon.eventstream"
+#: Where the inspector stands in for hosts that share an api with another house.
+HOSTS = {"openrouter": "http://inspector/openrouter/v1", "vertex": "http://inspector/vertex"}
 
 
 class Stops(NamedTuple):
@@ -312,6 +314,10 @@ async def in_pieces(data, size=40):
         yield data[at : at + size]
 
 
+def base_of(target):
+    return HOSTS.get(target.provider, BASES[target.api])
+
+
 def read_strictly(url, body, headers=None):
     """What the inspector reads in a request; it raises for whatever the api would answer with an error."""
     parts = urlsplit(url)
@@ -336,7 +342,7 @@ class Script:
 
     @property
     def exchange(self):
-        return Exchange(self.send, BASES[resolve(self.model).api], {})
+        return Exchange(self.send, base_of(resolve(self.model)), {})
 
     @asynccontextmanager
     async def send(self, request):
@@ -345,16 +351,24 @@ class Script:
         self.asked.append(read_strictly(request.url, body, request.headers))
         answer = self.answers[min(len(self.bodies), len(self.answers) - 1)]
         self.bodies.append(json.loads(body))
-        headers = {"content-type": FRAMED} if self.model == CONVERSE else {}
+        headers = {"content-type": FRAMED} if resolve(self.model).api == "bedrock-converse" else {}
         if isinstance(answer, Exception):
             raise answer
         if isinstance(answer, Answer):
             yield answer
         elif isasyncgenfunction(answer):
-            yield Answer(200, headers, answer())
+            yield Answer(200, headers, self.told(answer()))
         else:
             status, data = answer if isinstance(answer, tuple) else (200, answer)
-            yield Answer(status, headers, in_pieces(data))
+            yield Answer(status, headers, in_pieces(self.fresh(data)))
+
+    def fresh(self, data):
+        """An answer that is given again, with other ids: the Responses API refuses two thoughts of one id."""
+        return data.replace(b'"rs_1"', b'"rs_%d"' % len(self.bodies)) if self.model == RESPONSES else data
+
+    async def told(self, stream):
+        async for data in stream:
+            yield self.fresh(data)
 
     @property
     def files(self):
@@ -403,4 +417,4 @@ def check_usable(conversation, *models):
         target = resolve(model)
         planned = plan(view, target, Everything(conversation.known()), Policy())
         request = compose(planned, target, Options(stream=True), {}, conversation.blobs)
-        read_strictly(request.api.url(target, BASES[target.api], stream=True), b"".join(request.chunks()))
+        read_strictly(request.api.url(target, base_of(target), stream=True), b"".join(request.chunks()))

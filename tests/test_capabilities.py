@@ -24,9 +24,11 @@ anthropic-bedrock anthropic-messages *claude* NN--W image document
 anthropic-bedrock anthropic-messages * RR--W image document
 anthropic-vertex anthropic-messages *claude* NN--W image document
 anthropic-vertex anthropic-messages * RR--W image document
+openai openai-responses gpt-5.[6-9]* NN--R image document text
 openai openai-responses gpt-* NN--R image document text
 openai openai-responses * RR--R image document text
 openai-chat openai-chat *audio* RRR-W image document audio
+openai-chat openai-chat gpt-5.[6-9]* RR--W image document
 openai-chat openai-chat gpt-* RR--W image document
 openai-chat openai-chat * RR--W image document
 azure openai-responses * RR--R image document text

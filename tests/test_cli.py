@@ -32,7 +32,11 @@ def folder(tmp_path):
 
 
 def run(folder, *arguments, stdin="", stdout=subprocess.PIPE):
-    environment = {key: value for key, value in os.environ.items() if not key.startswith("SHOWANDTELL") and not key.endswith("_API_KEY")}
+    environment = {
+        key: value
+        for key, value in os.environ.items()
+        if not key.startswith("SHOWANDTELL") and not key.endswith("_API_KEY")
+    }
     return subprocess.run(  # noqa: S603 - our own program
         [sys.executable, "-m", "showandtell", *arguments],
         check=False,

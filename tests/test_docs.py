@@ -4,29 +4,26 @@ A ```json block with a file name is written beside the samples first. In a comma
 and one date is as good as another.
 """
 
-import asyncio
 import json
 import re
 import shlex
 import shutil
 import subprocess
 import sys
-import threading
-from dataclasses import dataclass
 from doctest import ELLIPSIS, OutputChecker
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
 
 from showandtell import BadConversation, explain, load
-from showandtell.inspector.send import send
 from showandtell.samples import folder
+from test_readme import GENERATOR
 
 ROOT = Path(__file__).parents[1]
 DOCS = sorted((ROOT / "docs").glob("*.md"))
+PAGES = sorted((ROOT / "docs" / "providers").glob("*.md"))
 RUN = [ROOT / "README.md", *DOCS]
-READ = [*RUN, *sorted((ROOT / "docs" / "adr").glob("*.md")), ROOT / "SECURITY.md"]
+READ = [*RUN, *PAGES, *sorted((ROOT / "docs" / "adr").glob("*.md")), ROOT / "SECURITY.md"]
 BLOCK = re.compile(r"^```(\w+)(?: (\S+))?\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 COMMAND = re.compile(r"^\$ showandtell (.*)\n((?:(?!\$ ).*\n?)*)", re.MULTILINE)
 LINK = re.compile(r"\]\(([^)\s#]+)(?:#[^)\s]*)?\)")
@@ -56,54 +53,21 @@ def desk(tmp_path, monkeypatch):
     return tmp_path
 
 
-@dataclass(frozen=True)
-class Post:
-    """A request that came over a socket, as the inspector takes it."""
-
-    url: str
-    headers: dict[str, str]
-    data: bytes
-
-    @property
-    def size(self):
-        return len(self.data)
-
-    async def body(self):
-        yield self.data
-
-
-async def inspect(post):
-    async with send(post) as answer:
-        return answer.status, answer.headers, b"".join([piece async for piece in answer.body])
-
-
-class House(BaseHTTPRequestHandler):
-    """The inspector behind a socket, for other people's SDKs."""
-
-    def do_POST(self):
-        data = self.rfile.read(int(self.headers["content-length"]))
-        status, headers, body = asyncio.run(inspect(Post(self.path, dict(self.headers), data)))
-        self.send_response(status)
-        for name, value in headers.items():
-            self.send_header(name, value)
-        self.end_headers()
-        self.wfile.write(body)
-
-    def log_request(self, code="-", size="-"):
-        """Say nothing of a request that was answered."""
+@pytest.fixture(scope="module")
+def served():
+    with GENERATOR.serve() as variables:
+        yield variables
 
 
 @pytest.fixture
-def house(monkeypatch):
-    """SDKs without settings find the inspector where they look for their provider."""
-    with ThreadingHTTPServer(("127.0.0.1", 0), House) as server:
-        threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
-        base = f"http://127.0.0.1:{server.server_port}"
-        settings = {"ANTHROPIC_BASE_URL": f"{base}/anthropic", "OPENAI_BASE_URL": f"{base}/openai/v1", "NO_PROXY": "127.0.0.1"}
-        for name, value in (settings | {"ANTHROPIC_API_KEY": "none", "OPENAI_API_KEY": "none"}).items():
+def house(served, monkeypatch):
+    """Our library and SDKs without settings find the strict servers where they look for their provider."""
+    bases = {f"{name}_BASE_URL": served[f"SHOWANDTELL_{name}_BASE_URL"] for name in ("ANTHROPIC", "OPENAI")}
+    for name, value in (served | bases).items():
+        if value is None:
+            monkeypatch.delenv(name, raising=False)
+        else:
             monkeypatch.setenv(name, value)
-        yield
-        server.shutdown()
 
 
 def lay(document, desk):

@@ -194,7 +194,7 @@ def test_a_pdf_of_which_only_the_text_arrives_is_seen_and_the_evidence_says_so()
         return said
 
     line = line_to(RESPONSES, answering(speak=text_only))
-    cells = learn(line.target, run(line, ["document"]), TODAY)
+    cells = learn(line.target, run(line, ["document"], "pages"), TODAY)
     assert {cell.verdict for cell in cells} == {"sees"}
     assert all("read its text only, not its pixels" in cell.evidence for cell in cells)
 

@@ -1,6 +1,8 @@
 """Every fault that we promise to bear, on every api: it has one outcome, and the next request is accepted after it."""
 
 import asyncio
+import itertools
+import sys
 from typing import NamedTuple
 
 import pytest
@@ -209,6 +211,42 @@ def test_what_a_tool_raised_is_redacted_for_the_model(model):
     assert words.startswith("failing failed with KeyError (log id")
     assert is_error
     assert "secret" not in str(script.bodies)
+
+
+def leaving() -> str:
+    sys.exit(3)
+
+
+def counting() -> object:
+    return itertools.count()
+
+
+def flooding() -> File:
+    return File.from_bytes(bytes(2000), "application/octet-stream", "flood.bin")
+
+
+@each_api
+def test_tools_that_raise_hang_leave_flood_or_give_garbage_fail_alone_and_in_order(model):
+    bad = [failing, leaving, counting, flooding, Tool("hanging", "", run=hanging, timeout=0.01)]
+    names = ["echo", "failing", "leaving", "counting", "flooding", "hanging"]
+    calls = [(f"c{at}", name, "{}") for at, name in enumerate(names)]
+    answers = say("", *calls, model=model), say("Done.", model=model)
+    agent, _ = scripted(*answers, model=model, tools=[echo, *bad], max_file_bytes=1000)
+    run, _ = play(agent, None, "hi")
+    told = results(run.messages)
+    assert [(call_id, is_error) for call_id, _, is_error in told] == [(f"c{at}", at not in (0, 4)) for at in range(6)]
+    assert (run.text, run.conversation.attachments[1].facts) == ("Done.", None)
+    check_usable(run.conversation, model)
+
+
+@pytest.mark.parametrize("model", [CLAUDE, GEMINI, CONVERSE])
+def test_a_message_that_says_it_is_whole_in_the_midst_of_a_call_is_cut(model):
+    spoken = frames("Half.", CALL, model=model)
+    del spoken[-3]  # where the call ends; Gemini's calls say themselves that they go on
+    torn = say("Half.", ("c1", "note", '{"word": "wh'), model=model)
+    run, _ = play(scripted(torn if model == GEMINI else b"".join(spoken), model=model)[0], None, "hi")
+    assert (run.status, run.reason, run.text, results(run.messages)) == ("incomplete", "cut", "Half.", [])
+    check_usable(run.conversation, model)
 
 
 def test_a_garbled_call_of_gemini_is_cut_and_does_not_run():

@@ -26,7 +26,7 @@ PATHS = {
     "groq": "groq/openai/v1",
     "openrouter": "openrouter/v1",
     "mistral": "mistral/v1",
-    "cohere": "cohere/v1",
+    "cohere": "cohere/compatibility/v1",
     "ollama": "ollama/v1",
     "vllm": "vllm/v1",
     "llamacpp": "llamacpp/v1",

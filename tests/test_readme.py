@@ -1,12 +1,14 @@
-"""The README's generated parts are what the code says now."""
+"""The generated parts of the documents are what the code says now, and what the strict servers answer."""
 
 import importlib.util
 from pathlib import Path
 
+import pytest
+
 ROOT = Path(__file__).parent.parent
 
 
-def generator():
+def load_generator():
     spec = importlib.util.spec_from_file_location("generate", ROOT / "docs" / "generate.py")
     assert spec is not None
     assert spec.loader is not None
@@ -15,6 +17,22 @@ def generator():
     return module
 
 
-def test_the_matrix_and_the_transcript_are_those_of_the_code():
-    text = (ROOT / "README.md").read_text()
-    assert generator().generate(text) == text, "run `make docs`"
+GENERATOR = load_generator()
+
+
+@pytest.fixture(scope="module")
+def environ():
+    with GENERATOR.serve() as variables:
+        yield variables
+
+
+@pytest.mark.parametrize("document", GENERATOR.DOCUMENTS, ids=lambda path: str(path.relative_to(ROOT)))
+def test_the_generated_parts_are_those_of_the_code(document, environ):
+    text = document.read_text()
+    assert GENERATOR.generate(text, environ) == text, "run `make docs`"
+
+
+def test_every_provider_is_tried_on_its_page():
+    parts = [part for path in GENERATOR.DOCUMENTS for part in GENERATOR.PART.finditer(path.read_text())]
+    tried = {model.partition(":")[0] for part in parts if part[2] == "ask" for model in part[3].split()}
+    assert tried == set(GENERATOR.ROWS)

@@ -4,21 +4,49 @@ they hear is what we hear.
 Each SDK's messages are written by hand as its own documents write them.
 """
 
+import asyncio
 import base64
+import hashlib
 import json
+import re
+from collections import Counter
+from functools import partial
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from msgspec.structs import replace
 
+import scripted
+import test_parse_anthropic
+import test_parse_bedrock
+import test_parse_gemini
+import test_parse_openai_chat
+import test_parse_openai_responses
 from fixtures import pdf, png
-from showandtell import File, render
+from showandtell import Agent, File, render
+from showandtell.capabilities.resolve import resolve
 from showandtell.content import Draft, Text, ToolCall
+from showandtell.events.fold import Fold
 from showandtell.events.types import Usage
 from showandtell.inspector.seen import Call, Reply
-from standin import AWS_KEY, AWS_SECRET, TOKEN
-from witness_server import Heard, environ, key, listen, staged
+from showandtell.providers.rows import connect
+from showandtell.providers.transport import Transport
+from showandtell.wire.answers import ANSWERS
+from standin import AWS_KEY, AWS_SECRET, KEYS, TOKEN
+from test_cli import SAMPLES, run
+from test_sdks import URL_SAFE, camel
+from witness_server import Heard, Said, environ, hear, key, listen, staged
 
 KIWI, REPORT, MAP, GUIDE = png(), pdf("one"), png(9, 9), pdf("two")
-SYSTEM, QUESTION, ANSWER, FOUND, NOTHING, NEXT = "Be brief.", "What is in these?", "I look.", "Here:", "Nothing.", "And now?"
+SYSTEM, QUESTION, ANSWER, FOUND, NOTHING, NEXT = (
+    "Be brief.",
+    "What is in these?",
+    "I look.",
+    "Here:",
+    "Nothing.",
+    "And now?",
+)
 ROME, OSLO = "call00001", "call00002"
 
 
@@ -35,8 +63,16 @@ SCHEMA = {
 }
 TALK = [
     Draft("user", (Text(QUESTION), File.from_bytes(KIWI, name="kiwi.png"), File.from_bytes(REPORT, name="report.pdf"))),
-    Draft("assistant", (Text(ANSWER), ToolCall(ROME, "find", '{"city": "Rome"}'), ToolCall(OSLO, "find", '{"city": "Oslo"}'))),
-    Draft("tool", (Text(FOUND), File.from_bytes(MAP, name="map.png"), File.from_bytes(GUIDE, name="guide.pdf")), ROME, "find"),
+    Draft(
+        "assistant",
+        (Text(ANSWER), ToolCall(ROME, "find", '{"city": "Rome"}'), ToolCall(OSLO, "find", '{"city": "Oslo"}')),
+    ),
+    Draft(
+        "tool",
+        (Text(FOUND), File.from_bytes(MAP, name="map.png"), File.from_bytes(GUIDE, name="guide.pdf")),
+        ROME,
+        "find",
+    ),
     Draft("tool", (Text(NOTHING),), OSLO, "find"),
     Draft("user", (Text(NEXT),)),
 ]
@@ -107,7 +143,9 @@ def claude_call(model):
 def anthropic_home(stage):
     from anthropic import Anthropic
 
-    return Anthropic(base_url=stage.base("anthropic"), api_key=key("anthropic"), max_retries=0)
+    # The SDK's own key travels as a bearer's, which the stand-in doesn't take.
+    headers = {"x-api-key": key("anthropic")}
+    return Anthropic(base_url=stage.base("anthropic"), api_key="unused", default_headers=headers, max_retries=0)
 
 
 def anthropic_bedrock(stage):
@@ -133,23 +171,10 @@ def ask_claude(client, model, stream):
     return hear_claude(send_claude(client, stream, **claude_call(model)))
 
 
-def send_claude(client, stream, **call):
-    if not stream:
-        return client.messages.create(**call)
-    with client.messages.stream(**call) as answer:
-        return answer.get_final_message()
-
-
-CLAUDE_STOPS = {"end_turn": "end", "tool_use": "tool_calls", "max_tokens": "length"}
-
-
-def hear_claude(message):
-    text = "".join(block.text for block in message.content if block.type == "text")
-    calls = tuple((block.id, block.name, block.input) for block in message.content if block.type == "tool_use")
-    told = message.usage
-    cached, written = told.cache_read_input_tokens or 0, told.cache_creation_input_tokens or 0
-    usage = Usage(told.input_tokens + cached + written, told.output_tokens, cached, written)
-    return Heard(text, calls, CLAUDE_STOPS[message.stop_reason], usage)
+def ask_claude_on_bedrock(client, model, stream):
+    # The SDK's own default is the newest version, which this host refuses for some models.
+    version = {"anthropic_version": "bedrock-2023-05-31"}
+    return hear_claude(send_claude(client, stream, **claude_call(model), extra_body=version))
 
 
 # OpenAI's Responses.
@@ -171,14 +196,17 @@ def function_call(call_id, arguments):
     return {"type": "function_call", "call_id": call_id, "name": "find", "arguments": arguments}
 
 
-def responses_call(model, *found):
-    found = found or (input_text(FOUND), input_image(MAP), input_file(GUIDE, "guide.pdf"))
+def responses_call(model, *, native=True):
+    files = [input_image(MAP), input_file(GUIDE, "guide.pdf")]
+    found, after = ([input_text(FOUND), *files], NEXT) if native else (FOUND, [*files, input_text(NEXT)])
     asked = [input_text(QUESTION), input_image(KIWI), input_file(REPORT, "report.pdf")]
     return {
         "model": model,
         "instructions": SYSTEM,
         "max_output_tokens": 100,
-        "tools": [{"type": "function", "name": "find", "description": "Find a city.", "parameters": SCHEMA, "strict": False}],
+        "tools": [
+            {"type": "function", "name": "find", "description": "Find a city.", "parameters": SCHEMA, "strict": False}
+        ],
         "tool_choice": "auto",
         "store": False,
         "include": ["reasoning.encrypted_content"],
@@ -187,42 +215,36 @@ def responses_call(model, *found):
             {"role": "assistant", "content": ANSWER},
             function_call(ROME, '{"city": "Rome"}'),
             function_call(OSLO, '{"city": "Oslo"}'),
-            {"type": "function_call_output", "call_id": ROME, "output": [*found]},
+            {"type": "function_call_output", "call_id": ROME, "output": found},
             {"type": "function_call_output", "call_id": OSLO, "output": NOTHING},
-            {"role": "user", "content": NEXT},
+            {"role": "user", "content": after},
         ],
     }
 
 
-def openai(stage, house="openai"):
+def openai(stage, house="openai", path=""):
+    """OpenAI's client, at home or where its makers' hosts say to point it."""
     from openai import OpenAI
 
-    api_key = key(house) if house != "azure" else "unused"
-    headers = {"api-key": key("azure")} if house == "azure" else None
-    base = stage.base(house) + ("/openai/v1" if house == "azure" else "")
-    return OpenAI(base_url=base, api_key=api_key, default_headers=headers, max_retries=0)
+    api_key = KEYS.get(house, ("", "none"))[1]
+    headers = {"api-key": api_key} if house == "azure" else None
+    return OpenAI(base_url=stage.base(house) + path, api_key=api_key, default_headers=headers, max_retries=0)
 
 
 def ask_responses(client, model, stream):
     return hear_response(send_responses(client, stream, **responses_call(model)))
 
 
-def send_responses(client, stream, **call):
-    if not stream:
-        return client.responses.create(**call)
-    with client.responses.stream(**call) as answer:
-        return answer.get_final_response()
+def ask_azure(client, model, stream):
+    """Files follow the results, for nobody has seen Azure take them there."""
+    return hear_response(send_responses(client, stream, **responses_call(model, native=False)))
 
 
-def hear_response(response):
-    calls = tuple(
-        (item.call_id, item.name, json.loads(item.arguments)) for item in response.output if item.type == "function_call"
-    )
-    told = response.usage
-    cached, written = told.input_tokens_details.cached_tokens, getattr(told.input_tokens_details, "cache_write_tokens", 0)
-    usage = Usage(told.input_tokens, told.output_tokens, cached, written, told.output_tokens_details.reasoning_tokens)
-    stop = "length" if response.status == "incomplete" else "tool_calls" if calls else "end"
-    return Heard(response.output_text, calls, stop, usage)
+def ask_responses_event_by_event(client, model, _):
+    """Without the SDK's own gathering, which wants each part announced."""
+    with client.responses.create(**responses_call(model), stream=True) as answer:
+        *_, last = answer
+    return hear_response(last.response)
 
 
 # OpenAI's Chat Completions, and who speaks as it does.
@@ -270,30 +292,20 @@ def ask_chat(client, model, stream):
     return hear_chat(send_chat(client, stream, **chat_call(model, "max_completion_tokens")))
 
 
-def send_chat(client, stream, **call):
-    from openai.lib.streaming.chat import ChatCompletionStreamState
-
-    if not stream:
-        return client.chat.completions.create(**call)
-    state = ChatCompletionStreamState()
-    with client.chat.completions.create(**call, stream=True, stream_options={"include_usage": True}) as answer:
-        for chunk in answer:
-            state.handle_chunk(chunk)
-    return state.current_completion_snapshot
+def ask_chat_elsewhere(client, model, stream):
+    return hear_chat(send_chat(client, stream, **chat_call(model)))
 
 
-CHAT_STOPS = {"stop": "end", "tool_calls": "tool_calls", "length": "length"}
+def ask_openrouter(client, model, stream):
+    """It takes parts in tool messages, too; a picture there was seen."""
+    call = chat_call(model)
+    *_, found, nothing, after = call["messages"]
+    found["content"], nothing["content"] = [claude_text(FOUND), after["content"].pop(0)], [claude_text(NOTHING)]
+    return hear_chat(send_chat(client, stream, **call))
 
 
-def hear_chat(completion):
-    choice, told = completion.choices[0], completion.usage
-    calls = tuple(
-        (call.id, call.function.name, json.loads(call.function.arguments)) for call in choice.message.tool_calls or ()
-    )
-    prompt, answer = getattr(told, "prompt_tokens_details", None), getattr(told, "completion_tokens_details", None)
-    cached, reasoning = getattr(prompt, "cached_tokens", 0) or 0, getattr(answer, "reasoning_tokens", 0) or 0
-    usage = Usage(told.prompt_tokens, told.completion_tokens, cached, reasoning_tokens=reasoning)
-    return Heard(choice.message.content or "", calls, CHAT_STOPS[choice.finish_reason], usage)
+def ask_chat_without_documents(client, model, stream):
+    return hear_chat(send_chat(client, stream, **chat_call(model, document=None)))
 
 
 def groq(stage):
@@ -306,23 +318,9 @@ def ask_groq(client, model, stream):
     call = chat_call(model, document=None)
     if not stream:
         return hear_chat(client.chat.completions.create(**call))
-    return hear_chunks([*client.chat.completions.create(**call, stream=True)], lambda chunk: chunk.x_groq and chunk.x_groq.usage)
-
-
-def hear_chunks(chunks, usage_of):
-    """For SDKs that leave it to their caller to gather the chunks."""
-    choices = [chunk.choices[0] for chunk in chunks if chunk.choices]
-    calls = {}
-    for piece in (piece for choice in choices for piece in choice.delta.tool_calls or ()):
-        call = calls.setdefault(piece.index, ["", "", ""])
-        call[0] = call[0] or piece.id or ""
-        call[1] += piece.function.name or ""
-        call[2] += piece.function.arguments or ""
-    text = "".join(choice.delta.content or "" for choice in choices)
-    told = next(usage for chunk in reversed(chunks) if (usage := usage_of(chunk)))
-    stop = next(choice.finish_reason for choice in choices if choice.finish_reason)
-    told_calls = tuple((call_id, tool, json.loads(arguments)) for call_id, tool, arguments in calls.values())
-    return Heard(text, told_calls, CHAT_STOPS[stop], Usage(told.prompt_tokens, told.completion_tokens))
+    return hear_chunks(
+        [*client.chat.completions.create(**call, stream=True)], lambda chunk: chunk.x_groq and chunk.x_groq.usage
+    )
 
 
 def mistral(stage):
@@ -368,7 +366,9 @@ def gemini_call(model, named=True):
         return {"id": call_id} if named else {}
 
     def called(call_id, city, **more):
-        return types.Part(function_call=types.FunctionCall(**identity(call_id), name="find", args={"city": city}), **more)
+        return types.Part(
+            function_call=types.FunctionCall(**identity(call_id), name="find", args={"city": city}), **more
+        )
 
     def returned(call_id, words, *parts):
         files = {"parts": [*parts]} if parts else {}
@@ -420,36 +420,6 @@ def ask_gemini(client, model, stream):
     return send_gemini(client, stream, **gemini_call(model, named=not client.vertexai))
 
 
-def send_gemini(client, stream, **call):
-    if not stream:
-        return hear_gemini([client.models.generate_content(**call)])
-    return hear_gemini([*client.models.generate_content_stream(**call)])
-
-
-GEMINI_STOPS = {"STOP": "end", "MAX_TOKENS": "length"}
-
-
-def hear_gemini(chunks):
-    candidates = [candidate for chunk in chunks for candidate in chunk.candidates or ()]
-    parts = [part for one in candidates if one.content for part in one.content.parts or ()]
-    text = "".join(part.text for part in parts if part.text and not part.thought)
-    made = [part.function_call for part in parts if part.function_call]
-    calls = tuple((call.id or "", call.name, call.args or {}) for call in made)
-    told = next(chunk.usage_metadata for chunk in reversed(chunks) if chunk.usage_metadata)
-    reason = next(one.finish_reason.name for one in reversed(candidates) if one.finish_reason)
-    thoughts = told.thoughts_token_count or 0
-    modalities = {one.modality.value.lower(): one.token_count or 0 for one in told.prompt_tokens_details or ()}
-    usage = Usage(
-        told.prompt_token_count or 0,
-        (told.candidates_token_count or 0) + thoughts,
-        told.cached_content_token_count or 0,
-        reasoning_tokens=thoughts,
-        modalities=modalities,
-    )
-    stop = GEMINI_STOPS[reason]
-    return Heard(text, calls, "tool_calls" if calls and stop == "end" else stop, usage)
-
-
 # Bedrock's Converse.
 
 
@@ -481,7 +451,10 @@ def converse_result(call_id, *content):
 
 def converse_call(model):
     """Claude's PDF follows the results, and a word of the assistant stands between: it is blind to one inside them."""
-    use = ({"toolUse": {"toolUseId": at, "name": "find", "input": {"city": city}}} for at, city in ((ROME, "Rome"), (OSLO, "Oslo")))
+    use = (
+        {"toolUse": {"toolUseId": at, "name": "find", "input": {"city": city}}}
+        for at, city in ((ROME, "Rome"), (OSLO, "Oslo"))
+    )
     results = [converse_result(ROME, {"text": FOUND}, converse_image(MAP)), converse_result(OSLO, {"text": NOTHING})]
     spec = {"name": "find", "description": "Find a city.", "inputSchema": {"json": SCHEMA}}
     return {
@@ -490,7 +463,10 @@ def converse_call(model):
         "inferenceConfig": {"maxTokens": 100},
         "toolConfig": {"tools": [{"toolSpec": spec}], "toolChoice": {"auto": {}}},
         "messages": [
-            {"role": "user", "content": [{"text": QUESTION}, converse_image(KIWI), converse_document(REPORT, "document 2")]},
+            {
+                "role": "user",
+                "content": [{"text": QUESTION}, converse_image(KIWI), converse_document(REPORT, "document 2")],
+            },
             {"role": "assistant", "content": [{"text": ANSWER}, *use]},
             {"role": "user", "content": results},
             {"role": "assistant", "content": [{"text": "."}]},
@@ -503,61 +479,34 @@ def ask_converse(client, model, stream):
     return send_converse(client, stream, **converse_call(model))
 
 
-def send_converse(client, stream, **call):
-    if not stream:
-        return hear_converse(client.converse(**call))
-    return hear_converse(gather_converse(client.converse_stream(**call)["stream"]))
-
-
-CONVERSE_STOPS = {"end_turn": "end", "tool_use": "tool_calls", "max_tokens": "length"}
-
-
-def gather_converse(events):
-    """botocore leaves it to its caller to gather the events."""
-    blocks, told = {}, {}
-    for event in events:
-        match event:
-            case {"contentBlockStart": {"contentBlockIndex": at, "start": {"toolUse": use}}}:
-                blocks[at] = {"toolUse": {**use, "input": ""}}
-            case {"contentBlockDelta": {"contentBlockIndex": at, "delta": {"text": words}}}:
-                blocks[at] = {"text": blocks.get(at, {"text": ""})["text"] + words}
-            case {"contentBlockDelta": {"contentBlockIndex": at, "delta": {"toolUse": {"input": piece}}}}:
-                blocks[at]["toolUse"]["input"] += piece
-            case {"messageStop": ending} | {"metadata": ending}:
-                told |= ending
-    for block in blocks.values():
-        if "toolUse" in block:
-            block["toolUse"]["input"] = json.loads(block["toolUse"]["input"] or "{}")
-    return {**told, "output": {"message": {"content": [blocks[at] for at in sorted(blocks)]}}}
-
-
-def hear_converse(answer):
-    content = answer["output"]["message"]["content"]
-    text = "".join(block.get("text", "") for block in content)
-    uses = [block["toolUse"] for block in content if "toolUse" in block]
-    calls = tuple((use["toolUseId"], use["name"], use["input"]) for use in uses)
-    told = answer["usage"]
-    cached, written = told.get("cacheReadInputTokens", 0), told.get("cacheWriteInputTokens", 0)
-    usage = Usage(told["inputTokens"] + cached + written, told["outputTokens"], cached, written)
-    return Heard(text, calls, CONVERSE_STOPS[answer["stopReason"]], usage)
-
-
 #: Every SDK by the model that it asks: how its client is made, and how it asks.
 SDKS = {
     "anthropic:claude-opus-5": (anthropic_home, ask_claude),
-    "anthropic-bedrock:anthropic.claude-opus-5-v1:0": (anthropic_bedrock, ask_claude),
+    "anthropic-bedrock:anthropic.claude-opus-5-v1:0": (anthropic_bedrock, ask_claude_on_bedrock),
     "anthropic-vertex:claude-opus-5": (anthropic_vertex, ask_claude),
     "openai:gpt-5-mini": (openai, ask_responses),
-    "azure:gpt-5-mini": (lambda stage: openai(stage, "azure"), ask_responses),
+    "azure:gpt-5-mini": (partial(openai, house="azure", path="/openai/v1"), ask_azure),
     "openai-chat:gpt-5-mini": (openai, ask_chat),
     "google:gemini-3-flash-preview": (genai, ask_gemini),
     "vertex:gemini-3-flash-preview": (genai_vertex, ask_gemini),
     "bedrock:us.anthropic.claude-sonnet-4-5-20250929-v1:0": (boto, ask_converse),
     "groq:meta-llama/llama-4-maverick-17b-128e-instruct": (groq, ask_groq),
     "mistral:mistral-medium-latest": (mistral, ask_mistral),
+    "litellm:gpt-5-mini": (partial(openai, house="litellm"), ask_chat_elsewhere),
+    "cohere:command-a-vision-07-2025": (
+        partial(openai, house="cohere", path="/compatibility/v1"),
+        ask_chat_without_documents,
+    ),
+    **{
+        model: (partial(openai, house=model.partition(":")[0]), ask_chat_without_documents)
+        for model in ("vllm:Qwen/Qwen3-VL-8B-Instruct", "llamacpp:gemma-3-4b-it", "lmstudio:qwen/qwen3-vl-8b")
+    },
+    "openrouter:anthropic/claude-sonnet-4.5": (partial(openai, house="openrouter"), ask_openrouter),
 }
 SAID = {
-    "calls": Reply("Both are there.", (Call("k00000001", "find", '{"city":"Bern"}'), Call("k00000002", "find", '{"city":"Kyiv"}'))),
+    "calls": Reply(
+        "Both are there.", (Call("k00000001", "find", '{"city":"Bern"}'), Call("k00000002", "find", '{"city":"Kyiv"}'))
+    ),
     "words": Reply("Ça, c'est un kiwi 🥝. " * 9),
     "cut": Reply("Ça, c'est un", cut=True),
 }
@@ -577,10 +526,212 @@ def perform(stage, model, stream):
 @pytest.mark.parametrize("said", SAID)
 @pytest.mark.parametrize("model", SDKS)
 def test_an_sdk_is_understood_and_hears_what_we_hear(model, said, stream, stage):
-    from showandtell.capabilities.resolve import resolve
-
     stage.reply = SAID[said]
     heard = perform(stage, model, stream)
-    assert heard == listen(resolve(model).api, stage.said())
+    assert heard == as_told(listen(resolve(model).api, stage.said()), heard)
     assert heard.text == SAID[said].text
     assert [call[1:] for call in heard.calls] == [(call.tool, json.loads(call.arguments)) for call in SAID[said].calls]
+
+
+def as_told(ours, theirs):
+    """What we heard, without ids of ours for calls that were told without any: Gemini's on Vertex."""
+    ids = [call[0] for call in theirs.calls]
+    calls = tuple((call[0] if given else "", *call[1:]) for call, given in zip(ours.calls, ids, strict=True))
+    return ours._replace(calls=calls)
+
+
+@STREAMED
+@pytest.mark.parametrize("model", SDKS)
+def test_our_request_has_the_structure_of_the_sdks_and_the_same_answer(model, stream, stage):
+    stage.reply = SAID["calls"]
+    theirs = perform(stage, model, stream)
+    made = render(TALK, model=model, tools=[find], instructions=SYSTEM, max_tokens=100, stream=stream)
+    ours = asyncio.run(ask_ours(made))
+    sent_by_sdk, sent_by_us = [plain(post.body) for post in stage.posts]
+    assert sent_by_us == sent_by_sdk
+    assert as_told(ours, theirs)[:3] == theirs[:3]
+
+
+async def ask_ours(request):
+    """Send a request with our own client, over the same socket."""
+    fold = Fold("witness")
+    async with Transport() as transport:
+        exchange = connect(request.target, transport=transport)
+        async for batch in exchange.ask(request):
+            fold.add(batch)
+    return hear(fold)
+
+
+#: Whose absence says the same: the type of a message of Responses, and what SDKs write out that is the default.
+IDLE = [("type", "message"), ("stream", False), ("prefix", False), ("index", 0)]
+LABEL = re.compile(r"⟦[^⟦]*⟧")
+NO_WORDS = ["", {"text": ""}, {"type": "text", "text": ""}, {"type": "input_text", "text": ""}]
+
+
+def plain(value):
+    """A body without our labels and what is `IDLE`; Google's SDK writes snake case and the other alphabet of base64."""
+    match value:
+        case dict():
+            kept = {camel(key): plain(item) for key, item in value.items() if (key, item) not in IDLE}
+            return {key: respelt(key, item) for key, item in kept.items() if key != "anthropicVersion"}
+        case list():
+            return [item for item in map(plain, value) if item not in NO_WORDS]
+        case str():
+            return LABEL.sub("", value).strip()
+        case _:
+            return value
+
+
+def respelt(key, item):
+    """Google's: our labels make several words of a result's one, and its SDK gives a role to instructions."""
+    match key, item:
+        case ("data" | "thoughtSignature", str()):
+            return item.translate(URL_SAFE)
+        case ("output", [str() as only]):
+            return only
+        case ("systemInstruction", {"role": "user", **rest}):
+            return rest
+        case _:
+            return item
+
+
+# Our own client at every house, and what it hears beside what the SDKs hear.
+
+
+def show(city: str) -> list[object]:
+    """Show a city."""
+    return [f"This is {city}:", File.from_bytes(MAP, name="map.png"), File.from_bytes(GUIDE, name="guide.pdf")]
+
+
+#: A model of every row, and the kinds of file that it is given.
+ROWS = {
+    **dict.fromkeys(SDKS, ("image/png", "application/pdf")),
+    **dict.fromkeys(
+        [model for model, (_, ask) in SDKS.items() if ask in {ask_groq, ask_chat_without_documents}], ("image/png",)
+    ),
+    **dict.fromkeys(["xai:grok-4", "ollama:qwen3-vl:8b", "azure-chat:gpt-5-mini"], ("image/png",)),
+}
+#: What two calls of `show` bring.
+HASHES = {"image/png": hashlib.sha256(MAP).hexdigest(), "application/pdf": hashlib.sha256(GUIDE).hexdigest()}
+
+
+def sights(stage):
+    """The type and the hash of every file that the last request brought to the model, and how often."""
+    return Counter((sight.media_type, sight.sha256) for sight in stage.standin.ledger[-1].seen)
+
+
+@STREAMED
+@pytest.mark.parametrize("model", ROWS)
+def test_our_agent_runs_its_tools_at_every_house(model, stream, stage):
+    agent = Agent(model, [show], SYSTEM)
+    agent.options = replace(agent.options, stream=stream)
+    ended = agent.run_sync("/show city=Rome /show city=Oslo")
+    assert (ended.status, ended.error) == ("complete", None)
+    assert [message.role for message in ended.messages] == ["user", "assistant", "tool", "tool", "assistant"]
+    assert stage.statuses() == [200, 200]
+    assert sights(stage) == {(kind, HASHES[kind]): 2 for kind in ROWS[model]}
+    assert ended.messages[1].stop == "tool_calls"
+    assert ended.text == listen(resolve(model).api, stage.said()).text
+
+
+# The parsers' own streams, as the SDKs read them.
+
+
+def completed(stream):
+    """Claude's stream with what its SDK can't do without: content to add to."""
+    return stream.replace(
+        b'"type": "message_start", "message": {', b'"type": "message_start", "message": {"content": [], '
+    )
+
+
+SSE, FRAMES = "text/event-stream", "application/vnd.amazon.eventstream"
+#: For each api who reads its streams, how they are typed, and the one that its parser is tested with.
+READERS = {
+    scripted.CLAUDE: ("anthropic:claude-opus-5", ask_claude, SSE, test_parse_anthropic.STREAM),
+    scripted.RESPONSES: ("openai:gpt-5-mini", ask_responses_event_by_event, SSE, test_parse_openai_responses.STREAM),
+    scripted.GPT: ("openai-chat:gpt-5-mini", ask_chat, SSE, test_parse_openai_chat.STREAM),
+    scripted.GEMINI: ("google:gemini-3-flash-preview", ask_gemini, SSE, test_parse_gemini.STREAM),
+    scripted.CONVERSE: (
+        "bedrock:us.anthropic.claude-sonnet-4-5-20250929-v1:0",
+        ask_converse,
+        FRAMES,
+        test_parse_bedrock.STREAM,
+    ),
+}
+
+
+def check_stream(stage, at, data):
+    """One stream, read by the SDK over the socket and by our parser."""
+    model, ask, media_type, _ = READERS[at]
+    stage.rest()
+    stage.canned = Said(media_type, completed(data))
+    theirs = ask(stage.client(model, lambda: SDKS[model][0](stage)), model.partition(":")[2], True)
+    assert theirs == as_told(listen(resolve(model).api, stage.canned), theirs)
+    return theirs
+
+
+@pytest.mark.parametrize("at", READERS)
+def test_the_stream_that_our_parser_is_tested_with_says_the_same_to_the_sdk(at, stage):
+    heard = check_stream(stage, at, READERS[at][3])
+    assert heard.calls[0][1:2] == ("draw",)
+    assert "kiwi 🥝" in heard.text
+
+
+@pytest.mark.parametrize("why", ["end", "length", "filtered"])
+@pytest.mark.parametrize("at", READERS)
+def test_each_reason_to_end_is_heard_by_both(at, why, stage):
+    data = scripted.say("Hi", stop=getattr(scripted.STOPS[at], why), model=at, thought="Hm.")
+    assert check_stream(stage, at, data).stop == {"filtered": "refusal"}.get(why, why)
+
+
+WORDS = st.text(st.characters(codec="utf-8", exclude_characters="\0"), max_size=40)
+GIVEN = st.dictionaries(
+    WORDS, st.recursive(st.none() | st.booleans() | st.integers(-9, 9) | WORDS, st.lists, max_leaves=4)
+)
+CALLS = st.lists(st.tuples(st.sampled_from(["find", "draw_2"]), GIVEN.map(json.dumps)), max_size=3)
+
+
+def number(calls):
+    return [(f"call{at:05}", *call) for at, call in enumerate(calls)]
+
+
+@settings(max_examples=15, deadline=None, derandomize=True)
+@given(text=WORDS.filter(str.strip), calls=CALLS, at=st.sampled_from([*READERS]))
+def test_whatever_a_script_says_is_heard_alike(theatre, text, calls, at):
+    check_stream(theatre, at, scripted.say(text, *number(calls), model=at))
+
+
+@settings(max_examples=15, deadline=None, derandomize=True)
+@given(
+    text=WORDS.filter(str.strip),
+    calls=CALLS,
+    cut=st.booleans(),
+    asked=st.tuples(st.sampled_from([*SDKS]), st.booleans()),
+)
+def test_whatever_a_house_says_is_heard_alike(theatre, text, calls, cut, asked):
+    theatre.rest()
+    theatre.reply = Reply(text, () if cut else tuple(Call(*call) for call in number(calls)), cut=cut)
+    heard = perform(theatre, *asked)
+    assert heard == as_told(listen(resolve(asked[0]).api, theatre.said()), heard)
+
+
+# The command line, at the five houses in process.
+
+
+@pytest.mark.parametrize("api", ANSWERS)
+def test_ask_tells_number_place_and_hash_of_a_pdf_for_every_api(api, tmp_path):
+    done = run(tmp_path, "ask", "/read_file path=invoice.pdf", "-m", f"inspector:{api}")
+    digest = hashlib.sha256((SAMPLES / "invoice.pdf").read_bytes()).hexdigest()
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "- document 1: invoice.pdf, from tool read_file (call " in done.stdout
+    assert PLACES[api] in done.stdout
+    assert f"application/pdf, 1,795 bytes, sha256 {digest}\n" in done.stdout
+
+
+PLACES = {
+    "anthropic-messages": ", at messages.2.content.0.content.1\n",
+    "openai-chat": "in the user message, at messages[3].content[1]\n",
+    "openai-responses": ", at input[2].output[1]\n",
+    "gemini": ", at contents[2].parts[0].function_response.parts[0]\n",
+    "bedrock-converse": "in the user message, at messages.4.content.1\n",
+}

@@ -82,6 +82,23 @@ def test_a_reset_comes_after_so_many_bytes(api, at):
     assert (got.status, len(got.data)) == (200, at)
 
 
+@pytest.mark.parametrize("fault", [reset(100), hang_up()])
+def test_a_reset_is_one_for_the_socket_too(fault):
+    path, body, key = PLAIN["openai-chat"]
+    sent = json.dumps(body)
+    head = f"POST {path} HTTP/1.1\r\nHost: x\r\nAuthorization: {key['authorization']}\r\nContent-Length: {len(sent)}\r\n\r\n"
+
+    async def play():
+        async with Standin([fault]) as standin:
+            reader, writer = await asyncio.open_connection("127.0.0.1", standin.port)
+            writer.write((head + sent).encode())
+            with pytest.raises(ConnectionResetError):
+                await reader.read()
+            writer.close()
+
+    asyncio.run(play())
+
+
 @each_api
 @pytest.mark.parametrize("at", [0, 1, 100, "half"])
 def test_a_clean_end_comes_after_so_many_bytes(api, at):

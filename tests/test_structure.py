@@ -44,6 +44,7 @@ MAY = {
         "providers",
         "history",
         "attachments",
+        "settings",
     },
     "agent.builtin": {"agent", "content", "files", "errors", "collect", "media"},
     "rendering": {
@@ -58,9 +59,11 @@ MAY = {
         "files",
         "history",
         "records",
+        "settings",
         "wire",
     },
     "samples": set(),
+    "settings": {"capabilities", "errors"},
 }
 PURE = (
     "errors",

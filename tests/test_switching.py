@@ -38,9 +38,10 @@ BELOW = {
     "azure": "azure/openai/v1",
     "azure-chat": "azure/openai/v1",
     "groq": "groq/openai/v1",
+    "cohere": "cohere/compatibility/v1",
     **{
         name: f"{name}/v1"
-        for name in ("xai", "openrouter", "mistral", "cohere", "ollama", "vllm", "llamacpp", "lmstudio")
+        for name in ("xai", "openrouter", "mistral", "ollama", "vllm", "llamacpp", "lmstudio")
     },
 }
 AT_HOME = {

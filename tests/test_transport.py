@@ -29,6 +29,7 @@ class Post:
     pieces: tuple = (b"one ", b"two")
     more: int = 0
     headers: dict = field(default_factory=lambda: {"authorization": f"Bearer {KEY}"})
+    method: str = "POST"
 
     @property
     def size(self):

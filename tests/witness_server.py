@@ -171,3 +171,169 @@ def hear(fold: Fold) -> Heard:
     calls = [part for part in draft.parts if hasattr(part, "arguments")]
     told = tuple((call.call_id, call.tool, json.loads(call.arguments)) for call in calls)
     return Heard(text, told, draft.stop, fold.usage)
+
+
+# How each SDK asks, and what it heard.
+
+
+def send_claude(client, stream, **call):
+    if not stream:
+        return client.messages.create(**call)
+    with client.messages.stream(**call) as answer:
+        return answer.get_final_message()
+
+
+CLAUDE_STOPS = {"end_turn": "end", "tool_use": "tool_calls", "max_tokens": "length", "refusal": "refusal"}
+
+
+def hear_claude(message):
+    text = "".join(block.text for block in message.content if block.type == "text")
+    calls = tuple((block.id, block.name, block.input) for block in message.content if block.type == "tool_use")
+    told = message.usage
+    cached, written = told.cache_read_input_tokens or 0, told.cache_creation_input_tokens or 0
+    usage = Usage(told.input_tokens + cached + written, told.output_tokens, cached, written)
+    return Heard(text, calls, CLAUDE_STOPS[message.stop_reason], usage)
+
+
+def send_responses(client, stream, **call):
+    if not stream:
+        return client.responses.create(**call)
+    with client.responses.stream(**call) as answer:
+        # Its own `get_final_response` knows of no other end than "completed".
+        *_, last = answer
+    return last.response
+
+
+RESPONSES_STOPS = {"max_output_tokens": "length", "content_filter": "refusal"}
+
+
+def hear_response(response):
+    calls = tuple(
+        (item.call_id, item.name, json.loads(item.arguments))
+        for item in response.output
+        if item.type == "function_call"
+    )
+    told, prompt, answer = response.usage, response.usage.input_tokens_details, response.usage.output_tokens_details
+    cached, written = (prompt.cached_tokens, prompt.cache_write_tokens or 0) if prompt else (0, 0)
+    usage = Usage(told.input_tokens, told.output_tokens, cached, written, answer.reasoning_tokens if answer else 0)
+    why = response.incomplete_details and RESPONSES_STOPS[response.incomplete_details.reason]
+    return Heard(response.output_text, calls, why or ("tool_calls" if calls else "end"), usage)
+
+
+def send_chat(client, stream, **call):
+    from openai.lib.streaming.chat import ChatCompletionStreamState
+
+    if not stream:
+        return client.chat.completions.create(**call)
+    state = ChatCompletionStreamState()
+    with client.chat.completions.create(**call, stream=True, stream_options={"include_usage": True}) as answer:
+        for chunk in answer:
+            state.handle_chunk(chunk)
+    return state.current_completion_snapshot
+
+
+CHAT_STOPS = {"stop": "end", "tool_calls": "tool_calls", "length": "length", "content_filter": "refusal"}
+
+
+def hear_chat(completion):
+    choice, told = completion.choices[0], completion.usage
+    calls = tuple(
+        (call.id, call.function.name, json.loads(call.function.arguments or "{}"))
+        for call in choice.message.tool_calls or ()
+    )
+    prompt, answer = getattr(told, "prompt_tokens_details", None), getattr(told, "completion_tokens_details", None)
+    cached, reasoning = getattr(prompt, "cached_tokens", 0) or 0, getattr(answer, "reasoning_tokens", 0) or 0
+    cost = getattr(told, "cost", None)
+    usage = Usage(told.prompt_tokens, told.completion_tokens, cached, reasoning_tokens=reasoning, cost=cost)
+    return Heard(choice.message.content or "", calls, CHAT_STOPS[choice.finish_reason], usage)
+
+
+def hear_chunks(chunks, usage_of):
+    """For SDKs that leave it to their caller to gather the chunks."""
+    choices = [chunk.choices[0] for chunk in chunks if chunk.choices]
+    calls = {}
+    for piece in (piece for choice in choices for piece in choice.delta.tool_calls or ()):
+        call = calls.setdefault(piece.index, ["", "", ""])
+        call[0] = call[0] or piece.id or ""
+        call[1] += piece.function.name or ""
+        call[2] += piece.function.arguments or ""
+    text = "".join(choice.delta.content or "" for choice in choices)
+    told = next(usage for chunk in reversed(chunks) if (usage := usage_of(chunk)))
+    stop = next(choice.finish_reason for choice in choices if choice.finish_reason)
+    told_calls = tuple((call_id, tool, json.loads(arguments)) for call_id, tool, arguments in calls.values())
+    return Heard(text, told_calls, CHAT_STOPS[stop], Usage(told.prompt_tokens, told.completion_tokens))
+
+
+def send_gemini(client, stream, **call):
+    if not stream:
+        return hear_gemini([client.models.generate_content(**call)])
+    return hear_gemini([*client.models.generate_content_stream(**call)])
+
+
+GEMINI_STOPS = {"STOP": "end", "MAX_TOKENS": "length", "SAFETY": "refusal"}
+
+
+def hear_gemini(chunks):
+    candidates = [candidate for chunk in chunks for candidate in chunk.candidates or ()]
+    parts = [part for one in candidates if one.content for part in one.content.parts or ()]
+    text = "".join(part.text for part in parts if part.text and not part.thought)
+    made = [part.function_call for part in parts if part.function_call]
+    calls = tuple((call.id or "", call.name, call.args or {}) for call in made)
+    told = next(chunk.usage_metadata for chunk in reversed(chunks) if chunk.usage_metadata)
+    reason = next(one.finish_reason.name for one in reversed(candidates) if one.finish_reason)
+    thoughts = told.thoughts_token_count or 0
+    counts = {one.modality.value.lower(): one.token_count for one in told.prompt_tokens_details or ()}
+    modalities = {kind: count for kind, count in counts.items() if count and kind != "modality_unspecified"}
+    usage = Usage(
+        told.prompt_token_count or 0,
+        (told.candidates_token_count or 0) + thoughts,
+        told.cached_content_token_count or 0,
+        reasoning_tokens=thoughts,
+        modalities=modalities,
+    )
+    stop = GEMINI_STOPS[reason]
+    return Heard(text, calls, "tool_calls" if calls and stop == "end" else stop, usage)
+
+
+def send_converse(client, stream, **call):
+    if not stream:
+        return hear_converse(client.converse(**call))
+    return hear_converse(gather_converse(client.converse_stream(**call)["stream"]))
+
+
+CONVERSE_STOPS = {
+    "end_turn": "end",
+    "tool_use": "tool_calls",
+    "max_tokens": "length",
+    "guardrail_intervened": "refusal",
+}
+
+
+def gather_converse(events):
+    """botocore leaves it to its caller to gather the events."""
+    blocks, told = {}, {}
+    for event in events:
+        match event:
+            case {"contentBlockStart": {"contentBlockIndex": at, "start": {"toolUse": use}}}:
+                blocks[at] = {"toolUse": {**use, "input": ""}}
+            case {"contentBlockDelta": {"contentBlockIndex": at, "delta": {"text": words}}}:
+                blocks[at] = {"text": blocks.get(at, {"text": ""})["text"] + words}
+            case {"contentBlockDelta": {"contentBlockIndex": at, "delta": {"toolUse": {"input": piece}}}}:
+                blocks[at]["toolUse"]["input"] += piece
+            case {"messageStop": ending} | {"metadata": ending}:
+                told |= ending
+    for block in blocks.values():
+        if "toolUse" in block:
+            block["toolUse"]["input"] = json.loads(block["toolUse"]["input"] or "{}")
+    return {**told, "output": {"message": {"content": [blocks[at] for at in sorted(blocks)]}}}
+
+
+def hear_converse(answer):
+    content = answer["output"]["message"]["content"]
+    text = "".join(block.get("text", "") for block in content)
+    uses = [block["toolUse"] for block in content if "toolUse" in block]
+    calls = tuple((use["toolUseId"], use["name"], use["input"]) for use in uses)
+    told = answer["usage"]
+    cached, written = told.get("cacheReadInputTokens", 0), told.get("cacheWriteInputTokens", 0)
+    usage = Usage(told["inputTokens"] + cached + written, told["outputTokens"], cached, written)
+    return Heard(text, calls, CONVERSE_STOPS[answer["stopReason"]], usage)

@@ -32,6 +32,7 @@ from showandtell.given import WrongUsage
 from showandtell.rendering import explain as explain_files
 from showandtell.rendering import render as render_request
 from showandtell.samples import folder as samples
+from showandtell.settings import all_overrides
 
 #: DEL and the C1 controls, which JSON allows as they are.
 CONTROLS = {code: f"\\u{code:04x}" for code in range(0x7F, 0xA0)}
@@ -203,7 +204,7 @@ def matrix(
     json: AsJson = False,
 ) -> None:
     """Print what becomes of each kind of file, for every model we know."""
-    rows = table.matrix()
+    rows = table.matrix(all_overrides())
     typer.echo(table.to_json(rows) if json else table.markdown(rows))
     _ = markdown  # the plain form is Markdown, which reads well in a terminal, too
 

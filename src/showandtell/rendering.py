@@ -14,7 +14,6 @@ from showandtell.agent.tools import Tool, by_name
 from showandtell.attachments.load import load_now
 from showandtell.attachments.shelf import Shelf
 from showandtell.capabilities.cells import Cell, Target
-from showandtell.capabilities.resolve import resolve
 from showandtell.collect import ToolResult, result_draft
 from showandtell.content import Draft, History, ToolCall
 from showandtell.delivery.plan import plan, refuse
@@ -24,6 +23,7 @@ from showandtell.errors import BadInput
 from showandtell.files import Known
 from showandtell.history.memory import MemoryConversation
 from showandtell.records import check
+from showandtell.settings import find_target
 from showandtell.wire.body import Request, compose
 from showandtell.wire.options import Effort, Options, choose
 
@@ -46,7 +46,7 @@ def render(
     extra: Mapping[str, Any] | None = None,
     stream: bool = False,
     strict: bool = False,
-    overrides: Sequence[Cell] = (),
+    overrides: Sequence[Cell] | None = None,
     shelf: Shelf | None = None,
 ) -> Request:
     """The request that shows these messages to this model: `.kwargs()` for its SDK, `.json()` for REST, `.receipts`.
@@ -56,7 +56,7 @@ def render(
     Raises `UnsupportedFile` where a file of the newest user message can't be shown (with `strict`, any file),
     `UnknownModel`, `BadConversation`. Give the same `shelf` again and files are not proved twice.
     """
-    target = resolve(model, overrides)
+    target = find_target(model, overrides)
     options = choose(
         instructions=_instructions(messages, instructions),
         tools=[tool.spec for tool in by_name(tools).values()],
@@ -79,11 +79,11 @@ def explain(
     *,
     model: str,
     strict: bool = False,
-    overrides: Sequence[Cell] = (),
+    overrides: Sequence[Cell] | None = None,
     shelf: Shelf | None = None,
 ) -> tuple[Receipt, ...]:
     """What the model would be given of each file, and why; refused files are told, not raised."""
-    target = resolve(model, overrides)
+    target = find_target(model, overrides)
     return plan_now(settle(messages, shelf), target, Policy(strict=strict)).receipts
 
 
@@ -130,7 +130,7 @@ def render_results(
     *,
     model: str,
     strict: bool = False,
-    overrides: Sequence[Cell] = (),
+    overrides: Sequence[Cell] | None = None,
     shelf: Shelf | None = None,
     first_number: int = 1,
 ) -> RenderedResults:
@@ -141,7 +141,7 @@ def render_results(
     `first_number` is the number of their first file, for programs that count files over a whole conversation.
     Raises `UnsupportedFile` with `strict`, and `BadValue` for a value that can't be shown.
     """
-    target = resolve(model, overrides)
+    target = find_target(model, overrides)
     pairs = _pairs(results)
     if target.api == "gemini" and not all(call.tool for call, _ in pairs):
         raise BadInput(f"{target.name} wants the tool's name: give ToolCall(call_id, tool, arguments)")

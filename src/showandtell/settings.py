@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 
-from showandtell.capabilities.cells import Cell
+from showandtell.capabilities.cells import Cell, Target
 from showandtell.capabilities.overrides import merge_overrides, read_all, select
 from showandtell.capabilities.resolve import resolve
 from showandtell.errors import BadInput
@@ -38,6 +38,11 @@ def user_overrides(model: str, environ: Mapping[str, str] = os.environ) -> tuple
     """The person's own cells for `provider:model`; none where there is no file. `BadInput` names a broken one."""
     found = all_overrides(environ)
     return select(found, resolve(model).name) if found else ()
+
+
+def find_target(model: str, overrides: Sequence[Cell] | None = None) -> Target:
+    """`resolve` with the given cells before the table's; None: those that the person's own eye tests have taught."""
+    return resolve(model, user_overrides(model) if overrides is None else overrides)
 
 
 def all_overrides(environ: Mapping[str, str] = os.environ) -> dict[str, tuple[Cell, ...]]:

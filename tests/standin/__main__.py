@@ -12,11 +12,9 @@ import signal
 import sys
 from collections.abc import Sequence
 
-from .blindness import RECORDED_BLINDNESS, Blindness, blind
+from .blindness import KINDS, RECORDED_BLINDNESS, Blindness, blind
 from .faults import FAULTS, read_planned
 from .server import Standin
-
-KINDS = ("image", "document", "audio", "video")
 
 
 def read_blindness(text: str) -> Blindness:
@@ -26,7 +24,7 @@ def read_blindness(text: str) -> Blindness:
     house, colon, kind = text.partition(":")
     if not colon or kind not in {"", *KINDS}:
         raise ValueError(text)
-    return blind(house=house, kinds=[kind] if kind else [], name=text)
+    return blind(house=house, kinds=[one for one in KINDS if one == kind], name=text)
 
 
 def read_arguments(arguments: Sequence[str]) -> argparse.Namespace:

@@ -111,6 +111,8 @@ def check_header(base: str, sent: Incoming) -> None:
     """One header with one key; Anthropic wants its version besides, and Google's key may not be in the address."""
     header, key = KEYS[base]
     said = sent.headers.get(header, "")
+    if base == "anthropic" and not said:  # anthropic 2.12 sends a key as a bearer's
+        said = sent.headers.get("authorization", "").removeprefix("Bearer ")
     if base == "google" and "key=" in sent.query:
         raise KEY_IN_ADDRESS
     if not said and base in MISSING_KEY:
@@ -169,7 +171,7 @@ def sign_again(sent: Incoming, region: str, names: list[str]) -> str:
     request = AWSRequest(method="POST", url=url, headers=headers, data=sent.body)
     signer = SigV4Auth(Credentials(AWS_KEY, AWS_SECRET), "bedrock", region)
     request.context["timestamp"] = sent.headers["x-amz-date"]
-    return signer.signature(signer.string_to_sign(request, signer.canonical_request(request)), request)
+    return str(signer.signature(signer.string_to_sign(request, signer.canonical_request(request)), request))
 
 
 def _denied(words: str, kind: str) -> Refusal:

@@ -18,6 +18,7 @@ from showandtell.inspector.stream_gemini import count_modalities
 from .frames import Event, find, put
 
 Kind: TypeAlias = Literal["image", "document", "audio", "video"]
+KINDS: tuple[Kind, ...] = ("image", "document", "audio", "video")
 #: "bytes": any file; "reference": one that came as an address or an id; "words": base64 in the words of a result.
 Shape: TypeAlias = Literal["bytes", "reference", "words"]
 BASE64 = re.compile(r"[A-Za-z0-9+/_-]{200,}={0,2}")

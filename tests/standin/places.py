@@ -25,8 +25,6 @@ BASES = {
     "lmstudio": "/lmstudio/v1",
     "litellm": "/litellm",
 }
-#: What a host's own address has in its path and the inspector's house leaves out.
-ALIASES = (("/cohere/compatibility/v1/", "/cohere/v1/"),)
 #: Where a service account's key is exchanged for a token.
 TOKEN_PATH = "/oauth/token"  # noqa: S105 - a path
 
@@ -38,14 +36,6 @@ def base_of(house: str) -> str:
 
 def name_variable(house: str) -> str:
     return f"SHOWANDTELL_{house.upper().replace('-', '_')}_BASE_URL"
-
-
-def find_path(path: str) -> str:
-    """A path as the inspector's houses know it."""
-    for real, ours in ALIASES:
-        if path.startswith(real):
-            return ours + path.removeprefix(real)
-    return path
 
 
 def find_api(path: str) -> Api:

@@ -24,7 +24,7 @@ from .auth import KEY_VARIABLES, ON_AWS, TOKEN, check_key, make_account
 from .blindness import Blindness, look_away
 from .faults import Fault, Planned, read_fault
 from .ledger import Received, list_sights, redact
-from .places import BASES, TOKEN_PATH, base_of, find_path, name_variable
+from .places import BASES, TOKEN_PATH, base_of, name_variable
 from .plans import Plan
 from .recorded import RECORDED, Rejection, check_recorded
 
@@ -114,7 +114,7 @@ class Standin:
         if path == TOKEN_PATH:
             return web.json_response({"access_token": TOKEN, "expires_in": 3600, "token_type": "Bearer"})
         headers = {name.lower(): value for name, value in request.headers.items()}
-        exchange = _Exchange(find_house(find_path(path))[0], Incoming(path, query, headers, b""))
+        exchange = _Exchange(find_house(path)[0], Incoming(path, query, headers, b""))
         answer = await self._answer(exchange, request)
         self.ledger.append(_note(exchange, answer.status))
         is_struck = exchange.fault is not None and (answer.status == 200 or exchange.fault.instead is not None)
@@ -136,10 +136,9 @@ class Standin:
         if exchange.fault is not None and exchange.fault.instead is not None:
             made = exchange.fault.instead(house)
             return Answer(made.status, made.headers, give(made.body))
-        known = Incoming(find_path(incoming.path), incoming.query, incoming.headers, incoming.body)
-        answer = await serve(known, self._mind_of(exchange))
+        answer = await serve(incoming, self._mind_of(exchange))
         recounted = exchange.seen if exchange.is_recounted else None
-        return await respell(answer, house, known.path, exchange.fault, recounted)
+        return await respell(answer, house, incoming.path, exchange.fault, recounted)
 
     def _choose(self, exchange: _Exchange, method: str) -> Fault | None:
         """Let a request in, and say what goes wrong with it. Raises `Refusal`."""

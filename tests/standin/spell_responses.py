@@ -77,7 +77,7 @@ def _leave_open(event: Event) -> Event:
 
 def _refuse(event: Event) -> Event:
     data = event.data or {}
-    kind = REFUSALS.get(data["type"], data["type"])
+    kind = REFUSALS.get(data["type"]) or str(data["type"])
     if kind == "response.refusal.done":
         data = {
             **{key: value for key, value in data.items() if key not in {"text", "logprobs"}},

@@ -16,9 +16,9 @@ from msgspec import structs
 from showandtell.agent.decide import Limits
 from showandtell.agent.loop import Loop, Memory, last_text
 from showandtell.agent.tools import Tool, by_name
+from showandtell.agent.uploading import Sharing, Sign, drop_uploads
 from showandtell.attachments.shelf import MAX_FILE_BYTES, Shelf
 from showandtell.capabilities.cells import Cell, Target
-from showandtell.capabilities.resolve import resolve
 from showandtell.collect import collect
 from showandtell.content import Approval, Draft, File, Message, Reader
 from showandtell.delivery.values import Policy, Receipt
@@ -30,6 +30,7 @@ from showandtell.providers.exchange import Exchange
 from showandtell.providers.retry import Patience
 from showandtell.providers.rows import connect, locate
 from showandtell.providers.transport import Transport
+from showandtell.settings import find_target
 from showandtell.wire.options import Effort, choose
 
 #: How many events may wait for their reader before the next read of the network; a read gives a few hundred at most.
@@ -44,7 +45,10 @@ class Agent:
     `max_tokens_in_all` and `max_seconds` bound a run; `patience` says how often a busy provider is asked again.
 
     The provider is reached by `client` (an SDK's own), else by `base_url`, `api_key` and `headers`, else by the
-    variables of the environment. `async with agent:` keeps its connections open from run to run; else each run has its own.
+    variables of the environment. `async with agent:` keeps its connections from run to run; else each run has its own.
+
+    Files go into requests as bytes. `uploads` lets large ones go to the provider's store once, and by id from then on;
+    `links` (a function from a file's facts to a URL) lets the provider fetch them: both leave data with others.
     """
 
     def __init__(
@@ -63,10 +67,13 @@ class Agent:
         max_tokens_in_all: int | None = None,
         max_seconds: float | None = None,
         patience: Patience | None = None,
+        uploads: bool = False,
+        links: Sign | None = None,
+        expected_steps: int = 5,
         strict: bool = False,
         focus: int | None = None,
         max_file_bytes: int = MAX_FILE_BYTES,
-        overrides: Sequence[Cell] = (),
+        overrides: Sequence[Cell] | None = None,
         client: object = None,
         base_url: str | None = None,
         api_key: str | None = None,
@@ -76,7 +83,7 @@ class Agent:
     ) -> None:
         if max_steps < 1:
             raise BadInput("max_steps must be at least 1: it counts model calls")
-        self.target = aim(resolve(model, overrides), client)
+        self.target = aim(find_target(model, overrides), client)
         self.transport = transport or Transport()
         self.tools = by_name(tools)
         self.options = choose(
@@ -93,7 +100,15 @@ class Agent:
         asking = frozenset(tool.name for tool in self.tools.values() if tool.approval)
         self.limits = Limits(max_steps, asking, max_tokens_in_all, max_seconds)
         self.patience = patience or Patience()
-        self.policy = Policy(strict=strict, focus=focus, cache=True)
+        self.policy = Policy(
+            strict=strict,
+            focus=focus,
+            cache=True,
+            uploads=uploads,
+            links=links is not None,
+            expected_steps=expected_steps,
+        )
+        self.sharing = Sharing(links)
         self.max_file_bytes = max_file_bytes
         self._connect = partial(
             reach, client=client, base_url=base_url, api_key=api_key, headers=headers, transport=self.transport
@@ -118,6 +133,11 @@ class Agent:
     def conversation(self) -> MemoryConversation:
         """A new conversation, to be given to several runs."""
         return MemoryConversation(Shelf(max_file_bytes=self.max_file_bytes))
+
+    async def delete_uploads(self, conversation: MemoryConversation) -> tuple[str, ...]:
+        """Delete every upload of a conversation at the provider; gives what is still there, and why."""
+        async with self.transport:
+            return await drop_uploads(conversation, self.target, lambda: self.exchange, self.patience)
 
     def run(
         self,
@@ -248,6 +268,7 @@ class Run:
             emit=tell,
             drain=self._drain,
             patience=agent.patience,
+            sharing=agent.sharing,
         )
 
     @property

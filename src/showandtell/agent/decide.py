@@ -7,7 +7,7 @@ from typing import TypeAlias
 
 from msgspec import Struct
 
-from showandtell.content import Approval, Message, ToolCall
+from showandtell.content import Approval, Message, Opaque, ToolCall
 from showandtell.delivery.values import View
 from showandtell.events.types import Status
 
@@ -104,12 +104,17 @@ def decide(view: View, limits: Limits, tokens: int = 0) -> Next:
     if unanswered:
         return Close(unanswered, BUDGET) if is_spent else _open(unanswered, steps, limits, since.answers)
     if not calls:
-        return Over("complete") if last.parts else Over("incomplete", "empty")
+        return Over("complete") if says_something(last) else Over("incomplete", "empty")
     if is_spent:
         return Over("incomplete", "budget")
     if steps >= limits.max_steps:
         return Over("incomplete", "steps")
     return AskModel(steps + 1, forbid_tools=steps + 1 >= limits.max_steps)
+
+
+def says_something(message: Message) -> bool:
+    """Whether anybody gets anything from a message: what a provider alone can read is nothing."""
+    return any(not isinstance(part, Opaque) for part in message.parts)
 
 
 def _open(calls: tuple[ToolCall, ...], steps: int, limits: Limits, answers: dict[str, Approval]) -> Next:

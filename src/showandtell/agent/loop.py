@@ -231,7 +231,7 @@ class Loop:
 
     async def listen(self, step: int, request: Request) -> None:
         """Send, parse, fold, store. Raises `ProviderError`, having kept what was said before."""
-        ids, fold = CallIds(self.call_ids), Fold(self.target.provider)
+        ids, fold = CallIds(self.call_ids), Fold(self.target.signer)
         early: Stop | None = "error"
         try:
             asked = persist(allow_ids(self.connect(), request), request, self.patience, self.emit)

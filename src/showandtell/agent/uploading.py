@@ -44,7 +44,7 @@ Sign: TypeAlias = Callable[[Facts], str | Link]
 
 @dataclass(frozen=True, slots=True)
 class Sharing:
-    """How files leave without their bytes in the request: by the program's links, as long as the clock lets them live."""
+    """How files leave without their bytes in a request: the program's links, and the clock by which they die."""
 
     link: Sign | None = None
     clock: Callable[[], float] = time.time

@@ -107,6 +107,7 @@ class Dialect(Struct, frozen=True):
     stream_usage: whether openai-chat must be asked for a stream's tokens; SDKs of others don't know the field.
     extra_body: whether the host's SDK takes fields of its own API under `extra_body`.
     system_role: the role of openai-chat's instructions.
+    bare_audio: whether openai-chat's `input_audio` is base64 alone (Mistral), without its format beside it.
     mark: the field by which an openai api ends a cached prefix on a part; None: the host finds prefixes by itself.
     thoughts: whether a bedrock-converse model takes signed reasoning back, its own or that of another on this host.
     """
@@ -123,6 +124,7 @@ class Dialect(Struct, frozen=True):
     stream_usage: bool = True
     extra_body: bool = True
     system_role: Literal["system", "developer"] = "system"
+    bare_audio: bool = False
     mark: Literal["prompt_cache_breakpoint", "cache_control"] | None = None
     thoughts: bool = True
 

@@ -124,7 +124,7 @@ MISTRAL = Family(
         *cells("unproven", USER, PDF, "mistralai 3.7 types: file by id", forms=("file_id",)),
     ),
     order=MISTRAL_ORDER,
-    dialect=Dialect(document="document_url", stream_usage=False, extra_body=False),
+    dialect=Dialect(document="document_url", stream_usage=False, extra_body=False, bare_audio=True),
 )
 VOXTRAL = replace(
     MISTRAL,

@@ -17,8 +17,8 @@ Status: TypeAlias = Literal["complete", "incomplete", "refused", "error", "waiti
 class Usage(Struct, frozen=True):
     """Tokens of one or more steps, as the provider counts them; a number that it doesn't tell is 0.
 
-    input_tokens: the whole prompt, cached tokens included. cached_tokens: those of it read from a cache; written_tokens:
-        those written to one. output_tokens: the whole answer, reasoning_tokens included.
+    input_tokens: the whole prompt, cached tokens included. cached_tokens: those of it read from a cache;
+        written_tokens: those written to one. output_tokens: the whole answer, reasoning_tokens included.
     modalities: the prompt's tokens by what they stand for, "text", "image", "document", "audio", "video", where told.
     cost: US dollars, where the provider says so.
     """

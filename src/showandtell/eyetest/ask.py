@@ -169,7 +169,7 @@ async def is_refused(line: Line, route: Route, error: ProviderError) -> bool:
 
 async def listen(line: Line, request: Request) -> Heard:
     """Send, and gather the whole answer. Raises `ProviderError`."""
-    fold = Fold(line.target.provider)
+    fold = Fold(line.target.signer)
     async with aclosing(persist(line.exchange, request, line.patience, lambda _: None)) as batches:
         async for batch in batches:
             fold.add(batch)

@@ -63,6 +63,7 @@ class Gathered:
     url: str
     headers: Mapping[str, str] = field(repr=False)
     data: bytes = field(repr=False)
+    method: str = "POST"
 
     @property
     def size(self) -> int:

@@ -374,7 +374,7 @@ HOSTS = (
     Host("groq", f"/openai{V1}", GROQ, written.GROQ, written.spell_groq),
     Host("openrouter", V1, OPENROUTER, written.OPENROUTER, written.spell_openrouter),
     Host("mistral", V1, MISTRAL, written.MISTRAL, written.spell_mistral),
-    Host("cohere", V1, COHERE, PLAIN, written.spell_message),
+    Host("cohere", f"/compatibility{V1}", COHERE, PLAIN, written.spell_message),
     Host("ollama", V1, OLLAMA, written.OLLAMA),
     Host("vllm", V1, VLLM, written.VLLM, written.spell_vllm),
     Host("llamacpp", V1, VLLM, written.LLAMACPP, written.spell_llamacpp),

@@ -42,6 +42,7 @@ class Outgoing:
     url: str
     headers: Mapping[str, str] = field(repr=False)
     request: Request = field(repr=False)
+    method: str = "POST"
 
     @property
     def size(self) -> int:

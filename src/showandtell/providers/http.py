@@ -9,7 +9,12 @@ from typing import Protocol, TypeAlias
 
 
 class HttpRequest(Protocol):
-    """A POST: `size` is the exact content-length, `body()` gives the bytes anew for each try."""
+    """A request, nearly always a POST: `size` is its exact content-length, `body()` the bytes anew for each try."""
+
+    @property
+    def method(self) -> str:
+        """What is asked for: a POST, but where files at a provider are looked after."""
+        ...
 
     @property
     def url(self) -> str:

@@ -176,10 +176,11 @@ class Session:
         UPLOAD.set(upload)
         try:
             async with asyncio.timeout(None) as upload.deadline:
-                response = await self.client.post(
+                response = await self.client.request(
+                    request.method,
                     # What is percent-encoded in a path was signed so, and is not to be spelt another way.
                     URL(request.url, encoded=True),
-                    data=upload,
+                    data=upload if request.size else None,
                     headers={**request.headers, "content-length": str(request.size)},
                     proxy=proxy,
                     ssl=self.tls if any(one.startswith("https:") for one in (request.url, proxy or "")) else True,

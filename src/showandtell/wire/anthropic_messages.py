@@ -26,6 +26,8 @@ MAX_TOKENS = 8192
 IMAGES = frozenset({"image/png", "image/jpeg", "image/gif", "image/webp"})
 #: The api has no word below "low".
 EFFORTS = {"none": "low", "minimal": "low"}
+#: The version of the api that our bodies are written in.
+VERSION = "2023-06-01"
 #: Hosts that want the model in the URL and the api's version in the body.
 VERSIONS = {"anthropic-bedrock": "bedrock-2023-05-31", "anthropic-vertex": "vertex-2023-10-16"}
 
@@ -90,11 +92,14 @@ def marked(items: Sequence[Tree], target: Target) -> list[Tree]:  # noqa: ARG001
 def kwargs(body: dict[str, Any], target: Target, options: Options) -> dict[str, Any]:
     """What `client.messages.create` takes: what only `extra` says, and what the SDK has no word for, in `extra_body`.
 
-    anthropic 2.12 has no `temperature`; its Bedrock and Vertex clients move the model and write the version.
+    anthropic 2.12 asks for version 2026-10-21, which has no `temperature`, and which Bedrock refuses for some models:
+    where that matters, the version that our body is written in is said.
     """
     own = {*head(target, replace(options, extra=None)), LIST} - {"temperature", "anthropic_version"}
     asked = {"model": target.model, "stream": True} if options.stream else {"model": target.model}
-    return asked | apart({key: value for key, value in body.items() if key != "anthropic_version"}, own)
+    is_home = target.provider not in VERSIONS
+    said = {"extra_headers": {"anthropic-version": VERSION}} if is_home and options.temperature is not None else {}
+    return asked | apart(body, own) | said
 
 
 def _mark_last(blocks: list[Tree]) -> list[Tree]:

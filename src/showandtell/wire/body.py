@@ -25,8 +25,8 @@ from showandtell.wire.options import Options, ToolSpec
 from showandtell.wire.tree import Segment, Slot, Tree, locate, segments, values
 
 OPEN_SCHEMA = '{"type":"object"}'
-#: A multiple of 3, so that base64 of the pieces is base64 of the whole.
-PIECE = 768 * 1024
+#: A multiple of 3, so that base64 of the pieces is base64 of the whole; small, so that both stay in the cache.
+PIECE = 192 * 1024
 
 
 @dataclass(frozen=True, slots=True)

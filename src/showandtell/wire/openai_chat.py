@@ -155,6 +155,8 @@ def _media(placed: Placed, target: Target) -> Tree:
             return {"type": "image_url", "image_url": {"url": data}}
         case "video", "inline" | "url":
             return {"type": "video_url", "video_url": {"url": data}}
+        case "audio", "inline" if target.dialect.bare_audio:
+            return {"type": "input_audio", "input_audio": Slot(placed)}
         case "audio", "inline" if file.media_type in AUDIO:
             return {"type": "input_audio", "input_audio": {"data": Slot(placed), "format": AUDIO[file.media_type]}}
         case "document" | "text", form:

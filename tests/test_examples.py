@@ -1,0 +1,69 @@
+"""The examples do what they say, on the strict servers."""
+
+import importlib.util
+from pathlib import Path
+
+import pytest
+
+from showandtell import Agent, File, ToolError
+from showandtell.samples import folder
+from standin import Standin
+
+EXAMPLES = Path(__file__).parent.parent / "examples"
+ROWS = pytest.mark.parametrize("row", ["google", "vertex"])
+PAINTER = "gemini-3-pro-image-preview"
+
+
+def load(name):
+    spec = importlib.util.spec_from_file_location(name, EXAMPLES / f"{name}.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+IMAGE_AGENT = load("image_agent")
+
+
+@pytest.fixture
+def anyio_backend():
+    return "asyncio"
+
+
+@pytest.fixture
+async def standin(monkeypatch):
+    async with Standin() as standin:
+        for name, value in (standin.environ() | {"NO_PROXY": "127.0.0.1"}).items():
+            monkeypatch.setenv(name, value)
+        monkeypatch.delenv("GOOGLE_API_KEY", raising=False)
+        yield standin
+
+
+@ROWS
+@pytest.mark.anyio
+async def test_what_an_image_model_draws_is_seen_by_the_agent_that_asked_for_it(row, standin, capsys):
+    run = await IMAGE_AGENT.talk("/draw scene='a kiwi'", "anthropic:claude-sonnet-5", f"{row}:{PAINTER}")
+    assert (run.status, run.receipts[0].delivery) == ("complete", "native")
+    assert "64 x 64 pixels" in capsys.readouterr().out
+    assert [one.house for one in standin.ledger] == ["anthropic", row, "anthropic"]
+    (seen,) = standin.ledger[-1].seen
+    assert seen.sha256 == run.conversation.attachments[1].facts.sha256
+
+
+@pytest.mark.anyio
+async def test_a_drawn_picture_gets_the_next_number_beside_a_persons_file(standin, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    agent = Agent("openai-chat:gpt-5-mini", [IMAGE_AGENT.painter(f"google:{PAINTER}")])
+    run = await agent.ask("/draw scene='another one'", files=[File.from_path(folder() / "kiwi.jpg")])
+    IMAGE_AGENT.keep(run)
+    assert [(file.number, file.media_type) for file in run.files] == [(2, "image/png")]
+    assert [path.read_bytes()[1:4] for path in tmp_path.iterdir()] == [b"PNG"]
+    assert [one.place for one in standin.ledger[-1].seen] == ["user", "user"]
+
+
+@pytest.mark.anyio
+async def test_a_model_that_draws_nothing_is_a_tools_error(standin):
+    with pytest.raises(ToolError, match="drew nothing"):
+        await IMAGE_AGENT.painter("google:gemini-3-flash-preview")("a kiwi")
+    assert len(standin.ledger) == 1
