@@ -5,7 +5,7 @@ export UV_NO_CONFIG := 1
 # The certificates that git and pip trust here, so that a proxy of a company is no obstacle.
 export UV_SYSTEM_CERTS := 1
 
-.PHONY: run setup test lint bench bench-peers docs lock clean
+.PHONY: run setup test torture lint bench bench-peers docs lock clean
 run: setup
 	@.venv/bin/showandtell chat
 
@@ -13,6 +13,10 @@ setup: .venv/.ready
 
 test: .venv/.ready-dev
 	.venv/bin/python -m pytest
+
+# What takes minutes: thousands of faults, cuts at every byte, a real LiteLLM proxy; docs/reliability.md tells its figures.
+torture: .venv/.ready-dev
+	.venv/bin/python -m pytest torture
 
 # Writes the generated parts of the README and of docs/ anew.
 docs: .venv/.ready-dev
@@ -27,6 +31,8 @@ bench: .venv/.ready-dev
 	.venv/bin/python bench/imports.py
 	.venv/bin/python bench/steps.py
 	.venv/bin/python bench/request.py
+	.venv/bin/python bench/wire.py
+	.venv/bin/python bench/stream.py
 
 # Measures other libraries beside ours, each in an environment of its own below bench/.envs.
 bench-peers: .venv/.ready-dev

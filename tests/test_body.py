@@ -15,11 +15,13 @@ from showandtell import BadInput, File, FileChanged, Text, ToolCall, render, ren
 from showandtell.attachments.shelf import Shelf
 from showandtell.capabilities.resolve import resolve
 from showandtell.content import Draft
-from showandtell.delivery.values import Policy
+from showandtell.delivery.values import Placed, Policy
+from showandtell.files import Facts
 from showandtell.history.memory import MemoryConversation
 from showandtell.rendering import plan_now
 from showandtell.wire.body import compose
 from showandtell.wire.options import Options
+from showandtell.wire.tree import Slot, locate
 
 MODELS = (
     "anthropic:claude-sonnet-4-5",
@@ -74,6 +76,14 @@ def test_an_errors_path_leads_to_its_file(model):
     assert [placed.number for placed in request.locate(f"{request.api.LIST}[{index}]")] == [1]
     assert request.locate("model") == ()
     assert request.locate("nothing.known") == ()
+
+
+def test_places_are_found_however_a_provider_counts_and_spells_them():
+    picture = Slot(Placed(1, 1, "a.png", Facts("a" * 64, "image/png", 3), "user"))
+    tree = {"messages": [{"content": ["words"]}, {"content": [{"inlineData": {"data": picture}}, "words"]}]}
+    paths = ["messages.1.content.0.inline_data", "messages.2.member.content.1.member.inlineData", "messages[1]"]
+    assert [len(locate(tree, path)) for path in paths] == [1, 1, 1]
+    assert locate(tree, "messages.2.member.content.2.member") == locate(tree, "messages.0") == ()
 
 
 def test_a_large_file_is_read_in_pieces_that_never_join():

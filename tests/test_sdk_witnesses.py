@@ -28,7 +28,6 @@ from showandtell import Agent, File, render
 from showandtell.capabilities.resolve import resolve
 from showandtell.content import Draft, Text, ToolCall
 from showandtell.events.fold import Fold
-from showandtell.events.types import Usage
 from showandtell.inspector.seen import Call, Reply
 from showandtell.providers.rows import connect
 from showandtell.providers.transport import Transport
@@ -36,7 +35,23 @@ from showandtell.wire.answers import ANSWERS
 from standin import AWS_KEY, AWS_SECRET, KEYS, TOKEN
 from test_cli import SAMPLES, run
 from test_sdks import URL_SAFE, camel
-from witness_server import Heard, Said, environ, hear, key, listen, staged
+from witness_server import (
+    Said,
+    environ,
+    hear,
+    hear_chat,
+    hear_chunks,
+    hear_claude,
+    hear_response,
+    key,
+    listen,
+    send_chat,
+    send_claude,
+    send_converse,
+    send_gemini,
+    send_responses,
+    staged,
+)
 
 KIWI, REPORT, MAP, GUIDE = png(), pdf("one"), png(9, 9), pdf("two")
 SYSTEM, QUESTION, ANSWER, FOUND, NOTHING, NEXT = (
@@ -80,17 +95,14 @@ TALK = [
 
 @pytest.fixture(scope="module")
 def theatre():
-    with staged() as stage:
+    with staged() as stage, pytest.MonkeyPatch.context() as surroundings:
+        for name, value in environ(stage).items():
+            surroundings.setenv(name, value)
         yield stage
 
 
 @pytest.fixture
-def stage(theatre, monkeypatch):
-    for name in ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY"):
-        monkeypatch.delenv(name, raising=False)
-        monkeypatch.delenv(name.lower(), raising=False)
-    for name, value in environ(theatre).items():
-        monkeypatch.setenv(name, value)
+def stage(theatre):
     theatre.rest()
     return theatre
 
@@ -266,13 +278,13 @@ def tool_call(call_id, arguments):
     return {"id": call_id, "type": "function", "function": {"name": "find", "arguments": arguments}}
 
 
-def chat_messages(document=chat_file, role="system", between=()):
+def chat_messages(document=chat_file, between=()):
     calls = [tool_call(ROME, '{"city": "Rome"}'), tool_call(OSLO, '{"city": "Oslo"}')]
     asked, found = [image_url(KIWI)], [image_url(MAP)]
     if document:
         asked, found = [*asked, document(REPORT, "report.pdf")], [*found, document(GUIDE, "guide.pdf")]
     return [
-        {"role": role, "content": SYSTEM},
+        {"role": "system", "content": SYSTEM},
         {"role": "user", "content": [claude_text(QUESTION), *asked]},
         {"role": "assistant", "content": ANSWER, "tool_calls": calls},
         {"role": "tool", "tool_call_id": ROME, "content": FOUND},

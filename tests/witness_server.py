@@ -6,10 +6,9 @@ Both sides tell what they heard in the same words: `Heard`, from an SDK's own ob
 import asyncio
 import itertools
 import json
-import os
 import threading
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 import msgspec
@@ -35,11 +34,6 @@ class Heard(NamedTuple):
     calls: tuple[tuple[str, str, Any], ...]
     stop: str
     usage: Usage
-
-    @property
-    def without_ids(self):
-        """For hosts that leave ids out."""
-        return self._replace(calls=tuple(call[1:] for call in self.calls))
 
 
 class Said(NamedTuple):
@@ -68,7 +62,6 @@ class Stage:
         self.posts: list[Post] = []
         self.standin = Standin(mind=self.mind, doors=[self.door])
         self.clients: dict[str, Any] = {}
-        self.closing = ExitStack()
 
     def mind(self, asked: Asked) -> Reply:
         if self.reply is None:
@@ -137,9 +130,11 @@ def staged() -> Iterator[Stage]:
 
 
 def close(client: Any) -> None:
-    """Every SDK has its own word for the end."""
-    end = getattr(client, "close", None) or client.__exit__
-    end(*((None, None, None) if end.__name__ == "__exit__" else ()))
+    """Every SDK but Mistral's has a word for the end."""
+    if hasattr(client, "close"):
+        client.close()
+    else:
+        client.__exit__(None, None, None)
 
 
 def key(house: str) -> str:
@@ -147,8 +142,8 @@ def key(house: str) -> str:
 
 
 def environ(stage: Stage) -> dict[str, str]:
-    """Variables that lead our own client to the stage, and no proxy in between."""
-    return {**stage.standin.environ(), "NO_PROXY": "127.0.0.1", "no_proxy": "127.0.0.1", "HOME": os.environ["HOME"]}
+    """Variables that lead our own client to the stage, and nobody to a proxy."""
+    return {**stage.standin.environ(), "NO_PROXY": "127.0.0.1", "no_proxy": "127.0.0.1"}
 
 
 def listen(api: str, said: Said) -> Heard:

@@ -81,8 +81,6 @@ class Agent:
         transport: Transport | None = None,
         exchange: Exchange | None = None,
     ) -> None:
-        if max_steps < 1:
-            raise BadInput("max_steps must be at least 1: it counts model calls")
         self.target = aim(find_target(model, overrides), client)
         self.transport = transport or Transport()
         self.tools = by_name(tools)
@@ -97,8 +95,7 @@ class Agent:
             extra=extra,
             stream=True,
         )
-        asking = frozenset(tool.name for tool in self.tools.values() if tool.approval)
-        self.limits = Limits(max_steps, asking, max_tokens_in_all, max_seconds)
+        self.limits = bound(self.tools, max_steps, max_tokens_in_all, max_seconds)
         self.patience = patience or Patience()
         self.policy = Policy(
             strict=strict,
@@ -309,6 +306,15 @@ class Run:
         """The same file, which keeps its conversation, and so its bytes, for as long as anybody holds it."""
         conversation, number = self.conversation, file.number or 0
         return replace(file, source=Reader(lambda: conversation.file(number).open(), size))
+
+
+def bound(tools: Mapping[str, Tool], steps: int, tokens: int | None, seconds: float | None) -> Limits:
+    """What bounds a run. Raises `BadInput` for a bound that lets nothing through."""
+    if steps < 1:
+        raise BadInput("max_steps must be at least 1: it counts model calls")
+    if (tokens is not None and tokens < 1) or (seconds is not None and not seconds > 0):
+        raise BadInput("max_tokens_in_all and max_seconds must be more than 0, or None for no bound")
+    return Limits(steps, frozenset(tool.name for tool in tools.values() if tool.approval), tokens, seconds)
 
 
 def aim(target: Target, client: object) -> Target:

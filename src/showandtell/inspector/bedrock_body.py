@@ -6,6 +6,7 @@ From the service model of bedrock-runtime in botocore 1.44.5. Bytes are base64 t
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import cache
 from typing import Annotated, Any, Literal, TypeAlias
 
 from msgspec import UNSET, Meta, Struct, UnsetType
@@ -372,11 +373,14 @@ class Body(Strict):
     output_config: OutputConfig | UnsetType = UNSET
 
 
+@cache
+def _names_of(kind: type[Struct]) -> tuple[tuple[str, str], ...]:
+    return tuple((field.name, field.encode_name) for field in fields(kind))
+
+
 def member_of(union: OneOf) -> tuple[str, Any]:
     """The name and value of a union's one member; no name where none or several are set."""
-    found = [
-        (field.encode_name, value) for field in fields(union) if (value := getattr(union, field.name)) is not UNSET
-    ]
+    found = [(name, value) for field, name in _names_of(type(union)) if (value := getattr(union, field)) is not UNSET]
     return found[0] if len(found) == 1 else ("", None)
 
 
@@ -385,8 +389,8 @@ def walk(value: Any, path: str = "") -> Iterator[tuple[str, Strict]]:
     match value:
         case Strict():
             yield path, value
-            for field in fields(value):
-                yield from walk(getattr(value, field.name), f"{path}.{field.encode_name}".removeprefix("."))
+            for field, name in _names_of(type(value)):
+                yield from walk(getattr(value, field), f"{path}.{name}".removeprefix("."))
         case list():
             for index, item in enumerate(value):  # pyright: ignore[reportUnknownVariableType, reportUnknownArgumentType] - a list of a body's own
                 yield from walk(item, f"{path}.{index}")

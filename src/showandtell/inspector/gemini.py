@@ -227,10 +227,15 @@ def read_json(body: bytes, host: wire.Host) -> wire.Body:
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
         raise Refusal(f"{JSON_FAULT} {error}") from None
     problems: list[Problem] = []
-    read = _fit(value, inspect.type_info(wire.Body), "", _Notes(host, problems))
+    read = _fit(value, _type_of_bodies(), "", _Notes(host, problems))
     if problems:
         raise Refusal("\n".join(problem.words for problem in problems), parameter=problems[0].place or None)
     return read
+
+
+@cache
+def _type_of_bodies() -> inspect.Type:
+    return inspect.type_info(wire.Body)
 
 
 class _Notes(Struct, frozen=True):

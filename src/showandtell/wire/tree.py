@@ -84,8 +84,18 @@ def slots(tree: Tree) -> Iterator[Slot]:
 
 
 def steps(path: str) -> list[str | int]:
-    """Split an error's path: `messages.3.content.1`, `input[3].output[0]` and `#/messages/2` are all seen."""
+    """Split an error's path: `messages.3.content.1`, `input[3].output[0]` and `#/messages/2` are all seen.
+
+    AWS's own checks count from 1, and say so by a word: `messages.4.member.content`.
+    """
+    path = re.sub(r"(\d+)\.member\b", lambda found: str(int(found[1]) - 1), path)
     return [int(word) if word.isdigit() else word for word in re.findall(r"[A-Za-z_]\w*|\d+", path)]
+
+
+def camel(word: str) -> str:
+    """`inline_data` as JSON writes it: Google's errors, and Claude's behind Converse, name fields otherwise."""
+    first, *rest = word.split("_")
+    return first + "".join(part.capitalize() for part in rest)
 
 
 def locate(tree: Tree, path: str) -> tuple[Placed, ...]:
@@ -97,8 +107,8 @@ def locate(tree: Tree, path: str) -> tuple[Placed, ...]:
     moved = False
     for step in steps(path):
         match here, step:
-            case Mapping(), str() if step in here:
-                here, moved = here[step], True
+            case Mapping(), str() if (key := step if step in here else camel(step)) in here:
+                here, moved = here[key], True
             case list() | tuple(), int() if step < len(here):
                 here, moved = here[step], True
             case Mapping(), str() if here.get("type") == step:

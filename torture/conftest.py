@@ -1,0 +1,8 @@
+"""Torture knows neither the settings of whoever runs it nor their keys, as the tests don't."""
+
+import os
+import tempfile
+
+os.environ["XDG_CONFIG_HOME"] = tempfile.mkdtemp(prefix="showandtell-torture-")
+for name in [name for name in os.environ if name.startswith("SHOWANDTELL_") or name.endswith("_API_KEY")]:
+    del os.environ[name]
