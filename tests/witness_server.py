@@ -13,7 +13,8 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from showandtell.content import Text
+from showandtell.capabilities.cells import Api
+from showandtell.content import Text, ToolCall
 from showandtell.events.fold import Fold
 from showandtell.events.types import Usage
 from showandtell.inspector.mind import count_tokens
@@ -146,7 +147,7 @@ def environ(stage: Stage) -> dict[str, str]:
     return {**stage.standin.environ(), "NO_PROXY": "127.0.0.1", "no_proxy": "127.0.0.1"}
 
 
-def listen(api: str, said: Said) -> Heard:
+def listen(api: Api, said: Said) -> Heard:
     """What our own parser and fold make of an answer's bytes."""
     media_type = said.media_type.partition(";")[0]
     fold = Fold("witness")
@@ -163,9 +164,9 @@ def listen(api: str, said: Said) -> Heard:
 def hear(fold: Fold) -> Heard:
     draft = fold.draft()
     text = "".join(part.text for part in draft.parts if isinstance(part, Text))
-    calls = [part for part in draft.parts if hasattr(part, "arguments")]
+    calls = [part for part in draft.parts if isinstance(part, ToolCall)]
     told = tuple((call.call_id, call.tool, json.loads(call.arguments)) for call in calls)
-    return Heard(text, told, draft.stop, fold.usage)
+    return Heard(text, told, draft.stop or "", fold.usage)
 
 
 # How each SDK asks, and what it heard.

@@ -107,9 +107,7 @@ class Agent:
         )
         self.sharing = Sharing(links)
         self.max_file_bytes = max_file_bytes
-        self._connect = partial(
-            reach, client=client, base_url=base_url, api_key=api_key, headers=headers, transport=self.transport
-        )
+        self._connect = partial(reach, client=client, base_url=base_url, api_key=api_key, headers=headers)
         self._exchange = exchange
         self.memories: WeakKeyDictionary[MemoryConversation, Memory] = WeakKeyDictionary()
 
@@ -117,7 +115,7 @@ class Agent:
     def exchange(self) -> Exchange:
         """How the provider is reached. Raises `MissingKey`, which names the variable to set, or `BadInput`."""
         if self._exchange is None:
-            self._exchange = self._connect(self.target)
+            self._exchange = self._connect(self.target, transport=self.transport)
         return self._exchange
 
     async def __aenter__(self) -> Self:
