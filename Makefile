@@ -68,4 +68,4 @@ lock: $(UV)
 	$(UV) $(LOCK) pyproject.toml --extra av --extra bedrock --extra ocr --extra vertex --group dev -c requirements.txt -o requirements-dev.txt
 
 clean:
-	rm -rf .venv .uv build dist
+	rm -rf .venv .uv build dist bench/.envs torture/.envs

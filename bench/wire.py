@@ -20,7 +20,7 @@ import tempfile
 import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from itertools import product
 from pathlib import Path
 from statistics import median
@@ -90,7 +90,7 @@ def sinking() -> Iterator[Sink]:
                 process.terminate()
 
 
-def sink(certificate: str) -> None:
+def listen(certificate: str) -> None:
     """Listen on a port for each scheme, and say which."""
     tls = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
     tls.load_cert_chain(certificate)
@@ -189,15 +189,15 @@ async def times(request: Request, where: Sink, scheme: str) -> list[tuple[float,
 
 def peak(case: str, api: str, folder: Folder, where: Sink, scheme: str) -> float:
     """The peak MiB of a fresh process that sends one request: with files, or a question alone."""
-    words = [sys.executable, __file__, case, api, str(folder.path), json.dumps(where.ports), where.authority, scheme]
+    words = [sys.executable, __file__, case, api, scheme, str(folder.path), json.dumps(asdict(where))]
     return float(subprocess.run(words, check=True, capture_output=True, text=True).stdout)
 
 
-def child(case: str, api: str, path: str, ports: str, authority: str, scheme: str) -> None:
+def child(case: str, api: str, scheme: str, path: str, sink: str) -> None:
     """What the fresh process does."""
     folder, asked = temporary(path), question()
     view = one_step(stored(folder)) if case == "files" else View((asked,), {}, asked.id)
-    where = Sink(json.loads(ports), authority)
+    where = Sink(**json.loads(sink))
     asyncio.run(send(build(view, api, folder), Transport(environ=where.environ), where, scheme))
     print(peak_mib())
 
@@ -230,8 +230,8 @@ def main() -> None:
 if __name__ == "__main__":
     match sys.argv[1:]:
         case ["sink", certificate]:
-            sink(certificate)
-        case [case, api, path, ports, authority, scheme]:
-            child(case, api, path, ports, authority, scheme)
+            listen(certificate)
+        case [case, api, scheme, path, where]:
+            child(case, api, scheme, path, where)
         case _:
             main()

@@ -28,6 +28,7 @@ class Post:
     url: str = CLAUDE
     pieces: tuple = (b'{"messages":', b"[]}")
     headers: dict = field(default_factory=lambda: {"content-type": "application/json"})
+    method: str = "POST"
 
     @property
     def size(self):

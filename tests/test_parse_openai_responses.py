@@ -278,7 +278,7 @@ def test_a_refusal_is_shown_and_said():
 def test_a_thought_goes_back_as_it_came():
     events = parse(sse(done(0, {**OUTPUT[0], "format": "xai", "content": []}), last()))
     opaque = Opaque("openai", events[-2].opaque)
-    written = json.loads(bytes(entry(Entry("assistant", (opaque,)), resolve("openai:gpt-5"))[0]))
+    written = json.loads(bytes(entry(Entry("assistant", (opaque, Text("So."))), resolve("openai:gpt-5"))[0]))
     assert written == {**THOUGHT, "format": "xai", "content": []}
 
 

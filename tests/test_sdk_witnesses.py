@@ -155,13 +155,11 @@ def claude_call(model):
 def anthropic_home(stage):
     from anthropic import Anthropic
 
-    # The SDK's own key travels as a bearer's, which the stand-in doesn't take.
-    headers = {"x-api-key": key("anthropic")}
-    return Anthropic(base_url=stage.base("anthropic"), api_key="unused", default_headers=headers, max_retries=0)
+    return Anthropic(base_url=stage.base("anthropic"), api_key=key("anthropic"), max_retries=0)
 
 
 def anthropic_bedrock(stage):
-    from anthropic import AnthropicBedrock
+    from anthropic.lib.bedrock import AnthropicBedrock
 
     return AnthropicBedrock(
         base_url=stage.base("anthropic-bedrock"),
@@ -173,7 +171,7 @@ def anthropic_bedrock(stage):
 
 
 def anthropic_vertex(stage):
-    from anthropic import AnthropicVertex
+    from anthropic.lib.vertex import AnthropicVertex
 
     base = stage.base("anthropic-vertex")
     return AnthropicVertex(base_url=base, region="global", project_id="standin", access_token=TOKEN, max_retries=0)
@@ -374,17 +372,14 @@ def genai_vertex(stage):
 def gemini_call(model, named=True):
     from google.genai import types
 
-    def identity(call_id):
-        return {"id": call_id} if named else {}
-
-    def called(call_id, city, **more):
-        return types.Part(
-            function_call=types.FunctionCall(**identity(call_id), name="find", args={"city": city}), **more
-        )
+    def called(call_id, city, signature=None):
+        call = types.FunctionCall(id=call_id if named else None, name="find", args={"city": city})
+        return types.Part(function_call=call, thought_signature=signature)
 
     def returned(call_id, words, *parts):
-        files = {"parts": [*parts]} if parts else {}
-        answer = types.FunctionResponse(**identity(call_id), name="find", response={"output": words}, **files)
+        answer = types.FunctionResponse(
+            id=call_id if named else None, name="find", response={"output": words}, parts=[*parts] or None
+        )
         return types.Part(function_response=answer)
 
     def part(data, media_type):
@@ -406,7 +401,7 @@ def gemini_call(model, named=True):
                 role="model",
                 parts=[
                     types.Part.from_text(text=ANSWER),
-                    called(ROME, "Rome", thought_signature=signature),
+                    called(ROME, "Rome", signature),
                     called(OSLO, "Oslo"),
                 ],
             ),

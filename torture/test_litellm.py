@@ -79,8 +79,10 @@ def install() -> Path:
     env, wanted = HERE / ".envs/litellm", (HERE / "litellm.txt").read_text()
     ready = env / ".ready"
     if not ready.exists() or ready.read_text() != wanted:
-        subprocess.run([UV, "venv", "-q", "--clear", "--python", sys.executable, env], check=True)
-        subprocess.run([UV, "pip", "sync", "-q", "--python", env / "bin/python", HERE / "litellm.txt"], check=True)
+        # S603 below: the programs are this repository's own choice.
+        subprocess.run([UV, "venv", "-q", "--clear", "--python", sys.executable, env], check=True)  # noqa: S603
+        sync = [UV, "pip", "sync", "-q", "--python", env / "bin/python", HERE / "litellm.txt"]
+        subprocess.run(sync, check=True)  # noqa: S603
         ready.write_text(wanted)
     return env / "bin"
 
@@ -131,7 +133,7 @@ def running(folder: Path, port: int) -> Iterator[Proxy]:
     config = folder / "config.yaml"
     config.write_text(spell_config(Standin(port=port)))
     command = [install() / "litellm", "--config", config, "--host", "127.0.0.1", "--port", "0"]
-    with subprocess.Popen(
+    with subprocess.Popen(  # noqa: S603
         command, env=make_environ(folder), stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
     ) as process:
         reader = Thread(target=deque, args=(process.stdout, 0))
@@ -317,6 +319,6 @@ def test_a_proxy_that_is_killed_ends_the_run_and_the_next_one(proxy):
             return broken, await agent.ask("hi")
 
     broken, unreachable = asyncio.run(asyncio.wait_for(watch(), 60))
-    assert broken.status in {"incomplete", "error"}
+    assert (broken.status, broken.reason) == ("incomplete", "cut")
     assert broken.text
     assert (unreachable.status, type(unreachable.error)) == ("error", ProviderUnavailable)

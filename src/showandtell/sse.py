@@ -22,27 +22,24 @@ class Splitter:
         """Take the bytes of one read, of any length, and give the data of every event that they complete."""
         if self._after_return or b"\r" in data:
             data = self._unify(data)
-        whole = data[:-2] if data.endswith(b"\n\n") and not self._buffer else self._gather(data)
-        if not self._begun and whole:
-            self._begun, whole = True, whole.removeprefix(BOM)
-        return [found for block in whole.split(b"\n\n") if (found := data_of(block))]
+        if self._buffer or not data.endswith(b"\n\n"):
+            # A blank line may lie across two reads, so the last byte of the previous one is searched again.
+            searched = len(self._buffer) - 1 if self._buffer else 0
+            self._buffer += data
+            # Most short reads hold no line end at all, and can't complete anything.
+            end = self._buffer.rfind(b"\n\n", searched) if b"\n" in data else -1
+            if end < 0:
+                return []
+            data = bytes(self._buffer[:end])
+            del self._buffer[: end + 2]
+        if not self._begun and data:
+            self._begun, data = True, data.removeprefix(BOM)
+        return [found for block in data.split(b"\n\n") if (found := data_of(block))]
 
     @property
     def waiting(self) -> int:
         """How many bytes belong to an event that isn't whole yet."""
         return len(self._buffer)
-
-    def _gather(self, data: bytes) -> bytes:
-        """Add to what waits, and take out everything before the last blank line."""
-        # A blank line may lie across two reads, so the last byte of the previous one is searched again.
-        searched = max(len(self._buffer) - 1, 0)
-        self._buffer += data
-        end = self._buffer.rfind(b"\n\n", searched)
-        if end < 0:
-            return b""
-        whole = bytes(self._buffer[:end])
-        del self._buffer[: end + 2]
-        return whole
 
     def _unify(self, data: bytes) -> bytes:
         """Write every line end as a newline. JSON text has no bare returns, so most streams never come here."""

@@ -73,7 +73,7 @@ class Order(Struct, frozen=True):
     filler: str = ""
     filler_when: Literal["user", "media"] = "user"
     error_media: bool = True
-    call_ids: Literal["any", "anthropic", "bedrock", "mistral"] = "any"
+    call_ids: Literal["any", "anthropic", "bedrock", "litellm", "mistral"] = "any"
     marks: int = 0
 
 

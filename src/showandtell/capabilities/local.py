@@ -92,6 +92,8 @@ PROXY_BEDROCK = replace(
         *cells("blind", TOOL, PDF, "as Claude on Converse: a PDF in toolResult was not seen", "2026-03-16"),
         *PROXY_USER,
     ),
+    # The proxy puts both into one Converse turn, which Claude refuses: litellm 1.109 run against a strict Converse.
+    order=replace(CLAUDE_ORDER, after_results="filler", filler=".", filler_when="media"),
 )
 PROXY_GEMINI = replace(
     PROXY_ANTHROPIC,
@@ -103,9 +105,11 @@ PROXY_GEMINI = replace(
         *cells("unproven", USER, WAV_MP3, HOISTED),
         *PROXY_USER,
     ),
-    order=ORDER,
+    order=replace(ORDER, call_ids="litellm"),
 )
-PROXY_OPENAI = replace(PROXY_GEMINI, patterns=("openai/*", "azure/*"), example="openai/gpt-5-mini", cells=PROXY_USER)
+PROXY_OPENAI = replace(
+    PROXY_GEMINI, patterns=("openai/*", "azure/*"), example="openai/gpt-5-mini", cells=PROXY_USER, order=ORDER
+)
 PROXY_MISTRAL = replace(
     PROXY_OPENAI, patterns=("mistral/*",), example="mistral/mistral-medium-latest", order=MISTRAL_ORDER
 )

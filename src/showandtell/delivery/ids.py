@@ -6,13 +6,15 @@ import hashlib
 import re
 from typing import Literal, TypeAlias
 
-Style: TypeAlias = Literal["any", "anthropic", "bedrock", "mistral"]
+Style: TypeAlias = Literal["any", "anthropic", "bedrock", "litellm", "mistral"]
 
 #: What each wire accepts (docs/providers.md, "Call ids").
 PATTERNS: dict[Style, re.Pattern[str]] = {
     "any": re.compile(r"[!-~]{1,64}"),
     "anthropic": re.compile(r"[a-zA-Z0-9_-]{1,64}"),
     "bedrock": re.compile(r"[a-zA-Z0-9_.:-]{1,64}"),
+    # A LiteLLM proxy hangs Gemini's thought signature on the id, which may be of any length.
+    "litellm": re.compile(r"[!-~]+"),
     "mistral": re.compile(r"[a-zA-Z0-9]{9}"),
 }
 LONGEST = 64
@@ -25,7 +27,7 @@ NAME = re.compile(r"[a-zA-Z0-9_-]{1,64}")
 
 def spell(call_id: str, style: Style) -> str:
     """Keep an id that the wire takes; make any other one from its hash, nine letters and digits that all wires take."""
-    return call_id if len(call_id) <= LONGEST and PATTERNS[style].fullmatch(call_id) else hashed(call_id)
+    return call_id if PATTERNS[style].fullmatch(call_id) else hashed(call_id)
 
 
 def hashed(text: str) -> str:

@@ -278,7 +278,7 @@ def _check_mark(before: Piece, mark: Piece) -> None:
 def _check_names(body: wire.Body) -> None:
     names = [found.name for _, found in wire.walk(body) if isinstance(found, wire.Document)]
     for name in names:
-        if not re.fullmatch(r"[a-zA-Z0-9 ()\[\]-]+", name) or "  " in name:
+        if not re.fullmatch(r"[a-zA-Z0-9_ ()\[\]-]+", name) or "  " in name:  # "_" is taken, against the words
             raise Refusal("The document file name can only contain alphanumeric characters, whitespace characters, "
                           "hyphens, parentheses, and square brackets. The name can't contain more than one consecutive "
                           "whitespace character. Check that the file name conforms to these restrictions and retry "

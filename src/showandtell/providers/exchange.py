@@ -203,6 +203,7 @@ def wait_of(headers: Mapping[str, str], told: _Error, now: float) -> float | Non
     asked = [
         (headers.get("retry-after-ms", ""), 0.001),
         (headers.get("retry-after", ""), 1.0),
+        (headers.get("llm_provider-retry-after", ""), 1.0),  # LiteLLM's proxy passes it on under this name
         *((one.retryDelay.removesuffix("s"), 1.0) for one in told.details or ()),
     ]
     for text, unit in asked:

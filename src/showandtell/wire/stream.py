@@ -87,6 +87,7 @@ class StreamParser:
         if self._failed is not None:
             raise self._failed
         events: list[StreamEvent] = []
+        self._size += len(data)
         try:
             for text in self._splitter.feed(data):
                 if self._reading.done:
@@ -96,9 +97,11 @@ class StreamParser:
             self._failed = error
         except UNREADABLE as error:
             self._failed = unreadable(error)
-        self._failed = self._failed or self._too_large(len(data))
-        if self._failed is not None and not events:
-            raise self._failed
+        # A read that gave something has emptied the splitter but for less than itself.
+        if not events or self._size > LARGEST_ANSWER:
+            self._failed = self._failed or self._too_large()
+            if self._failed is not None and not events:
+                raise self._failed
         return events
 
     def finish(self) -> list[StreamEvent]:
@@ -110,9 +113,8 @@ class StreamParser:
         self._reading.end(events)
         return events
 
-    def _too_large(self, size: int) -> BadAnswer | None:
-        """Count what was read, and give up an event or an answer without end."""
-        self._size += size
+    def _too_large(self) -> BadAnswer | None:
+        """Give up an event or an answer without end."""
         if self._splitter.waiting > LARGEST_EVENT:
             return BadAnswer(f"an event is larger than {LARGEST_EVENT} bytes")
         if self._size > LARGEST_ANSWER and not self._reading.done:
