@@ -2,13 +2,18 @@
 
 Each step adds one result with a file of 1 MiB, and its request is planned and composed with the run's fragments. The
 sum over all steps is the figure; it must grow no faster than little more than with their number.
+
+What is sent is counted besides: all bytes of all steps, with each file in every request, and with uploads.
 """
 
 from __future__ import annotations
 
+import asyncio
 import gc
+import json
 import time
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Iterable, Sequence
+from contextlib import asynccontextmanager
 from statistics import median
 
 from msgspec.structs import replace
@@ -17,10 +22,13 @@ from cases import MIB, cpu, question, step, store, table, temporary, unlimited, 
 from showandtell.capabilities.cells import Target
 from showandtell.capabilities.resolve import resolve
 from showandtell.content import Message
-from showandtell.delivery.plan import plan, refuse
+from showandtell.delivery.plan import plan, prepare, refuse
 from showandtell.delivery.settled import Kept
 from showandtell.delivery.values import Policy, View
-from showandtell.files import Attachment, Blobs, Facts, Failed, Variant, Want
+from showandtell.files import Attachment, Blobs, Facts, Failed, Known, Variant, Want
+from showandtell.providers.exchange import Exchange
+from showandtell.providers.http import Answer, HttpRequest
+from showandtell.providers.uploads import Reach, upload
 from showandtell.wire.body import Fragments, Request, compose
 from showandtell.wire.options import Options, ToolSpec
 
@@ -29,6 +37,8 @@ GOAL_MS, GOAL_GROWTH = 30.0, 2.2
 ROUNDS = 60
 #: As `Agent` plans: with marks for the provider's cache.
 CACHED = Policy(cache=True)
+#: Houses that store files, and see them in tool results.
+UPLOADING = ("anthropic:claude-sonnet-4-5", "openai:gpt-5-mini")
 OPTIONS = Options("You draw charts.", (ToolSpec("plot", "Draws a page.", '{"type":"object","properties":{}}'),))
 
 
@@ -73,8 +83,64 @@ def drained(target: Target, files: Sequence[Facts], blobs: Blobs) -> float:
     return min(cpu(lambda: sum(map(len, request.chunks()))) for _ in range(5)) * 1000
 
 
+async def sent(count: int, target: Target, files: Sequence[Facts], blobs: Blobs, policy: Policy) -> tuple[int, int]:
+    """The bytes of all requests to the model in a run, and those of all uploads."""
+    asked = question()
+    messages: list[Message] = [asked]
+    attachments: dict[int, Attachment] = {}
+    known: Known = {}
+    house = House()
+    requests = 0
+    facts_of = {one.sha256: one for one in files}
+
+    async def load(wants: Iterable[Want]) -> Known:
+        reach = Reach(Exchange(house.send, "https://house.invalid", {}))
+        return {want: await upload(reach, target, facts_of[want.sha256], blobs) for want in wants}
+
+    for index in range(count):
+        more, new = step(index + 1, files[index : index + 1])
+        messages += more
+        attachments |= new
+        planned, known = await prepare(View(tuple(messages), attachments, asked.id), target, known, load, policy)
+        requests += compose(planned, target, OPTIONS, {}, blobs).size
+    return requests, house.bytes
+
+
+class House:
+    """Keeps files for a provider; it counts their bytes, and gives each an id."""
+
+    def __init__(self) -> None:
+        self.bytes = 0
+        self.count = 0
+
+    @asynccontextmanager
+    async def send(self, request: HttpRequest) -> AsyncIterator[Answer]:
+        """Take a file."""
+        self.bytes += sum([len(piece) async for piece in request.body()])
+        self.count += 1
+        yield Answer(200, {"content-type": "application/json"}, self.answer(f"file_{self.count}"))
+
+    async def answer(self, file_id: str) -> AsyncIterator[bytes]:
+        """Say its id."""
+        yield json.dumps({"id": file_id}).encode()
+
+
+def weigh(files: Sequence[Facts], blobs: Blobs) -> list[Sequence[object]]:
+    """MiB of a run by number of steps, and how the last doubling grows; no limit, so that nothing leaves the view."""
+    rows: list[Sequence[object]] = []
+    for model in UPLOADING:
+        for name, policy in {"in requests": CACHED, "uploaded": replace(CACHED, uploads=True)}.items():
+            runs = [asyncio.run(sent(count, unlimited(model), files, blobs, policy)) for count in COUNTS]
+            sums = [requests + uploads for requests, uploads in runs]
+            growth = sums[-1] / sums[-2]
+            good = verdict(growth, GOAL_GROWTH) if policy.uploads else ""
+            mib = [f"{one / MIB:.1f}" for one in sums]
+            rows.append([model, name, *mib, f"{growth:.2f}", good, f"{runs[-1][1] / MIB:.1f}"])
+    return rows
+
+
 def main() -> None:
-    """Print, for four targets, the cost of 5 to 40 steps, and how the last doubling grows."""
+    """Print, for five targets, the cost of 5 to 40 steps, how the last doubling grows, and what is sent."""
     # What was imported is no work of a run, so no run pays for looking through it.
     gc.freeze()
     folder = temporary()
@@ -98,6 +164,9 @@ def main() -> None:
     head = ["target", *(f"{count} steps" for count in COUNTS), f"<= {GOAL_MS:.0f}", "40/20", f"<= {GOAL_GROWTH}"]
     print("CPU ms of planning and rendering, all steps together; beside it, draining the last body once")
     print(table([*head, "drain"], rows))
+    print("\nMiB that are sent, all steps together, and those of them that are uploads in 40 steps")
+    head = ["model", "files", *(f"{count} steps" for count in COUNTS), "40/20", f"<= {GOAL_GROWTH}", "uploads"]
+    print(table(head, weigh(files, folder)))
 
 
 if __name__ == "__main__":

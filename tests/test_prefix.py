@@ -14,7 +14,6 @@ from showandtell.attachments.shelf import Shelf
 from showandtell.capabilities.resolve import families, resolve
 from showandtell.content import Approval, Draft, File, Json, Shown, Text, ToolCall, is_approval
 from showandtell.delivery.frontier import frontier
-from showandtell.delivery.place import OUT_OF_VIEW
 from showandtell.delivery.plan import plan
 from showandtell.delivery.values import Policy, View
 from showandtell.history.memory import MemoryConversation
@@ -137,8 +136,6 @@ def requests(drafts, model, policy, *, forbid=False):
     for view in seen:
         while (planned := plan(view, target, known, policy, kept=kept)).wants:
             known |= load_now(planned.wants, SHELF)
-        if any(receipt.delivery == "refused" and receipt.reason == OUT_OF_VIEW for receipt in planned.receipts):
-            continue  # nothing is sent: the run ends before
         choice = "none" if forbid and view is seen[-1] else "auto"
         options = msgspec.structs.replace(OPTIONS, tool_choice=choice)
         request = compose(planned, target, options, fragments, SHELF.blobs)

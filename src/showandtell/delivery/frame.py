@@ -14,7 +14,7 @@ from showandtell.capabilities.cells import Order, Target
 from showandtell.content import Json, Message, Opaque, Shown, Text, ToolCall, is_approval
 from showandtell.delivery import labels
 from showandtell.delivery.ids import spell, spell_name
-from showandtell.delivery.place import Placement
+from showandtell.delivery.place import OUT_OF_VIEW, Placement
 from showandtell.delivery.values import Data, Entry, Placed, Result, View
 
 Piece: TypeAlias = Text | Data | Placed
@@ -206,6 +206,9 @@ def _file(placement: Placement, target: Target, turns: Turns) -> list[Piece]:
     file = placement.attachment
     match placement.delivery:
         case "listed":
+            return [labels.listed(file)]
+        case "refused" if placement.reason == OUT_OF_VIEW:
+            # Shown again in view, the file is not refused after all; and from the next step on this showing is listed.
             return [labels.listed(file)]
         case "noted" | "refused":
             return [labels.not_sent(file, placement.reason)]

@@ -1,6 +1,6 @@
 """Gathers a stream's events into the assistant's message.
 
-Words are kept as UTF-8 and grow in place: most pieces are a few letters, and as many texts would take six times as much.
+Words are kept as UTF-8 and grow in place: most pieces are a few letters, and a text of its own for each takes far more.
 """
 
 from __future__ import annotations
