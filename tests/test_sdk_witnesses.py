@@ -15,7 +15,6 @@ from functools import partial
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from msgspec.structs import replace
 
 import scripted
 import test_parse_anthropic
@@ -630,8 +629,7 @@ def sights(stage):
 @STREAMED
 @pytest.mark.parametrize("model", ROWS)
 def test_our_agent_runs_its_tools_at_every_house(model, stream, stage):
-    agent = Agent(model, [show], SYSTEM)
-    agent.options = replace(agent.options, stream=stream)
+    agent = Agent(model, [show], SYSTEM, stream=stream)
     ended = agent.run_sync("/show city=Rome /show city=Oslo")
     assert (ended.status, ended.error) == ("complete", None)
     assert [message.role for message in ended.messages] == ["user", "assistant", "tool", "tool", "assistant"]

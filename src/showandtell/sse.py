@@ -22,16 +22,17 @@ class Splitter:
         """Take the bytes of one read, of any length, and give the data of every event that they complete."""
         if self._after_return or b"\r" in data:
             data = self._unify(data)
-        if self._buffer or not data.endswith(b"\n\n"):
+        buffer = self._buffer
+        if buffer or not data.endswith(b"\n\n"):
             # A blank line may lie across two reads, so the last byte of the previous one is searched again.
-            searched = len(self._buffer) - 1 if self._buffer else 0
-            self._buffer += data
+            searched = len(buffer) - 1 if buffer else 0
+            buffer += data
             # Most short reads hold no line end at all, and can't complete anything.
-            end = self._buffer.rfind(b"\n\n", searched) if b"\n" in data else -1
+            end = buffer.rfind(b"\n\n", searched) if b"\n" in data else -1
             if end < 0:
                 return []
-            data = bytes(self._buffer[:end])
-            del self._buffer[: end + 2]
+            data = bytes(buffer[:end])
+            del buffer[: end + 2]
         if not self._begun and data:
             self._begun, data = True, data.removeprefix(BOM)
         return [found for block in data.split(b"\n\n") if (found := data_of(block))]

@@ -41,8 +41,9 @@ class Agent:
     """A model with tools. Tools are functions or `Tool`s; every file they return is shown to the model.
 
     Settings: `strict` refuses a run when any file can't be shown; `focus` keeps at most so many files in view;
-    `max_file_bytes` is the most that one file may have; `extra` are the provider's own fields of the body. `max_steps`,
-    `max_tokens_in_all` and `max_seconds` bound a run; `patience` says how often a busy provider is asked again.
+    `max_file_bytes` is the most that one file may have; `extra` are the provider's own fields of the body;
+    `stream=False` asks for whole answers, for hosts that can't stream. `max_steps`, `max_tokens_in_all` and
+    `max_seconds` bound a run; `patience` says how often a busy provider is asked again.
 
     The provider is reached by `client` (an SDK's own), else by `base_url`, `api_key` and `headers`, else by the
     variables of the environment. `async with agent:` keeps its connections from run to run; else each run has its own.
@@ -63,6 +64,7 @@ class Agent:
         effort: Effort | None = None,
         schema: Mapping[str, Any] | None = None,
         extra: Mapping[str, Any] | None = None,
+        stream: bool = True,
         max_steps: int = 20,
         max_tokens_in_all: int | None = None,
         max_seconds: float | None = None,
@@ -93,7 +95,7 @@ class Agent:
             effort=effort,
             schema=schema,
             extra=extra,
-            stream=True,
+            stream=stream,
         )
         self.limits = bound(self.tools, max_steps, max_tokens_in_all, max_seconds)
         self.patience = patience or Patience()
