@@ -6,13 +6,13 @@ AGENT_MODEL is who talks, IMAGE_MODEL who draws; both need their keys (docs/reac
 vertex:gemini-3-pro-image-preview.
 """
 
-import asyncio
+import argparse
 import os
 import sys
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 
-from showandtell import Agent, Run, ToolError, ToolResult
+from showandtell import Agent, ShowAndTellError, ToolError, ToolResult
 
 #: Vertex draws for nobody who doesn't ask for pictures; the Gemini API needs no word (both from memory).
 PICTURES = {"generationConfig": {"responseModalities": ["TEXT", "IMAGE"]}}
@@ -32,21 +32,27 @@ def painter(model: str) -> Callable[[str], Awaitable[ToolResult]]:
     return draw
 
 
-async def talk(words: str, model: str, image_model: str) -> Run:
-    """One run of the agent, its words printed as they come."""
-    agent = Agent(model, tools=[painter(image_model)], instructions="Look at what you have drawn before you answer.")
-    run = await agent.ask(words)
-    print(run.text)
-    return run
+def illustrator(model: str, image_model: str) -> Agent:
+    """The agent that talks, and has things drawn."""
+    return Agent(model, tools=[painter(image_model)], instructions="Look at what you have drawn before you answer.")
 
 
-def keep(run: Run) -> None:
-    """Save the pictures beside us."""
+def main(words: str) -> None:
+    """Print what the agent says, save what was drawn, and leave with status 1 where it couldn't finish."""
+    talker = os.environ.get("AGENT_MODEL", "anthropic:claude-sonnet-5")
+    artist = os.environ.get("IMAGE_MODEL", "google:gemini-3-pro-image-preview")
+    try:
+        run = illustrator(talker, artist).run_sync(words)
+    except ShowAndTellError as error:
+        sys.exit(str(error))
     for file in run.files:
         Path(f"drawn-{file.name}").write_bytes(file.read())
+    print(run.text or "(no words)")
+    if run.status != "complete":
+        sys.exit(f"{run.status}: {run.reason}")
 
 
 if __name__ == "__main__":
-    talker = os.environ.get("AGENT_MODEL", "anthropic:claude-sonnet-5")
-    image_maker = os.environ.get("IMAGE_MODEL", "google:gemini-3-pro-image-preview")
-    keep(asyncio.run(talk(" ".join(sys.argv[1:]), talker, image_maker)))
+    parser = argparse.ArgumentParser(description="An agent that draws, and looks at what it has drawn.")
+    parser.add_argument("words", nargs="+", help="what to ask for")
+    main(" ".join(parser.parse_args().words))

@@ -6,7 +6,7 @@ import json
 from collections.abc import AsyncIterator
 from dataclasses import dataclass, field
 
-from showandtell.inspector.send import inspector
+from showandtell.inspector.send import send
 
 MESSAGES, CHAT = (
     "https://inspector.invalid/anthropic/v1/messages",
@@ -36,7 +36,7 @@ class Request:
 
 def ask(request: Request) -> tuple[int, list[bytes]]:
     async def exchange() -> tuple[int, list[bytes]]:
-        async with inspector()(request) as answer:
+        async with send(request) as answer:
             return answer.status, [chunk async for chunk in answer.body]
 
     return asyncio.run(exchange())

@@ -22,7 +22,7 @@ from showandtell.inspector.houses import find_house
 from showandtell.inspector.seen import Asked, Call, Incoming, Refusal, Reply, Result, Seen, Turn, Words, files_of
 from showandtell.inspector.send import Mind, refused, serve
 from showandtell.providers.exchange import Exchange
-from showandtell.providers.http import Answer
+from showandtell.providers.http import Answer, HttpRequest
 
 URI = "https://generativelanguage.googleapis.com/v1beta/files/"
 #: The prefix of ids, and where each house takes files below its base.
@@ -73,6 +73,7 @@ def serve_files(incoming: Incoming, store: Store, method: str = "POST") -> Answe
         return None
     found = match.groupdict()
     try:
+        check_beta(base, incoming)
         if method != "POST":
             return answer_json(
                 look_or_delete(base, PREFIX[base] + found["id"].removeprefix(PREFIX[base]), store, method)
@@ -82,6 +83,11 @@ def serve_files(incoming: Incoming, store: Store, method: str = "POST") -> Answe
         )
     except Refusal as refusal:
         return refused(refusal, find_house(incoming.path)[0])
+
+
+def check_beta(house: str, incoming: Incoming) -> None:
+    if house == "anthropic" and "files-api-2025-04-14" not in incoming.headers.get("anthropic-beta", ""):
+        raise Refusal("the files api wants its beta header")
 
 
 def answer_json(value: Any, **headers: str) -> Answer:
@@ -94,8 +100,6 @@ async def in_one(data: bytes) -> AsyncIterator[bytes]:
 
 def take_form(house: str, incoming: Incoming, store: Store) -> dict[str, Any]:
     """multipart/form-data, every field before the file."""
-    if house == "anthropic" and "files-api-2025-04-14" not in incoming.headers.get("anthropic-beta", ""):
-        raise Refusal("the files api wants its beta header")
     fields, name, media_type, data = read_form(incoming)
     if house == "openai" and fields.get("purpose") != "user_data":
         raise Refusal("purpose: expected user_data", parameter="purpose")
@@ -252,8 +256,9 @@ class Host:
         return Exchange(self.send, f"http://host/{house}{'/v1' if house in {'openai', 'xai'} else ''}", {})
 
     @asynccontextmanager
-    async def send(self, request: Any) -> AsyncIterator[Answer]:
-        parts, method = urlsplit(request.url), getattr(request, "method", "POST")
+    async def send(self, request: HttpRequest) -> AsyncIterator[Answer]:
+        parts, method = urlsplit(request.url), request.method
+        assert (parts.scheme, parts.netloc) == ("http", "host"), "a key goes to no other host"
         body = b"".join([piece async for piece in request.body()])
         assert request.headers["content-length"] == str(request.size) == str(len(body))
         incoming = Incoming(parts.path, parts.query, request.headers, body)

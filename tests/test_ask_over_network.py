@@ -111,3 +111,22 @@ def test_no_key_stands_in_what_a_failure_leaves_behind(model, fault, caplog):
         told = ask(standin, model, "--json").output
         secrets = [key for _, key in KEYS.values()] + [AWS_SECRET]
     assert not [key for key in secrets if key in told + caplog.text]
+
+
+def test_a_key_that_is_refused_says_where_it_came_from():
+    with serving() as standin:
+        done = ask(standin, "mistral:mistral-medium-latest", MISTRAL_API_KEY="wrong")
+    assert (done.exit_code, "(the key is from MISTRAL_API_KEY)" in done.output) == (1, True), done.output
+
+
+def test_an_address_that_nobody_serves_says_where_it_came_from():
+    with serving() as standin:
+        done = ask(standin, "openai:gpt-5.6", SHOWANDTELL_OPENAI_BASE_URL=standin.base("openai").removesuffix("/v1"))
+    assert "(the address is from SHOWANDTELL_OPENAI_BASE_URL)" in done.output
+
+
+def test_certificates_that_are_not_there_are_named_at_once():
+    with serving() as standin:
+        done = ask(standin, "openai:gpt-5.6", SSL_CERT_FILE="/nope", SHOWANDTELL_OPENAI_BASE_URL="https://127.0.0.1:1")
+    assert "SSL_CERT_FILE names /nope, which holds no certificates" in done.output
+    assert "asking again" not in done.output

@@ -7,6 +7,7 @@ import asyncio
 import hashlib
 import io
 import json
+import re
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from random import Random
@@ -373,6 +374,29 @@ def test_the_command_line_tests_keeps_and_refuses_a_second_recording(tmp_path):
     assert (done.exit_code, done.output.splitlines()[-1]) == (0, "nothing was written")
     assert len(read_recording(tmp_path / "test.jsonl")[1]) == 3
     assert "can't be written" in str(CliRunner().invoke(cli.app, arguments).exception)
+
+
+def test_a_recording_answers_in_the_models_place_without_a_key(tmp_path, capsys):
+    path, environ = tmp_path / "test.jsonl", {"SHOWANDTELL_OVERRIDES": str(tmp_path / "mine.json")}
+    command.run(BEDROCK, ["document"], path, write=False, json=False, environ=environ)
+    learnt = path.read_bytes().replace(BEDROCK.encode(), b"bedrock:amazon.nova-pro-v1:0", 1)
+    path.write_bytes(re.sub(rb'"date":"[^"]*"', b'"date":"2026-01-31"', learnt, count=1))
+    arguments = "bedrock:amazon.nova-pro-v1:0", ["document"], None, path
+    assert command.run(*arguments, write=True, json=False, environ=environ) == 0
+    assert "document  tool result" in capsys.readouterr().out
+    assert {cell.date for cell in user_overrides(arguments[0], environ)} == {"2026-01-31"}
+
+
+def test_a_recording_of_another_model_or_other_files_answers_nothing(tmp_path):
+    start, path = ["verify", "inspector", "--no-write", "--kind"], str(tmp_path / "test.jsonl")
+    CliRunner().invoke(cli.app, [*start, "image", "--record", path])
+    assert CliRunner().invoke(cli.app, [*start, "image", "--replay", path]).exit_code == 0
+    other = CliRunner().invoke(cli.app, [*start, "document", "--replay", path]).exception
+    assert "was recorded with other files than these" in str(other)
+    both = CliRunner().invoke(cli.app, [*start, "image", "--replay", path, "--record", path])
+    assert "--record and --replay" in str(both.exception)
+    with pytest.raises(BadInput, match=f"is of {CLAUDE}, not of {GEMINI}"):
+        command.run(GEMINI, ["image"], None, tmp_path / "test.jsonl", write=False, json=False)
 
 
 def test_a_slip_of_the_tongue_is_asked_for_again():

@@ -93,7 +93,7 @@ def test_where_no_place_is_named_all_new_files_are_left_out_and_older_ones_stay(
 
 @each_api
 def test_a_refusal_that_leaving_out_does_not_cure_names_the_files_and_teaches_nothing(model):
-    answers = say("", *calls(1), model=model), refused("too large", status=413), refused("no such role")
+    answers = say("", *calls(1), model=model), refused("no", status=413), refused("no such role")
     agent, script = scripted(*answers, model=model, tools=[draw])
     run, _ = run_all(agent)
     assert (run.status, run.reason, len(script.bodies)) == ("error", "no such role", 3)
@@ -114,7 +114,17 @@ def test_a_refusal_of_files_that_were_taken_before_names_them(model):
 
 
 @each_api
-@pytest.mark.parametrize("words", ["tools.0.name: too long", "messages: roles must alternate"])
+@pytest.mark.parametrize(
+    "words",
+    [
+        "tools.0.name: too long",
+        "messages: roles must alternate",
+        "tools.0.function.parameters: invalid format 'uri'",
+        "Unknown parameter: 'response_format'.",
+        "model: not in a supported format",
+        "messages: prompt is too large",
+    ],
+)
 def test_a_refusal_that_is_not_about_files_is_told_at_once(model, words):
     agent, script = scripted(say("", *calls(1), model=model), refused(words), model=model, tools=[draw])
     run, _ = run_all(agent)

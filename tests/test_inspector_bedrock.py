@@ -3,16 +3,13 @@
 import hashlib
 import json
 import re
-import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from functools import partial
 from pathlib import Path
 
 import anthropic
 import boto3
 import botocore.exceptions
-import httpx2
 import pytest
 from botocore.config import Config
 from hypothesis import given
@@ -20,9 +17,8 @@ from hypothesis import strategies as st
 
 from bodies import NOTHING, PLOT, Request, ask, assistant, document, encode, image, step, use, user
 from fixtures import docx, gif, jpeg, mp4, pdf, png, webp
-from showandtell.inspector import anthropic_partners, bedrock_converse
-from showandtell.inspector.seen import Incoming, Refusal
-from showandtell.inspector.send import think
+from standin.auth import AWS_KEY, AWS_SECRET, TOKEN
+from witness_server import Stage, staged
 
 CLAUDE, NOVA = "us.anthropic.claude-sonnet-4-5-20250929-v1:0", "us.amazon.nova-2-lite-v1:0"
 LLAMA, MISTRAL = "us.meta.llama4-maverick-17b-instruct-v1:0", "us.mistral.pixtral-large-2502-v1:0"
@@ -84,20 +80,6 @@ def refused(*messages: dict, **more: object) -> str:
 
 def after(*results: object, calls: tuple[str, ...] = ("tooluse_1",)) -> tuple[dict, ...]:
     return told("go"), told(*map(call, calls), role="assistant"), told(*results)
-
-
-def knock(url: str, body: bytes) -> tuple[int, str, bytes]:
-    """Status, content type and bytes of an answer, from whichever of our houses has this address."""
-    base, _, path = url.partition("?")[0].split("//")[-1].partition("/")[2].partition("/")
-    houses = (*bedrock_converse.HOUSES, *anthropic_partners.HOUSES)
-    house, found = next((h, m) for h in houses if h.base == base and (m := h.path.fullmatch("/" + path)))
-    groups = {name: httpx2.URL(f"http://x/{value}").path[1:] for name, value in found.groupdict().items()}
-    try:
-        asked = house.read(Incoming("/" + path, "", {}, body, groups))
-    except Refusal as refusal:
-        return refusal.status, "application/json", house.refuse(refusal)
-    kind = house.stream_type if asked.stream else "application/json"
-    return 200, kind, b"".join(house.spell(think(asked), asked, "0123"))
 
 
 # What it reports
@@ -274,7 +256,7 @@ BAD_NAME = "The document file name can only contain alphanumeric characters"
 
 @given(st.text(min_size=1, max_size=12))
 def test_a_document_name_is_refused_for_every_other_sign(name: str):
-    fine = re.fullmatch(r"[a-zA-Z0-9()\[\]-]+( [a-zA-Z0-9()\[\]-]+)*", name.strip(" ") or "?") and "  " not in name
+    fine = re.fullmatch(r"[\w()\[\]-]+( [\w()\[\]-]+)*", name.strip(" ") or "?", re.ASCII) and "  " not in name
     status, answer = exchange(told("x", paper(name=name)))
     assert status == (200 if fine else 400)
     assert fine or BAD_NAME in answer.decode()
@@ -412,58 +394,38 @@ def test_what_the_service_accepted_is_accepted_but_for_a_rule_that_is_younger():
         assert not younger or b"cannot be provided in the same turn" in b"".join(chunks)
 
 
-class Door(BaseHTTPRequestHandler):
-    """Answers a POST from our houses."""
-
-    def do_POST(self) -> None:
-        status, kind, data = knock(f"http://{self.path}", self.rfile.read(int(self.headers["content-length"])))
-        self.send_response(status)
-        self.send_header("content-type", kind)
-        self.send_header("content-length", str(len(data)))
-        self.end_headers()
-        self.wfile.write(data)
-
-    def log_message(self, *_: object) -> None:
-        """Say nothing."""
-
-
-@contextmanager
-def client() -> Iterator[object]:
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Door)
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    config = Config(retries={"max_attempts": 1}, region_name="us-east-1")
-    keys = {"aws_access_key_id": "none", "aws_secret_access_key": "none"}
-    made = boto3.client(
-        "bedrock-runtime", endpoint_url=f"http://127.0.0.1:{server.server_port}/bedrock", config=config, **keys
-    )
-    try:
+@pytest.fixture(scope="module")
+def stage() -> Iterator[Stage]:
+    with staged() as made:
         yield made
-    finally:
-        made.close()
-        server.shutdown()
-        server.server_close()
+
+
+@pytest.fixture
+def bedrock(stage: Stage) -> object:
+    keys = {"aws_access_key_id": AWS_KEY, "aws_secret_access_key": AWS_SECRET}
+    config = Config(retries={"total_max_attempts": 1}, region_name="us-east-1")
+    make = partial(boto3.client, "bedrock-runtime", endpoint_url=stage.base("bedrock"), config=config, **keys)
+    return stage.client("boto3", make)
 
 
 def raw(kind: str, data: bytes, form: str, **more: object) -> dict:
     return {kind: {"format": form, "source": {"bytes": data}, **more}}
 
 
-def test_botos_own_client_shows_a_pdf_and_an_image():
+def test_botos_own_client_shows_a_pdf_and_an_image(bedrock):
     image_data, pdf_data = png(20, 10), pdf("Total: 12 EUR")
     content = "look", raw("image", image_data, "png"), raw("document", pdf_data, "pdf", name="report")
-    with client() as bedrock:
-        answer = bedrock.converse(modelId=CLAUDE, messages=[told(*content)])
+    answer = bedrock.converse(modelId=CLAUDE, messages=[told(*content)])
     said = answer["output"]["message"]["content"][0]["text"]
     assert answer["stopReason"] == "end_turn"
     assert hashlib.sha256(image_data).hexdigest() in said
     assert hashlib.sha256(pdf_data).hexdigest() in said
 
 
-def test_botos_own_client_reads_the_stream():
+def test_botos_own_client_reads_the_stream(bedrock):
     content = "/plot values=4,5", raw("image", png(), "png")
-    with client() as bedrock:
-        answer = bedrock.converse_stream(modelId=CLAUDE, messages=[told(*content)], toolConfig=TOOLS)
-        events = [(name, event) for whole in answer["stream"] for name, event in whole.items()]
+    answer = bedrock.converse_stream(modelId=CLAUDE, messages=[told(*content)], toolConfig=TOOLS)
+    events = [(name, event) for whole in answer["stream"] for name, event in whole.items()]
     starts = [event["start"]["toolUse"] for name, event in events if name == "contentBlockStart"]
     pieces = [event["delta"]["toolUse"]["input"] for name, event in events if name == "contentBlockDelta"]
     assert [events[0][0], *(name for name, _ in events[-3:])] == [
@@ -477,18 +439,17 @@ def test_botos_own_client_reads_the_stream():
     assert events[-1][1]["usage"]["totalTokens"] > 0
 
 
-def test_a_streamed_answer_says_what_the_whole_one_says():
+def test_a_streamed_answer_says_what_the_whole_one_says(bedrock):
     content = "look", raw("image", png(), "png")
-    with client() as bedrock:
-        whole = bedrock.converse(modelId=CLAUDE, messages=[told(*content)])
-        stream = bedrock.converse_stream(modelId=CLAUDE, messages=[told(*content)])["stream"]
-        pieces = [event["contentBlockDelta"]["delta"]["text"] for event in stream if "contentBlockDelta" in event]
+    whole = bedrock.converse(modelId=CLAUDE, messages=[told(*content)])
+    stream = bedrock.converse_stream(modelId=CLAUDE, messages=[told(*content)])["stream"]
+    pieces = [event["contentBlockDelta"]["delta"]["text"] for event in stream if "contentBlockDelta" in event]
     assert len(pieces) > 1
     assert "".join(pieces) == whole["output"]["message"]["content"][0]["text"]
 
 
-def test_botos_own_client_sees_the_refusal():
-    with client() as bedrock, pytest.raises(botocore.exceptions.ClientError, match="must be included") as caught:
+def test_botos_own_client_sees_the_refusal(bedrock):
+    with pytest.raises(botocore.exceptions.ClientError, match="must be included") as caught:
         bedrock.converse(modelId=CLAUDE, messages=[told(raw("document", pdf("x"), "pdf", name="report"))])
     assert caught.value.response["Error"]["Code"] == "ValidationException"
 
@@ -496,22 +457,13 @@ def test_botos_own_client_sees_the_refusal():
 # Claude's Messages on two other hosts
 
 
-def carry(request: httpx2.Request) -> httpx2.Response:
-    status, kind, data = knock(str(request.url), request.read())
-    return httpx2.Response(status, headers={"content-type": kind}, content=data)
-
-
-@contextmanager
-def partner(name: str) -> Iterator[anthropic.AnthropicBedrock | anthropic.AnthropicVertex]:
-    http = httpx2.Client(transport=httpx2.MockTransport(carry))
+def open_partner(stage: Stage, name: str) -> anthropic.AnthropicBedrock | anthropic.AnthropicVertex:
+    base = stage.base(f"anthropic-{name}")
     if name == "bedrock":
-        keys = {"aws_access_key": "none", "aws_secret_key": "none", "aws_region": "us-east-1"}
-        made = anthropic.AnthropicBedrock(base_url="http://x/anthropic-bedrock", http_client=http, **keys)
-    else:
-        where = {"region": "global", "project_id": "p", "access_token": "none"}
-        made = anthropic.AnthropicVertex(base_url="http://x/anthropic-vertex/v1", http_client=http, **where)
-    with http, made:
-        yield made
+        keys = {"aws_access_key": AWS_KEY, "aws_secret_key": AWS_SECRET, "aws_region": "us-east-1"}
+        return stage.client(name, partial(anthropic.AnthropicBedrock, base_url=base, max_retries=0, **keys))
+    where = {"region": "global", "project_id": "p", "access_token": TOKEN}
+    return stage.client(name, partial(anthropic.AnthropicVertex, base_url=base, max_retries=0, **where))
 
 
 PARTNERS = pytest.mark.parametrize("name", ["bedrock", "vertex"])
@@ -522,36 +474,35 @@ DRAW = {"name": "plot", "description": "Draws.", "input_schema": PLOT}
 
 
 @PARTNERS
-def test_a_partners_own_client_shows_a_pdf_and_an_image(name: str):
+def test_a_partners_own_client_shows_a_pdf_and_an_image(stage, name: str):
     data = pdf("Total: 12 EUR")
-    with partner(name) as claude:
-        message = claude.messages.create(
-            model=MODEL,
-            max_tokens=9000,
-            messages=[*step(image(png()), document(data))],
-            tools=[DRAW],
-            **VERSION[name],
-        )
+    claude = open_partner(stage, name)
+    message = claude.messages.create(
+        model=MODEL,
+        max_tokens=9000,
+        messages=[*step(image(png()), document(data))],
+        tools=[DRAW],
+        **VERSION[name],
+    )
     assert hashlib.sha256(data).hexdigest() in message.content[0].text
     assert message.model == MODEL
 
 
 @PARTNERS
-def test_a_partners_own_client_reads_the_stream(name: str):
+def test_a_partners_own_client_reads_the_stream(stage, name: str):
     asked = {"model": MODEL, "max_tokens": 99, "messages": [user("plot 4, 5")], "tools": [DRAW]}
     asked |= VERSION[name]
-    with partner(name) as claude, claude.messages.stream(**asked) as stream:
+    with open_partner(stage, name).messages.stream(**asked) as stream:
         message = stream.get_final_message()
     assert message.content[1].input == {"values": [4, 5]}
     assert message.stop_reason == "tool_use"
 
 
-def test_the_version_that_the_sdk_writes_is_refused_by_bedrock_alone():
+def test_the_version_that_the_sdk_writes_is_refused_by_bedrock_alone(stage):
     asked = {"model": MODEL, "max_tokens": 9, "messages": [user("hello")]}
-    with partner("vertex") as claude:
-        assert claude.messages.create(**asked).content
-    with partner("bedrock") as claude, pytest.raises(anthropic.BadRequestError, match="Invalid API version"):
-        claude.messages.create(**asked)
+    assert open_partner(stage, "vertex").messages.create(**asked).content
+    with pytest.raises(anthropic.BadRequestError, match="Invalid API version"):
+        open_partner(stage, "bedrock").messages.create(**asked)
 
 
 LINK = {"type": "image", "source": {"type": "url", "url": "https://example.org/a.png"}}
@@ -567,9 +518,11 @@ UPLOAD = {"type": "document", "source": {"type": "file", "file_id": "file_7"}}
         (image(jpeg()), "Image does not match the provided media type image/png"),
     ],
 )
-def test_a_partner_takes_base64_alone(name: str, file: dict, message: str):
-    with partner(name) as claude, pytest.raises(anthropic.BadRequestError, match=re.escape(message)):
-        claude.messages.create(model=MODEL, max_tokens=9, messages=[user("look", file)], **VERSION[name])
+def test_a_partner_takes_base64_alone(stage, name: str, file: dict, message: str):
+    with pytest.raises(anthropic.BadRequestError, match=re.escape(message)):
+        open_partner(stage, name).messages.create(
+            model=MODEL, max_tokens=9, messages=[user("look", file)], **VERSION[name]
+        )
 
 
 INVOKE = "http://x/anthropic-bedrock/model/claude/invoke"
@@ -588,18 +541,19 @@ WRONG = [
 
 @pytest.mark.parametrize(("url", "more", "message"), WRONG, ids=[message for _, _, message in WRONG])
 def test_a_partner_refuses_in_its_own_form(url: str, more: dict, message: str):
-    status, _, data = knock(url, json.dumps({"messages": [user("x")], "max_tokens": 9, **more}).encode())
-    answer = json.loads(data)
+    status, chunks = ask(Request(url, json.dumps({"messages": [user("x")], "max_tokens": 9, **more}).encode()))
+    answer = json.loads(b"".join(chunks))
     assert status == 400
     assert message in (answer["message"] if url == INVOKE else answer["error"]["message"])
 
 
 def test_a_partner_pairs_calls_with_results():
     body = {"anthropic_version": "bedrock-2023-05-31", "max_tokens": 9, "messages": [user("x"), assistant(use()), user("y")]}  # fmt: skip
-    assert b"`tool_use` ids were found without `tool_result` blocks" in knock(INVOKE, json.dumps(body).encode())[2]
+    _, chunks = ask(Request(INVOKE, json.dumps(body).encode()))
+    assert b"`tool_use` ids were found without `tool_result` blocks" in b"".join(chunks)
 
 
-def test_the_model_of_an_arn_is_read_from_the_path():
+def test_the_model_of_an_arn_is_read_from_the_path(bedrock):
     arn = "arn:aws:bedrock:us-east-1:123456789012:inference-profile/us.anthropic.claude-sonnet-4-5"
-    with client() as bedrock, pytest.raises(botocore.exceptions.ClientError, match="doesn't support the video"):
+    with pytest.raises(botocore.exceptions.ClientError, match="doesn't support the video"):
         bedrock.converse(modelId=arn, messages=[told("x", raw("video", mp4(), "mp4"))])

@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import re
 from copy import deepcopy
 
 import groq
@@ -19,6 +20,7 @@ from builders import tool_history
 from fixtures import gif, jpeg, mp3, pdf, png
 from showandtell import File, render
 from showandtell.events.types import StepEnd, ToolInputDelta, ToolInputStart
+from showandtell.inspector import dialects
 from showandtell.wire.parse_openai_chat import Parser
 
 PATHS = {
@@ -242,6 +244,14 @@ def test_a_host_refuses_what_its_api_refuses(host: str, more: dict, status: int,
     answer = post(host, **more)
     assert answer[0] == status
     assert complaint(answer[1]).startswith(message)
+
+
+@pytest.mark.parametrize("host", ["groq", "openrouter", "cohere", "vllm", "llamacpp", "litellm"])
+def test_a_host_that_refuses_a_part_lists_those_that_it_takes(host: str):
+    listed = re.findall("'([a-z_]+)'", complaint(post(host, user({"type": "smell"}))[1]).partition("values are: ")[2])
+    rules = next(one.rules for one in dialects.HOSTS if one.base == host)
+    assert set(listed) == rules.user_parts | rules.assistant_parts | rules.result_parts
+    assert len(listed) == len(set(listed))
 
 
 FORMS = {

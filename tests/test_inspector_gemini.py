@@ -20,8 +20,10 @@ from hypothesis import strategies as st
 
 from bodies import NOTHING, PLOT, TOOLS, Request, ask, encode
 from fixtures import gif, jpeg, mp3, mp4, pdf, png, wav
+from showandtell.inspector import gemini as reader
 from showandtell.inspector import gemini_body as wire
 from showandtell.inspector.gemini_rules import sign, signed_by
+from showandtell.inspector.seen import Incoming
 from showandtell.media import gate
 
 GOOGLE = "https://inspector.invalid/google/v1beta/models/{}"
@@ -472,6 +474,21 @@ def test_a_stream_without_sse_is_one_array():
     status, answer = post({"contents": [user("hello")]}, verb="streamGenerateContent")
     assert status == 200
     assert json.loads(answer)[-1]["candidates"][0]["finishReason"] == "STOP"
+
+
+@pytest.mark.parametrize(
+    ("verb", "query", "form"),
+    [
+        ("generateContent", "", (False, False)),
+        ("streamGenerateContent", "", (False, True)),
+        ("streamGenerateContent", "alt=sse", (True, False)),
+    ],
+)
+def test_a_request_says_whether_it_wants_a_stream_or_an_array_and_always_gets_its_tokens(verb, query, form):
+    body = json.dumps({"contents": [user("hello")]}).encode()
+    asked = reader.HOUSES[0].read(Incoming("", query, {}, body, {"model": "gemini-3", "verb": verb}))
+    assert (asked.stream, asked.array) == form
+    assert asked.stream_usage
 
 
 def test_an_answer_over_max_output_tokens_is_cut():

@@ -382,3 +382,9 @@ def test_words_are_read_in_a_picture_and_in_a_scan(tmp_path):
     assert gate.read_text_in(tmp_path / "sign.png", "image/png") == "GATE 42"
     assert gate.read_text_in(tmp_path / "scan.pdf", "application/pdf") == "GATE 42"
     assert gate.read_text_in(save(tmp_path, "a.wav", fixtures.wav()), "audio/wav") is None
+
+
+def test_a_chart_is_drawn_without_what_films_are_made_with():
+    code = "import sys; from showandtell.media import draw; draw.draw_chart('', [1.0], []); print('av' in sys.modules)"
+    run = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True)  # noqa: S603 - our own words
+    assert run.stdout.strip() == b"False"

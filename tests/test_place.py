@@ -1,9 +1,14 @@
 """The second pass: which rung each file takes, and the reason that is kept."""
 
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
 from builders import (
     Everything,
     assistant,
     attachment,
+    facts,
     planned,
     really_planned,
     result,
@@ -13,9 +18,17 @@ from builders import (
     view,
 )
 from showandtell import File
-from showandtell.files import Failed, Origin, Variant, Want
+from showandtell.capabilities.resolve import resolve
+from showandtell.delivery.place import LINK, UPLOAD
+from showandtell.delivery.plan import plan
+from showandtell.delivery.values import Policy
+from showandtell.files import Facts, Failed, Origin, Variant, Want
+from test_plan_properties import MODELS, conversations, placed_in
 
 CLAUDE, CHAT = "anthropic:claude-sonnet-4-5", "openai-chat:gpt-5-mini"
+GEMINI, MISTRAL = "google:gemini-3-flash-preview", "mistral:mistral-medium-latest"
+#: Small files are worth it where so many requests carry them.
+UPLOADS = Policy(uploads=True, expected_steps=100_000, cache=True)
 
 
 def by_tool(media_type: str = "image/png", model: str = CLAUDE, *, is_error: bool = False, known=None, **more):
@@ -171,3 +184,74 @@ def test_a_file_id_means_something_to_its_own_house_alone():
     ):
         drafts = tool_history(File.from_uri(uri, "image/png"))
         assert [receipt.delivery for receipt in really_planned(drafts, model).receipts] == [delivery]
+
+
+def test_the_plan_wants_an_upload_of_one_account_and_an_unseen_place_wants_none():
+    seen = view(user("look"), assistant("c"), result("c", shown(1)), files=[attachment(1, size=2_000_000)])
+    sha256 = facts("1").sha256
+    assert planned(seen, CLAUDE, {}, uploads=True).wants == {Want(sha256, UPLOAD, "anthropic ")}
+    assert planned(seen, CLAUDE, {}, links=True).wants == {Want(sha256, LINK)}
+    for model in (GEMINI, "azure:gpt-5-mini", "anthropic:some-model", MISTRAL):
+        assert planned(seen, model, {}, uploads=True).wants == frozenset()
+
+
+@pytest.mark.parametrize(
+    ("size", "steps", "wanted"), [(1_000_000, 5, 1), (999_999, 5, 0), (4_000_000, 2, 1), (9**7, 1, 1)]
+)
+def test_a_file_is_worth_an_upload_by_what_it_saves_or_where_its_bytes_do_not_fit(size, steps, wanted):
+    seen = view(user("look"), assistant("c"), result("c", shown(1)), files=[attachment(1, size=size)])
+    assert len(planned(seen, CLAUDE, {}, uploads=True, expected_steps=steps).wants) == wanted
+
+
+def test_pixels_and_pages_are_limited_by_id_too():
+    for more in ({"pixels": (9000, 10)}, {"media_type": "application/pdf", "pages": 101}):
+        file = attachment(1, size=3_000_000, **more)
+        seen = view(user("look"), assistant("c"), result("c", shown(1)), files=[file])
+        assert {want.recipe for want in planned(seen, CLAUDE, {}, uploads=True).wants}.isdisjoint({UPLOAD})
+
+
+def uploads_of(seen, model, reason=None):
+    """A `Known` in which every file of a view is uploaded at a model's house, or failed for a reason."""
+    at = resolve(model).shelf
+    proved = [file.facts for file in seen.attachments.values()]
+    made = {Want(one.sha256, UPLOAD, at): Failed(reason) if reason else Variant(file_id=one.sha256) for one in proved}
+    return Everything(made)
+
+
+@settings(deadline=None, max_examples=100)
+@given(conversations(), st.sampled_from(MODELS))
+def test_what_goes_by_id_stands_where_a_cell_sees_it_by_id(seen, model):
+    target, known = resolve(model), uploads_of(seen, model)
+    made = plan(seen, target, known, UPLOADS)
+    assert made.wants == frozenset()
+    for placed in placed_in(made.entries):
+        if not isinstance(placed.file, Facts):
+            cell = target.cell(placed.place, placed.file.media_type, "file_id")
+            assert (cell.verdict, placed.file.house) == ("sees", target.house)
+
+
+@settings(deadline=None, max_examples=100)
+@given(conversations(), st.sampled_from(MODELS))
+def test_where_every_upload_failed_the_plan_is_the_one_without_uploads(seen, model):
+    target = resolve(model)
+    failed = plan(seen, target, uploads_of(seen, model, "no"), UPLOADS)
+    without = plan(seen, target, Everything(), Policy(cache=True))
+    assert [one.file for one in placed_in(failed.entries)] == [one.file for one in placed_in(without.entries)]
+    assert [one.delivery for one in failed.receipts] == [one.delivery for one in without.receipts]
+
+
+@settings(deadline=None, max_examples=100)
+@given(conversations(), st.sampled_from(MODELS))
+def test_without_the_setting_known_uploads_change_nothing(seen, model):
+    target = resolve(model)
+    assert plan(seen, target, uploads_of(seen, model), Policy()) == plan(seen, target, Everything(), Policy())
+
+
+def test_what_the_provider_refused_by_id_is_not_sent_as_bytes_instead():
+    file = attachment(1, size=2_000_000)
+    seen = view(user("look"), assistant("c"), result("c", shown(1)), files=[file])
+    known = uploads_of(seen, CLAUDE)
+    for recipe in ("original/tool_result", "original/user"):
+        known[Want(facts("1").sha256, recipe, resolve(CLAUDE).at)] = Failed("400 could not process image")
+    (receipt,) = planned(seen, CLAUDE, known, uploads=True).receipts
+    assert (receipt.delivery, "could not process image" in receipt.reason) == ("noted", True)

@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from scripted import CLAUDE, FAULT, GPT, MODELS, ONCE, begin, repeating, say, scripted, watch
+from scripted import CLAUDE, FAULT, GPT, MODELS, ONCE, begin, in_pieces, repeating, say, scripted, watch
 from showandtell.agent.agent import MOST_WAITING
 from showandtell.errors import BadAnswer, ProviderError, ProviderUnavailable
 from showandtell.events.types import ErrorEvent, Finish, Retry
@@ -211,3 +211,20 @@ def test_a_slow_reader_holds_the_network_back(model):
 
     agent, _ = scripted(answer, model=model)
     assert 0 < asyncio.run(play(agent)) <= 3 * MOST_WAITING
+
+
+WHOLE = b'{"choices": [{"index": 0, "message": {"content": "Hello."}, "finish_reason": "stop"}]}'
+
+
+async def torn(data):
+    yield data
+    raise ConnectionResetError(104)
+
+
+@pytest.mark.parametrize("body", [b"", WHOLE[:30]])
+def test_a_whole_answer_that_is_empty_or_breaks_off_is_asked_for_again(body):
+    broken = Answer(200, {"content-type": "application/json"}, torn(body) if body else in_pieces(body))
+    whole = Answer(200, {"content-type": "application/json"}, in_pieces(WHOLE))
+    agent, script, _ = patient(broken, whole, model=GPT)
+    run, _ = run_all(agent)
+    assert (run.text, run.status, len(script.bodies)) == ("Hello.", "complete", 2)

@@ -264,3 +264,8 @@ def test_a_name_that_would_change_the_host_is_refused(provider, environ):
 def test_the_inspector_needs_nothing():
     exchange = connect(resolve("inspector:gemini"), environ={})
     assert (exchange.base, exchange.headers, exchange.authorise) == ("http://inspector/google", {}, None)
+
+
+def test_a_server_of_ones_own_that_is_not_there_says_what_to_do():
+    exchange = connect(resolve("ollama:qwen3-vl:8b"), environ={})
+    assert exchange.explain(0, "no connection") == "no connection; start it, or set SHOWANDTELL_OLLAMA_BASE_URL"

@@ -14,7 +14,7 @@ from showandtell.errors import BadAnswer
 from showandtell.events.types import ProviderFault, StepEnd, TextDelta, ToolInputDelta, ToolInputEnd, ToolInputStart
 from showandtell.inspector.houses import find_house
 from showandtell.inspector.seen import Asked, Call, Reply
-from showandtell.providers.exchange import refused
+from showandtell.providers.refusals import refused
 from showandtell.providers.http import Answer
 from showandtell.wire.answers import ANSWERS, FRAMES
 from standin import FAULTS, Planned, Standin, read_fault

@@ -3,22 +3,34 @@
 import asyncio
 import math
 from contextlib import aclosing
+from functools import partial
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from scripted import CLAUDE, GPT, event, say
+from showandtell.capabilities.resolve import resolve
 from showandtell.errors import BadAnswer, ProviderError
 from showandtell.events.types import StepEnd, TextDelta, ToolInputStart
-from showandtell.providers.exchange import MAX_ERROR, read, told_by, wait_of
+from showandtell.providers.exchange import read
 from showandtell.providers.http import Answer
+from showandtell.providers.refusals import MAX_ERROR, told_by, wait_of
+from showandtell.sse import Splitter
 from showandtell.wire import parse_anthropic, parse_openai_chat
+from showandtell.wire.answers import ANSWERS
 from showandtell.wire.stream import LARGEST_ANSWER, LARGEST_EVENT
 
 GOOD = b'data: {"choices":[{"index":0,"delta":{"content":"hello"}}]}\n\n'
+
+
+def start(api):
+    """A parser of an api, of server-sent events."""
+    return ANSWERS[api].stream(Splitter())
+
+
 NOTHING_TOLD = told_by(b"{}")
-each_parser = pytest.mark.parametrize("parser", [parse_anthropic.Parser, parse_openai_chat.Parser])
+each_parser = pytest.mark.parametrize("parser", [partial(start, api) for api in ANSWERS], ids=ANSWERS)
 
 
 def test_what_came_before_a_bad_chunk_in_the_same_read_is_kept():
@@ -105,7 +117,7 @@ def gather(answer, api):
 
     async def collect():
         try:
-            async with aclosing(read(answer, api, "a:model")) as batches:
+            async with aclosing(read(answer, resolve(f"inspector:{api}"))) as batches:
                 return [one async for batch in batches for one in batch]
         finally:
             assert answer.body.ag_frame is None  # closed at once, so that its connection is free

@@ -45,7 +45,8 @@ class Post:
 class Server:
     """A server of one's own words: what it got (head, body), and what it says to each connection's requests."""
 
-    def __init__(self, *answers, reads=True):
+    def __init__(self, *answers, reads=True, late=b""):
+        self.late = late
         self.answers, self.reads, self.got, self.connections, self.tasks = answers, reads, [], 0, set()
 
     async def serve(self, reader, writer):
@@ -61,6 +62,9 @@ class Server:
                     await (reader.read() if self.reads else self.over.wait())
                     return
                 writer.write(answer)
+                await writer.drain()
+                if self.late:  # in a write of its own, as hosts end their streams
+                    asyncio.get_running_loop().call_later(0.01, writer.write, self.late)
                 if not self.reads or b"Length" not in answer:
                     return
         except (asyncio.IncompleteReadError, ConnectionError):
@@ -153,8 +157,8 @@ def test_connections_are_used_again_while_anybody_holds_the_transport_open():
 
 def test_an_answer_that_is_left_at_its_end_gives_its_connection_back():
     async def go():
-        end = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nX-Length: 1\r\n\r\n5\r\nhello\r\n0\r\n\r\n"
-        server, transport = Server(end), Transport(environ={})
+        words = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nX-Length: 1\r\n\r\n5\r\nhello\r\n"
+        server, transport = Server(words, late=b"0\r\n\r\n"), Transport(environ={})
         async with serving(server) as url, transport:
             for _ in range(3):
                 async with transport.send(Post(url)) as answer:

@@ -6,35 +6,35 @@ import io
 import json
 import random
 from dataclasses import replace
+from datetime import UTC, datetime
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from msgspec import structs
 from PIL import Image
 
-from builders import Everything, attachment, facts, planned, result, shown, user, view
-from builders import assistant as called
 from fixtures import mp4, pdf, png
-from showandtell import File
+from showandtell import Agent, File
 from showandtell.agent.decide import Limits
 from showandtell.agent.loop import Loop, Memory
 from showandtell.agent.tools import by_name
-from showandtell.agent.uploading import Sharing, drop_uploads
+from showandtell.agent.uploading import Sharing, drop_uploads, read_shelf
 from showandtell.attachments.folder import Folder
-from showandtell.capabilities.resolve import resolve
+from showandtell.capabilities.resolve import families, resolve
 from showandtell.content import Draft, Text
-from showandtell.delivery.place import LINK, UPLOAD, account_of
-from showandtell.delivery.plan import plan
+from showandtell.delivery.place import UPLOAD
 from showandtell.delivery.values import Policy
 from showandtell.events.types import Finish, Retry
-from showandtell.files import Facts, Failed, Link, Variant, Want
+from showandtell.files import Facts, Link, Variant, Want
 from showandtell.history.memory import MemoryConversation
+from showandtell.inspector.houses import find_house
 from showandtell.providers.http import Answer
 from showandtell.providers.retry import Patience
 from showandtell.providers.uploads import KEPT, Reach, delete, upload
 from showandtell.wire.options import choose
-from standin_files import DAYS_2, Host, Store, draw_until
-from test_plan_properties import MODELS, conversations, placed_in
+from standin import Standin
+from standin.auth import check_key
+from standin_files import DAYS_2, PREFIX, Host, Store, draw_until, serve_files, tell_hashes
+from standin_files import resolve as look_up
 
 CLAUDE, GPT, CHAT = "anthropic:claude-sonnet-4-5", "openai:gpt-5-mini", "openai-chat:gpt-5-mini"
 GEMINI, GROK = "google:gemini-3-flash-preview", "xai:grok-4-1-fast-non-reasoning"
@@ -91,6 +91,22 @@ def play(host, model, *files, conversation=None, policy=ALWAYS, text="look", sha
     )
     asyncio.run(loop.run([Draft("user", (Text(text), *(File.from_bytes(data) for data in files)))]))
     return loop, events, conversation
+
+
+def let_in(store):
+    """A door to the Files APIs that asks for the house's key."""
+
+    def door(method, incoming):
+        if "/files" in incoming.path:
+            check_key(find_house(incoming.path)[0], incoming, datetime.now(UTC))
+        return serve_files(incoming, store, method)
+
+    return door
+
+
+def fetch_from(store):
+    """What gives a request the bytes of stored files."""
+    return lambda asked, house: look_up(asked, store, house) if house in PREFIX else asked
 
 
 def said(loop):
@@ -237,6 +253,46 @@ def test_every_upload_is_deleted_where_it_lies_and_what_cannot_be_reached_is_tol
     assert (host.store.files, [*conversation.known()]) == ({}, [])
 
 
+@pytest.mark.parametrize("account", ["", "theirs", "project/europe west"])
+def test_a_shelf_leads_back_to_its_host_house_and_account(account):
+    for family in families():
+        target = structs.replace(resolve(f"{family.provider}:{family.example}"), account=account)
+        there = read_shelf(target.shelf)
+        assert there.provider.removesuffix("-chat") == target.provider.removesuffix("-chat")
+        assert (there.shelf, there.house, there.account) == (target.shelf, target.house, account)
+
+
+@pytest.mark.parametrize("api", ["anthropic-messages", "openai-chat", "openai-responses", "gemini"])
+def test_a_file_of_another_account_is_not_deleted_with_what_the_environment_says(api):
+    host, conversation, target = Host(), MemoryConversation(), resolve(f"inspector:{api}")
+    theirs, ours = (Want("0" * 64, UPLOAD, structs.replace(target, account=one).shelf) for one in ("theirs", ""))
+    conversation.learn({theirs: Variant(file_id="id-1"), ours: Variant(file_id="id-2")})
+    own = resolve(CLAUDE), lambda: host.exchange("anthropic")
+    reason = f"id-1 is still there: it is of {target.house}'s account 'theirs', the environment's is ''"
+    assert asyncio.run(drop_uploads(conversation, *own, PATIENT)) == (reason,)
+    assert (host.requests, [*conversation.known()]) == ([], [theirs])
+
+
+@pytest.mark.parametrize("model", [CLAUDE, GPT, GEMINI, GROK])
+def test_a_file_is_uploaded_seen_and_deleted_over_a_socket(model, monkeypatch):
+    store, data = Store(looks=1), noise(1, 200)
+
+    async def run():
+        async with Standin(doors=[let_in(store)], fetch=fetch_from(store), mind=tell_hashes) as standin:
+            for name, value in standin.environ().items():
+                monkeypatch.setenv(name, value)
+            agent = Agent(model, uploads=True, expected_steps=50, patience=PATIENT)
+            conversation = agent.conversation()
+            asked = await agent.ask("look", files=[File.from_bytes(data)], conversation=conversation)
+            kept = [file.data for file in store.files.values()]
+            return asked, kept, await agent.delete_uploads(conversation)
+
+    asked, kept, left = asyncio.run(run())
+    assert (asked.status, asked.text) == ("complete", hashes(data))
+    assert asked.receipts[0].reason.endswith("by upload")
+    assert (kept, left, store.files) == ([data], (), {})
+
+
 @EACH
 def test_deleting_what_is_gone_is_no_error_and_what_stays_is_told(model):
     host = Host()
@@ -291,12 +347,14 @@ def test_a_link_of_the_program_is_kept_while_it_lives():
     assert [one.reason.endswith("by link") for one in loop.told.values()] == [True]
 
 
-@pytest.mark.parametrize("bad", [lambda _: "http://store.example/1", lambda _: 1 / 0])
-def test_a_link_that_is_none_leaves_the_bytes(bad):
+@pytest.mark.parametrize("bad", [lambda _: "http://store.example/canary", lambda _: {}["canary"]])
+def test_a_link_that_is_none_leaves_the_bytes_and_says_nothing_of_the_programs_own_words(bad):
     host, policy = Host(), Policy(links=True, expected_steps=100_000)
     loop, _, _ = play(host, CLAUDE, noise(1), policy=policy, sharing=Sharing(bad))
     assert said(loop) == hashes(noise(1))
-    assert "not by link" in next(iter(loop.told.values())).reason
+    (receipt,) = loop.told.values()
+    assert ("not by link" in receipt.reason, "canary" in receipt.reason) == (True, False)
+    assert b"canary" not in b"".join(host.bodies)
 
 
 @pytest.mark.parametrize(
@@ -328,77 +386,6 @@ async def one(data):
 
 async def busy(_incoming, _method):
     return Answer(503, {}, one(b'{"error": {"message": "busy"}}'))
-
-
-def uploads_of(seen, model, reason=None):
-    """A `Known` in which every file of a view is uploaded at a model's house, or failed for a reason."""
-    at = account_of(resolve(model))
-    proved = [file.facts for file in seen.attachments.values()]
-    made = {Want(one.sha256, UPLOAD, at): Failed(reason) if reason else Variant(file_id=one.sha256) for one in proved}
-    return Everything(made)
-
-
-@settings(deadline=None, max_examples=100)
-@given(conversations(), st.sampled_from(MODELS))
-def test_what_goes_by_id_stands_where_a_cell_sees_it_by_id(seen, model):
-    target, known = resolve(model), uploads_of(seen, model)
-    made = plan(seen, target, known, ALWAYS)
-    assert made.wants == frozenset()
-    for placed in placed_in(made.entries):
-        if not isinstance(placed.file, Facts):
-            cell = target.cell(placed.place, placed.file.media_type, "file_id")
-            assert (cell.verdict, placed.file.house) == ("sees", target.house)
-
-
-@settings(deadline=None, max_examples=100)
-@given(conversations(), st.sampled_from(MODELS))
-def test_where_every_upload_failed_the_plan_is_the_one_without_uploads(seen, model):
-    target = resolve(model)
-    failed = plan(seen, target, uploads_of(seen, model, "no"), ALWAYS)
-    without = plan(seen, target, Everything(), Policy(cache=True))
-    assert [one.file for one in placed_in(failed.entries)] == [one.file for one in placed_in(without.entries)]
-    assert [one.delivery for one in failed.receipts] == [one.delivery for one in without.receipts]
-
-
-@settings(deadline=None, max_examples=100)
-@given(conversations(), st.sampled_from(MODELS))
-def test_without_the_setting_known_uploads_change_nothing(seen, model):
-    target = resolve(model)
-    assert plan(seen, target, uploads_of(seen, model), Policy()) == plan(seen, target, Everything(), Policy())
-
-
-def test_the_plan_wants_an_upload_of_one_account_and_an_unseen_place_wants_none():
-    seen = view(user("look"), called("c"), result("c", shown(1)), files=[attachment(1, size=2_000_000)])
-    sha256 = facts("1").sha256
-    assert planned(seen, CLAUDE, {}, uploads=True).wants == {Want(sha256, UPLOAD, "anthropic:anthropic ")}
-    assert planned(seen, CLAUDE, {}, links=True).wants == {Want(sha256, LINK)}
-    for model in (GEMINI, "azure:gpt-5-mini", "anthropic:some-model", "mistral:mistral-medium-latest"):
-        assert planned(seen, model, {}, uploads=True).wants == frozenset()
-
-
-@pytest.mark.parametrize(
-    ("size", "steps", "wanted"), [(1_000_000, 5, 1), (999_999, 5, 0), (4_000_000, 2, 1), (9**7, 1, 1)]
-)
-def test_a_file_is_worth_an_upload_by_what_it_saves_or_where_its_bytes_do_not_fit(size, steps, wanted):
-    seen = view(user("look"), called("c"), result("c", shown(1)), files=[attachment(1, size=size)])
-    assert len(planned(seen, CLAUDE, {}, uploads=True, expected_steps=steps).wants) == wanted
-
-
-def test_pixels_and_pages_are_limited_by_id_too():
-    for more in ({"pixels": (9000, 10)}, {"media_type": "application/pdf", "pages": 101}):
-        file = attachment(1, size=3_000_000, **more)
-        seen = view(user("look"), called("c"), result("c", shown(1)), files=[file])
-        assert {want.recipe for want in planned(seen, CLAUDE, {}, uploads=True).wants}.isdisjoint({UPLOAD})
-
-
-def test_what_the_provider_refused_by_id_is_not_sent_as_bytes_instead():
-    file = attachment(1, size=2_000_000)
-    seen = view(user("look"), called("c"), result("c", shown(1)), files=[file])
-    known = uploads_of(seen, CLAUDE)
-    for recipe in ("original/tool_result", "original/user"):
-        known[Want(facts("1").sha256, recipe, resolve(CLAUDE).at)] = Failed("400 could not process image")
-    (receipt,) = planned(seen, CLAUDE, known, uploads=True).receipts
-    assert (receipt.delivery, "could not process image" in receipt.reason) == ("noted", True)
 
 
 def test_gemini_keeps_what_is_uploaded_for_two_days():

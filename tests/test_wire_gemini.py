@@ -8,7 +8,7 @@ from inline_snapshot import snapshot
 
 from showandtell.content import Opaque, ToolCall
 from showandtell.delivery.values import Data
-from showandtell.errors import CannotRender
+from showandtell.errors import BadInput, CannotRender
 from showandtell.files import Address, Facts
 from showandtell.wire.gemini import DUMMY_SIGNATURE, entry, marked, url
 from showandtell.wire.options import Options
@@ -223,3 +223,13 @@ def test_the_model_stands_in_the_address():
         "gemini-3-flash-preview:generateContent"
     )
     assert marked(entry(user("a"), HOME), HOME) == entry(user("a"), HOME)
+
+
+def test_further_generation_settings_lie_beside_ours():
+    options = msgspec.structs.replace(OPTIONS, extra='{"generationConfig":{"responseModalities":["IMAGE"]},"labels":{}}')
+    body = rest(NATIVE, HOME, options)
+    assert body["generationConfig"]["responseModalities"] == ["IMAGE"]
+    assert body["generationConfig"]["temperature"] == OPTIONS.temperature
+    assert body["labels"] == {}
+    with pytest.raises(BadInput, match="generationConfig is no JSON object"):
+        rest(NATIVE, HOME, msgspec.structs.replace(OPTIONS, extra='{"generationConfig":1}'))

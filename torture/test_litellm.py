@@ -5,6 +5,7 @@ lists from its own package, and any proxy that leads out of the machine is a clo
 """
 
 import asyncio
+import base64
 import hashlib
 import json
 import os
@@ -28,6 +29,7 @@ from showandtell import Agent, File
 from showandtell.agent.agent import Run
 from showandtell.errors import ProviderError, ProviderUnavailable
 from showandtell.events.types import Event, Retry, TextDelta
+from showandtell.inspector.gemini_rules import signed_by
 from showandtell.providers.retry import Patience
 from standin import AWS_KEY, AWS_SECRET, KEYS, Received, Standin
 from standin.faults import Fault, empty, end, error_event, hang_up, reset, stall, status
@@ -224,13 +226,17 @@ def test_files_of_a_tool_reach_the_model_whole_where_our_rows_say(proxy, model, 
     }
 
 
-def test_an_image_reaches_claude_on_bedrock_in_the_tool_result(proxy):
-    played = play(proxy, BEDROCK, text="/draw")
-    assert (played.run.status, played.statuses) == ("complete", [200, 200])
-    assert [(one.place, one.sha256) for one in played.ledger[1].seen] == [("tool_result", hashed(IMAGE))]
+def test_claude_on_bedrock_sees_an_image_in_the_tool_result_and_a_pdf_in_a_turn_of_its_own(proxy):
+    played = play(proxy, BEDROCK)
+    assert (played.run.status, played.run.error, played.statuses) == ("complete", None, [200, 200])
+    assert [(sight.place, sight.sha256) for sight in played.ledger[1].seen] == [
+        ("tool_result", hashed(IMAGE)),
+        ("user", hashed(DOCUMENT)),
+    ]
+    assert [receipt.delivery for receipt in played.run.receipts] == ["native", "relocated"]
 
 
-@pytest.mark.parametrize("model", [CLAUDE, GEMINI, OPENAI, MISTRAL, "our-claude"])
+@pytest.mark.parametrize("model", [CLAUDE, GEMINI, OPENAI, MISTRAL, BEDROCK, "our-claude"])
 def test_files_of_a_user_reach_the_model_in_their_message(proxy, model):
     files = [File.from_bytes(IMAGE, name="mine.png"), File.from_bytes(DOCUMENT, name="mine.pdf")]
     played = play(proxy, model, text="Describe them.", files=files)
@@ -238,6 +244,21 @@ def test_files_of_a_user_reach_the_model_in_their_message(proxy, model):
     seen = played.ledger[0].seen
     assert [(one.place, one.sha256) for one in seen] == [("user", hashed(IMAGE)), ("user", hashed(DOCUMENT))]
     assert all("uploaded by the user" in one.label for one in seen)
+
+
+def test_geminis_own_signature_comes_back_with_its_call(proxy):
+    bodies = []
+
+    async def watch():
+        # A door that serves nothing sees every request.
+        async with Standin(doors=[lambda _, incoming: bodies.append(incoming.body)], port=proxy.port):
+            return await make_agent(proxy, GEMINI).ask("/show_order")
+
+    assert asyncio.run(watch()).status == "complete"
+    parts = [part for content in json.loads(bodies[1])["contents"] for part in content["parts"]]
+    (signature,) = (base64.b64decode(part["thoughtSignature"]) for part in parts if "thoughtSignature" in part)
+    # LiteLLM puts a stand-by where it has none; that would not be signed by the stand-in's house.
+    assert signed_by(signature) == "google"
 
 
 # Words, tokens and errors.
@@ -260,6 +281,12 @@ def test_a_provider_that_is_busy_behind_the_proxy_is_asked_again_once(proxy, mod
     (retry,) = (event for event in played.events if isinstance(event, Retry))
     assert not retry.files
     assert len(played.ledger[2].seen) == 2
+
+
+@pytest.mark.parametrize("model", [CLAUDE, OPENAI, MISTRAL, BEDROCK])
+def test_a_provider_is_left_alone_for_as_long_as_it_asks(proxy, model):
+    played = play(proxy, model, status(429, retry_after=7), text="hi")
+    assert [event.seconds for event in played.events if isinstance(event, Retry)] == [7]
 
 
 @three_apis

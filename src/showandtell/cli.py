@@ -36,6 +36,9 @@ from showandtell.settings import all_overrides
 
 #: DEL and the C1 controls, which JSON allows as they are.
 CONTROLS = {code: f"\\u{code:04x}" for code in range(0x7F, 0xA0)}
+STATUSES = "Exit status: 0 complete, 1 error, 2 usage, 3 incomplete or waiting, 4 refused, 130 interrupted."
+IN_CHAT = f"{STATUSES} At a terminal it is 0; elsewhere it is the last answer's."
+TESTED = "Exit status: 0 every route was judged or skipped, 1 none was judged, or an error, 2 usage, 3 some failed."
 
 app = typer.Typer(
     help="Tools that show, not just tell: what a tool returns reaches every model.",
@@ -79,7 +82,7 @@ def choose(
     """Tools that show, not just tell: what a tool returns reaches every model."""
 
 
-@app.command()
+@app.command(epilog=IN_CHAT)
 def chat(
     model: Model = "inspector",
     tools: Tools = None,
@@ -95,7 +98,7 @@ def chat(
     raise typer.Exit(chatting.hold(agent, folder))
 
 
-@app.command()
+@app.command(epilog=STATUSES)
 def ask(
     text: Annotated[str, typer.Argument(help="what to ask")],
     attach: Annotated[list[Path] | None, typer.Option("--attach", "-a", help="a file for the model to see")] = None,
@@ -186,16 +189,17 @@ def hint_at_conversations(paths: list[Path]) -> None:
             typer.echo(f"showandtell: {terminal.plain(hint)}", err=True)
 
 
-@app.command()
+@app.command(epilog=TESTED)
 def verify(
     model: Annotated[str, typer.Argument(help="provider:model, or inspector")],
     kind: Annotated[str, typer.Option("--kind", help="which of image, document, audio, video; commas between")] = "",
     record: Annotated[Path | None, typer.Option("--record", help="keep requests and answers, without keys")] = None,
+    replay: Annotated[Path | None, typer.Option("--replay", help="ask no model: take a recording's answers")] = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", "--no-write", help="write no verdicts")] = False,
     json: AsJson = False,
 ) -> None:
     """Ask a model what it really sees, a few requests for each kind of file, and plan by its verdicts from then on."""
-    raise typer.Exit(eyetest.run(model, eyetest.kinds(kind), record, write=not dry_run, json=json))
+    raise typer.Exit(eyetest.run(model, eyetest.kinds(kind), record, replay, write=not dry_run, json=json))
 
 
 @app.command()

@@ -148,7 +148,10 @@ def find(attachments: Mapping[int, Attachment], number: int) -> Attachment:
 
 
 class Want(Struct, frozen=True):
-    """A variant that the plan could use. `at` = account of a house for an upload, None for a conversion or a link."""
+    """A variant that the plan could use.
+
+    `at`: the `Target.shelf` of an upload, the `Target.at` of a rejection, None for a conversion or a link.
+    """
 
     sha256: str
     recipe: str

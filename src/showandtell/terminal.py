@@ -11,6 +11,7 @@ from typing import Any, TextIO
 
 import msgspec
 
+from showandtell.capabilities.matrix import one_line
 from showandtell.delivery.labels import size_of
 from showandtell.delivery.values import Receipt
 from showandtell.events.types import (
@@ -39,8 +40,7 @@ def plain(text: object) -> str:
 
 def short(text: object) -> str:
     """The same on one line, cut where it is long."""
-    line = " ".join(plain(text).split())
-    return line if len(line) <= LONGEST else line[:LONGEST] + " …"
+    return one_line(text, LONGEST)
 
 
 class Printer:

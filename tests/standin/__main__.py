@@ -1,6 +1,7 @@
 """`python -m tests.standin`, from the repository's root: every house until Ctrl+C, and the variables that lead there.
 
-Its output is a shell snippet: `python -m tests.standin > here & sleep 1; . ./here`.
+Its output is a shell snippet: `python -m tests.standin > here & sleep 1; . ./here`. The Files APIs are served, too, so that
+`uploads=True` can be tried; what is stored is forgotten at the end.
 """
 
 from __future__ import annotations
@@ -11,10 +12,18 @@ import shlex
 import signal
 import sys
 from collections.abc import Sequence
+from datetime import UTC, datetime
 
+from tests.standin_files import PREFIX, Store, resolve, serve_files
+
+from showandtell.inspector.houses import find_house
+from showandtell.inspector.seen import Asked, Incoming
+from showandtell.providers.http import Answer
+
+from .auth import check_key
 from .blindness import KINDS, RECORDED_BLINDNESS, Blindness, blind
 from .faults import FAULTS, read_planned
-from .server import Standin
+from .server import Door, Standin
 
 
 def read_blindness(text: str) -> Blindness:
@@ -52,12 +61,30 @@ def spell_snippet(environ: dict[str, str]) -> str:
     return "".join(f"export {name}={shlex.quote(value)}\n" for name, value in environ.items())
 
 
+def open_files(store: Store) -> Door:
+    """A door to the Files APIs, for whoever has the house's key."""
+
+    def door(method: str, incoming: Incoming) -> Answer | None:
+        if "/files" in incoming.path:
+            check_key(find_house(incoming.path)[0], incoming, datetime.now(UTC))
+        return serve_files(incoming, store, method)
+
+    return door
+
+
 async def listen(arguments: argparse.Namespace) -> None:
     """Serve until somebody says that it is enough."""
     enough = asyncio.Event()
     for one in (signal.SIGINT, signal.SIGTERM):
         asyncio.get_running_loop().add_signal_handler(one, enough.set)
-    async with Standin(arguments.fault, blind=arguments.blind, port=arguments.port) as standin:
+    store = Store()
+
+    def fetch(asked: Asked, house: str) -> Asked:
+        return resolve(asked, store, house) if house in PREFIX else asked
+
+    async with Standin(
+        arguments.fault, blind=arguments.blind, doors=[open_files(store)], fetch=fetch, port=arguments.port
+    ) as standin:
         sys.stdout.write(spell_snippet(standin.environ()))
         sys.stdout.flush()
         await enough.wait()

@@ -13,14 +13,13 @@ from typing import Self, TypeAlias
 
 from aiohttp import web
 
-from showandtell.inspector.bedrock_converse import name_exception
 from showandtell.inspector.houses import find_house
 from showandtell.inspector.seen import Asked, House, Incoming, Refusal, Reply
 from showandtell.inspector.send import Mind, refused, serve, think
 from showandtell.providers.http import Answer
 
 from .answers import give, respell, take_body, write
-from .auth import KEY_VARIABLES, ON_AWS, TOKEN, check_key, make_account
+from .auth import KEY_VARIABLES, TOKEN, check_key, make_account
 from .blindness import Blindness, look_away
 from .faults import Fault, Planned, read_fault
 from .ledger import Received, list_sights, redact
@@ -132,7 +131,7 @@ class Standin:
                     return found
             exchange.fault = self._choose(exchange, request.method)
         except Refusal as refusal:
-            return _refuse(refusal, house)
+            return refused(refusal, house)
         if exchange.fault is not None and exchange.fault.instead is not None:
             made = exchange.fault.instead(house)
             return Answer(made.status, made.headers, give(made.body))
@@ -165,14 +164,6 @@ class Standin:
             return reply if fault is None or fault.reply is None else fault.reply(seen, reply)
 
         return mind
-
-
-def _refuse(refusal: Refusal, house: House) -> Answer:
-    """A refusal in the house's own form; AWS names its exception in a header, too."""
-    answer = refused(refusal, house)
-    if house.base not in ON_AWS:
-        return answer
-    return Answer(answer.status, {**answer.headers, "x-amzn-errortype": name_exception(refusal)}, answer.body)
 
 
 def _note(exchange: _Exchange, status: int) -> Received:

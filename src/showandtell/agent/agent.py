@@ -6,7 +6,6 @@ import asyncio
 import contextlib
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 from typing import Any, Self
 from weakref import WeakKeyDictionary
@@ -107,17 +106,17 @@ class Agent:
             links=links is not None,
             expected_steps=expected_steps,
         )
-        self.sharing = Sharing(links)
-        self.max_file_bytes = max_file_bytes
-        self._connect = partial(reach, client=client, base_url=base_url, api_key=api_key, headers=headers)
+        self.sharing, self.max_file_bytes = Sharing(links), max_file_bytes
         self._exchange = exchange
+        # A closure, so that no key stands in the agent's own fields.
+        self._connect = lambda: reach(self.target, client, base_url, api_key, headers, transport=self.transport)
         self.memories: WeakKeyDictionary[MemoryConversation, Memory] = WeakKeyDictionary()
 
     @property
     def exchange(self) -> Exchange:
         """How the provider is reached. Raises `MissingKey`, which names the variable to set, or `BadInput`."""
         if self._exchange is None:
-            self._exchange = self._connect(self.target, transport=self.transport)
+            self._exchange = self._connect()
         return self._exchange
 
     async def __aenter__(self) -> Self:
@@ -211,6 +210,8 @@ class Run:
                 if isinstance(event, Finish):
                     break
         finally:
+            if self._has_finished:
+                await asyncio.wait({task})  # what is left is to close connections
             await self.cancel()
         if not task.cancelled():
             task.result()
@@ -324,11 +325,11 @@ def aim(target: Target, client: object) -> Target:
 
 def reach(
     target: Target,
-    *,
     client: object,
     base_url: str | None,
     api_key: str | None,
     headers: Mapping[str, str] | None,
+    *,
     transport: Transport,
 ) -> Exchange:
     """The way to a target's host: as an SDK's client goes, or as arguments and variables say."""

@@ -17,13 +17,17 @@ REFUSALS = frozenset({400, 413, 415, 422})
 #: Words by which a provider speaks of files; 413 needs none.
 MEDIA = re.compile(
     r"image|picture|pdf|document|\bfiles?\b|file_|filedata|media|audio|video|base64|mime|pixel|dimension|\bpages?\b"
-    r"|attachment|inline_?data|\bblob|\bbytes\b|too large|\burl\b|robots|format",
+    r"|attachment|inline_?data|\bblob|\burl_|robots",
     re.IGNORECASE,
 )
+#: Where files stand in a request; a path to anywhere else (`tools.0.name`) is about no file.
+LISTS = re.compile(r"#?/?(messages|input|contents|request)\b|^$")
 
 
 def is_about_files(error: ProviderError) -> bool:
     """Whether a provider refused a request for its files."""
+    if error.path and not LISTS.match(error.path):
+        return False
     return error.status in REFUSALS and (error.status == 413 or MEDIA.search(error.text) is not None)
 
 

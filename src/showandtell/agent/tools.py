@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from inspect import Parameter
-from typing import Annotated, Any, get_args, overload
+from typing import Annotated, Any, cast, get_args, overload
 
 import msgspec
 
@@ -120,8 +120,10 @@ def as_tool(value: Callable[..., Any] | Tool) -> Tool:
 
 def by_name(tools: Any) -> dict[str, Tool]:
     """Tools by name; two of one name raise `BadInput`, and so does one that can't be isolated as it asks."""
+    if not isinstance(tools, Iterable):
+        raise BadInput("tools takes a list: write tools=[...]")
     found: dict[str, Tool] = {}
-    for one in map(as_tool, tools):
+    for one in map(as_tool, cast("Iterable[Any]", tools)):
         if one.name in found:
             raise BadInput(f"two tools are called {one.name!r}: rename one with @tool(name=...)")
         if one.isolate:

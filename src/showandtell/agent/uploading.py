@@ -8,19 +8,22 @@ from __future__ import annotations
 import asyncio
 import re
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import TypeAlias
+
+from msgspec.structs import replace
 
 from showandtell.agent.doors import Conversation
 from showandtell.capabilities.cells import Target
-from showandtell.capabilities.resolve import resolve
-from showandtell.delivery.place import LINK, UPLOAD, account_of, address_of
-from showandtell.errors import ProviderError, ShowAndTellError
+from showandtell.capabilities.resolve import families
+from showandtell.delivery.place import LINK, UPLOAD, address_of
+from showandtell.errors import BadInput, ProviderError, ShowAndTellError, UnknownModel
 from showandtell.files import Facts, Failed, Known, Link, Variant, Want
 from showandtell.providers.exchange import Exchange
 from showandtell.providers.retry import Patience
-from showandtell.providers.rows import connect
+from showandtell.providers.rows import connect, locate
 from showandtell.providers.uploads import Reach, delete, upload
 from showandtell.wire.body import Request
 from showandtell.wire.tree import slots
@@ -40,6 +43,8 @@ MISSING = re.compile(
 ABOUT_FILES = re.compile(r"\bfiles?\b|file_|upload|\burl\b|document|image", re.IGNORECASE)
 #: Gives an https URL of the program's own store for some proved bytes, or a `Link` where it ends; it may block.
 Sign: TypeAlias = Callable[[Facts], str | Link]
+#: Makes what stands for a file's bytes, or says why it can't.
+Make: TypeAlias = Callable[[Facts], Awaitable[Variant | Failed]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,32 +70,31 @@ class Loader:
 
     async def load(self, wants: Iterable[Want]) -> Known:
         """Answer every want. Raises what keeps the house from being asked at all, such as a missing key."""
-        asked = frozenset(wants)
-        uploads = [want for want in asked if want.recipe == UPLOAD]
-        links = [want for want in asked if want.recipe == LINK]
-        rest = asked.difference(uploads, links)
-        found: dict[Want, Variant | Failed] = {}
-        places, exchange = asyncio.Semaphore(AT_ONCE), self.connect() if uploads else None
+        asked, makers = frozenset(wants), dict[str, Make]({LINK: self.link})
+        if any(want.recipe == UPLOAD for want in asked):
+            makers[UPLOAD] = partial(self.store, Reach(self.connect(), self.patience, self.sharing.clock))
+        ours = [want for want in asked if want.recipe in makers]
+        rest, places = asked.difference(ours), asyncio.Semaphore(AT_ONCE)
         async with asyncio.TaskGroup() as group:
-            sent = [group.create_task(self.share(want, exchange, places)) for want in (*uploads, *links)]
-        found.update(task.result() for task in sent)
+            made = {want: group.create_task(self.answer(want, makers[want.recipe], places)) for want in ours}
+        found = {want: task.result() for want, task in made.items()}
         return {**found, **await self.conversation.load(rest)} if rest else found
 
-    async def share(
-        self, want: Want, exchange: Exchange | None, places: asyncio.Semaphore
-    ) -> tuple[Want, Variant | Failed]:
-        """One upload, or one link, which needs no exchange."""
+    async def answer(self, want: Want, make: Make, places: asyncio.Semaphore) -> Variant | Failed:
+        """Make what one want asks for when there is a place, and learn it at once."""
         facts = facts_of(self.conversation, want.sha256)
         async with places:
-            if facts is None:
-                found: Variant | Failed = Failed("its bytes are not here")
-            elif want.recipe == UPLOAD and exchange is not None:
-                reach = Reach(exchange, self.patience, self.sharing.clock)
-                found = await upload(reach, self.target, facts, self.conversation.blobs)
-            else:
-                found = await asyncio.to_thread(sign, facts, self.sharing)
+            found = Failed("its bytes are not here") if facts is None else await make(facts)
         self.conversation.learn({want: found})
-        return want, found
+        return found
+
+    async def store(self, reach: Reach, facts: Facts) -> Variant | Failed:
+        """One upload."""
+        return await upload(reach, self.target, facts, self.conversation.blobs)
+
+    async def link(self, facts: Facts) -> Variant | Failed:
+        """One link, made in a thread: the program's own function may block."""
+        return await asyncio.to_thread(sign, facts, self.sharing)
 
 
 def facts_of(conversation: Conversation, sha256: str) -> Facts | None:
@@ -185,16 +189,16 @@ async def drop_uploads(
 ) -> tuple[str, ...]:
     """Delete every upload of a conversation at its providers; says which are still there, and why.
 
-    `target` and `connect_own` are one house's; others are reached as the environment says.
+    `target` and `connect_own` are one house's; others are reached as the environment says, where that is the account
+    that holds the file: a key that opens another would find nothing there, or a stranger's file.
     """
     kept: list[str] = []
     for want, variant in [*shared(conversation.known())]:
         if want.recipe != UPLOAD or variant.file_id is None:
             continue
         try:
-            own = want.at == account_of(target)
-            there = target if own else resolve((want.at or "").partition(" ")[0])
-            failed = await delete(Reach(connect_own() if own else connect(there), patience), there, variant.file_id)
+            there, exchange = find_way(want.at or "", target, connect_own)
+            failed = await delete(Reach(exchange, patience), there, variant.file_id)
         except ShowAndTellError as error:
             failed = Failed(f"{variant.file_id} is still there: {error}")
         if failed is None:
@@ -202,3 +206,23 @@ async def drop_uploads(
         else:
             kept.append(failed.reason)
     return tuple(kept)
+
+
+def find_way(shelf: str, target: Target, connect_own: Callable[[], Exchange]) -> tuple[Target, Exchange]:
+    """A target on a shelf, and the way to it: the own one, else the environment's. Raises where neither leads there."""
+    if shelf == target.shelf:
+        return target, connect_own()
+    there = read_shelf(shelf)
+    found = locate(replace(there, account=""))
+    if found.shelf != shelf:
+        raise BadInput(f"it is of {there.house}'s account {there.account!r}, the environment's is {found.account!r}")
+    return found, connect(found)
+
+
+def read_shelf(shelf: str) -> Target:
+    """The inverse of `Target.shelf`: a target of that house and account. Raises `UnknownModel` where nobody has it."""
+    for family in families():
+        bare = Target(family.provider, family.api, family.example, ())
+        if shelf.startswith(bare.shelf):
+            return replace(bare, account=shelf.removeprefix(bare.shelf))
+    raise UnknownModel(f"{shelf!r} is where no known provider keeps files")

@@ -18,7 +18,7 @@ def answer(want: Want, shelf: Shelf) -> Variant | Failed:
         text = shelf.blobs.read(facts).decode(errors="replace")
         cut = f"\n(the first {MAX_TEXT} of {len(text)} characters)" if len(text) > MAX_TEXT else ""
         return Variant(text=text[:MAX_TEXT] + cut)
-    return Failed("not installed")
+    return Failed("can't be converted yet")
 
 
 def load_now(wants: Iterable[Want], shelf: Shelf) -> Known:

@@ -148,8 +148,17 @@ class Target(Struct, frozen=True, cache_hash=True):
 
     @property
     def at(self) -> str:
-        """Where rejections and uploads belong: one model and one account."""
+        """Where rejections belong: one model and one account. Uploads belong to a `shelf`, which models share."""
         return f"{self.name} {self.account}"
+
+    @property
+    def shelf(self) -> str:
+        """Where uploads belong: one house and one account, whose models and apis share them.
+
+        The inspector keeps its own. The account stands behind the first space, and may be empty.
+        """
+        house = f"inspector/{self.house}" if self.provider == "inspector" else self.house
+        return f"{house} {self.account}"
 
     @property
     def house(self) -> str:

@@ -154,7 +154,7 @@ def list_verified(rows: Sequence[Row]) -> list[str]:
     """What eye tests and the reader's own file say instead of the table, a line for each cell; nothing without one."""
     found = {
         f"- `{name}`: {cell['kind']} in {PLACES[str(cell['place'])]} ({cell['form']}): **{cell['verdict']}**, "
-        f"verified {cell['date']}: {plain(str(cell['evidence']))}": None
+        f"verified {cell['date']}: {one_line(cell['evidence'])}": None
         for entry in rows
         for name, cells in entry["verified"].items()
         for cell in cells
@@ -162,9 +162,11 @@ def list_verified(rows: Sequence[Row]) -> list[str]:
     return ["", "Verified here, and used instead of the table:", "", *found] if found else []
 
 
-def plain(words: str) -> str:
-    """Words of others on one line, without what could drive a terminal."""
-    return "".join(letter for letter in " ".join(words.split()) if letter.isprintable())
+def one_line(words: object, most: int | None = None) -> str:
+    """Words of others on one line, without what could drive a terminal, cut after `most` letters, if any."""
+    kept = "".join(letter for letter in str(words) if letter.isprintable() or letter.isspace())
+    line = " ".join(kept.split())
+    return line if most is None or len(line) <= most else line[:most] + " …"
 
 
 def _line(entry: Row, notes: Sequence[str], *, named: bool) -> str:

@@ -38,15 +38,10 @@ def read_overrides(text: str | bytes, model: str) -> tuple[Cell, ...]:
     return select(read_all(text), model)
 
 
-def write_overrides(cells: Iterable[Cell], model: str) -> str:
-    """The JSON that `read_overrides` reads, for one model or glob."""
-    return spell({model: tuple(cells)})
-
-
 def merge_overrides(text: str | bytes | None, cells: Sequence[Cell], model: str) -> str:
     """The JSON `text` with a model's new cells in it, each instead of the old one for the same files; all else stays.
 
-    Raises `BadInput` where the old text isn't such JSON.
+    Where there is no text, the cells alone; the model may be a glob. Raises `BadInput` where the text isn't such JSON.
     """
     found = read_all(text) if text is not None else {}
     kept = [old for old in found.get(model, ()) if not any(replaces(new, old) for new in cells)]

@@ -184,7 +184,7 @@ def stand_ins(where: Place, file: Sent, target: Target, known: Known, policy: Po
     if file.size * (policy.expected_steps - 1) < WORTH and fit(where, file, target, known)[0] is not None:
         return
     if policy.uploads and sees(target.cell(where, file.media_type, "file_id")):
-        yield Want(file.sha256, UPLOAD, account_of(target))
+        yield Want(file.sha256, UPLOAD, target.shelf)
     if policy.links and sees(cell := target.cell(where, file.media_type, "url")) and "https" in cell.url_schemes:
         yield Want(file.sha256, LINK)
 
@@ -199,11 +199,6 @@ def address_of(variant: Variant, media_type: str, target: Target) -> Address:
 def sees(cell: Cell | None) -> TypeGuard[Cell]:
     """Whether a file is known to be seen there."""
     return cell is not None and cell.verdict == "sees"
-
-
-def account_of(target: Target) -> str:
-    """Where an upload belongs: to one account of one host, whose models share it."""
-    return f"{target.provider.removesuffix('-chat')}:{target.house} {target.account}"
 
 
 def fit(where: Place, file: Facts | Address, target: Target, known: Known) -> tuple[Cell | None, str]:

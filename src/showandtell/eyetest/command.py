@@ -14,13 +14,14 @@ from typing import BinaryIO, cast
 
 import msgspec
 
+from showandtell.capabilities.cells import Target
 from showandtell.capabilities.resolve import resolve
 from showandtell.errors import BadInput
 from showandtell.eyetest import report
 from showandtell.eyetest.ask import Line
 from showandtell.eyetest.judge import Finding, learn
 from showandtell.eyetest.probes import SORTS, Sort, new_seed
-from showandtell.eyetest.record import Head, record
+from showandtell.eyetest.record import Head, read_recording, record, replay
 from showandtell.eyetest.run import ROUTES, verify
 from showandtell.given import WrongUsage
 from showandtell.providers.exchange import Exchange
@@ -44,30 +45,47 @@ def run(
     model: str,
     sorts: Sequence[Sort],
     recording: Path | None = None,
+    replayed: Path | None = None,
     *,
     write: bool,
     json: bool,
     environ: Mapping[str, str] = os.environ,
 ) -> int:
-    """Test a model, tell of it, and keep the verdicts; gives the exit status."""
-    target = locate(resolve(model), environ)
-    exchange = connect(target, environ=environ)
+    """Test a model, or replay a recording, tell of it, and keep the verdicts; gives the exit status."""
+    if recording is not None and replayed is not None:
+        raise WrongUsage("--record and --replay: a recording is not recorded again")
+    target, exchange, head = open_line(model, environ) if replayed is None else reopen_line(model, replayed)
     all_overrides(environ)  # a broken file is told before anything is paid for
-    today, seed = datetime.now(UTC).date().isoformat(), new_seed()
     if not json:
         say(*report.head(target.name, len(sorts) * len(ROUTES)))
     with ExitStack() as stack:
         if recording is not None:
             out = stack.enter_context(open_recording(recording))
-            exchange = recorded(exchange, out, Head(target.name, seed, today))
-        findings = asyncio.run(watch(Line(target, exchange), sorts, seed, json=json))
-    cells = learn(target, findings, today)
+            exchange = recorded(exchange, out, head)
+        findings = asyncio.run(watch(Line(target, exchange), sorts, head.seed, json=json))
+    cells = learn(target, findings, head.date)
     path = save_overrides(cells, target.name, environ) if write and cells else None
     if not json:
         say(*report.conclude(target, cells, findings, path))
     if not cells:
         return NOTHING
     return SOME if any(finding.outcome == "failed" for finding in findings) else DONE
+
+
+def open_line(model: str, environ: Mapping[str, str]) -> tuple[Target, Exchange, Head]:
+    """A model, the way to its host, and what is tested today."""
+    target = locate(resolve(model), environ)
+    exchange = connect(target, environ=environ)
+    return target, exchange, Head(target.name, new_seed(), datetime.now(UTC).date().isoformat())
+
+
+def reopen_line(model: str, path: Path) -> tuple[Target, Exchange, Head]:
+    """The same from a recording: no key is needed, and verdicts have its day. Raises `BadInput` for another model."""
+    head, _ = read_recording(path)
+    target = resolve(model)
+    if target.name != head.model:
+        raise BadInput(f"--replay: {path} is of {head.model}, not of {target.name}")
+    return target, Exchange(replay(path), "http://recording", {}), head
 
 
 async def watch(line: Line, sorts: Sequence[Sort], seed: str, *, json: bool) -> list[Finding]:

@@ -10,6 +10,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from showandtell.capabilities.cells import Cell, Form, Place, Target, Verdict
+from showandtell.capabilities.matrix import one_line
 from showandtell.eyetest.ask import PLACES, Heard, Route, Trial
 from showandtell.eyetest.probes import TYPES, Layer, Probe, Sort
 
@@ -67,14 +68,14 @@ def weigh(heard: Heard, probe: Probe) -> tuple[Outcome, str]:
     if heard.unwritten:
         return "skipped", f"this api has no form for it: {heard.unwritten}"
     if heard.refused:
-        return "rejected", shorten(heard.refused)
+        return "rejected", one_line(heard.refused, LONGEST)
     if heard.failed:
-        return "failed", shorten(heard.failed)
+        return "failed", one_line(heard.failed, LONGEST)
     read = [hidden for hidden in probe.codes if holds(heard.text, hidden[1])]
     if not read and heard.stop != "end":
         return "failed", f"the answer ended with {heard.stop!r}, without a code"
     if not read:
-        return "blind", f"answered {shorten(heard.text, 80)!r}, the code was {' and '.join(c for _, c in probe.codes)}"
+        return "blind", f"answered {one_line(heard.text, 80)!r}, the code was {' and '.join(c for _, c in probe.codes)}"
     words = f"answered {' and '.join(code for _, code in read)}{count_shapes(heard.text, probe)}"
     return name_layers(read, probe, words)
 
@@ -124,12 +125,6 @@ def tell_apart(answer: str, trial: Trial) -> bool | None:
     if any(holds(said[1], code) for _, code in trial.probe.codes):
         return False
     return True if any(holds(said[1], code) for _, code in trial.decoy.codes) else None
-
-
-def shorten(text: str, most: int = LONGEST) -> str:
-    """Words of others on one line, cut where they are long."""
-    line = " ".join(text.split())
-    return line if len(line) <= most else line[:most] + " …"
 
 
 def learn(target: Target, findings: Iterable[Finding], today: str) -> tuple[Cell, ...]:

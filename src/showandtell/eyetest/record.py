@@ -29,6 +29,8 @@ MEDIA = re.compile(rb"[A-Za-z0-9+/]{200,}={0,2}")
 #: A shorter value of a header is a word that may stand in an answer by chance.
 SHORTEST_KEY = 8
 HIDDEN = b"<<key>>"
+#: What stands for a file.
+NAMED = re.compile(rb"<<media sha256:[0-9a-f]{64} len:\d+>>")
 
 
 class Head(Struct, frozen=True, tag="test"):
@@ -174,15 +176,21 @@ def read_recording(path: Path) -> tuple[Head, list[Recorded]]:
 
 
 def replay(path: Path) -> Send:
-    """A way to send that gives a recording's answers in order. Raises `BadInput` where it has no more."""
+    """A way to send that gives a recording's answers in order, to requests with the same files.
+
+    Raises `BadInput` where it has no more, or a request has other files: its answer would be no verdict on them.
+    """
     _, exchanges = read_recording(path)
     left = iter(exchanges)
 
     @asynccontextmanager
-    async def answer(_: HttpRequest) -> AsyncGenerator[Answer]:
+    async def answer(request: HttpRequest) -> AsyncGenerator[Answer]:
         found = next(left, None)
         if found is None:
             raise BadInput(f"{path} has {len(exchanges)} answers, and one more was asked for")
+        sent = b"".join([piece async for piece in request.body()])
+        if [name_media(file) for file in MEDIA.findall(sent)] != NAMED.findall(found.request.encode()):
+            raise BadInput(f"{path} was recorded with other files than these: replay the same kinds, made the same way")
         yield Answer(found.status, found.answer_headers, read_out(found.data))
 
     return answer

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import threading
 from collections.abc import Iterable, Sequence
 
 from showandtell.attachments.ingest import Register, claims, clean
@@ -15,6 +16,31 @@ from showandtell.errors import BadConversation, BadInput
 from showandtell.files import Attachment, Blobs, Failed, Known, Proved, Variant, Want, find
 
 
+class Turn:
+    """Whose turn it is: runs of one event loop wait for each other, and those of another are refused."""
+
+    def __init__(self) -> None:
+        self._guard = threading.Lock()
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._lock = asyncio.Lock()
+
+    async def __aenter__(self) -> None:
+        with self._guard:
+            here = asyncio.get_running_loop()
+            if self._loop is not here:
+                if self._lock.locked():
+                    raise BadInput("another thread is using this conversation: give each its own, or one event loop")
+                self._loop, self._lock = here, asyncio.Lock()
+            lock = self._lock
+            if not lock.locked():
+                await lock.acquire()  # doesn't wait: nobody has it
+                return
+        await lock.acquire()
+
+    async def __aexit__(self, *_: object) -> None:
+        self._lock.release()
+
+
 class MemoryConversation:
     """The `Conversation` door of the loop, without a database. One run at a time: a second waits for its `turn`."""
 
@@ -24,7 +50,7 @@ class MemoryConversation:
         self.shelf = shelf or Shelf()
         self.messages: list[Message] = []
         self.receipts: dict[int, Receipt] = {}
-        self.turn = asyncio.Lock()
+        self.turn = Turn()
         self._register = Register(first_number=first_number)
         self._known: dict[Want, Variant | Failed] = {}
         self._answering: str | None = None

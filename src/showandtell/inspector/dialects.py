@@ -15,7 +15,7 @@ from msgspec.structs import replace
 
 from showandtell.inspector import openai_body as wire
 from showandtell.inspector import stream_openai as written
-from showandtell.inspector.openai_chat import OPENAI, TYPED, read_body, say, spell, spell_refusal
+from showandtell.inspector.openai_chat import OPENAI, TYPED, read_body, say, say_with, spell, spell_refusal
 from showandtell.inspector.openai_rules import Path, Rules, check_image, parts_of, read_data_url, spell_path, tag_of
 from showandtell.inspector.pixels import read_pixels
 from showandtell.inspector.seen import Asked, Fault, House, Incoming, Refusal, Reply
@@ -55,6 +55,7 @@ AZURE = replace(OPENAI, say=say_azure, user_parts=OPENAI.user_parts - {"file"})
 
 GROQ_PIXELS = 33_177_600
 GROQ_BASE64 = 4 * 1024 * 1024
+GROQ_PARTS = ("text", "image_url", "document")
 
 
 def say_groq(fault: Fault) -> Refusal:
@@ -68,7 +69,7 @@ def say_groq(fault: Fault) -> Refusal:
             words = f"property '{fault.detail}' is missing"
             return Refusal(f"'{place}' : {words}" if place else words)
         case "type" | "value":
-            return Refusal(say(fault).message)
+            return Refusal(say_with(*GROQ_PARTS)(fault).message)
 
 
 def check_groq(body: wire.Body) -> None:
@@ -101,9 +102,9 @@ GROQ = Rules(
     ),
     options=_names("system.name developer.name user.name assistant.name assistant.reasoning") | {ASKED_USAGE},
     say=say_groq,
-    user_parts=_names("text image_url document"),
+    user_parts=frozenset(GROQ_PARTS),
     assistant_parts=_names("text"),
-    result_parts=_names("text image_url document"),
+    result_parts=frozenset(GROQ_PARTS),
     limits=check_groq,
 )
 
@@ -236,7 +237,7 @@ OPENROUTER = Rules(
     fields=TYPED,
     ignores=True,
     options=EVERY,
-    say=say,
+    say=say_with("text", "image_url", "input_audio", "video_url", "file", "refusal"),
     user_parts=_names("text image_url input_audio video_url file"),
     result_parts=_names("text image_url input_audio video_url file"),
     hears=re.compile("audio|gemini|voxtral"),
@@ -255,7 +256,7 @@ def check_cohere(body: wire.Body) -> None:
 COHERE = Rules(
     fields=TYPED,
     options=_names("assistant.refusal stream_options.include_usage"),
-    say=say,
+    say=say_with("text", "image_url", "refusal"),
     user_parts=_names("text image_url"),
     limits=check_cohere,
 )
@@ -336,7 +337,7 @@ VLLM = Rules(
     fields=TYPED,
     ignores=True,
     options=EVERY,
-    say=say,
+    say=say_with("text", "image_url", "input_audio", "video_url", "refusal"),
     user_parts=_names("text image_url input_audio video_url"),
     result_parts=_names("text image_url"),
     hears=re.compile(""),
@@ -349,7 +350,7 @@ LITELLM = Rules(
     fields=TYPED,
     ignores=True,
     options=EVERY,
-    say=say,
+    say=say_with("text", "image_url", "input_audio", "video_url", "file", "refusal"),
     user_parts=_names("text image_url input_audio video_url file"),
     result_parts=_names("text image_url file"),
     hears=re.compile("audio|gemini|voxtral"),

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 
 import msgspec
 from msgspec import UNSET
@@ -14,6 +15,7 @@ from showandtell.inspector.openai_rules import (
     Path,
     Rules,
     check_body,
+    list_values,
     parts_of,
     read_data_url,
     sound_type,
@@ -54,8 +56,8 @@ _decoder = msgspec.json.Decoder(wire.Body)
 _outline = msgspec.json.Decoder(dict[str, msgspec.Raw])
 
 
-def say(fault: Fault) -> Refusal:
-    """Say a fault as OpenAI's validator does."""
+def say(fault: Fault, types: str = TYPES) -> Refusal:
+    """Say a fault as OpenAI's validator does; `types` are the parts that it lists where it doesn't know one."""
     place = spell_path(fault.path)
     match fault.shape:
         case "unknown":
@@ -73,9 +75,14 @@ def say(fault: Fault) -> Refusal:
             words = f"Invalid value for '{place}': expected a finite number."
             return Refusal(words, parameter=place, code="invalid_value")
         case "value":
-            allowed = {"role": ROLES, "type": TYPES}.get(str(fault.path[-1]) if fault.path else "", "")
+            allowed = {"role": ROLES, "type": types}.get(str(fault.path[-1]) if fault.path else "", "")
             words = f"Invalid value: '{fault.detail}'." + (f" Supported values are: {allowed}." if allowed else "")
             return Refusal(words, parameter=place, code="invalid_value")
+
+
+def say_with(*types: str) -> Callable[[Fault], Refusal]:
+    """OpenAI's words with the parts that another host takes."""
+    return partial(say, types=list_values(types))
 
 
 MARKED = frozenset(f"{kind}.prompt_cache_breakpoint" for kind in ("text", "image_url", "input_audio", "file"))
@@ -252,11 +259,11 @@ def _read_file(part: wire.Image | wire.Audio | wire.File | wire.DocumentUrl | wi
     """Fill in what the part says; `seen` already knows its place."""
     match part:
         case wire.Image(image_url=image):
-            return _fill(seen, image if isinstance(image, str) else image.url, "image/*")
+            return fill(seen, image if isinstance(image, str) else image.url, "image/*")
         case wire.Video():
-            return _fill(seen, part.video_url.url, "video/*")
+            return fill(seen, part.video_url.url, "video/*")
         case wire.DocumentUrl():
-            return _fill(seen, part.document_url, "application/pdf", part.document_name or "")
+            return fill(seen, part.document_url, "application/pdf", part.document_name or "")
         case wire.Audio(input_audio=str(text)):
             return _fill_sound(seen, text)
         case wire.Audio(input_audio=wire.AudioData() as audio):
@@ -264,9 +271,9 @@ def _read_file(part: wire.Image | wire.Audio | wire.File | wire.DocumentUrl | wi
         case wire.File(file=wire.FileData() as file):
             name = file.filename if file.filename is not UNSET else ""
             source = file.file_data if file.file_data is not UNSET else file.file_id
-            return _fill(seen, str(source), "application/pdf", name)
+            return fill(seen, str(source), "application/pdf", name)
         case wire.File():
-            return _fill(seen, str(part.file_id), "application/pdf")
+            return fill(seen, str(part.file_id), "application/pdf")
         case _:
             raise TypeError(f"{seen.position} is not a file")
 
@@ -278,7 +285,8 @@ def _fill_sound(seen: Seen, text: str, form: str = "audio") -> Seen:
     return msgspec.structs.replace(seen, media_type=media_type, data=decode_base64(text))
 
 
-def _fill(seen: Seen, url: str, guess: str, name: str | msgspec.UnsetType = "") -> Seen:
+def fill(seen: Seen, url: str, guess: str, name: str | msgspec.UnsetType = "") -> Seen:
+    """Give a file its bytes, or the reference that came in their place; it already knows its place and label."""
     named = msgspec.structs.replace(seen, name=name or "")
     found = read_data_url(url)
     if found is None:
@@ -294,7 +302,8 @@ def _read(incoming: Incoming) -> Asked:
     return read_body(incoming.body)
 
 
-def _too_large() -> Refusal:
+def too_large() -> Refusal:
+    """What OpenAI says of a body that is too large."""
     return Refusal("The data you are trying to upload is too large.", status=413)
 
 
@@ -305,6 +314,6 @@ HOUSES = (
         read=_read,
         spell=spell,
         refuse=spell_refusal,
-        too_large=_too_large,
+        too_large=too_large,
     ),
 )

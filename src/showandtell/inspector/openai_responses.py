@@ -11,8 +11,8 @@ from msgspec import Raw
 
 from showandtell.inspector import responses_body as wire
 from showandtell.inspector import stream_responses
-from showandtell.inspector.openai_chat import KINDS, spell_refusal
-from showandtell.inspector.openai_rules import read_data_url
+from showandtell.inspector.openai_chat import KINDS, fill, spell_refusal, too_large
+from showandtell.inspector.openai_rules import list_values, spell_path
 from showandtell.inspector.responses_rules import CHOICES, OPENAI, XAI, Rules, check_body, guess_type
 from showandtell.inspector.seen import (
     OUT_OF_RANGE,
@@ -117,7 +117,7 @@ def _decode_item(raw: Raw, place: str) -> wire.Item:
         return _decode(raw, wire.Hosted, place)
     if peek.type not in wire.ITEMS:
         known = sorted({"message", *wire.ITEMS, *wire.HOSTED_CALLS, *wire.HOSTED_OUTPUTS})
-        raise _unsupported(peek.type, _join(known), f"{place}.type")
+        raise _unsupported(peek.type, list_values(known), f"{place}.type")
     return _decode(raw, wire.ITEMS[peek.type], place)
 
 
@@ -127,7 +127,7 @@ def _decode_tool(raw: Raw, place: str) -> wire.Tool | None:
     if peek.type in wire.HOSTED_TOOLS:
         return None
     if peek.type != "function":
-        raise _unsupported(peek.type, _join(sorted({"function", *wire.HOSTED_TOOLS})), f"{place}.type")
+        raise _unsupported(peek.type, list_values(sorted({"function", *wire.HOSTED_TOOLS})), f"{place}.type")
     return _decode(raw, wire.Tool, place)
 
 
@@ -197,27 +197,18 @@ def _read_parts(
 
 
 def _read_image(part: wire.Image, seen: Seen) -> Seen:
-    return _fill(seen, part.image_url or part.file_id or "", "image/*")
+    return fill(seen, part.image_url or part.file_id or "", "image/*")
 
 
 def _read_file(part: wire.File, seen: Seen) -> Seen:
     source = part.file_data or part.file_url or part.file_id or ""
     guess = guess_type(part.filename or part.file_url or "") or "application/pdf"
-    return _fill(msgspec.structs.replace(seen, name=part.filename or ""), source, guess)
-
-
-def _fill(seen: Seen, source: str, guess: str) -> Seen:
-    """Give a file its bytes, or the reference that came in their place; it already knows its place and label."""
-    found = read_data_url(source)
-    if found is None:
-        return msgspec.structs.replace(seen, media_type=guess, reference=source)
-    media_type, data = found
-    return msgspec.structs.replace(seen, media_type=media_type, data=data)
+    return fill(seen, source, guess, part.filename or "")
 
 
 def _refuse(fault: Fault, kind: type[Any], prefix: str) -> Refusal:
     """Say a fault as the api's own validator does; `prefix` is where the faulty object stands."""
-    place = _place(prefix, fault.path)
+    place = spell_path((prefix, *fault.path) if prefix else fault.path)
     name = f"{place}.{fault.detail}".removeprefix(".")
     match fault.shape:
         case "unknown":
@@ -251,22 +242,8 @@ def _unsupported(value: str | None, allowed: str, place: str) -> Refusal:
     return Refusal(words, parameter=place, code="invalid_value")
 
 
-def _join(names: Sequence[str]) -> str:
-    quoted = [f"'{name}'" for name in names]
-    return f"{', '.join(quoted[:-1])}, and {quoted[-1]}"
-
-
-def _place(prefix: str, path: tuple[str | int, ...]) -> str:
-    steps = "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in path)
-    return f"{prefix}{steps}".removeprefix(".")
-
-
 def _reader(rules: Rules) -> Callable[[Incoming], Asked]:
     return lambda incoming: read_body(incoming.body, rules)
-
-
-def _too_large() -> Refusal:
-    return Refusal("The data you are trying to upload is too large.", status=413)
 
 
 def _house(base: str, path: str, rules: Rules, refuse: Callable[[Refusal], bytes] = spell_refusal) -> House:
@@ -277,7 +254,7 @@ def _house(base: str, path: str, rules: Rules, refuse: Callable[[Refusal], bytes
         spell=spell,
         refuse=refuse,
         largest=50 * 1024 * 1024,
-        too_large=_too_large,
+        too_large=too_large,
     )
 
 

@@ -142,6 +142,13 @@ def spell_path(path: Path) -> str:
     return "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in path).removeprefix(".")
 
 
+def list_values(values: Sequence[str]) -> str:
+    """Values as OpenAI lists those that it takes: 'text', 'image_url', and 'file'; two have no comma."""
+    quoted = [f"'{value}'" for value in values]
+    comma = "," if len(quoted) > 2 else ""
+    return f"{', '.join(quoted[:-1])}{comma} and {quoted[-1]}"
+
+
 def read_data_url(url: str) -> tuple[str, bytes | None] | None:
     """Media type and bytes of a data URL; bytes are None where the base64 is broken, all is None for another URL."""
     if not url.startswith("data:"):

@@ -69,7 +69,10 @@ class Offer(Struct, frozen=True):
 
 
 class Asked(Struct, frozen=True):
-    """A whole request. tool_choice: "auto", "none", "required", or a tool's name; `parallel`: several calls at once."""
+    """A whole request. tool_choice: "auto", "none", "required", or a tool's name; `parallel`: several calls at once.
+
+    stream_usage: whether a stream tells its tokens. array: chunks in one JSON array, which is no stream to its server.
+    """
 
     model: str
     turns: tuple[Turn, ...]
@@ -79,6 +82,7 @@ class Asked(Struct, frozen=True):
     parallel: bool = True
     stream: bool = False
     stream_usage: bool = False
+    array: bool = False
     max_tokens: int | None = None
 
 

@@ -1,4 +1,7 @@
-"""The embedded model as a `Send`: a strict server in this process that reads a body, thinks, and streams its answer."""
+"""The embedded model as a `Send`: a strict server in this process that reads a body, thinks, and streams its answer.
+
+It needs no key and opens no connection.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +19,7 @@ from showandtell.inspector.houses import find_house
 from showandtell.inspector.mind import answer
 from showandtell.inspector.report import look_at
 from showandtell.inspector.seen import Asked, House, Incoming, Refusal, Reply
-from showandtell.providers.http import Answer, HttpRequest, Send
+from showandtell.providers.http import Answer, HttpRequest
 
 #: Bytes a read: none of them ends where an event ends, as on a real network.
 READS = (313, 7, 1500, 64)
@@ -28,11 +31,6 @@ Mind: TypeAlias = Callable[[Asked], Reply]
 def think(asked: Asked) -> Reply:
     """The inspector's own mind. It opens files, so it blocks."""
     return answer(asked, look_at)
-
-
-def inspector() -> Send:
-    """The embedded model, to be used wherever a request is sent. It needs no key and opens no connection."""
-    return send
 
 
 @asynccontextmanager

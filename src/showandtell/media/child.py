@@ -84,7 +84,7 @@ def find_task(request: Answer) -> Callable[[], Any]:
 
             return partial(draw_chart, request["title"], request["values"], request["labels"])
         case "probe":
-            from showandtell.media.draw import draw_probe  # noqa: PLC0415 - the same
+            from showandtell.media.cards import draw_probe  # noqa: PLC0415 - the same
 
             return partial(draw_probe, request["kind"], request["codes"], request["shapes"])
         case _:

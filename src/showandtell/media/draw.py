@@ -1,24 +1,16 @@
-"""Draws the built-in chart and the eye test's cards. Runs in the child, for Pillow lives there and nowhere else."""
+"""Draws the built-in chart. Runs in the child, for Pillow lives there and nowhere else."""
 
 from __future__ import annotations
 
 import io
 import math
 import unicodedata
-import zlib
 from base64 import b64encode
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 from PIL import Image, ImageDraw, ImageFont
-
-from showandtell.errors import BadFile
-
-try:
-    import av
-except ImportError:
-    av = None
 
 Font: TypeAlias = ImageFont.ImageFont | ImageFont.FreeTypeFont
 
@@ -37,10 +29,6 @@ MARKS = {"\u0308": "..", "\u030a": "°", "\u0301": "´", "\u0300": "`", "\u0303"
 SPELLED = str.maketrans(
     {"ß": "ss", "æ": "ae", "Æ": "AE", "ø": "o", "Ø": "O", "ł": "l", "Ł": "L", "€": "EUR", "\u2013": "-", "\u2014": "-"}
 )
-#: An eye test's card, and the shapes on it; its film lasts long enough for models that look once a second.
-CARD = (480, 270)
-SHAPE_COLOURS = ("#c62828", "#2e7d32", "#1565c0", "#6a1b9a", "#ef6c00", "#00838f", "#ad1457")
-FRAMES, FRAMES_A_SECOND = 12, 4
 SIGNS = frozenset("©«°±´·»‘’“”…‹›™")  # noqa: RUF001 - the same
 
 
@@ -187,86 +175,3 @@ def put_mark(pen: ImageDraw.ImageDraw, over: tuple[float, float], mark: str, fon
 def small() -> Font:
     """The font of everything but the title."""
     return ImageFont.load_default(13)
-
-
-def draw_probe(kind: str, codes: Sequence[str], shapes: int) -> str:
-    """A file of an eye test in base64: a card as PNG; a PDF (`codes`: of its text, of its pixels); a film as MP4."""
-    match kind:
-        case "image":
-            buffer = io.BytesIO()
-            draw_card(codes[0], shapes).save(buffer, "PNG", optimize=True)
-            data = buffer.getvalue()
-        case "document":
-            data = bind_pages(codes[0], draw_card(codes[1], shapes))
-        case _:
-            data = film(draw_card(codes[0], shapes))
-    return b64encode(data).decode()
-
-
-def draw_card(code: str, shapes: int) -> Image.Image:
-    """A code in large letters over a row of discs, each in a colour of its own, at most seven."""
-    image = Image.new("RGB", CARD, PAPER)
-    pen = ImageDraw.Draw(image)
-    pen.text((CARD[0] / 2, 100), code, fill=INK, font=ImageFont.load_default(72), anchor="mm")
-    for index, colour in zip(range(shapes), SHAPE_COLOURS, strict=False):
-        middle = CARD[0] * (index + 0.5) / shapes
-        pen.ellipse((middle - 20, 190, middle + 20, 230), fill=colour)
-    return image
-
-
-def bind_pages(words: str, picture: Image.Image) -> bytes:
-    """A PDF of two pages: words that are in the text layer but not drawn (PDF 32000-1, 9.3.6), and a picture alone."""
-    width, height = picture.size
-    box = f"/Type /Page /Parent 2 0 R /MediaBox [0 0 {width} {height}]"
-    header = f"/Type /XObject /Subtype /Image /Width {width} /Height {height}"
-    return write_pdf(
-        [
-            b"<< /Type /Catalog /Pages 2 0 R >>",
-            b"<< /Type /Pages /Kids [3 0 R 4 0 R] /Count 2 >>",
-            f"<< {box} /Contents 6 0 R /Resources << /Font << /F1 5 0 R >> >> >>".encode(),
-            f"<< {box} /Contents 7 0 R /Resources << /XObject << /Im1 8 0 R >> >> >>".encode(),
-            b"<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica >>",
-            pdf_stream("", f"BT 3 Tr /F1 40 Tf 60 130 Td ({words}) Tj ET".encode()),
-            pdf_stream("", f"q {width} 0 0 {height} 0 0 cm /Im1 Do Q".encode()),
-            pdf_stream(
-                f"{header} /ColorSpace /DeviceRGB /BitsPerComponent 8 /Filter /FlateDecode",
-                zlib.compress(picture.tobytes()),
-            ),
-        ]
-    )
-
-
-def pdf_stream(header: str, data: bytes) -> bytes:
-    """A stream object of a PDF."""
-    return f"<< {header} /Length {len(data)} >>\nstream\n".encode() + data + b"\nendstream"
-
-
-def write_pdf(objects: Sequence[bytes]) -> bytes:
-    """A whole PDF: its objects, numbered from 1, the first one its catalogue, and the table that finds them."""
-    body, places = b"%PDF-1.4\n", list[int]()
-    for number, content in enumerate(objects, 1):
-        places.append(len(body))
-        body += b"%d 0 obj\n%s\nendobj\n" % (number, content)
-    table = b"".join(b"%010d 00000 n \n" % place for place in places)
-    head = b"xref\n0 %d\n0000000000 65535 f \n" % (len(objects) + 1)
-    end = b"trailer\n<< /Size %d /Root 1 0 R >>\nstartxref\n%d\n%%%%EOF\n" % (len(objects) + 1, len(body))
-    return body + head + table + end
-
-
-def film(picture: Image.Image) -> bytes:
-    """A still film, H.264 in MP4. Raises `BadFile` where PyAV is not installed."""
-    if av is None:
-        raise BadFile("", "can't be filmed: PyAV is not installed", "install showandtell[av]")
-    pyav: Any = av
-    buffer = io.BytesIO()
-    with pyav.open(buffer, "w", format="mp4") as container:
-        stream = container.add_stream("libx264", rate=FRAMES_A_SECOND)
-        stream.width, stream.height, stream.pix_fmt = *picture.size, "yuv420p"
-        # Each thread would take its share of the memory that this process may have.
-        stream.codec_context.thread_count = 1
-        frame = pyav.VideoFrame.from_image(picture)
-        for at in range(FRAMES):
-            frame.pts = at
-            container.mux(stream.encode(frame))
-        container.mux(stream.encode())
-    return buffer.getvalue()

@@ -149,13 +149,13 @@ def find_credentials(environ: Mapping[str, str]) -> Credentials:
 
 
 def chain(environ: Mapping[str, str], profile: str | None = None) -> Any:
-    """The chain's credentials, which renew themselves. Raises `MissingKey`, or `ProviderUnavailable`."""
+    """The chain's credentials, which renew themselves. Raises `MissingKey`, also where botocore would be needed."""
     advice = "set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or AWS_BEARER_TOKEN_BEDROCK"
     try:
         session, errors = session_of(environ, profile), import_module("botocore.exceptions")
     except ImportError:
         advice += "; profiles and roles need botocore: pip install 'showandtell[bedrock]'"
-        raise ProviderUnavailable(f"Bedrock needs a key: {advice}") from None
+        raise MissingKey(f"Bedrock needs a key: {advice}") from None
     try:
         found = session.get_credentials()
     except errors.BotoCoreError as error:
@@ -186,6 +186,6 @@ def _session(_: tuple[tuple[str, str], ...], profile: str | None) -> Any:
     return import_module("botocore.session").Session(profile=profile)
 
 
-def explain_skew(text: str) -> str | None:
-    """What to say of an error of AWS that is about time; None for any other."""
-    return f"the clock of this machine is off, so AWS takes no signature of it: {text}" if SKEWED.search(text) else None
+def explain_skew(_: int, text: str) -> str:
+    """What to say of an error of AWS that is about time; the words of any other as they are."""
+    return f"the clock of this machine is off, so AWS takes no signature of it: {text}" if SKEWED.search(text) else text

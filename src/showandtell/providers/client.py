@@ -16,11 +16,12 @@ from typing import Any
 from urllib.parse import urlsplit, urlunsplit
 
 from showandtell.capabilities.cells import Target
+from showandtell.capabilities.resolve import families
 from showandtell.errors import BadInput, MissingKey
 from showandtell.providers import aws, google
 from showandtell.providers.auth import Form, check_base, check_headers, check_key, spell
-from showandtell.providers.exchange import Authorise, Exchange
-from showandtell.providers.http import HttpRequest
+from showandtell.providers.exchange import Exchange
+from showandtell.providers.http import Authorise, HttpRequest
 from showandtell.providers.rows import ROWS, TRANSPORT
 from showandtell.providers.transport import Transport
 
@@ -28,7 +29,7 @@ KNOWN = "OpenAI, AzureOpenAI, Anthropic, AnthropicBedrock, AnthropicVertex, gena
 ON_BEDROCK = frozenset({"bedrock", "anthropic-bedrock"})
 ON_VERTEX = frozenset({"vertex", "anthropic-vertex"})
 #: OpenAI's client is used for every host that speaks as OpenAI does.
-LIKE_OPENAI = frozenset(ROWS) - ON_BEDROCK - ON_VERTEX - {"anthropic", "google"}
+LIKE_OPENAI = frozenset(family.provider for family in families() if family.api.startswith("openai")) & frozenset(ROWS)
 #: What google-genai adds to headers by itself.
 OF_GENAI = frozenset({"content-type", "user-agent", "x-goog-api-client", "x-goog-api-key"})
 
@@ -54,7 +55,7 @@ def connect_client(target: Target, client: object, *, transport: Transport | Non
     if target.provider not in homes:
         raise BadInput(f"{target.name} can't be asked by this {type(client).__name__}, which goes to {settings.base}")
     send = (transport or TRANSPORT).send
-    return Exchange(send, settings.base, settings.headers, settings.authorise)
+    return Exchange(send, settings.base, settings.headers, settings.authorise, ROWS[target.provider].explain)
 
 
 def home_of(base: str) -> frozenset[str]:

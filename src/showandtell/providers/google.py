@@ -77,8 +77,8 @@ def renew(credentials: Any) -> Any:
 def default_credentials(environ: Mapping[str, str]) -> Any:
     """What this machine may: a service account's file, gcloud's login, or the machine's own account. Blocks.
 
-    Raises `MissingKey` where there is none, and `ProviderUnavailable` without google-auth. google-auth itself reads the
-    process's own environment.
+    Raises `MissingKey` where there is none, and `BadInput` without google-auth, which itself reads the process's own
+    environment.
     """
     return _default_credentials(environ.get("GOOGLE_APPLICATION_CREDENTIALS", ""))
 
@@ -88,7 +88,7 @@ def _default_credentials(_: str) -> Any:
     try:
         auth, errors = import_module("google.auth"), import_module("google.auth.exceptions")
     except ImportError:
-        raise ProviderUnavailable("Vertex needs google-auth: pip install 'showandtell[vertex]'") from None
+        raise BadInput("Vertex needs google-auth: pip install 'showandtell[vertex]'") from None
     try:
         return auth.default(scopes=[SCOPE])[0]
     except (errors.GoogleAuthError, OSError, ValueError) as error:

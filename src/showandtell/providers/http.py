@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from typing import Protocol, TypeAlias
@@ -45,4 +45,6 @@ class Answer:
     body: AsyncIterator[bytes]
 
 
+#: Headers of one very request: a token that is renewed, a signature over its body.
+Authorise: TypeAlias = Callable[[HttpRequest], Awaitable[Mapping[str, str]]]
 Send: TypeAlias = Callable[[HttpRequest], AbstractAsyncContextManager[Answer]]

@@ -20,7 +20,7 @@ from urllib.parse import urlsplit
 import aiohttp
 from yarl import URL
 
-from showandtell.errors import BadAnswer, BadInput, CannotRender, ProviderError
+from showandtell.errors import BadAnswer, BadInput, CannotRender, ProviderError, ShowAndTellError
 from showandtell.providers.http import Answer, HttpRequest
 from showandtell.providers.surroundings import proxy_for, trusted
 from showandtell.providers.transport import Timeouts
@@ -231,6 +231,8 @@ def explain(error: Exception, where: str, proxy: str | None, timeouts: Timeouts,
     `ConnectionError` and `TimeoutError` may pass; a plain `OSError` (a name, a certificate, a proxy's no) will not.
     """
     match error:
+        case ShowAndTellError():
+            return error
         case TimeoutError():
             return TimeoutError(errno.ETIMEDOUT, too_late(error, where, timeouts, stalled=stalled))
         case aiohttp.ClientConnectorCertificateError():

@@ -15,8 +15,11 @@ from showandtell.errors import MissingKey
 from showandtell.inspector.send import send as inspect
 from showandtell.providers import aws, google
 from showandtell.providers.auth import Form, check_base, check_headers, check_key, find, join, spell
-from showandtell.providers.exchange import Authorise, Exchange
+from showandtell.providers.exchange import Exchange
+from showandtell.providers.http import Authorise
+from showandtell.providers.refusals import Explain, leave_words
 from showandtell.providers.transport import Transport
+from showandtell.wire.anthropic_messages import VERSION
 
 #: Where the inspector speaks each api, as the SDK of the api's own house takes it: with /v1 for OpenAI.
 BASES: dict[Api, str] = {
@@ -46,6 +49,7 @@ class Row:
     account: finds what tells this account from others, where an address or a signature needs it.
     addressed: whether every address below the base URL names the account.
     authorise: makes headers anew for each request, where no key is given.
+    explain: says in plainer words what some of its errors mean. read: makes a URL of what a variable holds.
     """
 
     base: str | Callable[[str], str]
@@ -60,7 +64,17 @@ class Row:
     account: Callable[[Environ], str] | None = None
     addressed: bool = False
     authorise: Callable[[str, Environ], Authorise] | None = None
+    explain: Explain = leave_words
+    read: Callable[[str], str] = str.strip
     example: str = "https://host/v1"
+
+
+def read_ollama_host(value: str) -> str:
+    """Ollama's variable may leave out scheme and port, and 0.0.0.0 is where its server listens, not where it is."""
+    if "://" in value:
+        return value.strip()
+    host, _, port = value.strip().removesuffix("/").partition(":")
+    return f"http://{'localhost' if host in {'', '0.0.0.0'} else host}:{port or 11434}"  # noqa: S104 - it is replaced
 
 
 OPENAI = Row(
@@ -82,7 +96,9 @@ BEDROCK = Row(
     ("AWS_ENDPOINT_URL_BEDROCK_RUNTIME", "AWS_ENDPOINT_URL"),  # botocore 1.44
     (("AWS_BEARER_TOKEN_BEDROCK", "bearer"),),
     account=aws.region_of,
-    authorise=lambda region, environ: aws.authorise_with(partial(aws.find_credentials, environ), region),
+    # A partial would show all of the environment when it is printed.
+    authorise=lambda region, environ: aws.authorise_with(lambda: aws.find_credentials(environ), region),
+    explain=aws.explain_skew,
     example="https://bedrock-runtime.us-east-1.amazonaws.com",
 )
 VERTEX = Row(
@@ -90,7 +106,7 @@ VERTEX = Row(
     ("GOOGLE_VERTEX_BASE_URL",),  # google-genai 3.4
     account=google.account_of,
     addressed=True,
-    authorise=lambda _, environ: google.authorise_with(partial(google.default_credentials, environ)),
+    authorise=lambda _, environ: google.authorise_with(lambda: google.default_credentials(environ)),
     example="https://aiplatform.googleapis.com",
 )
 #: A server on this machine, or one that its owner protects or not.
@@ -103,7 +119,7 @@ ROWS: dict[str, Row] = {
         (("ANTHROPIC_API_KEY", "x-api-key"), ("ANTHROPIC_AUTH_TOKEN", "bearer")),
         form="x-api-key",
         # The version that our requests are written in: the next one, 2026-10-21, refuses temperature.
-        headers={"anthropic-version": "2023-06-01"},
+        headers={"anthropic-version": VERSION},
         example="https://api.anthropic.com",
     ),
     "anthropic-bedrock": replace(BEDROCK, variables=("ANTHROPIC_BEDROCK_BASE_URL", *BEDROCK.variables)),
@@ -159,6 +175,7 @@ ROWS: dict[str, Row] = {
         variables=("OLLAMA_HOST",),
         keys=(("OLLAMA_API_KEY", "bearer"),),
         prefix="/v1",
+        read=read_ollama_host,
         example="http://localhost:11434",
     ),
     "vllm": replace(LOCAL, keys=(("VLLM_API_KEY", "bearer"),)),  # vLLM's docs: the server's own variable
@@ -193,13 +210,29 @@ def connect(
     row = ROWS[target.provider]
     account = locate(target, environ).account
     known = {name: value for name, one in row.named if (value := check_key(one, environ.get(one, "")))}
-    key = find_key(row, target.provider, api_key, environ)
+    key_from, key = find_key(row, target.provider, api_key, environ)
+    base_from, base = find_base(row, target.provider, account, base_url, environ)
     return Exchange(
         send=(transport or TRANSPORT).send,
-        base=find_base(row, target.provider, account, base_url, environ),
+        base=base,
         headers={**row.headers, **known, **key, **check_headers(headers or {})},
         authorise=None if key or row.authorise is None else row.authorise(account, environ),
+        explain=partial(tell, row=row, provider=target.provider, key_from=key_from, base_from=base_from),
     )
+
+
+def tell(status: int, words: str, *, row: Row, provider: str, key_from: str, base_from: str) -> str:
+    """A host's error in plainer words, with where the setting that it may be about came from."""
+    words = row.explain(status, words)
+    match status:
+        case 401 | 403 if key_from:
+            return f"{words} (the key is from {key_from})"
+        case 404 if base_from:
+            return f"{words} (the address is from {base_from})"
+        case 0 if not row.needs_key:
+            return f"{words}; start it, or set {own_variables(provider)[0]}"
+        case _:
+            return words
 
 
 def locate(target: Target, environ: Environ = os.environ) -> Target:
@@ -214,16 +247,19 @@ def locate(target: Target, environ: Environ = os.environ) -> Target:
     return msgspec.structs.replace(target, account=row.account(environ))
 
 
-def find_base(row: Row, provider: str, account: str, given: str | None, environ: Environ) -> str:
-    """The base URL as the wire modules take it. Raises `BadInput`, or `MissingKey` where nobody says where."""
+def find_base(row: Row, provider: str, account: str, given: str | None, environ: Environ) -> tuple[str, str]:
+    """Who says the base URL (nobody of the usual one), and the base URL as the wire modules take it.
+
+    Raises `BadInput`, or `MissingKey` where nobody says where.
+    """
     names = (*own_variables(provider), *row.variables)
     found = ("base_url", given) if given is not None else find(names, environ)
     usual = "" if found and not row.addressed else usual_base(row, account)
     if not (found or usual):
         raise MissingKey(f"{provider} has no common address: set {names[-1]}, as in {row.example}")
     source, value = found or ("the usual base URL", usual)
-    value = read_ollama_host(value) if source == "OLLAMA_HOST" else value.strip()
-    return join(check_base(source, value, row.example), row.prefix, row.drop)
+    asked = source if (given is not None or environ.get(source, "").strip()) else ""
+    return asked, join(check_base(source, row.read(value), row.example), row.prefix, row.drop)
 
 
 def usual_base(row: Row, account: str) -> str:
@@ -231,29 +267,21 @@ def usual_base(row: Row, account: str) -> str:
     return row.base(account) if callable(row.base) else row.base
 
 
-def find_key(row: Row, provider: str, given: str | None, environ: Environ) -> dict[str, str]:
-    """The key as a header; none where the host asks for none, or where each request is authorised by itself."""
+def find_key(row: Row, provider: str, given: str | None, environ: Environ) -> tuple[str, dict[str, str]]:
+    """Who says the key, and the key as a header; none where the host asks for none, or each request is authorised."""
     forms = dict(row.keys)
     found = ("api_key", given) if given is not None else find(tuple(forms), environ)
     if found is not None and (key := check_key(*found)):
-        return spell(key, forms.get(found[0], row.form))
+        return found[0], spell(key, forms.get(found[0], row.form))
     if row.needs_key and row.authorise is None:
         usual_first = sorted(forms, key=lambda name: forms[name] != row.form)
         raise MissingKey(
             f"{provider} needs a key: set {' or '.join(usual_first)}, or ask the model inspector, which needs none"
         )
-    return {}
+    return "", {}
 
 
 def own_variables(provider: str) -> tuple[str, ...]:
     """Our names for a provider's base URL; `openai-chat` goes where `openai` goes unless it has its own."""
     names = dict.fromkeys((provider, provider.removesuffix("-chat")))
     return tuple(f"SHOWANDTELL_{name.upper().replace('-', '_')}_BASE_URL" for name in names)
-
-
-def read_ollama_host(value: str) -> str:
-    """Ollama's variable may leave out scheme and port, and 0.0.0.0 is where its server listens, not where it is."""
-    if "://" in value:
-        return value
-    host, _, port = value.strip().removesuffix("/").partition(":")
-    return f"http://{'localhost' if host in {'', '0.0.0.0'} else host}:{port or 11434}"  # noqa: S104 - it is replaced

@@ -19,8 +19,9 @@ import msgspec
 from showandtell.capabilities.cells import Target
 from showandtell.errors import BadAnswer, FileChanged, ProviderError, ProviderUnavailable
 from showandtell.files import Blobs, Facts, Failed, Variant
-from showandtell.providers.exchange import Exchange, beginning, refused, words_of
+from showandtell.providers.exchange import Exchange, beginning, words_of
 from showandtell.providers.http import Answer, HttpRequest
+from showandtell.providers.refusals import refused
 from showandtell.providers.retry import Patience, pause_before
 from showandtell.wire.body import PIECE, Request
 from showandtell.wire.stream import UNREADABLE
@@ -31,10 +32,6 @@ KEPT = 7 * 24 * 3600
 LOOK_AGAIN = 2.0
 #: The most that is read of an answer.
 LARGEST = 64 * 1024
-#: Below Google's base, and behind `/upload` there.
-GOOGLE_FILES = "/v1beta/files"
-#: Anthropic asks for it with uploads, and with requests that name one (platform.claude.com docs, "Files API").
-BETA, FILES_BETA = "anthropic-beta", "files-api-2025-04-14"
 
 Method: TypeAlias = Literal["POST", "GET", "DELETE"]
 Clock: TypeAlias = Callable[[], float]
@@ -65,27 +62,6 @@ class Parcel:
                     yield bytes(part)  # the view is used again, and what is yielded may wait
                     await asyncio.sleep(0)
 
-
-@dataclass(frozen=True, slots=True)
-class Form:
-    """Where a house takes files as multipart/form-data: the path below its base, and the fields before the file."""
-
-    path: str
-    fields: tuple[tuple[str, str], ...]
-    headers: Mapping[str, str] = field(default_factory=dict[str, str])
-
-
-FORMS: dict[str, Form] = {
-    # anthropic 2.12: files.upload
-    "anthropic": Form("/v1/files", (("expires_in_seconds", str(KEPT)),), {BETA: FILES_BETA}),
-    # openai 3.54: files.create; the SDK spells a nested field with brackets
-    "openai": Form(
-        "/files",
-        (("purpose", "user_data"), ("expires_after[anchor]", "created_at"), ("expires_after[seconds]", str(KEPT))),
-    ),
-    # docs.x.ai, REST API reference, files: the file must come last
-    "xai": Form("/files", (("purpose", "assistants"), ("expires_after", str(KEPT)))),
-}
 
 #: Endings by which houses know a type; `mimetypes` knows the others, as far as this machine does.
 ENDINGS = {
@@ -138,43 +114,38 @@ class Reach:
     clock: Clock = time.time
 
 
-async def upload(reach: Reach, target: Target, facts: Facts, blobs: Blobs) -> Variant | Failed:
-    """Store a file at a target's house: its id, and until when it lives there by our clock; or why it isn't there."""
-    try:
-        if target.house in FORMS:
-            return await _upload_form(reach, FORMS[target.house], facts, blobs)
-        if target.house == "google":
-            return await _upload_google(reach, facts, blobs)
-    except (ProviderError, FileChanged) as error:
-        return Failed(f"the upload to {target.house} failed: {str(error)[:300]}", "files api")
-    return Failed(f"{target.house} has no place for files", "files api")
+@dataclass(frozen=True, slots=True)
+class Store:
+    """How a house keeps files.
+
+    path: where, below the house's base. put: how one gets there. fields: what a form says before the file.
+    headers: lists that are asked for with files, and with requests that name one by its id.
+    gone: the statuses that say that a file isn't there.
+    """
+
+    path: str
+    put: Put
+    fields: tuple[tuple[str, str], ...] = ()
+    headers: Mapping[str, str] = field(default_factory=dict[str, str])
+    gone: frozenset[int] = frozenset({404})
+
+    def join_headers(self, exchange: Exchange) -> dict[str, str]:
+        """The headers, each behind what the program has put in its list already."""
+        return {name: _join(exchange.headers.get(name, ""), value) for name, value in self.headers.items()}
 
 
-async def delete(reach: Reach, target: Target, file_id: str) -> Failed | None:
-    """Delete a file at a target's house; None where it is gone, also where it was before."""
-    form = FORMS.get(target.house, Form(GOOGLE_FILES, ()))
-    url = f"{reach.exchange.base}{form.path}/{_last_step(file_id)}"
-    try:
-        await _deliver(reach, Parcel(url, form.headers, method="DELETE"))
-    except ProviderError as error:
-        # Gemini doesn't tell a file that is gone from another's (googleapis/python-genai #1218).
-        gone = error.status == 404 or (error.status == 403 and target.house == "google")
-        return None if gone else Failed(f"{target.house} keeps {file_id}: {str(error)[:300]}", "files api")
-    return None
+def _join(own: str, ours: str) -> str:
+    return ",".join(dict.fromkeys((*filter(None, own.split(",")), ours)))
 
 
-def allow_ids(exchange: Exchange, request: Request) -> Exchange:
-    """The exchange for a request: Anthropic wants to be told where one names files by id."""
-    named = any(one.cell is not None and one.cell.form == "file_id" for one in request.receipts)
-    if not named or request.target.house != "anthropic":
-        return exchange
-    return replace(exchange, headers={**exchange.headers, BETA: _betas(exchange)})
+Put: TypeAlias = Callable[[Reach, Store, Facts, Blobs], Awaitable[Variant]]
 
 
-async def _upload_form(reach: Reach, form: Form, facts: Facts, blobs: Blobs) -> Variant:
-    start, end = write_form(form.fields, facts)
-    headers = {**form.headers, "content-type": f"multipart/form-data; boundary={facts.sha256}"}
-    parcel = Parcel(reach.exchange.base + form.path, headers, (start, facts, end), blobs)
+async def put_form(reach: Reach, store: Store, facts: Facts, blobs: Blobs) -> Variant:
+    """One multipart/form-data, the file behind the fields."""
+    start, end = write_form(store.fields, facts)
+    headers = {**store.join_headers(reach.exchange), "content-type": f"multipart/form-data; boundary={facts.sha256}"}
+    parcel = Parcel(reach.exchange.base + store.path, headers, (start, facts, end), blobs)
     _, data = await _deliver(reach, parcel)
     stored = _read(data, _Stored)
     return Variant(file_id=stored.id, expires=_expiry(stored.created_at, stored.expires_at, reach.clock))
@@ -197,8 +168,8 @@ def name_of(facts: Facts) -> str:
     return facts.sha256[:16] + ending
 
 
-async def _upload_google(reach: Reach, facts: Facts, blobs: Blobs) -> Variant:
-    """Google's resumable upload, its bytes in one piece (google-genai 3.4: files.upload)."""
+async def put_resumable(reach: Reach, store: Store, facts: Facts, blobs: Blobs) -> Variant:
+    """Google's resumable upload behind `/upload`, its bytes in one piece (google-genai 3.4: files.upload)."""
     said = msgspec.json.encode({"file": {"mimeType": facts.media_type, "sizeBytes": str(facts.size)}})
     start = {
         "content-type": "application/json",
@@ -208,11 +179,11 @@ async def _upload_google(reach: Reach, facts: Facts, blobs: Blobs) -> Variant:
         "x-goog-upload-header-content-type": facts.media_type,
     }
     base = reach.exchange.base
-    answered, _ = await _deliver(reach, Parcel(f"{base}/upload{GOOGLE_FILES}", start, (said,)))
+    answered, _ = await _deliver(reach, Parcel(f"{base}/upload{store.path}", start, (said,)))
     there = _at_home(answered.get("x-goog-upload-url", ""), base)
     last = {"content-type": facts.media_type, "x-goog-upload-command": "upload, finalize", "x-goog-upload-offset": "0"}
     _, data = await _deliver(reach, Parcel(there, last, (facts,), blobs))
-    file = await _wait_for(_read(data, _GoogleAnswer).file, reach)
+    file = await _wait_for(_read(data, _GoogleAnswer).file, reach, store)
     return Variant(file_id=file.uri, expires=_expiry(file.create_time, file.expiration_time, reach.clock))
 
 
@@ -224,7 +195,7 @@ def _at_home(url: str, base: str) -> str:
     return urlunsplit((home.scheme, home.netloc, parts.path, parts.query, ""))
 
 
-async def _wait_for(file: _GoogleFile, reach: Reach) -> _GoogleFile:
+async def _wait_for(file: _GoogleFile, reach: Reach, store: Store) -> _GoogleFile:
     """The file once Gemini has read it: a video takes its time."""
     waited = 0.0
     while file.state == "PROCESSING":
@@ -232,7 +203,7 @@ async def _wait_for(file: _GoogleFile, reach: Reach) -> _GoogleFile:
             raise ProviderUnavailable(f"the file is still being read after {waited:g} s")
         await reach.patience.sleep(LOOK_AGAIN)
         waited += LOOK_AGAIN
-        parcel = Parcel(f"{reach.exchange.base}{GOOGLE_FILES}/{_last_step(file.name)}", {}, method="GET")
+        parcel = Parcel(f"{reach.exchange.base}{store.path}/{_last_step(file.name)}", {}, method="GET")
         _, data = await _deliver(reach, parcel)
         file = _read(data, _GoogleFile)
     if file.state == "FAILED":
@@ -279,8 +250,6 @@ async def _deliver(reach: Reach, parcel: Parcel) -> tuple[Mapping[str, str], byt
 
 async def _send(exchange: Exchange, parcel: Parcel) -> tuple[Mapping[str, str], bytes]:
     headers = {**exchange.headers, **parcel.headers, "content-length": str(parcel.size)}
-    if BETA in parcel.headers:
-        headers[BETA] = _betas(exchange)
     request: HttpRequest = replace(parcel, headers=headers)
     try:
         if exchange.authorise is not None:
@@ -303,6 +272,56 @@ async def _beginning(answer: Answer) -> bytes:
             await close()
 
 
-def _betas(exchange: Exchange) -> str:
-    """Anthropic's beta features: those that the program has asked for, and ours."""
-    return ",".join(dict.fromkeys((*filter(None, exchange.headers.get(BETA, "").split(",")), FILES_BETA)))
+STORES: dict[str, Store] = {
+    # anthropic 2.12: files.upload; the beta is asked for with requests that name an id, too (docs, "Files API")
+    "anthropic": Store(
+        "/v1/files",
+        put_form,
+        (("expires_in_seconds", str(KEPT)),),
+        headers={"anthropic-beta": "files-api-2025-04-14"},
+    ),
+    # openai 3.54: files.create; the SDK spells a nested field with brackets
+    "openai": Store(
+        "/files",
+        put_form,
+        (("purpose", "user_data"), ("expires_after[anchor]", "created_at"), ("expires_after[seconds]", str(KEPT))),
+    ),
+    # Gemini doesn't tell a file that is gone from another's (googleapis/python-genai #1218).
+    "google": Store("/v1beta/files", put_resumable, gone=frozenset({403, 404})),
+    # docs.x.ai, REST API reference, files: the file must come last
+    "xai": Store("/files", put_form, (("purpose", "assistants"), ("expires_after", str(KEPT)))),
+}
+
+
+async def upload(reach: Reach, target: Target, facts: Facts, blobs: Blobs) -> Variant | Failed:
+    """Store a file at a target's house: its id, and until when it lives there by our clock; or why it isn't there."""
+    store = STORES.get(target.house)
+    if store is None:
+        return Failed(f"{target.house} has no place for files", "files api")
+    try:
+        return await store.put(reach, store, facts, blobs)
+    except (ProviderError, FileChanged) as error:
+        return Failed(f"the upload to {target.house} failed: {str(error)[:300]}", "files api")
+
+
+async def delete(reach: Reach, target: Target, file_id: str) -> Failed | None:
+    """Delete a file at a target's house; None where it is gone, also where it was before."""
+    store = STORES.get(target.house)
+    if store is None:
+        return Failed(f"{target.house} has no place for files, so none can be deleted: {file_id}", "files api")
+    url = f"{reach.exchange.base}{store.path}/{_last_step(file_id)}"
+    try:
+        await _deliver(reach, Parcel(url, store.join_headers(reach.exchange), method="DELETE"))
+    except ProviderError as error:
+        if error.status not in store.gone:
+            return Failed(f"{target.house} keeps {file_id}: {str(error)[:300]}", "files api")
+    return None
+
+
+def allow_ids(exchange: Exchange, request: Request) -> Exchange:
+    """The exchange for a request: some houses want to be told where one names files by id."""
+    store = STORES.get(request.target.house)
+    named = any(one.cell is not None and one.cell.form == "file_id" for one in request.receipts)
+    if store is None or not named:
+        return exchange
+    return replace(exchange, headers={**exchange.headers, **store.join_headers(exchange)})

@@ -52,7 +52,7 @@ def head(target: Target, options: Options) -> dict[str, Tree]:
     return body | msgspec.json.decode(options.extra or "{}", type=dict[str, msgspec.Raw])
 
 
-def leading(options: Options, target: Target) -> list[Tree]:  # noqa: ARG001 - every api has the same five functions
+def leading(options: Options, target: Target) -> list[Tree]:  # noqa: ARG001 - every api has the same functions
     """No message comes before the first entry: instructions stand in `system`."""
     return []
 
@@ -80,7 +80,7 @@ def url(target: Target, base: str, *, stream: bool) -> str:
             return f"{host}/v1/messages"
 
 
-def marked(items: Sequence[Tree], target: Target) -> list[Tree]:  # noqa: ARG001 - every api has the same five functions
+def marked(items: Sequence[Tree], target: Target) -> list[Tree]:  # noqa: ARG001 - every api has the same functions
     """The same messages with a cache mark on the last block: on a tool result as a whole, never inside it."""
     match list(items):
         case [*front, Mapping() as message]:

@@ -79,7 +79,7 @@ OWN = frozenset(
 )
 
 
-def head(target: Target, options: Options) -> dict[str, Tree]:  # noqa: ARG001 - every api has the same five functions
+def head(target: Target, options: Options) -> dict[str, Tree]:  # noqa: ARG001 - every api has the same functions
     """Everything of the body before `messages`; `extra` lies over it, fields that Converse doesn't know one deeper."""
     body: dict[str, Tree] = {}
     if options.instructions:
@@ -93,7 +93,7 @@ def head(target: Target, options: Options) -> dict[str, Tree]:  # noqa: ARG001 -
     return body | _extra(options.extra or "{}")
 
 
-def leading(options: Options, target: Target) -> list[Tree]:  # noqa: ARG001 - every api has the same five functions
+def leading(options: Options, target: Target) -> list[Tree]:  # noqa: ARG001 - every api has the same functions
     """No message comes before the first entry: instructions stand in `system`."""
     return []
 
@@ -111,7 +111,7 @@ def url(target: Target, base: str, *, stream: bool) -> str:
     return f"{base.rstrip('/')}/model/{quote(target.model, safe='')}/{verb}"
 
 
-def marked(items: Sequence[Tree], target: Target) -> list[Tree]:  # noqa: ARG001 - every api has the same five functions
+def marked(items: Sequence[Tree], target: Target) -> list[Tree]:  # noqa: ARG001 - every api has the same functions
     """The same messages with a cache point in the last one, never behind a document or video: some are refused."""
     match list(items):
         case [*front, Mapping() as message]:

@@ -13,7 +13,7 @@ import msgspec
 from showandtell.capabilities.cells import Target
 from showandtell.content import Opaque, Text, ToolCall
 from showandtell.delivery.values import Data, Entry, Placed, Result
-from showandtell.errors import CannotRender
+from showandtell.errors import BadInput, CannotRender
 from showandtell.files import Address
 from showandtell.wire.options import Options, ToolSpec
 from showandtell.wire.replayed import arguments
@@ -33,19 +33,27 @@ FOREIGN = frozenset({"args", "response", "parametersJsonSchema", "responseJsonSc
 
 
 def head(target: Target, options: Options) -> dict[str, Tree]:
-    """Everything of the body before `contents`; `extra` lies over it, a whole `generationConfig` included."""
+    """Everything of the body before `contents`; `extra` lies over it, its `generationConfig` field by field."""
     body: dict[str, Tree] = {}
     if options.instructions:
         body["systemInstruction"] = {"parts": [{"text": options.instructions}]}
     if options.tools:
         body["tools"] = [{"functionDeclarations": [_tool(tool) for tool in options.tools]}]
         body["toolConfig"] = {"functionCallingConfig": _calling(options.tool_choice)}
-    if config := _generation(options, target):
+    extra = msgspec.json.decode(options.extra or "{}", type=dict[str, msgspec.Raw])
+    if config := _generation(options, target) | _further(extra.pop("generationConfig", None)):
         body["generationConfig"] = config
-    return body | msgspec.json.decode(options.extra or "{}", type=dict[str, msgspec.Raw])
+    return body | extra
 
 
-def leading(options: Options, target: Target) -> list[Tree]:  # noqa: ARG001 - every api has the same five functions
+def _further(config: msgspec.Raw | None) -> dict[str, msgspec.Raw]:
+    try:
+        return {} if config is None else msgspec.json.decode(config, type=dict[str, msgspec.Raw])
+    except msgspec.ValidationError:
+        raise BadInput("extra: generationConfig is no JSON object") from None
+
+
+def leading(options: Options, target: Target) -> list[Tree]:  # noqa: ARG001 - every api has the same functions
     """No content comes before the first entry: instructions stand in `systemInstruction`."""
     return []
 
@@ -83,7 +91,7 @@ def url(target: Target, base: str, *, stream: bool) -> str:
     return f"{base.rstrip('/')}/v1beta1/{path}:{verb}"
 
 
-def marked(items: Sequence[Tree], target: Target) -> list[Tree]:  # noqa: ARG001 - every api has the same five functions
+def marked(items: Sequence[Tree], target: Target) -> list[Tree]:  # noqa: ARG001 - every api has the same functions
     """The same, for both hosts find cached prefixes by themselves."""
     return list(items)
 

@@ -13,6 +13,7 @@ from showandtell.content import Opaque, Text, ToolCall
 from showandtell.delivery.values import Data, Entry, Placed, Result
 from showandtell.errors import CannotRender
 from showandtell.files import Address
+from showandtell.wire.marks import mark_last
 from showandtell.wire.options import Options, ToolSpec, apart, is_strict
 from showandtell.wire.replayed import arguments_text
 from showandtell.wire.tree import Slot, Tree
@@ -22,7 +23,6 @@ RAW_BYTES = False
 
 AUDIO = {"audio/wav": "wav", "audio/x-wav": "wav", "audio/mpeg": "mp3"}
 #: What the fields hold that end a cached prefix: OpenAI's (openai 3.54), and OpenRouter's for Claude.
-MARKS: dict[str, Tree] = {"prompt_cache_breakpoint": {"mode": "explicit"}, "cache_control": {"type": "ephemeral"}}
 
 
 def head(target: Target, options: Options) -> dict[str, Tree]:
@@ -72,7 +72,7 @@ def entry(entry: Entry, target: Target) -> list[Tree]:
     return [*results, *_user_messages(entry, content, target)]
 
 
-def url(target: Target, base: str, *, stream: bool) -> str:  # noqa: ARG001 - every api has the same five functions
+def url(target: Target, base: str, *, stream: bool) -> str:  # noqa: ARG001 - every api has the same functions
     """The address of the request; `base` ends where the SDKs' `base_url` does, mostly in `/v1`."""
     return f"{base.rstrip('/')}/chat/completions"
 
@@ -81,7 +81,7 @@ def marked(items: Sequence[Tree], target: Target) -> list[Tree]:
     """The same messages with a cache mark on the last part, where the host doesn't find cached prefixes by itself."""
     match list(items):
         case [*front, Mapping() as message] if target.dialect.mark:
-            return [*front, {**message, "content": _mark_last(message["content"], target.dialect.mark)}]
+            return [*front, {**message, "content": mark_last(message["content"], target.dialect.mark)}]
         case others:
             return others
 
@@ -94,14 +94,6 @@ def kwargs(body: dict[str, Any], target: Target, options: Options) -> dict[str, 
     if not target.dialect.extra_body:
         return body
     return apart(body, {*head(target, replace(options, extra=None)), LIST})
-
-
-def _mark_last(content: Tree, mark: str) -> Tree:
-    match content:
-        case [*front, Mapping() as part]:
-            return [*front, {**part, mark: MARKS[mark]}]
-        case _:
-            return content
 
 
 def _tool(tool: ToolSpec) -> Tree:

@@ -13,6 +13,7 @@ from showandtell.content import Opaque, Text, ToolCall
 from showandtell.delivery.values import Data, Entry, Placed, Result
 from showandtell.errors import CannotRender
 from showandtell.files import Address
+from showandtell.wire.marks import mark_last
 from showandtell.wire.options import Options, ToolSpec, apart, is_strict
 from showandtell.wire.replayed import arguments_text, verbatim, without_last_thoughts
 from showandtell.wire.tree import Slot, Tree
@@ -21,7 +22,6 @@ LIST = "input"
 RAW_BYTES = False
 
 #: What ends a cached prefix, on the part that ends it (openai 3.54).
-BREAKPOINT: dict[str, Tree] = {"prompt_cache_breakpoint": {"mode": "explicit"}}
 STATELESS: dict[str, Tree] = {"store": False, "include": ["reasoning.encrypted_content"]}
 
 
@@ -48,7 +48,7 @@ def head(target: Target, options: Options) -> dict[str, Tree]:
     return body | msgspec.json.decode(options.extra or "{}", type=dict[str, msgspec.Raw])
 
 
-def leading(options: Options, target: Target) -> list[Tree]:  # noqa: ARG001 - every api has the same five functions
+def leading(options: Options, target: Target) -> list[Tree]:  # noqa: ARG001 - every api has the same functions
     """No item comes before the first entry: instructions are a field."""
     return []
 
@@ -72,7 +72,7 @@ def entry(entry: Entry, target: Target) -> list[Tree]:
     return [*outputs, *_user_items(entry, content, target)]
 
 
-def url(target: Target, base: str, *, stream: bool) -> str:  # noqa: ARG001 - every api has the same five functions
+def url(target: Target, base: str, *, stream: bool) -> str:  # noqa: ARG001 - every api has the same functions
     """The address of the request; `base` ends where the SDK's `base_url` does, mostly in `/v1`."""
     return f"{base.rstrip('/')}/responses"
 
@@ -82,7 +82,7 @@ def marked(items: Sequence[Tree], target: Target) -> list[Tree]:
     match list(items):
         case [*front, Mapping() as item] if target.dialect.mark:
             field = "output" if "output" in item else "content"
-            return [*front, {**item, field: _mark_last(item[field])}]
+            return [*front, {**item, field: mark_last(item[field], target.dialect.mark)}]
         case others:
             return others
 
@@ -90,14 +90,6 @@ def marked(items: Sequence[Tree], target: Target) -> list[Tree]:
 def kwargs(body: dict[str, Any], target: Target, options: Options) -> dict[str, Any]:
     """What `client.responses.create` takes; what only `extra` says goes into `extra_body`."""
     return apart(body, {*head(target, replace(options, extra=None)), LIST})
-
-
-def _mark_last(parts: Tree) -> Tree:
-    match parts:
-        case [*front, Mapping() as part]:
-            return [*front, {**part, **BREAKPOINT}]
-        case _:
-            return parts
 
 
 def _tool(tool: ToolSpec) -> Tree:
