@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from showandtell.capabilities import matrix as table
 from showandtell.capabilities.cells import Cell, Target
 from showandtell.capabilities.family import ANY_MODEL, UNKNOWN_MODEL
-from showandtell.capabilities.overrides import read_overrides, write_overrides
+from showandtell.capabilities.overrides import merge_overrides, read_overrides
 from showandtell.capabilities.resolve import families, find_family, resolve
 from showandtell.capabilities.table import PROVIDERS
 from showandtell.errors import BadInput, UnknownModel
@@ -212,7 +212,7 @@ def test_an_override_stands_before_the_table():
 
 def test_overrides_are_read_as_they_were_written():
     learnt = (cell("sees"), cell("blind", media_type="application/pdf"))
-    text = write_overrides(learnt, "bedrock:*claude*")
+    text = merge_overrides(None, learnt, "bedrock:*claude*")
     assert read_overrides(text, "bedrock:us.anthropic.claude-opus-4-6-v1:0") == learnt
     assert read_overrides(text, "bedrock:us.amazon.nova-2-lite-v1:0") == ()
 

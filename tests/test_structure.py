@@ -100,6 +100,7 @@ OUTSIDE = {
 }
 DECODERS = {"PIL", "pypdfium2", "av", "rapidocr", "numpy"}
 CHILD = {
+    "media.cards",
     "media.child",
     "media.probe",
     "media.describe",
