@@ -239,6 +239,14 @@ def test_a_file_that_can_only_go_by_upload_is_tried_again_in_the_next_run():
     assert said(again) == hashes(data)
 
 
+def test_the_uploads_of_one_file_are_deleted_alone():
+    host = Host(draw_until(3))
+    _, _, conversation = play(host, CLAUDE)
+    before, own = len(host.store.files), (resolve(CLAUDE), lambda: host.exchange("anthropic"))
+    assert asyncio.run(drop_uploads(conversation, *own, PATIENT, numbers=[2])) == ()
+    assert len(host.store.files) == before - 1
+
+
 def test_every_upload_is_deleted_where_it_lies_and_what_cannot_be_reached_is_told(monkeypatch):
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
     host = Host(draw_until(3))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Self
@@ -130,10 +130,16 @@ class Agent:
         """A new conversation, to be given to several runs."""
         return MemoryConversation(Shelf(max_file_bytes=self.max_file_bytes))
 
-    async def delete_uploads(self, conversation: MemoryConversation) -> tuple[str, ...]:
-        """Delete every upload of a conversation at the provider; gives what is still there, and why."""
+    async def delete_uploads(
+        self, conversation: MemoryConversation, numbers: Collection[int] | None = None
+    ) -> tuple[str, ...]:
+        """Delete the uploads of a conversation, or of the files with these numbers, at their providers.
+
+        Gives what is still there, and why.
+        """
         async with self.transport:
-            return await drop_uploads(conversation, self.target, lambda: self.exchange, self.patience)
+            own = self.target, lambda: self.exchange, self.patience
+            return await drop_uploads(conversation, *own, numbers=numbers)
 
     def run(
         self,

@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 import re
 import time
-from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
+from collections.abc import Awaitable, Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
 from typing import TypeAlias
@@ -185,16 +185,24 @@ def replace_gone(
 
 
 async def drop_uploads(
-    conversation: Conversation, target: Target, connect_own: Callable[[], Exchange], patience: Patience
+    conversation: Conversation,
+    target: Target,
+    connect_own: Callable[[], Exchange],
+    patience: Patience,
+    *,
+    numbers: Collection[int] | None = None,
 ) -> tuple[str, ...]:
-    """Delete every upload of a conversation at its providers; says which are still there, and why.
+    """Delete the uploads of a conversation, or of some of its files, at their providers; says which stay, and why.
 
     `target` and `connect_own` are one house's; others are reached as the environment says, where that is the account
     that holds the file: a key that opens another would find nothing there, or a stranger's file.
     """
     kept: list[str] = []
+    files = conversation.attachments
+    chosen = [files[number] for number in files if numbers is None or number in numbers]
+    of = {one.facts.sha256 for one in chosen if one.facts}
     for want, variant in [*shared(conversation.known())]:
-        if want.recipe != UPLOAD or variant.file_id is None:
+        if want.recipe != UPLOAD or variant.file_id is None or want.sha256 not in of:
             continue
         try:
             there, exchange = find_way(want.at or "", target, connect_own)
