@@ -4,6 +4,8 @@ import asyncio
 import gc
 import json
 from base64 import b64encode
+from contextlib import aclosing
+from pathlib import Path
 
 import pytest
 
@@ -13,6 +15,8 @@ from showandtell import Agent, BadInput, Context, File, ToolResult, UnsupportedF
 from showandtell.agent.loop import CANCELLED, WENT_ON
 from showandtell.content import Approval, Draft, Text, ToolCall, is_approval
 from showandtell.events.types import ApprovalNeeded, Finish, ReceiptEvent, ToolProgress
+from standin import Standin
+from standin.ours import APIS, make_agent
 
 PICTURE = png(8, 8)
 each_api = pytest.mark.parametrize("model", MODELS)
@@ -152,6 +156,46 @@ def test_a_run_can_be_left_at_any_event_and_the_conversation_goes_on(model, leav
         assert again.status == "complete"
         index += 1
     assert index > 20
+
+
+def count_open():
+    """This process's descriptors, and the tasks of its loop."""
+    folder = Path("/proc/self/fd")
+    return len([*(folder if folder.exists() else Path("/dev/fd")).iterdir()]), len(asyncio.all_tasks())
+
+
+async def leave_early(agent, text, index, *, by_cancel):
+    """Watch a run up to one of its first events."""
+    run, count = agent.run(text), 0
+    async with aclosing(aiter(run)) as events:
+        async for _ in events:
+            count += 1
+            if count == index and by_cancel:
+                await run.cancel()
+            elif count == index:
+                break
+
+
+@pytest.mark.parametrize("by_cancel", [True, False])
+@pytest.mark.parametrize("model", APIS.values())
+def test_runs_that_are_left_leave_no_socket_and_no_task_behind(model, by_cancel):
+    async def hang(number: int) -> str:
+        await asyncio.Event().wait()
+        return str(number)
+
+    async def play():
+        async with Standin() as standin:
+            agent = make_agent(standin, model, [hang])
+            await agent.ask("hi")  # one connection stays open for the next request
+            before = count_open()
+            for index in range(1, 6):
+                await leave_early(agent, "hi there", index, by_cancel=by_cancel)
+                await leave_early(agent, "/hang number=7", min(index, 3), by_cancel=by_cancel)
+            async with asyncio.timeout(10):
+                while any(now > then for now, then in zip(count_open(), before, strict=True)):
+                    await settle()  # the other end of a connection is closed here, too
+
+    asyncio.run(play())
 
 
 def test_a_reader_that_breaks_off_needs_no_clean_up_before_the_next_run():

@@ -3,6 +3,7 @@
 import asyncio
 import json
 import logging
+import re
 import threading
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
@@ -10,10 +11,11 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from typer.testing import CliRunner
 
+from fixtures import png
 from showandtell import cli
 from standin import KEYS, Standin
-from standin.auth import AWS_SECRET
-from standin.faults import cut, empty, end, error_event, filtered, invalid_json, page, refused, silent, status
+from standin.auth import AWS_KEY, AWS_SECRET
+from standin.faults import cut, echo, empty, end, error_event, filtered, invalid_json, page, refused, silent, status
 
 ONE_OF_EACH = [
     "anthropic:claude-opus-5",
@@ -23,6 +25,9 @@ ONE_OF_EACH = [
     "bedrock:us.anthropic.claude-sonnet-4-5-20250929-v1:0",
 ]
 each_api = pytest.mark.parametrize("model", ONE_OF_EACH)
+SECRETS = [*(key for _, key in KEYS.values()), AWS_KEY, AWS_SECRET]
+#: A file in a log, which is never shorter than this in base64.
+BASE64 = re.compile(r"[A-Za-z0-9+/_=-]{257}")
 
 
 @contextmanager
@@ -109,8 +114,21 @@ def test_no_key_stands_in_what_a_failure_leaves_behind(model, fault, caplog):
     caplog.set_level(logging.DEBUG)
     with serving(*[fault() for _ in range(6)]) as standin:
         told = ask(standin, model, "--json").output
-        secrets = [key for _, key in KEYS.values()] + [AWS_SECRET]
-    assert not [key for key in secrets if key in told + caplog.text]
+    assert not [key for key in SECRETS if key in told + caplog.text]
+
+
+@each_api
+@pytest.mark.parametrize("place", ["refusal", "page", "answer"])
+@pytest.mark.parametrize("form", [[], ["--json"]], ids=["words", "json"])
+def test_a_key_that_a_provider_repeats_is_hidden(model, place, form, tmp_path, caplog):
+    caplog.set_level(logging.DEBUG)
+    picture = tmp_path / "seen.png"
+    picture.write_bytes(png(99, 99) + bytes(1000))
+    with serving(*[echo(place)] * 6) as standin:
+        told = ask(standin, model, "--attach", str(picture), *form).output
+    assert "You sent [hidden]" in told
+    assert not [key for key in SECRETS if key in told + caplog.text]
+    assert not BASE64.search(caplog.text)
 
 
 def test_a_key_that_is_refused_says_where_it_came_from():

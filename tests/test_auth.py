@@ -1,4 +1,4 @@
-"""What is made anew for each request: AWS's signatures, as botocore makes them, and Google's tokens."""
+"""What is made anew for each request (AWS's signatures, as botocore makes them, Google's tokens), and headers."""
 
 import asyncio
 import hashlib
@@ -12,8 +12,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from showandtell.capabilities.resolve import resolve
-from showandtell.errors import MissingKey, ProviderUnavailable
+from showandtell.errors import BadInput, MissingKey, ProviderUnavailable
 from showandtell.providers import aws, google
+from showandtell.providers.auth import check_headers
 from showandtell.providers.rows import connect, locate
 
 SECRET = "canary/secret+key/1234567890"  # noqa: S105 - the canary
@@ -119,6 +120,18 @@ def test_what_a_server_receives_is_what_was_signed():
 def test_a_body_is_hashed_in_its_pieces():
     pieces = tuple(bytes([at]) * 1000 for at in range(50))
     assert asyncio.run(aws.hash_body(Post(pieces=pieces))) == hashlib.sha256(b"".join(pieces)).hexdigest()
+
+
+def test_others_have_their_turn_while_a_body_is_hashed():
+    async def go():
+        hashing = asyncio.create_task(aws.hash_body(Post(pieces=(b"piece",) * 50)))
+        turns = 0
+        while not hashing.done():
+            await asyncio.sleep(0)
+            turns += 1
+        return turns
+
+    assert asyncio.run(go()) >= 50
 
 
 @pytest.mark.parametrize("provider", ["bedrock", "anthropic-bedrock"])
@@ -245,3 +258,14 @@ def test_a_file_of_credentials_that_is_none_is_said(tmp_path, monkeypatch):
     exchange = connect(locate(resolve("vertex:m"), environ), environ=environ)
     with pytest.raises(MissingKey, match="GOOGLE_APPLICATION_CREDENTIALS"):
         asyncio.run(exchange.authorise(Post()))
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["Content-Length", "transfer-encoding", "Connection", "content-encoding", "Expect", "upgrade", "Host"],
+)
+def test_a_header_that_frames_the_request_is_nobodys_to_set(name):
+    with pytest.raises(BadInput, match=f"the header {name} ") as caught:
+        check_headers({"x-team": "red", name: SECRET})
+    assert SECRET not in str(caught.value)
+    assert check_headers({"X-Team": "red"}) == {"x-team": "red"}

@@ -28,11 +28,12 @@ from showandtell.eyetest import command
 from showandtell.eyetest.ask import Heard, Line, Trial, converse
 from showandtell.eyetest.judge import holds, judge, learn
 from showandtell.eyetest.probes import LETTERS, SORTS, WORDS, Probe, make_probe
-from showandtell.eyetest.record import Head, read_recording, record, replay
+from showandtell.eyetest.record import Gathered, Head, keep, read_recording, record, replay
 from showandtell.eyetest.run import verify
 from showandtell.given import WrongUsage
 from showandtell.inspector.seen import Incoming, Refusal, Reply, files_of
 from showandtell.inspector.send import serve
+from showandtell.providers.http import Answer
 from showandtell.providers.retry import Patience
 from showandtell.providers.rows import connect
 from showandtell.rendering import explain
@@ -298,6 +299,27 @@ def test_a_key_that_an_answer_repeats_is_hidden():
         run(line_to(CLAUDE, send, headers={"authorization": "Bearer canary-key-0001"}), ["image"])
     assert b"Incorrect API key provided: <<key>>" in out.getvalue()
     assert b"canary" not in out.getvalue()
+
+
+SIGNED = (
+    "AWS4-HMAC-SHA256 Credential=AKIACANARY0123456789/20260101/us-east-1/bedrock/aws4_request, "
+    "SignedHeaders=host, Signature=canary0123456789"
+)
+
+
+@pytest.mark.parametrize(
+    ("authorization", "answer", "kept"),
+    [
+        ("Bearer canary/key/0001", rb"no canary\/key\/0001", "no <<key>>"),
+        ("Bearer canary+key/0001", b"no canary%2Bkey%2F0001", "no <<key>>"),
+        (SIGNED, b"no AKIACANARY0123456789 in us-east-1, no canary0123456789", "no <<key>> in us-east-1, no <<key>>"),
+    ],
+    ids=["JSON", "address", "signature"],
+)
+def test_a_key_is_hidden_however_an_answer_or_address_spells_it(authorization, answer, kept):
+    request = Gathered(f"https://e.test/{answer.decode()}", {"authorization": authorization}, b"{}")
+    recorded = keep(request, Answer(400, {}, None), answer)
+    assert (recorded.answer, recorded.url) == (kept, f"https://e.test/{kept}")
 
 
 def test_an_answer_of_any_bytes_is_recorded_and_plays_again(tmp_path):

@@ -14,13 +14,17 @@ from showandtell.attachments.shelf import Shelf
 from showandtell.capabilities.resolve import families, resolve
 from showandtell.content import Approval, Draft, File, Json, Shown, Text, ToolCall, is_approval
 from showandtell.delivery.frontier import frontier
+from showandtell.delivery.place import UPLOAD
 from showandtell.delivery.plan import plan
 from showandtell.delivery.values import Policy, View
+from showandtell.files import Variant
 from showandtell.history.memory import MemoryConversation
 from showandtell.wire.body import compose
 from showandtell.wire.options import Options, ToolSpec
 
 SHELF = Shelf()
+#: So many steps that every file is worth its upload.
+UPLOADS = Policy(cache=True, uploads=True, expected_steps=10_000_000)
 MODELS = sorted({f"{family.provider}:{family.example}" for family in families()})
 OPTIONS = Options("Be brief.", (ToolSpec("get", "Gets it.", '{"type":"object","properties":{}}'),), stream=True)
 KIWI, CHART, PHOTO = (
@@ -33,6 +37,8 @@ REPORT, BEEP, CLIP, NOTES = (
 )
 FILES = (KIWI, CHART, PHOTO, REPORT, BEEP, CLIP, NOTES)
 WORDS = ("hello", " ", "⟦image 1: forged⟧", '{"$ref":"x"}', '"cache_control":{}]}', "zwei\nZeilen")
+#: The models whose files can be uploaded.
+STORING = ("anthropic:", "google:", "openai:", "openai-chat:", "xai:", "inspector:")
 #: Every mark as its wire spells it, with the comma that parts it from what it stands behind.
 MARKS = (
     b',"cache_control":{"type":"ephemeral"}',
@@ -129,13 +135,19 @@ def views(drafts):
         yield View(tuple(messages), conversation.attachments, asked)
 
 
+def meet(wants):
+    """What a run would get for its wants: an id for each upload, which nobody stores here, and the rest from the shelf."""
+    stored = {want: Variant(file_id=f"file_{want.sha256[:12]}") for want in wants if want.recipe == UPLOAD}
+    return stored | load_now([want for want in wants if want not in stored], SHELF)
+
+
 def requests(drafts, model, policy, *, forbid=False):
     """The frontier and the bytes of each request, in one run; with `forbid`, tools are forbidden in the last."""
     target, known, kept, fragments = resolve(model), {}, {}, {}
     seen = [*views(drafts)]
     for view in seen:
         while (planned := plan(view, target, known, policy, kept=kept)).wants:
-            known |= load_now(planned.wants, SHELF)
+            known |= meet(planned.wants)
         choice = "none" if forbid and view is seen[-1] else "auto"
         options = msgspec.structs.replace(OPTIONS, tool_choice=choice)
         request = compose(planned, target, options, fragments, SHELF.blobs)
@@ -175,13 +187,21 @@ def test_each_prompt_of_every_row_begins_with_the_one_before(model):
 
 
 @pytest.mark.parametrize("model", MODELS)
+def test_each_prompt_with_uploads_begins_with_the_one_before(model):
+    steps = [*requests(TALK, model, UPLOADS)]
+    assert (len(steps), check_prefixes(steps)) == (7, 6)
+    is_stored = b"file_" in steps[-1][1].replace(b"file_data", b"")
+    assert is_stored == (model.startswith(STORING) and resolve(model).api != "bedrock-converse")
+
+
+@pytest.mark.parametrize("model", MODELS)
 def test_forbidding_tools_in_the_last_step_changes_nothing_in_the_list(model):
     steps = [*requests(TALK, model, Policy(cache=True), forbid=True)]
     assert check_prefixes(steps, list_of(model)) == 6
 
 
 @settings(deadline=None, max_examples=150)
-@given(talks(), st.sampled_from(MODELS), st.sampled_from([Policy(cache=True), Policy(cache=True, focus=2)]))
+@given(talks(), st.sampled_from(MODELS), st.sampled_from([Policy(cache=True), Policy(cache=True, focus=2), UPLOADS]))
 def test_a_growing_conversation_only_adds_to_its_prompt_until_files_leave_the_view(drafts, model, policy):
     check_prefixes([*requests(drafts, model, policy)])
 

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+from typing import NamedTuple
 
 import aiohttp
 import pytest
@@ -14,14 +15,15 @@ from showandtell.errors import BadAnswer
 from showandtell.events.types import ProviderFault, StepEnd, TextDelta, ToolInputDelta, ToolInputEnd, ToolInputStart
 from showandtell.inspector.houses import find_house
 from showandtell.inspector.seen import Asked, Call, Reply
-from showandtell.providers.refusals import refused
 from showandtell.providers.http import Answer
+from showandtell.providers.refusals import refused
 from showandtell.wire.answers import ANSWERS, FRAMES
 from standin import FAULTS, Planned, Standin, read_fault
 from standin.faults import end, hang_up, large, page, read_planned, reset, slow, stall, status, wrong_type
 from standin.frames import find_form, read_events, write_events
-from standin.ours import APIS, MODELS, ask
+from standin.ours import APIS, MODELS, ask, make_agent
 from standin.plain import PLAIN, post
+from standin.words import SPOKEN
 
 each_api = pytest.mark.parametrize("api", APIS)
 
@@ -278,6 +280,117 @@ def test_faults_of_arguments_are_right_for_every_dialect(model):
     run = asyncio.run(play())
     assert run.error is None
     assert [one.is_error for one in run.messages if one.role == "tool"][:1] in ([True], [])
+
+
+# What comes of each, with our own agent.
+
+
+class Outcome(NamedTuple):
+    """How a run ends: its status, words of its reason, its error, whether words remain, how many calls ran."""
+
+    status: str
+    reason: str = ""
+    error: str | None = None
+    spoke: bool = False
+    ran: int = 0
+
+
+GOES_ON = Outcome("complete", spoke=True)
+CUT, OPEN = Outcome("incomplete", "cut", spoke=True), Outcome("incomplete", "cut")
+LONG, REFUSED = Outcome("incomplete", "length", spoke=True), Outcome("refused", "refusal", spoke=True)
+UNREADABLE = Outcome("error", "the answer is not what the api promises", "BadAnswer")
+UNREACHABLE = Outcome("error", "broke the connection", "ProviderUnavailable")
+EMPTY = Outcome("error", "gave an empty answer", "BadAnswer")
+OTHER = Outcome("error", "which is no api's", "BadAnswer")
+
+
+def spoken(outcome):
+    return outcome._replace(spoke=True)
+
+
+def same(outcome):
+    return outcome, outcome
+
+
+#: Of an answer that is streamed, and of one that comes whole.
+OUTCOMES = {
+    "wrong_type": same(OTHER),
+    "hang_up": same(UNREACHABLE),
+    "page": same(OTHER),
+    "page(502)": same(Outcome("error", "Bad gateway of a proxy", "ProviderUnavailable")),
+    "echo": same(Outcome("error", "You sent", "ProviderError")),
+    "reset": (CUT, UNREACHABLE),
+    "end": (CUT, UNREADABLE),
+    "empty": same(EMPTY),
+    "reset_in_arguments": (OPEN, UNREACHABLE),
+    "end_in_arguments": (OPEN, UNREADABLE),
+    "invalid_utf8": (spoken(UNREADABLE), UNREADABLE),
+    "invalid_json": (spoken(UNREADABLE), UNREADABLE),
+    "error_event": (
+        Outcome("error", "Overloaded", "ProviderError", spoke=True),
+        Outcome("error", "Overloaded", "ProviderUnavailable"),
+    ),
+    "silent": same(Outcome("incomplete", "empty")),
+    "bad_arguments": same(GOES_ON),
+    "no_arguments": same(GOES_ON),
+    "cut_arguments": same(Outcome("incomplete", "length")),
+    "unknown_tool": same(GOES_ON),
+    "same_ids": same(GOES_ON._replace(ran=2)),
+    "filtered": same(REFUSED),
+    "refused": same(REFUSED),
+    "cut": same(LONG),
+    "slow": same(GOES_ON),
+}
+GOOGLE = ("google:", "vertex:")
+#: Where a stream gives each call in one event, nothing of a call that is cut was ever read.
+AT_ONCE = (*GOOGLE, "groq:", "mistral:", "ollama:")
+
+
+def expect(model, fault, *, stream):
+    """What a fault comes to, for one model."""
+    if stream and fault.endswith("_in_arguments") and model.startswith(AT_ONCE):
+        return EMPTY
+    if model.startswith(GOOGLE) and fault == "bad_arguments":  # a finish reason in the place of the call
+        return OPEN
+    if model.startswith(GOOGLE) and fault == "refused":  # a prompt that is blocked has no answer
+        return REFUSED._replace(spoke=False)
+    if stream and model.startswith("ollama:") and fault == "same_ids":  # one id at one index is one call, in pieces
+        return GOES_ON
+    return OUTCOMES[fault][0 if stream else 1]
+
+
+def check_outcome(model, fault, *, stream):
+    """A run under one fault ends as it ought to, and the next message is answered."""
+    ran = []
+
+    def note(word: str) -> str:
+        ran.append(word)
+        return word
+
+    async def play():
+        async with Standin([read_fault(fault)]) as standin:
+            agent = make_agent(standin, model, [note], max_steps=3, stream=stream)
+            run = await agent.ask("hi")
+            return run, await agent.ask("go on", conversation=run.conversation)
+
+    run, again = asyncio.run(play())
+    expected, kind = expect(model, fault, stream=stream), type(run.error).__name__ if run.error else None
+    assert (run.status, kind, bool(run.text), len(ran)) == (expected.status, *expected[2:]), run.reason
+    assert expected.reason in (run.reason or "")
+    assert stream or run.status == "complete" or run.text in {"", SPOKEN}
+    assert again.status == "complete"
+
+
+@pytest.mark.parametrize("model", APIS.values())
+@pytest.mark.parametrize("fault", OUTCOMES)
+def test_each_fault_has_one_outcome_in_a_whole_answer_too(model, fault):
+    check_outcome(model, fault, stream=False)
+
+
+@pytest.mark.parametrize("model", MODELS)
+@pytest.mark.parametrize("fault", ["end_in_arguments", "error_event", "cut_arguments"])
+def test_what_breaks_streams_most_has_its_outcome_with_every_model(model, fault):
+    check_outcome(model, fault, stream=True)
 
 
 TEXTS = st.text(min_size=0, max_size=200)

@@ -8,7 +8,7 @@ import subprocess
 import sys
 import threading
 import traceback
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 
 import pytest
@@ -48,9 +48,11 @@ class Server:
     def __init__(self, *answers, reads=True, late=b""):
         self.late = late
         self.answers, self.reads, self.got, self.connections, self.tasks = answers, reads, [], 0, set()
+        self.writers = []
 
     async def serve(self, reader, writer):
         self.connections += 1
+        self.writers.append(writer)
         self.tasks.add(asyncio.current_task())
         try:
             while head := await reader.readuntil(b"\r\n\r\n"):
@@ -169,6 +171,31 @@ def test_an_answer_that_is_left_at_its_end_gives_its_connection_back():
     asyncio.run(go())
 
 
+def test_what_came_on_an_idle_connection_answers_no_request():
+    async def go():
+        server, transport = Server(OK), Transport(environ={})
+        async with serving(server) as url, transport:
+            await exchange(transport, Post(url))
+            server.writers[0].write(OK.replace(b"hello", b"other"))
+            await exchange(Transport(environ={}), Post(url))  # meanwhile it has come
+            assert (await exchange(transport, Post(url)))[2] == b"hello"
+        assert server.connections == 3
+
+    asyncio.run(go())
+
+
+def test_a_host_that_speaks_before_it_is_asked_is_connected_to_once():
+    class Early(Server):
+        async def serve(self, reader, writer):
+            writer.write(b"220 smtp.test ESMTP\r\n\r\n")
+            await super().serve(reader, writer)
+
+    server = Early(OK)
+    with pytest.raises(BadAnswer, match="doesn't answer as HTTP does"):
+        ask(server)
+    assert server.connections == 1
+
+
 def test_one_transport_serves_one_loop_after_the_other():
     transport, server = Transport(environ={}), Server(OK)
 
@@ -232,6 +259,21 @@ def test_a_redirect_is_not_followed(status):
     assert caught.value.status == status
 
 
+@pytest.mark.parametrize(
+    ("location", "aim"), [(b"http://[", "nowhere"), (b"http://e.test/\xff", "http://e.test/\ufffd")]
+)
+def test_a_redirect_to_no_address_is_one_all_the_same(location, aim):
+    moved = b"HTTP/1.1 302 Found\r\nLocation: " + location + b"\r\nContent-Length: 0\r\n\r\n"
+    with pytest.raises(ProviderError) as caught:
+        ask(Server(moved))
+    assert f"redirects to {aim}, which is not followed" in caught.value.text
+
+
+def test_a_header_of_any_bytes_is_text_that_can_be_written_down():
+    _, headers, _ = ask(Server(OK.replace(b"text/plain", b"text/\xff\xc3\xa9")))
+    assert headers["content-type"].encode().decode() == "text/\ufffd\xe9"
+
+
 def test_nobody_listening_is_said_in_the_systems_words():
     async def go():
         async with serving(Server(OK)) as url:
@@ -260,6 +302,22 @@ def test_a_name_of_no_host_is_said():
 def test_each_patience_has_an_end(server, timeouts, post, words):
     with pytest.raises(TimeoutError, match=words):
         ask(server, timeouts=timeouts, **post)
+
+
+@pytest.mark.parametrize("pieces", [(b"one ", b"two"), ()], ids=["a body", "no body"])
+def test_a_host_that_only_says_that_it_is_busy_is_given_up(pieces):
+    class Busy(Server):
+        async def serve(self, reader, writer):
+            self.tasks.add(asyncio.current_task())
+            await reader.readuntil(b"\r\n\r\n")
+            with suppress(ConnectionError):
+                while True:
+                    writer.write(b"HTTP/1.1 102 Processing\r\n\r\n" * 100)
+                    await writer.drain()
+            writer.close()
+
+    with pytest.raises(TimeoutError, match=r"nothing came from .* for 0\.1 s"):
+        ask(Busy(), timeouts=Timeouts(idle=0.1, total=2), pieces=pieces)
 
 
 def test_a_host_that_takes_nothing_is_asked_to_take_little_and_given_up():

@@ -23,13 +23,14 @@ from showandtell.capabilities.resolve import families, resolve
 from showandtell.content import Draft, Text
 from showandtell.delivery.place import UPLOAD
 from showandtell.delivery.values import Policy
+from showandtell.errors import BadAnswer, BadInput
 from showandtell.events.types import Finish, Retry
 from showandtell.files import Facts, Link, Variant, Want
 from showandtell.history.memory import MemoryConversation
 from showandtell.inspector.houses import find_house
 from showandtell.providers.http import Answer
 from showandtell.providers.retry import Patience
-from showandtell.providers.uploads import KEPT, Reach, delete, upload
+from showandtell.providers.uploads import KEPT, Reach, _at_home, _expiry, delete, upload
 from showandtell.wire.options import choose
 from standin import Standin
 from standin.auth import check_key
@@ -401,3 +402,23 @@ def test_gemini_keeps_what_is_uploaded_for_two_days():
     found = asyncio.run(upload(Reach(host.exchange("google"), PATIENT, lambda: 7.0), resolve(GEMINI), kept, folder))
     assert found == Variant(file_id=next(iter(host.store.files)), expires=7.0 + DAYS_2)
     assert json.loads(host.bodies[0])["file"]["mimeType"] == "image/png"
+
+
+def test_times_and_addresses_that_are_none_are_bad_answers():
+    for moment in (datetime.min.replace(tzinfo=UTC), 10**400):
+        with pytest.raises(BadAnswer):
+            _expiry(moment, moment, lambda: 0.0)
+    with pytest.raises(BadAnswer):
+        _at_home("http://[", "https://host")
+
+
+def test_what_keeps_a_house_from_being_asked_is_told_as_it_is():
+    host = Host(draw_until(3))
+
+    async def refuse(request):
+        raise BadInput("HTTP_PROXY names no proxy")
+
+    exchange = replace(host.exchange("anthropic"), authorise=refuse)
+    agent = Agent(CLAUDE, uploads=True, expected_steps=10_000, exchange=exchange)
+    with pytest.raises(BadInput, match="names no proxy"):
+        agent.run_sync("look", files=[File.from_bytes(noise(1))])

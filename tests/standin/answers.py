@@ -10,15 +10,18 @@ from struct import pack
 import msgspec
 from aiohttp import web
 
+from showandtell.inspector.houses import find_house
 from showandtell.inspector.seen import Asked, House, Refusal
 from showandtell.providers.http import Answer
 
 from .blindness import recount
-from .faults import At, Fault
+from .faults import At, Fault, error_event
 from .frames import Event, Form, find_form, read_events, write_event, write_events
 from .places import find_api
-from .spellings import SPELLINGS, Spelling
+from .spellings import SPELLINGS, WHOLES, Spelling, Whole
 
+#: The headers that hold what a provider is to keep to itself.
+SECRET = ("authorization", "x-api-key", "api-key", "x-goog-api-key", "x-amz-security-token")
 #: What is written at once of an answer that a fault has changed.
 PIECE = 64 * 1024
 
@@ -48,17 +51,25 @@ async def respell(answer: Answer, house: House, path: str, fault: Fault | None, 
     body = await gather(answer.body)
     form = find_form(house.base, answer.headers["content-type"])
     if form is None:
-        whole = Event(msgspec.json.decode(body)) if seen is not None else Event(raw=body)
-        return Answer(200, answer.headers, give(write_whole(whole, seen)))
+        return Answer(200, answer.headers, give(spell_whole(body, WHOLES[find_api(path)], fault, seen)))
     events = read_events(body, form)
     if seen is not None:
         events = [recount(event, seen) for event in events]
     return Answer(200, answer.headers, give(spell(events, SPELLINGS[find_api(path)], form, fault)))
 
 
-def write_whole(whole: Event, seen: Asked | None) -> bytes:
-    told = whole if seen is None else recount(whole, seen)
-    return told.raw if told.data is None else msgspec.json.encode(told.data)
+def spell_whole(body: bytes, whole: Whole, fault: Fault | None, seen: Asked | None) -> bytes:
+    """A whole answer as the fault wants it; Gemini's array of chunks, which nobody asks for but by hand, stays one."""
+    data = msgspec.json.decode(body)
+    if not isinstance(data, dict):
+        return body
+    if seen is not None:
+        data = recount(Event(data), seen).data or {}
+    if fault is not None and fault.rewrite_whole is not None:
+        return fault.rewrite_whole(data, whole)
+    if fault is not None and fault.at == "arguments":
+        return whole.split(data, whole.arguments)[0]
+    return msgspec.json.encode(data)
 
 
 def spell(events: list[Event], spelling: Spelling, form: Form, fault: Fault | None) -> bytes:
@@ -76,6 +87,8 @@ async def write(request: web.Request, answer: Answer, fault: Fault | None) -> we
     """Write an answer: as the house gives it, or with what a fault does to its bytes."""
     if fault is not None and fault.hangs_up:
         return break_off(request, web.StreamResponse())
+    if fault is not None and fault.echoes:
+        answer = await echo(request, answer)
     changed = {"content-type": fault.media_type} if fault is not None and fault.media_type else {}
     response = web.StreamResponse(status=answer.status, headers={**answer.headers, **changed})
     await response.prepare(request)
@@ -93,6 +106,18 @@ async def write(request: web.Request, answer: Answer, fault: Fault | None) -> we
             await asyncio.Event().wait()  # until the client goes, for then this task is cancelled
     await response.write_eof()
     return response
+
+
+async def echo(request: web.Request, answer: Answer) -> Answer:
+    """An answer with the credentials of its request in it: in a page's title, or in an error of the house's form."""
+    path = request.raw_path.partition("?")[0]
+    house, _ = find_house(path)
+    words = f"You sent {' '.join(request.headers[name] for name in SECRET if name in request.headers)}"
+    if answer.headers["content-type"] == "text/html":
+        return Answer(answer.status, answer.headers, give(f"<html><title>{words}</title></html>".encode()))
+    if answer.status == 200:
+        return await respell(answer, house, path, error_event(words), None)
+    return Answer(answer.status, answer.headers, give(house.refuse(Refusal(words, status=answer.status))))
 
 
 def cut_off(body: bytes, at: At | None) -> bytes:

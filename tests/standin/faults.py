@@ -1,7 +1,7 @@
 """Faults as data: what is answered instead, what the model says, how its words are spelled, how the bytes end.
 
 Each function here gives one; `FAULTS` has them by name, for headers and command lines: `status(429, retry_after=2)`.
-Those that change the spelling are for streams; a whole answer is left as it is.
+Those that change the spelling know streams (`rewrite`) and answers that come as one JSON value (`rewrite_whole`).
 """
 
 from __future__ import annotations
@@ -16,16 +16,16 @@ import msgspec
 from showandtell.inspector.choose import sample_arguments
 from showandtell.inspector.seen import Asked, Call, House, Refusal, Reply
 
-from .frames import Event, Form, inner_of, put, write_payload
-from .spellings import Spelling
-from .words import OVERLOADED, SPOKEN, Why
+from .frames import Data, Event, Form, inner_of, put, write_payload
+from .spellings import Spelling, Whole
+from .words import MARK, OVERLOADED, SPOKEN, Why
 
 Rewrite: TypeAlias = Callable[[Sequence[Event], Spelling, Form], list[Event]]
+RewriteWhole: TypeAlias = Callable[[Data, Whole], bytes]
 #: After how many bytes an answer ends: a number, its half, or in the middle of a call's arguments.
 At: TypeAlias = int | Literal["half", "arguments"]
 #: How it ends there: as if it were whole, with a reset of the connection, or never.
 Ending: TypeAlias = Literal["end", "reset", "stall"]
-MARK = "broken-here"
 BUSY = {
     429: ("rate_limit_error", "rate_limit_exceeded", "Rate limit reached."),
     500: ("api_error", None, "Internal server error"),
@@ -52,6 +52,8 @@ class Fault:
     instead: Callable[[House], Instead] | None = field(default=None, repr=False)
     reply: Callable[[Asked, Reply], Reply] | None = field(default=None, repr=False)
     rewrite: Rewrite | None = field(default=None, repr=False)
+    rewrite_whole: RewriteWhole | None = field(default=None, repr=False)
+    echoes: bool = False
     media_type: str = ""
     at: At | None = None
     ending: Ending = "end"
@@ -103,6 +105,12 @@ def page(code: int = 200) -> Fault:
     return Fault(name=f"page({code})", instead=lambda _: Instead(code, html, {"content-type": "text/html"}))
 
 
+def echo(place: Literal["refusal", "page", "answer"] = "refusal") -> Fault:
+    """The credentials that were sent come back: in a 401, in a proxy's page, or in an error amid an answer."""
+    instead = {"refusal": status(401).instead, "page": page().instead}.get(place)
+    return Fault(name=f"echo({place})", instead=instead, reply=_speak(SPOKEN), echoes=True)
+
+
 def wrong_type(media_type: str = "text/plain") -> Fault:
     """The right bytes under another content type."""
     return Fault(name="wrong_type", media_type=media_type)
@@ -151,21 +159,24 @@ def reset_in_arguments() -> Fault:
 
 def invalid_utf8() -> Fault:
     """A text with bytes in it that are no UTF-8."""
-    return Fault(name="invalid_utf8", reply=_speak(SPOKEN), rewrite=_break_text(b"\xff\xfe"))
+    return _broken("invalid_utf8", b"\xff\xfe")
 
 
 def invalid_json() -> Fault:
     """An event whose JSON is torn."""
-    return Fault(name="invalid_json", reply=_speak(SPOKEN), rewrite=_break_text(None))
+    return _broken("invalid_json", None)
 
 
 def error_event(words: str = OVERLOADED) -> Fault:
-    """An error in the middle of a stream, in the api's own form; nothing follows it."""
+    """An error in the api's own form: in the middle of a stream, with nothing behind it, or in place of an answer."""
 
     def rewrite(events: Sequence[Event], spelling: Spelling, form: Form) -> list[Event]:
         return [*events[: _middle(events, spelling) + 1], *spelling.spell_error(form, words)]
 
-    return Fault(name="error_event", reply=_speak(SPOKEN), rewrite=rewrite)
+    def rewrite_whole(data: Data, whole: Whole) -> bytes:
+        return msgspec.json.encode(whole.spell_error(data, words))
+
+    return Fault(name="error_event", reply=_speak(SPOKEN), rewrite=rewrite, rewrite_whole=rewrite_whole)
 
 
 # What the model says.
@@ -257,18 +268,25 @@ def _with_arguments(name: str, text: str, why: Why | None = None) -> Fault:
         changed = spelling.put_arguments(events, text)
         return changed if why is None else spelling.put_stop(changed, why)
 
-    return Fault(name=name, reply=_call, rewrite=rewrite)
+    def rewrite_whole(data: Data, whole: Whole) -> bytes:
+        changed = whole.put_arguments(data, text)
+        return msgspec.json.encode(changed if why is None else whole.put_stop(changed, why))
+
+    return Fault(name=name, reply=_call, rewrite=rewrite, rewrite_whole=rewrite_whole)
 
 
 def _stopped(name: str, why: Why) -> Fault:
     def rewrite(events: Sequence[Event], spelling: Spelling, _: Form) -> list[Event]:
         return spelling.put_stop(events, why)
 
-    return Fault(name=name, reply=_speak(SPOKEN), rewrite=rewrite)
+    def rewrite_whole(data: Data, whole: Whole) -> bytes:
+        return msgspec.json.encode(whole.put_stop(data, why))
+
+    return Fault(name=name, reply=_speak(SPOKEN), rewrite=rewrite, rewrite_whole=rewrite_whole)
 
 
-def _break_text(bytes_in_it: bytes | None) -> Rewrite:
-    """Put bytes into the middle text of an answer; None tears the event's JSON off there instead."""
+def _broken(name: str, bytes_in_it: bytes | None) -> Fault:
+    """Bytes in the middle text of an answer; None tears its JSON off there instead."""
 
     def rewrite(events: Sequence[Event], spelling: Spelling, form: Form) -> list[Event]:
         at = _middle(events, spelling)
@@ -278,7 +296,11 @@ def _break_text(bytes_in_it: bytes | None) -> Rewrite:
         broken = write_payload(marked, payload, form).removesuffix(b"\r\n\r\n").removesuffix(b"\n\n")
         return [*events[:at], Event(raw=broken), *events[at + 1 :]]
 
-    return rewrite
+    def rewrite_whole(data: Data, whole: Whole) -> bytes:
+        before, after = whole.split(data, whole.text)
+        return before if bytes_in_it is None else before + bytes_in_it + after
+
+    return Fault(name=name, reply=_speak(SPOKEN), rewrite=rewrite, rewrite_whole=rewrite_whole)
 
 
 def _middle(events: Sequence[Event], spelling: Spelling) -> int:
@@ -291,6 +313,7 @@ FAULTS: dict[str, Callable[..., Fault]] = {
     for one in (
         status,
         page,
+        echo,
         wrong_type,
         hang_up,
         reset,

@@ -8,3 +8,5 @@ from typing import Literal, TypeAlias
 Why: TypeAlias = Literal["length", "filter", "refusal"]
 SPOKEN = "These words stand for an answer that is long enough to be broken in the middle of one of its events."
 OVERLOADED = "Overloaded"
+#: Stands for a moment where bytes are to be broken.
+MARK = "broken-here"

@@ -75,8 +75,11 @@ class Loader:
             makers[UPLOAD] = partial(self.store, Reach(self.connect(), self.patience, self.sharing.clock))
         ours = [want for want in asked if want.recipe in makers]
         rest, places = asked.difference(ours), asyncio.Semaphore(AT_ONCE)
-        async with asyncio.TaskGroup() as group:
-            made = {want: group.create_task(self.answer(want, makers[want.recipe], places)) for want in ours}
+        try:
+            async with asyncio.TaskGroup() as group:
+                made = {want: group.create_task(self.answer(want, makers[want.recipe], places)) for want in ours}
+        except BaseExceptionGroup as errors:
+            raise errors.exceptions[0] from None  # what one of them met is what the run is told
         found = {want: task.result() for want, task in made.items()}
         return {**found, **await self.conversation.load(rest)} if rest else found
 
@@ -199,10 +202,9 @@ async def drop_uploads(
     """
     kept: list[str] = []
     files = conversation.attachments
-    chosen = [files[number] for number in files if numbers is None or number in numbers]
-    of = {one.facts.sha256 for one in chosen if one.facts}
+    chosen = None if numbers is None else {facts.sha256 for at in numbers if at in files and (facts := files[at].facts)}
     for want, variant in [*shared(conversation.known())]:
-        if want.recipe != UPLOAD or variant.file_id is None or want.sha256 not in of:
+        if want.recipe != UPLOAD or variant.file_id is None or (chosen is not None and want.sha256 not in chosen):
             continue
         try:
             there, exchange = find_way(want.at or "", target, connect_own)

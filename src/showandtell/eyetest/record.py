@@ -14,7 +14,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import BinaryIO
-from urllib.parse import urlsplit, urlunsplit
+from urllib.parse import quote, urlsplit, urlunsplit
 
 import msgspec
 from msgspec import Struct
@@ -28,6 +28,8 @@ KEPT = frozenset({"content-type", "content-length", "anthropic-version", "anthro
 MEDIA = re.compile(rb"[A-Za-z0-9+/]{200,}={0,2}")
 #: A shorter value of a header is a word that may stand in an answer by chance.
 SHORTEST_KEY = 8
+#: AWS's ids and signatures stand among other words, which are shorter: a region is no secret.
+SHORTEST_PART = 16
 HIDDEN = b"<<key>>"
 #: What stands for a file.
 NAMED = re.compile(rb"<<media sha256:[0-9a-f]{64} len:\d+>>")
@@ -105,7 +107,7 @@ def keep(request: Gathered, answer: Answer, read: bytes) -> Recorded:
     hidden = list(secrets_in(request.headers))
     text, is_base64 = spell(conceal(read, hidden))
     return Recorded(
-        url=bare_url(request.url),
+        url=conceal(bare_url(request.url).encode(), hidden).decode(errors="replace"),
         headers=bare_headers(request.headers),
         request=conceal(MEDIA.sub(lambda found: name_media(found[0]), request.data), hidden).decode(errors="replace"),
         status=answer.status,
@@ -124,10 +126,13 @@ def spell(data: bytes) -> tuple[str, bool]:
 
 
 def secrets_in(headers: Mapping[str, str]) -> Iterator[bytes]:
-    """What headers hold that are not kept, whole and word by word."""
+    """What headers hold that are not kept, whole and word by word, and as JSON and addresses spell it."""
     for name, value in headers.items():
         if name.lower() not in KEPT:
-            yield from (word.encode() for word in {value, *value.split()} if len(word) >= SHORTEST_KEY)
+            parts = re.split(r"[=,/\s]", value) if name.lower() == "authorization" else []
+            words = {word for word in (value, *value.split()) if len(word) >= SHORTEST_KEY}
+            for word in words.union(part for part in parts if len(part) >= SHORTEST_PART):
+                yield from (one.encode() for one in {word, word.replace("/", "\\/"), quote(word, safe="")})
 
 
 def conceal(data: bytes, hidden: list[bytes]) -> bytes:

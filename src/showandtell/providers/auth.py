@@ -18,6 +18,10 @@ Form: TypeAlias = Literal["bearer", "x-api-key", "x-goog-api-key", "api-key"]
 #: What a header's value may hold: visible ASCII, and spaces within.
 VALUE = re.compile(r"[\x20-\x7e]*")
 NAME = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+")
+#: Headers that say how a request is written, or to whom: another value would break it, or let a second one hide in it.
+FRAMING = frozenset(
+    {"content-length", "transfer-encoding", "connection", "content-encoding", "expect", "upgrade", "host"}
+)
 #: What no address holds, and `urlsplit` would silently leave out.
 SPACE = re.compile(r"[\s\x00-\x1f\x7f]")
 
@@ -75,6 +79,8 @@ def check_headers(headers: Mapping[str, str]) -> dict[str, str]:
     for name, value in headers.items():
         if not NAME.fullmatch(name):
             raise BadInput(f"{name!r} is no name of a header")
+        if name.lower() in FRAMING:
+            raise BadInput(f"the header {name} says how a request is written, which can't be changed: leave it out")
         if not VALUE.fullmatch(value):
             raise BadInput(f"the header {name} holds a line break or letters that no header may hold")
     return {name.lower(): value for name, value in headers.items()}

@@ -16,6 +16,7 @@ from functools import cached_property
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
+from weakref import WeakSet
 
 import aiohttp
 from yarl import URL
@@ -66,6 +67,7 @@ class Upload:
     def __init__(self, request: HttpRequest, idle: float) -> None:
         self.pieces = request.body()
         self.left = request.size
+        self.is_through = not request.size
         self.idle = idle
         self.error: Exception | None = None
         self.deadline: asyncio.Timeout | None = None
@@ -86,14 +88,14 @@ class Upload:
             self.error = error
             raise
         if piece is None:
-            self.wait(None)
+            self.is_through = True  # and the wait for the answer's head begins, which no "I am busy" makes longer
             raise StopAsyncIteration
         return piece
 
-    def wait(self, seconds: float | None) -> None:
-        """Let the host take so long for the next piece."""
+    def wait(self, seconds: float) -> None:
+        """Let the host take so long for the next piece, or for the head of its answer."""
         if self.deadline is not None:
-            self.deadline.reschedule(None if seconds is None else asyncio.get_running_loop().time() + seconds)
+            self.deadline.reschedule(asyncio.get_running_loop().time() + seconds)
 
     async def close(self) -> None:
         """Give up what wasn't asked for, and the files behind it."""
@@ -110,6 +112,11 @@ UPLOAD: ContextVar[Upload] = ContextVar("upload")
 class Connector(aiohttp.TCPConnector):
     """Connections that are known to what they carry: the client's own way to close one waits for what isn't sent."""
 
+    @cached_property
+    def used(self) -> WeakSet[object]:
+        """Those that carried a request."""
+        return WeakSet()
+
     async def connect(
         self,
         req: aiohttp.ClientRequest,
@@ -118,7 +125,15 @@ class Connector(aiohttp.TCPConnector):
     ) -> aiohttp.connector.Connection:
         """A new connection, or one that is used again."""
         connection = await super().connect(req, traces, timeout)
-        UPLOAD.get().carrier = connection.transport
+        # What came while one was idle would be taken for the next answer, and the client's pool doesn't look. One that
+        # is new is let be: a host that speaks first would be connected to for ever.
+        while (kept := connection.protocol) is not None and kept in self.used and kept.should_close:
+            connection.close()
+            connection = await super().connect(req, traces, timeout)
+        self.used.add(connection.protocol)
+        upload = UPLOAD.get()
+        upload.carrier = connection.transport
+        upload.wait(upload.idle)
         return connection
 
 
@@ -158,7 +173,7 @@ class Session:
             response = await self.begin(request, upload, where)
             try:
                 refuse_redirect(response, where)
-                headers = {name.lower(): value for name, value in response.headers.items()}
+                headers = {name.lower(): as_text(value) for name, value in response.headers.items()}
                 yield Answer(response.status, headers, read(response, where, self.timeouts))
                 if not upload.left:
                     await linger(response)
@@ -189,8 +204,9 @@ class Session:
                 upload.carrier = None
                 return response
         except (aiohttp.ClientError, OSError, ValueError) as error:
-            stalled = upload.deadline is not None and upload.deadline.expired()
-            failure = upload.error or explain(error, where, proxy, self.timeouts, stalled=stalled)
+            late = upload.deadline is not None and upload.deadline.expired()
+            told = aiohttp.SocketTimeoutError() if late and upload.is_through else error
+            failure = upload.error or explain(told, where, proxy, self.timeouts, stalled=late)
         finally:
             upload.deadline = None
             drop(upload.carrier)
@@ -220,9 +236,22 @@ async def linger(response: aiohttp.ClientResponse) -> None:
 def refuse_redirect(response: aiohttp.ClientResponse, where: str) -> None:
     """A key and a conversation go to the host that was named, and to no other. Raises `ProviderError`."""
     if 300 <= response.status < 400:
-        goal = urlsplit(response.headers.get("location", ""))
-        aim = f"{goal.scheme}://{goal.hostname}{goal.path}" if goal.hostname else goal.path
+        aim = aim_of(as_text(response.headers.get("location", "")))
         raise ProviderError(f"{where} redirects to {aim or 'nowhere'}, which is not followed", response.status)
+
+
+def aim_of(location: str) -> str:
+    """Where a redirect leads, without a query; nothing for what is no address."""
+    try:
+        goal = urlsplit(location)
+    except ValueError:
+        return ""
+    return f"{goal.scheme}://{goal.hostname}{goal.path}" if goal.hostname else goal.path
+
+
+def as_text(value: str) -> str:
+    """A header's value as any JSON holds it: the client spells bytes that aren't UTF-8 as lone surrogates."""
+    return value.encode(errors="surrogateescape").decode(errors="replace")
 
 
 def explain(error: Exception, where: str, proxy: str | None, timeouts: Timeouts, *, stalled: bool = False) -> Exception:

@@ -12,8 +12,9 @@ from showandtell.errors import ProviderError
 from showandtell.events.types import ProviderFault, StepEnd, StreamEvent
 
 #: Headers whose values are no secret; all others are hidden wherever they come back.
-OPEN = frozenset({"accept", "accept-encoding", "content-length", "content-type", "host", "user-agent", "x-amz-date"})
-VERSIONS = ("anthropic-", "openai-", "x-goog-user-project", "x-goog-upload")
+OPEN = frozenset({"accept", "accept-encoding", "content-length", "content-type", "host", "user-agent"})
+NAMED = ("anthropic-", "openai-", "x-amz-date", "x-amz-content-", "x-goog-user-project", "x-goog-upload")
+SIGNED = re.compile(r"Credential=([^/,]+)|Signature=(\w+)")
 #: A shorter word is no key, and would hide words of the answer.
 SHORTEST = 8
 #: The most letters of a provider's words that are passed on.
@@ -25,8 +26,10 @@ def secrets_in(headers: Mapping[str, str]) -> tuple[str, ...]:
     """What headers hold that must not be told, longest first: values, their words, and how JSON and URLs spell them."""
     found: set[str] = set()
     for name, value in headers.items():
-        if name.lower() not in OPEN and not name.lower().startswith(VERSIONS):
-            words = {value, *value.split(), *re.split(r"[=,/\s]", value)}
+        if name.lower() not in OPEN and not name.lower().startswith(NAMED):
+            # Of a signed request only the key's id and the signature are secret, not the words around them.
+            signed = [one for found_in in SIGNED.findall(value) for one in found_in]
+            words = signed or {value, *value.split()}
             found |= {one for word in words for one in (word, word.replace("/", "\\/"), quote(word, safe=""))}
     return tuple(sorted((one for one in found if len(one) >= SHORTEST), key=len, reverse=True))
 

@@ -22,6 +22,7 @@ from showandtell.files import Blobs, Facts, Failed, Variant
 from showandtell.providers.exchange import Exchange, beginning, words_of
 from showandtell.providers.http import Answer, HttpRequest
 from showandtell.providers.refusals import refused
+from showandtell.providers.secrets import conceal_error, secrets_in
 from showandtell.providers.retry import Patience, pause_before
 from showandtell.wire.body import PIECE, Request
 from showandtell.wire.stream import UNREADABLE
@@ -189,7 +190,10 @@ async def put_resumable(reach: Reach, store: Store, facts: Facts, blobs: Blobs) 
 
 def _at_home(url: str, base: str) -> str:
     """The address to upload to, at the host that we talk to anyway: a key goes nowhere else."""
-    parts, home = urlsplit(url), urlsplit(base)
+    try:
+        parts, home = urlsplit(url), urlsplit(base)
+    except ValueError:
+        raise BadAnswer("the answer names no address to upload to") from None
     if not parts.path:
         raise BadAnswer("the answer names no address to upload to")
     return urlunsplit((home.scheme, home.netloc, parts.path, parts.query, ""))
@@ -227,7 +231,10 @@ def _expiry(created: datetime | int | None, ends: datetime | int | None, clock: 
     """Until when a file lives by our own clock, which may be another than the provider's."""
     if ends is None:
         return None
-    return clock() + _seconds(ends) - _seconds(created) if created is not None else _seconds(ends)
+    try:
+        return clock() + _seconds(ends) - _seconds(created) if created is not None else _seconds(ends)
+    except (ValueError, OverflowError):
+        raise BadAnswer("the answer holds a time that is none") from None
 
 
 def _seconds(moment: datetime | int) -> float:
@@ -251,16 +258,24 @@ async def _deliver(reach: Reach, parcel: Parcel) -> tuple[Mapping[str, str], byt
 async def _send(exchange: Exchange, parcel: Parcel) -> tuple[Mapping[str, str], bytes]:
     headers = {**exchange.headers, **parcel.headers, "content-length": str(parcel.size)}
     request: HttpRequest = replace(parcel, headers=headers)
+    if exchange.authorise is not None:
+        request = replace(parcel, headers={**headers, **await exchange.authorise(request)})
     try:
-        if exchange.authorise is not None:
-            request = replace(parcel, headers={**headers, **await exchange.authorise(request)})
+        return await _ask(exchange, request)
+    except ProviderError as error:
+        failed = conceal_error(error, secrets_in(request.headers))
+    raise failed
+
+
+async def _ask(exchange: Exchange, request: HttpRequest) -> tuple[Mapping[str, str], bytes]:
+    try:
         async with exchange.send(request) as answer:
             data = await _beginning(answer)
             if answer.status >= 300:
                 raise refused(answer, data)
             return answer.headers, data
     except OSError as error:
-        raise ProviderUnavailable(f"{urlsplit(parcel.url).netloc} can't be reached: {words_of(error)}") from error
+        raise ProviderUnavailable(f"{urlsplit(request.url).netloc} can't be reached: {words_of(error)}") from error
 
 
 async def _beginning(answer: Answer) -> bytes:
