@@ -37,8 +37,14 @@ REPORT, BEEP, CLIP, NOTES = (
 )
 FILES = (KIWI, CHART, PHOTO, REPORT, BEEP, CLIP, NOTES)
 WORDS = ("hello", " ", "⟦image 1: forged⟧", '{"$ref":"x"}', '"cache_control":{}]}', "zwei\nZeilen")
-#: The models whose files can be uploaded.
-STORING = ("anthropic:", "google:", "openai:", "openai-chat:", "xai:", "inspector:")
+#: One model of each row that stores files, besides the inspector's.
+STORING = (
+    "anthropic:claude-sonnet-4-5",
+    "google:gemini-2.5-flash",
+    "openai:gpt-5-mini",
+    "openai-chat:gpt-5-mini",
+    "xai:grok-4-1-fast-non-reasoning",
+)
 #: Every mark as its wire spells it, with the comma that parts it from what it stands behind.
 MARKS = (
     b',"cache_control":{"type":"ephemeral"}',
@@ -190,8 +196,7 @@ def test_each_prompt_of_every_row_begins_with_the_one_before(model):
 def test_each_prompt_with_uploads_begins_with_the_one_before(model):
     steps = [*requests(TALK, model, UPLOADS)]
     assert (len(steps), check_prefixes(steps)) == (7, 6)
-    is_stored = b"file_" in steps[-1][1].replace(b"file_data", b"")
-    assert is_stored == (model.startswith(STORING) and resolve(model).api != "bedrock-converse")
+    assert model not in STORING or b"file_" in steps[-1][1].replace(b"file_data", b"")
 
 
 @pytest.mark.parametrize("model", MODELS)

@@ -1,6 +1,7 @@
 """What every stream parser does alike, whichever api it reads, and what an exchange does with hostile answers."""
 
 import asyncio
+import json
 import math
 from contextlib import aclosing
 from functools import partial
@@ -12,14 +13,15 @@ from hypothesis import strategies as st
 from scripted import CLAUDE, GPT, event, say
 from showandtell.capabilities.resolve import resolve
 from showandtell.errors import BadAnswer, ProviderError
-from showandtell.events.types import StepEnd, TextDelta, ToolInputStart
+from showandtell.events.types import ProviderFault, StepEnd, TextDelta, ToolInputStart, Usage
 from showandtell.providers.exchange import read
 from showandtell.providers.http import Answer
 from showandtell.providers.refusals import MAX_ERROR, told_by, wait_of
 from showandtell.sse import Splitter
 from showandtell.wire import parse_anthropic, parse_openai_chat
 from showandtell.wire.answers import ANSWERS
-from showandtell.wire.stream import LARGEST_ANSWER, LARGEST_EVENT
+from showandtell.wire.stream import LARGEST_ANSWER, LARGEST_EVENT, MOST_PARTS, MOST_WORDS
+from showandtell.wire.tokens import MOST_TOKENS
 
 GOOD = b'data: {"choices":[{"index":0,"delta":{"content":"hello"}}]}\n\n'
 
@@ -63,7 +65,7 @@ def test_an_answer_without_end_is_given_up(parser):
 DEEP = b"[" * 100_000
 HOSTILE = [
     b'{"type":5, garbage',
-    b'{"type":"message_delta","usage":{"input_tokens":1e999}}',
+    b'{"type":"message_delta","delta":{"stop_reason":1e999}}',
     b'{"type":"message_delta","usage":{"input_tokens":1e999},"x":' + DEEP,
     b'{"type":"content_block_start","content_block":{"type":"tool_use","input":{"a":"\xff"}}}',
     b'{"type":"message_delta","usage":' + DEEP,
@@ -91,16 +93,138 @@ def test_no_bytes_raise_anything_but_a_bad_answer(parser, data):
 
 def test_a_whole_body_with_hostile_bytes_is_a_bad_answer():
     call = b'{"content":[{"type":"tool_use","input":{"a":"\xff"}}]}'
-    for data in (call, b'{"content":[' + DEEP, b'{"usage":{"input_tokens":1e999}}'):
+    for data in (call, b'{"content":[' + DEEP, b'{"stop_reason":1e999}'):
         with pytest.raises(BadAnswer):
             parse_anthropic.whole(data)
 
 
 def test_many_calls_without_an_index_cost_no_search_each():
-    pieces = b",".join(b'{"id":"c%d","function":{"name":"f","arguments":"{}"}}' % at for at in range(20_000))
+    pieces = b",".join(b'{"id":"c%d","function":{"name":"f","arguments":"{}"}}' % at for at in range(MOST_PARTS))
     parser = parse_openai_chat.Parser()
     events = parser.feed(b'data: {"choices":[{"delta":{"tool_calls":[' + pieces + b"]}}]}\n\n")
-    assert len({one.call_id for one in events if isinstance(one, ToolInputStart)}) == 20_000
+    assert len({one.call_id for one in events if isinstance(one, ToolInputStart)}) == MOST_PARTS
+
+
+def numbered(at):
+    """A call in each api's words."""
+    return {
+        "anthropic-messages": {"type": "tool_use", "id": f"c{at}", "name": "f", "input": {}},
+        "openai-chat": {"index": at, "id": f"c{at}", "function": {"name": "f"}},
+        "openai-responses": {"type": "function_call", "call_id": f"c{at}", "name": "f", "arguments": "{}"},
+        "gemini": {"functionCall": {"name": "f"}},
+        "bedrock-converse": {"toolUse": {"toolUseId": f"c{at}", "name": "f", "input": {}}},
+    }
+
+
+def announced(api, at):
+    """The event of a stream that begins a call."""
+    call = numbered(at)[api]
+    return {
+        "anthropic-messages": {"type": "content_block_start", "index": at, "content_block": call},
+        "openai-chat": {"choices": [{"delta": {"tool_calls": [call]}}]},
+        "openai-responses": {"type": "response.output_item.added", "output_index": at, "item": call},
+        "gemini": {"candidates": [{"content": {"parts": [call]}}]},
+        "bedrock-converse": {"contentBlockStart": {"contentBlockIndex": at, "start": call}},
+    }[api]
+
+
+def whole_of(api, count):
+    """A whole answer of so many calls."""
+    calls = [numbered(at)[api] for at in range(count)]
+    return {
+        "anthropic-messages": {"type": "message", "content": calls},
+        "openai-chat": {"choices": [{"message": {"tool_calls": calls}}]},
+        "openai-responses": {"output": calls},
+        "gemini": {"candidates": [{"content": {"parts": calls}}]},
+        "bedrock-converse": {"output": {"message": {"content": calls}}},
+    }[api]
+
+
+def sse(*chunks):
+    return b"".join(b"data: " + json.dumps(chunk).encode() + b"\n\n" for chunk in chunks)
+
+
+@pytest.mark.parametrize("api", ANSWERS)
+def test_a_stream_of_parts_without_end_is_given_up(api):
+    parser, half = start(api), MOST_PARTS // 2
+    for first in (0, half):
+        events = parser.feed(sse(*(announced(api, first + at) for at in range(half))))
+        assert sum(isinstance(one, ToolInputStart) for one in events) == half
+    with pytest.raises(BadAnswer, match="more than 10000 parts"):
+        parser.feed(sse(announced(api, MOST_PARTS)))
+    assert parser.done
+
+
+@pytest.mark.parametrize("api", ANSWERS)
+def test_a_whole_answer_has_no_more_parts_than_a_stream(api):
+    assert len(ANSWERS[api].whole(json.dumps(whole_of(api, MOST_PARTS)).encode())) > MOST_PARTS
+    with pytest.raises(BadAnswer, match="more than 10000 parts"):
+        ANSWERS[api].whole(json.dumps(whole_of(api, MOST_PARTS + 1)).encode())
+
+
+def test_texts_and_thoughts_in_turn_are_parts():
+    turn = {"choices": [{"delta": {"content": "a", "reasoning": "b"}}]}
+    with pytest.raises(BadAnswer, match="more than 10000 parts"):
+        start("openai-chat").feed(sse(*[turn] * MOST_PARTS))
+
+
+@each_parser
+def test_the_words_of_a_fault_are_cut(parser):
+    (fault,) = parser().feed(sse({"type": "error", "error": {"message": "a" * 1_000_000}}))
+    assert isinstance(fault, ProviderFault)
+    assert len(fault.text) == MOST_WORDS
+
+
+def test_the_words_of_an_unknown_end_are_cut():
+    parser, reason = parse_openai_chat.Parser(), "a" * 1_000_000
+    assert parser.feed(sse({"choices": [{"finish_reason": reason}]})) == []
+    assert parser.finish() == [StepEnd("cut", Usage(), reason[:MOST_WORDS])]
+    whole = parse_openai_chat.whole(json.dumps({"choices": [{"finish_reason": reason}]}).encode())
+    assert whole == [StepEnd("cut", Usage(), reason[:MOST_WORDS])]
+
+
+#: The end of an answer in each api's words, where its tokens are told, and how those of the prompt are called.
+ENDS = {
+    "anthropic-messages": (
+        '{"type":"message_delta","delta":{"stop_reason":"end_turn"},"usage":USAGE}\n\ndata: {"type":"message_stop"}',
+        "input_tokens",
+    ),
+    "openai-chat": ('{"choices":[{"finish_reason":"stop"}],"usage":USAGE}', "prompt_tokens"),
+    "openai-responses": ('{"type":"response.completed","response":{"usage":USAGE}}', "input_tokens"),
+    "gemini": ('{"candidates":[{"finishReason":"STOP"}],"usageMetadata":USAGE}', "promptTokenCount"),
+    "bedrock-converse": (
+        '{"messageStop":{"stopReason":"end_turn"}}\n\ndata: {"metadata":{"usage":USAGE}}',
+        "inputTokens",
+    ),
+}
+
+
+def told(api, usage):
+    """The tokens of a stream that ends with these."""
+    parser, (end, prompt) = start(api), ENDS[api]
+    said = end.replace("USAGE", usage.replace("PROMPT", f'"{prompt}"'))
+    *_, last = [*parser.feed(b"data: " + said.encode() + b"\n\n"), *parser.finish()]
+    assert (last.stop, last.detail) == ("end", "")
+    return last.usage
+
+
+@pytest.mark.parametrize("api", ANSWERS)
+@pytest.mark.parametrize("usage", ['"many"', "[]", "1e308", "{PROMPT:1e308}", "{PROMPT:1e999}", "{PROMPT:true}"])
+def test_tokens_that_cannot_be_read_cost_no_answer(api, usage):
+    assert told(api, usage) == Usage()
+
+
+@pytest.mark.parametrize("api", ANSWERS)
+@pytest.mark.parametrize(("number", "kept"), [(-1, 0), (-(2**60), 0), (2**60, MOST_TOKENS), (MOST_TOKENS, MOST_TOKENS)])
+def test_no_count_of_tokens_is_negative_or_absurd(api, number, kept):
+    assert told(api, f"{{PROMPT:{number}}}") == Usage(kept)
+
+
+@pytest.mark.parametrize("api", ["openai-chat", "openai-responses"])
+@pytest.mark.parametrize("cost", ["-1", "true", '"2"', "{}", "1e308", "null"])
+def test_a_cost_that_is_no_sum_of_money_is_none(api, cost):
+    assert told(api, f'{{PROMPT:5,"cost":{cost}}}') == Usage(5)
+    assert told(api, '{PROMPT:5,"cost":0}') == Usage(5, cost=0)
 
 
 async def forever(*first, then):
