@@ -30,6 +30,7 @@ from showandtell.providers.exchange import Exchange
 from showandtell.providers.http import Answer
 from showandtell.providers.rows import BASES
 from showandtell.wire.answers import ANSWERS, FRAMES
+from showandtell.wire.stream import StreamParser
 
 GOALS = {"parse": 2.0, "agent": 6.0}
 READS = (16 * 1024, 150)
@@ -168,7 +169,7 @@ def stream(api: Api, size: int, words: Sequence[str]) -> Stream:
 
 def parse(said: Stream) -> float:
     """CPU seconds of a parser alone."""
-    parser = ANSWERS[said.api].stream(FRAMES[said.headers["content-type"]]())
+    parser = StreamParser(ANSWERS[said.api].reading(), FRAMES[said.headers["content-type"]]())
     start = process_time()
     count = sum(len(parser.feed(data)) for data in said.reads())
     seconds = process_time() - start

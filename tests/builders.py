@@ -10,6 +10,8 @@ from showandtell.delivery.plan import plan
 from showandtell.delivery.values import Plan, Policy, View
 from showandtell.files import Attachment, Facts, Failed, Known, Origin
 from showandtell.rendering import plan_now, settle
+from showandtell.wire.answers import ANSWERS, FRAMES
+from showandtell.wire.stream import StreamParser
 
 NOT_INSTALLED = Failed("not installed")
 
@@ -87,3 +89,8 @@ def really_planned(drafts: list[Draft], model: str, **policy) -> Plan:
 def words(parts) -> list[str]:
     """The texts among parts, in order."""
     return [part.text for part in parts if isinstance(part, Text)]
+
+
+def parser_of(api: str, media_type: str = "") -> StreamParser:
+    """A parser of an api's stream, of server-sent events unless its content type says otherwise."""
+    return StreamParser(ANSWERS[api].reading(), FRAMES[media_type]())

@@ -13,10 +13,14 @@ from fixtures import png, wav
 from scripted import CLAUDE, GPT, MODELS, check_usable, results, say, scripted, watch
 from showandtell import Agent, BadInput, Context, File, ToolResult, UnsupportedFile, tool
 from showandtell.agent.loop import CANCELLED, WENT_ON
+from showandtell.capabilities.resolve import resolve
 from showandtell.content import Approval, Draft, Text, ToolCall, is_approval
 from showandtell.events.types import ApprovalNeeded, Finish, ReceiptEvent, ToolProgress
-from standin import Standin
-from standin.ours import APIS, make_agent
+from showandtell.providers.rows import connect
+from showandtell.providers.transport import Transport
+from standin import Planned, Standin
+from standin.faults import stall
+from standin.ours import APIS
 
 PICTURE = png(8, 8)
 each_api = pytest.mark.parametrize("model", MODELS)
@@ -184,13 +188,14 @@ def test_runs_that_are_left_leave_no_socket_and_no_task_behind(model, by_cancel)
         return str(number)
 
     async def play():
-        async with Standin() as standin:
-            agent = make_agent(standin, model, [hang])
+        async with Standin([Planned(stall(), nth=2, times=3)]) as standin, Transport() as transport:
+            way = connect(resolve(model), environ=standin.environ(), transport=transport)
+            agent = Agent(model, [hang], exchange=way)
             await agent.ask("hi")  # one connection stays open for the next request
             before = count_open()
-            for index in range(1, 6):
-                await leave_early(agent, "hi there", index, by_cancel=by_cancel)
-                await leave_early(agent, "/hang number=7", min(index, 3), by_cancel=by_cancel)
+            for text in ("hi there", "/hang number=7"):
+                for index in (1, 2, 3):
+                    await leave_early(agent, text, index, by_cancel=by_cancel)
             async with asyncio.timeout(10):
                 while any(now > then for now, then in zip(count_open(), before, strict=True)):
                     await settle()  # the other end of a connection is closed here, too

@@ -271,3 +271,34 @@ def test_the_table_for_people_names_every_family_and_every_blind_cell():
     assert block.count("\n|") == len(rows) + 2
     assert all(note in block for row in rows for note in row["blind"].values())
     assert [row["example"] for row in json.loads(table.to_json(rows))] == [f.example for f in families()]
+
+
+def test_what_is_unproven_has_a_mark_of_its_own_as_symbol_and_upload():
+    known, unknown = table.markdown(table.matrix()).splitlines()[4:6]
+    assert known.endswith("| ● | ● | ○ | ○ | T | image, document, text | recorded 2026-11-21 |")
+    assert unknown.endswith("| ◌ | ◌ | ○ | ○ | T | (image), (document), text | default 2026-11-21 |")
+    assert [row["unproven"] for row in table.matrix()[:2]] == [[], ["image", "document"]]
+
+
+@pytest.mark.parametrize(
+    ("evidence", "proof"),
+    [
+        ("eye test with image/png, upload: answered X; recorded", "eye test"),
+        ("recorded: test_matrix; Groq docs, vision", "recorded"),
+        ("openai 3.54 types: input_file; only PDF was recorded", "types"),
+        ("same schema as OpenAI's; no recording on Azure", "types"),
+        ("OpenAI guide, file inputs", "docs"),
+        ("pydantic-ai profiles/google.py:27-33: png", "source"),
+        ("litellm 1.109: file part to the upstream's document", "source"),
+        ("screenshot in parts (adkx ADR-0002)", "report"),
+        (UNKNOWN_MODEL, "default"),
+    ],
+)
+def test_evidence_is_called_by_its_own_first_word(evidence, proof):
+    assert table.name_proof(evidence) == proof
+
+
+def test_a_blind_cell_that_another_one_hides_has_no_footnote():
+    name = "bedrock:us.anthropic.claude-opus-4-6-v1:0"
+    assert table.find_blind(resolve(name))
+    assert not table.find_blind(resolve(name, [cell("sees", media_type="application/pdf")]))

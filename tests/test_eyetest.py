@@ -22,10 +22,12 @@ from typer.testing import CliRunner
 from fixtures import wav
 from showandtell import cli
 from showandtell.capabilities.cells import Cell
+from showandtell.capabilities.overrides import read_overrides
 from showandtell.capabilities.resolve import resolve
 from showandtell.errors import BadInput, ProviderError, ProviderUnavailable
-from showandtell.eyetest import command
+from showandtell.eyetest import command, report
 from showandtell.eyetest.ask import Heard, Line, Trial, converse
+from showandtell.eyetest.hosts import find_stranger
 from showandtell.eyetest.judge import holds, judge, learn
 from showandtell.eyetest.probes import LETTERS, SORTS, WORDS, Probe, make_probe
 from showandtell.eyetest.record import Gathered, Head, keep, read_recording, record, replay
@@ -38,6 +40,8 @@ from showandtell.providers.retry import Patience
 from showandtell.providers.rows import connect
 from showandtell.rendering import explain
 from showandtell.settings import user_overrides
+from standin import RECORDED_BLINDNESS, blind
+from test_ask_over_network import serving
 
 CLAUDE, CHAT, RESPONSES = "inspector:anthropic-messages", "inspector:openai-chat", "inspector:openai-responses"
 GEMINI, BEDROCK = "inspector:gemini", "inspector:bedrock-converse"
@@ -198,7 +202,7 @@ def test_a_pdf_of_which_only_the_text_arrives_is_seen_and_the_evidence_says_so()
     line = line_to(RESPONSES, answering(speak=text_only))
     cells = learn(line.target, run(line, ["document"], "pages"), TODAY)
     assert {cell.verdict for cell in cells} == {"sees"}
-    assert all("read its text only, not its pixels" in cell.evidence for cell in cells)
+    assert all("text only, its pixels were not read" in cell.evidence for cell in cells)
 
 
 def test_text_alone_in_a_result_is_blind_where_a_user_message_shows_the_pixels():
@@ -430,3 +434,96 @@ def test_a_slip_of_the_tongue_is_asked_for_again():
 
     assert run(line_to(CLAUDE, answering(speak=slip)), ["image"])[0].outcome == "seen"
     assert len(asked_for) == 4
+
+
+OPUS, CONVERSE = "anthropic:claude-opus-5", "bedrock:us.anthropic.claude-sonnet-4-5-20250929-v1:0"
+PLANTED = blind(kinds=["document"], places=["tool_result"])
+
+
+def verify_over_network(model, *options, path, blindness=()):
+    with serving(blind=blindness) as standin:
+        environ = {**standin.environ(), "NO_PROXY": "127.0.0.1", "SHOWANDTELL_OVERRIDES": str(path)}
+        done = CliRunner().invoke(cli.app, ["verify", model, "--kind", "image,document", *options], env=environ)
+    return done, {f"{one.place} {one.kind}": one for one in user_overrides(model, {"SHOWANDTELL_OVERRIDES": str(path)})}
+
+
+@pytest.mark.parametrize(
+    ("model", "blindness", "expected"),
+    [
+        (OPUS, [], SEEN),
+        (OPUS, [PLANTED], {**SEEN, "tool_result document": "blind"}),
+        (CONVERSE, [RECORDED_BLINDNESS["bedrock-claude-pdf-in-result"]], NO_PAGES),
+    ],
+    ids=["honest", "planted", "recorded"],
+)
+def test_blindness_is_found_over_the_network_and_the_rest_is_seen(tmp_path, model, blindness, expected):
+    done, cells = verify_over_network(model, "--write", path=tmp_path / "mine.json", blindness=blindness)
+    assert (done.exit_code, "6 routes, 4 places learnt; " in done.output) == (0, True), done.output
+    assert {key: cell.verdict for key, cell in cells.items()} == expected
+    assert {cell.evidence[:21] for cell in cells.values()} == {"eye test at 127.0.0.1"}
+    receipt = explain(converse("tool result", make("document", seeded(5))), model=model, overrides=[*cells.values()])[0]
+    assert receipt.delivery == ("native" if expected == SEEN else "relocated")
+
+
+def test_what_a_stand_in_answers_is_not_kept_for_the_provider_unless_asked_for(tmp_path):
+    done, cells = verify_over_network(OPUS, path=tmp_path / "mine.json")
+    assert (done.exit_code, cells, [*tmp_path.iterdir()]) == (0, {}, [])
+    assert "which isn't anthropic's own address" in done.output
+    assert done.output.splitlines()[-1].startswith("not written: 127.0.0.1:")
+
+
+@pytest.mark.parametrize(
+    ("model", "base", "host"),
+    [
+        ("openai:gpt-5", "https://api.openai.com/v1", ""),
+        ("openai:gpt-5", "https://gate.example:8443/v1", "gate.example:8443"),
+        ("azure:mine", "https://resource.openai.azure.com/openai/v1", ""),
+        ("azure:mine", "https://gate.example/openai/v1", "gate.example"),
+        (CLAUDE, "http://inspector/anthropic", ""),
+    ],
+)
+def test_whoever_answers_in_the_providers_place_is_named(model, base, host):
+    assert find_stranger(resolve(model), base) == host
+
+
+def test_a_region_has_an_address_of_its_own():
+    target = msgspec.structs.replace(resolve(CONVERSE), account="eu-west-1")
+    assert find_stranger(target, "https://bedrock-runtime.eu-west-1.amazonaws.com") == ""
+    assert find_stranger(target, "https://vpc.example") == find_stranger(resolve(CONVERSE), "https://vpc.example")
+
+
+def test_a_file_that_can_not_be_written_is_told_before_the_first_request(tmp_path, capsys):
+    (tmp_path / "file").write_text("")
+    environ = {"SHOWANDTELL_OVERRIDES": str(tmp_path / "file" / "mine.json")}
+    with pytest.raises(BadInput, match=r"mine\.json can't be"):
+        command.run(CLAUDE, ["document"], write=True, json=False, environ=environ)
+    assert capsys.readouterr().out == ""
+    assert command.run(CLAUDE, ["document"], write=False, json=False, environ=environ) == 0
+
+
+def test_verdicts_that_can_not_be_written_in_the_end_are_printed(tmp_path, capsys):
+    target = resolve(CLAUDE)
+    cells = (Cell("user", "image", ("image/png",), "inline", "sees", "eye test", TODAY),)
+    with pytest.raises(BadInput, match=r"can't be"):
+        command.save(cells, target, {"SHOWANDTELL_OVERRIDES": str(tmp_path)})
+    told = capsys.readouterr().err.partition("\n")[2]
+    assert read_overrides(told, CLAUDE) == cells
+
+
+def test_the_summary_counts_routes_and_places_and_names_what_differs():
+    target = resolve(GEMINI)
+    found = run(line_to(GEMINI), ["image", "audio"])
+    cells = learn(target, found, TODAY)
+    assert [*report.conclude(target, cells, found)] == [
+        "6 routes, 4 places learnt; 1 differs:",
+        "  audio in a tool result: rejects, our table says unproven",
+    ]
+    image, skipped = found[0], msgspec.structs.replace(found[0], outcome="skipped")
+    told = [*report.conclude(target, learn(target, [image], TODAY), [image, skipped])]
+    assert told == ["2 routes, 1 place learnt; all as our table says", "1 route gave no verdict"]
+    assert [*report.conclude(target, (), [skipped])] == ["1 route, nothing learnt"]
+
+
+def test_the_report_says_what_is_not_tried():
+    assert "bytes alone are tried: uploads and links are not" in [*report.head(resolve(CLAUDE), 3)]
+    assert any("in a content of their own" in line for line in report.head(resolve(GEMINI), 3))

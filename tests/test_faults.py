@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from builders import parser_of
 from fixtures import png
 from scripted import (
     CLAUDE,
@@ -43,7 +44,6 @@ from showandtell.events.types import Finish, Retry, TextDelta
 from showandtell.providers.exchange import Exchange
 from showandtell.providers.retry import Patience
 from showandtell.providers.transport import Timeouts, Transport
-from showandtell.wire.answers import ANSWERS, FRAMES
 
 each_api = pytest.mark.parametrize("model", MODELS)
 BUSY = b'{"error": {"message": "Slow down."}}'
@@ -334,7 +334,7 @@ def thoughtful(model):
 def fold_of(model, data):
     """What the loop would store of an answer, its provider's bytes in one read."""
     target = resolve(model)
-    parser = ANSWERS[target.api].stream(FRAMES[FRAMED if model == CONVERSE else ""]())
+    parser = parser_of(target.api, FRAMED if model == CONVERSE else "")
     fold = Fold(target.provider)
     fold.add(parser.feed(data))
     fold.add(parser.finish())

@@ -16,12 +16,11 @@ from mistralai.client import Mistral
 from mistralai.client.errors import SDKError
 
 from bodies import PLOT, Request, ask, assistant, paper, picture, sound, text, user
-from builders import tool_history
+from builders import parser_of, tool_history
 from fixtures import gif, jpeg, mp3, pdf, png
 from showandtell import File, render
 from showandtell.events.types import StepEnd, ToolInputDelta, ToolInputStart
 from showandtell.inspector import dialects
-from showandtell.wire.parse_openai_chat import Parser
 
 PATHS = {
     "azure": "azure/openai/v1",
@@ -333,7 +332,7 @@ def test_a_body_with_anything_anywhere_gets_an_answer_or_a_refusal(host: str, pa
 @pytest.mark.parametrize("host", HOSTS)
 def test_two_calls_stay_two_in_every_hosts_stream(host: str):
     answer = post(host, user("/plot values=1 /plot values=2"), stream=True)
-    parser = Parser()
+    parser = parser_of("openai-chat")
     events = [*parser.feed(answer[1]), *parser.finish()]
     started = [event.call_id for event in events if isinstance(event, ToolInputStart)]
     words = {

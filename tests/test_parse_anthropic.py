@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from builders import parser_of
 from showandtell.errors import BadAnswer
 from showandtell.events.fold import Fold
 from showandtell.events.types import (
@@ -21,7 +22,7 @@ from showandtell.events.types import (
     ToolInputStart,
     Usage,
 )
-from showandtell.wire.parse_anthropic import Parser, whole
+from showandtell.wire.parse_anthropic import whole
 
 
 def sse(*chunks):
@@ -95,7 +96,7 @@ EVENTS = [
 
 
 def parse(*reads):
-    parser = Parser()
+    parser = parser_of("anthropic-messages")
     return [event for data in reads for event in parser.feed(data)] + parser.finish()
 
 
@@ -217,7 +218,7 @@ def test_unknown_chunks_blocks_deltas_and_fields_are_ignored():
 )
 def test_what_is_not_the_api_is_a_bad_answer(data):
     with pytest.raises(BadAnswer):
-        Parser().feed(b"data: " + data + b"\n\n")
+        parser_of("anthropic-messages").feed(b"data: " + data + b"\n\n")
 
 
 BODY = {
@@ -236,7 +237,7 @@ BODY = {
 
 def test_endless_nesting_is_a_bad_answer():
     with pytest.raises(BadAnswer):
-        Parser().feed(b'data: {"x":' + b"[" * 100_000 + b"\n\n")
+        parser_of("anthropic-messages").feed(b'data: {"x":' + b"[" * 100_000 + b"\n\n")
 
 
 def test_a_whole_body_gives_the_events_of_its_stream():

@@ -6,6 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from builders import parser_of
+from scripted import FRAMED
 from showandtell import eventstream
 from showandtell.capabilities.resolve import resolve
 from showandtell.content import File, Opaque, Text, ToolCall
@@ -27,8 +29,8 @@ from showandtell.events.types import (
     ToolInputStart,
     Usage,
 )
-from showandtell.wire import bedrock_converse, parse_anthropic
-from showandtell.wire.parse_bedrock import Parser, whole
+from showandtell.wire import bedrock_converse
+from showandtell.wire.parse_bedrock import whole
 
 PNG = b"\x89PNG\r\n\x1a\n" + bytes(range(40))
 USAGE = {"inputTokens": 25, "outputTokens": 9, "totalTokens": 39, "cacheReadInputTokens": 5, "cacheWriteInputTokens": 2}
@@ -106,7 +108,7 @@ def feed_into(events, parser, reads):
 
 
 def parse(*reads):
-    return feed_into([], Parser(), reads)
+    return feed_into([], parser_of("bedrock-converse", FRAMED), reads)
 
 
 def fold(events):
@@ -150,7 +152,7 @@ def test_a_call_of_which_a_byte_is_missing_never_runs():
 def test_a_flipped_bit_is_a_bad_answer_after_what_came_before(bit, size):
     torn = bytearray(STREAM)
     torn[bit // 8] ^= 1 << bit % 8
-    parser, events = Parser(), []
+    parser, events = parser_of("bedrock-converse", FRAMED), []
     with pytest.raises(BadAnswer):
         feed_into(events, parser, [bytes(torn[at : at + size]) for at in range(0, len(torn), size)])
     assert events == EVENTS[: len(events)]
@@ -158,21 +160,21 @@ def test_a_flipped_bit_is_a_bad_answer_after_what_came_before(bit, size):
 
 
 def test_what_came_before_a_torn_frame_in_the_last_read_is_kept():
-    parser = Parser()
+    parser = parser_of("bedrock-converse", FRAMED)
     assert parser.feed(frames(*text(0, "It")) + b"x" * 20) == [TextStart("t0"), TextDelta("t0", "It"), TextEnd("t0")]
     with pytest.raises(BadAnswer, match="checksum"):
         parser.finish()
 
 
 def test_what_follows_the_end_is_not_read():
-    parser = Parser()
+    parser = parser_of("bedrock-converse", FRAMED)
     assert parser.feed(STREAM + b"x" * 20) == EVENTS
     assert parser.done
     assert parser.finish() == []
 
 
 def test_the_message_is_over_only_when_its_tokens_are_told():
-    parser, (stop, metadata) = Parser(), end("end_turn")
+    parser, (stop, metadata) = parser_of("bedrock-converse", FRAMED), end("end_turn")
     assert parser.feed(frames(stop)) == []
     assert not parser.done
     assert parser.feed(frames(metadata)) == [StepEnd("end", Usage(32, 9, 5, 2))]
@@ -294,7 +296,7 @@ def test_unknown_events_blocks_deltas_and_fields_are_ignored():
 )
 def test_what_is_not_the_api_is_a_bad_answer(payload):
     with pytest.raises(BadAnswer):
-        Parser().feed(eventstream.encode("contentBlockDelta", payload))
+        parser_of("bedrock-converse", FRAMED).feed(eventstream.encode("contentBlockDelta", payload))
 
 
 def image(*sources):
@@ -399,7 +401,7 @@ CLAUDE = chunks(
 
 @given(st.lists(st.integers(0, len(CLAUDE)), max_size=20))
 def test_claudes_own_stream_in_these_frames_is_read_by_its_own_parser(cuts):
-    parser, edges = parse_anthropic.Parser(eventstream.Splitter()), [0, *sorted(cuts), len(CLAUDE)]
+    parser, edges = parser_of("anthropic-messages", FRAMED), [0, *sorted(cuts), len(CLAUDE)]
     events = [event for start, stop in itertools.pairwise(edges) for event in parser.feed(CLAUDE[start:stop])]
     assert [type(event) for event in events] == [TextStart, TextDelta, TextEnd, StepEnd]
     assert events[-1].stop == "end"
@@ -407,5 +409,5 @@ def test_claudes_own_stream_in_these_frames_is_read_by_its_own_parser(cuts):
 
 def test_an_exception_in_claudes_own_stream_is_told_in_its_words():
     fault = eventstream.encode("throttlingException", b'{"message":"Slow down"}', message_type="exception")
-    parser = parse_anthropic.Parser(eventstream.Splitter())
+    parser = parser_of("anthropic-messages", FRAMED)
     assert parser.feed(fault) == [ProviderFault("throttlingException: Slow down")]

@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from builders import parser_of
 from showandtell.content import File, Opaque, Text, ToolCall
 from showandtell.delivery.values import Entry
 from showandtell.errors import BadAnswer, BadFile
@@ -25,7 +26,7 @@ from showandtell.events.types import (
     ToolInputStart,
     Usage,
 )
-from showandtell.wire.parse_gemini import Parser, whole
+from showandtell.wire.parse_gemini import whole
 from witnesses import aim, check
 
 HOME = aim("gemini", signed=True)
@@ -117,7 +118,7 @@ PAINTED = '{"of":"a kiwi","in box":[{"x":50,"y":true},null]}'
 
 
 def parse(*reads):
-    parser = Parser()
+    parser = parser_of("gemini")
     return [event for data in reads for event in parser.feed(data)] + parser.finish()
 
 
@@ -338,7 +339,7 @@ def test_a_blocked_prompt_is_a_refusal():
 
 
 def test_what_comes_after_the_reason_still_counts():
-    parser = Parser()
+    parser = parser_of("gemini")
     events = parser.feed(sse(say(text("It "), reason="STOP")))
     assert not parser.done
     events += parser.feed(sse(say(text("is."), reason="MAX_TOKENS"), say(reason="STOP"), count(25, 9)))

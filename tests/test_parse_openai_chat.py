@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from builders import parser_of
 from showandtell.capabilities.resolve import resolve
 from showandtell.content import Opaque, Text
 from showandtell.delivery.values import Entry
@@ -27,7 +28,7 @@ from showandtell.events.types import (
     Usage,
 )
 from showandtell.wire.openai_chat import entry
-from showandtell.wire.parse_openai_chat import Parser, whole
+from showandtell.wire.parse_openai_chat import whole
 
 DONE = b"data: [DONE]\n\n"
 
@@ -47,7 +48,7 @@ def piece(arguments="", **fields):
 
 
 def parse(*reads):
-    parser = Parser()
+    parser = parser_of("openai-chat")
     return [event for data in reads for event in parser.feed(data)] + parser.finish()
 
 
@@ -197,14 +198,14 @@ def test_done_without_a_reason_is_cut():
 @pytest.mark.parametrize("data", [b"{", b"[1]", b'{"choices":7}', b'{"choices":[{"delta":{"content":"\xff"}}]}'])
 def test_what_is_not_the_api_is_a_bad_answer(data):
     with pytest.raises(BadAnswer):
-        Parser().feed(b"data: " + data + b"\n\n")
+        parser_of("openai-chat").feed(b"data: " + data + b"\n\n")
     with pytest.raises(BadAnswer):
         whole(data)
 
 
 def test_endless_nesting_is_a_bad_answer():
     with pytest.raises(BadAnswer):
-        Parser().feed(b'data: {"x":' + b"[" * 100_000 + b"\n\n")
+        parser_of("openai-chat").feed(b'data: {"x":' + b"[" * 100_000 + b"\n\n")
 
 
 def test_a_whole_body_gives_the_events_of_its_stream():

@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from builders import parser_of
 from showandtell.capabilities.resolve import resolve
 from showandtell.content import Opaque, Text, ToolCall
 from showandtell.delivery.values import Entry
@@ -27,7 +28,7 @@ from showandtell.events.types import (
     Usage,
 )
 from showandtell.wire.openai_responses import entry
-from showandtell.wire.parse_openai_responses import Parser, whole
+from showandtell.wire.parse_openai_responses import whole
 
 KIWI = base64.b64encode(b"a kiwi").decode()
 
@@ -94,7 +95,7 @@ def last(*output, status="completed", **more):
 
 
 def parse(*reads):
-    parser = Parser()
+    parser = parser_of("openai-responses")
     return [event for data in reads for event in parser.feed(data)] + parser.finish()
 
 
@@ -390,7 +391,7 @@ def test_unknown_events_items_and_fields_are_ignored():
 )
 def test_what_is_not_the_api_is_a_bad_answer(data):
     with pytest.raises(BadAnswer):
-        Parser().feed(b"data: " + data + b"\n\n")
+        parser_of("openai-responses").feed(b"data: " + data + b"\n\n")
 
 
 def test_a_whole_body_may_be_an_error_or_nothing_at_all():

@@ -10,7 +10,14 @@ from showandtell.capabilities import matrix as table
 from showandtell.capabilities.cells import Cell
 from showandtell.capabilities.resolve import resolve
 from showandtell.errors import BadInput
-from showandtell.settings import all_overrides, config_folder, overrides_path, save_overrides, user_overrides
+from showandtell.settings import (
+    all_overrides,
+    config_folder,
+    overrides_path,
+    save_overrides,
+    try_overrides,
+    user_overrides,
+)
 
 MODEL = "openai:gpt-5-mini"
 
@@ -104,16 +111,42 @@ def test_a_link_to_the_file_stays_a_link(tmp_path):
     assert MODEL in json.loads(real.read_text())
 
 
-def test_the_matrix_says_what_was_verified_how_and_when():
-    found = {MODEL: (cell("blind"),), "bedrock:*claude*": (cell("sees", date="2026-12-01"),)}
-    text = table.markdown(table.matrix(found))
+def test_a_verified_model_has_a_row_of_its_own_and_the_familys_stays_the_tables():
+    found = {MODEL: (cell("blind"),), "bedrock:*claude*": (cell("rejects", date="2026-12-01"),), "openai:o9": ()}
+    rows = table.matrix(found)
+    assert [row for row in rows if not row["verified"]] == table.matrix()
+    own = {row["models"]: row for row in rows if row["verified"]}
+    assert {name: row["tool_result"]["image"] for name, row in own.items()} == {
+        "gpt-5-mini": "relocated",
+        "*claude*": "relocated",
+    }
+    assert own["gpt-5-mini"]["verified"] == {MODEL: [msgspec.to_builtins(cell("blind"))]}
+    text = table.markdown(rows)
+    assert "|  | `gpt-5-mini` (verified 2026-11-22) | openai-responses | ◐ (" in text
+    assert "| eye test, recorded 2026-12-01 |" in text
     assert f"- `{MODEL}`: image in tool results (inline): **blind**, verified 2026-11-22: eye test" in text
-    assert "(verified 2026-12-01) | bedrock-converse |" in text
-    rows = [row for row in table.matrix(found) if row["verified"]]
-    assert {row["provider"] for row in rows} == {"openai", "bedrock"}
-    assert rows[0]["verified"] == {MODEL: [msgspec.to_builtins(cell("blind"))]}
+
+
+def test_a_row_is_planned_as_its_model_is_and_a_globs_without_what_one_model_has():
+    exact = "bedrock:us.anthropic.claude-opus-4-6-v1:0"
+    example = next(
+        row["example"] for row in table.matrix() if row["models"] == "*claude*" and row["provider"] == "bedrock"
+    )
+    found = {"*": (cell("blind"),), f"bedrock:{example}": (cell("sees"),), exact: (cell("sees", "user"),)}
+    rows = {(row["provider"], row["models"]): row for row in table.matrix(found) if row["verified"]}
+    bedrock = {models: row["tool_result"]["image"] for (provider, models), row in rows.items() if provider == "bedrock"}
+    assert bedrock[example] == "native"
+    assert bedrock[exact.partition(":")[2]] == bedrock["*"] == "relocated"
 
 
 def test_the_matrix_of_the_readme_knows_no_file_of_anybodys():
     assert "verified" not in table.matrix_block()
     assert not any(row["verified"] for row in table.matrix())
+
+
+def test_a_place_is_tried_by_writing_and_nothing_stays_there(environ):
+    try_overrides(environ)
+    assert [*overrides_path(environ).parent.iterdir()] == []
+    overrides_path(environ).write_text("broken")
+    with pytest.raises(BadInput, match=r"overrides\.json: overrides: "):
+        try_overrides(environ)

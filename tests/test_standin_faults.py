@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from builders import parser_of
 from fixtures import png
 from showandtell import File
 from showandtell.errors import BadAnswer
@@ -17,7 +18,6 @@ from showandtell.inspector.houses import find_house
 from showandtell.inspector.seen import Asked, Call, Reply
 from showandtell.providers.http import Answer
 from showandtell.providers.refusals import refused
-from showandtell.wire.answers import ANSWERS, FRAMES
 from standin import FAULTS, Planned, Standin, read_fault
 from standin.faults import end, hang_up, large, page, read_planned, reset, slow, stall, status, wrong_type
 from standin.frames import find_form, read_events, write_events
@@ -148,7 +148,7 @@ def test_a_large_answer_is_as_large_as_it_says(api):
 @pytest.mark.parametrize("name", ["invalid_utf8", "invalid_json"])
 def test_bytes_that_are_not_the_apis_come_after_words_that_are(api, name):
     got = try_once(api, FAULTS[name]())
-    parser = ANSWERS[api].stream(FRAMES[got.headers["content-type"].partition(";")[0]]())
+    parser = parser_of(api, got.headers["content-type"].partition(";")[0])
     said = [one for one in parser.feed(got.data) if isinstance(one, TextDelta)]
     assert "These words".startswith(said[0].text[:11])
     with pytest.raises(BadAnswer):
@@ -282,9 +282,6 @@ def test_faults_of_arguments_are_right_for_every_dialect(model):
     assert [one.is_error for one in run.messages if one.role == "tool"][:1] in ([True], [])
 
 
-# What comes of each, with our own agent.
-
-
 class Outcome(NamedTuple):
     """How a run ends: its status, words of its reason, its error, whether words remain, how many calls ran."""
 
@@ -302,44 +299,38 @@ UNREADABLE = Outcome("error", "the answer is not what the api promises", "BadAns
 UNREACHABLE = Outcome("error", "broke the connection", "ProviderUnavailable")
 EMPTY = Outcome("error", "gave an empty answer", "BadAnswer")
 OTHER = Outcome("error", "which is no api's", "BadAnswer")
+OVERLOADED = Outcome("error", "Overloaded", "ProviderError")
 
 
 def spoken(outcome):
     return outcome._replace(spoke=True)
 
 
-def same(outcome):
-    return outcome, outcome
-
-
 #: Of an answer that is streamed, and of one that comes whole.
 OUTCOMES = {
-    "wrong_type": same(OTHER),
-    "hang_up": same(UNREACHABLE),
-    "page": same(OTHER),
-    "page(502)": same(Outcome("error", "Bad gateway of a proxy", "ProviderUnavailable")),
-    "echo": same(Outcome("error", "You sent", "ProviderError")),
+    "wrong_type": (OTHER,) * 2,
+    "hang_up": (UNREACHABLE,) * 2,
+    "page": (OTHER,) * 2,
+    "page(502)": (Outcome("error", "Bad gateway of a proxy", "ProviderUnavailable"),) * 2,
+    "echo": (Outcome("error", "You sent", "ProviderError"),) * 2,
     "reset": (CUT, UNREACHABLE),
     "end": (CUT, UNREADABLE),
-    "empty": same(EMPTY),
+    "empty": (EMPTY,) * 2,
     "reset_in_arguments": (OPEN, UNREACHABLE),
     "end_in_arguments": (OPEN, UNREADABLE),
     "invalid_utf8": (spoken(UNREADABLE), UNREADABLE),
     "invalid_json": (spoken(UNREADABLE), UNREADABLE),
-    "error_event": (
-        Outcome("error", "Overloaded", "ProviderError", spoke=True),
-        Outcome("error", "Overloaded", "ProviderUnavailable"),
-    ),
-    "silent": same(Outcome("incomplete", "empty")),
-    "bad_arguments": same(GOES_ON),
-    "no_arguments": same(GOES_ON),
-    "cut_arguments": same(Outcome("incomplete", "length")),
-    "unknown_tool": same(GOES_ON),
-    "same_ids": same(GOES_ON._replace(ran=2)),
-    "filtered": same(REFUSED),
-    "refused": same(REFUSED),
-    "cut": same(LONG),
-    "slow": same(GOES_ON),
+    "error_event": (spoken(OVERLOADED), OVERLOADED._replace(error="ProviderUnavailable")),
+    "silent": (Outcome("incomplete", "empty"),) * 2,
+    "bad_arguments": (GOES_ON,) * 2,
+    "no_arguments": (GOES_ON,) * 2,
+    "cut_arguments": (Outcome("incomplete", "length"),) * 2,
+    "unknown_tool": (GOES_ON,) * 2,
+    "same_ids": (GOES_ON._replace(ran=2),) * 2,
+    "filtered": (REFUSED,) * 2,
+    "refused": (REFUSED,) * 2,
+    "cut": (LONG,) * 2,
+    "slow": (GOES_ON,) * 2,
 }
 GOOGLE = ("google:", "vertex:")
 #: Where a stream gives each call in one event, nothing of a call that is cut was ever read.
@@ -347,7 +338,6 @@ AT_ONCE = (*GOOGLE, "groq:", "mistral:", "ollama:")
 
 
 def expect(model, fault, *, stream):
-    """What a fault comes to, for one model."""
     if stream and fault.endswith("_in_arguments") and model.startswith(AT_ONCE):
         return EMPTY
     if model.startswith(GOOGLE) and fault == "bad_arguments":  # a finish reason in the place of the call
@@ -360,7 +350,7 @@ def expect(model, fault, *, stream):
 
 
 def check_outcome(model, fault, *, stream):
-    """A run under one fault ends as it ought to, and the next message is answered."""
+    """A run under one fault ends as `expect` says, and the next message is answered."""
     ran = []
 
     def note(word: str) -> str:

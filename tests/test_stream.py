@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from builders import parser_of
 from scripted import CLAUDE, GPT, event, say
 from showandtell.capabilities.resolve import resolve
 from showandtell.errors import BadAnswer, ProviderError
@@ -17,7 +18,6 @@ from showandtell.events.types import ProviderFault, StepEnd, TextDelta, ToolInpu
 from showandtell.providers.exchange import read
 from showandtell.providers.http import Answer
 from showandtell.providers.refusals import MAX_ERROR, told_by, wait_of
-from showandtell.sse import Splitter
 from showandtell.wire import parse_anthropic, parse_openai_chat
 from showandtell.wire.answers import ANSWERS
 from showandtell.wire.stream import LARGEST_ANSWER, LARGEST_EVENT, MOST_PARTS, MOST_WORDS
@@ -25,18 +25,12 @@ from showandtell.wire.tokens import MOST_TOKENS
 
 GOOD = b'data: {"choices":[{"index":0,"delta":{"content":"hello"}}]}\n\n'
 
-
-def start(api):
-    """A parser of an api, of server-sent events."""
-    return ANSWERS[api].stream(Splitter())
-
-
 NOTHING_TOLD = told_by(b"{}")
-each_parser = pytest.mark.parametrize("parser", [partial(start, api) for api in ANSWERS], ids=ANSWERS)
+each_parser = pytest.mark.parametrize("parser", [partial(parser_of, api) for api in ANSWERS], ids=ANSWERS)
 
 
 def test_what_came_before_a_bad_chunk_in_the_same_read_is_kept():
-    parser = parse_openai_chat.Parser()
+    parser = parser_of("openai-chat")
     events = parser.feed(GOOD + b"data: {no json\n\n")
     assert [event.text for event in events if isinstance(event, TextDelta)] == ["hello"]
     with pytest.raises(BadAnswer, match="JSON is malformed"):
@@ -75,7 +69,7 @@ HOSTILE = [
 
 @pytest.mark.parametrize("data", HOSTILE)
 def test_hostile_bytes_are_a_bad_answer_and_nothing_else(data):
-    parser = parse_anthropic.Parser()
+    parser = parser_of("anthropic-messages")
     with pytest.raises(BadAnswer):
         parser.feed(b"data: " + data + b"\n\n") and parser.finish()
 
@@ -100,7 +94,7 @@ def test_a_whole_body_with_hostile_bytes_is_a_bad_answer():
 
 def test_many_calls_without_an_index_cost_no_search_each():
     pieces = b",".join(b'{"id":"c%d","function":{"name":"f","arguments":"{}"}}' % at for at in range(MOST_PARTS))
-    parser = parse_openai_chat.Parser()
+    parser = parser_of("openai-chat")
     events = parser.feed(b'data: {"choices":[{"delta":{"tool_calls":[' + pieces + b"]}}]}\n\n")
     assert len({one.call_id for one in events if isinstance(one, ToolInputStart)}) == MOST_PARTS
 
@@ -146,7 +140,7 @@ def sse(*chunks):
 
 @pytest.mark.parametrize("api", ANSWERS)
 def test_a_stream_of_parts_without_end_is_given_up(api):
-    parser, half = start(api), MOST_PARTS // 2
+    parser, half = parser_of(api), MOST_PARTS // 2
     for first in (0, half):
         events = parser.feed(sse(*(announced(api, first + at) for at in range(half))))
         assert sum(isinstance(one, ToolInputStart) for one in events) == half
@@ -165,7 +159,7 @@ def test_a_whole_answer_has_no_more_parts_than_a_stream(api):
 def test_texts_and_thoughts_in_turn_are_parts():
     turn = {"choices": [{"delta": {"content": "a", "reasoning": "b"}}]}
     with pytest.raises(BadAnswer, match="more than 10000 parts"):
-        start("openai-chat").feed(sse(*[turn] * MOST_PARTS))
+        parser_of("openai-chat").feed(sse(*[turn] * MOST_PARTS))
 
 
 @each_parser
@@ -176,11 +170,23 @@ def test_the_words_of_a_fault_are_cut(parser):
 
 
 def test_the_words_of_an_unknown_end_are_cut():
-    parser, reason = parse_openai_chat.Parser(), "a" * 1_000_000
+    parser, reason = parser_of("openai-chat"), "a" * 1_000_000
     assert parser.feed(sse({"choices": [{"finish_reason": reason}]})) == []
     assert parser.finish() == [StepEnd("cut", Usage(), reason[:MOST_WORDS])]
     whole = parse_openai_chat.whole(json.dumps({"choices": [{"finish_reason": reason}]}).encode())
     assert whole == [StepEnd("cut", Usage(), reason[:MOST_WORDS])]
+
+
+def test_the_words_of_a_file_that_was_not_made_are_cut():
+    error = {"message": "a" * 1_000_000}
+    item = {"type": "image_generation_call", "error": error}
+    answers = {
+        "openai-responses": {"output": [item]},
+        "bedrock-converse": {"output": {"message": {"content": [{"image": {"format": "png", "error": error}}]}}},
+    }
+    for api, answer in answers.items():
+        made, _ = ANSWERS[api].whole(json.dumps(answer).encode())
+        assert made.problem == f"was not made ({'a' * MOST_WORDS})"
 
 
 #: The end of an answer in each api's words, where its tokens are told, and how those of the prompt are called.
@@ -201,7 +207,7 @@ ENDS = {
 
 def told(api, usage):
     """The tokens of a stream that ends with these."""
-    parser, (end, prompt) = start(api), ENDS[api]
+    parser, (end, prompt) = parser_of(api), ENDS[api]
     said = end.replace("USAGE", usage.replace("PROMPT", f'"{prompt}"'))
     *_, last = [*parser.feed(b"data: " + said.encode() + b"\n\n"), *parser.finish()]
     assert (last.stop, last.detail) == ("end", "")
@@ -341,6 +347,6 @@ def test_any_retry_header_is_a_finite_wait_or_none(header):
 
 
 def test_a_fault_of_the_stream_ends_it():
-    parser = parse_anthropic.Parser()
+    parser = parser_of("anthropic-messages")
     parser.feed(event("error", error={"type": "overloaded_error", "message": "Overloaded"}))
     assert parser.done

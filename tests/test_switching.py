@@ -39,10 +39,7 @@ BELOW = {
     "azure-chat": "azure/openai/v1",
     "groq": "groq/openai/v1",
     "cohere": "cohere/compatibility/v1",
-    **{
-        name: f"{name}/v1"
-        for name in ("xai", "openrouter", "mistral", "ollama", "vllm", "llamacpp", "lmstudio")
-    },
+    **{name: f"{name}/v1" for name in ("xai", "openrouter", "mistral", "ollama", "vllm", "llamacpp", "lmstudio")},
 }
 AT_HOME = {
     "anthropic-messages": "anthropic",

@@ -184,15 +184,15 @@ def test_what_came_on_an_idle_connection_answers_no_request():
     asyncio.run(go())
 
 
-def test_a_host_that_speaks_before_it_is_asked_is_connected_to_once():
+def test_a_host_that_speaks_before_it_is_asked_is_connected_to_once(tls, trusting):
     class Early(Server):
         async def serve(self, reader, writer):
             writer.write(b"220 smtp.test ESMTP\r\n\r\n")
             await super().serve(reader, writer)
 
-    server = Early(OK)
+    server, tls.maximum_version = Early(OK), ssl.TLSVersion.TLSv1_2  # where a host's words may end the handshake
     with pytest.raises(BadAnswer, match="doesn't answer as HTTP does"):
-        ask(server)
+        ask(server, tls, trusting, timeouts=Timeouts(total=2))
     assert server.connections == 1
 
 

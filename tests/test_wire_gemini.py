@@ -226,7 +226,9 @@ def test_the_model_stands_in_the_address():
 
 
 def test_further_generation_settings_lie_beside_ours():
-    options = msgspec.structs.replace(OPTIONS, extra='{"generationConfig":{"responseModalities":["IMAGE"]},"labels":{}}')
+    options = msgspec.structs.replace(
+        OPTIONS, extra='{"generationConfig":{"responseModalities":["IMAGE"]},"labels":{}}'
+    )
     body = rest(NATIVE, HOME, options)
     assert body["generationConfig"]["responseModalities"] == ["IMAGE"]
     assert body["generationConfig"]["temperature"] == OPTIONS.temperature

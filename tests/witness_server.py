@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 
+from builders import parser_of
 from showandtell.capabilities.cells import Api
 from showandtell.content import Text, ToolCall
 from showandtell.events.fold import Fold
@@ -21,7 +22,7 @@ from showandtell.inspector.mind import count_tokens
 from showandtell.inspector.seen import Asked, Incoming, Reply
 from showandtell.inspector.send import serve, think
 from showandtell.providers.http import Answer
-from showandtell.wire.answers import ANSWERS, FRAMES
+from showandtell.wire.answers import ANSWERS
 from standin import KEYS, Standin
 
 #: Bytes a read, so that no read ends where an event does.
@@ -154,7 +155,7 @@ def listen(api: Api, said: Said) -> Heard:
     if media_type == "application/json":
         fold.add(ANSWERS[api].whole(said.data))
     else:
-        parser = ANSWERS[api].stream(FRAMES[media_type]())
+        parser = parser_of(api, media_type)
         for at in range(0, len(said.data), 97):
             fold.add(parser.feed(said.data[at : at + 97]))
         fold.add(parser.finish())

@@ -141,7 +141,9 @@ def _eager(schema: Any) -> Any:
 
 def _typed(kind: Any, called: dict[str, Any]) -> None:
     """Validate a TypedDict in depth; a key that it doesn't know is an error."""
-    _validator(kind).validate_python([{key: item for key, item in called.items() if key not in {"extra_body", "extra_headers"}}])
+    _validator(kind).validate_python(
+        [{key: item for key, item in called.items() if key not in {"extra_body", "extra_headers"}}]
+    )
 
 
 def _anthropic(called: dict[str, Any]) -> None:

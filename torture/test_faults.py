@@ -1,4 +1,4 @@
-"""The faults of tests/test_faults.py in numbers: 1,000 random conversations, a run cut at every byte, answers of 20 MB."""
+"""The faults of tests/test_faults.py in numbers: 1,000 random conversations, cuts at every byte, answers of 20 MB."""
 
 import time
 

@@ -1,4 +1,4 @@
-"""Every fault of the stand-in's, with every model of ours, streamed and whole: tests/test_standin_faults.py has the table."""
+"""The faults of tests/test_standin_faults.py with a model of every row, streamed and whole."""
 
 import pytest
 

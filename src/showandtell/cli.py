@@ -39,6 +39,7 @@ CONTROLS = {code: f"\\u{code:04x}" for code in range(0x7F, 0xA0)}
 STATUSES = "Exit status: 0 complete, 1 error, 2 usage, 3 incomplete or waiting, 4 refused, 130 interrupted."
 IN_CHAT = f"{STATUSES} At a terminal it is 0; elsewhere it is the last answer's."
 TESTED = "Exit status: 0 every route was judged or skipped, 1 none was judged, or an error, 2 usage, 3 some failed."
+WRITE = "keep the verdicts, or don't; usual: they are kept where the provider's own address was asked"
 
 app = typer.Typer(
     help="Tools that show, not just tell: what a tool returns reaches every model.",
@@ -195,19 +196,21 @@ def verify(
     kind: Annotated[str, typer.Option("--kind", help="which of image, document, audio, video; commas between")] = "",
     record: Annotated[Path | None, typer.Option("--record", help="keep requests and answers, without keys")] = None,
     replay: Annotated[Path | None, typer.Option("--replay", help="ask no model: take a recording's answers")] = None,
-    dry_run: Annotated[bool, typer.Option("--dry-run", "--no-write", help="write no verdicts")] = False,
+    write: Annotated[
+        bool | None, typer.Option("--write/--dry-run", " /--no-write", help=WRITE, show_default=False)
+    ] = None,
     json: AsJson = False,
 ) -> None:
     """Ask a model what it really sees, a few requests for each kind of file, and plan by its verdicts from then on."""
-    raise typer.Exit(eyetest.run(model, eyetest.kinds(kind), record, replay, write=not dry_run, json=json))
+    raise typer.Exit(eyetest.run(model, eyetest.kinds(kind), record, replay, write=write, json=json))
 
 
 @app.command()
 def matrix(
     markdown: Annotated[bool, typer.Option("--markdown", help="as the README has it")] = False,
-    json: AsJson = False,
+    json: Annotated[bool, typer.Option("--json", help="one JSON array, an object for each row")] = False,
 ) -> None:
-    """Print what becomes of each kind of file, for every model we know."""
+    """Print what becomes of each kind of file, for every model we know, and for those that you have verified."""
     rows = table.matrix(all_overrides())
     typer.echo(table.to_json(rows) if json else table.markdown(rows))
     _ = markdown  # the plain form is Markdown, which reads well in a terminal, too

@@ -28,6 +28,8 @@ STRING, LENGTH = 7, Layout(">H")
 #: How many bytes the value of each other header type has; -1 where its length stands before it.
 VALUES = (0, 0, 1, 2, 4, 8, -1, -1, 8, 16)
 JSON = "application/json"
+#: What decoding bytes that nobody vouches for may raise: not JSON, not UTF-8, of other types, nested too deep.
+UNREADABLE = (msgspec.MsgspecError, RecursionError, ValueError)
 
 
 class _Head(Struct, frozen=True):
@@ -163,7 +165,7 @@ def _message(payload: bytes) -> str:
     """An exception's own words; where it isn't the JSON that it should be, the beginning of its text."""
     try:
         words = _words.decode(payload)
-    except (msgspec.MsgspecError, ValueError, RecursionError):
+    except UNREADABLE:
         return payload.decode(errors="replace")[:500]
     return words.message or words.capital
 
@@ -171,7 +173,7 @@ def _message(payload: bytes) -> str:
 def _unwrap(payload: bytes) -> bytes:
     try:
         return _bytes.decode(payload).data
-    except (msgspec.MsgspecError, ValueError, RecursionError) as error:
+    except UNREADABLE as error:
         raise BadAnswer(f"a chunk of the event stream is not what it should be: {error}") from error
 
 

@@ -68,6 +68,19 @@ def save_overrides(cells: Sequence[Cell], model: str, environ: Mapping[str, str]
     return path
 
 
+def try_overrides(environ: Mapping[str, str] = os.environ) -> None:
+    """Find out whether the file can be read and written, before anything is paid for. `BadInput` names it."""
+    path = overrides_path(environ)
+    all_overrides(environ)
+    try:
+        target = path.resolve()
+        target.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.NamedTemporaryFile(dir=target.parent, prefix=f".{target.name}-"):
+            pass
+    except OSError as error:
+        raise BadInput(f"{path} can't be written: {error.strerror or error}") from None
+
+
 def read_if_there(path: Path) -> bytes | None:
     """A file's bytes; None where there is none. `BadInput` where it can't be read."""
     try:

@@ -11,6 +11,7 @@ import aiohttp
 from showandtell.capabilities.cells import Api
 from showandtell.events.types import StreamEvent
 from showandtell.wire.answers import ANSWERS, FRAMES
+from showandtell.wire.stream import StreamParser
 
 from .auth import AWS_BEARER, KEYS
 from .server import Standin
@@ -67,7 +68,7 @@ class Got:
 
     def events(self, api: Api) -> list[StreamEvent]:
         """The answer as our own parser reads it."""
-        parser = ANSWERS[api].stream(FRAMES[self.headers["content-type"].partition(";")[0]]())
+        parser = StreamParser(ANSWERS[api].reading(), FRAMES[self.headers["content-type"].partition(";")[0]]())
         return [*parser.feed(self.data), *parser.finish()]
 
 

@@ -27,7 +27,7 @@ def read_all(text: str | bytes) -> dict[str, tuple[Cell, ...]]:
     return found
 
 
-def select(found: Mapping[str, tuple[Cell, ...]], model: str) -> tuple[Cell, ...]:
+def select(found: Mapping[str, Sequence[Cell]], model: str) -> tuple[Cell, ...]:
     """The cells for `provider:model`: those of exactly this name first, then those of globs in the file's order."""
     globs = [cells for glob, cells in found.items() if glob != model and fnmatchcase(model, glob)]
     return tuple(cell for cells in (found.get(model, ()), *globs) for cell in cells)
@@ -54,7 +54,7 @@ def replaces(new: Cell, old: Cell) -> bool:
     return same and (any(map(old.takes, new.media_types)) or any(map(new.takes, old.media_types)))
 
 
-def spell(found: Mapping[str, tuple[Cell, ...]]) -> str:
+def spell(found: Mapping[str, Sequence[Cell]]) -> str:
     """Cells as JSON that people may edit."""
     return msgspec.json.format(msgspec.json.encode(found), indent=2).decode() + "\n"
 

@@ -10,15 +10,17 @@ from contextlib import ExitStack, aclosing
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import BinaryIO, cast
+from typing import BinaryIO, TextIO, cast
 
 import msgspec
 
-from showandtell.capabilities.cells import Target
+from showandtell.capabilities.cells import Cell, Target
+from showandtell.capabilities.overrides import spell
 from showandtell.capabilities.resolve import resolve
 from showandtell.errors import BadInput
 from showandtell.eyetest import report
 from showandtell.eyetest.ask import Line
+from showandtell.eyetest.hosts import find_stranger
 from showandtell.eyetest.judge import Finding, learn
 from showandtell.eyetest.probes import SORTS, Sort, new_seed
 from showandtell.eyetest.record import Head, read_recording, record, replay
@@ -26,7 +28,7 @@ from showandtell.eyetest.run import ROUTES, verify
 from showandtell.given import WrongUsage
 from showandtell.providers.exchange import Exchange
 from showandtell.providers.rows import connect, locate
-from showandtell.settings import all_overrides, save_overrides
+from showandtell.settings import save_overrides, try_overrides
 
 #: Exit status: every route that can be tried gave a verdict; none did; some failed.
 DONE, NOTHING, SOME = 0, 1, 3
@@ -47,26 +49,34 @@ def run(
     recording: Path | None = None,
     replayed: Path | None = None,
     *,
-    write: bool,
+    write: bool | None,
     json: bool,
     environ: Mapping[str, str] = os.environ,
 ) -> int:
-    """Test a model, or replay a recording, tell of it, and keep the verdicts; gives the exit status."""
+    """Test a model, or replay a recording, tell of it, and keep the verdicts; gives the exit status.
+
+    write: None keeps them where the provider itself was asked: whoever answers in its place may see less, or more.
+    """
     if recording is not None and replayed is not None:
         raise WrongUsage("--record and --replay: a recording is not recorded again")
     target, exchange, head = open_line(model, environ) if replayed is None else reopen_line(model, replayed)
-    all_overrides(environ)  # a broken file is told before anything is paid for
+    keeps = not head.host if write is None else write
+    if keeps:
+        try_overrides(environ)
     if not json:
-        say(*report.head(target.name, len(sorts) * len(ROUTES)))
+        say(*report.head(target, len(sorts) * len(ROUTES), head.host))
     with ExitStack() as stack:
         if recording is not None:
             out = stack.enter_context(open_recording(recording))
             exchange = recorded(exchange, out, head)
         findings = asyncio.run(watch(Line(target, exchange), sorts, head.seed, json=json))
-    cells = learn(target, findings, head.date)
-    path = save_overrides(cells, target.name, environ) if write and cells else None
+    cells = learn(target, findings, head.date, head.host)
     if not json:
-        say(*report.conclude(target, cells, findings, path))
+        say(*report.conclude(target, cells, findings))
+    path = save(cells, target, environ) if keeps and cells else None
+    withheld = head.host if write is None and cells else ""
+    if not json or withheld:
+        say(report.tell_end(target, path, withheld), out=sys.stderr if json else sys.stdout)
     if not cells:
         return NOTHING
     return SOME if any(finding.outcome == "failed" for finding in findings) else DONE
@@ -76,7 +86,8 @@ def open_line(model: str, environ: Mapping[str, str]) -> tuple[Target, Exchange,
     """A model, the way to its host, and what is tested today."""
     target = locate(resolve(model), environ)
     exchange = connect(target, environ=environ)
-    return target, exchange, Head(target.name, new_seed(), datetime.now(UTC).date().isoformat())
+    today = datetime.now(UTC).date().isoformat()
+    return target, exchange, Head(target.name, new_seed(), today, find_stranger(target, exchange.base))
 
 
 def reopen_line(model: str, path: Path) -> tuple[Target, Exchange, Head]:
@@ -111,8 +122,18 @@ def recorded(exchange: Exchange, out: BinaryIO, head: Head) -> Exchange:
     return replace(exchange, send=record(exchange.send, out, head))
 
 
-def say(*lines: str) -> None:
+def save(cells: Sequence[Cell], target: Target, environ: Mapping[str, str]) -> Path:
+    """Keep what was paid for; where the file can't be written any more, it is said instead, to be kept by hand."""
+    try:
+        return save_overrides(cells, target.name, environ)
+    except BadInput:
+        say("this would have been written:", spell({target.name: cells}), out=sys.stderr)
+        raise
+
+
+def say(*lines: str, out: TextIO | None = None) -> None:
     """Lines, at once: a test takes a while."""
+    sink = out or sys.stdout
     for line in lines:
-        sys.stdout.write(line + "\n")
-    sys.stdout.flush()
+        sink.write(line + "\n")
+    sink.flush()

@@ -85,7 +85,7 @@ def name_layers(read: Sequence[tuple[Layer, str]], probe: Probe, words: str) -> 
     missed = [layer for layer, code in probe.codes if (layer, code) not in read]
     match missed:
         case ["pixels"]:
-            return "text only", f"{words}: read its text only, not its pixels"
+            return "text only", f"{words}: text only, its pixels were not read"
         case ["text"]:
             return "seen", f"{words}: saw its pixels, not its text layer"
         case _:
@@ -127,14 +127,18 @@ def tell_apart(answer: str, trial: Trial) -> bool | None:
     return True if any(holds(said[1], code) for _, code in trial.decoy.codes) else None
 
 
-def learn(target: Target, findings: Iterable[Finding], today: str) -> tuple[Cell, ...]:
-    """The cells that a test proves: one for each kind and place that gave a verdict."""
+def learn(target: Target, findings: Iterable[Finding], today: str, host: str = "") -> tuple[Cell, ...]:
+    """The cells that a test proves: one for each kind and place that gave a verdict.
+
+    `host` stands in the evidence: it answered, and not the provider itself.
+    """
     proved = [finding for finding in findings if finding.outcome in VERDICTS]
     keys: dict[tuple[Sort, Place], None] = {(finding.sort, finding.place): None for finding in proved}
-    return tuple(replace(settle_cell(target, proved, sort, place), date=today) for sort, place in keys)
+    test = f"eye test at {host} with" if host else "eye test with"
+    return tuple(replace(settle_cell(target, proved, sort, place, test), date=today) for sort, place in keys)
 
 
-def settle_cell(target: Target, findings: Sequence[Finding], sort: Sort, place: Place) -> Cell:
+def settle_cell(target: Target, findings: Sequence[Finding], sort: Sort, place: Place, test: str) -> Cell:
     """The cell of one place: the worse of its routes counts, for a file must be seen on each of them.
 
     A place where only a PDF's text arrives is blind if another one shows its pixels: files are to go there instead.
@@ -147,7 +151,7 @@ def settle_cell(target: Target, findings: Sequence[Finding], sort: Sort, place: 
     if worst == "text only" and place == "tool_result" and elsewhere and set(elsewhere) == {"seen"}:
         verdict = "blind"
         told.append("in a user message its pixels are seen, too")
-    return write_cell(target, sort, place, verdict, f"eye test with {TYPES[sort]}, {'; '.join(told)}")
+    return write_cell(target, sort, place, verdict, f"{test} {TYPES[sort]}, {'; '.join(told)}")
 
 
 def write_cell(target: Target, sort: Sort, place: Place, verdict: Verdict, evidence: str) -> Cell:

@@ -36,11 +36,12 @@ NAMED = re.compile(rb"<<media sha256:[0-9a-f]{64} len:\d+>>")
 
 
 class Head(Struct, frozen=True, tag="test"):
-    """What a recording is of."""
+    """What a recording is of. `host` is who answered, where that isn't the provider's own address."""
 
     model: str
     seed: str
     date: str
+    host: str = ""
 
 
 class Recorded(Struct, frozen=True, tag="exchange"):

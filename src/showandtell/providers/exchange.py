@@ -15,7 +15,7 @@ from showandtell.providers.refusals import MAX_ERROR, Explain, leave_words, refu
 from showandtell.providers.secrets import conceal_end, conceal_error, secrets_in
 from showandtell.wire.answers import ANSWERS, FRAMES, WHOLE
 from showandtell.wire.body import Request
-from showandtell.wire.stream import LARGEST_ANSWER
+from showandtell.wire.stream import LARGEST_ANSWER, StreamParser
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,7 +120,7 @@ async def read(answer: Answer, target: Target, explain: Explain = leave_words) -
 
 async def stream(body: AsyncIterator[bytes], api: Api, media_type: str) -> AsyncGenerator[Sequence[StreamEvent]]:
     """The events of a streamed answer."""
-    parser = ANSWERS[api].stream(FRAMES[media_type]())
+    parser = StreamParser(ANSWERS[api].reading(), FRAMES[media_type]())
     try:
         async for data in body:
             if batch := parser.feed(data):  # most reads of a slow host complete no event

@@ -22,8 +22,8 @@ from showandtell.files import Blobs, Facts, Failed, Variant
 from showandtell.providers.exchange import Exchange, beginning, words_of
 from showandtell.providers.http import Answer, HttpRequest
 from showandtell.providers.refusals import refused
-from showandtell.providers.secrets import conceal_error, secrets_in
 from showandtell.providers.retry import Patience, pause_before
+from showandtell.providers.secrets import conceal_error, secrets_in
 from showandtell.wire.body import PIECE, Request
 from showandtell.wire.stream import UNREADABLE
 

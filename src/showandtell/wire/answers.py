@@ -16,22 +16,22 @@ from showandtell.wire import (
     parse_openai_chat,
     parse_openai_responses,
 )
-from showandtell.wire.stream import Frames, Parser
+from showandtell.wire.stream import Frames, Reading
 
 
 class Reads(Struct, frozen=True):
     """The two ways to read an api's answer: event by event, or the whole body at once."""
 
-    stream: Callable[[Frames], Parser]
+    reading: Callable[[], Reading]
     whole: Callable[[bytes], Sequence[StreamEvent]]
 
 
 ANSWERS: dict[Api, Reads] = {
-    "anthropic-messages": Reads(parse_anthropic.Parser, parse_anthropic.whole),
-    "openai-chat": Reads(parse_openai_chat.Parser, parse_openai_chat.whole),
-    "openai-responses": Reads(parse_openai_responses.Parser, parse_openai_responses.whole),
-    "gemini": Reads(parse_gemini.Parser, parse_gemini.whole),
-    "bedrock-converse": Reads(parse_bedrock.Parser, parse_bedrock.whole),
+    "anthropic-messages": Reads(parse_anthropic.reading, parse_anthropic.whole),
+    "openai-chat": Reads(parse_openai_chat.reading, parse_openai_chat.whole),
+    "openai-responses": Reads(parse_openai_responses.reading, parse_openai_responses.whole),
+    "gemini": Reads(parse_gemini.reading, parse_gemini.whole),
+    "bedrock-converse": Reads(parse_bedrock.reading, parse_bedrock.whole),
 }
 #: Frames by content type; server-sent events are the rule where none is said.
 FRAMES: dict[str, Callable[[], Frames]] = {

@@ -6,7 +6,7 @@ One loose struct takes every chunk: a field that a chunk's type doesn't have sta
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any, cast
+from typing import Any
 
 import msgspec
 from msgspec import Struct
@@ -27,7 +27,8 @@ from showandtell.events.types import (
     ToolInputStart,
     Usage,
 )
-from showandtell.wire.stream import UNREADABLE, Frames, StreamParser, unreadable
+from showandtell.wire.stream import read_aside, type_of, unreadable, whole_answer
+from showandtell.wire.tokens import NOTHING
 
 #: Why a message ended, in Anthropic's words and ours.
 STOPS: dict[str, Stop] = {
@@ -90,7 +91,7 @@ class _Usage(Struct, gc=False):
 
 
 class _Message(Struct, gc=False):
-    usage: _Usage | None = None
+    usage: msgspec.Raw = NOTHING
 
 
 class _Error(Struct, gc=False):
@@ -104,7 +105,7 @@ class _Chunk(Struct, gc=False):
     delta: _Delta | None = None
     content_block: _Block | None = None
     message: _Message | None = None
-    usage: _Usage | None = None
+    usage: msgspec.Raw = NOTHING
     error: _Error | None = None
 
 
@@ -112,7 +113,7 @@ class _Body(Struct, gc=False):
     type: str = ""
     content: list[msgspec.Raw] = []
     stop_reason: str | None = None
-    usage: _Usage | None = None
+    usage: msgspec.Raw = NOTHING
     error: _Error | None = None
 
 
@@ -129,6 +130,7 @@ class _Open:
 _chunk = msgspec.json.Decoder(_Chunk)
 _body = msgspec.json.Decoder(_Body)
 _block = msgspec.json.Decoder(_Block)
+_counts = msgspec.json.Decoder(_Usage | None)
 _plain = msgspec.json.Decoder()
 
 
@@ -205,8 +207,9 @@ class _Reading:
             case _:
                 events.append(ReasoningEnd(block.id, _opaque(block)))
 
-    def count(self, usage: _Usage | None) -> None:
+    def count(self, told: msgspec.Raw) -> None:
         """Take the newer numbers: Anthropic's are sums up to now, and a chunk may leave out what hasn't changed."""
+        usage = read_aside(_counts, told)
         for name in _Usage.__struct_fields__ if usage else ():
             if (newer := getattr(usage, name)) is not None:
                 setattr(self.usage, name, newer)
@@ -220,24 +223,19 @@ class _Reading:
         events.append(StepEnd(stop, _told(self.usage), "" if self.reason in PLAIN else self.reason))
 
 
-class Parser(StreamParser):
-    """Reads a stream of this api."""
-
-    def __init__(self, frames: Frames | None = None) -> None:
-        super().__init__(_Reading(), frames)
+#: A new reader of one answer.
+reading = _Reading
 
 
+@whole_answer
 def whole(data: bytes) -> list[StreamEvent]:
     """Read the body of an answer that was not streamed. Raises `BadAnswer` where it is not the api's JSON."""
-    try:
-        body = _body.decode(data)
-        return [_fault(body.error)] if body.error else _events_of(body)
-    except UNREADABLE as error:
-        raise unreadable(error) from error
+    body = _body.decode(data)
+    return [_fault(body.error)] if body.error else _events_of(body)
 
 
 def _events_of(body: _Body) -> list[StreamEvent]:
-    blocks = [_block.decode(raw) for raw in body.content if _type_of(_plain.decode(raw)) in BLOCKS]
+    blocks = [_block.decode(raw) for raw in body.content if type_of(_plain.decode(raw)) in BLOCKS]
     events: list[StreamEvent] = []
     reading = _Reading(reason=body.stop_reason or "")
     for index, block in enumerate(blocks):
@@ -305,13 +303,7 @@ def _decode(text: bytes) -> _Chunk | None:
 def _is_known(text: bytes) -> bool:
     """Whether a chunk that didn't fit names only types that we know."""
     chunk: Any = _plain.decode(text)
-    if _type_of(chunk) is None:
+    if type_of(chunk) is None:
         return True
     inner = ((chunk.get("content_block"), BLOCKS), (chunk.get("delta"), DELTAS))
-    return _type_of(chunk) in CHUNKS and all(_type_of(value) in (None, *known) for value, known in inner)
-
-
-def _type_of(value: Any) -> str | None:
-    """The type that a chunk, a delta or a block says; None where it says none."""
-    found = cast("dict[str, Any]", value).get("type") if isinstance(value, dict) else None
-    return found if isinstance(found, str) else None
+    return type_of(chunk) in CHUNKS and all(type_of(value) in (None, *known) for value, known in inner)

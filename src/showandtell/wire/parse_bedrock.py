@@ -12,7 +12,6 @@ from typing import Literal, TypeAlias
 import msgspec
 from msgspec import Struct
 
-from showandtell import eventstream
 from showandtell.content import Stop
 from showandtell.events.types import (
     FileMade,
@@ -31,7 +30,8 @@ from showandtell.events.types import (
     Usage,
 )
 from showandtell.wire.bedrock_converse import FORMATS
-from showandtell.wire.stream import UNREADABLE, Frames, StreamParser, unreadable
+from showandtell.wire.stream import MOST_WORDS, read_aside, whole_answer
+from showandtell.wire.tokens import NOTHING
 
 #: Why a message ended, in Converse's words and ours. What is malformed is no success: it counts as cut.
 STOPS: dict[str, Stop] = {
@@ -119,7 +119,7 @@ class _Event(_Fields):
     start: _Block | None = None
     delta: _Delta | None = None
     stop_reason: str = ""
-    usage: _Usage | None = None
+    usage: msgspec.Raw = NOTHING
 
 
 class _Error(_Fields):
@@ -147,7 +147,7 @@ class _Output(_Fields):
 class _Body(_Fields):
     output: _Output | None = None
     stop_reason: str = ""
-    usage: _Usage | None = None
+    usage: msgspec.Raw = NOTHING
     message: str = ""
 
 
@@ -166,6 +166,7 @@ class _Open:
 
 _chunk = msgspec.json.Decoder(_Chunk)
 _body = msgspec.json.Decoder(_Body)
+_counts = msgspec.json.Decoder(_Usage | None)
 
 
 @dataclass(slots=True)
@@ -276,19 +277,14 @@ class _Reading:
         events.append(StepEnd(stop, self.usage or Usage(), "" if reason in PLAIN else reason))
 
 
-class Parser(StreamParser):
-    """Reads a stream of this api, in AWS's frames unless others are given."""
-
-    def __init__(self, frames: Frames | None = None) -> None:
-        super().__init__(_Reading(), frames or eventstream.Splitter())
+#: A new reader of one answer.
+reading = _Reading
 
 
+@whole_answer
 def whole(data: bytes) -> list[StreamEvent]:
     """Read the body of an answer that was not streamed. Raises `BadAnswer` where it is not the api's JSON."""
-    try:
-        body = _body.decode(data)
-    except UNREADABLE as error:
-        raise unreadable(error) from error
+    body = _body.decode(data)
     return [ProviderFault(body.message)] if body.output is None and body.message else _events_of(body)
 
 
@@ -338,7 +334,7 @@ def _grow_thought(block: _Open, thought: _Thought, events: list[StreamEvent]) ->
 def _grow_media(block: _Open, media: _Media) -> None:
     block.format = media.format or block.format
     if media.error is not None:
-        block.problem = f"was not made ({media.error.message})"
+        block.problem = f"was not made ({media.error.message[:MOST_WORDS]})"
     if media.source is not None and media.source.s3_location is not None:
         block.problem = "was given as an address"
     if media.source is not None:
@@ -363,8 +359,9 @@ def _json(reasoning: dict[str, bytes] | dict[str, dict[str, str]]) -> str:
     return msgspec.json.encode({"reasoningContent": reasoning}).decode()
 
 
-def _count(usage: _Usage | None) -> Usage:
+def _count(told: msgspec.Raw) -> Usage:
     """The tokens in our sense: Converse's inputTokens are only those that no cache was read or written for."""
+    usage = read_aside(_counts, told)
     if usage is None:
         return Usage()
     cached, written = usage.cache_read_input_tokens or 0, usage.cache_write_input_tokens or 0

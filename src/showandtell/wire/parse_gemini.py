@@ -9,31 +9,26 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import count
-from typing import Literal
 
 import msgspec
-import pybase64
 from msgspec import Struct
 
 from showandtell.content import Stop
 from showandtell.events.types import (
-    FileMade,
     ProviderFault,
-    ReasoningDelta,
     ReasoningEnd,
-    ReasoningStart,
     StepEnd,
     StreamEvent,
-    TextDelta,
-    TextEnd,
-    TextStart,
     ToolInputDelta,
     ToolInputEnd,
     ToolInputStart,
     Usage,
 )
+from showandtell.wire.parse_files import UNKNOWN, linked, read_base64
 from showandtell.wire.partial_arguments import Gathered, Partial, gather, join
-from showandtell.wire.stream import UNREADABLE, Frames, StreamParser, unreadable
+from showandtell.wire.spoken import Spoken
+from showandtell.wire.stream import read_aside, whole_answer
+from showandtell.wire.tokens import NOTHING
 
 #: Why a message ended, in Google's words and ours (google-genai 3.4, FinishReason).
 STOPS: dict[str, Stop] = {
@@ -121,7 +116,7 @@ class _Error(Struct, gc=False):
 class _Chunk(Struct, gc=False, rename="camel"):
     candidates: list[_Candidate] | None = None
     prompt_feedback: _Feedback | None = None
-    usage_metadata: msgspec.Raw = msgspec.Raw(b"")
+    usage_metadata: msgspec.Raw = NOTHING
     error: _Error | str | None = None
 
 
@@ -157,11 +152,9 @@ class _Call:
 
 
 @dataclass(slots=True)
-class _Reading:
-    """What has been read of one message: the open text, thought and call, the reason it ended, the newest usage."""
+class _Reading(Spoken):
+    """What has been read of one message: the open call, the reason it ended, the newest usage."""
 
-    count: int = 0
-    open: tuple[Literal["text", "reasoning"], str] | None = None
     call: _Call | None = None
     call_ids: set[str] = field(default_factory=set[str])
     reason: str = ""
@@ -179,7 +172,7 @@ class _Reading:
             self.done = True
             events.append(_fault(chunk.error))
             return
-        if chunk.usage_metadata:  # every chunk repeats it, so only the last one is decoded
+        if chunk.usage_metadata != NOTHING:  # every chunk repeats it, so only the last one is decoded
             self.usage = chunk.usage_metadata
         if chunk.prompt_feedback:
             self.feedback = chunk.prompt_feedback
@@ -202,51 +195,19 @@ class _Reading:
             return
         if part.thought:
             self.think(part.text, events)
-        elif part.inline_data or part.file_data:
+        elif blob := part.inline_data or part.file_data:
             self.shut(events)
-            events.append(_made(part.inline_data) if part.inline_data else _linked(part.file_data))
+            kind = blob.mime_type or UNKNOWN
+            # Both alphabets are allowed, and the Python SDK writes the url-safe one.
+            events.append(read_base64(blob.data or "", kind, loose=True) if part.inline_data else linked(kind))
         else:
             self.say(part.text, events)
         if part.thought_signature:
             self.sign(part.thought_signature, events)
 
-    def say(self, text: str | None, events: list[StreamEvent]) -> None:
-        if not text:
-            return
-        if self.open is None or self.open[0] != "text":
-            self.shut(events)
-            self.open = ("text", f"t{self.count}")
-            self.count += 1
-            events.append(TextStart(self.open[1]))
-        events.append(TextDelta(self.open[1], text))
-
-    def think(self, text: str | None, events: list[StreamEvent]) -> None:
-        if text:
-            events.append(ReasoningDelta(self.thought(events), text))
-
-    def thought(self, events: list[StreamEvent]) -> str:
-        """The id of the open thought, a new one where none is open."""
-        if self.open is None or self.open[0] != "reasoning":
-            self.shut(events)
-            self.open = ("reasoning", f"r{self.count}")
-            self.count += 1
-            events.append(ReasoningStart(self.open[1]))
-        return self.open[1]
-
     def sign(self, signature: str, events: list[StreamEvent]) -> None:
         """Keep a signature: with the thought that it ends, or in a thought without words after text or a file."""
         events.append(ReasoningEnd(self.thought(events), signature))
-        self.open = None
-
-    def shut(self, events: list[StreamEvent]) -> None:
-        """End the text or thought that is open."""
-        match self.open:
-            case ("text", name):
-                events.append(TextEnd(name))
-            case ("reasoning", name):
-                events.append(ReasoningEnd(name))
-            case None:
-                pass
         self.open = None
 
     def ask(self, function: _Function, signature: str | None, events: list[StreamEvent]) -> None:
@@ -300,13 +261,11 @@ class _Reading:
         return stop, "" if self.reason in PLAIN else _joined(self.reason, self.message)
 
 
-class Parser(StreamParser):
-    """Reads a stream of this api, which has no last event: it is `done` early only after a fault."""
-
-    def __init__(self, frames: Frames | None = None) -> None:
-        super().__init__(_Reading(), frames)
+#: A new reader of one answer.
+reading = _Reading
 
 
+@whole_answer
 def whole(data: bytes) -> list[StreamEvent]:
     """Read the body of an answer that was not streamed, or a stream's chunks as a JSON array.
 
@@ -314,13 +273,10 @@ def whole(data: bytes) -> list[StreamEvent]:
     """
     events: list[StreamEvent] = []
     reading = _Reading()
-    try:
-        body = _body.decode(data)
-        for chunk in body if isinstance(body, list) else [body]:
-            if not reading.done:
-                reading.take(chunk, events)
-    except UNREADABLE as error:
-        raise unreadable(error) from error
+    body = _body.decode(data)
+    for chunk in body if isinstance(body, list) else [body]:
+        if not reading.done:
+            reading.take(chunk, events)
     reading.end(events)
     return events
 
@@ -331,28 +287,8 @@ def _args(function: _Function) -> str:
     return "" if args == b"null" else args.decode()
 
 
-def _made(blob: _Blob) -> FileMade:
-    media_type = blob.mime_type or "application/octet-stream"
-    # Both alphabets are allowed, and the Python SDK writes the url-safe one.
-    text = (blob.data or "").replace("-", "+").replace("_", "/")
-    try:
-        data = pybase64.b64decode(text + "=" * (-len(text) % 4), validate=True)
-    except ValueError:
-        data = b""
-    return FileMade(media_type, data, problem=None if data else "holds no base64")
-
-
-def _linked(blob: _Blob | None) -> FileMade:
-    media_type = (blob and blob.mime_type) or "application/octet-stream"
-    return FileMade(media_type, b"", problem="was given as an address, which is not fetched")
-
-
 def _usage(told: bytes | msgspec.Raw) -> Usage:
-    """The newest count of tokens; none where it can't be read, for the answer is as good without it."""
-    try:
-        usage = _counts.decode(told)
-    except UNREADABLE:
-        usage = None
+    usage = read_aside(_counts, told)
     if usage is None:
         return Usage()
     thoughts = usage.thoughts_token_count or 0

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any
 
 import msgspec
 from msgspec import Struct
@@ -15,21 +15,19 @@ from msgspec import Struct
 from showandtell.content import Stop
 from showandtell.events.types import (
     ProviderFault,
-    ReasoningDelta,
     ReasoningEnd,
     ReasoningStart,
     StepEnd,
     StreamEvent,
-    TextDelta,
-    TextEnd,
-    TextStart,
     ToolInputDelta,
     ToolInputEnd,
     ToolInputStart,
     Usage,
 )
-from showandtell.wire.parse_openai_images import read_data_url
-from showandtell.wire.stream import UNREADABLE, Frames, StreamParser, unreadable
+from showandtell.wire.parse_files import read_data_url
+from showandtell.wire.spoken import Spoken
+from showandtell.wire.stream import read_aside, whole_answer
+from showandtell.wire.tokens import NOTHING, dollars
 
 #: Why a message ended, in the hosts' words and ours; every word that is not OpenAI's own names its host.
 STOPS: dict[str, Stop] = {
@@ -132,18 +130,19 @@ class _Error(Struct, gc=False):
 class _Groq(Struct, gc=False):
     """What Groq says of a stream beside the api's own fields."""
 
-    usage: _Usage | None = None
+    usage: msgspec.Raw = NOTHING
     error: str | None = None
 
 
 class _Chunk(Struct, gc=False):
     choices: list[_Choice] | None = None
-    usage: _Usage | None = None
+    usage: msgspec.Raw = NOTHING
     error: _Error | str | None = None
     x_groq: _Groq | None = None
 
 
 _chunk = msgspec.json.Decoder(_Chunk)
+_counts = msgspec.json.Decoder(_Usage | None)
 
 
 @dataclass(slots=True)
@@ -162,18 +161,16 @@ class _Detail:
 
 
 @dataclass(slots=True)
-class _Reading:
-    """What has been read of one message: the open text or thought, the calls in order, the reason it ended."""
+class _Reading(Spoken):
+    """What has been read of one message: the calls in order, the reason it ended."""
 
-    count: int = 0
-    open: tuple[Literal["text", "reasoning"], str] | None = None
     calls: list[_Call] = field(default_factory=list[_Call])
     by_index: dict[int, _Call] = field(default_factory=dict[int, _Call])
     by_id: dict[str, _Call] = field(default_factory=dict[str, _Call])
     details: list[_Detail] = field(default_factory=list[_Detail])
     is_refused: bool = False
     reason: str = ""
-    usage: Usage = field(default_factory=Usage)
+    usage: bytes | msgspec.Raw = b"null"
     done: bool = False
 
     def read(self, text: bytes, events: list[StreamEvent]) -> None:
@@ -188,8 +185,10 @@ class _Reading:
             self.done = True
             events.append(_fault(error))
             return
-        if usage := chunk.usage or (chunk.x_groq and chunk.x_groq.usage):
-            self.usage = _usage(usage)
+        if chunk.usage != NOTHING:  # some hosts repeat it in every chunk, so only the last one is decoded
+            self.usage = chunk.usage
+        elif chunk.x_groq and chunk.x_groq.usage != NOTHING:
+            self.usage = chunk.x_groq.usage
         if not chunk.choices:
             return
         choice = chunk.choices[0]
@@ -220,37 +219,6 @@ class _Reading:
             self.call(_Piece(0, None, delta.function_call), events)
         for detail in delta.reasoning_details or ():
             _keep(detail, self.details)
-
-    def say(self, text: str, events: list[StreamEvent]) -> None:
-        if not text:
-            return
-        if self.open is None or self.open[0] != "text":
-            self.shut(events)
-            self.open = ("text", f"t{self.count}")
-            self.count += 1
-            events.append(TextStart(self.open[1]))
-        events.append(TextDelta(self.open[1], text))
-
-    def think(self, text: str, events: list[StreamEvent]) -> None:
-        if not text:
-            return
-        if self.open is None or self.open[0] != "reasoning":
-            self.shut(events)
-            self.open = ("reasoning", f"r{self.count}")
-            self.count += 1
-            events.append(ReasoningStart(self.open[1]))
-        events.append(ReasoningDelta(self.open[1], text))
-
-    def shut(self, events: list[StreamEvent]) -> None:
-        """End the text or thought that is open."""
-        match self.open:
-            case ("text", name):
-                events.append(TextEnd(name))
-            case ("reasoning", name):
-                events.append(ReasoningEnd(name))
-            case None:
-                pass
-        self.open = None
 
     def call(self, piece: _Piece, events: list[StreamEvent]) -> None:
         call = self.find(piece)
@@ -309,27 +277,22 @@ class _Reading:
             stop = "tool_calls"  # several hosts say "stop" after calls
         if self.is_refused and stop == "end":
             stop = "refusal"
-        events.append(StepEnd(stop, self.usage, "" if self.reason in PLAIN else self.reason))
+        events.append(StepEnd(stop, _usage(self.usage), "" if self.reason in PLAIN else self.reason))
 
 
-class Parser(StreamParser):
-    """Reads a stream of this api."""
-
-    def __init__(self, frames: Frames | None = None) -> None:
-        super().__init__(_Reading(), frames)
+#: A new reader of one answer.
+reading = _Reading
 
 
+@whole_answer
 def whole(data: bytes) -> list[StreamEvent]:
     """Read the body of an answer that was not streamed. Raises `BadAnswer` where it is not the api's JSON."""
     events: list[StreamEvent] = []
     reading = _Reading()
-    try:
-        chunk = _chunk.decode(data)
-        for choice in chunk.choices or ():
-            _number((choice.message and choice.message.tool_calls) or ())
-        reading.take(chunk, events)
-    except UNREADABLE as error:
-        raise unreadable(error) from error
+    chunk = _chunk.decode(data)
+    for choice in chunk.choices or ():
+        _number((choice.message and choice.message.tool_calls) or ())
+    reading.take(chunk, events)
     reading.end(events)
     return events
 
@@ -360,7 +323,8 @@ def _opaque(details: list[_Detail]) -> str:
     return msgspec.json.encode({"reasoning_details": whole}).decode()
 
 
-def _usage(usage: _Usage) -> Usage:
+def _usage(told: bytes | msgspec.Raw) -> Usage:
+    usage = read_aside(_counts, told) or _Usage()
     given, made = usage.prompt_tokens_details or _PromptDetails(), usage.completion_tokens_details or _AnswerDetails()
     kinds = {
         "text": given.text_tokens,
@@ -375,7 +339,7 @@ def _usage(usage: _Usage) -> Usage:
         given.cache_write_tokens or 0,
         made.reasoning_tokens or 0,
         {kind: count for kind, count in kinds.items() if count is not None},
-        usage.cost if isinstance(usage.cost, int | float) else None,  # Perplexity's is an object (from memory)
+        dollars(usage.cost),  # Perplexity's is an object (from memory)
     )
 
 

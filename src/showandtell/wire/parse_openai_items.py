@@ -5,13 +5,15 @@ Fields are those of openai 3.54's types, and of xAI's and OpenRouter's answers w
 
 from __future__ import annotations
 
-from typing import Any, cast
+from typing import Any
 
 import msgspec
 from msgspec import Struct
 
 from showandtell.events.types import FileMade, ProviderFault, Usage
-from showandtell.wire.parse_openai_images import read_base64
+from showandtell.wire.parse_files import read_base64
+from showandtell.wire.stream import MOST_WORDS, read_aside, type_of
+from showandtell.wire.tokens import NOTHING, dollars
 
 #: What the last events say of the answer, where the answer itself doesn't.
 LAST = {
@@ -40,7 +42,6 @@ CHUNKS = frozenset(
 ITEMS = frozenset({"message", "reasoning", "function_call", "image_generation_call"})
 #: So many of xAI's ticks are one dollar: clients of its API divide by this (public code, read 2026-11).
 TICKS = 10_000_000_000
-NOTHING = msgspec.Raw(b"null")
 MEDIA_TYPES = {"svg": "image/svg+xml"}
 
 
@@ -119,8 +120,8 @@ class Tokens(Struct, gc=False):
     output_tokens: int | None = None
     input_tokens_details: InputDetails | None = None
     output_tokens_details: OutputDetails | None = None
-    cost: float | None = None
-    cost_in_usd_ticks: int | None = None
+    cost: Any = None
+    cost_in_usd_ticks: Any = None
 
 
 class Why(Struct, gc=False):
@@ -135,12 +136,13 @@ class Response(Struct, gc=False):
     status: str | None = None
     output: list[msgspec.Raw] | None = None
     incomplete_details: Why | None = None
-    usage: Tokens | None = None
+    usage: msgspec.Raw = NOTHING
     error: Error | str | None = None
 
 
 _chunk = msgspec.json.Decoder(Chunk)
 _item = msgspec.json.Decoder(Item)
+_counts = msgspec.json.Decoder(Tokens | None)
 _fields = msgspec.json.Decoder(dict[str, msgspec.Raw])
 _plain = msgspec.json.Decoder()
 
@@ -150,7 +152,7 @@ def read_chunk(text: bytes) -> Chunk | None:
     try:
         return _chunk.decode(text)
     except msgspec.ValidationError:
-        if _type_of(_plain.decode(text)) in (None, *CHUNKS):
+        if type_of(_plain.decode(text)) in (None, *CHUNKS):
             raise
         return None
 
@@ -160,7 +162,7 @@ def read_item(raw: msgspec.Raw) -> Item | None:
     try:
         item = _item.decode(raw)
     except msgspec.ValidationError:
-        if _type_of(_plain.decode(raw)) not in (None, *ITEMS):
+        if type_of(_plain.decode(raw)) not in (None, *ITEMS):
             return None
         raise
     return item if item.type in ITEMS else None
@@ -183,17 +185,15 @@ def image_of(item: Item) -> FileMade:
     form = item.output_format or "png"
     media_type = MEDIA_TYPES.get(form, f"image/{form}")
     if item.error:
-        return FileMade(media_type, b"", problem=f"was not made ({fault_of(item.error).text})")
+        return FileMade(media_type, b"", problem=f"was not made ({fault_of(item.error).text[:MOST_WORDS]})")
     return read_base64(item.result or "", media_type)
 
 
-def usage_of(tokens: Tokens | None) -> Usage:
+def usage_of(told: msgspec.Raw) -> Usage:
     """Tokens in our words; those of the prompt by modality only where the host tells them."""
-    if tokens is None:
-        return Usage()
+    tokens = read_aside(_counts, told) or Tokens()
     given, made = tokens.input_tokens_details or InputDetails(), tokens.output_tokens_details or OutputDetails()
     kinds = {"text": given.text_tokens, "image": given.image_tokens, "audio": given.audio_tokens}
-    ticks = tokens.cost_in_usd_ticks
     return Usage(
         tokens.input_tokens or 0,
         tokens.output_tokens or 0,
@@ -201,7 +201,7 @@ def usage_of(tokens: Tokens | None) -> Usage:
         given.cache_write_tokens or 0,
         made.reasoning_tokens or 0,
         {kind: count for kind, count in kinds.items() if count is not None},
-        tokens.cost if ticks is None else ticks / TICKS,
+        dollars(tokens.cost) if tokens.cost_in_usd_ticks is None else dollars(tokens.cost_in_usd_ticks, TICKS),
     )
 
 
@@ -211,9 +211,3 @@ def fault_of(error: Error | str | None) -> ProviderFault:
         return ProviderFault(error or "error")
     words = (error.code or error.type, error.message)
     return ProviderFault(": ".join(str(word) for word in words if word) or "error")
-
-
-def _type_of(value: Any) -> str | None:
-    """The type that an event or an item says; None where it says none."""
-    found = cast("dict[str, Any]", value).get("type") if isinstance(value, dict) else None
-    return found if isinstance(found, str) else None

@@ -40,7 +40,7 @@ from showandtell.wire.parse_openai_items import (
     read_item,
     usage_of,
 )
-from showandtell.wire.stream import UNREADABLE, Frames, StreamParser, unreadable
+from showandtell.wire.stream import whole_answer
 
 #: Why an answer is incomplete, in OpenAI's words and ours. A word that we don't know proves no success: it is "cut".
 INCOMPLETE: dict[str, Stop] = {"max_output_tokens": "length", "content_filter": "refusal"}
@@ -309,20 +309,15 @@ class _Reading:
             events.append(StepEnd("cut", Usage()))
 
 
-class Parser(StreamParser):
-    """Reads a stream of this api."""
-
-    def __init__(self, frames: Frames | None = None) -> None:
-        super().__init__(_Reading(), frames)
+#: A new reader of one answer.
+reading = _Reading
 
 
+@whole_answer
 def whole(data: bytes) -> list[StreamEvent]:
     """Read the body of an answer that was not streamed. Raises `BadAnswer` where it is not the api's JSON."""
     events: list[StreamEvent] = []
-    try:
-        _Reading().finish(_response.decode(data), "", events)
-    except UNREADABLE as error:
-        raise unreadable(error) from error
+    _Reading().finish(_response.decode(data), "", events)
     return events
 
 

@@ -2,21 +2,37 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Protocol
+from collections.abc import Callable
+from functools import wraps
+from typing import Any, Protocol, TypeAlias, TypeVar, cast
 
 import msgspec
 
 from showandtell.errors import BadAnswer
-from showandtell.events.types import StreamEvent
-from showandtell.sse import Splitter
+from showandtell.events.types import (
+    FileMade,
+    ProviderFault,
+    ReasoningStart,
+    StepEnd,
+    StreamEvent,
+    TextStart,
+    ToolInputStart,
+)
+from showandtell.eventstream import UNREADABLE
+from showandtell.wire.tokens import within
+
+T = TypeVar("T")
 
 #: The most bytes that one event may have; no honest one comes near.
 LARGEST_EVENT = 32 * 1024 * 1024
 #: The most bytes that one answer may have. 128,000 tokens in chunks of 500 bytes are half of it.
 LARGEST_ANSWER = 128 * 1024 * 1024
-#: What decoding bytes that nobody vouches for may raise: not JSON, not UTF-8, of other types, nested too deep.
-UNREADABLE = (msgspec.MsgspecError, RecursionError, ValueError)
+#: The most texts, thoughts, calls and files that one answer may have. An honest one has some hundred; each is stored,
+#: planned and sent again with every step, which blocks the event loop for a second or so where they are so many.
+MOST_PARTS = 10_000
+PARTS = frozenset({TextStart, ReasoningStart, ToolInputStart, FileMade})
+#: The most characters of a provider's own words for a fault or an end: they are logged, stored and shown.
+MOST_WORDS = 2_000
 
 
 class Reading(Protocol):
@@ -46,33 +62,17 @@ class Frames(Protocol):
         ...
 
 
-class Parser(Protocol):
-    """The bytes of one read give one batch."""
-
-    @property
-    def done(self) -> bool:
-        """Whether nothing that may still come counts."""
-        ...
-
-    def feed(self, data: bytes) -> Sequence[StreamEvent]:
-        """More bytes."""
-        ...
-
-    def finish(self) -> Sequence[StreamEvent]:
-        """There are no more bytes."""
-        ...
-
-
 class StreamParser:
     """Takes the bytes of each read; gives one batch of events for it."""
 
-    __slots__ = ("_failed", "_reading", "_size", "_splitter")
+    __slots__ = ("_failed", "_parts", "_reading", "_size", "_splitter")
 
-    def __init__(self, reading: Reading, frames: Frames | None = None) -> None:
-        self._splitter: Frames = frames or Splitter()
+    def __init__(self, reading: Reading, frames: Frames) -> None:
+        self._splitter = frames
         self._reading = reading
         self._failed: BadAnswer | None = None
         self._size = 0
+        self._parts = 0
 
     @property
     def done(self) -> bool:
@@ -97,6 +97,13 @@ class StreamParser:
             self._failed = error
         except UNREADABLE as error:
             self._failed = unreadable(error)
+        for event in events:  # with no call of a function, for many reads give one event
+            if type(event) in PARTS:
+                self._parts += 1
+        if self._parts > MOST_PARTS:
+            self._failed, events = too_many(), []
+        if self._reading.done:
+            hold_end(events)
         # A read that gave something has emptied the splitter but for less than itself.
         if not events or self._size > LARGEST_ANSWER:
             self._failed = self._failed or self._too_large()
@@ -111,6 +118,7 @@ class StreamParser:
         # Frames may hold back an error until what came before it is given: then this raises.
         events = [] if self._reading.done else self.feed(b"")
         self._reading.end(events)
+        hold_end(events)
         return events
 
     def _too_large(self) -> BadAnswer | None:
@@ -120,6 +128,56 @@ class StreamParser:
         if self._size > LARGEST_ANSWER and not self._reading.done:
             return BadAnswer(f"the answer is larger than {LARGEST_ANSWER} bytes")
         return None
+
+
+Whole: TypeAlias = Callable[[bytes], list[StreamEvent]]
+
+
+def whole_answer(read: Whole) -> Whole:
+    """What every reader of a whole body does alike: a stream's bounds hold, and bytes nobody can read are told."""
+
+    @wraps(read)
+    def bounded(data: bytes) -> list[StreamEvent]:
+        try:
+            events = read(data)
+        except UNREADABLE as error:
+            raise unreadable(error) from error
+        if sum(type(event) in PARTS for event in events) > MOST_PARTS:
+            raise too_many()
+        hold_end(events)
+        return events
+
+    return bounded
+
+
+def hold_end(events: list[StreamEvent]) -> None:
+    """Hold within bounds what a provider says last, if it has: the words, and the tokens."""
+    match events[-1] if events else None:
+        case StepEnd(stop, usage, detail):
+            events[-1] = StepEnd(stop, within(usage), detail[:MOST_WORDS])
+        case ProviderFault(text):
+            events[-1] = ProviderFault(text[:MOST_WORDS])
+        case _:
+            pass
+
+
+def read_aside(decoder: msgspec.json.Decoder[T], raw: bytes | msgspec.Raw) -> T | None:
+    """What an answer says beside the point; None where it can't be read, for the answer is as good without it."""
+    try:
+        return decoder.decode(raw)
+    except UNREADABLE:
+        return None
+
+
+def type_of(value: Any) -> str | None:
+    """The type that a decoded event, block or item says; None where it says none."""
+    found = cast("dict[str, Any]", value).get("type") if isinstance(value, dict) else None
+    return found if isinstance(found, str) else None
+
+
+def too_many() -> BadAnswer:
+    """What is told of an answer that has parts without end."""
+    return BadAnswer(f"the answer has more than {MOST_PARTS} parts")
 
 
 def unreadable(error: Exception) -> BadAnswer:

@@ -1,4 +1,4 @@
-"""Images that models make, as openai-responses and the hosts of openai-chat hand them over: base64, or a data URL."""
+"""Files that models make, as apis hand them over: base64, a data URL, or an address, which is not fetched."""
 
 from __future__ import annotations
 
@@ -12,8 +12,14 @@ NOT_FETCHED = "was given as an address, which is not fetched"
 UNKNOWN = "application/octet-stream"
 
 
-def read_base64(text: str, media_type: str) -> FileMade:
-    """The file in a base64 text; a broken or empty text is told as the file's problem."""
+def read_base64(text: str, media_type: str, *, loose: bool = False) -> FileMade:
+    """The file in a base64 text; a broken or empty text is told as the file's problem.
+
+    A `loose` text may be in either alphabet, with or without its padding.
+    """
+    if loose:
+        text = text.replace("-", "+").replace("_", "/")
+        text += "=" * (-len(text) % 4)
     try:
         data = pybase64.b64decode(text, validate=True)
     except ValueError:
@@ -21,10 +27,15 @@ def read_base64(text: str, media_type: str) -> FileMade:
     return FileMade(media_type, data, problem=None if data else NO_BASE64)
 
 
+def linked(media_type: str = UNKNOWN) -> FileMade:
+    """A file of which only the address is told."""
+    return FileMade(media_type, b"", problem=NOT_FETCHED)
+
+
 def read_data_url(url: str) -> FileMade:
     """The file in a `data:` URL; any other address is told as the file's problem."""
     if not url.startswith("data:"):
-        return FileMade(UNKNOWN, b"", problem=NOT_FETCHED)
+        return linked()
     head, _, text = url.removeprefix("data:").partition(",")
     media_type = head.partition(";")[0] or UNKNOWN
     if not head.endswith(";base64"):
