@@ -140,7 +140,9 @@ class Connector(aiohttp.TCPConnector):
 def drop(carrier: asyncio.BaseTransport | None) -> None:
     """Close a connection here and now, with all that it still holds."""
     if isinstance(carrier, asyncio.WriteTransport):
-        carrier.abort()
+        # Of TLS that has ended already, Python up to 3.11.2 has forgotten what is to be closed.
+        with suppress(AttributeError):
+            carrier.abort()
 
 
 class Session:
