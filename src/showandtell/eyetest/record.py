@@ -9,27 +9,24 @@ import base64
 import binascii
 import hashlib
 import re
-from collections.abc import AsyncGenerator, AsyncIterator, Iterator, Mapping
+from collections.abc import AsyncGenerator, AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import BinaryIO
-from urllib.parse import quote, urlsplit, urlunsplit
+from urllib.parse import urlsplit, urlunsplit
 
 import msgspec
 from msgspec import Struct
 
 from showandtell.errors import BadInput
 from showandtell.providers.http import Answer, HttpRequest, Send
+from showandtell.providers.secrets import secrets_in
 
 #: Headers that are kept; every other one may hold a key, or say who asked.
 KEPT = frozenset({"content-type", "content-length", "anthropic-version", "anthropic-beta", "retry-after"})
 #: Base64 of so many letters is a file.
 MEDIA = re.compile(rb"[A-Za-z0-9+/]{200,}={0,2}")
-#: A shorter value of a header is a word that may stand in an answer by chance.
-SHORTEST_KEY = 8
-#: AWS's ids and signatures stand among other words, which are shorter: a region is no secret.
-SHORTEST_PART = 16
 HIDDEN = b"<<key>>"
 #: What stands for a file.
 NAMED = re.compile(rb"<<media sha256:[0-9a-f]{64} len:\d+>>")
@@ -105,7 +102,7 @@ def record(send: Send, out: BinaryIO, head: Head) -> Send:
 
 def keep(request: Gathered, answer: Answer, read: bytes) -> Recorded:
     """An exchange without its keys and files."""
-    hidden = list(secrets_in(request.headers))
+    hidden = [one.encode() for one in secrets_in(request.headers)]
     text, is_base64 = spell(conceal(read, hidden))
     return Recorded(
         url=conceal(bare_url(request.url).encode(), hidden).decode(errors="replace"),
@@ -126,19 +123,9 @@ def spell(data: bytes) -> tuple[str, bool]:
         return base64.b64encode(data).decode(), True
 
 
-def secrets_in(headers: Mapping[str, str]) -> Iterator[bytes]:
-    """What headers hold that are not kept, whole and word by word, and as JSON and addresses spell it."""
-    for name, value in headers.items():
-        if name.lower() not in KEPT:
-            parts = re.split(r"[=,/\s]", value) if name.lower() == "authorization" else []
-            words = {word for word in (value, *value.split()) if len(word) >= SHORTEST_KEY}
-            for word in words.union(part for part in parts if len(part) >= SHORTEST_PART):
-                yield from (one.encode() for one in {word, word.replace("/", "\\/"), quote(word, safe="")})
-
-
 def conceal(data: bytes, hidden: list[bytes]) -> bytes:
     """Bytes without what must not be told: a provider may repeat the key that it refuses."""
-    for one in sorted(hidden, key=len, reverse=True):
+    for one in hidden:
         data = data.replace(one, HIDDEN)
     return data
 
