@@ -33,6 +33,7 @@ bench: .venv/.ready-dev
 	.venv/bin/python bench/request.py
 	.venv/bin/python bench/wire.py
 	.venv/bin/python bench/stream.py
+	.venv/bin/python bench/store.py
 
 # Measures other libraries beside ours, each in an environment of its own below bench/.envs.
 bench-peers: .venv/.ready-dev
@@ -64,8 +65,8 @@ WANTED = $(if $(wildcard .venv/.ready-dev),requirements-dev.txt,requirements.txt
 # Hashes and no addresses: uv.lock names package hosts, so it isn't kept.
 LOCK := pip compile --quiet --universal --generate-hashes --no-annotate --no-header --no-emit-index-url --python-version 3.11
 lock: $(UV)
-	$(UV) $(LOCK) pyproject.toml --extra av --extra bedrock --extra ocr --extra vertex --group build -o requirements.txt
-	$(UV) $(LOCK) pyproject.toml --extra av --extra bedrock --extra ocr --extra vertex --group dev -c requirements.txt -o requirements-dev.txt
+	$(UV) $(LOCK) pyproject.toml --all-extras --group build -o requirements.txt
+	$(UV) $(LOCK) pyproject.toml --all-extras --group dev -c requirements.txt -o requirements-dev.txt
 
 clean:
 	rm -rf .venv .uv build dist bench/.envs torture/.envs

@@ -14,6 +14,7 @@ from showandtell.wire.answers import ANSWERS, FRAMES
 from showandtell.wire.stream import StreamParser
 
 NOT_INSTALLED = Failed("not installed")
+CONVERSIONS = {"image", "pages", "frames", "audio", "text", "transcript"}
 
 
 class Everything(dict):
@@ -22,7 +23,7 @@ class Everything(dict):
     def get(self, want, default=None):
         if want in self:
             return self[want]
-        return NOT_INSTALLED if want.recipe in {"image", "pages", "frames", "audio", "text", "transcript"} else default
+        return NOT_INSTALLED if want.recipe.partition("?")[0] in CONVERSIONS else default
 
 
 def facts(seed: str, media_type: str = "image/png", size: int = 1000, **more) -> Facts:

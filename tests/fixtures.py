@@ -194,6 +194,11 @@ def zipped(files: dict[str, bytes]) -> bytes:
     return buffer.getvalue()
 
 
+def parts() -> bytes:
+    """A zip: no model takes it, and nothing can make it into another form."""
+    return zipped({"part.bin": bytes(range(256))})
+
+
 def docx() -> bytes:
     """The structure of a Word file, without words."""
     return zipped({"[Content_Types].xml": b"<Types/>", "word/document.xml": b"<document/>"})

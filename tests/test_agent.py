@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from fixtures import png, wav
+from fixtures import parts, png
 from scripted import CLAUDE, GPT, MODELS, check_usable, results, say, scripted, watch
 from showandtell import Agent, BadInput, Context, File, ToolResult, UnsupportedFile, tool
 from showandtell.agent.loop import CANCELLED, WENT_ON
@@ -387,13 +387,13 @@ def test_the_files_of_a_run_outlive_the_run():
 
 def test_an_upload_that_the_model_cannot_be_shown_is_raised_and_noted_from_then_on():
     agent, script = scripted(say("Hello."))
-    run, sound = agent.run("listen", files=[File.from_bytes(wav(), name="chime.wav")]), r"audio 1 \(chime\.wav\)"
-    with pytest.raises(UnsupportedFile, match=sound) as caught:
+    run = agent.run("look inside", files=[File.from_bytes(parts(), name="parts.zip")])
+    with pytest.raises(UnsupportedFile, match=r"file 1 \(parts\.zip\)") as caught:
         asyncio.run(drain(run))
     assert (run.status, run.reason, run.error, script.bodies) == ("refused", "file", caught.value, [])
     again = agent.run_sync("then read this", conversation=run.conversation)
     assert (again.text, [one.delivery for one in again.receipts]) == ("Hello.", ["noted"])
-    assert "chime.wav" in json.dumps(script.bodies[0])
+    assert "parts.zip" in json.dumps(script.bodies[0])
 
 
 async def drain(run):
@@ -403,18 +403,18 @@ async def drain(run):
 
 def test_ask_and_run_sync_raise_what_the_caller_can_mend():
     agent, _ = scripted(say("Hello."))
-    with pytest.raises(UnsupportedFile, match="chime"):
-        agent.run_sync("listen", files=[File.from_bytes(wav(), name="chime.wav")])
+    with pytest.raises(UnsupportedFile, match="parts"):
+        agent.run_sync("look inside", files=[File.from_bytes(parts(), name="parts.zip")])
 
 
 def test_a_strict_agent_refuses_a_tools_file_too():
-    def ring() -> File:
-        return File.from_bytes(wav(), name="chime.wav")
+    def pack() -> File:
+        return File.from_bytes(parts(), name="parts.zip")
 
-    calls = say("", ("c1", "ring", "{}"))
-    assert scripted(calls, say("Hello."), tools=[ring])[0].run_sync("go").status == "complete"
-    with pytest.raises(UnsupportedFile, match="chime"):
-        scripted(calls, say("Hello."), tools=[ring], strict=True)[0].run_sync("go")
+    calls = say("", ("c1", "pack", "{}"))
+    assert scripted(calls, say("Hello."), tools=[pack])[0].run_sync("go").status == "complete"
+    with pytest.raises(UnsupportedFile, match="parts"):
+        scripted(calls, say("Hello."), tools=[pack], strict=True)[0].run_sync("go")
 
 
 def test_files_can_be_said_without_words_and_within_them():

@@ -1,5 +1,6 @@
 """The tools that come along: `read_file` stays in its folder, `chart` draws, `view_file` and `list_files` look back."""
 
+import hashlib
 import io
 import json
 
@@ -8,14 +9,21 @@ from hypothesis import given
 from hypothesis import strategies as st
 from PIL import Image
 
-from fixtures import pdf, png
-from scripted import GPT, check_usable, results, say, scripted
+from builders import attachment
+from fixtures import pdf, png, wav
+from scripted import GPT, MODELS, check_usable, results, say, scripted
 from showandtell import Agent, File
 from showandtell.agent.builtin import builtin_tools, chart, list_files, read_file_in, view_file
+from showandtell.agent.context import Context, Files
+from showandtell.agent.tools import as_tool
+from showandtell.inspector.seen import files_of
 from showandtell.media import gate
 from showandtell.media.draw import choose_axis, clip, figure, fold, letters, small, thinned
 
 PICTURE = png(8, 8)
+each_api = pytest.mark.parametrize("model", MODELS)
+
+KINDS = {"a.png": PICTURE, "b.pdf": pdf("one", "two"), "c.wav": wav(), "d.txt": b"words"}
 
 
 @pytest.fixture
@@ -127,6 +135,32 @@ def test_a_file_without_text_is_told_how_to_be_seen(folder, path, problem):
     assert str(folder) not in words
 
 
+def read_twice(folder):
+    calls = [(f"c{at}", "read_file", '{"path": "red.png"}') for at in (1, 2)]
+    return scripted(say("", *calls), say("Done."), tools=[read_file_in(folder)])[0].run_sync("go")
+
+
+def test_a_file_that_is_read_twice_has_two_numbers_and_one_blob(folder):
+    conversation = read_twice(folder).conversation
+    files = [*conversation.attachments.values()]
+    assert [(file.number, file.name, str(file.origin)) for file in files] == [
+        (1, "red.png", "tool read_file (c1)"),
+        (2, "red.png", "tool read_file (c2)"),
+    ]
+    assert [kept.sha256 for kept in conversation.shelf.blobs.listed()] == [hashlib.sha256(PICTURE).hexdigest()]
+
+
+@each_api
+def test_what_was_read_is_shown_when_the_folder_has_lost_it(folder, model):
+    conversation = read_twice(folder).conversation
+    (folder / "red.png").unlink()
+    shown = say("", ("c3", "view_file", '{"number": 2}'), model=model), say("Done.", model=model)
+    agent, script = scripted(*shown, model=model, tools=[view_file])
+    run = agent.run_sync("again", conversation=conversation)
+    assert run.status == "complete"
+    assert [file.data for turn in script.asked[1].turns for file in files_of(turn)] == [PICTURE] * 3
+
+
 def test_a_torn_file_is_a_note_for_the_model(folder):
     _, failed, run = read(folder, "torn.png")
     assert (failed, run.status, run.files) == (False, "complete", [])
@@ -228,9 +262,44 @@ def test_the_files_of_a_conversation_are_listed_with_their_problems():
         "media_type": "image/png",
         "size": len(PICTURE),
         "origin": "user",
+        "pixels": [8, 8],
     }
     assert (second["number"], second["size"], second["origin"]) == (2, None, "tool get (c1)")
     assert "is empty" in second["problem"]
+
+
+def listed(files, **arguments):
+    """What `list_files` says of these files: its records, and the words behind them."""
+    calls = say("", ("c1", "list_files", json.dumps(arguments))), say("Done.")
+    run = scripted(*calls, tools=[list_files])[0].run_sync("list", files=files)
+    words = [part.text for part in run.messages[2].parts]
+    return json.loads(words[0]), words[1:]
+
+
+def test_a_listed_file_says_what_is_known_of_it():
+    files = [File.from_bytes(data, name=name) for name, data in KINDS.items()]
+    records, more = listed(files)
+    known = {
+        one["name"]: {key: one[key] for key in ("pixels", "pages", "seconds", "frames") if key in one}
+        for one in records
+    }
+    assert known == {"a.png": {"pixels": [8, 8]}, "b.pdf": {"pages": 2}, "c.wav": {"seconds": 0.2}, "d.txt": {}}
+    assert more == []
+
+
+@pytest.mark.parametrize(("kind", "names"), [("image", ["a.png"]), ("text", ["d.txt"]), ("video", [])])
+def test_files_of_one_kind_can_be_listed_alone(kind, names):
+    files = [File.from_bytes(data, name=name) for name, data in KINDS.items()]
+    assert [one["name"] for one in listed(files, kind=kind)[0]] == names
+
+
+def test_of_thousands_of_files_the_newest_are_listed():
+    made = {at: attachment(at) for at in range(1, 3001)}
+    result = list_files(Context("me", "conv", "c1", Files(made, made.__getitem__), print))
+    words, said = (part.text for part in result.parts)
+    numbers = [one["number"] for one in json.loads(words)]
+    assert numbers == [*range(2801, 3001)]
+    assert said == "These are the newest 200 of 3,000 files. The others can be had by number or name, too."
 
 
 def read_nothing():
@@ -249,3 +318,8 @@ def test_all_of_them_work_together(folder, model):
     assert [message.is_error for message in run.messages if message.role == "tool"] == [False, False, True, False]
     run = agent.run_sync("/view_file number=2", conversation=run.conversation)
     assert [shown.number for shown in run.messages[2].showings] == [2]
+
+
+def test_builtin_tools_are_five(folder):
+    names = [as_tool(one).name for one in builtin_tools(folder)]
+    assert names == ["read_file", "chart", "view_file", "get_document", "list_files"]

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from fixtures import pdf, png, wav
+from fixtures import parts, pdf, png
 from showandtell import UnsupportedFile
 from showandtell.chat import allows, attach
 from showandtell.events.types import ApprovalNeeded
@@ -26,7 +26,7 @@ def folder(tmp_path):
     (tmp_path / "plan.png").write_bytes(png())
     (tmp_path / "kiwi.jpg").write_bytes((SAMPLES / "kiwi.jpg").read_bytes())
     (tmp_path / "report.pdf").write_bytes(pdf("The total is 42 EUR."))
-    (tmp_path / "beep.wav").write_bytes(wav())
+    (tmp_path / "parts.zip").write_bytes(parts())
     (tmp_path / "talk.json").write_text(json.dumps(example()))
     return tmp_path
 
@@ -80,14 +80,14 @@ def test_an_attached_file_is_seen(folder):
 
 
 def test_a_file_that_the_model_can_not_be_shown_is_refused_with_status_4(folder):
-    done = run(folder, "ask", "listen", "--attach", "beep.wav", "--json")
+    done = run(folder, "ask", "look inside", "--attach", "parts.zip", "--json")
     assert done.returncode == 4
     assert json.loads(done.stdout.splitlines()[-1])["status"] == "refused"
 
 
 def test_strict_refuses_a_tools_file_with_status_4(folder):
-    assert run(folder, "ask", "/read_file path=beep.wav", "--folder", ".").returncode == 0
-    assert run(folder, "ask", "/read_file path=beep.wav", "--folder", ".", "--strict").returncode == 4
+    assert run(folder, "ask", "/read_file path=parts.zip", "--folder", ".").returncode == 0
+    assert run(folder, "ask", "/read_file path=parts.zip", "--folder", ".", "--strict").returncode == 4
 
 
 def test_own_tools_come_from_a_module_in_the_current_folder(folder):
@@ -177,9 +177,9 @@ def test_explain_of_a_conversation_has_the_promised_keys(folder):
 
 
 def test_explain_of_files_asks_for_a_tool_or_for_the_user(folder):
-    by_tool = json.loads(run(folder, "explain", "plan.png", "beep.wav", "--model", "inspector", "--json").stdout)
+    by_tool = json.loads(run(folder, "explain", "plan.png", "parts.zip", "--model", "inspector", "--json").stdout)
     by_user = json.loads(
-        run(folder, "explain", "plan.png", "beep.wav", "--as", "user", "--model", "inspector", "--json").stdout
+        run(folder, "explain", "plan.png", "parts.zip", "--as", "user", "--model", "inspector", "--json").stdout
     )
     assert [one["delivery"] for one in by_tool] == ["native", "noted"]
     assert [one["delivery"] for one in by_user] == ["native", "refused"]
@@ -256,7 +256,7 @@ def test_a_sync_tool_that_is_too_slow_was_given_up_after_its_limit(folder):
 
 
 def test_an_error_is_said_once(folder):
-    refused = run(folder, "ask", "listen", "--attach", "beep.wav").stdout
+    refused = run(folder, "ask", "look inside", "--attach", "parts.zip").stdout
     failed = run(folder, "ask", "hi", "--model", "openai:gpt-5").stdout
     assert (refused.count("can't be shown"), "[refused" in refused) == (1, False)
     assert (failed.count("needs a key"), "[error" in failed) == (1, False)
@@ -264,7 +264,7 @@ def test_an_error_is_said_once(folder):
 
 @pytest.mark.parametrize("model", ["openai:gpt-5", "nobody:x", "inspector"])
 def test_with_json_every_end_is_a_finish(folder, model):
-    done = run(folder, "ask", "hi", "--model", model, "--attach", "beep.wav", "--json")
+    done = run(folder, "ask", "hi", "--model", model, "--attach", "parts.zip", "--json")
     assert done.returncode != 0
     last = json.loads(done.stdout.splitlines()[-1])
     assert (last["type"], last["status"] == "complete") == ("finish", False)
@@ -323,7 +323,7 @@ def test_a_file_attached_after_the_last_message_is_not_forgotten_in_silence(fold
 def test_the_greeting_names_the_folder_and_a_file_in_it(folder):
     done = run(folder, "chat", "--folder", ".")
     assert f'read_file serves "{folder.resolve()}".' in done.stdout
-    assert "/read_file path=beep.wav" in done.stdout
+    assert "/read_file path=kiwi.jpg" in done.stdout
 
 
 def test_list_files_is_shown_whole_in_a_chat(folder):

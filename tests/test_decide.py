@@ -5,10 +5,11 @@ from typing import get_args
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from builders import assistant, result, user, view
 from scripted import check_pairs
-from showandtell.agent.decide import EARLY, LIMIT, AskModel, Close, Limits, Over, RunTools, Wait, decide
+from showandtell.agent.decide import EARLY, LIMIT, UNKNOWN, AskModel, Close, Limits, Over, RunTools, Wait, decide
 from showandtell.content import Approval, Message, Stop, Text, ToolCall
 
 CARE = Limits(3, frozenset({"get"}))
@@ -139,6 +140,12 @@ def play(script, limits, yes):
             case Over():
                 return messages, asked
     raise AssertionError("the run has no end")
+
+
+def test_a_call_that_began_and_never_ended_is_not_run_again():
+    seen = replace(view(user("hi"), said("c1", "c2"), files=[]), begun=frozenset({"c1"}))
+    assert decide(seen, Limits()) == Close((call("c1"),), UNKNOWN)
+    assert decide(seen, Limits(idempotent=frozenset({"get"}))) == RunTools((call("c1"), call("c2")))
 
 
 @given(st.lists(answers, min_size=1, max_size=6), st.integers(1, 5), st.booleans(), st.sets(st.integers(0, 20)))

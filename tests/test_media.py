@@ -13,7 +13,8 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from PIL import Image, ImageDraw, ImageFont
+from PIL import ExifTags, Image, ImageDraw, ImageFont
+from pillow_heif import register_heif_opener
 
 import fixtures
 from showandtell.errors import BadFile
@@ -33,7 +34,6 @@ KINDS = [
     (fixtures.webp, gate.Proof("image/webp", pixels=(8, 8))),
     (fixtures.bmp, gate.Proof("image/bmp", pixels=(8, 8))),
     (fixtures.tiff, gate.Proof("image/tiff", pixels=(8, 8))),
-    (fixtures.heic, gate.Proof("image/heic")),
     (fixtures.svg, gate.Proof("image/svg+xml")),
     (fixtures.wav, gate.Proof("audio/wav", seconds=0.2)),
     (fixtures.mp3, gate.Proof("audio/mpeg", seconds=0.5)),
@@ -85,6 +85,7 @@ REFUSED = [
     ("empty.png", b"", "is empty"),
     ("torn.png", fixtures.truncated(fixtures.png(60, 60)), "is torn: it begins as PNG"),
     ("torn.jpg", fixtures.truncated(fixtures.jpeg(60, 60)), "is torn: it begins as JPEG"),
+    ("torn.heic", fixtures.heic(), "is torn: it begins as HEIF"),
     ("torn.mp4", fixtures.truncated(fixtures.mp4()), "is torn: it begins as video/mp4"),
     ("script.gif", b"GIF89a/*  */=1;alert(1)//", "is torn: it begins as GIF"),
     ("huge.png", fixtures.huge_png(), "is too large (12000 x 12000 pixels, 144 megapixels)"),
@@ -109,6 +110,12 @@ def save(folder: Path, name: str, data: bytes) -> Path:
     return path
 
 
+def flicker(frames: int) -> bytes:
+    """An animation of one pixel."""
+    frame = b"\x21\xf9\x04\0\x0a\0\0\0\x2c\0\0\0\0\x01\0\x01\0\0\x02\x02\x44\x01\0"
+    return b"GIF89a\x01\0\x01\0\x80\0\0\0\0\0\xff\xff\xff" + frame * frames + b";"
+
+
 def warm() -> Worker:
     """The child that is asked first."""
     worker = gate.MEDIA.free.get()
@@ -131,6 +138,41 @@ def proved_or_refused(data: bytes) -> gate.Proof | BadFile:
 @pytest.mark.parametrize(("build", "proof"), KINDS, ids=lambda value: getattr(value, "__name__", ""))
 def test_bytes_alone_say_what_a_file_is(tmp_path, build, proof):
     assert prove(tmp_path, build()) == proof
+
+
+def test_a_heic_is_measured_upright_where_it_can_be_decoded(tmp_path):
+    register_heif_opener()
+    upright = Image.Exif()
+    upright[ExifTags.Base.Orientation] = 6
+    Image.new("RGB", (80, 64), "red").save(tmp_path / "a", "HEIF", exif=upright.tobytes())
+    assert gate.prove(tmp_path / "a", claimed=None, name="a.heic") == gate.Proof("image/heic", pixels=(64, 80))
+
+
+def test_without_its_decoder_a_heic_is_known_by_its_signature(tmp_path):
+    without = "import sys; sys.modules['pillow_heif'] = None; from showandtell.media import child; child.main([])"
+    worker = Worker((sys.executable, "-c", without))
+    path = str(save(tmp_path, "a.heic", fixtures.heic()))
+    assert worker.ask({"ask": "prove", "path": path, "media_type": "image/heic"}, 10) == {
+        "found": {"media_type": "image/heic"}
+    }
+    worker.stop()
+
+
+@pytest.mark.parametrize("form", ["GIF", "PNG", "WEBP", "TIFF", "AVIF"])
+def test_frames_are_counted_where_there_are_several(tmp_path, form):
+    frames = [Image.new("RGB", (16, 16), (40 * at, 0, 0)) for at in range(5)]
+    frames[0].save(tmp_path / "many", form, save_all=True, append_images=frames[1:])
+    frames[0].save(tmp_path / "one", form)
+    counts = [gate.prove(tmp_path / name, claimed=None, name=name).frames for name in ("many", "one")]
+    assert counts == [5, None]
+
+
+def test_frames_beyond_ten_thousand_are_not_told_apart(tmp_path):
+    assert prove(tmp_path, flicker(12_000)).frames == 10_000
+
+
+def test_damage_behind_the_first_frame_leaves_it_a_picture(tmp_path):
+    assert prove(tmp_path, flicker(3)[:-9]).pixels == (1, 1)
 
 
 @pytest.mark.parametrize(("form", "codec", "media_type"), PACKINGS)

@@ -23,6 +23,7 @@ from showandtell.delivery.place import LINK, UPLOAD
 from showandtell.delivery.plan import plan
 from showandtell.delivery.values import Policy
 from showandtell.files import Facts, Failed, Origin, Variant, Want
+from showandtell.media.recipes import read_recipe
 from test_plan_properties import MODELS, conversations, placed_in
 
 CLAUDE, CHAT = "anthropic:claude-sonnet-4-5", "openai-chat:gpt-5-mini"
@@ -109,21 +110,21 @@ def test_a_converted_variant_is_taken_where_the_original_is_not():
     original, page = attachment(1, "image/tiff").facts, attachment(2, "image/png").facts
     assert original is not None
     assert page is not None
-    known = {Want(original.sha256, "image"): Variant((page,), scale=0.5)}
-    receipt = by_tool("image/tiff", known=known).receipts[0]
+    (want,) = by_tool("image/tiff", known={}).wants
+    receipt = by_tool("image/tiff", known={want: Variant((page,), scale=0.5)}).receipts[0]
     assert (receipt.delivery, receipt.converted, receipt.place) == ("native", True, "tool_result")
 
 
 def test_a_conversion_that_is_not_known_yet_is_wanted_before_anything_is_planned():
     plan = by_tool("image/tiff", known={})
     assert plan.entries == ()
-    assert {want.recipe for want in plan.wants} == {"image"}
+    assert {read_recipe(want.recipe).name for want in plan.wants} == {"image"}
 
 
 def test_a_failed_conversion_falls_to_a_note_with_its_reason():
     original = attachment(1, "image/tiff").facts
     assert original is not None
-    plan = by_tool("image/tiff", known={Want(original.sha256, "image"): Failed("it is torn")})
+    plan = by_tool("image/tiff", known={want: Failed("it is torn") for want in by_tool("image/tiff", known={}).wants})
     assert "as image: it is torn" in plan.receipts[0].reason
 
 

@@ -141,16 +141,25 @@ def views(drafts):
         yield View(tuple(messages), conversation.attachments, asked)
 
 
+#: What conversions gave, so that each is done once for all models.
+CONVERTED = {}
+
+
 def meet(wants):
     """What a run would get for its wants: an id for each upload, which nobody stores here, and the rest from the shelf."""
     stored = {want: Variant(file_id=f"file_{want.sha256[:12]}") for want in wants if want.recipe == UPLOAD}
-    return stored | load_now([want for want in wants if want not in stored], SHELF)
+    CONVERTED.update(load_now(wants - stored.keys() - CONVERTED.keys(), SHELF))
+    return stored | {want: CONVERTED[want] for want in wants - stored.keys()}
 
 
 def requests(drafts, model, policy, *, forbid=False):
-    """The frontier and the bytes of each request, in one run; with `forbid`, tools are forbidden in the last."""
+    """The frontier and the bytes of each request of a conversation, in one run."""
+    return asked([*views(drafts)], model, policy, forbid=forbid)
+
+
+def asked(seen, model, policy, *, forbid=False):
+    """The same of its views; with `forbid`, tools are forbidden in the last."""
     target, known, kept, fragments = resolve(model), {}, {}, {}
-    seen = [*views(drafts)]
     for view in seen:
         while (planned := plan(view, target, known, policy, kept=kept)).wants:
             known |= meet(planned.wants)
@@ -181,6 +190,11 @@ def check_prefixes(steps, cut=lambda body: body):
     return len(stayed)
 
 
+def stable(model):
+    """How many of the talk's seven prompts begin with the one before: Groq's five pictures leave the view once."""
+    return 5 if model.startswith("groq:") else 6
+
+
 def list_of(model):
     key = {"gemini": b'"contents":[', "openai-responses": b'"input":['}.get(resolve(model).api, b'"messages":[')
     return lambda body: body.partition(key)[2]
@@ -189,20 +203,20 @@ def list_of(model):
 @pytest.mark.parametrize("model", MODELS)
 def test_each_prompt_of_every_row_begins_with_the_one_before(model):
     steps = [*requests(TALK, model, Policy(cache=True))]
-    assert (len(steps), check_prefixes(steps)) == (7, 6)
+    assert (len(steps), check_prefixes(steps)) == (7, stable(model))
 
 
 @pytest.mark.parametrize("model", MODELS)
 def test_each_prompt_with_uploads_begins_with_the_one_before(model):
     steps = [*requests(TALK, model, UPLOADS)]
-    assert (len(steps), check_prefixes(steps)) == (7, 6)
+    assert (len(steps), check_prefixes(steps)) == (7, stable(model))
     assert model not in STORING or b"file_" in steps[-1][1].replace(b"file_data", b"")
 
 
 @pytest.mark.parametrize("model", MODELS)
 def test_forbidding_tools_in_the_last_step_changes_nothing_in_the_list(model):
     steps = [*requests(TALK, model, Policy(cache=True), forbid=True)]
-    assert check_prefixes(steps, list_of(model)) == 6
+    assert check_prefixes(steps, list_of(model)) == stable(model)
 
 
 @settings(deadline=None, max_examples=150)

@@ -115,7 +115,7 @@ def test_files_inside_json_are_named_by_pointer(folder):
     ("file", "problem"),
     [
         ({"path": "../outside.png"}, "outside the folder"),
-        ({"path": "a.png", "uri": "https://e.com/a.png"}, "one of path, data and uri, not path and uri"),
+        ({"path": "a.png", "uri": "https://e.com/a.png"}, "one of path, data, uri and problem, not path and uri"),
         ({}, "not none"),
         ({"data": "no base64!"}, "is not base64"),
         ({"uri": "file:///etc/passwd"}, "scheme"),

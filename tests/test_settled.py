@@ -96,4 +96,4 @@ def test_a_file_that_is_another_now_unsettles_what_stood():
     plan(view(*messages[:-2], files=files), target, {}, Policy(), kept=kept)
     now = view(*messages, files=[attachment(1, "audio/wav"), *files[1:]])
     assert plan(now, target, Everything(), Policy(), kept={**kept}).receipts[0].delivery == "noted"
-    assert plan(now, target, {Want(files[0].facts.sha256, "audio"): Failed("no")}, Policy(), kept=kept).wants
+    assert plan(now, target, {Want(files[0].facts.sha256, "elsewhere"): Failed("no")}, Policy(), kept=kept).wants

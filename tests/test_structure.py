@@ -18,8 +18,8 @@ MAY = {
     "eventstream": {"errors"},
     "capabilities": {"content", "files", "errors"},
     "events": {"content", "files", "errors"},
-    "delivery": {"content", "files", "errors", "capabilities"},
-    "wire": {"content", "files", "errors", "capabilities", "events", "delivery", "sse", "eventstream"},
+    "delivery": {"content", "files", "errors", "capabilities", "media.recipes"},
+    "wire": {"content", "files", "errors", "capabilities", "events", "delivery", "media.recipes", "sse", "eventstream"},
     "adopt": {"content", "errors", "wire", "media.claims"},
     "collecting": {"content", "files", "errors", "media.signatures", "media.claims"},
     "foreign": {"content", "files", "errors", "collecting"},
@@ -27,8 +27,9 @@ MAY = {
     "records": {"content", "errors"},
     "drafts": {"content", "errors"},
     "media": {"content", "files", "errors"},
-    "attachments": {"content", "files", "errors", "collect", "media"},
-    "history": {"content", "files", "errors", "delivery", "attachments"},
+    "attachments": {"content", "files", "errors", "collect", "media", "providers.surroundings"},
+    "attachments.references": {"content", "files"},
+    "history": {"content", "files", "errors", "delivery", "events", "attachments", "records"},
     "inspector": {"errors", "eventstream", "files", "media", "providers.http"},
     "providers": {"errors", "files", "capabilities", "events", "wire", "inspector"},
     "agent": {"content", "files", "errors", "capabilities", "events", "delivery", "wire", "collect", "providers"},
@@ -47,6 +48,7 @@ MAY = {
         "settings",
     },
     "agent.builtin": {"agent", "content", "files", "errors", "collect", "media"},
+    "agent.documents": {"agent", "content", "files", "errors", "collect", "delivery", "media.recipes"},
     "rendering": {
         "agent.tools",
         "attachments",
@@ -98,7 +100,8 @@ OUTSIDE = {
     "subprocess",
     "typer",
 }
-DECODERS = {"PIL", "pypdfium2", "av", "rapidocr", "numpy"}
+DECODERS = {"PIL", "pypdfium2", "av", "rapidocr", "numpy", "pillow_heif", "resvg_py"}
+DECODERS |= {"lxml", "mammoth", "markdownify", "pocketsphinx", "pptx", "python_calamine"}
 CHILD = {
     "media.cards",
     "media.child",
@@ -109,6 +112,23 @@ CHILD = {
     "media.sound",
     "media.ocr",
     "media.draw",
+    "media.convert",
+    "media.convert.archive",
+    "media.convert.colours",
+    "media.convert.drawings",
+    "media.convert.film",
+    "media.convert.location",
+    "media.convert.markup",
+    "media.convert.office",
+    "media.convert.pages",
+    "media.convert.pictures",
+    "media.convert.plain",
+    "media.convert.shapes",
+    "media.convert.sheets",
+    "media.convert.slides",
+    "media.convert.sound",
+    "media.convert.speech",
+    "media.convert.writing",
 }
 
 

@@ -1,5 +1,6 @@
 """A conversation moves to another provider at any step, and back: each gets what it needs, and nothing of the others."""
 
+import asyncio
 import base64
 import re
 from urllib.parse import unquote, urlsplit
@@ -91,7 +92,7 @@ class Talk:
 
     def add(self, role, *parts, **more):
         draft = Draft(role, parts, **more)
-        self.conversation.record(draft, [PROVED[file] for file in claims(draft)])
+        asyncio.run(self.conversation.record(draft, [PROVED[file] for file in claims(draft)]))
 
     def say(self, target, *calls, text="Done."):
         """One answer of this model, signed as it signs: before its words, on its first call, or behind its words."""
@@ -153,7 +154,8 @@ def test_two_providers_take_turns_in_the_midst_of_a_step(one, two):
         talk.say(speaker, *calls, text="One moment." if at else "")
         talk.answer(*calls)
         talk.ask(there)
-    assert talk.ask(here, cache=False).startswith(first.removesuffix(b"]}"))
+    # A request to Groq holds five pictures, so the first has left the view by then.
+    assert talk.ask(here, cache=False).startswith(first.removesuffix(b"]}")) == (one != "groq")
 
 
 #: A model of unknown name gets pictures, and the strict Cohere reader knows by the name that it can't see them.

@@ -13,7 +13,7 @@ import pytest
 from msgspec import structs
 from PIL import Image
 
-from fixtures import mp4, pdf, png
+from fixtures import docx, mp4, pdf, png
 from showandtell import Agent, File
 from showandtell.agent.decide import Limits
 from showandtell.agent.loop import Loop, Memory
@@ -24,7 +24,7 @@ from showandtell.capabilities.resolve import families, resolve
 from showandtell.content import Draft, Text
 from showandtell.delivery.place import UPLOAD
 from showandtell.delivery.values import Policy
-from showandtell.errors import BadAnswer, BadInput
+from showandtell.errors import BadAnswer, BadInput, UnsupportedFile
 from showandtell.events.types import Finish, Retry
 from showandtell.files import Facts, Link, Variant, Want
 from showandtell.history.memory import MemoryConversation
@@ -75,12 +75,12 @@ def hashes(*files: bytes) -> str:
     return " ".join(hashlib.sha256(data).hexdigest()[:8] for data in files)
 
 
-def play(host, model, *files, conversation=None, policy=ALWAYS, text="look", sharing=None, memory=None):
+def play(host, model, *files, conversation=None, policy=ALWAYS, text="look", sharing=None, memory=None, target=None):
     """One run over a host: the loop, its events, its conversation."""
     tools, conversation, events = by_name([draw]), conversation or MemoryConversation(), []
     loop = Loop(
         conversation=conversation,
-        target=resolve(model),
+        target=target or resolve(model),
         connect=lambda: host.exchange(model.partition(":")[0]),
         tools=tools,
         options=choose(tools=[one.spec for one in tools.values()], stream=True),
@@ -232,12 +232,26 @@ def test_a_file_whose_upload_fails_goes_as_bytes_and_the_receipt_says_why(model)
     assert (ids_in(host.bodies[-1]), len(host.uploads)) == (0, PATIENT.tries + 1)
 
 
-def test_a_file_that_can_only_go_by_upload_is_tried_again_in_the_next_run():
+def test_a_file_that_can_only_go_by_upload_is_converted_where_that_fails_and_keeps_that_form():
     host, data = Host(broken=400), pdf("for search only")
-    loop, _, conversation = play(host, GROK, data)
-    assert loop.error is not None
+    loop, events, conversation = play(host, GROK, data)
+    (receipt,) = loop.told.values()
+    assert (events[-1].status, receipt.converted, ids_in(host.bodies[-1])) == ("complete", True, 0)
+    assert "not by upload: the upload to" in receipt.reason
+    assert said(loop) == hashes(*map(conversation.blobs.read, receipt.variant.files))
     host.broken = 0
     again, _, _ = play(host, GROK, conversation=conversation)
+    assert (said(again), again.told[1].converted) == (said(loop), True)
+
+
+def test_a_file_that_can_only_go_by_upload_and_not_be_converted_is_tried_again_in_the_next_run():
+    host, data = Host(broken=400), docx()
+    by_id_alone = [cell for cell in resolve(GPT).cells if not (cell.kind == "document" and cell.form == "inline")]
+    target = structs.replace(resolve(GPT), cells=tuple(by_id_alone))
+    loop, events, conversation = play(host, GPT, data, target=target)
+    assert (events[-1].status, type(loop.error)) == ("refused", UnsupportedFile)
+    host.broken = 0
+    again, _, _ = play(host, GPT, conversation=conversation, target=target)
     assert said(again) == hashes(data)
 
 
@@ -276,7 +290,7 @@ def test_a_shelf_leads_back_to_its_host_house_and_account(account):
 def test_a_file_of_another_account_is_not_deleted_with_what_the_environment_says(api):
     host, conversation, target = Host(), MemoryConversation(), resolve(f"inspector:{api}")
     theirs, ours = (Want("0" * 64, UPLOAD, structs.replace(target, account=one).shelf) for one in ("theirs", ""))
-    conversation.learn({theirs: Variant(file_id="id-1"), ours: Variant(file_id="id-2")})
+    asyncio.run(conversation.learn({theirs: Variant(file_id="id-1"), ours: Variant(file_id="id-2")}))
     own = resolve(CLAUDE), lambda: host.exchange("anthropic")
     reason = f"id-1 is still there: it is of {target.house}'s account 'theirs', the environment's is ''"
     assert asyncio.run(drop_uploads(conversation, *own, PATIENT)) == (reason,)

@@ -21,13 +21,17 @@ if TYPE_CHECKING:
         BadFile,
         BadInput,
         BadValue,
+        Busy,
         FileChanged,
+        NotFound,
         ProviderError,
         ShowAndTellError,
+        StorageFailed,
         ToolError,
         UnknownModel,
         UnsupportedFile,
     )
+    from showandtell.history.store import Store
     from showandtell.records import load
     from showandtell.rendering import explain, render, render_results
 
@@ -43,8 +47,9 @@ HOMES = {
     "collect": "ToolResult",
     "content": "Draft File History Json Message Opaque Shown Text ToolCall",
     "delivery.values": "Receipt",
-    "errors": "BadConversation BadFile BadInput BadValue FileChanged ProviderError ShowAndTellError ToolError "
-    "UnknownModel UnsupportedFile",
+    "errors": "BadConversation BadFile BadInput BadValue Busy FileChanged NotFound ProviderError ShowAndTellError "
+    "StorageFailed ToolError UnknownModel UnsupportedFile",
+    "history.store": "Store",
     "records": "load",
     "rendering": "explain render render_results",
 }
@@ -56,6 +61,7 @@ __all__ = [
     "BadFile",
     "BadInput",
     "BadValue",
+    "Busy",
     "Context",
     "Draft",
     "File",
@@ -63,12 +69,15 @@ __all__ = [
     "History",
     "Json",
     "Message",
+    "NotFound",
     "Opaque",
     "ProviderError",
     "Receipt",
     "Run",
     "ShowAndTellError",
     "Shown",
+    "StorageFailed",
+    "Store",
     "Text",
     "Tool",
     "ToolCall",

@@ -7,10 +7,10 @@ import contextlib
 import importlib
 import signal
 import sys
-from collections.abc import Callable, Generator, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Generator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import typer
 
@@ -21,6 +21,10 @@ from showandtell.content import File
 from showandtell.events.types import ApprovalNeeded, Event, Status
 from showandtell.given import split_paths
 from showandtell.history.memory import MemoryConversation
+from showandtell.keeping import NEW, Place, find
+
+if TYPE_CHECKING:
+    from showandtell.history.store import Store
 
 EXIT: dict[Status, int] = {"complete": 0, "error": 1, "incomplete": 3, "waiting": 3, "refused": 4}
 INTERRUPTED = 130
@@ -48,29 +52,70 @@ All else goes to the model."""
 
 @dataclass
 class Chat:
-    """A chat that is going on: the conversation, and what goes with the next message."""
+    """A chat that is going on: the conversation, and what goes with the next message.
+
+    `run` does what is to be awaited, all of it in one event loop; `begin` gives the conversation at the first message.
+    """
 
     agent: Agent
     asking: bool
-    conversation: MemoryConversation
+    run: Callable[[Coroutine[Any, Any, Any]], Any]
+    begin: Callable[[], Coroutine[Any, Any, MemoryConversation]]
+    conversation: MemoryConversation | None = None
     files: list[File] = field(default_factory=list[File])
     status: int = 0
 
 
-def hold(agent: Agent, folder: Path | None, read: Read = input) -> int:
-    """Chat until the input ends; gives the exit status, which is the last answer's where nobody sits there."""
+def hold(agent: Agent, folder: Path | None, place: Place | None, which: str = NEW, read: Read = input) -> int:
+    """Chat until the input ends; gives the exit status, which is the last answer's where nobody sits there.
+
+    The conversation is kept at a place, where there is one; `which` is to be gone on with.
+    """
     asking = sys.stdin.isatty()
     if asking:
         with contextlib.suppress(ImportError):  # `input` then edits lines and remembers them
             importlib.import_module("readline")
-    typer.echo(greet(agent, folder))
-    chat = Chat(agent, asking, agent.conversation())
-    while (line := read_line(read, asking=asking)) is not None and line.strip() not in {"/quit", "/exit"}:
+    with asyncio.Runner() as runner, in_loop(runner, place.store() if place else None) as store:
+        chat = Chat(agent, asking, runner.run, lambda: begin(agent, store, which))
+        typer.echo(greet(agent, folder))
+        if which != NEW:
+            chat.conversation = runner.run(chat.begin())
+            typer.echo(going_on(chat.conversation))
+        return talk(chat, read)
+
+
+@contextlib.contextmanager
+def in_loop(runner: asyncio.Runner, store: Store | None) -> Generator[Store | None]:
+    """A store that is open in the event loop of a runner, which stands still while a person thinks."""
+    if store is None:
+        yield None
+        return
+    runner.run(store.__aenter__())
+    try:
+        yield store
+    finally:
+        runner.run(store.__aexit__())
+
+
+async def begin(agent: Agent, store: Store | None, which: str) -> MemoryConversation:
+    """The conversation of a chat; without a store it ends with the program."""
+    return agent.conversation() if store is None else await find(store, which)
+
+
+def going_on(conversation: MemoryConversation) -> str:
+    """Which conversation is gone on with."""
+    counts = f"{len(conversation.messages)} messages, {len(conversation.attachments)} files"
+    return f"Going on with {conversation.id}: {counts}. `showandtell show {conversation.id}` prints it."
+
+
+def talk(chat: Chat, read: Read) -> int:
+    """Line after line, until the input ends."""
+    while (line := read_line(read, asking=chat.asking)) is not None and line.strip() not in {"/quit", "/exit"}:
         take_line(chat, line, read)
     if chat.files:
         names = ", ".join(terminal.plain(file.name) for file in chat.files)
         typer.echo(f"{names}: attached, but no message came after it, so nobody was shown it")
-    return 0 if asking else chat.status
+    return 0 if chat.asking else chat.status
 
 
 def greet(agent: Agent, folder: Path | None) -> str:
@@ -155,9 +200,11 @@ def watch_answer(
         if isinstance(event, ApprovalNeeded):
             waiting.append(event)
 
-    run = chat.agent.run(text, files=files, approvals=approvals, conversation=chat.conversation)
     try:
-        return asyncio.run(watch(run, show)), waiting
+        if chat.conversation is None:
+            chat.conversation = chat.run(chat.begin())
+        run = chat.agent.run(text, files=files, approvals=approvals, conversation=chat.conversation)
+        return chat.run(watch(run, show)), waiting
     except KeyboardInterrupt:
         printer.line("[stopped]")
         return INTERRUPTED, []

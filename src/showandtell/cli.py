@@ -1,4 +1,4 @@
-"""The command line: `chat`, `ask`, `render`, `explain`, `verify`, `matrix`.
+"""The command line: `chat` and `ask`, what is kept of them, `render`, `explain`, `verify`, `matrix`.
 
 Exit status: 0 complete, 1 error, 2 usage, 3 incomplete, 4 refused, 130 interrupted, 143 and 129 ended by a signal.
 """
@@ -18,17 +18,19 @@ import msgspec
 import typer
 
 from showandtell import chat as chatting
-from showandtell import given, records, terminal
-from showandtell.agent.agent import Agent
+from showandtell import given, keeping, records, terminal
+from showandtell.agent.agent import Agent, Run
 from showandtell.agent.builtin import builtin_tools
 from showandtell.attachments.shelf import MAX_FILE_BYTES
 from showandtell.capabilities import matrix as table
 from showandtell.chat import ENDING, EXIT, INTERRUPTED
 from showandtell.content import File
+from showandtell.conversations import COMMANDS, Blobs, Data, Most, Url
 from showandtell.errors import ShowAndTellError, UnknownModel, UnsupportedFile
 from showandtell.events.types import ErrorEvent, Event, Finish
 from showandtell.eyetest import command as eyetest
 from showandtell.given import WrongUsage
+from showandtell.keeping import Place
 from showandtell.rendering import explain as explain_files
 from showandtell.rendering import render as render_request
 from showandtell.samples import folder as samples
@@ -53,14 +55,11 @@ Tools = Annotated[str | None, typer.Option("--tools", help="MODULE:NAME, a list 
 Folder = Annotated[Path | None, typer.Option("--folder", help="the folder that read_file serves; default: our samples")]
 Strict = Annotated[bool, typer.Option("--strict", help="refuse when any file can't be shown")]
 AsJson = Annotated[bool, typer.Option("--json", help="one JSON value a line")]
-Most = Annotated[
-    int,
-    typer.Option("--max-file-bytes", envvar="SHOWANDTELL_MAX_FILE_BYTES", min=1, help="the most one file may have"),
-]
+Which = Annotated[str, typer.Option("--conversation", "-c", help="new, last, or the id of one that is kept")]
 Verbose = Annotated[bool, typer.Option("--verbose", "-v", help="print the traceback of a tool that fails")]
 
 
-class Place(StrEnum):
+class By(StrEnum):
     """Who brought the files that are explained."""
 
     tool = "tool"
@@ -88,15 +87,20 @@ def chat(
     model: Model = "inspector",
     tools: Tools = None,
     folder: Folder = None,
+    conversation: Which = keeping.NEW,
     strict: Strict = False,
     max_file_bytes: Most = MAX_FILE_BYTES,
+    data: Data = None,
+    database: Url = None,
+    blobs: Blobs = None,
     verbose: Verbose = False,
 ) -> None:
     """Chat in the terminal. Where stdin is no terminal it takes one message a line, and ends with the input."""
     terminal.tell_log(verbose=verbose)
     agent = make_agent(model, tools, folder, max_file_bytes, strict=strict)
     _ = agent.exchange  # raises before anybody has written a word for nothing
-    raise typer.Exit(chatting.hold(agent, folder))
+    place = keeping.place(data, database, blobs, max_file_bytes, conversation)
+    raise typer.Exit(chatting.hold(agent, folder, place, conversation))
 
 
 @app.command(epilog=STATUSES)
@@ -106,8 +110,12 @@ def ask(
     model: Model = "inspector",
     tools: Tools = None,
     folder: Folder = None,
+    conversation: Which = keeping.NEW,
     strict: Strict = False,
     max_file_bytes: Most = MAX_FILE_BYTES,
+    data: Data = None,
+    database: Url = None,
+    blobs: Blobs = None,
     json: AsJson = False,
     verbose: Verbose = False,
 ) -> None:
@@ -118,7 +126,8 @@ def ask(
         raise WrongUsage("there is nothing to ask: say something, or give a file with --attach")
     try:
         agent = make_agent(model, tools, folder, max_file_bytes, strict=strict)
-        raise typer.Exit(watch(agent, text, files, json=json))
+        place = keeping.place(data, database, blobs, max_file_bytes, conversation)
+        raise typer.Exit(watch(agent, text, files, place, conversation, json=json))
     except ShowAndTellError as error:
         if json:
             print_json(ErrorEvent(type(error).__name__, str(error)))
@@ -126,21 +135,26 @@ def ask(
         raise
 
 
-def watch(agent: Agent, text: str, files: list[File], *, json: bool) -> int:
+def watch(agent: Agent, text: str, files: list[File], place: Place | None, which: str, *, json: bool) -> int:
     """Show one run; gives the exit status. Whatever interrupts it, the last line of JSON is a `finish`."""
-    run = agent.run(text if text.strip() else None, files=files)
     finished = False
+    runs: list[Run] = []
 
     def show(event: Event) -> None:
         nonlocal finished
         finished = isinstance(event, Finish)
         print_json(event)
 
+    async def go() -> int:
+        async with keeping.opened(agent, place, which) as conversation:
+            runs.append(agent.run(text if text.strip() else None, files=files, conversation=conversation))
+            return await chatting.watch(runs[0], show if json else terminal.Printer().event)
+
     try:
-        return asyncio.run(chatting.watch(run, show if json else terminal.Printer().event))
+        return asyncio.run(go())
     except (KeyboardInterrupt, SystemExit):
         if json and not finished:
-            print_json(Finish("incomplete", "cancelled", run.usage))
+            print_json(Finish("incomplete", "cancelled", *(run.usage for run in runs)))
         raise
 
 
@@ -162,7 +176,7 @@ def explain(
     paths: Annotated[list[Path], typer.Argument(help="a conversation file, or any files")],
     model: Model = "inspector",
     place: Annotated[
-        Place | None, typer.Option("--as", help="whether a tool (the default) or the user brings the files")
+        By | None, typer.Option("--as", help="whether a tool (the default) or the user brings the files")
     ] = None,
     strict: Strict = False,
     json: AsJson = False,
@@ -171,13 +185,13 @@ def explain(
     talk = given.conversation(paths)
     if talk is not None and place is not None:
         raise WrongUsage(f"{paths[0]} is a conversation, which says who brought its files: leave --as away")
-    files = given.brought_by_user if place is Place.user else given.brought_by_tool
+    files = given.brought_by_user if place is By.user else given.brought_by_tool
     found = explain_files(talk if talk is not None else files(paths), model=model, strict=strict)
     hint_at_conversations(paths)
     if json:
         typer.echo(msgspec.json.encode([receipt.record() for receipt in found]).decode())
         return
-    brought = None if talk is not None else f"from {'the user' if place is Place.user else 'a tool'}"
+    brought = None if talk is not None else f"from {'the user' if place is By.user else 'a tool'}"
     for line in terminal.receipts(found, model, brought):
         typer.echo(line)
 
@@ -214,6 +228,10 @@ def matrix(
     rows = table.matrix(all_overrides())
     typer.echo(table.to_json(rows) if json else table.markdown(rows))
     _ = markdown  # the plain form is Markdown, which reads well in a terminal, too
+
+
+for name, command in COMMANDS.items():
+    app.command(name)(command)
 
 
 def make_agent(model: str, tools: str | None, folder: Path | None, max_file_bytes: int, *, strict: bool) -> Agent:

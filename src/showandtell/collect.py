@@ -185,7 +185,7 @@ def walk_object(value: Any, depth: int, found: Findings) -> Node:
     if isinstance(value, Text):
         return read_words(value, found)
     if isinstance(value, PARTS):
-        return note(clean_part(value), found)
+        return note(clean_part(cast("Collected", value)), found)
     if isinstance(value, ToolResult):
         return walk_several(value.parts, depth, found)
     if type(value) in SCALARS:

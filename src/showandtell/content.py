@@ -14,10 +14,11 @@ from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, BinaryIO, Literal, TypeAlias
+from typing import Any, BinaryIO, Generic, Literal, TypeAlias
 from urllib.parse import urlsplit
 
 from msgspec import Struct
+from typing_extensions import TypeVar
 
 from showandtell.errors import BadFile
 
@@ -27,6 +28,8 @@ Audience: TypeAlias = Literal["both", "model", "user"]
 Stop: TypeAlias = Literal["end", "tool_calls", "length", "refusal", "cut", "cancelled", "limit", "error"]
 By: TypeAlias = Literal["user", "tool", "assistant", "url", "mcp"]
 
+#: So many files are shown again for the words of one message.
+MOST_RECALLED = 20
 URI_SCHEMES = frozenset({"https", "gs", "s3", "openai", "anthropic", "google", "xai", "mistral"})
 
 
@@ -54,8 +57,8 @@ class Reader:
 class File:
     """A file that somebody hands in: what it is said to be, not yet what it has been proved to be.
 
-    `number` is given only where an existing conversation has numbered it already; `within` is the folder that a path
-    may not leave, neither now nor when it is opened.
+    `number` and `date` (ISO 8601, a day) are given only where an existing conversation has them already; `within` is
+    the folder that a path may not leave, neither now nor when it is opened.
     """
 
     source: bytes | Path | Uri | Reader
@@ -64,6 +67,7 @@ class File:
     description: str | None = None
     number: int | None = None
     within: Path | None = None
+    date: str | None = None
 
     @classmethod
     def from_bytes(
@@ -222,14 +226,18 @@ class Text(Struct, frozen=True, tag="text"):
     audience: Audience = "both"
 
 
-class Json(Struct, frozen=True, tag="json"):
+#: What lies at a place of a JSON value: a stored file, and before ingest perhaps still a claim.
+Held = TypeVar("Held", default=File | Shown)
+
+
+class Json(Struct, Generic[Held], frozen=True, tag="json"):
     """A JSON value as text; where files lay in it, it holds null, and `files` names the place by JSON pointer.
 
     In a stored message every file is a `Shown`; a `File` is there only before ingest.
     """
 
     text: str
-    files: tuple[tuple[str, File | Shown], ...] = ()
+    files: tuple[tuple[str, Held], ...] = ()
 
 
 class Opaque(Struct, frozen=True, tag="opaque", forbid_unknown_fields=True):
@@ -256,10 +264,24 @@ class Approval(Struct, frozen=True, tag="approval", forbid_unknown_fields=True):
     reason: str = ""
 
 
-Part: TypeAlias = Text | Json | Shown | ToolCall | Opaque | Approval
+#: What a stored message is made of.
+Part: TypeAlias = Text | Json[Shown] | Shown | ToolCall | Opaque | Approval
+#: What a draft is made of: its files may be claims.
+Claimed: TypeAlias = Part | Json | File
 
 
-def is_approval(parts: Sequence[Part | File]) -> bool:
+class Reference(Struct, frozen=True):
+    """What a person's words point at: `words` as they stand in the text, and the `numbers` of the files they mean.
+
+    Where that isn't clear `numbers` is empty, and `readings` holds each thing that they may mean.
+    """
+
+    words: str
+    numbers: tuple[int, ...]
+    readings: tuple[tuple[int, ...], ...] = ()
+
+
+def is_approval(parts: Sequence[Claimed]) -> bool:
     """Whether a message of these parts only says yes or no to calls that wait, and so is no turn of its own."""
     return bool(parts) and all(isinstance(part, Approval) for part in parts)
 
@@ -269,7 +291,7 @@ class Draft:
     """A message before ingest, as a person, a tool or another library's history hands it in: its files are claims."""
 
     role: Role
-    parts: tuple[Part | File, ...] = ()
+    parts: tuple[Claimed, ...] = ()
     call_id: str | None = None
     tool: str | None = None
     is_error: bool = False
@@ -277,17 +299,33 @@ class Draft:
 
 
 class History(list[Draft]):
-    """A conversation before ingest: its messages in order, and its instructions (empty if none)."""
+    """A conversation before ingest: its messages in order, and its instructions (empty if none).
+
+    Where it has branches, `parents` gives the index of the message before each (None: there is none), and `head` that
+    of the last message of the branch that is talked on.
+    """
 
     instructions: str
 
-    def __init__(self, drafts: Iterable[Draft] = (), instructions: str = "") -> None:
+    def __init__(
+        self,
+        drafts: Iterable[Draft] = (),
+        instructions: str = "",
+        parents: Sequence[int | None] | None = None,
+        head: int | None = None,
+    ) -> None:
         super().__init__(drafts)
         self.instructions = instructions
+        self.parents = parents
+        self.head = head
 
 
 class Message(Struct, frozen=True):
-    """One stored message. `tool`, `call_id` and `is_error` belong to role tool, `stop` to role assistant."""
+    """One stored message. `tool`, `call_id` and `is_error` belong to role tool, `stop` to role assistant.
+
+    `parent_id` is the message before it, None for the first: two with one parent begin two branches. `references`
+    say what its words point at.
+    """
 
     id: str
     role: Role
@@ -296,6 +334,8 @@ class Message(Struct, frozen=True):
     tool: str | None = None
     is_error: bool = False
     stop: Stop | None = None
+    parent_id: str | None = None
+    references: tuple[Reference, ...] = ()
 
     @property
     def text(self) -> str:
@@ -315,5 +355,12 @@ class Message(Struct, frozen=True):
             if isinstance(part, Shown):
                 found.append(part)
             elif isinstance(part, Json):
-                found += [file for _, file in part.files if isinstance(file, Shown)]
+                found += [file for _, file in part.files]
         return tuple(found)
+
+    @property
+    def recalled(self) -> tuple[int, ...]:
+        """The files that its words point at and that it doesn't bring itself, each once, in order; at most 20."""
+        meant = [number for one in self.references for some in (one.numbers, *one.readings) for number in some]
+        own = {shown.number for shown in self.showings} if meant else set[int]()
+        return tuple(number for number in dict.fromkeys(meant) if number not in own)[:MOST_RECALLED]

@@ -5,9 +5,14 @@ ShowAndTellError
 │   ├── UnknownModel        no such provider, or not written as provider:model
 │   ├── MissingKey          no key for this provider in settings or environment
 │   ├── BadConversation     a conversation file that breaks its own rules
+│   ├── NotFound            no such conversation, message or file, or not yours: the words are the same
 │   ├── BadValue            a tool's return value that has no JSON (NaN, bytes of no known type)
 │   └── BadFile             one file: empty, torn, too large, not what it says, outside its folder
 ├── UnsupportedFile         refused: the model can't be shown these files (all of them are named)
+├── Busy                    somebody else is answering in this conversation
+├── StorageFailed           the database or the blobs' store does not answer: nothing of what was under way is stored
+│   ├── StorageFull         there is no space left
+│   └── LeaseLost           another process has taken this conversation over
 ├── FileChanged             a stored file vanished or changed between plan and send
 ├── CannotRender            a wire format met what it can't write: a defect of the plan, not of the input
 ├── ToolError               raised by a tool: its text reaches the model word for word
@@ -42,16 +47,23 @@ class BadConversation(BadInput):
     """A conversation whose records contradict each other."""
 
 
+class NotFound(BadInput):
+    """No such thing, or not yours: which of the two is nobody's business."""
+
+
 class BadValue(BadInput):
     """A Python value that can't be shown to a model."""
 
 
 class BadFile(BadInput):
-    """A file that can't be used: `name` of the file, the `problem`, and what to do about it."""
+    """A file that can't be used: `name` of the file, the `problem`, and what to do about it.
 
-    def __init__(self, name: str, problem: str, advice: str) -> None:
+    `passing`: it may be usable another time.
+    """
+
+    def __init__(self, name: str, problem: str, advice: str, *, passing: bool = False) -> None:
         super().__init__(f"{name} {problem}: {advice}")
-        self.name, self.problem, self.advice = name, problem, advice
+        self.name, self.problem, self.advice, self.passing = name, problem, advice, passing
 
 
 class UnsupportedFile(ShowAndTellError):
@@ -62,6 +74,22 @@ class UnsupportedFile(ShowAndTellError):
         listed = (f"{_listed([label for label, why in files if why == reason])}: {reason}" for reason in reasons)
         super().__init__(f"{model} can't be shown {'; '.join(listed)}")
         self.model, self.files = model, tuple(files)
+
+
+class Busy(ShowAndTellError):
+    """Another run is going on in this conversation; it can be tried again when that ends."""
+
+
+class StorageFailed(ShowAndTellError):
+    """What was to be stored is not: the text names the store, and says what to do."""
+
+
+class StorageFull(StorageFailed):
+    """No space is left."""
+
+
+class LeaseLost(StorageFailed):
+    """This run was held up for so long that another process has taken the conversation over."""
 
 
 class FileChanged(ShowAndTellError):

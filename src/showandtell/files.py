@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from contextlib import AbstractContextManager
 from hashlib import sha256
-from typing import Literal, Protocol, TypeAlias
+from pathlib import Path
+from typing import BinaryIO, Literal, Protocol, TypeAlias
 
 from msgspec import Struct
 
 from showandtell.content import By
 from showandtell.errors import BadInput
 
+#: So many files are named one by one in an error.
+MOST_LISTED = 30
 Kind: TypeAlias = Literal["image", "document", "audio", "video", "text", "other"]
+State: TypeAlias = Literal["ready", "quarantined", "deleted"]
 
 DOCUMENTS = frozenset(
     {
@@ -19,6 +24,9 @@ DOCUMENTS = frozenset(
         "application/msword",
         "application/vnd.ms-excel",
         "application/vnd.ms-powerpoint",
+        "application/vnd.oasis.opendocument.presentation",
+        "application/vnd.oasis.opendocument.spreadsheet",
+        "application/vnd.oasis.opendocument.text",
         "application/vnd.openxmlformats-officedocument.presentationml.presentation",
         "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
         "application/vnd.openxmlformats-officedocument.wordprocessingml.document",
@@ -46,7 +54,10 @@ def spoken(kind: str, number: int) -> str:
 
 
 class Facts(Struct, frozen=True):
-    """What is proved about some bytes: sha256 in hex, IANA type, size in bytes; pixels, pages, seconds if any."""
+    """What is proved about some bytes: sha256 in hex, IANA type, size in bytes; pixels, pages, seconds if any.
+
+    `frames` counts the pictures of a file that has more than one: an animation, or a TIFF of several pages.
+    """
 
     sha256: str
     media_type: str
@@ -54,6 +65,7 @@ class Facts(Struct, frozen=True):
     pixels: tuple[int, int] | None = None
     pages: int | None = None
     seconds: float | None = None
+    frames: int | None = None
 
     @property
     def kind(self) -> Kind:
@@ -106,6 +118,9 @@ class Origin(Struct, frozen=True):
 class Attachment(Struct, frozen=True):
     """A file of one conversation. Exactly one of `facts`, `address` and `problem` says what became of it.
 
+    `state`: ready; quarantined, where its bytes were found to be others; deleted, by a person. The last two have a
+    problem that says so, and keep their number and name.
+
     `corrected` holds what the file claimed to be where its bytes say otherwise. `date` is ISO 8601, a day.
     """
 
@@ -120,6 +135,7 @@ class Attachment(Struct, frozen=True):
     description: str | None = None
     corrected: str | None = None
     claimed: str | None = None
+    state: State = "ready"
 
     @property
     def media_type(self) -> str:
@@ -142,7 +158,8 @@ def find(attachments: Mapping[int, Attachment], number: int) -> Attachment:
     """The file of a number; raises `BadInput` that lists what there is."""
     found = attachments.get(number)
     if found is None:
-        there = ", ".join(one.label for one in tuple(attachments.values())) or "none"
+        labels = [one.label for one in tuple(attachments.values())]
+        there = ", ".join(labels if len(labels) <= MOST_LISTED else [*labels[:3], "…", *labels[-3:]]) or "none"
         raise BadInput(f"this conversation has no file {number}; it has: {there}")
     return found
 
@@ -159,7 +176,10 @@ class Want(Struct, frozen=True):
 
 
 class Variant(Struct, frozen=True):
-    """What a conversion gave: files, or text; `scale` is below 1 where pixels were lost.
+    """What a conversion gave: files, or text; `scale` is below 1 where pixels were lost, above where it was enlarged.
+
+    `pages` are the pages that it shows, `times` the seconds of its frames, `total` the pages or seconds of the
+    original; `cut` says that the end of a text or a sound is missing.
 
     Of an upload it is `file_id`, of a link `url`: both live until `expires`, in epoch seconds of our own clock, where
     that is known. Whoever plans forgets what has expired before; the plan itself looks at no clock.
@@ -171,6 +191,10 @@ class Variant(Struct, frozen=True):
     scale: float = 1.0
     url: str | None = None
     expires: float | None = None
+    pages: tuple[int, ...] = ()
+    times: tuple[float, ...] = ()
+    total: float | None = None
+    cut: bool = False
 
 
 class Link(Struct, frozen=True):
@@ -186,17 +210,18 @@ def rejections(file: Facts | Address, at: str) -> tuple[Want, Want]:
 
 
 class Failed(Struct, frozen=True):
-    """A conversion that didn't work, or a provider's rejection, and how we know."""
+    """A conversion that didn't work, or a provider's rejection, and how we know. `passing`: a next run may try anew."""
 
     reason: str
     evidence: str = ""
+    passing: bool = False
 
 
 Known: TypeAlias = Mapping[Want, Variant | Failed]
 
 
 class Blobs(Protocol):
-    """Where proved bytes are read. Both raise `FileChanged` when they are no longer what `of` says."""
+    """Where proved bytes are read. Reading raises `FileChanged` when they are no longer what `of` says."""
 
     def chunks(self, of: Facts, size: int) -> Iterator[memoryview]:
         """Give the bytes in pieces of `size` (the last may be shorter), each valid until the next is asked for."""
@@ -204,4 +229,16 @@ class Blobs(Protocol):
 
     def read(self, of: Facts) -> bytes:
         """Give the bytes at once."""
+        ...
+
+    def open(self, of: Facts) -> BinaryIO:
+        """Open the bytes for reading."""
+        ...
+
+    def local(self, of: Facts) -> AbstractContextManager[Path]:
+        """Lend a path with the bytes, for decoders and programs that want one."""
+        ...
+
+    def check(self, of: Facts) -> str | None:
+        """What is wrong with the stored bytes, in words that follow a name; None where they are what they were."""
         ...

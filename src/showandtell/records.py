@@ -6,10 +6,11 @@ is shown again by its `number` alone. Documented in docs/conversation.md.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
+import datetime as dt
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Annotated, Any, cast
+from typing import Annotated, Any, NoReturn, cast
 
 import msgspec
 import pybase64
@@ -17,30 +18,40 @@ import pybase64
 from showandtell.content import (
     Approval,
     Audience,
+    Claimed,
     Draft,
     File,
     History,
     Json,
+    Message,
     Opaque,
     Part,
+    Reader,
     Role,
+    Selection,
     Shown,
     Stop,
     Text,
     ToolCall,
     is_approval,
 )
-from showandtell.errors import BadConversation, BadInput
+from showandtell.errors import BadConversation, BadFile, BadInput
 
 VERSION = 1
 MOST_NUMBER = 1_000_000_000
 #: As deep as a tool's result may be; no honest value comes near it.
 DEEPEST = 100
-SOURCES = ("path", "data", "uri")
+SOURCES = ("path", "data", "uri", "problem")
+#: The most letters that a problem may have.
+MOST_PROBLEM = 2000
 
 
 class FileRecord(msgspec.Struct, tag="file", forbid_unknown_fields=True, omit_defaults=True):
-    """A file: exactly one of path, data and uri; or only the number of one that was shown before."""
+    """A file: exactly one of path, data, uri and problem; or only the number of one that was shown before.
+
+    `problem` says why there are no bytes. `view` is the part that is shown again, where it isn't all. `date` is the
+    day on which it came.
+    """
 
     path: str | None = None
     data: str | None = None
@@ -49,6 +60,9 @@ class FileRecord(msgspec.Struct, tag="file", forbid_unknown_fields=True, omit_de
     name: str | None = None
     description: str | None = None
     number: Annotated[int, msgspec.Meta(ge=1, le=MOST_NUMBER)] | None = None
+    date: dt.date | None = None
+    problem: Annotated[str, msgspec.Meta(min_length=1, max_length=MOST_PROBLEM)] | None = None
+    view: Selection | None = None
 
 
 class TextRecord(msgspec.Struct, tag="text", forbid_unknown_fields=True, omit_defaults=True):
@@ -78,7 +92,10 @@ PartRecord = TextRecord | FileRecord | JsonRecord | CallRecord | Opaque | Approv
 
 
 class MessageRecord(msgspec.Struct, forbid_unknown_fields=True, omit_defaults=True):
-    """One message; `call_id`, `tool` and `is_error` belong to role tool, `stop` to role assistant."""
+    """One message; `call_id`, `tool` and `is_error` belong to role tool, `stop` to role assistant.
+
+    `parent` is the index of the message before it where that is not the one above (-1: there is none).
+    """
 
     role: Role
     parts: list[PartRecord]
@@ -86,14 +103,16 @@ class MessageRecord(msgspec.Struct, forbid_unknown_fields=True, omit_defaults=Tr
     tool: str | None = None
     is_error: bool = False
     stop: Stop | None = None
+    parent: Annotated[int, msgspec.Meta(ge=-1)] | None = None
 
 
 class ConversationRecord(msgspec.Struct, forbid_unknown_fields=True, omit_defaults=True):
-    """The whole file."""
+    """The whole file. `head` is the index of the message that the talk goes on behind, where that is not the last."""
 
     version: int
     messages: list[MessageRecord]
     instructions: str = ""
+    head: Annotated[int, msgspec.Meta(ge=-1)] | None = None
 
 
 def load(path: str | Path) -> History:
@@ -116,8 +135,19 @@ def parse(data: bytes, folder: Path, name: str = "the conversation") -> History:
         raise BadConversation(f"{name} is no conversation file: {error}") from error
     if record.version != VERSION:
         raise BadConversation(f"{name} has version {record.version}; this program reads version {VERSION}")
-    drafts = (_draft(message, index, folder) for index, message in enumerate(record.messages))
-    return History(drafts, record.instructions)
+    drafts = [_draft(message, index, folder) for index, message in enumerate(record.messages)]
+    parents = [_parent(message, index) for index, message in enumerate(record.messages)]
+    if record.head is not None and record.head >= len(drafts):
+        raise BadConversation(f"head is {record.head}, and there are {len(drafts)} messages")
+    return History(drafts, record.instructions, parents, record.head)
+
+
+def _parent(record: MessageRecord, index: int) -> int | None:
+    """The index of the message before one."""
+    if record.parent is not None and record.parent >= index:
+        raise BadConversation(f"messages[{index}]: its parent {record.parent} doesn't stand above it")
+    parent = index - 1 if record.parent is None else record.parent
+    return None if parent < 0 else parent
 
 
 def _draft(record: MessageRecord, index: int, folder: Path) -> Draft:
@@ -131,7 +161,7 @@ def _draft(record: MessageRecord, index: int, folder: Path) -> Draft:
     return Draft(record.role, parts, record.call_id, record.tool, record.is_error, record.stop)
 
 
-def _part(record: PartRecord, folder: Path) -> Part | File:
+def _part(record: PartRecord, folder: Path) -> Claimed:
     match record:
         case TextRecord():
             return Text(record.text, record.audience)
@@ -188,16 +218,29 @@ def _is_null(value: Any, pointer: str) -> bool:
 
 def _arguments(raw: msgspec.Raw) -> str:
     value = _value(raw)
-    return value if isinstance(value, str) else bytes(raw).decode()
+    return value if isinstance(value, str) else msgspec.json.format(bytes(raw).decode(), indent=-1)
 
 
 def _file(record: FileRecord, folder: Path) -> File | Shown:
     given = [source for source in SOURCES if getattr(record, source) is not None]
     if not given and record.number is not None:
-        return Shown(record.number, "")
+        return Shown(record.number, "", _view(record.view))
     if len(given) != 1:
-        raise BadInput(f"a file needs one of path, data and uri, not {' and '.join(given) or 'none'}")
+        raise BadInput(f"a file needs one of path, data, uri and problem, not {' and '.join(given) or 'none'}")
+    if record.view is not None:
+        raise BadInput(f"{record.name or 'a file'} has a view where it is new: give view beside a number alone")
     return _source(record, folder)
+
+
+def _view(view: Selection | None) -> Selection | None:
+    """A view that there can be: pages count from 1, and a crop has an inside."""
+    if view is not None and view.pages is not None and (not view.pages or min(view.pages) < 1):
+        raise BadInput(f"a view of the pages {[*view.pages]} shows nothing: pages count from 1")
+    if view is not None and view.crop is not None:
+        left, top, right, bottom = view.crop
+        if not (0 <= left < right and 0 <= top < bottom):
+            raise BadInput(f"a view of the crop {[*view.crop]} shows nothing: give left, top, right, bottom in pixels")
+    return view
 
 
 def _source(record: FileRecord, folder: Path) -> File:
@@ -205,6 +248,8 @@ def _source(record: FileRecord, folder: Path) -> File:
         file = File.from_path(record.path, within=folder)
     elif record.uri is not None:
         file = File.from_uri(record.uri, record.media_type)
+    elif record.problem is not None:
+        file = File(Reader(Broken(record.problem), 0))
     else:
         try:
             file = File(pybase64.b64decode(record.data or "", validate=True))
@@ -216,14 +261,107 @@ def _source(record: FileRecord, folder: Path) -> File:
         name=record.name or file.name,
         description=record.description,
         number=record.number,
+        date=record.date and record.date.isoformat(),
     )
 
 
-def check(messages: Sequence[Draft]) -> None:
-    """Raise `BadConversation` where calls and results don't answer each other one to one, or stand in a wrong role."""
+@dataclass(frozen=True, slots=True)
+class Broken:
+    """Stands for bytes that aren't there; to open it raises `BadFile` with the problem."""
+
+    problem: str
+
+    def __call__(self) -> NoReturn:
+        """Say why there is nothing to open."""
+        what, _, advice = self.problem.rpartition(": ")
+        raise BadFile("", what or self.problem, advice if what else "hand it in again")
+
+
+def problem_of(file: File) -> str | None:
+    """The problem that a record gives in place of a file's bytes, word for word."""
+    opening = file.source.open if isinstance(file.source, Reader) else None
+    return opening.problem if isinstance(opening, Broken) else None
+
+
+def dump(messages: Sequence[Message], file: Callable[[int], FileRecord], head: str | None = None) -> bytes:
+    """A stored conversation as a conversation file. `file` gives the record of each file, once, at its first showing.
+
+    `head` is the id of the message that the talk goes on behind.
+    """
+    places = {message.id: index for index, message in enumerate(messages)}
+    writing = _Writing(file)
+    records: list[MessageRecord] = []
+    for index, one in enumerate(messages):
+        parent = places[one.parent_id] if one.parent_id is not None else -1
+        parts = [writing.part(part) for part in one.parts]
+        above = None if parent == index - 1 else parent
+        records.append(MessageRecord(one.role, parts, one.call_id, one.tool, one.is_error, one.stop, above))
+    last = places[head] if head is not None else -1
+    record = ConversationRecord(VERSION, records, head=None if last == len(records) - 1 else last)
+    return msgspec.json.format(msgspec.json.encode(record), indent=2)
+
+
+class _Writing:
+    """Parts as records; it knows which files were shown before."""
+
+    def __init__(self, file: Callable[[int], FileRecord]) -> None:
+        self._file = file
+        self._told: set[int] = set()
+
+    def part(self, part: Part) -> PartRecord:
+        match part:
+            case Text():
+                return TextRecord(part.text, part.audience)
+            case Json():
+                files = {pointer: self._shown(shown) for pointer, shown in part.files}
+                return JsonRecord(msgspec.Raw(part.text.encode()), files)
+            case Shown():
+                return self._shown(part)
+            case ToolCall():
+                return CallRecord(part.call_id, part.tool, _raw(part.arguments), part.opaque)
+            case Opaque() | Approval():
+                return part
+
+    def _shown(self, shown: Shown) -> FileRecord:
+        if shown.number in self._told:
+            return FileRecord(number=shown.number, view=shown.view)
+        self._told.add(shown.number)
+        return msgspec.structs.replace(self._file(shown.number), view=shown.view)
+
+
+def _raw(arguments: str) -> msgspec.Raw:
+    """A call's arguments as they are written: an object where no space is lost by it, else the own text."""
+    try:
+        is_object = isinstance(msgspec.json.decode(arguments), dict)
+        is_object = is_object and msgspec.json.format(arguments, indent=-1) == arguments
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
+        is_object = False
+    return msgspec.Raw(arguments.encode() if is_object else msgspec.json.encode(arguments))
+
+
+def check(messages: Sequence[Draft], *, strict: bool = True) -> None:
+    """Raise `BadConversation` where calls and results don't answer each other one to one, or stand in a wrong role.
+
+    Each branch is looked at alone. What is not `strict` may be as a run left it: the last calls of a branch without
+    results, and ids used again once they are answered.
+    """
+    parents = messages.parents if isinstance(messages, History) else None
+    if parents is None:
+        _check_branch(list(enumerate(messages)), strict=strict)
+        return
+    for last in sorted(set(range(len(messages))).difference(one for one in parents if one is not None)):
+        path: list[int] = []
+        here: int | None = last
+        while here is not None:
+            path.append(here)
+            here = parents[here]
+        _check_branch([(index, messages[index]) for index in reversed(path)], strict=strict)
+
+
+def _check_branch(messages: Iterable[tuple[int, Draft]], *, strict: bool) -> None:
     open_calls: dict[str, int] = {}
     seen: set[str] = set()
-    for index, draft in enumerate(messages):
+    for index, draft in messages:
         if is_approval(draft.parts):
             continue
         if draft.role == "tool":
@@ -233,11 +371,12 @@ def check(messages: Sequence[Draft]) -> None:
         for call in (part for part in draft.parts if isinstance(part, ToolCall)):
             if draft.role != "assistant":
                 raise BadConversation(f"messages[{index}]: a tool call stands in role {draft.role}, not assistant")
-            if call.call_id in seen:
+            if call.call_id in (seen if strict else open_calls):
                 raise BadConversation(f"messages[{index}]: call_id {call.call_id!r} is used twice")
             seen.add(call.call_id)
             open_calls[call.call_id] = index
-    _all_closed(open_calls)
+    if strict:
+        _all_closed(open_calls)
 
 
 def _answer(draft: Draft, index: int, open_calls: dict[str, int]) -> None:

@@ -102,7 +102,7 @@ def plan_now(conversation: MemoryConversation, target: Target, policy: Policy) -
     known: Known = conversation.known()
     while (now := plan(conversation.view(), target, known, policy)).wants:
         known = {**known, **load_now(now.wants, conversation.shelf)}
-        conversation.learn(known)
+        conversation.remember(known)
     return now
 
 

@@ -1,4 +1,4 @@
-"""Where a person's own settings lie, and what they say: the verdicts of eye tests, which stand before the table's."""
+"""Where a person's own settings and data lie, and what the settings say: the verdicts of eye tests."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from showandtell.capabilities.resolve import resolve
 from showandtell.errors import BadInput
 
 VARIABLE = "SHOWANDTELL_OVERRIDES"
+DATA = "SHOWANDTELL_DATA"
 NAME = "overrides.json"
 
 
@@ -32,6 +33,17 @@ def config_folder(environ: Mapping[str, str], platform: str = sys.platform) -> P
     home = Path(environ["HOME"]) if environ.get("HOME") else Path.home()
     settings = home / "Library" / "Application Support" if platform == "darwin" else home / ".config"
     return settings / "showandtell"
+
+
+def data_folder(environ: Mapping[str, str] = os.environ, platform: str = sys.platform) -> Path:
+    """Where conversations are kept: `$SHOWANDTELL_DATA`, `$XDG_DATA_HOME/showandtell`, or the platform's own place."""
+    if named := environ.get(DATA, "").strip():
+        return Path(named).expanduser()
+    if (xdg := environ.get("XDG_DATA_HOME", "").strip()) and Path(xdg).is_absolute():
+        return Path(xdg) / "showandtell"
+    home = Path(environ["HOME"]) if environ.get("HOME") else Path.home()
+    data = home / "Library" / "Application Support" if platform == "darwin" else home / ".local" / "share"
+    return data / "showandtell"
 
 
 def user_overrides(model: str, environ: Mapping[str, str] = os.environ) -> tuple[Cell, ...]:

@@ -138,10 +138,11 @@ def delivery_line(record: Mapping[str, Any]) -> str:
 def listing(text: str) -> list[str]:
     """What `list_files` said, a line for each file; a tool of that name that says something else has none."""
     try:
-        files = msgspec.json.decode(text, type=list[Listed])
+        listed, _, more = text.partition("\n")
+        files = msgspec.json.decode(listed, type=list[Listed])
     except msgspec.DecodeError:
         return []
-    return [file.line() for file in files] or ["there are no files"]
+    return [*(file.line() for file in files), *more.splitlines()] or ["there are no files"]
 
 
 class Listed(msgspec.Struct):

@@ -13,12 +13,12 @@ from urllib.parse import unquote_to_bytes, urlsplit
 import msgspec
 import pybase64
 
-from showandtell.content import Draft, File, History, Opaque, Part, Stop, Text, ToolCall
+from showandtell.content import Claimed, Draft, File, History, Opaque, Stop, Text, ToolCall
 from showandtell.errors import BadConversation, BadFile, BadInput
 from showandtell.media.claims import read_claim, respell
 
 Item: TypeAlias = dict[str, Any]
-Parts: TypeAlias = list[Part | File]
+Parts: TypeAlias = list[Claimed]
 
 
 @dataclass(slots=True)

@@ -15,7 +15,7 @@ from msgspec import structs
 from showandtell.agent.decide import Limits
 from showandtell.agent.loop import Loop, Memory, last_text
 from showandtell.agent.tools import Tool, by_name
-from showandtell.agent.uploading import Sharing, Sign, drop_uploads
+from showandtell.agent.uploading import Sharing, Sign, Transcribe, drop_uploads
 from showandtell.attachments.shelf import MAX_FILE_BYTES, Shelf
 from showandtell.capabilities.cells import Cell, Target
 from showandtell.collect import collect
@@ -49,6 +49,7 @@ class Agent:
 
     Files go into requests as bytes. `uploads` lets large ones go to the provider's store once, and by id from then on;
     `links` (a function from a file's facts to a URL) lets the provider fetch them: both leave data with others.
+    `transcribe` (a function from a path to words) writes down sounds and films for models that can't hear.
     """
 
     def __init__(
@@ -70,6 +71,7 @@ class Agent:
         patience: Patience | None = None,
         uploads: bool = False,
         links: Sign | None = None,
+        transcribe: Transcribe | None = None,
         expected_steps: int = 5,
         strict: bool = False,
         focus: int | None = None,
@@ -98,15 +100,9 @@ class Agent:
         )
         self.limits = bound(self.tools, max_steps, max_tokens_in_all, max_seconds)
         self.patience = patience or Patience()
-        self.policy = Policy(
-            strict=strict,
-            focus=focus,
-            cache=True,
-            uploads=uploads,
-            links=links is not None,
-            expected_steps=expected_steps,
-        )
-        self.sharing, self.max_file_bytes = Sharing(links), max_file_bytes
+        can_view = "view_file" in self.tools
+        self.policy = Policy(strict, focus, True, uploads, links is not None, expected_steps, can_view)
+        self.sharing, self.max_file_bytes = Sharing(links, transcribe=transcribe), max_file_bytes
         self._exchange = exchange
         # A closure, so that no key stands in the agent's own fields.
         self._connect = lambda: reach(self.target, client, base_url, api_key, headers, transport=self.transport)
@@ -321,7 +317,9 @@ def bound(tools: Mapping[str, Tool], steps: int, tokens: int | None, seconds: fl
         raise BadInput("max_steps must be at least 1: it counts model calls")
     if (tokens is not None and tokens < 1) or (seconds is not None and not seconds > 0):
         raise BadInput("max_tokens_in_all and max_seconds must be more than 0, or None for no bound")
-    return Limits(steps, frozenset(tool.name for tool in tools.values() if tool.approval), tokens, seconds)
+    approval = frozenset(tool.name for tool in tools.values() if tool.approval)
+    idempotent = frozenset(tool.name for tool in tools.values() if tool.idempotent)
+    return Limits(steps, approval, tokens, seconds, idempotent)
 
 
 def aim(target: Target, client: object) -> Target:

@@ -1,4 +1,4 @@
-"""Tools that come with the library: `read_file` of one folder, `chart`, `view_file` and `list_files`."""
+"""Tools that come with the library: `read_file` of one folder, `chart`, and those that look back at files."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from showandtell.agent.context import Context
+from showandtell.agent.documents import get_document, list_files, view_file
 from showandtell.agent.tools import Tool, as_tool
 from showandtell.collect import ToolResult
-from showandtell.content import File, Shown
+from showandtell.content import File
 from showandtell.errors import BadFile, ToolError
 from showandtell.files import kind_of
 from showandtell.media import gate
@@ -100,27 +100,6 @@ def chart(title: str, values: list[float], labels: list[str] | None = None) -> T
     return ToolResult(f"The chart {title!r}:", File.from_bytes(picture, "image/png", "chart.png"), spread)
 
 
-def view_file(number: int, context: Context) -> Shown:
-    """Show a file of this conversation again, by its number ("image 5" is number 5)."""
-    return context.files.show(number)
-
-
-def list_files(context: Context) -> list[dict[str, object]]:
-    """List the files of this conversation: number, kind, name, type, size and who brought each."""
-    return [
-        {
-            "number": file.number,
-            "kind": file.kind,
-            "name": file.name,
-            "media_type": file.media_type,
-            "size": file.facts.size if file.facts else None,
-            "origin": str(file.origin),
-            **({"problem": file.problem} if file.problem else {}),
-        }
-        for file in context.files
-    ]
-
-
 def names_in(folder: Path) -> list[str]:
     """The files that lie directly in a folder and that `read_file` of it serves."""
     root = folder.resolve()
@@ -129,4 +108,4 @@ def names_in(folder: Path) -> list[str]:
 
 def builtin_tools(folder: str | Path) -> list[Callable[..., Any] | Tool]:
     """All of them, with `read_file` serving this folder and nothing else."""
-    return [read_file_in(folder), chart, view_file, list_files]
+    return [read_file_in(folder), chart, view_file, get_document, list_files]

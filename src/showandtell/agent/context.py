@@ -2,21 +2,38 @@
 
 from __future__ import annotations
 
+import asyncio
 import threading
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Awaitable, Callable, Iterator, Mapping
 from dataclasses import dataclass, field
+from typing import TypeAlias
 
+from showandtell.agent.doors import Conversation
+from showandtell.agent.whole import whole
 from showandtell.content import File, Shown
+from showandtell.errors import BadInput
 from showandtell.events.types import ToolProgress
-from showandtell.files import Attachment, find
+from showandtell.files import Attachment, Facts, Failed, Variant, Want, find
+
+Convert: TypeAlias = Callable[[Want], Awaitable[Variant | Failed]]
+
+#: The recipe that gives the words of a kind of file; pictures have none.
+RECIPES = {"document": "text", "text": "text", "other": "text", "audio": "transcript", "video": "transcript"}
+
+
+async def keep_as_is(_want: Want) -> Failed:
+    """What files answer that belong to no conversation which converts."""
+    return Failed("it can't be converted here: read its bytes")
 
 
 @dataclass(frozen=True, slots=True)
 class Files:
-    """The files of one conversation, and of no other."""
+    """The files of one conversation, and of no other. `running` is the event loop of its run."""
 
     attachments: Mapping[int, Attachment]
     read: Callable[[int], File]
+    convert: Convert = keep_as_is
+    running: asyncio.AbstractEventLoop | None = None
 
     def __iter__(self) -> Iterator[Attachment]:
         return iter(tuple(self.attachments.values()))  # a tool's thread reads while other results are numbered
@@ -28,6 +45,69 @@ class Files:
     def show(self, number: int) -> Shown:
         """A showing to return from a tool: the model sees that file again, under its own number."""
         return Shown(number, find(self.attachments, number).id)
+
+    async def text(self, number: int) -> str:
+        """The words of a file, at most 200,000 characters: of a PDF its text layer, of sound and film a transcript.
+
+        They are made once for each conversation. Raises `BadInput` that says why there are none.
+        """
+        file = find(self.attachments, number)
+        facts = stored(file)
+        recipe = RECIPES.get(file.kind)
+        if recipe is None:
+            raise BadInput(f"{called(file)} is {file.media_type} and has no text")
+        found = await self.convert(Want(facts.sha256, recipe))
+        if isinstance(found, Failed):
+            raise BadInput(f"{called(file)} has no text that can be read: {found.reason}")
+        return found.text or ""
+
+    def text_now(self, number: int) -> str:
+        """The same for a tool that is no async function: its thread waits. Raises `BadInput` in an event loop."""
+        if runs_here():
+            raise BadInput("text_now waits, and would hold up the event loop: write `await files.text(number)`")
+        if self.running is None:
+            return asyncio.run(self.text(number))
+        return asyncio.run_coroutine_threadsafe(self.text(number), self.running).result()
+
+
+def runs_here() -> bool:
+    """Whether an event loop runs in this thread."""
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return False
+    return True
+
+
+def called(file: Attachment) -> str:
+    """A file by label and name: document 3 (report.pdf)."""
+    return f"{file.label} ({file.name})" if file.name else file.label
+
+
+def check_problem(file: Attachment) -> None:
+    """Raise `BadInput` for a file that failed, was found damaged, or was deleted."""
+    if file.problem is not None:
+        raise BadInput(f"{called(file)} can't be used: {file.problem}")
+
+
+def stored(file: Attachment) -> Facts:
+    """What is proved of a file's bytes; raises `BadInput` where they can't be used, or are not here."""
+    check_problem(file)
+    if file.facts is None:
+        raise BadInput(f"{called(file)} is an address: its bytes are not here")
+    return file.facts
+
+
+async def convert_once(conversation: Conversation, want: Want) -> Variant | Failed:
+    """A conversion as the conversation knows it; else it is made now, and kept."""
+    found = conversation.known().get(want)
+    if found is None:
+        news = await conversation.load([want])
+        cancelled, _ = await whole(conversation.learn(news))
+        if cancelled is not None:
+            raise cancelled
+        found = news[want]
+    return found
 
 
 @dataclass(frozen=True, slots=True)

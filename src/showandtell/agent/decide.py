@@ -15,13 +15,14 @@ from showandtell.events.types import Status
 class Limits(Struct, frozen=True):
     """What bounds a run: `max_steps` model calls, `tokens` in all (those of the step that passes it included), seconds.
 
-    `approval` are the tools that need a person's yes.
+    `approval` are the tools that need a person's yes, `idempotent` those that may run twice.
     """
 
     max_steps: int = 20
     approval: frozenset[str] = frozenset()
     tokens: int | None = None
     seconds: float | None = None
+    idempotent: frozenset[str] = frozenset()
 
 
 class AskModel(Struct, frozen=True):
@@ -62,6 +63,10 @@ Next: TypeAlias = AskModel | RunTools | Close | Wait | Over
 
 LIMIT = "limit reached: the run may make no further step, so this call was not run"
 BUDGET = "limit reached: the run has used up its tokens, so this call was not run"
+UNKNOWN = (
+    "unknown outcome: the program ended while this call ran, so nobody knows whether it did its work; it was not run"
+    " again. Look before you call it anew"
+)
 #: The most calls of one step that run; no honest model makes so many.
 MOST_CALLS = 128
 TOO_MANY = f"too many calls in one step: only the first {MOST_CALLS} were run"
@@ -102,6 +107,8 @@ def decide(view: View, limits: Limits, tokens: int = 0) -> Next:
         return Close(beyond, TOO_MANY)
     is_spent = limits.tokens is not None and tokens >= limits.tokens
     if unanswered:
+        if lost := tuple(one for one in unanswered if one.call_id in view.begun and one.tool not in limits.idempotent):
+            return Close(lost, UNKNOWN)
         return Close(unanswered, BUDGET) if is_spent else _open(unanswered, steps, limits, since.answers)
     if not calls:
         return Over("complete") if says_something(last) else Over("incomplete", "empty")
@@ -148,3 +155,10 @@ def _since(view: View) -> _Since:
                     if isinstance(part, Approval):
                         since.answers.setdefault(part.call_id, part)
     return since
+
+
+def choice(wanted: str, ask: AskModel) -> str:
+    """The tool choice of a step: what is forced is forced once, for else the tool would run until the steps are out."""
+    if ask.forbid_tools:
+        return "none"
+    return wanted if ask.step == 1 or wanted == "none" else "auto"

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Protocol
 
-from showandtell.content import Draft, File, Message
+from showandtell.content import Draft, File, Message, ToolCall
 from showandtell.delivery.values import Receipt, View
-from showandtell.files import Attachment, Blobs, Known, Proved, Want
+from showandtell.events.types import Usage
+from showandtell.files import Attachment, Blobs, Facts, Known, Proved, Want
 
 
 class Conversation(Protocol):
@@ -54,18 +55,28 @@ class Conversation(Protocol):
         """Store and prove a draft's files; nothing is numbered yet."""
         ...
 
-    def record(self, draft: Draft, proved: Sequence[Proved], receipts: Sequence[Receipt] = ()) -> Message:
-        """Number a draft's files and store its message, with what the model was given for it."""
+    async def record(
+        self, draft: Draft, proved: Sequence[Proved], receipts: Sequence[Receipt] = (), usage: Usage | None = None
+    ) -> Message:
+        """Number a draft's files and store its message; a step's with what the model was given, and what it took."""
+        ...
+
+    async def begin(self, calls: Sequence[ToolCall]) -> None:
+        """Store that these calls are about to run: until their results are stored, nobody knows whether they did."""
+        ...
+
+    async def check(self, files: Collection[Facts]) -> Mapping[Facts, str]:
+        """The stored files that are no longer what they were, each with what is wrong in words."""
         ...
 
     async def load(self, wants: Iterable[Want]) -> Known:
         """Convert what a plan wants."""
         ...
 
-    def learn(self, news: Known) -> None:
+    async def learn(self, news: Known) -> None:
         """Keep what was learnt."""
         ...
 
-    def forget(self, wants: Iterable[Want]) -> None:
+    async def forget(self, wants: Iterable[Want]) -> None:
         """Drop what was learnt and holds no more: an upload that expired, or was deleted."""
         ...

@@ -7,24 +7,26 @@ import threading
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any, TypeAlias
 
 import msgspec
 
-from showandtell.agent.context import Context, Files
-from showandtell.agent.decide import AskModel, Close, Limits, Over, RunTools, Wait, decide
+from showandtell.agent.context import Context, Files, convert_once
+from showandtell.agent.decide import UNKNOWN, AskModel, Close, Limits, Over, RunTools, Wait, choice, decide
 from showandtell.agent.doors import Conversation
 from showandtell.agent.execute import execute, failed, redact
 from showandtell.agent.heal import is_about_files, listed, named_by, note, sent, unaccepted
 from showandtell.agent.tools import Tool
 from showandtell.agent.uploading import Loader, Sharing, by_bytes, forget_expired, forget_failed, replace_gone
+from showandtell.agent.whole import uncut, whole
 from showandtell.capabilities.cells import Target
 from showandtell.collect import result_draft
 from showandtell.content import Draft, File, Json, Message, Stop, Text, ToolCall, is_approval
-from showandtell.delivery.plan import prepare, refuse
+from showandtell.delivery.plan import prepare, read_by, refuse
 from showandtell.delivery.settled import Kept, Settled
 from showandtell.delivery.values import Plan, Policy, Receipt
-from showandtell.errors import ProviderError, RejectedFiles, ShowAndTellError, UnsupportedFile
+from showandtell.errors import ProviderError, RejectedFiles, ShowAndTellError, StorageFailed, UnsupportedFile
 from showandtell.events.fold import CallIds, Fold
 from showandtell.events.types import (
     ApprovalNeeded,
@@ -79,7 +81,8 @@ class Loop:
 
     `drain` waits, after each read of the network, until whoever watches has taken most of them.
 
-    `messages` and `files` are what this run has stored, `told` the receipts as of its last step.
+    `messages` and `files` are what this run has stored, `told` the receipts as of its last step, `lost` the calls that
+    another run began and never ended.
     """
 
     conversation: Conversation
@@ -102,44 +105,48 @@ class Loop:
     metadata: dict[str, object] = field(default_factory=dict[str, object])
     numbers: set[int] = field(default_factory=set[int])
     call_ids: set[str] = field(default_factory=set[str])
+    lost: frozenset[str] = frozenset()
 
     async def run(self, drafts: Sequence[Draft]) -> None:
         """Store what is said, then go on until nothing is left to do. The last event is always a `Finish`."""
         over = Over("error")
         try:
-            self.look_back()
+            await self.look_back()
             for draft in drafts:
                 if not is_approval(draft.parts):
                     await self.settle_calls(answered=any(is_approval(one.parts) for one in drafts))
-                self.store(draft, await self.conversation.prove(draft))
+                await self.store(draft, await self.conversation.prove(draft))
             over = await self.steps_in_time()
         except asyncio.CancelledError:
             over = Over("incomplete", "cancelled")
-            self.close(CANCELLED)
+            await self.close(CANCELLED)
             raise
         except UnsupportedFile as error:
-            over = self.fail(error, Over("refused", "file"))
+            over = await self.fail(error, Over("refused", "file"))
         except ShowAndTellError as error:
-            over = self.fail(error, Over("error", error.text if isinstance(error, ProviderError) else str(error)))
+            over = await self.fail(error, Over("error", error.text if isinstance(error, ProviderError) else str(error)))
         except Exception as error:
-            over = self.fail(error, Over("error", type(error).__name__))
+            over = await self.fail(error, Over("error", type(error).__name__))
             raise
         finally:
             self.emit(Finish(over.status, over.reason, self.usage))
 
-    def look_back(self) -> None:
+    async def look_back(self) -> None:
         """What the conversation holds as the run begins: looked at once, and kept up to date from then on."""
         self.told = dict(self.conversation.receipts)
         self.numbers = set(self.conversation.attachments)
-        forget_failed(self.conversation)
-        self.call_ids = {call.call_id for message in self.conversation.view().messages for call in message.calls}
+        await forget_failed(self.conversation)
+        view = self.conversation.view()
+        self.lost = view.begun
+        self.call_ids = {call.call_id for message in view.messages for call in message.calls}
 
-    def fail(self, error: Exception, over: Over) -> Over:
-        """Tell an error, and close what it left open."""
+    async def fail(self, error: Exception, over: Over) -> Over:
+        """Tell an error, and close what it left open, where it can still be stored."""
         self.error = error
         told = str(error) if isinstance(error, ShowAndTellError) else "the program itself failed"
         self.emit(ErrorEvent(type(error).__name__, told))
-        self.close(f"the run ended with an error, so this call was not run: {type(error).__name__}")
+        if not isinstance(error, StorageFailed):
+            await self.close(f"the run ended with an error, so this call was not run: {type(error).__name__}")
         return over
 
     async def settle_calls(self, *, answered: bool) -> None:
@@ -149,7 +156,7 @@ class Loop:
                 await self.run_tools(calls, dict(denied))
             case _:
                 pass
-        self.close(WENT_ON)
+        await self.close(WENT_ON)
 
     async def steps_in_time(self) -> Over:
         """The steps, as long as the run may last."""
@@ -160,7 +167,8 @@ class Loop:
         except TimeoutError:
             if not time.expired():
                 raise
-            self.close(f"limit reached: the run may take {self.limits.seconds:g} s, so this call was not finished")
+            took = f"limit reached: the run may take {self.limits.seconds:g} s"
+            await self.close(f"{took}, so this call was not finished")
             return Over("incomplete", "budget")
 
     async def steps(self) -> Over:
@@ -172,7 +180,7 @@ class Loop:
                 case RunTools(calls, denied):
                     await self.run_tools(calls, dict(denied))
                 case Close(calls, why):
-                    self.close(why, calls)
+                    await self.close(why, calls)
                 case Wait(calls):
                     for call in calls:
                         self.emit(ApprovalNeeded(call.call_id, call.tool, call.arguments))
@@ -201,16 +209,16 @@ class Loop:
             try:
                 await self.listen(ask.step, request)
             except ProviderError as error:
-                if replace_gone(error, request, self.conversation, lost):
+                if await replace_gone(error, request, self.conversation, lost):
                     self.emit(Retry(f"{error} (what is gone is uploaded anew)", 0.0))
                 else:
-                    news |= self.leave_out(error, request)
+                    news |= await self.leave_out(error, request)
             else:
-                self.conversation.learn(news)
+                await self.conversation.learn(news)
                 return
         raise ProviderError("the provider refuses the request for its files again and again", 400)
 
-    def leave_out(self, error: ProviderError, request: Request) -> dict[Want, Failed]:
+    async def leave_out(self, error: ProviderError, request: Request) -> dict[Want, Failed]:
         """What to leave out after a refusal. Raises it where it isn't about files, and where nothing is left to do."""
         if not is_about_files(error):
             raise error
@@ -220,7 +228,7 @@ class Loop:
             raise RejectedFiles(error, listed(sent(request))) if sent(request) else error
         news = by_bytes(note(files, error, request), self.conversation.known(), self.target)
         if named:
-            self.conversation.learn(news)
+            await self.conversation.learn(news)
         self.emit(Retry(str(error), 0.0, tuple(dict.fromkeys(placed.number for placed in files))))
         return news
 
@@ -260,27 +268,28 @@ class Loop:
             return
         proved: Sequence[Proved] = [Proved(file.name or "", problem=NOT_STORED) for file in claims_of(draft)]
         try:
-            # Where no file is to be proved nothing is awaited, so that nothing can come between.
             proved = await self.conversation.prove(draft) if proved else ()
         except asyncio.CancelledError:
             draft = replace(draft, stop="cancelled")
             raise
         finally:
-            self.store(draft, proved, receipts)
+            await self.store(draft, proved, receipts, fold.usage)
             self.emit(StepFinish(step, draft.stop or "cut", fold.usage))
 
     async def plan(self, news: Known) -> Plan:
         """What the model is given now; what conversions taught on the way is kept. Raises `UnsupportedFile`."""
         if self.policy.uploads or self.policy.links:
-            forget_expired(self.conversation, self.sharing.clock())
-        known, view = self.conversation.known(), self.conversation.view()
+            await forget_expired(self.conversation, self.sharing.clock())
         load = Loader(self.conversation, self.target, self.connect, self.patience, self.sharing).load
-        now = {**known, **news} if news else known
-        plan, learnt = await prepare(view, self.target, now, load, self.policy, kept=self.memory.kept)
-        if len(learnt) > len(now):
-            self.conversation.learn({want: learnt[want] for want in learnt.keys() - news.keys()})
-        refuse(plan, self.target)
-        return plan
+        while True:
+            known, view = self.conversation.known(), self.conversation.view()
+            now = {**known, **news} if news else known
+            plan, learnt = await prepare(view, self.target, now, load, self.policy, kept=self.memory.kept)
+            if len(learnt) > len(now):
+                await self.conversation.learn({want: learnt[want] for want in learnt.keys() - now.keys()})
+            if not await self.conversation.check(read_by(plan, view)):
+                refuse(plan, self.target)
+                return plan
 
     def tell(self, step: int, plan: Plan) -> None:
         """Emit the receipts that are new or changed since the last step."""
@@ -292,12 +301,13 @@ class Loop:
     async def run_tools(self, calls: Sequence[ToolCall], denied: Mapping[ToolCall, str]) -> None:
         """Run calls side by side; results are stored as they finish, and numbered and told in call order."""
         places = asyncio.Semaphore(AT_ONCE)
+        await uncut(self.conversation.begin(calls))
         tasks = [asyncio.create_task(self.run_tool(call, denied.get(call), places)) for call in [*calls, *denied]]
         try:
             while tasks:
                 ready = await tasks[0]
                 tasks.pop(0)
-                self.store(*ready)
+                await self.store(*ready)
         finally:
             await self.stop_tools(tasks)
 
@@ -307,7 +317,7 @@ class Loop:
             task.cancel()
         for ready in await asyncio.gather(*tasks, return_exceptions=True):
             if not isinstance(ready, BaseException):
-                self.store(*ready)
+                await self.store(*ready)
 
     async def run_tool(self, call: ToolCall, no: str | None, places: asyncio.Semaphore) -> Ready:
         """One call in its place, up to the point where its result could be numbered."""
@@ -333,12 +343,15 @@ class Loop:
             if not stopped.is_set():
                 running.call_soon_threadsafe(self.emit, progress)
 
-        files = Files(self.conversation.attachments, self.conversation.file)
+        convert = partial(convert_once, self.conversation)
+        files = Files(self.conversation.attachments, self.conversation.file, convert, running)
         return Context(self.conversation.owner, self.conversation.id, call.call_id, files, emit, stopped)
 
-    def store(self, draft: Draft, proved: Sequence[Proved], receipts: Sequence[Receipt] = ()) -> None:
-        """Number and store a message, and tell of its files."""
-        message = self.conversation.record(draft, proved, receipts)
+    async def store(
+        self, draft: Draft, proved: Sequence[Proved], receipts: Sequence[Receipt] = (), usage: Usage | None = None
+    ) -> None:
+        """Number and store a message, and tell of its files; once it began, no cancellation comes between."""
+        cancelled, message = await whole(self.conversation.record(draft, proved, receipts, usage))
         self.messages.append(message)
         numbers = tuple(shown.number for shown in message.showings)
         for number in dict.fromkeys(numbers):
@@ -349,24 +362,20 @@ class Loop:
         if message.role == "tool":
             text = "\n".join(part.text for part in message.parts if isinstance(part, Text | Json))
             self.emit(ToolOutput(message.call_id or "", message.tool or "", text, numbers, message.is_error))
+        if cancelled is not None:
+            raise cancelled
 
-    def close(self, why: str, calls: Sequence[ToolCall] | None = None) -> None:
+    async def close(self, why: str, calls: Sequence[ToolCall] | None = None) -> None:
         """Give calls (all open ones, if none are named) an error result, so that the history can be used again."""
         for call in self.open_calls() if calls is None else calls:
-            self.store(result_draft(call, failed(why)), ())
+            unknown = call.call_id in self.lost and call.tool not in self.limits.idempotent
+            await self.store(result_draft(call, failed(UNKNOWN if unknown else why)), ())
 
     def open_calls(self) -> list[ToolCall]:
         """Calls without a result, in order."""
         messages = self.conversation.view().messages
         answered = {message.call_id for message in messages if message.role == "tool"}
         return [call for message in messages for call in message.calls if call.call_id not in answered]
-
-
-def choice(wanted: str, ask: AskModel) -> str:
-    """The tool choice of a step: what is forced is forced once, for else the tool would run until the steps are out."""
-    if ask.forbid_tools:
-        return "none"
-    return wanted if ask.step == 1 or wanted == "none" else "auto"
 
 
 def file_event(file: Attachment) -> FileEvent:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from hashlib import sha256
 from typing import TypeAlias
 
 from showandtell.agent.context import Files
 from showandtell.collect import ToolResult
-from showandtell.content import File, Json, Shown, Text
+from showandtell.content import File, Json, Reader, Shown, Text
+from showandtell.files import Facts
 
 Collected: TypeAlias = Text | Json | File | Shown
 
@@ -36,5 +38,13 @@ def _file(file: File | Shown, files: Files) -> File | Shown:
     if file.number is None:
         return file
     known = files.attachments.get(file.number)
-    same = known is not None and known.facts is not None and files.get(file.number).source == file.source
+    same = known is not None and known.facts is not None and _is(file, files.get(file.number), known.facts)
     return files.show(file.number) if same else replace(file, number=None)
+
+
+def _is(file: File, stored: File, facts: Facts) -> bool:
+    """Whether a file is a stored one; from a tool's own process it comes back as a copy of its bytes."""
+    if file.source == stored.source:
+        return True
+    copied = isinstance(file.source, Reader) and file.source.size == facts.size
+    return copied and sha256(file.read()).hexdigest() == facts.sha256

@@ -11,6 +11,7 @@ import time
 from collections.abc import Awaitable, Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
+from pathlib import Path
 from typing import TypeAlias
 
 from msgspec.structs import replace
@@ -18,9 +19,10 @@ from msgspec.structs import replace
 from showandtell.agent.doors import Conversation
 from showandtell.capabilities.cells import Target
 from showandtell.capabilities.resolve import families
+from showandtell.delivery.forms import TRANSCRIPT
 from showandtell.delivery.place import LINK, UPLOAD, address_of
-from showandtell.errors import BadInput, ProviderError, ShowAndTellError, UnknownModel
-from showandtell.files import Facts, Failed, Known, Link, Variant, Want
+from showandtell.errors import BadInput, FileChanged, ProviderError, ShowAndTellError, UnknownModel
+from showandtell.files import Blobs, Facts, Failed, Known, Link, Variant, Want
 from showandtell.providers.exchange import Exchange
 from showandtell.providers.retry import Patience
 from showandtell.providers.rows import connect, locate
@@ -30,6 +32,8 @@ from showandtell.wire.tree import slots
 
 #: What dies within so many seconds isn't used any more: a request takes its time.
 MARGIN = 300.0
+#: Characters of a transcript that are given.
+MOST_WORDS = 200_000
 #: So many files are uploaded at a time.
 AT_ONCE = 4
 #: Answers that may say that a file is not there.
@@ -43,16 +47,22 @@ MISSING = re.compile(
 ABOUT_FILES = re.compile(r"\bfiles?\b|file_|upload|\burl\b|document|image", re.IGNORECASE)
 #: Gives an https URL of the program's own store for some proved bytes, or a `Link` where it ends; it may block.
 Sign: TypeAlias = Callable[[Facts], str | Link]
+#: Writes down what is said in the sound or film at a path; it may block.
+Transcribe: TypeAlias = Callable[[Path], str]
 #: Makes what stands for a file's bytes, or says why it can't.
 Make: TypeAlias = Callable[[Facts], Awaitable[Variant | Failed]]
 
 
 @dataclass(frozen=True, slots=True)
 class Sharing:
-    """How files leave without their bytes in a request: the program's links, and the clock by which they die."""
+    """How files leave without their bytes in a request: the program's links, and the clock by which they die.
+
+    `transcribe` is the program's own way from a sound or film to its words.
+    """
 
     link: Sign | None = None
     clock: Callable[[], float] = time.time
+    transcribe: Transcribe | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +83,8 @@ class Loader:
         asked, makers = frozenset(wants), dict[str, Make]({LINK: self.link})
         if any(want.recipe == UPLOAD for want in asked):
             makers[UPLOAD] = partial(self.store, Reach(self.connect(), self.patience, self.sharing.clock))
+        if self.sharing.transcribe is not None:
+            makers[TRANSCRIPT] = self.transcribe
         ours = [want for want in asked if want.recipe in makers]
         rest, places = asked.difference(ours), asyncio.Semaphore(AT_ONCE)
         try:
@@ -88,7 +100,7 @@ class Loader:
         facts = facts_of(self.conversation, want.sha256)
         async with places:
             found = Failed("its bytes are not here") if facts is None else await make(facts)
-        self.conversation.learn({want: found})
+        await self.conversation.learn({want: found})
         return found
 
     async def store(self, reach: Reach, facts: Facts) -> Variant | Failed:
@@ -98,6 +110,25 @@ class Loader:
     async def link(self, facts: Facts) -> Variant | Failed:
         """One link, made in a thread: the program's own function may block."""
         return await asyncio.to_thread(sign, facts, self.sharing)
+
+
+    async def transcribe(self, facts: Facts) -> Variant | Failed:
+        """The words of a sound or film, in a thread for the same reason."""
+        return await asyncio.to_thread(write_down, facts, self.conversation.blobs, self.sharing)
+
+
+def write_down(facts: Facts, blobs: Blobs, sharing: Sharing) -> Variant | Failed:
+    """What is said in a file, by the program's own function."""
+    if sharing.transcribe is None:
+        return Failed("nobody writes down what is said")
+    try:
+        with blobs.local(facts) as path:
+            words = sharing.transcribe(path)
+    except FileChanged as error:
+        return Failed(str(error))
+    except Exception as error:  # noqa: BLE001 - the program's own function may raise anything
+        return Failed(f"its words could not be written down ({type(error).__name__})", passing=True)
+    return Variant(text=words[:MOST_WORDS], cut=len(words) > MOST_WORDS)
 
 
 def facts_of(conversation: Conversation, sha256: str) -> Facts | None:
@@ -127,26 +158,30 @@ def shared(known: Known) -> Iterator[tuple[Want, Variant]]:
             yield want, variant
 
 
-def forget_expired(conversation: Conversation, now: float) -> None:
+async def forget_expired(conversation: Conversation, now: float) -> None:
     """Forget what is dead, or about to die: the next plan wants it anew."""
     dead = [
         want for want, one in shared(conversation.known()) if one.expires is not None and one.expires - MARGIN <= now
     ]
     if dead:
-        conversation.forget(dead)
+        await conversation.forget(dead)
 
 
-def forget_failed(conversation: Conversation) -> None:
-    """Forget uploads and links that failed, of files that the model wasn't given in another form: a run tries anew."""
+async def forget_failed(conversation: Conversation) -> None:
+    """Forget what failed and may work now, so that a run tries anew.
+
+    That is conversions that took too long, and uploads and links of files that the model wasn't given in another form.
+    """
     given = {number for number, receipt in conversation.receipts.items() if receipt.place is not None}
     stand = {one.facts.sha256 for one in conversation.attachments.values() if one.facts and one.number in given}
-    conversation.forget(
-        [
-            want
-            for want, found in conversation.known().items()
-            if want.recipe in {UPLOAD, LINK} and isinstance(found, Failed) and want.sha256 not in stand
-        ]
-    )
+    failed = [
+        want
+        for want, found in conversation.known().items()
+        if isinstance(found, Failed)
+        and (found.passing or (want.recipe in {UPLOAD, LINK} and want.sha256 not in stand))
+    ]
+    if failed:
+        await conversation.forget(failed)
 
 
 def gone(error: ProviderError, request: Request, known: Known) -> list[Want]:
@@ -172,7 +207,7 @@ def by_bytes(news: Mapping[Want, Failed], known: Known, target: Target) -> dict[
     return {Want(of.get(want.sha256, want.sha256), want.recipe, want.at): failed for want, failed in news.items()}
 
 
-def replace_gone(
+async def replace_gone(
     error: ProviderError, request: Request, conversation: Conversation, tried: set[Want]
 ) -> tuple[Want, ...]:
     """Forget what an answer says is not there, so that it is made anew; what is lost again goes as bytes from now on.
@@ -181,8 +216,8 @@ def replace_gone(
     """
     wants = gone(error, request, conversation.known())
     lost = {want: Failed(f"the provider doesn't find it: {error.text[:200]}") for want in wants if want in tried}
-    conversation.forget(want for want in wants if want not in tried)
-    conversation.learn(lost)
+    await conversation.forget([want for want in wants if want not in tried])
+    await conversation.learn(lost)
     tried.update(wants)
     return tuple(wants)
 
@@ -212,7 +247,7 @@ async def drop_uploads(
         except ShowAndTellError as error:
             failed = Failed(f"{variant.file_id} is still there: {error}")
         if failed is None:
-            conversation.forget([want])
+            await conversation.forget([want])
         else:
             kept.append(failed.reason)
     return tuple(kept)

@@ -1,54 +1,178 @@
-"""Blobs in a folder, each under its sha256. Bytes are spooled, hashed on the way, and renamed when they are whole."""
+"""Blobs in a folder, each under its sha256, which bytes get when they are whole; readers find either form of a blob."""
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import io
 import os
 import shutil
 import tempfile
 import weakref
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from pathlib import Path
-from typing import BinaryIO
+from typing import BinaryIO, cast
 
-from showandtell.errors import BadFile, FileChanged
+from showandtell.attachments.blobs import (
+    OWNER,
+    PIECE,
+    SHA256,
+    Kept,
+    Spooled,
+    changed,
+    check_owner,
+    check_sha256,
+    owner_key,
+)
+from showandtell.attachments.disk import OURS, Stamp, entries, stamp, storage_error, storing, sync
+from showandtell.attachments.ground import Ground, Intake
+from showandtell.attachments.zstd import ENDING, pack, unpack, zstd
+from showandtell.errors import FileChanged, StorageFailed
 from showandtell.files import Facts
 
-PIECE = 768 * 1024
+__all__ = ["PIECE", "Folder"]
+
+#: A compressed form is kept where it is at most this share of the original.
+WORTH = 0.9
 
 
 class Folder:
-    """A folder of blobs. Without a path it is a temporary one, removed when the folder is collected or Python ends."""
+    """A folder of blobs. Without a path it is a temporary one, removed when the folder is collected or Python ends.
 
-    def __init__(self, path: Path | None = None) -> None:
+    What `keep` returned from survives a power cut, unless `durable` is off, as it is in a temporary folder. `ground` is
+    the folder's own, and of an owner's part that of the whole.
+    """
+
+    def __init__(self, path: Path | None = None, *, durable: bool = True, ground: Ground | None = None) -> None:
         if path is None:
             path = Path(tempfile.mkdtemp(prefix="showandtell-"))
-            self._removed = weakref.finalize(self, shutil.rmtree, path, ignore_errors=True)
+            ground = Ground(path, durable=False)
+            weakref.finalize(ground, shutil.rmtree, path, ignore_errors=True)
         self.path = path
+        self._ground = ground or Ground(path, durable=durable)
+
+    @property
+    def durable(self) -> bool:
+        """Whether what is kept outlives the program and a power cut."""
+        return self._ground.durable
+
+    def of(self, owner: str) -> Folder:
+        """The blobs of one owner alone, below this folder; the owner's name is hashed and never reaches the disk."""
+        return self.at(owner_key(owner))
+
+    def at(self, key: str) -> Folder:
+        """The same by the key that `owners` gives."""
+        return Folder(self._ground.path / check_owner(key), ground=self._ground)
+
+    def owners(self) -> Iterator[str]:
+        """The keys of the owners who have blobs below this folder."""
+        return (entry.name for entry in entries(self._ground.path) if OWNER.fullmatch(entry.name))
 
     def blob(self, sha256: str) -> Path:
-        """Where the blob of this hash lies."""
-        return self.path / sha256[:2] / sha256
+        """Where the blob of this hash lies, as long as it isn't compressed."""
+        return self.path / check_sha256(sha256)[:2] / sha256
 
     def store(self, open_source: Callable[[], BinaryIO], name: str, most: int) -> tuple[str, int]:
-        """Copy a source in; gives its sha256 and size. More than `most` bytes are not read, and raise `BadFile`."""
-        handle, spooled = tempfile.mkstemp(dir=self.path)
-        spool = Path(spooled)
+        """Copy a source in; gives its sha256 and size. Raises as `spool` and `keep` do."""
+        spooled = self.spool(open_source, name, most)
         try:
-            with open_source() as source, os.fdopen(handle, "wb") as sink:
-                sha256, size = _copy(source, sink, name, most)
-            self._keep(spool, sha256)
+            self.keep(spooled)
         finally:
-            spool.unlink(missing_ok=True)
-        return sha256, size
+            self.drop(spooled)
+        return spooled.sha256, spooled.size
 
-    def _keep(self, spool: Path, sha256: str) -> None:
-        blob = self.blob(sha256)
+    def spool(self, open_source: Callable[[], BinaryIO], name: str, most: int) -> Spooled:
+        """Copy a source in, in pieces, hashing it; nothing can read it yet.
+
+        Beyond `most` bytes at most one piece is read, and `BadFile` is raised. What the source raises goes through;
+        the disk's own errors are `StorageFailed`, or `StorageFull`.
+        """
+        with open_source() as source:
+            return self._ground.spool(Intake(source, name, most), self.blob)
+
+    def drop(self, spooled: Spooled) -> None:
+        """Forget what was spooled; a kept blob stays."""
+        with storing(self.path):
+            spooled.path.unlink(missing_ok=True)
+
+    def clear_spools(self, before: float) -> int:
+        """Remove what crashed programs left half copied, untouched since `before` in epoch seconds; gives how many."""
+        return self._ground.clear(before)
+
+    def keep(self, spooled: Spooled) -> None:
+        """Give spooled bytes their name, durably. A good blob of that name stays, a bad one is replaced."""
+        blob = self.blob(spooled.sha256)
+        with storing(self.path):
+            if self._is_kept(blob, spooled):
+                return
+            self._ground.make(blob.parent)
+            # A bad compressed form stays: the good one that another thread makes just now can't be told from it.
+            self._ground.name(spooled.path, blob)
+
+    def _is_kept(self, blob: Path, spooled: Spooled) -> bool:
+        """Whether the bytes are there in either form; hashed once, and put on the disk once, whoever wrote them."""
+        if blob in self._ground.settled or packed(blob) in self._ground.settled:
+            return True
+        found = existing(blob)
+        if found is None or self.check(Facts(spooled.sha256, "file", spooled.size)) is not None:
+            return False
+        with contextlib.suppress(FileNotFoundError):  # somebody compresses it just now: then it is kept anew
+            if self.durable:
+                sync(found[0])
+            self._ground.settle(*found)
+            return True
+        return False
+
+    def compress(self, of: Facts) -> None:
+        """Replace a blob by its zstd form where that is smaller by a tenth; its hash stays that of the original.
+
+        Nothing is done where zstd is not installed. `FileChanged` where the bytes are no longer those of the hash.
+        """
+        blob = self.blob(of.sha256)
         if not blob.exists():
-            blob.parent.mkdir(exist_ok=True)
-            spool.chmod(0o400)  # a tool may be given its path, and what was proved must stay what is sent
-            spool.replace(blob)
+            return
+        with self.packing(of) as smaller, storing(self.path):
+            if smaller is not None:
+                self._ground.name(smaller, packed(blob))
+                blob.unlink(missing_ok=True)
+
+    @contextlib.contextmanager
+    def packing(self, of: Facts) -> Generator[Path | None]:
+        """The zstd form of a blob in a file of its own, until the context ends; None where it isn't worth it."""
+        if zstd() is None:
+            yield None
+            return
+        smaller = self._ground.write_out(pack(self.chunks(of, PIECE), of))
+        try:
+            yield smaller if smaller.stat().st_size <= of.size * WORTH else None
+        finally:
+            smaller.unlink(missing_ok=True)
+
+    def open(self, of: Facts) -> BinaryIO:
+        """The original bytes as a binary file. `FileChanged` where they are gone or not `of.size` bytes."""
+        return cast("BinaryIO", self._open(of))
+
+    def _open(self, of: Facts) -> io.BufferedReader:
+        blob = self.blob(of.sha256)
+        with self._reading(of):
+            try:
+                source = blob.open("rb")
+            except FileNotFoundError:
+                return unpack(packed(blob).open("rb"), of, changed(of))
+        if os.fstat(source.fileno()).st_size != of.size:
+            source.close()
+            raise FileChanged(changed(of))
+        return source
+
+    @contextlib.contextmanager
+    def _reading(self, of: Facts) -> Generator[None]:
+        try:
+            yield
+        except OSError as error:
+            raise self._unreadable(error, of) from error
+
+    def _unreadable(self, error: OSError, of: Facts) -> FileChanged | StorageFailed:
+        return storage_error(error, self.path) if error.errno in OURS else FileChanged(changed(of))
 
     def chunks(self, of: Facts, size: int) -> Iterator[memoryview]:
         """The bytes in pieces of `size`, in one reused buffer: a piece is valid until the next is asked for."""
@@ -56,41 +180,103 @@ class Folder:
         left = of.size
         with self._open(of) as source:
             while left:
-                count = source.readinto(buffer)
-                if not count or count > left or count < min(len(buffer), left):
-                    raise FileChanged(_changed(of))
+                piece = buffer[:left]
+                with self._reading(of):
+                    count = source.readinto(piece)
+                if count != len(piece):
+                    raise FileChanged(changed(of))
                 left -= count
-                yield buffer[:count]
-            if source.read(1):
-                raise FileChanged(_changed(of))
+                yield piece
+            with self._reading(of):
+                if source.read(1):
+                    raise FileChanged(changed(of))
 
     def read(self, of: Facts) -> bytes:
         """The bytes at once."""
-        with self._open(of) as source:
+        with self._open(of) as source, self._reading(of):
             data = source.read(of.size + 1)
         if len(data) != of.size:
-            raise FileChanged(_changed(of))
+            raise FileChanged(changed(of))
         return data
 
-    def _open(self, of: Facts) -> io.FileIO:
+    @contextlib.contextmanager
+    def local(self, of: Facts) -> Generator[Path]:
+        """A path with the original bytes. It is there until the context ends, whatever is deleted meanwhile."""
+        lent = self._lend(of)
         try:
-            return io.FileIO(self.blob(of.sha256))
-        except OSError as error:
-            raise FileChanged(_changed(of)) from error
+            yield lent
+        finally:
+            lent.unlink(missing_ok=True)
+
+    def _lend(self, of: Facts) -> Path:
+        blob = self.blob(of.sha256)
+        with storing(self.path):
+            self._ground.make(self._ground.spools)
+        lent = self._ground.lend(blob)
+        if lent is None:  # compressed, or on a file system without links
+            return self._ground.write_out(self.chunks(of, PIECE))
+        if lent.stat().st_size != of.size:
+            lent.unlink()
+            raise FileChanged(changed(of))
+        return lent
+
+    def check(self, of: Facts) -> str | None:
+        """What is wrong with a blob in words ("is missing"), or None; hashed once, then trusted until it is touched."""
+        blob = self.blob(of.sha256)
+        found = existing(blob)
+        if found is None:
+            return "is missing"
+        there, (_, size, _) = found
+        if there == blob and size != of.size:
+            return f"has {size} of {of.size} bytes"
+        return None if there in self._ground.sound else self._hash(of, *found)
+
+    def _hash(self, of: Facts, there: Path, as_it_is: Stamp) -> str | None:
+        digest = hashlib.sha256()
+        try:
+            for piece in self.chunks(of, PIECE):
+                digest.update(piece)
+        except FileChanged as error:
+            cause = error.__cause__
+            return f"can't be read ({cause.strerror})" if isinstance(cause, OSError) else WRONG
+        if digest.hexdigest() != of.sha256:
+            return WRONG
+        self._ground.sound.add(there, as_it_is)
+        return None
+
+    def delete(self, sha256: str) -> None:
+        """Remove a blob, if it is there. Nobody may be keeping the same bytes meanwhile."""
+        blob = self.blob(sha256)
+        with storing(self.path):
+            blob.unlink(missing_ok=True)
+            packed(blob).unlink(missing_ok=True)
+            if self.durable and blob.parent.exists():
+                sync(blob.parent)
+
+    def listed(self) -> Iterator[Kept]:
+        """What lies there, in the order of the hashes; a blob that has both forms is told twice."""
+        for shard in entries(self.path):
+            for entry in entries(Path(shard.path)) if len(shard.name) == SHARD else ():
+                sha256 = entry.name.removesuffix(ENDING)
+                if SHA256.fullmatch(sha256):
+                    with contextlib.suppress(FileNotFoundError):
+                        found = entry.stat()
+                        yield Kept(sha256, found.st_size, found.st_mtime)
 
 
-def _copy(source: BinaryIO, sink: BinaryIO, name: str, most: int) -> tuple[str, int]:
-    digest, size = hashlib.sha256(), 0
-    while piece := source.read(PIECE):
-        size += len(piece)
-        if size > most:
-            raise BadFile(
-                name, f"is larger than {most} bytes", "send a smaller file, or raise the limit max_file_bytes"
-            )
-        digest.update(piece)
-        sink.write(piece)
-    return digest.hexdigest(), size
+#: The length of the names of the folders between ours and the blobs.
+SHARD = 2
+WRONG = "no longer matches its hash"
 
 
-def _changed(of: Facts) -> str:
-    return f"the stored {of.media_type} {of.sha256[:12]} is gone or no longer {of.size} bytes: add the file again"
+def packed(blob: Path) -> Path:
+    """Where the compressed form of a blob lies."""
+    return blob.with_name(blob.name + ENDING)
+
+
+def existing(blob: Path) -> tuple[Path, Stamp] | None:
+    """The form of a blob that is read, the plain one first, and its stamp."""
+    for form in (blob, packed(blob)):
+        with contextlib.suppress(FileNotFoundError):
+            return form, stamp(form)
+    return None

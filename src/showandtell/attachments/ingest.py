@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterable, Sequence
+from collections import ChainMap
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import UTC, datetime
 
+from msgspec import Struct
+
+from showandtell.attachments.references import resolve
 from showandtell.attachments.shelf import describe
 from showandtell.collect import collect
-from showandtell.content import Draft, File, Json, Message, Part, Shown, Text, new_id
+from showandtell.content import Claimed, Draft, File, Json, Message, Part, Shown, Text, new_id
 from showandtell.errors import BadConversation
 from showandtell.files import Attachment, Origin, Proved
 from showandtell.media.claims import name_ending, respell
@@ -18,7 +22,7 @@ def clean(draft: Draft) -> Draft:
     """A draft that didn't come from `collect`, its words read as that reads them: no base64, no lone surrogate."""
     if draft.role == "assistant":
         return draft
-    parts: list[Part | File] = []
+    parts: list[Claimed] = []
     for part in draft.parts:
         parts += collect(part) if isinstance(part, Text) else (part,)
     return dataclasses.replace(draft, parts=tuple(parts))
@@ -35,6 +39,13 @@ def claims(draft: Draft) -> tuple[File, ...]:
     return tuple(found)
 
 
+class Accepted(Struct, frozen=True):
+    """What a draft became: its message, and the attachments that came with it."""
+
+    message: Message
+    attachments: tuple[Attachment, ...]
+
+
 class Register:
     """The attachments of one conversation by number, and who gets the next number."""
 
@@ -42,35 +53,71 @@ class Register:
         self.attachments: dict[int, Attachment] = {one.number: one for one in attachments}
         self._next = max([first_number, *(number + 1 for number in self.attachments)])
 
-    def accept(self, draft: Draft, proved: Sequence[Proved]) -> Message:
-        """Number the files of a draft and make it a message; `proved` answers its claims in order."""
-        origin = _origin(draft)
-        answers = iter(proved)
-        parts = tuple(self._part(part, answers, origin) for part in draft.parts)
-        return Message(new_id("msg"), draft.role, parts, draft.call_id, draft.tool, draft.is_error, draft.stop)
+    def accept(
+        self, draft: Draft, proved: Sequence[Proved], parent_id: str | None = None, *, refers: bool = False
+    ) -> Accepted:
+        """Number the files of a draft and make it a message; `proved` answers its claims in order.
 
-    def _part(self, part: Part | File, answers: Iterable[Proved], origin: Origin) -> Part:
+        Nothing is kept until `keep` is called. `refers`: what its words point at is read, too.
+        """
+        numbering = Numbering(self.attachments, self._next, iter(proved), _origin(draft))
+        parts = tuple(map(numbering.part, draft.parts))
+        references = resolve(words_of(draft), numbering.all) if refers else ()
+        message = Message(
+            new_id("msg"),
+            draft.role,
+            parts,
+            draft.call_id,
+            draft.tool,
+            draft.is_error,
+            draft.stop,
+            parent_id,
+            references,
+        )
+        return Accepted(message, tuple(numbering.fresh.values()))
+
+    def keep(self, accepted: Accepted) -> None:
+        """From now on its attachments have their numbers."""
+        for one in accepted.attachments:
+            self.attachments[one.number] = one
+            self._next = max(self._next, one.number + 1)
+
+
+def words_of(draft: Draft) -> str:
+    """What a person has written in a draft."""
+    return "\n".join(part.text for part in draft.parts if isinstance(part, Text))
+
+
+class Numbering:
+    """The files of one draft as they get their numbers, behind those that are there."""
+
+    def __init__(self, there: dict[int, Attachment], first: int, proved: Iterator[Proved], origin: Origin) -> None:
+        self.fresh: dict[int, Attachment] = {}
+        self.all = ChainMap(self.fresh, there)
+        self._next, self._proved, self._origin = first, proved, origin
+
+    def part(self, part: Claimed) -> Part:
+        """A part as it is stored."""
         match part:
             case File() | Shown():
-                return self._shown(part, answers, origin)
-            case Json() if part.files:
-                files = tuple((pointer, self._shown(file, answers, origin)) for pointer, file in part.files)
-                return Json(part.text, files)
+                return self._shown(part)
+            case Json():
+                return Json[Shown](part.text, tuple((pointer, self._shown(file)) for pointer, file in part.files))
             case _:
                 return part
 
-    def _shown(self, file: File | Shown, answers: Iterable[Proved], origin: Origin) -> Shown:
+    def _shown(self, file: File | Shown) -> Shown:
         if isinstance(file, Shown):
-            if file.number not in self.attachments:
+            if file.number not in self.all:
                 raise BadConversation(f"file {file.number} is shown, but no file has that number yet")
-            return Shown(file.number, self.attachments[file.number].id, file.view)
-        attachment = self._attach(file, next(iter(answers)), origin)
+            return Shown(file.number, self.all[file.number].id, file.view)
+        attachment = self._attach(file, next(self._proved))
         return Shown(attachment.number, attachment.id)
 
-    def _attach(self, file: File, proved: Proved, origin: Origin) -> Attachment:
+    def _attach(self, file: File, proved: Proved) -> Attachment:
         number = file.number if file.number is not None else self._next
-        if number in self.attachments:
-            taken = self.attachments[number].name
+        if number in self.all:
+            taken = self.all[number].name
             raise BadConversation(
                 f"number {number} of {proved.name or 'a file'} is taken by {taken}: give each its own"
             )
@@ -79,8 +126,8 @@ class Register:
             id=new_id("att"),
             number=number,
             name=proved.name or _named(number, proof.media_type if proof else file.media_type),
-            origin=origin,
-            date=datetime.now(UTC).date().isoformat(),
+            origin=self._origin,
+            date=file.date or datetime.now(UTC).date().isoformat(),
             facts=proved.facts,
             address=proved.address,
             problem=proved.problem,
@@ -88,7 +135,7 @@ class Register:
             corrected=proved.corrected,
             claimed=respell(file.media_type),
         )
-        self.attachments[number] = attachment
+        self.fresh[number] = attachment
         self._next = max(self._next, number + 1)
         return attachment
 

@@ -21,7 +21,10 @@ PROVE_AT_ONCE = 4
 
 
 async def prove_all(shelf: Shelf, files: Iterable[File]) -> list[Proved]:
-    """Store and prove files side by side, in their order; one that takes too long has that for its problem."""
+    """Store and prove files side by side, in their order; one that takes too long has that for its problem.
+
+    A store that fails raises `StorageFailed`: then none of them may be answered for.
+    """
     turns = asyncio.Semaphore(PROVE_AT_ONCE)
     return await asyncio.gather(*[prove_in_turn(shelf, file, turns) for file in files])
 

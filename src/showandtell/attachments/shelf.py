@@ -2,20 +2,30 @@
 
 from __future__ import annotations
 
+import contextlib
 import re
+import tempfile
 import unicodedata
+from collections.abc import Callable
 from pathlib import Path
 from urllib.parse import urlsplit
 
+from showandtell.attachments.blobs import BlobStore, Spooled
 from showandtell.attachments.folder import Folder
+from showandtell.attachments.zstd import pays
 from showandtell.collect import collect
 from showandtell.content import File, Reader, Text, Uri
-from showandtell.errors import BadFile
+from showandtell.errors import BadFile, FileChanged, StorageFailed
 from showandtell.files import Address, Facts, Proved
+from showandtell.media import gate
 from showandtell.media.claims import read_claim, spell_type
-from showandtell.media.gate import Proof, prove
+from showandtell.media.gate import Proof
 
 MAX_FILE_BYTES = 20_000_000
+#: Up to this size a blob stays as it is: compressing it would save no room on a disk.
+PLAIN = 4096
+#: So many proofs are remembered; of more, the first are made again.
+MOST_PROOFS = 10_000
 MAX_NAME = 120
 MAX_DESCRIPTION = 500
 #: Control, direction and private letters, lone surrogates, and what ends a line.
@@ -24,16 +34,32 @@ WEB_SCHEMES = frozenset({"https", "gs", "s3"})
 
 
 class Shelf:
-    """Stored bytes and what was proved about them. `max_file_bytes` is the most that one file may have."""
+    """Stored bytes and what was proved about them. `max_file_bytes` is the most that one file may have.
 
-    def __init__(self, folder: Folder | None = None, max_file_bytes: int = MAX_FILE_BYTES) -> None:
-        self.blobs = folder or Folder()
+    `pin(sha256, size)` is called in the proving thread before bytes are kept, so that a database can hold on to them
+    first; it may raise `BadFile` (a quota). `strip_location` takes the place where a photo was made out of it.
+    """
+
+    def __init__(
+        self,
+        blobs: BlobStore | None = None,
+        max_file_bytes: int = MAX_FILE_BYTES,
+        pin: Callable[[str, int], None] | None = None,
+        *,
+        strip_location: bool = False,
+    ) -> None:
+        self.blobs: BlobStore = blobs or Folder()
         self.max_file_bytes = max_file_bytes
+        self.pin = pin
+        self.strip_location = strip_location
         self.facts: dict[str, Facts] = {}
         self._proofs: dict[tuple[str, str | None, str], Proof] = {}
 
     def prove(self, file: File) -> Proved:
-        """Store and prove one claim; one that fails keeps its name, with the problem in words. Nothing is raised."""
+        """Store and prove one claim; one that fails keeps its name, with the problem in words.
+
+        Nothing is raised but `StorageFailed`: then the store is broken and not the file, and nothing may be answered.
+        """
         name = tidy(file.name or "")
         try:
             match file.source:
@@ -49,31 +75,67 @@ class Shelf:
             )
 
     def _stored(self, file: File, name: str) -> Proved:
-        sha256, size = self._take(file, name or "the file")
-        proof = self._proof(sha256, file.media_type, name)
-        facts = Facts(sha256, proof.media_type, size, proof.pixels, proof.pages, proof.seconds)
-        self.facts[sha256] = facts
-        return Proved(name, facts, corrected=proof.corrected)
-
-    def _take(self, file: File, name: str) -> tuple[str, int]:
-        if not isinstance(file.source, Reader):
-            return self.blobs.store(file.open, name, self.max_file_bytes)
+        spooled = self._take(file, name or "the file")
         try:
-            sha256, size = self.blobs.store(file.open, name, self.max_file_bytes)
-        except (BadFile, OSError):
+            proof = self._proof(spooled, file.media_type, name)
+            stripped = self._strip(spooled, proof, name) if self.strip_location else None
+            if stripped is not None:
+                self.blobs.drop(spooled)
+                spooled, proof = stripped, self._proof(stripped, file.media_type, name)
+            return Proved(name, self._keep(spooled, proof), corrected=proof.corrected)
+        finally:
+            self.blobs.drop(spooled)
+
+    def _keep(self, spooled: Spooled, proof: Proof) -> Facts:
+        """Proved bytes, held and kept: what is refused above leaves nothing behind."""
+        facts = Facts(
+            spooled.sha256,
+            proof.media_type,
+            spooled.size,
+            proof.pixels,
+            proof.pages,
+            proof.seconds,
+            proof.frames,
+        )
+        if self.pin is not None:
+            self.pin(facts.sha256, facts.size)
+        self.blobs.keep(spooled)
+        if self.blobs.durable and facts.size > PLAIN and pays(facts.media_type):
+            with contextlib.suppress(FileChanged, StorageFailed):  # it is kept already, and stays as it is
+                self.blobs.compress(facts)
+        self.facts[facts.sha256] = facts
+        return facts
+
+    def _strip(self, spooled: Spooled, proof: Proof, name: str) -> Spooled | None:
+        """The same picture without its place, spooled; None where it says none."""
+        with tempfile.TemporaryDirectory(prefix="showandtell-") as folder:
+            stripped = gate.strip_location(spooled.path, proof.media_type, Path(folder))
+            if stripped is None:
+                return None
+            return self.blobs.spool(lambda: stripped.open("rb"), name, self.max_file_bytes)
+
+    def _take(self, file: File, name: str) -> Spooled:
+        if not isinstance(file.source, Reader):
+            return self.blobs.spool(file.open, name, self.max_file_bytes)
+        try:
+            spooled = self.blobs.spool(file.open, name, self.max_file_bytes)
+        except (BadFile, OSError, StorageFailed):
             raise
         except Exception as error:  # a Reader is the program's own code and may raise anything
             raise BadFile(name, f"can't be read ({type(error).__name__})", "check what it is read from") from error
-        if size != file.source.size:
+        if spooled.size != file.source.size:
+            self.blobs.drop(spooled)
             raise BadFile(
-                name, f"gave {size} bytes and was announced with {file.source.size}", "announce its true size"
+                name, f"gave {spooled.size} bytes and was announced with {file.source.size}", "announce its true size"
             )
-        return sha256, size
+        return spooled
 
-    def _proof(self, sha256: str, claimed: str | None, name: str) -> Proof:
-        key = (sha256, claimed, Path(name).suffix.lower())
+    def _proof(self, spooled: Spooled, claimed: str | None, name: str) -> Proof:
+        key = (spooled.sha256, claimed, Path(name).suffix.lower())
         if key not in self._proofs:
-            self._proofs[key] = prove(self.blobs.blob(sha256), claimed=claimed, name=name or "the file")
+            while len(self._proofs) >= MOST_PROOFS:
+                self._proofs.pop(next(iter(self._proofs)), None)
+            self._proofs[key] = gate.prove(spooled.path, claimed=claimed, name=name or "the file")
         return self._proofs[key]
 
 

@@ -24,12 +24,16 @@ HOUSES: dict[Api, str] = {
 
 
 class Limits(Struct, frozen=True):
-    """What one file may be in a cell: raw bytes, pixels on the longer side and in all, pages. None: no limit known."""
+    """What one file may be in a cell: raw bytes, pixels on the longer side and in all, pages, pictures of an animation.
+
+    None: no limit is known.
+    """
 
     bytes: int | None = None
     side: int | None = None
     pixels: int | None = None
     pages: int | None = None
+    frames: int | None = None
 
 
 class Cell(Struct, frozen=True):

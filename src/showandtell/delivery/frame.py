@@ -6,7 +6,7 @@ What a wire demands of neighbours (results first, fillers, turns of their own) i
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias, cast
 
 import msgspec
 
@@ -15,10 +15,13 @@ from showandtell.content import Json, Message, Opaque, Shown, Text, ToolCall, is
 from showandtell.delivery import labels
 from showandtell.delivery.ids import spell, spell_name
 from showandtell.delivery.place import OUT_OF_VIEW, Placement
-from showandtell.delivery.values import Data, Entry, Placed, Result, View
+from showandtell.delivery.values import Data, Entry, Placed, Policy, Result, View
 
 Piece: TypeAlias = Text | Data | Placed
 EntryPart: TypeAlias = Text | Data | Placed | Result | ToolCall | Opaque
+
+
+DEFAULT = Policy()
 
 
 class Turns:
@@ -27,8 +30,8 @@ class Turns:
     `last` is the entry that was made before, if any: it may be merged with.
     """
 
-    def __init__(self, order: Order, last: Entry | None = None) -> None:
-        self.order = order
+    def __init__(self, order: Order, policy: Policy, last: Entry | None = None) -> None:
+        self.order, self.policy = order, policy
         self.last = last
         self.turns: list[tuple[Literal["user", "assistant"], list[EntryPart]]] = []
         if last is not None:
@@ -87,9 +90,12 @@ class Turns:
                 return self.order.filler_when == "media" and not media
 
 
-def frame(view: View, placements: Sequence[Placement], target: Target, last: Entry | None = None) -> tuple[Entry, ...]:
+def frame(
+    view: View, placements: Sequence[Placement], target: Target, policy: Policy = DEFAULT, last: Entry | None = None
+) -> tuple[Entry, ...]:
     """Turn messages and their placements (one for each showing, in order) into entries, from `last` on."""
-    turns, rest = Turns(target.order, last), iter(placements)
+    turns, rest = Turns(target.order, policy, last), iter([one for one in placements if one.again is None])
+    again = [one for one in placements if one.again is not None]
     results: list[Result] = []
     for message in view.messages:
         if message.role == "tool":
@@ -103,6 +109,10 @@ def frame(view: View, placements: Sequence[Placement], target: Target, last: Ent
         turns.flush()
         if message.role == "user":
             pieces = [piece for part in message.parts for piece in _pieces(part, rest, target, turns)]
+            if message.references:
+                pieces.append(labels.meant(message.references, view.attachments))
+                shown = [one for one in again if one.again == message.id]
+                pieces += [piece for one in shown for piece in _file(one, target, turns)]
             turns.user(pieces or [Text(labels.NO_WORDS)])
         else:
             turns.assistant([piece for part in message.parts for piece in _said(part, rest, target, turns)])
@@ -166,14 +176,14 @@ def _pieces(part: object, rest: Iterator[Placement], target: Target, turns: Turn
         case Text():
             return [labels.said(part)] if part.audience != "user" and part.text.strip() else []
         case Json():
-            return _json(part, rest, target, turns)
+            return _json(cast("Json[Shown]", part), rest, target, turns)
         case Shown():
             return _file(next(rest), target, turns)
         case _:
             return []
 
 
-def _json(part: Json, rest: Iterator[Placement], target: Target, turns: Turns) -> list[Piece]:
+def _json(part: Json[Shown], rest: Iterator[Placement], target: Target, turns: Turns) -> list[Piece]:
     if not part.files:
         return [Data(_arguments(part.text))]
     value: Any = msgspec.json.decode(part.text)
@@ -214,20 +224,25 @@ def _file(placement: Placement, target: Target, turns: Turns) -> list[Piece]:
             return [labels.not_sent(file, placement.reason)]
         case "relocated":
             call_id = _call_id(placement, target)
-            start = labels.frame_start(file, call_id, _note(placement))
+            start = labels.frame_start(file, call_id, _note(placement, turns.policy))
             turns.relocated += [start, *_placed(placement), labels.frame_end(file)]
             return [labels.shown_below(file)]
         case "native":
-            beside = labels.beside(file, _call_id(placement, target), _note(placement))
+            beside = labels.beside(file, _call_id(placement, target), _note(placement, turns.policy))
             if placement.variant is not None and placement.variant.text is not None:
                 return [beside, Text(labels.escape(placement.variant.text)), labels.frame_end(file)]
             return [beside, *_placed(placement)]
 
 
-def _placed(placement: Placement) -> list[Placed]:
-    place = placement.place or "user"
-    name, number, nth = labels.line(placement.attachment.name), placement.attachment.number, placement.nth
-    return [Placed(number, nth, name, file, place) for file in placement.files]
+def _placed(placement: Placement) -> list[Piece]:
+    """The files of a placement; of several, each behind a line that says which page or moment it is."""
+    file, variant, place = placement.attachment, placement.variant, placement.place or "user"
+    name, pieces = labels.line(file.name), list[Piece]()
+    for index, sent in enumerate(placement.files):
+        if variant is not None and (which := labels.piece(file, variant, index)) is not None:
+            pieces.append(which)
+        pieces.append(Placed(file.number, placement.nth, name, sent, place))
+    return pieces
 
 
 def _call_id(placement: Placement, target: Target) -> str | None:
@@ -235,11 +250,9 @@ def _call_id(placement: Placement, target: Target) -> str | None:
     return spell(call_id, target.order.call_ids) if call_id else None
 
 
-def _note(placement: Placement) -> str:
+def _note(placement: Placement, policy: Policy) -> str:
     """What a converted file is not: whole, or in its own size."""
-    variant = placement.variant
-    if variant is None:
+    if placement.variant is None:
         return ""
-    if variant.text is not None:
-        return "as text"
-    return f"scaled to {variant.scale:.0%}" if variant.scale < 1 else "converted"
+    crop = placement.view.crop if placement.view is not None else None
+    return labels.converted(placement.attachment, placement.variant, crop, can_view=policy.can_view)

@@ -11,13 +11,13 @@ from functools import lru_cache
 
 from msgspec import Struct
 
-from showandtell.capabilities.cells import Budget, Target
+from showandtell.capabilities.cells import Cell, Place, Target
+from showandtell.content import Message
+from showandtell.delivery.forms import ENDLESS, bytes_for_files, encoded, heaviest, misshapen, takes
 from showandtell.delivery.values import Policy, View
-from showandtell.files import Attachment
+from showandtell.files import Attachment, Facts
 
-#: The share of a request's bytes that files may take; the rest is for words and tool schemas.
-FILES_SHARE = 0.85
-ENDLESS = float("inf")
+EVERYWHERE: tuple[Place, ...] = ("tool_result", "user")
 
 #: What showings cost: bytes of base64, images, documents, their count, and images of many pixels.
 Weight = tuple[int, int, int, int, int]
@@ -54,7 +54,7 @@ def room(target: Target, policy: Policy) -> Room:
     """What one request to a target may hold."""
     budget = target.budget
     return Room(
-        bytes_for_files(budget),
+        bytes_for_files(target),
         ENDLESS if budget.images is None else budget.images,
         ENDLESS if budget.documents is None else budget.documents,
         ENDLESS if policy.focus is None else policy.focus,
@@ -62,38 +62,32 @@ def room(target: Target, policy: Policy) -> Room:
     )
 
 
-def bytes_for_files(budget: Budget) -> float:
-    """The bytes of base64 that files may take in one request."""
-    return ENDLESS if budget.bytes is None else budget.bytes * FILES_SHARE
-
-
-def encoded(size: int) -> int:
-    """The length of the base64 of so many bytes."""
-    return (size + 2) // 3 * 4
+def weigh(file: Attachment, target: Target) -> Weight:
+    """What showing a file costs at most, as it is or converted; one that will not be sent in any form costs nothing."""
+    return NOTHING if file.facts is None else weigh_bytes(file.facts, target)
 
 
 @lru_cache(maxsize=4096)
-def cap(target: Target, media_type: str) -> int | None:
-    """The most raw bytes that a file of this type can have in any cell; 0 where none takes it, None without limit."""
-    limits = [cell.limits.bytes for cell in target.cells if cell.takes(media_type)]
-    if not limits:
-        return 0
-    known = [limit for limit in limits if limit is not None]
-    return max(known) if len(known) == len(limits) else None
+def weigh_bytes(file: Facts, target: Target) -> Weight:
+    """The same of its bytes."""
+    if any(carries(cell, file, target) for cell in target.cells):
+        side = target.budget.many_side
+        large = side is not None and file.pixels is not None and max(file.pixels) > side
+        return (encoded(file.size), int(file.kind == "image"), int(file.kind == "document"), 1, int(large))
+    load = heaviest(file, target, EVERYWHERE)
+    return (encoded(load.bytes), load.pictures, 0, 1, 0) if load.bytes else NOTHING
 
 
-def weigh(file: Attachment, target: Target) -> Weight:
-    """What showing a file costs at most; one that no cell or no request takes costs nothing, for it won't be sent."""
-    facts = file.facts
-    if facts is None:
-        return NOTHING
-    most = cap(target, facts.media_type)
-    size = encoded(facts.size if most is None else min(facts.size, most))
-    if most == 0 or size > bytes_for_files(target.budget):
-        return NOTHING
-    kind, side = facts.kind, target.budget.many_side
-    large = side is not None and facts.pixels is not None and max(facts.pixels) > side
-    return (size, int(kind == "image"), int(kind == "document"), 1, int(large))
+def carries(cell: Cell, file: Facts, target: Target) -> bool:
+    """Whether a file may stand in a cell as it is."""
+    return (
+        cell.form == "inline"
+        and cell.takes(file.media_type)
+        and takes(cell)
+        and (cell.limits.bytes is None or file.size <= cell.limits.bytes)
+        and encoded(file.size) <= bytes_for_files(target)
+        and misshapen(cell.limits, file) is None
+    )
 
 
 class Front(Struct, frozen=True):
@@ -137,8 +131,13 @@ def groups(view: View, target: Target) -> Iterator[list[Weight]]:
         if message.role != "tool":
             yield group
             group = []
-        group += [weigh(view.attachments[shown.number], target) for shown in message.showings]
+        group += [weigh(view.attachments[number], target) for number in shown_in(message)]
     yield group
+
+
+def shown_in(message: Message) -> tuple[int, ...]:
+    """The files that a message may show: its own, and those that its words point at."""
+    return (*(shown.number for shown in message.showings), *message.recalled)
 
 
 def _add(load: Weight, weight: Weight, sign: int = 1) -> Weight:

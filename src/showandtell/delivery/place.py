@@ -11,25 +11,12 @@ from typing import TypeAlias, TypeGuard
 from msgspec import Struct
 from msgspec.structs import replace
 
-from showandtell.capabilities.cells import Cell, Limits, Place, Target
-from showandtell.content import Message
-from showandtell.delivery.frontier import bytes_for_files, encoded
+from showandtell.capabilities.cells import Cell, Place, Target
+from showandtell.content import Message, Selection
+from showandtell.delivery.forms import bytes_for_files, encoded, forms, misshapen
 from showandtell.delivery.labels import size_of
 from showandtell.delivery.values import Delivery, Policy, View
-from showandtell.files import Address, Attachment, Facts, Failed, Kind, Known, Variant, Want, rejections
-
-#: What may be tried when a file can't go as it is, best first.
-RECIPES: dict[Kind, tuple[str, ...]] = {
-    "image": ("image",),
-    "document": ("pages", "text"),
-    "audio": ("audio", "transcript"),
-    "video": ("frames",),
-    "text": ("text",),
-    "other": (),
-}
-WORDS = frozenset({"text", "transcript"})
-YIELDS: dict[str, str] = {"image": "image/png", "pages": "image/png", "frames": "image/png", "audio": "audio/wav"}
-
+from showandtell.files import Address, Attachment, Facts, Failed, Known, Variant, Want, rejections
 
 VERDICTS = {
     "rejects": "is refused by",
@@ -46,7 +33,11 @@ Sent: TypeAlias = Facts | Address
 
 
 class Placement(Struct, frozen=True):
-    """One showing's rung. `files` go to `place`; where there are none, `text` (a variant's) or a note stands there."""
+    """One showing's rung. `files` go to `place`; where there are none, `text` (a variant's) or a note stands there.
+
+    `again` names the message whose words point at the file, where it is shown for that; `view` the part that was asked
+    for, if not all.
+    """
 
     attachment: Attachment
     nth: int
@@ -57,13 +48,17 @@ class Placement(Struct, frozen=True):
     files: tuple[Facts | Address, ...] = ()
     variant: Variant | None = None
     pending: Want | None = None
+    again: str | None = None
+    view: Selection | None = None
 
 
 class Showing(Struct, frozen=True):
     """One showing as the pass meets it.
 
     `group` names the wire message it will stand in, results of one step together; `answered`: the run answers its
-    message; `recent`: it stands in that message or behind it; `newest`: the model has not spoken since.
+    message; `recent`: it stands in that message or behind it; `newest`: the model has not spoken since; `again`: it
+    is shown because the message's words point at it; `refused`: the provider has refused it, so that words alone may
+    stand for it; `view`: the part of it that is shown, if not all.
     """
 
     attachment: Attachment
@@ -74,26 +69,39 @@ class Showing(Struct, frozen=True):
     answered: bool
     recent: bool
     newest: bool
+    again: bool = False
+    refused: bool = False
+    view: Selection | None = None
+
+
+class Past(Struct, frozen=True):
+    """What stands before a view: how often each number was shown there, and which of them are in view."""
+
+    nths: Mapping[int, int] = {}
+    in_sight: frozenset[int] = frozenset()
+
+
+#: Nothing stands before.
+NO_PAST = Past()
 
 
 def place(
-    view: View, target: Target, known: Known, policy: Policy, first: int, *, nths: Mapping[int, int]
+    view: View, target: Target, known: Known, policy: Policy, first: int, *, past: Past = NO_PAST
 ) -> tuple[Placement, ...]:
-    """Give every showing, in the order of the conversation, its rung. `first` is the frontier.
-
-    `nths` says how often each number was shown before this view.
-    """
+    """Give every showing, in the order of the conversation, its rung. `first` is the frontier."""
     counts = Counts(target)
     placements: list[Placement] = []
-    for showing in showings(view, first, nths):
+    for showing in showings(view, first, past):
         placement = settle(showing, target, known, policy)
+        if showing.again or showing.view is not None:
+            placement = replace(placement, again=showing.message.id if showing.again else None, view=showing.view)
         placements.append(counts.bound(showing, placement, target, policy))
     return tuple(placements)
 
 
-def showings(view: View, first: int, nths: Mapping[int, int]) -> Iterator[Showing]:
-    """Every showing of the conversation in order."""
-    seen = dict(nths)
+def showings(view: View, first: int, past: Past) -> Iterator[Showing]:
+    """Every showing of the conversation in order; what words point at is one where the file is out of view by then."""
+    seen, in_sight = dict(past.nths), set(past.in_sight)
     index = 0
     group = ""
     recent = all(message.id != view.answering for message in view.messages)
@@ -106,7 +114,15 @@ def showings(view: View, first: int, nths: Mapping[int, int]) -> Iterator[Showin
         for shown in message.showings:
             seen[shown.number] = nth = seen.get(shown.number, 0) + 1
             file, in_view = view.attachments[shown.number], index >= first
-            yield Showing(file, nth, message, group, in_view, answered, recent, newest)
+            if in_view:
+                in_sight.add(shown.number)
+            yield Showing(file, nth, message, group, in_view, answered, recent, newest, view=shown.view)
+            index += 1
+        for number in message.recalled:
+            if index >= first and number not in in_sight:
+                in_sight.add(number)
+                seen[number] = nth = seen.get(number, 0) + 1
+                yield Showing(view.attachments[number], nth, message, group, True, False, False, newest, again=True)
             index += 1
 
 
@@ -123,7 +139,7 @@ def settle(showing: Showing, target: Target, known: Known, policy: Policy) -> Pl
     if whole is None:
         return without(showing, policy, "nothing is known of its bytes")
     reasons: list[str] = []
-    for where in places(showing, target):
+    for where in places(showing, target) if showing.view is None else ():
         match carry(where, whole, target, known, policy):
             case Want() as want:
                 return Placement(file, nth, "noted", f"waits for its {want.recipe}", pending=want)
@@ -133,7 +149,7 @@ def settle(showing: Showing, target: Target, known: Known, policy: Policy) -> Pl
                 reasons.append(reason)
     if any(want in known for want in rejections(whole, target.at)):
         # The provider itself has said no, after the request was sent: the run goes on, and the model is told.
-        showing = replace(showing, answered=False)
+        showing = replace(showing, answered=False, refused=True)
     return convert(showing, target, known, policy, reasons)
 
 
@@ -229,25 +245,12 @@ def over(cell: Cell, file: Facts | Address, target: Target) -> str | None:
     """Which limit of the cell or the request a file breaks, in words; None where it breaks none."""
     if isinstance(file, Address):
         return unopened(cell, file, target)
-    limit, most = cell.limits.bytes, bytes_for_files(target.budget)
+    limit, most = cell.limits.bytes, bytes_for_files(target)
     if limit is not None and file.size > limit:
         return f"it is {size_of(file.size)}, the limit is {size_of(limit)}"
     if encoded(file.size) > most:
         return f"it is {size_of(file.size)}, one request to {target.name} holds {size_of(int(most) * 3 // 4)} of files"
     return misshapen(cell.limits, file)
-
-
-def misshapen(limits: Limits, file: Facts) -> str | None:
-    """Which limit of pixels or pages a file breaks, in words; None where it breaks none."""
-    if file.pixels is not None:
-        width, height = file.pixels
-        if limits.side is not None and max(file.pixels) > limits.side:
-            return f"it is {width}x{height} pixels, the limit is {limits.side} a side"
-        if limits.pixels is not None and width * height > limits.pixels:
-            return f"it is {width}x{height} pixels, the limit is {limits.pixels / 1e6:.0f} megapixels"
-    if limits.pages is not None and file.pages is not None and file.pages > limits.pages:
-        return f"it has {file.pages} pages, the limit is {limits.pages}"
-    return None
 
 
 def unopened(cell: Cell, file: Address, target: Target) -> str | None:
@@ -262,29 +265,26 @@ def convert(showing: Showing, target: Target, known: Known, policy: Policy, reas
     """The third rung: another form of the file. What isn't known yet is wanted; what failed says why."""
     facts = showing.attachment.facts
     if facts is None:
-        return without(showing, policy, reasons[-1])
+        return without(showing, policy, reasons[-1] if reasons else "its bytes are not here")
+    why = reasons[0] if reasons else "a part of it was asked for"
     failures: dict[str, list[str]] = {}
-    for recipe in RECIPES[facts.kind]:
-        if recipe not in WORDS and not _usable(YIELDS[recipe], showing, target):
+    for form in forms(facts, target, places(showing, target), showing.view):
+        if showing.refused and form.load is not None:
             continue
-        want = Want(facts.sha256, recipe)
+        want = Want(facts.sha256, form.recipe)
         match known.get(want):
             case None:
                 return Placement(showing.attachment, showing.nth, "noted", "being converted", pending=want)
             case Failed() as failed:
-                failures.setdefault(failed.reason, []).append(recipe)
+                failures.setdefault(failed.reason, []).append(form.recipe.partition("?")[0])
             case Variant() as variant:
-                found = _converted(showing, variant, target, known, reasons[0])
+                found = _converted(showing, variant, target, known, why)
                 if found is not None:
                     return found
     tried = [f"as {' or '.join(recipes)}: {reason}" for reason, recipes in failures.items()]
-    return without(showing, policy, "; ".join([reasons[-1], *tried]))
-
-
-def _usable(media_type: str, showing: Showing, target: Target) -> bool:
-    """Whether a conversion to this type has a place to go."""
-    cells = [target.cell(where, media_type, "inline") for where in places(showing, target)]
-    return any(cell is not None and cell.verdict in {"sees", "unproven"} for cell in cells)
+    if not reasons and not tried:
+        return settle(replace(showing, view=None), target, known, policy)
+    return without(showing, policy, "; ".join([*reasons[-1:], *tried]))
 
 
 def _converted(showing: Showing, variant: Variant, target: Target, known: Known, why: str) -> Placement | None:

@@ -8,7 +8,7 @@ from showandtell.capabilities.cells import Target
 from showandtell.delivery.frame import frame
 from showandtell.delivery.frontier import advance
 from showandtell.delivery.mark import mark
-from showandtell.delivery.place import Placement, place
+from showandtell.delivery.place import Past, Placement, place
 from showandtell.delivery.settled import NOTHING, Kept, Settled, recall
 from showandtell.delivery.values import Plan, Policy, Receipt, View
 from showandtell.errors import UnsupportedFile
@@ -25,14 +25,16 @@ def plan(view: View, target: Target, known: Known, policy: Policy, *, kept: Kept
     if front.start != before.front.start:
         before = NOTHING
     rest = before.rest(view)
-    placements = place(rest, target, known, policy, front.start - before.count, nths=before.nths)
+    past = Past(before.nths, before.in_sight)
+    placements = place(rest, target, known, policy, front.start - before.count, past=past)
     wants = frozenset(placement.pending for placement in placements if placement.pending)
     if wants:
         return Plan((), (), wants)
     last = before.entries[-1] if before.entries else None
-    entries = (*before.entries[:-1], *frame(rest, placements, target, last))
+    entries = (*before.entries[:-1], *frame(rest, placements, target, policy, last))
     told = {**before.receipts, **receipts(placements)}
-    if kept is not None and view.messages and view.messages[-1].role == "tool":
+    refused = any(one.delivery == "refused" for one in placements)
+    if kept is not None and not refused and view.messages and view.messages[-1].role == "tool":
         kept[target] = Settled(
             policy=policy,
             answering=view.answering,
@@ -40,6 +42,7 @@ def plan(view: View, target: Target, known: Known, policy: Policy, *, kept: Kept
             messages=view.messages,
             files={**before.files, **{one.attachment.number: one.attachment for one in placements}},
             nths={**before.nths, **{one.attachment.number: one.nth for one in placements}},
+            in_sight=before.in_sight | {one.attachment.number for one in placements if one.delivery != "listed"},
             front=front,
             entries=entries,
             receipts=told,
@@ -74,6 +77,7 @@ def receipt(placement: Placement) -> Receipt:
         cell=placement.cell,
         bytes=size,
         variant=variant,
+        view=placement.view if variant is not None else None,
     )
 
 
@@ -82,6 +86,16 @@ def refuse(plan: Plan, target: Target) -> None:
     refused = [one for one in plan.receipts if one.delivery == "refused"]
     if refused:
         raise UnsupportedFile(target.name, [(f"{one.label} ({one.name})", one.reason) for one in refused])
+
+
+def read_by(plan: Plan, view: View) -> list[Facts]:
+    """The stored files whose bytes a plan sends."""
+    found: list[Facts] = []
+    for receipt in plan.receipts:
+        if receipt.place is not None and receipt.cell is not None and receipt.cell.form == "inline":
+            facts = view.attachments[receipt.number].facts
+            found += receipt.variant.files if receipt.variant is not None else [facts] if facts else []
+    return found
 
 
 Load = Callable[[Iterable[Want]], Awaitable[Known]]

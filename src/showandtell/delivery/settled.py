@@ -19,7 +19,10 @@ from showandtell.files import Attachment, Failed, Known, Variant, Want
 
 
 class Settled(Struct, frozen=True):
-    """A planned conversation that ends with a tool's result. `nths` says how often each number was shown in it."""
+    """A planned conversation that ends with a tool's result.
+
+    `nths` says how often each number was shown in it, `in_sight` which of them are in view.
+    """
 
     policy: Policy = Policy()
     answering: str | None = None
@@ -27,6 +30,7 @@ class Settled(Struct, frozen=True):
     messages: tuple[Message, ...] = ()
     files: Mapping[int, Attachment] = {}
     nths: Mapping[int, int] = {}
+    in_sight: frozenset[int] = frozenset()
     front: Front = Front()
     entries: tuple[Entry, ...] = ()
     receipts: Mapping[int, Receipt] = {}
@@ -56,7 +60,7 @@ class Settled(Struct, frozen=True):
 
     def rest(self, view: View) -> View:
         """What a view has behind this one."""
-        return View(view.messages[len(self.messages) :], view.attachments, view.answering)
+        return View(view.messages[len(self.messages) :], view.attachments, view.answering, view.begun)
 
 
 #: The newest plan for each target. Whoever asks for plans step by step keeps it.

@@ -8,18 +8,22 @@ from typing import Literal, TypeAlias
 from msgspec import Struct
 
 from showandtell.capabilities.cells import Cell, Place
-from showandtell.content import Message, Opaque, Text, ToolCall
+from showandtell.content import Message, Opaque, Selection, Text, ToolCall
 from showandtell.files import Address, Attachment, Facts, Variant, Want, spoken
 
 Delivery: TypeAlias = Literal["native", "relocated", "noted", "refused", "listed"]
 
 
 class View(Struct, frozen=True):
-    """A conversation as the planner sees it. `answering` is the id of the user message that the run answers."""
+    """A conversation as the planner sees it. `answering` is the id of the user message that the run answers.
+
+    `begun` are the calls that were about to run, and have no result.
+    """
 
     messages: tuple[Message, ...]
     attachments: Mapping[int, Attachment]
     answering: str | None = None
+    begun: frozenset[str] = frozenset()
 
 
 class Policy(Struct, frozen=True):
@@ -28,6 +32,7 @@ class Policy(Struct, frozen=True):
     strict: refuse this run's tool files, too. focus: keep at most so many showings in view. cache: mark prefixes.
     uploads: files may be stored at the provider, and stay there. links: a provider may fetch them from our own store.
     expected_steps: how many requests are likely to carry a file; by it a file is large enough for either, or not.
+    can_view: whether the model has the tool view_file, so that it may be told of it.
     """
 
     strict: bool = False
@@ -36,6 +41,7 @@ class Policy(Struct, frozen=True):
     uploads: bool = False
     links: bool = False
     expected_steps: int = 5
+    can_view: bool = False
 
 
 class Placed(Struct, frozen=True):
@@ -85,11 +91,22 @@ class Receipt(Struct, frozen=True):
     cell: Cell | None
     bytes: int
     variant: Variant | None = None
+    view: Selection | None = None
 
     @property
     def label(self) -> str:
         """Kind and number as everybody says them."""
         return spoken(self.kind, self.number)
+
+    def shows(self) -> dict[str, object]:
+        """What a converted file shows of its original, as far as it applies: scale, pages, seconds, cut, crop."""
+        if self.variant is None:
+            return {}
+        found = {name: getattr(self.variant, name) for name in ("scale", "pages", "times", "total", "cut")}
+        if self.view is not None and self.view.crop is not None:
+            found["crop"] = self.view.crop
+        usual: dict[str, object] = {"scale": 1.0, "pages": (), "times": (), "total": None, "cut": False}
+        return {name: value for name, value in found.items() if value != usual.get(name)}
 
     def record(self) -> dict[str, object]:
         """The receipt as JSON has it: the cell by name, and its evidence with the date."""
@@ -102,6 +119,7 @@ class Receipt(Struct, frozen=True):
             "place": self.place,
             "delivery": self.delivery,
             "converted": self.converted,
+            **self.shows(),
             "reason": self.reason,
             "cell": self.cell.name if self.cell else None,
             "evidence": f"{self.cell.evidence} ({self.cell.date})" if self.cell else None,

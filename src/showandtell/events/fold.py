@@ -11,7 +11,7 @@ from typing import BinaryIO, TypeAlias, assert_never
 
 import msgspec
 
-from showandtell.content import Draft, File, Opaque, Part, Reader, Stop, Text, ToolCall
+from showandtell.content import Claimed, Draft, File, Opaque, Reader, Stop, Text, ToolCall
 from showandtell.errors import BadFile
 from showandtell.events.types import (
     FileMade,
@@ -132,7 +132,7 @@ class Fold:
         parts = [part for item in self._items if item is not torn and (part := self._part(item))]
         return Draft("assistant", tuple(parts), stop=self.stop)
 
-    def _part(self, item: _Item) -> Part | File | None:
+    def _part(self, item: _Item) -> Claimed | None:
         match item:
             case Opaque() | File():
                 return item

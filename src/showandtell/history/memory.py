@@ -3,17 +3,25 @@
 from __future__ import annotations
 
 import asyncio
+import io
 import threading
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, BinaryIO
 
-from showandtell.attachments.ingest import Register, claims, clean
+from msgspec import structs
+
+from showandtell.attachments.ingest import Accepted, Register, claims, clean
 from showandtell.attachments.load import load_now
 from showandtell.attachments.proving import prove_all, prove_now
 from showandtell.attachments.shelf import Shelf
-from showandtell.content import Draft, File, Message, is_approval, new_id
+from showandtell.content import Draft, File, Message, Reader, ToolCall, is_approval, new_id
 from showandtell.delivery.values import Receipt, View
 from showandtell.errors import BadConversation, BadInput
-from showandtell.files import Attachment, Blobs, Failed, Known, Proved, Variant, Want, find
+from showandtell.events.types import Usage
+from showandtell.files import Attachment, Blobs, Facts, Failed, Known, Proved, Variant, Want, find
 
 
 class Turn:
@@ -41,19 +49,48 @@ class Turn:
         self._lock.release()
 
 
-class MemoryConversation:
-    """The `Conversation` door of the loop, without a database. One run at a time: a second waits for its `turn`."""
+@dataclass(frozen=True, slots=True)
+class Stored:
+    """Opens stored bytes; two that open the same are equal, so that a file given back is known again."""
 
-    def __init__(self, shelf: Shelf | None = None, owner: str = "local", first_number: int = 1) -> None:
-        self.id = new_id("conv")
+    blobs: Blobs
+    facts: Facts
+
+    def __call__(self) -> BinaryIO:
+        """Open them."""
+        return self.blobs.open(self.facts)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """To another process (a tool's own) the bytes themselves go."""
+        return partial, (io.BytesIO, self.blobs.read(self.facts))
+
+
+class MemoryConversation:
+    """The `Conversation` door of the loop, without a database. One run at a time: a second waits for its `turn`.
+
+    A stored conversation keeps the same state, and overrides `write`, `learn`, `forget`, `begin`, `lead` and `turn` to
+    store each change before it is made here.
+    """
+
+    def __init__(
+        self, shelf: Shelf | None = None, owner: str = "local", first_number: int = 1, id: str | None = None  # noqa: A002 - it is one
+    ) -> None:
+        self.id = id or new_id("conv")
         self.owner = owner
         self.shelf = shelf or Shelf()
         self.messages: list[Message] = []
         self.receipts: dict[int, Receipt] = {}
-        self.turn = Turn()
+        self._turn = Turn()
         self._register = Register(first_number=first_number)
         self._known: dict[Want, Variant | Failed] = {}
+        self._begun: set[str] = set()
         self._answering: str | None = None
+        self._said: dict[str, Message] = {}
+
+    @property
+    def turn(self) -> AbstractAsyncContextManager[None]:
+        """Held by a run from its start to its end."""
+        return self._turn
 
     @property
     def attachments(self) -> dict[int, Attachment]:
@@ -68,14 +105,15 @@ class MemoryConversation:
     def file(self, number: int) -> File:
         """The stored file of a number, to read again; `BadInput` where there is none, or it has no bytes here."""
         found = find(self.attachments, number)
-        if found.facts is None:
+        facts = found.facts
+        if facts is None:
             raise BadInput(f"{found.label} ({found.name}) has no bytes here: {found.problem or 'it is an address'}")
-        path = self.shelf.blobs.blob(found.facts.sha256)
-        return File(path, found.media_type, found.name, found.description, number)
+        source = Reader(Stored(self.shelf.blobs, facts), facts.size)
+        return File(source, found.media_type, found.name, found.description, number)
 
     def view(self) -> View:
         """What the planner reads."""
-        return View(tuple(self.messages), self._register.attachments, self._answering)
+        return View(tuple(self.messages), self._register.attachments, self._answering, frozenset(self._begun))
 
     def known(self) -> Known:
         """Conversions, uploads and rejections so far."""
@@ -85,32 +123,107 @@ class MemoryConversation:
         """Store and prove a draft's files, side by side; nothing is numbered yet."""
         return await prove_all(self.shelf, claims(draft))
 
-    def record(self, draft: Draft, proved: Sequence[Proved], receipts: Sequence[Receipt] = ()) -> Message:
-        """Number a draft's files and store its message, with what the model was given for it."""
-        message = self._register.accept(draft, proved)
+    async def record(
+        self, draft: Draft, proved: Sequence[Proved], receipts: Sequence[Receipt] = (), usage: Usage | None = None
+    ) -> Message:
+        """Number a draft's files and store its message; a step's with what the model was given, and what it took."""
+        refers = draft.role == "user" and not is_approval(draft.parts)
+        accepted = self._register.accept(draft, proved, self.head, refers=refers)
+        news = tuple(one for one in receipts if self.receipts.get(one.number) != one)
+        accepted = await self.write(accepted, news, usage)
+        self.keep(accepted, news)
+        return accepted.message
+
+    async def write(self, accepted: Accepted, receipts: Sequence[Receipt], usage: Usage | None) -> Accepted:
+        """Store a message before it counts, with the receipts that are new; gives it as it was stored."""
+        del receipts, usage
+        return accepted
+
+    def keep(self, accepted: Accepted, receipts: Iterable[Receipt] = ()) -> None:
+        """From now on this message is the last one."""
+        message = accepted.message
+        self._register.keep(accepted)
         self.messages.append(message)
+        self._said[message.id] = message
         self.receipts |= {receipt.number: receipt for receipt in receipts}
+        if message.call_id is not None:
+            self._begun.discard(message.call_id)
         if message.role == "user" and not is_approval(message.parts):
             self._answering = message.id
-        return message
+
+    @property
+    def head(self) -> str | None:
+        """The id of the last message of the branch that is talked on; None where nothing was said."""
+        return self.messages[-1].id if self.messages else None
+
+    async def everything(self) -> list[Message]:
+        """The messages of all branches, in the order in which they were said."""
+        return [*self._said.values()]
+
+    async def lead(self, message_id: str | None) -> None:
+        """Go on behind a message of any branch (None: before the first one), which what is said next will follow.
+
+        The numbers of files are those of all branches. Raises `BadInput` for a message that isn't there.
+        """
+        self.messages = branch(self._said, message_id)
+        said = [one.id for one in self.messages if one.role == "user" and not is_approval(one.parts)]
+        self._answering = said[-1] if said else None
 
     def ingest_now(self, drafts: Iterable[Draft]) -> None:
         """Prove, number and store a whole history, without an event loop."""
         for index, draft in enumerate(map(clean, drafts)):
             try:
-                self.record(draft, [prove_now(self.shelf, file) for file in claims(draft)])
+                proved = [prove_now(self.shelf, file) for file in claims(draft)]
+                self.keep(self._register.accept(draft, proved, self.head))
             except BadConversation as error:
                 raise BadConversation(f"messages[{index}]: {error}") from error
+
+    async def begin(self, calls: Sequence[ToolCall]) -> None:
+        """Note that these calls are about to run."""
+        self._begun |= {call.call_id for call in calls}
+
+    async def check(self, files: Collection[Facts]) -> dict[Facts, str]:
+        """The stored files that are no longer what they were, each with what is wrong in words."""
+        wrong = await asyncio.to_thread(check_all, self.shelf.blobs, files) if files else {}
+        for one in [*self.attachments.values()] if wrong else ():
+            if one.facts in wrong and one.state == "ready":
+                problem = f"its stored bytes can't be used, the blob {wrong[one.facts]}: add the file again"
+                self.attachments[one.number] = structs.replace(one, state="quarantined", problem=problem)
+        made = [(want, found) for want, found in self._known.items() if isinstance(found, Variant)] if wrong else []
+        lost = [want for want, found in made if wrong.keys() & set(found.files)]
+        if lost:
+            await self.forget(lost)
+        return wrong
 
     async def load(self, wants: Iterable[Want]) -> Known:
         """Convert what the plan wants."""
         return await asyncio.to_thread(load_now, list(wants), self.shelf)
 
-    def learn(self, news: Known) -> None:
+    async def learn(self, news: Known) -> None:
         """Keep what conversions and providers taught."""
+        self.remember(news)
+
+    def remember(self, news: Known) -> None:
+        """The same, for as long as this object lives."""
         self._known |= news
 
-    def forget(self, wants: Iterable[Want]) -> None:
+    async def forget(self, wants: Iterable[Want]) -> None:
         """Drop what holds no more."""
         for want in wants:
             self._known.pop(want, None)
+
+
+def check_all(blobs: Blobs, files: Iterable[Facts]) -> dict[Facts, str]:
+    """What is wrong with stored files, if anything is."""
+    return {facts: wrong for facts in files if (wrong := blobs.check(facts)) is not None}
+
+
+def branch(messages: Mapping[str, Message], last: str | None) -> list[Message]:
+    """The messages that lead to one, from the first. Raises `BadInput` where that isn't there."""
+    found: list[Message] = []
+    while last is not None:
+        if last not in messages:
+            raise BadInput(f"this conversation has no message {last[:40]!r}")
+        found.append(messages[last])
+        last = messages[last].parent_id
+    return found[::-1]

@@ -1,6 +1,7 @@
-"""The process that decodes media, and nothing else does: `python -m showandtell.media.child [--ocr]`.
+"""The process that decodes media, and nothing else does: `python -m showandtell.media.child [--ocr | --convert]`.
 
 Reads one JSON request a line, writes one JSON answer a line. Its limits are set before the first decoder is imported.
+Only with `--convert` may it write files: into the folder that a request names, none above a limit.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ import os
 import resource
 import signal
 import sys
+import tempfile
 from collections.abc import Callable
 from functools import partial
 from typing import Any, TextIO, TypeAlias
@@ -24,13 +26,16 @@ MEDIA_MEMORY = 1 << 30
 #: Measured: detection and recognition on two threads, 920 MiB.
 OCR_MEMORY = 2 << 30
 OPEN_FILES = 64
+#: The most bytes of one file that a conversion may write; the sum of them is checked by who asked.
+FILE_LIMIT = 64 << 20
 
 
 def main(arguments: list[str]) -> None:
     """Answer until standard input ends."""
     answers = take_stdout()
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    limit_process(OCR_MEMORY if "--ocr" in arguments else MEDIA_MEMORY)
+    memory = OCR_MEMORY if "--ocr" in arguments else MEDIA_MEMORY
+    limit_process(memory, FILE_LIMIT if "--convert" in arguments else 0)
     for line in sys.stdin:
         answers.write(json.dumps(answer_request(json.loads(line))) + "\n")
         answers.flush()
@@ -43,10 +48,11 @@ def take_stdout() -> TextIO:
     return answers
 
 
-def limit_process(memory: int) -> None:
-    """Bound the address space and open files, and let nothing be written; a system without a limit goes without."""
+def limit_process(memory: int, written: int) -> None:
+    """Bound the address space, open files and the bytes of a file; a system without a limit goes without."""
+    sys.dont_write_bytecode = True  # a module's cache that the limit cuts short would break the next import of it
     limits = ((resource.RLIMIT_AS, memory), (resource.RLIMIT_NOFILE, OPEN_FILES))
-    for limit, value in (*limits, (resource.RLIMIT_FSIZE, 0), (resource.RLIMIT_CORE, 0)):
+    for limit, value in (*limits, (resource.RLIMIT_FSIZE, written), (resource.RLIMIT_CORE, 0)):
         with contextlib.suppress(OSError, ValueError):
             resource.setrlimit(limit, (value, value))
 
@@ -58,7 +64,7 @@ def answer_request(request: Answer) -> Answer:
     try:
         return {"found": find_task(request)()}
     except BadFile as error:
-        return refuse(error.problem, error.advice, request["path"])
+        return refuse(error.problem, error.advice, request["path"]) | {"passing": error.passing}
     except MemoryError:
         return refuse("needs more memory to decode than is allowed", "use a smaller version of it", request["path"])
     except Exception as error:  # noqa: BLE001 - decoders raise anything, and one file must not end the process
@@ -79,6 +85,15 @@ def find_task(request: Answer) -> Callable[[], Any]:
             from showandtell.media.describe import describe_file  # noqa: PLC0415 - the same
 
             return partial(describe_file, request["path"], request["media_type"])
+        case "make":
+            from showandtell.media.convert import make  # noqa: PLC0415 - the same
+
+            tempfile.tempdir = request["folder"]  # a library that wants a file for itself gets it there
+            return partial(make, request["path"], request["media_type"], request["recipe"], request["folder"])
+        case "strip":
+            from showandtell.media.convert.location import strip_location  # noqa: PLC0415 - the same
+
+            return partial(strip_location, request["path"], request["media_type"], request["folder"])
         case "draw":
             from showandtell.media.draw import draw_chart  # noqa: PLC0415 - the same
 

@@ -1,4 +1,4 @@
-"""The one gate to media: what a file is, what is in it, what it says. Decoders run in a child process with limits.
+"""The one gate to media: what a file is, what is in it, what can be made of it. Decoders run in a child with limits.
 
 Nothing is remembered here: a file is proved again each time it is asked about.
 """
@@ -19,11 +19,12 @@ from msgspec.structs import replace
 from showandtell.errors import BadFile
 from showandtell.files import Kind, kind_of
 from showandtell.media.claims import UNKNOWN, name_correction, read_claim
+from showandtell.media.recipes import Recipe, spell
 from showandtell.media.signatures import Peek, narrow_type, recognise
 from showandtell.media.text import is_other_text, name_text
-from showandtell.media.worker import ChildFailed, Crew
+from showandtell.media.worker import ChildFailed, ChildLate, Crew
 
-Ask: TypeAlias = Literal["prove", "describe", "read"]
+Ask: TypeAlias = Literal["prove", "describe", "read", "make", "strip"]
 
 #: How long a file may take to decode; the first one waits for the child to start, too.
 SECONDS = 10.0
@@ -31,14 +32,24 @@ SECONDS = 10.0
 OCR_SECONDS = 60.0
 TEXT_LIMIT = 100_000
 COMMAND = (sys.executable, "-P", "-B", "-m", "showandtell.media.child")
+#: What a conversion may take, by the recipe's name.
+MAKE_SECONDS = {"image": 20.0, "pages": 60.0, "text": 60.0, "audio": 120.0, "frames": 120.0, "transcript": 120.0}
+#: What one conversion may hand back: a film's frames and its sound are far below.
+MADE_FILES, MADE_BYTES = 64, 256 << 20
+#: The most characters that a file is given as.
+MADE_TEXT = 200_000
+THUMBNAIL_SIDE = 320
 #: Two, so that a hostile file that takes all its time doesn't stop every other one.
 MEDIA = Crew(COMMAND, 2)
+#: Conversions have children of their own, who may write: proving never waits for a film. A film may wait for another.
+MAKERS = Crew((*COMMAND, "--convert"), 2, patience=240.0)
 OCR = Crew((*COMMAND, "--ocr"), 1)
 
 
 class Proof(Struct, frozen=True):
     """What the bytes are, by signature and structure: IANA type, width and height, pages, seconds, each if any.
 
+    `frames` counts the pictures of an animation or of a TIFF with several pages, up to 10,000; None for a single one.
     `corrected` is what the file claimed to be, by media type or by name, where its bytes say otherwise.
     """
 
@@ -47,6 +58,22 @@ class Proof(Struct, frozen=True):
     pages: int | None = None
     seconds: float | None = None
     corrected: str | None = None
+    frames: int | None = None
+
+
+class Made(Struct, frozen=True):
+    """What a conversion gave: `files`, which lie in the folder that was given, or `text`. The rest is as in `Variant`.
+
+    `scale` is linear, made to original; `pages` count from 1; `times` and, of sound and film, `total` are seconds.
+    """
+
+    files: tuple[Path, ...] = ()
+    text: str | None = None
+    scale: float = 1.0
+    pages: tuple[int, ...] = ()
+    times: tuple[float, ...] = ()
+    total: float | None = None
+    cut: bool = False
 
 
 def prove(path: Path, *, claimed: str | None, name: str) -> Proof:
@@ -83,6 +110,56 @@ def read_text_in(path: Path, media_type: str) -> str | None:
     return ask_child("read", path, media_type, path.name)
 
 
+def make(path: Path, media_type: str, recipe: str, folder: Path) -> Made:
+    """Convert a proved file as `recipe` says; what is made is written into `folder`, an empty one of the caller's.
+
+    Raises `BadFile` where that can't be made of this type, a decoder is not installed, or the limits are passed.
+    """
+    if media_type != "text/html" and kind_of(media_type) == "text" and recipe.partition("?")[0] == "text":
+        text = read_text(path, MADE_TEXT + 1)
+        return Made(text=text[:MADE_TEXT], cut=len(text) > MADE_TEXT)
+    found = ask_child("make", path, media_type, path.name, recipe=recipe, folder=os.fspath(folder.resolve(strict=True)))
+    files = [check_made(Path(one), folder, path.name) for one in found.pop("files", ())]
+    if len(files) > MADE_FILES or sum(one.stat().st_size for one in files) > MADE_BYTES:
+        raise BadFile(path.name, "became too much when it was converted", "ask for less of it")
+    return replace(convert(found, Made), files=tuple(files))
+
+
+def check_made(path: Path, folder: Path, name: str) -> Path:
+    """One result of the child, which is not to be trusted: a plain file that lies in the folder itself."""
+    if path.parent != folder.resolve() or path.is_symlink() or not path.is_file() or path.name in {"", ".", ".."}:
+        raise BadFile(name, "was converted into something that is no file", "it may be hostile; save it anew")
+    return folder / path.name
+
+
+def make_thumbnail(path: Path, media_type: str, folder: Path) -> Path | None:
+    """A small picture in `folder`, its longest side 320 pixels: of an image, a PDF's first page or a film's middle.
+
+    None for other types. WebP, of a film JPEG. Raises `BadFile`.
+    """
+    if media_type == "application/pdf":
+        recipe = Recipe("pages", ("image/webp",), side=THUMBNAIL_SIDE, most=1)
+    elif media_type == "image/svg+xml" or kind_of(media_type) == "image":
+        recipe = Recipe("image", ("image/webp",), side=THUMBNAIL_SIDE, most=1)
+    elif kind_of(media_type) == "video":
+        recipe = Recipe("frames", ("image/jpeg",), side=THUMBNAIL_SIDE, most=1)
+    else:
+        return None
+    return next(iter(make(path, media_type, spell(recipe), folder).files), None)
+
+
+def strip_location(path: Path, media_type: str, folder: Path) -> Path | None:
+    """A copy in `folder` without the place where a picture was taken; None where it tells no place, or is no picture.
+
+    GPS goes from EXIF and XMP; pixels, orientation and all else stay byte for byte. Raises `BadFile` where a place
+    can't be taken out without encoding the picture anew.
+    """
+    if kind_of(media_type) != "image":
+        return None
+    stripped = ask_child("strip", path, media_type, path.name, folder=os.fspath(folder.resolve(strict=True)))
+    return check_made(Path(stripped), folder, path.name) if stripped else None
+
+
 def draw_chart(title: str, values: list[float], labels: list[str]) -> bytes:
     """A bar chart as PNG, 720 by 420 pixels; `labels` stand under the first bars. Raises `BadFile`."""
     request = {"ask": "draw", "title": title, "values": values, "labels": labels}
@@ -103,9 +180,9 @@ def ask_to_draw(request: Mapping[str, object], name: str, advice: str) -> bytes:
     try:
         answer = MEDIA.ask({"path": name, **request}, SECONDS)
     except ChildFailed as error:
-        raise BadFile(name, str(error), advice) from None
+        raise BadFile(name, str(error), advice, passing=isinstance(error, ChildLate)) from None
     if "found" not in answer:
-        raise BadFile(name, answer["problem"], answer["advice"])
+        raise BadFile(name, answer["problem"], answer["advice"], passing=answer.get("passing", False))
     return b64decode(answer["found"])
 
 
@@ -143,36 +220,47 @@ def needs_decoder(media_type: str) -> bool:
     return media_type == "application/pdf" or kind_of(media_type) in {"image", "audio", "video"}
 
 
-def ask_child(ask: Ask, path: Path, media_type: str, name: str) -> Any:
+def ask_child(ask: Ask, path: Path, media_type: str, name: str, **more: str) -> Any:
     """The child's finding; its refusal, its death and its silence become `BadFile` with the file's name."""
-    worker, seconds = (OCR, OCR_SECONDS) if ask == "read" else (MEDIA, SECONDS)
+    crew, seconds = choose_crew(ask, more.get("recipe", "image"))
+    request = {"ask": ask, "path": os.fspath(path.resolve(strict=True)), "media_type": media_type}
     try:
-        answer = worker.ask(
-            {"ask": ask, "path": os.fspath(path.resolve(strict=True)), "media_type": media_type}, seconds
-        )
+        answer = crew.ask({**request, **more}, seconds)
     except ChildFailed as error:
-        raise BadFile(name, str(error), "it may be damaged or hostile; save it anew, or smaller") from None
+        advice, late = "it may be damaged or hostile; save it anew, or smaller", isinstance(error, ChildLate)
+        raise BadFile(name, str(error), advice, passing=late) from None
     if "found" not in answer:
-        raise BadFile(name, answer["problem"], answer["advice"])
+        raise BadFile(name, answer["problem"], answer["advice"], passing=answer.get("passing", False))
     return answer["found"]
 
 
-def read_text(path: Path) -> str:
-    """The first 100,000 characters."""
+def choose_crew(ask: Ask, recipe: str) -> tuple[Crew, float]:
+    """Who is asked, and how many seconds it may take."""
+    match ask:
+        case "read":
+            return OCR, OCR_SECONDS
+        case "make" | "strip":
+            return MAKERS, MAKE_SECONDS.get(recipe.partition("?")[0], SECONDS)
+        case _:
+            return MEDIA, SECONDS
+
+
+def read_text(path: Path, most: int = TEXT_LIMIT) -> str:
+    """The first 100,000 characters, or as many as that."""
     with path.open(encoding="utf-8-sig", errors="replace", newline=None) as stream:
-        return stream.read(TEXT_LIMIT)
+        return stream.read(most)
 
 
 def close() -> None:
     """End the children; the next question starts them again."""
-    MEDIA.stop()
-    OCR.stop()
+    for crew in (MEDIA, MAKERS, OCR):
+        crew.stop()
 
 
 def forget_children() -> None:
     """In a forked process the children belong to the parent."""
-    MEDIA.forget()
-    OCR.forget()
+    for crew in (MEDIA, MAKERS, OCR):
+        crew.forget()
 
 
 atexit.register(close)

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import warnings
 from collections.abc import Generator
+from importlib.util import find_spec
 from pathlib import Path
+from typing import Any
 
 from PIL import ExifTags, Image, ImageOps, UnidentifiedImageError
 
@@ -14,7 +17,7 @@ from showandtell.errors import BadFile
 #: Above this a picture is refused: no provider takes as much, and it fits the child's memory.
 PIXEL_LIMIT = 100_000_000
 #: What Pillow may try for a type; every other type has no decoder here.
-FORMATS = {
+FORMATS: dict[str, tuple[str, ...]] = {
     "image/avif": ("AVIF",),
     "image/bmp": ("BMP",),
     "image/gif": ("GIF",),
@@ -24,6 +27,13 @@ FORMATS = {
     "image/vnd.microsoft.icon": ("ICO",),
     "image/webp": ("WEBP",),
 }
+#: By pillow-heif, which is optional: without it these types are known by their signature alone.
+HEIF_TYPES = ("image/heic", "image/heif")
+if find_spec("pillow_heif"):
+    FORMATS.update(dict.fromkeys(HEIF_TYPES, ("HEIF",)))
+#: Types whose further frames or pages are counted. A HEIC or a JPEG with more pictures than one still shows one.
+SEQUENCES = frozenset({"image/avif", "image/gif", "image/png", "image/tiff", "image/webp"})
+FRAME_LIMIT = 10_000
 
 
 @contextlib.contextmanager
@@ -31,6 +41,8 @@ def open_picture(path: str, media_type: str) -> Generator[Image.Image]:
     """The picture with its header read, at most 100 megapixels; raises `BadFile` for more, or for no such picture."""
     # Pillow's own check knows no size to tell, so it waits until ours is done; frames inside the file meet it later.
     Image.MAX_IMAGE_PIXELS = None
+    if media_type in HEIF_TYPES:
+        register_heif()
     if media_type == "image/webp":
         check_pixels(*measure_webp(Path(path)))
     try:
@@ -42,6 +54,14 @@ def open_picture(path: str, media_type: str) -> Generator[Image.Image]:
         Image.MAX_IMAGE_PIXELS = PIXEL_LIMIT
         warnings.simplefilter("error", Image.DecompressionBombWarning)
         yield image
+
+
+@functools.cache
+def register_heif() -> None:
+    """Let Pillow open HEIC; what such a file holds beside its picture is left alone."""
+    from pillow_heif import register_heif_opener  # noqa: PLC0415  # pyright: ignore[reportUnknownVariableType]
+
+    register_heif_opener(thumbnails=False, depth_images=False, aux_images=False, decode_threads=2)
 
 
 def check_pixels(width: int, height: int) -> None:
@@ -63,8 +83,8 @@ def measure_webp(path: Path) -> tuple[int, int]:
     return int.from_bytes(head[26:28], "little") & 0x3FFF, int.from_bytes(head[28:30], "little") & 0x3FFF
 
 
-def measure_picture(path: str, media_type: str) -> tuple[int, int]:
-    """Width and height as displayed, proved by decoding every pixel of the first frame."""
+def measure_picture(path: str, media_type: str) -> dict[str, Any]:
+    """`pixels`, width and height as displayed, proved by decoding every one of the first frame; `frames` if several."""
     try:
         # Pillow is content with a PNG whose last chunks are missing; its checksums aren't.
         if media_type == "image/png":
@@ -72,9 +92,21 @@ def measure_picture(path: str, media_type: str) -> tuple[int, int]:
                 image.verify()
         with open_picture(path, media_type) as image:
             image.load()
-            return turn_size(image.size, read_orientation(image))
+            pixels = turn_size(image.size, read_orientation(image))
+            return {"pixels": pixels, "frames": count_frames(image, media_type)}
     except (OSError, SyntaxError, ValueError, EOFError, IndexError, Image.DecompressionBombWarning) as error:
         raise error if isinstance(error, BadFile) else torn(media_type, error) from None
+
+
+def count_frames(image: Image.Image, media_type: str) -> int | None:
+    """How many frames or pages it has, at most 10,000; None for one, or where what follows the first is damaged."""
+    if media_type not in SEQUENCES:
+        return None
+    try:
+        found = int(getattr(image, "n_frames", 1))
+    except Exception:  # noqa: BLE001 - damaged frames raise anything, and the first one is whole
+        return None
+    return min(found, FRAME_LIMIT) if found > 1 else None
 
 
 def read_orientation(image: Image.Image) -> int:

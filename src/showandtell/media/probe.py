@@ -13,9 +13,9 @@ WITHOUT_FILM = {film: sound for sound, film in SOUND_ALONE.items()}
 
 
 def probe_file(path: str, media_type: str) -> dict[str, Any]:
-    """`pixels`, `pages`, `seconds` as far as they apply, and the `media_type` that came out."""
+    """`pixels`, `frames`, `pages`, `seconds` as far as they apply, and the `media_type` that came out."""
     if media_type in FORMATS:
-        return {"media_type": media_type, "pixels": measure_picture(path, media_type)}
+        return {"media_type": media_type, **measure_picture(path, media_type)}
     if media_type == "application/pdf":
         return {"media_type": media_type, "pages": count_pages(path)}
     return probe_sound(path, media_type) if media_type in DEMUXERS else {"media_type": media_type}

@@ -124,7 +124,7 @@ def judge_boxes(peek: Peek, size: int) -> str | None:
 def judge_tagged(peek: Peek, size: int) -> str | None:
     """An ID3v2 tag with a valid header, and behind it a sound's first frame."""
     head = peek(0, 10)
-    if head[3] not in {2, 3, 4} or any(byte > 0x7F for byte in head[6:10]):
+    if head[3:4] not in {b"\2", b"\3", b"\4"} or len(head) < 10 or any(byte > 0x7F for byte in head[6:10]):
         return None
     start = 10 + (head[6] << 21 | head[7] << 14 | head[8] << 7 | head[9])
     return judge_frames(lambda at, length: peek(start + at, length), size - start)

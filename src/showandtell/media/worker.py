@@ -26,6 +26,10 @@ class ChildFailed(Exception):
     """The child gave no answer; the text says why, to follow the name of a file."""
 
 
+class ChildLate(ChildFailed):
+    """It took too long, which another time it may not."""
+
+
 @dataclass(eq=False)
 class Worker:
     """A command and, once something was asked, its running process. One thread at a time may ask."""
@@ -69,7 +73,7 @@ class Crew:
         try:
             worker = self.free.get(timeout=self.patience)
         except queue.Empty:
-            raise ChildFailed(f"could not be looked at in time ({self.patience:g} s)") from None
+            raise ChildLate(f"could not be looked at in time ({self.patience:g} s)") from None
         try:
             return worker.ask(request, seconds)
         finally:
@@ -141,7 +145,7 @@ def read_line(process: subprocess.Popen[bytes], seconds: float) -> bytes:
         selector.register(process.stdout, selectors.EVENT_READ)
         while not line.endswith(b"\n"):
             if not selector.select(max(0.0, until - time.monotonic())):
-                raise ChildFailed(f"could not be decoded within {seconds:g} s")
+                raise ChildLate(f"could not be decoded within {seconds:g} s")
             chunk = os.read(process.stdout.fileno(), 1 << 16)
             if not chunk or len(line) > ANSWER_LIMIT:
                 raise ChildFailed("stopped the decoder")

@@ -16,7 +16,7 @@ import pybase64
 
 from showandtell.capabilities.cells import Target
 from showandtell.content import ToolCall
-from showandtell.delivery.frontier import encoded
+from showandtell.delivery.forms import encoded
 from showandtell.delivery.values import Entry, Placed, Plan, Receipt
 from showandtell.errors import CannotRender
 from showandtell.files import Address, Blobs

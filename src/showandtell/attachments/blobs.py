@@ -1,0 +1,161 @@
+"""What every store of blobs does, and which store an address means: a folder, or S3, GCS and Azure by their URLs."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager
+from pathlib import Path
+from typing import BinaryIO, Protocol, Self
+from urllib.parse import unquote, urlsplit
+
+from msgspec import Struct
+
+from showandtell.errors import BadInput
+from showandtell.files import Facts
+
+#: How many bytes are read, hashed and written at once.
+PIECE = 768 * 1024
+SHA256 = re.compile(r"[0-9a-f]{64}", re.ASCII)
+OWNER = re.compile(r"[0-9a-f]{32}", re.ASCII)
+REMOTE = frozenset({"s3", "s3a", "gs", "az", "azure", "abfs", "abfss", "memory"})
+
+
+class Spooled(Struct, frozen=True):
+    """Bytes on their way in: where they lie until they are kept, their sha256 in hex and their size."""
+
+    path: Path
+    sha256: str
+    size: int
+
+
+class Kept(Struct, frozen=True):
+    """A blob that lies there: its sha256, the bytes that it takes, and when it was written in epoch seconds."""
+
+    sha256: str
+    size: int
+    mtime: float
+
+
+class BlobStore(Protocol):
+    """Bytes under their sha256, once for each owner. All of it blocks and is called from threads.
+
+    `FileChanged` is raised where a blob is gone or not `of.size` bytes, `StorageFailed` where the store itself can't
+    be used, `StorageFull` where it has no room.
+    """
+
+    def of(self, owner: str) -> Self:
+        """The blobs of one owner alone; the owner's name is hashed and never reaches the store."""
+        ...
+
+    def at(self, key: str) -> Self:
+        """The same by the key that `owners` gives."""
+        ...
+
+    def owners(self) -> Iterator[str]:
+        """The keys of the owners who have blobs here."""
+        ...
+
+    def spool(self, open_source: Callable[[], BinaryIO], name: str, most: int) -> Spooled:
+        """Copy a source in, in pieces, hashing it; nothing can read it yet. `BadFile` beyond `most` bytes."""
+        ...
+
+    def keep(self, spooled: Spooled) -> None:
+        """Give spooled bytes their name, durably. A good blob of that name stays, a bad one is replaced."""
+        ...
+
+    def drop(self, spooled: Spooled) -> None:
+        """Forget what was spooled; a kept blob stays."""
+        ...
+
+    def store(self, open_source: Callable[[], BinaryIO], name: str, most: int) -> tuple[str, int]:
+        """Spool, keep and drop; gives sha256 and size."""
+        ...
+
+    def clear_spools(self, before: float) -> int:
+        """Remove what crashed programs left half copied, untouched since `before` in epoch seconds; gives how many."""
+        ...
+
+    @property
+    def durable(self) -> bool:
+        """Whether what is kept outlives the program."""
+        ...
+
+    def compress(self, of: Facts) -> None:
+        """Replace a blob by its zstd form where that is smaller by a tenth; its hash stays that of the original."""
+        ...
+
+    def open(self, of: Facts) -> BinaryIO:
+        """The original bytes as a binary file."""
+        ...
+
+    def read(self, of: Facts) -> bytes:
+        """The original bytes at once."""
+        ...
+
+    def chunks(self, of: Facts, size: int) -> Iterator[memoryview]:
+        """The original bytes in pieces of `size`, each valid until the next is asked for."""
+        ...
+
+    def local(self, of: Facts) -> AbstractContextManager[Path]:
+        """A path with the original bytes. It is there until the context ends, whatever is deleted meanwhile."""
+        ...
+
+    def check(self, of: Facts) -> str | None:
+        """What is wrong with a blob in words ("is missing"), or None; hashed once, then trusted until it is touched."""
+        ...
+
+    def delete(self, sha256: str) -> None:
+        """Remove a blob, if it is there. Nobody may be keeping the same bytes meanwhile."""
+        ...
+
+    def listed(self) -> Iterator[Kept]:
+        """What lies there."""
+        ...
+
+
+def owner_key(owner: str) -> str:
+    """What stands for an owner in paths and keys: 32 hex digits of a hash."""
+    return hashlib.sha256(f"owner:{owner}".encode("utf-8", "surrogatepass")).hexdigest()[:32]
+
+
+def check_sha256(text: str) -> str:
+    """The same text; `BadInput` where it is no sha256, so that no record can name another file."""
+    if not SHA256.fullmatch(text):
+        raise BadInput(f"{text[:80]!r} is no sha256: 64 small hex digits are one")
+    return text
+
+
+def check_owner(key: str) -> str:
+    """The same key; `BadInput` where it is none."""
+    if not OWNER.fullmatch(key):
+        raise BadInput(f"{key[:80]!r} is no owner's key: take one that owners() gives")
+    return key
+
+
+def changed(of: Facts) -> str:
+    """What is said of a blob that is gone, or not what it was."""
+    return f"the stored {of.media_type} {of.sha256[:12]} is gone or no longer {of.size} bytes: add the file again"
+
+
+def open_store(where: str | Path) -> BlobStore:
+    """The store of an address: a path or file: URL, or s3://bucket/prefix, gs://, az://, memory:. `BadInput` otherwise.
+
+    Remote stores take their credentials from the environment, as obstore reads it (AWS_ACCESS_KEY_ID ...).
+    """
+    from showandtell.attachments.folder import Folder  # noqa: PLC0415 - it builds on this module
+
+    text = str(where)
+    scheme = text.partition(":")[0].lower() if isinstance(where, str) and ":" in text else ""
+    if scheme in REMOTE:
+        try:
+            from showandtell.attachments.remote import Remote  # noqa: PLC0415 - obstore is an extra
+        except ImportError as error:
+            raise BadInput(f"{scheme}: needs obstore: pip install 'showandtell[remote]'") from error
+        return Remote.from_url(text)
+    if scheme == "file":
+        return Folder(Path(unquote(urlsplit(text).path)))
+    if "://" in text:
+        raise BadInput(f"{scheme}: is no store of files: give a path, or a URL with file:, s3:, gs: or az:")
+    return Folder(Path(text).expanduser())

@@ -1,0 +1,101 @@
+"""What a blob's way to the disk is made of: names that are really there, stamps of files, errors in words."""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import fcntl
+import os
+import sys
+from collections.abc import Generator, Iterator
+from pathlib import Path
+from typing import TypeAlias
+
+from showandtell.errors import StorageFailed, StorageFull
+
+#: No space, no quota, or over the largest file that this process or file system may write.
+FULL = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
+#: What says nothing about the file that was asked for.
+OURS = frozenset({errno.EMFILE, errno.ENFILE, errno.ENOMEM})
+#: File systems without hard links say one of these.
+NO_LINKS = frozenset({errno.EPERM, errno.ENOSYS, errno.EOPNOTSUPP, errno.ENOTSUP, errno.EMLINK})
+
+
+@contextlib.contextmanager
+def storing(where: Path) -> Generator[None]:
+    """Turn the disk's errors into ours: they are the program's, and never those of the file that is stored."""
+    try:
+        yield
+    except OSError as error:
+        raise storage_error(error, where) from error
+
+
+def storage_error(error: OSError, where: Path) -> StorageFailed:
+    """What a disk's error means, and what to do."""
+    if error.errno in FULL:
+        return StorageFull(f"{where} has no room left ({error.strerror}): free some, or keep files in another folder")
+    reason = error.strerror or type(error).__name__
+    return StorageFailed(f"{where} can't be used ({reason}): check the disk and who may write there")
+
+
+def sync(path: Path) -> None:
+    """Return when a file's bytes, or a folder's names, are on the disk and not only on their way."""
+    handle = os.open(path, os.O_RDONLY)
+    try:
+        if sys.platform == "darwin":  # there, fsync stops at the drive's own cache
+            fcntl.fcntl(handle, fcntl.F_FULLFSYNC)
+        else:
+            os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
+def link(source: Path, target: Path) -> None:
+    """Give a file a second name; where the file system can't, its only name. `FileExistsError` where there is one."""
+    try:
+        os.link(source, target)
+    except FileExistsError:
+        raise
+    except OSError as error:
+        if error.errno not in NO_LINKS:
+            raise
+        source.replace(target)
+
+
+Stamp: TypeAlias = tuple[int, int, int]
+
+#: So many files are remembered; of more, the first ones are read again when they are met again.
+MOST_SEEN = 20_000
+
+
+def stamp(path: Path) -> Stamp:
+    """What changes when a file is written to: its inode, size and time of change in nanoseconds."""
+    found = path.stat()
+    return (found.st_ino, found.st_size, found.st_mtime_ns)
+
+
+class Seen:
+    """Files that something was found out about, until they are touched or replaced."""
+
+    def __init__(self) -> None:
+        self._stamps: dict[Path, Stamp] = {}
+
+    def __contains__(self, path: Path) -> bool:
+        with contextlib.suppress(OSError):
+            return path in self._stamps and self._stamps[path] == stamp(path)
+        return False
+
+    def add(self, path: Path, as_it_was: Stamp) -> None:
+        """Remember a file by the stamp that it had before it was read."""
+        while len(self._stamps) >= MOST_SEEN:
+            self._stamps.pop(next(iter(self._stamps)), None)
+        self._stamps[path] = as_it_was
+
+
+def entries(folder: Path) -> Iterator[os.DirEntry[str]]:
+    """What is in a folder, by name; nothing where there is none."""
+    try:
+        with os.scandir(folder) as found:
+            yield from sorted(found, key=lambda entry: entry.name)
+    except (FileNotFoundError, NotADirectoryError):
+        return

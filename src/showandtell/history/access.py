@@ -1,0 +1,75 @@
+"""Who may do what: one question that every way to a conversation, message or file asks. Not yours is not found."""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from typing import Any, Literal, TypeAlias
+
+from sqlalchemy import ColumnElement, Select, bindparam, exists, literal, or_, select
+
+from showandtell.errors import BadInput, NotFound
+from showandtell.history.database import Database, Row
+from showandtell.history.tables import attachments, conversations, messages, shares
+
+#: A writer may read, too. Only the owner may share, and delete.
+Right: TypeAlias = Literal["reader", "writer", "owner"]
+
+ENOUGH: dict[Right, tuple[str, ...]] = {"reader": ("reader", "writer"), "writer": ("writer",), "owner": ()}
+ID = re.compile(r"[a-z]+_[A-Za-z0-9_-]{22}", re.ASCII)
+WORDS = {"conv": "conversation", "msg": "message", "att": "file"}
+
+
+@cache
+def allowed(right: Right) -> ColumnElement[bool]:
+    """The condition on a conversation's row that `user` has this right."""
+    if right not in ENOUGH:
+        raise BadInput(f"there is no right {right!r}: use one of {', '.join(ENOUGH)}")
+    own = conversations.c.owner == bindparam("user")
+    if not ENOUGH[right]:
+        return own
+    shared = exists().where(
+        shares.c.conversation_id == conversations.c.id,
+        shares.c.user_id == bindparam("user"),
+        or_(*(shares.c.access == literal(one) for one in ENOUGH[right])),
+    )
+    return or_(own, shared)
+
+
+@cache
+def question(kind: str, right: Right) -> Select[*tuple[Any, ...]]:
+    """The query for the conversation of an id, and its owner."""
+    asked: Select[*tuple[Any, ...]] = select(conversations.c.id, conversations.c.owner).where(allowed(right))
+    match kind:
+        case "msg":
+            asked = asked.join(messages, messages.c.conversation_id == conversations.c.id)
+            return asked.where(messages.c.id == bindparam("id"))
+        case "att":
+            asked = asked.join(attachments, attachments.c.conversation_id == conversations.c.id)
+            return asked.where(attachments.c.id == bindparam("id"))
+        case _:
+            return asked.where(conversations.c.id == bindparam("id"))
+
+
+async def resolve(database: Database, id: str, user: str, right: Right = "reader") -> Row:  # noqa: A002 - it is one
+    """The conversation (its id, its owner) of a conversation's, a message's or a file's id, if `user` has this right.
+
+    Raises `NotFound`, in the same words whether it isn't there or isn't theirs.
+    """
+    kind = check_id(id).partition("_")[0]
+    rows = await database.read(question(kind if kind in WORDS else "conv", right), id=id, user=user)
+    if not rows:
+        raise not_found(id)
+    return rows[0]
+
+
+def check_id(id: str) -> str:  # noqa: A002 - it is one
+    """The same id. Raises `NotFound` for what no id looks like, which a database might not even take as text."""
+    if not ID.fullmatch(id):
+        raise not_found(id)
+    return id
+
+
+def not_found(id: str) -> NotFound:  # noqa: A002 - it is one
+    """The error for an id."""
+    return NotFound(f"there is no {WORDS.get(id.partition('_')[0], 'conversation')} {id[:40]!r}: check the id")

@@ -1,0 +1,192 @@
+"""One writer at a time for each conversation, over all processes: a lease in its row, a token that fences writes."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import random
+import secrets
+import socket
+from collections.abc import Awaitable, Callable, Coroutine
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TypeVar
+
+from sqlalchemy import bindparam, or_, select, update
+
+from showandtell.errors import Busy, LeaseLost, NotFound, StorageFailed
+from showandtell.history.database import Database
+from showandtell.history.tables import conversations as c
+
+T = TypeVar("T")
+
+LOST = "another process has taken this conversation over, or deleted it: open it again"
+BUSY = "somebody else is answering in this conversation: try again when that has ended"
+
+
+@dataclass(frozen=True, slots=True)
+class Terms:
+    """How leases are given. `length` and `patience` are seconds; `clock` gives epoch seconds, `sleep` waits for some.
+
+    A lease that isn't renewed ends after `length`; who waits for one gives up after `patience`.
+    """
+
+    clock: Callable[[], float]
+    sleep: Callable[[float], Awaitable[None]] = asyncio.sleep
+    length: float = 30.0
+    patience: float = 45.0
+
+
+#: Free, ended, ahead of every clock (which must have jumped), or held by a process that is known to be dead.
+TAKE = (
+    update(c)
+    .where(
+        c.c.id == bindparam("conversation"),
+        or_(
+            c.c.lease_token.is_(None),
+            c.c.lease_until <= bindparam("now"),
+            c.c.lease_until > bindparam("furthest"),
+            c.c.lease_holder == bindparam("dead"),
+        ),
+    )
+    .values(lease_holder=bindparam("holder"), lease_token=bindparam("token"), lease_until=bindparam("until"))
+    .returning(c.c.version)
+)
+HOLDER = select(c.c.lease_holder, c.c.lease_until).where(c.c.id == bindparam("conversation"))
+HELD = update(c).where(c.c.id == bindparam("conversation"), c.c.lease_token == bindparam("token"))
+RENEW = HELD.values(lease_until=bindparam("until"))
+FREE = HELD.values(lease_holder=None, lease_token=None, lease_until=None)
+
+
+class Lease:
+    """The lease of one conversation: `token` while it is held, and every write asks for it."""
+
+    def __init__(self, database: Database, conversation: str, terms: Terms) -> None:
+        self._database, self._conversation, self._terms = database, conversation, terms
+        self._beat: asyncio.Task[None] | None = None
+        self._is_lost = False
+        self._token: str | None = None
+
+    @property
+    def is_held(self) -> bool:
+        """Whether it was taken, and not given back."""
+        return self._beat is not None
+
+    @property
+    def token(self) -> str:
+        """What a write shows. Raises `LeaseLost` where the lease is known to be gone."""
+        if self._is_lost or self._token is None:
+            raise LeaseLost(LOST)
+        return self._token
+
+    async def take(self) -> int:
+        """Wait until it is ours; gives the conversation's version. Raises `Busy`, and `NotFound`."""
+        pause, waited = 0.005, 0.0
+        while (version := await self._try()) is None:
+            if waited >= self._terms.patience:
+                raise Busy(BUSY)
+            pause = min(pause * 1.5, 0.1)
+            moment = pause * random.uniform(0.5, 1.5)  # noqa: S311 - so that those who wait don't march in step
+            await self._terms.sleep(moment)
+            waited += moment
+        self._is_lost = False
+        self._beat = asyncio.create_task(self._renew())
+        return version
+
+    async def give_back(self) -> None:
+        """Let others write; also where the one who had it is cancelled."""
+        beat, self._beat = self._beat, None
+        if beat is not None:
+            beat.cancel()
+            await asyncio.wait({beat})
+        token, self._token = self._token, None
+        if token is not None:
+            with suppress(StorageFailed):  # it ends by itself
+                await to_the_end(self._free(token))
+
+    async def _free(self, token: str) -> None:
+        async with self._database.write() as connection:
+            await connection.execute(FREE, {"conversation": self._conversation, "token": token})
+
+    async def _try(self) -> int | None:
+        rows = await self._database.read(HOLDER, conversation=self._conversation)
+        if not rows:
+            raise NotFound(LOST)
+        holder, until, now = rows[0][0], rows[0][1], self._terms.clock()
+        dead = holder if holder is not None and is_dead(holder) else ""
+        if holder is not None and not dead and now < until <= now + 2 * self._terms.length:
+            return None
+        # Known before it is ours: whoever is cancelled in between gives it back.
+        self._token = secrets.token_hex(16)
+        asked = {"conversation": self._conversation, "dead": dead, "holder": myself(), "token": self._token}
+        async with self._database.write() as connection:
+            now = self._terms.clock()
+            # Twice its length: the clocks of two machines differ, and this may have had to wait.
+            times = {"now": now, "until": now + self._terms.length, "furthest": now + 2 * self._terms.length}
+            row = (await connection.execute(TAKE, {**asked, **times})).first()
+        if row is None:
+            self._token = None
+            return None
+        return row[0]
+
+    async def _renew(self) -> None:
+        while not self._is_lost:
+            await self._terms.sleep(self._terms.length / 3)
+            with suppress(StorageFailed):  # the database may be back in time for the next beat
+                await to_the_end(self.renew())
+
+    async def renew(self) -> None:
+        """Hold it for as long again, if it is still ours."""
+        until = self._terms.clock() + self._terms.length
+        async with self._database.write() as connection:
+            asked = {"conversation": self._conversation, "token": self._token, "until": until}
+            self._is_lost = (await connection.execute(RENEW, asked)).rowcount == 0
+
+
+async def to_the_end(work: Coroutine[Any, Any, T]) -> T:
+    """Do a piece of work to its end, whoever cancels meanwhile; the cancellation is raised after it."""
+    task, cancelled = asyncio.ensure_future(work), None
+    while not task.done():
+        try:
+            await asyncio.shield(task)
+        except asyncio.CancelledError as error:
+            cancelled = error
+        except Exception:  # noqa: BLE001, S110 - it is raised below
+            pass
+    if cancelled is not None and not task.cancelled() and task.exception() is None:
+        raise cancelled
+    return task.result()
+
+
+def myself() -> str:
+    """This process: machine, number and start, for numbers are given again."""
+    return f"{machine()}/{os.getpid()}/{started(os.getpid())}"
+
+
+def machine() -> str:
+    """This machine; in a container, the container, for only there do the numbers of processes mean the same."""
+    with suppress(OSError):
+        return f"{socket.gethostname()}:{Path('/proc/self/ns/pid').readlink()}"
+    return socket.gethostname()
+
+
+def started(process: int) -> str:
+    """When a process was started, in the system's own count; empty where the system doesn't tell."""
+    with suppress(OSError):
+        return Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[19]
+    return ""
+
+
+def is_dead(holder: str) -> bool:
+    """Whether a holder is a process of this machine that has ended; of other machines nobody knows."""
+    where, number, start = holder.rsplit("/", 2)
+    if where != machine():
+        return False
+    try:
+        os.kill(int(number), 0)
+    except ProcessLookupError:
+        return True
+    except OSError:
+        return False
+    return bool(start) and started(int(number)) != start

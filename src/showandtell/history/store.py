@@ -1,0 +1,184 @@
+"""The door to what is kept: conversations in a database, and the bytes of their files in a folder or a bucket."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Self, TypedDict, Unpack
+
+from msgspec import Struct
+from sqlalchemy import URL, bindparam, delete, exists, func, insert, or_, select
+
+from showandtell.attachments.blobs import BlobStore, open_store
+from showandtell.attachments.shelf import MAX_FILE_BYTES, Shelf, tidy
+from showandtell.content import new_id
+from showandtell.errors import BadInput, StorageFailed
+from showandtell.history.access import Right, resolve
+from showandtell.history.database import Database
+from showandtell.history.fsck import Finding, check_all
+from showandtell.history.garbage import Collected, collect, collect_now
+from showandtell.history.lease import Terms
+from showandtell.history.loading import load
+from showandtell.history.pinning import Quotas
+from showandtell.history.stored import StoredConversation
+from showandtell.history.tables import attachments, conversations, messages, shares
+
+#: How long bytes that nobody needs are kept, in seconds: what is stored now may be named by a message that long after.
+GRACE = 24 * 3600.0
+
+
+class Settings(TypedDict, total=False):
+    """What a store may be told besides where it lies."""
+
+    quotas: Quotas
+    clock: Callable[[], float]
+    strip_location: bool
+    terms: Terms
+
+
+class Summary(Struct, frozen=True):
+    """A conversation in a list: its title (the first words that were said), its times (epoch seconds), its counts."""
+
+    id: str
+    title: str
+    created: float
+    changed: float
+    messages: int
+    files: int
+
+
+COUNTS = (
+    select(func.count()).where(messages.c.conversation_id == conversations.c.id).scalar_subquery(),
+    select(func.count()).where(attachments.c.conversation_id == conversations.c.id).scalar_subquery(),
+)
+NEWEST = (
+    select(conversations.c.id, conversations.c.title, conversations.c.created, conversations.c.changed, *COUNTS)
+    .where(conversations.c.owner == bindparam("who"))
+    .order_by(conversations.c.changed.desc(), conversations.c.id.desc())
+    .limit(bindparam("most"))
+)
+LAST = conversations.alias("last")
+#: Those behind one of them.
+OLDER = NEWEST.where(
+    exists().where(
+        LAST.c.id == bindparam("before"),
+        LAST.c.owner == conversations.c.owner,
+        or_(
+            conversations.c.changed < LAST.c.changed,
+            (conversations.c.changed == LAST.c.changed) & (conversations.c.id < LAST.c.id),
+        ),
+    )
+)
+HASHES = select(attachments.c.owner, attachments.c.sha256).where(
+    attachments.c.conversation_id == bindparam("conversation"), attachments.c.sha256.is_not(None)
+)
+
+
+class Store:
+    """Kept conversations. Use it as `async with Store.at(folder) as store:`, in one event loop.
+
+    `database` is a URL (sqlite:///path or postgresql://user:password@host/name), `blobs` a folder or the URL of a
+    bucket (s3://, gs://, az://). `clock` gives epoch seconds. With `strip_location`, photos lose where they were made.
+    """
+
+    def __init__(
+        self,
+        database: str | URL,
+        blobs: str | Path,
+        **settings: Unpack[Settings],
+    ) -> None:
+        self.database = Database(database)
+        self.blobs: BlobStore = open_store(blobs)
+        self.quotas = settings.get("quotas", Quotas())
+        self.terms = settings.get("terms", Terms(settings.get("clock", time.time)))
+        self.strip_location = settings.get("strip_location", False)
+
+    @classmethod
+    def at(
+        cls,
+        folder: str | Path,
+        database: str | None = None,
+        blobs: str | Path | None = None,
+        **settings: Unpack[Settings],
+    ) -> Self:
+        """Everything in one folder, which is made where it isn't there: showandtell.db and blobs/.
+
+        What `database` or `blobs` names lies there instead.
+        """
+        folder = Path(folder).expanduser()
+        try:
+            folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        except OSError as error:
+            raise StorageFailed(f"the folder {folder} can't be made ({error.strerror}): name another") from error
+        own = URL.create("sqlite", database=str(folder.absolute() / "showandtell.db"))
+        return cls(database or own, blobs or folder.absolute() / "blobs", **settings)
+
+    async def __aenter__(self) -> Self:
+        await self.database.open()
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.database.close()
+
+    async def create(self, owner: str = "local", title: str = "") -> StoredConversation:
+        """A new conversation; without a title, the first words that are said become it."""
+        now = self.terms.clock()
+        fresh, row = new_id("conv"), {"owner": owner, "title": tidy(title), "next_seq": 0, "version": 0}
+        async with self.database.write() as connection:
+            await connection.execute(insert(conversations), {**row, "id": fresh, "created": now, "changed": now})
+        return await self.open(fresh, owner, "owner")
+
+    async def open(self, id: str, user: str = "local", right: Right = "writer") -> StoredConversation:  # noqa: A002 - it is one
+        """A conversation as it stands. Raises `NotFound` where it isn't there, or `user` has no such right to it."""
+        state = await load(self.database, id, user, right)
+        most = MAX_FILE_BYTES if self.quotas.file is None else self.quotas.file
+        shelf = Shelf(self.blobs.of(state.owner), most, strip_location=self.strip_location)
+        return StoredConversation(state, shelf, self.database, self.terms, user=user, right=right, quotas=self.quotas)
+
+    async def list(self, owner: str = "local", *, limit: int = 50, before: str | None = None) -> tuple[Summary, ...]:
+        """An owner's conversations, the one that changed last first; `before` is the id of the last one seen."""
+        if before is None:
+            rows = await self.database.read(NEWEST, who=owner, most=limit)
+        else:
+            rows = await self.database.read(OLDER, who=owner, most=limit, before=before)
+        return tuple(Summary(*row) for row in rows)
+
+    async def newest(self, owner: str = "local") -> Summary | None:
+        """The conversation of an owner that changed last, if there is any."""
+        return next(iter(await self.list(owner, limit=1)), None)
+
+    async def share(self, id: str, owner: str, user: str, right: Right | None) -> None:  # noqa: A002 - it is one
+        """Let another user read or write a conversation; None takes it back. Only its owner may."""
+        if right == "owner":
+            raise BadInput("a conversation has one owner: share it with the right reader or writer")
+        await resolve(self.database, id, owner, "owner")
+        async with self.database.write() as connection:
+            there = shares.c.conversation_id == id, shares.c.user_id == user
+            await connection.execute(delete(shares).where(*there))
+            if right is not None:
+                await connection.execute(insert(shares), {"conversation_id": id, "user_id": user, "access": right})
+
+    async def delete(self, id: str, owner: str = "local") -> Collected:  # noqa: A002 - it is one
+        """Delete a conversation, and every file that no other of its owner has."""
+        await resolve(self.database, id, owner, "owner")
+        async with self.database.write() as connection:
+            keys = {(row[0], row[1]) for row in await connection.execute(HASHES, {"conversation": id})}
+            await connection.execute(delete(conversations).where(conversations.c.id == id))
+        return await collect_now(self.database, self.blobs, keys)
+
+    async def delete_file(self, conversation: StoredConversation, number: int) -> Collected:
+        """Delete the bytes of a file, and all that was made of them; its name and number stay, and say so.
+
+        Where another file of the same owner has the same bytes, they stay for it. Uploads at providers are deleted
+        first, by `agent.delete_uploads`: those that weren't are in what this returns.
+        """
+        return await conversation.delete_file(number, self.blobs)
+
+    async def collect(self, grace: float = GRACE) -> Collected:
+        """Delete what nobody needs, and nobody has wanted for `grace` seconds."""
+        return await collect(self.database, self.blobs, self.terms.clock(), grace)
+
+    async def fsck(self, owner: str | None = None) -> tuple[Finding, ...]:
+        """What is wrong with the stored bytes: missing, short, changed, or without a row that names them."""
+        return await check_all(self.database, self.blobs, owner)

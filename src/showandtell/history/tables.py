@@ -1,0 +1,148 @@
+"""The tables of stored conversations. Records are JSON text; the bytes of files are never here, they lie in blobs."""
+
+from __future__ import annotations
+
+from sqlalchemy import (
+    BigInteger,
+    Column,
+    Double,
+    ForeignKey,
+    ForeignKeyConstraint,
+    Index,
+    Integer,
+    MetaData,
+    Table,
+    Text,
+    UniqueConstraint,
+)
+
+#: The newest revision in migrations/versions: a database that has it needs no migration.
+HEAD = "0001"
+
+metadata = MetaData(
+    naming_convention={
+        "pk": "pk_%(table_name)s",
+        "fk": "fk_%(table_name)s_%(column_0_name)s",
+        "uq": "uq_%(table_name)s_%(column_0_N_name)s",
+        "ix": "ix_%(table_name)s_%(column_0_N_name)s",
+    }
+)
+
+
+def _of_conversation(*, key: bool = False) -> Column[str]:
+    there = ForeignKey("conversations.id", ondelete="CASCADE")
+    return Column("conversation_id", Text, there, primary_key=key, nullable=False)
+
+
+#: `head` is the last message of the branch that is talked on, `next_seq` the seq of the newest message of all
+#: branches, `version` counts every change. The lease: who writes now, with which token, until when (epoch seconds).
+conversations = Table(
+    "conversations",
+    metadata,
+    Column("id", Text, primary_key=True),
+    Column("owner", Text, nullable=False),
+    Column("title", Text, nullable=False),
+    Column("head", Text),
+    Column("next_seq", Integer, nullable=False),
+    Column("version", Integer, nullable=False),
+    Column("created", Double, nullable=False),
+    Column("changed", Double, nullable=False),
+    Column("lease_holder", Text),
+    Column("lease_token", Text),
+    Column("lease_until", Double),
+    Index(None, "owner", "changed"),
+)
+
+#: `seq` counts from 1 without a gap. `step` belongs to assistant messages: usage, and the receipts that changed.
+messages = Table(
+    "messages",
+    metadata,
+    _of_conversation(),
+    Column("seq", Integer, nullable=False),
+    Column("id", Text, primary_key=True),
+    Column("parent_id", Text),
+    Column("role", Text, nullable=False),
+    Column("created", Double, nullable=False),
+    Column("record", Text, nullable=False),
+    Column("step", Text),
+    UniqueConstraint("conversation_id", "seq"),
+)
+
+#: `sha256` is that of stored bytes, and `address` the hash of an address: one of them, or none where there is a
+#: problem. A deleted file has neither. The owner is the conversation's.
+attachments = Table(
+    "attachments",
+    metadata,
+    Column("id", Text, primary_key=True),
+    _of_conversation(),
+    Column("owner", Text, nullable=False),
+    Column("number", Integer, nullable=False),
+    Column("sha256", Text),
+    Column("address", Text),
+    Column("size", BigInteger, nullable=False),
+    Column("media_type", Text, nullable=False),
+    Column("state", Text, nullable=False),
+    Column("record", Text, nullable=False),
+    UniqueConstraint("conversation_id", "number"),
+    ForeignKeyConstraint(["owner", "sha256"], ["blobs.owner", "blobs.sha256"]),
+    Index(None, "owner", "sha256"),
+)
+
+#: `size` is that of the original bytes, `state` ready or deleting, `touched` when somebody last wanted it kept.
+blobs = Table(
+    "blobs",
+    metadata,
+    Column("owner", Text, primary_key=True),
+    Column("sha256", Text, primary_key=True),
+    Column("size", BigInteger, nullable=False),
+    Column("state", Text, nullable=False),
+    Column("touched", Double, nullable=False),
+)
+
+#: Which blob was converted from which: it stays for as long as its source does.
+derivations = Table(
+    "derivations",
+    metadata,
+    Column("owner", Text, primary_key=True),
+    Column("sha256", Text, primary_key=True),
+    Column("source", Text, primary_key=True),
+    Column("recipe", Text, primary_key=True),
+    ForeignKeyConstraint(["owner", "sha256"], ["blobs.owner", "blobs.sha256"]),
+    ForeignKeyConstraint(
+        ["owner", "source"],
+        ["blobs.owner", "blobs.sha256"],
+        name="fk_derivations_source",
+        ondelete="CASCADE",
+    ),
+    Index(None, "owner", "source"),
+)
+
+#: Conversions, uploads and rejections; `at` is empty where none is meant.
+known = Table(
+    "known",
+    metadata,
+    Column("owner", Text, primary_key=True),
+    Column("sha256", Text, primary_key=True),
+    Column("recipe", Text, primary_key=True),
+    Column("at", Text, primary_key=True),
+    Column("record", Text, nullable=False),
+)
+
+#: Tool calls that were about to run, and have no stored result; a model's own words are JSON strings here.
+intents = Table(
+    "intents",
+    metadata,
+    _of_conversation(key=True),
+    Column("call_id", Text, primary_key=True),
+    Column("tool", Text, nullable=False),
+    Column("started", Double, nullable=False),
+)
+
+#: Who else may read or write a conversation: `access` is reader or writer.
+shares = Table(
+    "shares",
+    metadata,
+    _of_conversation(key=True),
+    Column("user_id", Text, primary_key=True),
+    Column("access", Text, nullable=False),
+)

@@ -1,0 +1,52 @@
+"""Conversions, for the child only: a module for each kind of source, found by what a recipe makes of which type.
+
+Each module has functions of one shape: (path, media type, recipe, folder) to the fields of the gate's `Made`, with
+files written straight into that folder and nowhere else. They are imported when they are first needed.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import Any
+
+from showandtell.errors import BadFile
+from showandtell.files import kind_of
+from showandtell.media.recipes import Recipe, read_recipe
+
+#: What is made of a kind or of a type: the module, and its function. A type goes before its kind.
+MAKERS: dict[tuple[str, str], tuple[str, str]] = {
+    ("image", "image"): ("pictures", "make_pictures"),
+    ("image", "image/svg+xml"): ("drawings", "make_picture"),
+    ("pages", "application/pdf"): ("pages", "make_pages"),
+    ("text", "application/pdf"): ("plain", "make_text"),
+    ("text", "text/html"): ("plain", "make_html"),
+    ("text", "document"): ("office", "make_text"),
+    ("text", "other"): ("office", "make_text"),
+    ("audio", "audio"): ("sound", "make_audio"),
+    ("audio", "video"): ("sound", "make_audio"),
+    ("frames", "video"): ("film", "make_frames"),
+    ("transcript", "audio"): ("speech", "make_transcript"),
+    ("transcript", "video"): ("speech", "make_transcript"),
+}
+WHAT = {"image": "a picture", "pages": "pages", "text": "words", "audio": "a sound", "frames": "frames"}
+
+
+def make(path: str, media_type: str, recipe: str, folder: str) -> dict[str, Any]:
+    """Obey a recipe; raises `BadFile` where nothing here makes that of this type."""
+    read = read_recipe(recipe)
+    found = MAKERS.get((read.name, media_type)) or MAKERS.get((read.name, kind_of(media_type)))
+    if found is None:
+        raise BadFile("", f"can't be made into {WHAT.get(read.name, read.name)}", "ask for another form of it")
+    module, function = found
+    maker = getattr(importlib.import_module(f"showandtell.media.convert.{module}"), function)
+    return maker(path, media_type, check_recipe(read), folder)
+
+
+def check_recipe(recipe: Recipe) -> Recipe:
+    """The recipe, where none of its bounds is below 1; raises `BadFile`."""
+    bounds = (recipe.bytes, recipe.side, recipe.pixels, recipe.first, recipe.most, *(recipe.only or ()))
+    if any(bound is not None and bound < 1 for bound in bounds):
+        raise BadFile("", "can't be converted to less than one", "ask for at least one page, pixel or byte")
+    if recipe.crop is not None and len(recipe.crop) != 4:
+        raise BadFile("", "can't be cropped to that", "give left, top, right and bottom")
+    return recipe

@@ -1,0 +1,118 @@
+"""A small internet on loopback: names with public addresses, real servers behind them, and a count of who came.
+
+Every address that is dialled, good or bad, ends at these servers: what the guard lets through is a hit.
+"""
+
+import asyncio
+import socket
+from contextlib import asynccontextmanager
+from ssl import PROTOCOL_TLS_CLIENT, PROTOCOL_TLS_SERVER, SSLContext
+
+import trustme
+
+from showandtell.attachments.hop import Line
+
+#: Names and what they resolve to. The last ones are traps.
+NAMES = {
+    "pictures.test": ["93.184.216.34"],
+    "files.pictures.test": ["93.184.216.35"],
+    "xn--mnchen-3ya.test": ["93.184.216.36"],
+    "both.test": ["2606:4700::1111", "93.184.216.37"],
+    "six.test": ["2606:4700::2222"],
+    "translated.test": ["64:ff9b::5db8:d822"],
+    "other.test": ["151.101.1.69"],
+    "inside.test": ["10.1.2.3"],
+    "localhost": ["::1", "127.0.0.1"],
+    "metadata.google.internal": ["169.254.169.254"],
+    "mixed.test": ["93.184.216.34", "10.0.0.1"],
+    "mixed-six.test": ["93.184.216.34", "fd00:ec2::254"],
+    "mixed-late.test": [*(f"93.184.216.{number}" for number in range(1, 30)), "127.0.0.1"],
+    "mapped.test": ["::ffff:169.254.169.254"],
+    "translated-inside.test": ["64:ff9b::a9fe:a9fe"],
+    "sixtofour.test": ["2002:7f00:1::"],
+    "azure.test": ["168.63.129.16"],
+    "nothing.test": [],
+    "nonsense.test": ["not an address"],
+    "zone.test": ["fe80::1%1"],
+}
+
+
+async def resolve(host, port):
+    """The names above; of anything else, what the system reads as an address without asking anybody."""
+    if host.removesuffix(".") in NAMES:
+        return NAMES[host.removesuffix(".")]
+    return [info[4][0] for info in socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_NUMERICHOST)]
+
+
+def page(body=b"hello", *headers, status=b"200 OK"):
+    """An HTTP answer with its length."""
+    lines = [b"HTTP/1.1 " + status, b"Content-Length: %d" % len(body), *headers]
+    return b"\r\n".join(lines) + b"\r\n\r\n" + body
+
+
+def moved(location, status=b"302 Found"):
+    """A redirect."""
+    return page(b"secret body", b"Location: " + location.encode(), b"Set-Cookie: session=c00kie", status=status)
+
+
+class Web:
+    """Answers by path. `dialled` is who a socket was aimed at, `connections` how many got through, `hits` their heads."""
+
+    def __init__(self, answers, resolver=resolve):
+        self.answers, self.resolver = answers, resolver
+        self.hits, self.dialled, self.connections, self.tasks = [], [], 0, set()
+
+    async def serve(self, reader, writer):
+        self.connections += 1
+        self.tasks.add(asyncio.current_task())
+        try:
+            head = (await reader.readuntil(b"\r\n\r\n")).decode()
+            self.hits.append(head)
+            answer = self.answers.get(head.split()[1].partition("?")[0], page())
+            await answer(writer) if callable(answer) else writer.write(answer)
+            await writer.drain()
+        except (asyncio.IncompleteReadError, asyncio.CancelledError, ConnectionError):
+            pass
+        finally:
+            writer.close()
+
+    def sockets(self, info):
+        """A socket that notes where it should go, and goes to the servers here."""
+        web = self
+
+        class Diverted(socket.socket):
+            def connect(self, address):
+                web.dialled.append(address[:2])
+                here = ("127.0.0.1", web.ports["http" if address[1] == 80 else "https"])
+                super().connect((f"::ffff:{here[0]}", here[1]) if self.family == socket.AF_INET6 else here)
+
+        return Diverted(*info[:3])
+
+
+class Certificates:
+    """An authority of our own, who believes it, and a server's certificate for every name here."""
+
+    def __init__(self):
+        authority = trustme.CA()
+        self.theirs = SSLContext(PROTOCOL_TLS_SERVER)
+        known = [name for name in NAMES if name.endswith(".test")]
+        authority.issue_cert(*known, "93.184.216.34", "2606:4700::1111").configure_cert(self.theirs)
+        self.ours = SSLContext(PROTOCOL_TLS_CLIENT)
+        authority.configure_trust(self.ours)
+
+
+@asynccontextmanager
+async def serving(web, certificates):
+    """The servers of a web; gives the `Line` that leads there."""
+    secure = await asyncio.start_server(web.serve, "127.0.0.1", 0, ssl=certificates.theirs)
+    plain = await asyncio.start_server(web.serve, "127.0.0.1", 0)
+    web.ports = {"https": secure.sockets[0].getsockname()[1], "http": plain.sockets[0].getsockname()[1]}
+    try:
+        yield Line(web.resolver, web.sockets, certificates.ours)
+    finally:
+        secure.close()
+        plain.close()
+        for task in web.tasks:
+            task.cancel()
+        await asyncio.gather(*web.tasks, return_exceptions=True)
+        web.tasks.clear()

@@ -1,0 +1,39 @@
+"""What is being stored is stored to its end, whoever cancels meanwhile."""
+
+import asyncio
+
+import pytest
+
+from showandtell.agent.whole import whole
+
+
+def test_work_goes_on_through_cancellations_and_they_are_told_afterwards():
+    async def main():
+        going_on, done = asyncio.Event(), []
+
+        async def work():
+            await going_on.wait()
+            done.append("stored")
+            return 7
+
+        task = asyncio.create_task(whole(work()))
+        for _ in range(3):
+            await asyncio.sleep(0)
+            task.cancel()
+        going_on.set()
+        cancelled, value = await task
+        assert (type(cancelled), value, done) == (asyncio.CancelledError, 7, ["stored"])
+
+    asyncio.run(main())
+
+
+def test_work_that_nobody_cancels_gives_its_value_and_its_error():
+    async def main():
+        assert await whole(asyncio.sleep(0, "value")) == (None, "value")
+        with pytest.raises(OSError, match="full"):
+            await whole(fail())
+
+    async def fail():
+        raise OSError("full")
+
+    asyncio.run(main())

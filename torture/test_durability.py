@@ -1,0 +1,127 @@
+"""Programs killed, stopped or refused at every call that changes the disk: nothing acknowledged is lost (promises F)."""
+
+import errno
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import disk
+from durable import check, is_unknown, ran, resumed
+
+HERE = Path(__file__).parent
+OWN_MOUNTS = ("unshare", "--mount")
+OWN_DISKS = ("unshare", "--map-root-user", "--mount")
+
+
+@pytest.fixture(scope="module")
+def victims():
+    with disk.Victims() as running:
+        yield running
+
+
+def sweep(victims, scene, folder, *, step=1, **what):
+    """Play a scene again and again, each time meeting the disk at another call; gives (folder, what it told)."""
+    calls = victims.play(scene, folder / "whole")[-1]["calls"]
+    for place in range(1, calls + 1, step):
+        mode = what.get("mode") or (disk.TEAR if place % 2 else disk.KILL)
+        there = folder / str(place)
+        yield there, victims.play(scene, there, mode, place, what.get("error", 0))
+        shutil.rmtree(there)
+
+
+def test_whenever_a_program_is_killed_all_that_it_acknowledged_is_there_and_nothing_is_torn(victims, tmp_path):
+    kills = young = 0
+    for folder, told in sweep(victims, "posts", tmp_path):
+        assert told[-1:] != [{"what": "ended"}]
+        check(folder, told)
+        kills += 1
+        young += not told
+    assert kills >= 300
+    assert young >= 50  # while the tables were made: they are there afterwards, or are made anew
+    print(f"{kills} kills, {young} of them during the migration")  # noqa: T201
+
+
+def test_a_tool_ran_once_at_most_whenever_its_program_was_killed(victims, tmp_path):
+    kills = unknown = 0
+    for folder, told in sweep(victims, "run", tmp_path):
+        before = ran(folder)
+        messages = check(folder, told, resume=resumed(folder))
+        is_lost = is_unknown(messages)
+        assert ran(folder) == (before if is_lost else 1)
+        assert before <= 1
+        kills, unknown = kills + 1, unknown + is_lost
+    assert kills >= 200
+    assert unknown >= 10
+    print(f"{kills} kills, {unknown} of them with an unknown outcome")  # noqa: T201
+
+
+@pytest.mark.parametrize("mode", [disk.ERROR, disk.ERRORS], ids=["once", "from then on"])
+@pytest.mark.parametrize("error", [errno.ENOSPC, errno.EIO, errno.EDQUOT], ids=errno.errorcode.get)
+def test_a_disk_that_fails_is_said_so_and_all_goes_on_once_it_works(victims, tmp_path, mode, error):
+    failures, told_full = 0, set()
+    for folder, told in sweep(victims, "posts", tmp_path, step=4, mode=mode, error=error):
+        assert told[-1]["what"] == "ended", told
+        check(folder, told)
+        failed = {one["error"] for one in told if one["what"] == "failed"}
+        assert failed <= {"StorageFull", "StorageFailed"}
+        failures, told_full = failures + bool(failed), told_full | failed
+    assert failures >= (50 if mode == disk.ERROR else 100)
+    assert "StorageFull" in told_full or error == errno.EIO
+    print(f"{failures} failures")  # noqa: T201
+
+
+@pytest.mark.skipif(shutil.which("strace") is None, reason="strace is needed to count for us")
+def test_no_call_that_the_kernel_sees_is_left_out_of_the_kill_points(tmp_path):
+    (tmp_path / "data").mkdir()
+    script = "import sys; sys.path[1:1] = sys.argv[1:3]; import victim, os; from pathlib import Path\n"
+    script += "victim.play({'scene': 'posts', 'folder': sys.argv[3], 'mode': 0, 'place': 0, 'error': 0}, 1)"
+    seen = "trace=write,pwrite64,fsync,fdatasync,ftruncate,rename,renameat,renameat2,link,linkat,unlink,unlinkat,fallocate"
+    command = ["strace", "-f", "-y", "-o", tmp_path / "log", "-e", seen + ",mkdir,mkdirat,chmod,fchmod,fchmodat,writev"]
+    paths = [HERE, HERE.parent / "tests", tmp_path / "data"]
+    done = subprocess.run(  # noqa: S603 - a script of ours
+        [*command, sys.executable, "-c", script, *paths], env=disk.surroundings(), capture_output=True, check=True
+    )
+    counted = json.loads(done.stdout.splitlines()[-1])["calls"]
+    seen = [line for line in (tmp_path / "log").read_text().splitlines() if str(tmp_path / "data") in line]
+    made = [line for line in seen if "resumed>" not in line]
+    assert len(made) <= counted
+    assert len(made) >= 300
+
+
+def in_a_namespace(apart, script, *given, env=None):
+    """What a script printed that ran with mounts of its own."""
+    if not shutil.which("unshare") or subprocess.run([*apart, "true"], check=False, capture_output=True).returncode:  # noqa: S603
+        pytest.skip("mounts of one's own are not available here")
+    command = [*apart, sys.executable, HERE / script, *given]
+    done = subprocess.run(command, check=True, capture_output=True, env=env)  # noqa: S603 - a script of ours
+    return json.loads(done.stdout)
+
+
+def test_a_disk_of_4_mb_that_is_full_loses_nothing_and_is_used_again_once_there_is_room():
+    told = in_a_namespace(OWN_DISKS, "small_disk.py")
+    assert told["errors"] == ["StorageFull"] * 3
+    assert told["acknowledged"] >= 10
+    assert (told["lost"], told["damaged"]) == (0, 0)
+
+
+def cut_power(mode, folder):
+    if os.geteuid() or not Path("/dev/loop-control").exists() or not shutil.which("mkfs.ext4"):
+        pytest.skip("images can be mounted by root alone, with a loop device and mkfs.ext4")
+    return in_a_namespace(OWN_MOUNTS, "power_cut.py", folder, mode, env=disk.surroundings())
+
+
+def test_whenever_the_power_is_cut_all_that_was_acknowledged_is_on_the_disk(tmp_path):
+    told = cut_power("STOP", tmp_path)
+    assert told["lost"] == []
+    assert told["cuts"] >= 200
+    print(f"{told['cuts']} cuts")  # noqa: T201
+
+
+def test_the_same_cuts_lose_much_where_nothing_is_synced(tmp_path):
+    told = cut_power("UNSYNCED", tmp_path)
+    assert len(told["lost"]) >= 100
