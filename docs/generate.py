@@ -44,10 +44,16 @@ DAY = re.compile(r"\b\d{4}-\d\d-\d\d\b")
 RESULTS = {
     "native": "in the tool result",
     "relocated": "in a user message, labelled",
+    "converted": "in another form",
     "noted": "its name, and why it wasn't sent",
     "words": "its text, as words",
 }
-UPLOADS = {"native": "shown", "refused": "refused before anything is sent", "words": "its text, as words"}
+UPLOADS = {
+    "native": "shown",
+    "converted": "in another form",
+    "refused": "refused before anything is sent",
+    "words": "its text, as words",
+}
 FORMS = {"inline": "bytes", "url": "URL", "file_id": "file id"}
 #: Types as people say them, where the last word of the type isn't that.
 ENDINGS = {

@@ -16,24 +16,24 @@ from showandtell.capabilities.table import PROVIDERS
 from showandtell.errors import BadInput, UnknownModel
 from showandtell.files import kind_of
 
-# By hand: image, document, audio, video, text of a tool (N native, R relocated, - noted, W words), then the uploads.
+# By hand: image, document, audio, video, text of a tool (N native, R relocated, C converted, - noted, W words), then the uploads.
 EXPECTED = """
-anthropic anthropic-messages *claude* NN--W image document
-anthropic anthropic-messages * RR--W image document
-anthropic-bedrock anthropic-messages *claude* NN--W image document
-anthropic-bedrock anthropic-messages * RR--W image document
-anthropic-vertex anthropic-messages *claude* NN--W image document
-anthropic-vertex anthropic-messages * RR--W image document
-openai openai-responses gpt-5.[6-9]* NN--R image document text
-openai openai-responses gpt-* NN--R image document text
-openai openai-responses * RR--R image document text
-openai-chat openai-chat *audio* RRR-W image document audio
-openai-chat openai-chat gpt-5.[6-9]* RR--W image document
-openai-chat openai-chat gpt-* RR--W image document
-openai-chat openai-chat * RR--W image document
-azure openai-responses * RR--R image document text
-azure-chat openai-chat *audio* R-R-W image audio
-azure-chat openai-chat * R---W image
+anthropic anthropic-messages *claude* NNCCW image document
+anthropic anthropic-messages * RRCCW image document
+anthropic-bedrock anthropic-messages *claude* NNCCW image document
+anthropic-bedrock anthropic-messages * RRCCW image document
+anthropic-vertex anthropic-messages *claude* NNCCW image document
+anthropic-vertex anthropic-messages * RRCCW image document
+openai openai-responses gpt-5.[6-9]* NNCCR image document text
+openai openai-responses gpt-* NNCCR image document text
+openai openai-responses * RRCCR image document text
+openai-chat openai-chat *audio* RRRCW image document audio
+openai-chat openai-chat gpt-5.[6-9]* RRCCW image document
+openai-chat openai-chat gpt-* RRCCW image document
+openai-chat openai-chat * RRCCW image document
+azure openai-responses * RRCCR image document text
+azure-chat openai-chat *audio* RCRCW image audio
+azure-chat openai-chat * RCCCW image
 google gemini gemini-[3-9]* NNRRN image document audio video text
 google gemini gemini-2.5-computer-use* NRRRR image document audio video text
 google gemini gemini-1* RRRRR image document audio video text
@@ -42,49 +42,48 @@ vertex gemini gemini-[3-9]* NNRRN image document audio video text
 vertex gemini gemini-2.5-computer-use* NRRRR image document audio video text
 vertex gemini gemini-1* RRRRR image document audio video text
 vertex gemini * RRRRR image document audio video text
-bedrock bedrock-converse *claude* NR--W image document
-bedrock bedrock-converse *nova* NR-RN image document video text
-bedrock bedrock-converse *llama4* NN--W image document
-bedrock bedrock-converse *mistral* RN--W image document
-bedrock bedrock-converse *qwen*vl* RR--W image document
-bedrock bedrock-converse *moonshot* RR--W image document
-bedrock bedrock-converse *openai.gpt* RR--W image document
-bedrock bedrock-converse *writer.* ----W
-bedrock bedrock-converse * RR--W image document
-xai openai-responses grok* N---W image
-xai openai-responses * R---W image
-groq openai-chat *qwen3.[68]* R---W image
-groq openai-chat * R---W image
-openrouter openai-chat anthropic/* NR--W image document
-openrouter openai-chat openai/*audio* RRR-W image document audio
-openrouter openai-chat openai/* RR--W image document
-openrouter openai-chat google/* RRR-W image document audio
-openrouter openai-chat x-ai/* RR--W image document
-openrouter openai-chat mistralai/* RR--W image document
-openrouter openai-chat * RR--W image document
-mistral openai-chat voxtral-* --R-W audio
-mistral openai-chat mistral-* RR--W image document
-mistral openai-chat * RR--W image document
-cohere openai-chat *vision* R---W image
-cohere openai-chat command-* ----W
-cohere openai-chat * R---W image
-ollama openai-chat * R---W image
-vllm openai-chat * R---W image
-llamacpp openai-chat * R---W image
-lmstudio openai-chat * R---W image
-litellm openai-chat anthropic/* NN--W image document
-litellm openai-chat bedrock/*claude* NR--W image document
-litellm openai-chat gemini/gemini-[3-9]* NNR-W image document audio
-litellm openai-chat openai/* RR--W image document
-litellm openai-chat mistral/* RR--W image document
-litellm openai-chat * RR--W image document
-inspector anthropic-messages anthropic-messages NN--W image document
-inspector openai-chat openai-chat RR--W image document
-inspector openai-responses openai-responses NN--R image document text
+bedrock bedrock-converse *claude* NRCCW image document
+bedrock bedrock-converse *nova* NRCRN image document video text
+bedrock bedrock-converse *llama4* NNCCW image document
+bedrock bedrock-converse *mistral* RNCCW image document
+bedrock bedrock-converse *qwen*vl* RRCCW image document
+bedrock bedrock-converse *moonshot* RRCCW image document
+bedrock bedrock-converse *openai.gpt* RRCCW image document
+bedrock bedrock-converse *writer.* -CCCW
+bedrock bedrock-converse * RRCCW image document
+xai openai-responses grok* NCCCW image
+xai openai-responses * RCCCW image
+groq openai-chat *qwen3.[68]* RCCCW image
+groq openai-chat * RCCCW image
+openrouter openai-chat anthropic/* NRCCW image document
+openrouter openai-chat openai/*audio* RRRCW image document audio
+openrouter openai-chat openai/* RRCCW image document
+openrouter openai-chat google/* RRRCW image document audio
+openrouter openai-chat x-ai/* RRCCW image document
+openrouter openai-chat mistralai/* RRCCW image document
+openrouter openai-chat * RRCCW image document
+mistral openai-chat voxtral-* -CRCW audio
+mistral openai-chat mistral-* RRCCW image document
+mistral openai-chat * RRCCW image document
+cohere openai-chat *vision* RCCCW image
+cohere openai-chat command-* -CCCW
+cohere openai-chat * RCCCW image
+ollama openai-chat * RCCCW image
+vllm openai-chat * RCCCW image
+llamacpp openai-chat * RCCCW image
+lmstudio openai-chat * RCCCW image
+litellm openai-chat anthropic/* NNCCW image document
+litellm openai-chat bedrock/*claude* NRCCW image document
+litellm openai-chat gemini/gemini-[3-9]* NNRCW image document audio
+litellm openai-chat openai/* RRCCW image document
+litellm openai-chat mistral/* RRCCW image document
+litellm openai-chat * RRCCW image document
+inspector anthropic-messages anthropic-messages NNCCW image document
+inspector openai-chat openai-chat RRCCW image document
+inspector openai-responses openai-responses NNCCR image document text
 inspector gemini gemini NNRRN image document audio video text
-inspector bedrock-converse bedrock-converse NR--W image document
-"""
-LETTERS = {"native": "N", "relocated": "R", "noted": "-", "words": "W"}
+inspector bedrock-converse bedrock-converse NRCCW image document"""
+LETTERS = {"native": "N", "relocated": "R", "converted": "C", "noted": "-", "words": "W"}
 CELLS = [(family, cell) for family in families() for cell in family.cells]
 
 
@@ -275,8 +274,8 @@ def test_the_table_for_people_names_every_family_and_every_blind_cell():
 
 def test_what_is_unproven_has_a_mark_of_its_own_as_symbol_and_upload():
     known, unknown = table.markdown(table.matrix()).splitlines()[4:6]
-    assert known.endswith("| ● | ● | ○ | ○ | T | image, document, text | recorded 2026-11-21 |")
-    assert unknown.endswith("| ◌ | ◌ | ○ | ○ | T | (image), (document), text | default 2026-11-21 |")
+    assert known.endswith("| ● | ● | ◇ | ◇ | T | image, document, text | recorded 2026-11-21 |")
+    assert unknown.endswith("| ◌ | ◌ | ◇ | ◇ | T | (image), (document), text | default 2026-11-21 |")
     assert [row["unproven"] for row in table.matrix()[:2]] == [[], ["image", "document"]]
 
 

@@ -12,11 +12,12 @@ import sqlite3
 import subprocess
 import sys
 import threading
+from contextlib import contextmanager
 
 import docx
 import pytest
 
-from fixtures import jpeg, pdf, png
+from fixtures import bmp, jpeg, pdf, png
 from scripted import MODELS, say, scripted, watch
 from showandtell import File, tool
 from showandtell.files import Facts
@@ -41,7 +42,14 @@ def run(folder, *arguments, status=0, stdin="", more=(), **settings):
     """The program with its data in this folder; gives what it said, on both ways out."""
     environment = {**os.environ, "SHOWANDTELL_DATA": str(folder / "data"), "TZ": "UTC", **dict(more)}
     done = subprocess.run(  # noqa: S603 - our own program
-        command(*arguments), check=False, capture_output=True, text=True, cwd=folder, env=environment, input=stdin, **settings
+        command(*arguments),
+        check=False,
+        capture_output=True,
+        text=True,
+        cwd=folder,
+        env=environment,
+        input=stdin,
+        **settings,
     )
     assert done.returncode == status, done.stderr
     assert "Traceback" not in done.stderr
@@ -127,7 +135,7 @@ def test_a_conversation_file_is_imported_and_its_broken_files_are_named(folder):
     said, warned = run(folder, "import", "talk.json")
     assert said.endswith(": 1 message, 2 files\n")
     assert "its instructions are not kept" in warned
-    assert "image 2: nix.png (can't be read" in warned
+    assert "file 2: nix.png (can't be read" in warned
 
 
 B64 = "iVBORw0KGgo="
@@ -180,7 +188,9 @@ def test_one_file_is_deleted_and_stays_by_name(folder):
     which = asked(folder)
     assert f"deleted document 2 (report.pdf) of {which}: " in run(folder, "delete", which, "--file", "2", "-y")[0]
     assert "document 2: report.pdf (was deleted by the user), from the user" in run(folder, "show")[0]
-    assert "has no file 7; it has: image 1, document 2" in run(folder, "delete", which, "--file", "7", "-y", status=1)[1]
+    assert (
+        "has no file 7; it has: image 1, document 2" in run(folder, "delete", which, "--file", "7", "-y", status=1)[1]
+    )
 
 
 def test_an_upload_that_can_not_be_deleted_is_named(folder):
@@ -199,7 +209,10 @@ def test_an_upload_that_can_not_be_deleted_is_named(folder):
 
 def test_fsck_finds_what_is_gone_and_collects_nothing_too_early(folder):
     asked(folder)
-    assert run(folder, "fsck", "--collect")[0] == "all stored files are whole\ndeleted 0 stored files that nothing needed\n"
+    assert (
+        run(folder, "fsck", "--collect")[0]
+        == "all stored files are whole\ndeleted 0 stored files that nothing needed\n"
+    )
     blob = max((folder / "data" / "blobs").rglob("*"), key=lambda path: path.stat().st_size * path.is_file())
     blob.chmod(0o600)
     blob.write_bytes(blob.read_bytes()[:-1])
@@ -266,17 +279,24 @@ SLOW = (
 )
 
 
+@contextmanager
 def begin_waiting(folder):
     """The program in the midst of a tool."""
     (folder / "slow.py").write_text(SLOW)
     environment = {**os.environ, "SHOWANDTELL_DATA": str(folder / "data")}
-    running = subprocess.Popen(  # noqa: S603 - our own program
+    with subprocess.Popen(  # noqa: S603 - our own program
         command("ask", "/wait", "--tools", "slow:TOOLS", "-c", "last", "--json"),
-        cwd=folder, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-    )
-    while "waiting" not in running.stdout.readline():
-        assert running.poll() is None
-    return running
+        cwd=folder,
+        env=environment,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        text=True,
+    ) as running:
+        try:
+            assert any("waiting" in line for line in iter(running.stdout.readline, ""))
+            yield running
+        finally:
+            running.kill()
 
 
 def test_who_asks_in_a_conversation_that_is_answered_waits_for_its_turn(folder):
@@ -316,8 +336,13 @@ def test_without_the_extra_a_chat_works_keeps_nothing_and_says_so_once(folder):
     def go(*arguments, stdin=""):
         environment = {**os.environ, "SHOWANDTELL_DATA": ""}
         return subprocess.run(  # noqa: S603 - our own program
-            [sys.executable, "-c", BLOCKED, *arguments], check=False, capture_output=True, text=True, cwd=folder,
-            env=environment, input=stdin,
+            [sys.executable, "-c", BLOCKED, *arguments],
+            check=False,
+            capture_output=True,
+            text=True,
+            cwd=folder,
+            env=environment,
+            input=stdin,
         )
 
     chat = go("chat", stdin="/list_files\nhi\n")

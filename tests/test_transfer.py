@@ -2,7 +2,6 @@
 
 import asyncio
 import json
-import os
 import stat
 import struct
 import tempfile
@@ -20,15 +19,18 @@ from showandtell.attachments.ingest import clean
 from showandtell.collect import collect
 from showandtell.content import Approval, Draft, File, Json, Opaque, Selection, Shown, Text, ToolCall
 from showandtell.errors import BadConversation, BadInput, ShowAndTellError
-from showandtell.history.archive import BESIDES
+from showandtell.history.archive import BESIDES, unpacked
 from showandtell.history.pinning import Quotas
 from showandtell.history.store import Store
 from showandtell.history.transfer import export_conversation, import_conversation
+from showandtell.records import load
 
 FOLDER = Path(tempfile.mkdtemp(prefix="showandtell-transfer-"))
 BYTES = (png(16, 9), pdf("42"), b"plain words", b'{"a": 1}', b"\0\1 nothing known", b"", b"\x89PNG\r\n\x1a\n torn")
 WORDS = st.text(st.characters(exclude_categories=["Cs", "Cc"]), max_size=30) | st.sampled_from(["image 1", "see 2 ⟦x⟧"])
-NAMES = st.none() | WORDS | st.sampled_from(["a.png", "b.pdf", "x/../y.txt", "." * 200 + "z", "no.ending-that-is-plain"])
+NAMES = (
+    st.none() | WORDS | st.sampled_from(["a.png", "b.pdf", "x/../y.txt", "." * 200 + "z", "no.ending-that-is-plain"])
+)
 TYPES = st.sampled_from([None, "image/png", "text/plain", "application/x-own", "image/jpg"])
 ADDRESSES = ("https://e.com/a.png?x=1", "gs://b/c.pdf", "s3://b/d.png", "openai:file-abc")
 PROBLEMS = st.builds(File.from_path, st.just(FOLDER / "nowhere.png"))
@@ -164,7 +166,10 @@ BAD = {
     "another version": ([("conversation.json", '{"version": 2, "messages": []}')], "has version 2"),
     "no JSON": ([("conversation.json", "{")], "is no conversation file"),
     "a path outside": ([("conversation.json", example("../../x"))], "outside the folder"),
-    "the same twice": ([TALK, ("files/1.png", png()), ("files/1.png", b"x")], "holds 'files/1.png', which no export does"),
+    "the same twice": (
+        [TALK, ("files/1.png", png()), ("files/1.png", b"x")],
+        "holds 'files/1.png', which no export does",
+    ),
 }
 
 
@@ -198,17 +203,14 @@ def test_a_damaged_archive_is_refused_or_reads_as_it_was(cut, flipped, bit):
         data[int(flipped * (len(data) - 1))] ^= 1 << bit
         path.write_bytes(data[: max(1, round(len(data) * (0.5 + cut)))])
         try:
-            found = asyncio.run(take_in(path, Path(folder)))
+            found = asyncio.run(take_in(path))
         except BadInput:
             return
         assert found in {png(), None}
 
 
-async def take_in(path, folder):
+async def take_in(path):
     """The bytes of file 1 of an archive; None where it has a problem."""
-    from showandtell.history.archive import unpacked
-    from showandtell.records import load
-
     with unpacked(path, 1_000_000) as file:
         (draft,) = load(file)
         return draft.parts[0].source.read_bytes() if draft.parts[0].source.exists() else None
@@ -257,4 +259,4 @@ def test_where_an_export_can_not_be_written_nothing_is_left(tmp_path):
     asyncio.run(run(tmp_path / "nix" / "x.zip"))
     (tmp_path / "there").mkdir()
     asyncio.run(run(tmp_path / "there"))
-    assert sorted(os.listdir(tmp_path)) == ["data", "there"]
+    assert sorted(one.name for one in tmp_path.iterdir()) == ["data", "there"]

@@ -15,7 +15,8 @@ from msgspec import structs
 from showandtell.agent.decide import Limits
 from showandtell.agent.loop import Loop, Memory, last_text
 from showandtell.agent.tools import Tool, by_name
-from showandtell.agent.uploading import Sharing, Sign, Transcribe, drop_uploads
+from showandtell.agent.uploading import Fetch, Sharing, Sign, Transcribe, drop_uploads
+from showandtell.attachments.fetch import Allow, fetch
 from showandtell.attachments.shelf import MAX_FILE_BYTES, Shelf
 from showandtell.capabilities.cells import Cell, Target
 from showandtell.collect import collect
@@ -49,6 +50,7 @@ class Agent:
 
     Files go into requests as bytes. `uploads` lets large ones go to the provider's store once, and by id from then on;
     `links` (a function from a file's facts to a URL) lets the provider fetch them: both leave data with others.
+    `fetch` allows addresses (`File.from_uri`) that a provider doesn't open to be fetched here: off unless you say so.
     `transcribe` (a function from a path to words) writes down sounds and films for models that can't hear.
     """
 
@@ -72,6 +74,7 @@ class Agent:
         uploads: bool = False,
         links: Sign | None = None,
         transcribe: Transcribe | None = None,
+        fetch: Allow | None = None,
         expected_steps: int = 5,
         strict: bool = False,
         focus: int | None = None,
@@ -100,9 +103,9 @@ class Agent:
         )
         self.limits = bound(self.tools, max_steps, max_tokens_in_all, max_seconds)
         self.patience = patience or Patience()
-        can_view = "view_file" in self.tools
-        self.policy = Policy(strict, focus, True, uploads, links is not None, expected_steps, can_view)
-        self.sharing, self.max_file_bytes = Sharing(links, transcribe=transcribe), max_file_bytes
+        self.sharing, self.max_file_bytes = Sharing(links, transcribe=transcribe, fetch=fetcher(fetch)), max_file_bytes
+        can_view, can_fetch = "view_file" in self.tools, self.sharing.fetch is not None
+        self.policy = Policy(strict, focus, True, uploads, links is not None, expected_steps, can_view, can_fetch)
         self._exchange = exchange
         # A closure, so that no key stands in the agent's own fields.
         self._connect = lambda: reach(self.target, client, base_url, api_key, headers, transport=self.transport)
@@ -320,6 +323,17 @@ def bound(tools: Mapping[str, Tool], steps: int, tokens: int | None, seconds: fl
     approval = frozenset(tool.name for tool in tools.values() if tool.approval)
     idempotent = frozenset(tool.name for tool in tools.values() if tool.idempotent)
     return Limits(steps, approval, tokens, seconds, idempotent)
+
+
+def fetcher(allow: Allow | None) -> Fetch | None:
+    """How addresses are fetched: within what is allowed; None where nothing is."""
+    if allow is None or not allow.fetch:
+        return None
+
+    async def fetch_file(url: str, folder: Path, most: int) -> File:
+        return (await fetch(url, folder, most=most, allow=allow)).file
+
+    return fetch_file
 
 
 def aim(target: Target, client: object) -> Target:

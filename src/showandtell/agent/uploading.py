@@ -12,6 +12,7 @@ from collections.abc import Awaitable, Callable, Collection, Iterable, Iterator,
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TypeAlias
 
 from msgspec.structs import replace
@@ -19,10 +20,12 @@ from msgspec.structs import replace
 from showandtell.agent.doors import Conversation
 from showandtell.capabilities.cells import Target
 from showandtell.capabilities.resolve import families
-from showandtell.delivery.forms import TRANSCRIPT
+from showandtell.content import Draft, File
+from showandtell.delivery.forms import FETCH, TRANSCRIPT
 from showandtell.delivery.place import LINK, UPLOAD, address_of
-from showandtell.errors import BadInput, FileChanged, ProviderError, ShowAndTellError, UnknownModel
+from showandtell.errors import BadFile, BadInput, FileChanged, ProviderError, ShowAndTellError, UnknownModel
 from showandtell.files import Blobs, Facts, Failed, Known, Link, Variant, Want
+from showandtell.media.recipes import read_recipe
 from showandtell.providers.exchange import Exchange
 from showandtell.providers.retry import Patience
 from showandtell.providers.rows import connect, locate
@@ -47,6 +50,8 @@ MISSING = re.compile(
 ABOUT_FILES = re.compile(r"\bfiles?\b|file_|upload|\burl\b|document|image", re.IGNORECASE)
 #: Gives an https URL of the program's own store for some proved bytes, or a `Link` where it ends; it may block.
 Sign: TypeAlias = Callable[[Facts], str | Link]
+#: Fetches a file of at most so many bytes from an address into a folder. Raises `BadFile`.
+Fetch: TypeAlias = Callable[[str, Path, int], Awaitable[File]]
 #: Writes down what is said in the sound or film at a path; it may block.
 Transcribe: TypeAlias = Callable[[Path], str]
 #: Makes what stands for a file's bytes, or says why it can't.
@@ -57,12 +62,13 @@ Make: TypeAlias = Callable[[Facts], Awaitable[Variant | Failed]]
 class Sharing:
     """How files leave without their bytes in a request: the program's links, and the clock by which they die.
 
-    `transcribe` is the program's own way from a sound or film to its words.
+    `transcribe` is the program's own way from a sound or film to its words, `fetch` the one from an address to a file.
     """
 
     link: Sign | None = None
     clock: Callable[[], float] = time.time
     transcribe: Transcribe | None = None
+    fetch: Fetch | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,13 +92,14 @@ class Loader:
         if self.sharing.transcribe is not None:
             makers[TRANSCRIPT] = self.transcribe
         ours = [want for want in asked if want.recipe in makers]
-        rest, places = asked.difference(ours), asyncio.Semaphore(AT_ONCE)
+        pulled = {want: await self.fetch(want) for want in asked if read_recipe(want.recipe).name == FETCH}
+        rest, places = asked.difference(ours, pulled), asyncio.Semaphore(AT_ONCE)
         try:
             async with asyncio.TaskGroup() as group:
                 made = {want: group.create_task(self.answer(want, makers[want.recipe], places)) for want in ours}
         except BaseExceptionGroup as errors:
             raise errors.exceptions[0] from None  # what one of them met is what the run is told
-        found = {want: task.result() for want, task in made.items()}
+        found = {**pulled, **{want: task.result() for want, task in made.items()}}
         return {**found, **await self.conversation.load(rest)} if rest else found
 
     async def answer(self, want: Want, make: Make, places: asyncio.Semaphore) -> Variant | Failed:
@@ -111,6 +118,21 @@ class Loader:
         """One link, made in a thread: the program's own function may block."""
         return await asyncio.to_thread(sign, facts, self.sharing)
 
+
+    async def fetch(self, want: Want) -> Variant | Failed:
+        """A file from the web, by the one function that opens addresses; proved and stored like any other."""
+        files = (file.address for file in self.conversation.attachments.values())
+        address = next((one for one in files if one is not None and one.sha256 == want.sha256), None)
+        if address is None or self.sharing.fetch is None:
+            return Failed("its address can't be opened here")
+        most = read_recipe(want.recipe).bytes or 0
+        try:
+            with TemporaryDirectory(prefix="showandtell-") as folder:
+                file = await self.sharing.fetch(address.value, Path(folder), most)
+                (proved,) = await self.conversation.prove(Draft("user", (file,)))
+        except BadFile as error:
+            return Failed(f"{error.name} {error.problem}: {error.advice}", passing=True)
+        return Variant((proved.facts,)) if proved.facts is not None else Failed(proved.problem or "it is no file")
 
     async def transcribe(self, facts: Facts) -> Variant | Failed:
         """The words of a sound or film, in a thread for the same reason."""

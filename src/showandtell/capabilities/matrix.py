@@ -18,8 +18,8 @@ from showandtell.capabilities.overrides import select
 from showandtell.capabilities.resolve import families, find_family, resolve
 from showandtell.files import Kind
 
-InResult: TypeAlias = Literal["native", "relocated", "noted", "words"]
-InUser: TypeAlias = Literal["native", "refused", "words"]
+InResult: TypeAlias = Literal["native", "relocated", "converted", "noted", "words"]
+InUser: TypeAlias = Literal["native", "converted", "refused", "words"]
 #: A reader's own cells, by globs on `provider:model`; `settings.all_overrides` reads them.
 Overrides: TypeAlias = Mapping[str, Sequence[Cell]]
 NOTHING: Overrides = {}
@@ -37,11 +37,14 @@ PROBES: dict[Kind, str] = {
     "video": "video/mp4",
     "text": "text/plain",
 }
-SYMBOLS: dict[InResult, str] = {"native": "●", "relocated": "◐", "noted": "○", "words": "T"}
+SYMBOLS: dict[InResult, str] = {"native": "●", "relocated": "◐", "converted": "◇", "noted": "○", "words": "T"}
+#: Kinds that have another form for every model: pages or text, frames, what is said.
+CONVERTED = frozenset[Kind]({"document", "audio", "video"})
 LEGEND = (
     "What becomes of a file that a tool returns: ● it stands in the tool result · ◐ it follows in a labelled user "
-    "message · ◌ the same, but nobody has proved that the model sees it · T its text is given as words · ○ the model "
-    "is told its name, and why it wasn't sent. Probed with PNG, PDF, WAV, MP4 and plain text. *Uploads* are the kinds "
+    "message · ◌ the same, but nobody has proved that the model sees it · T its text is given as words · ◇ it is "
+    "given in another form: pages or text of a document, frames of a film, what is said in a sound · ○ the model is "
+    "told its name, and why it wasn't sent. Probed with PNG, PDF, WAV, MP4 and plain text. *Uploads* are the kinds "
     "that a user may send, in parentheses where nobody has proved that they are seen. *Known by* is the evidence of "
     "the places that are used, with its newest day: recorded or live answers, docs, types of an SDK, source code, "
     "reports of others, our default for models that nobody knows, or an eye test of yours."
@@ -144,19 +147,19 @@ def name_models(family: Family) -> str:
 
 
 def place_result(target: Target, kind: Kind) -> InResult:
-    """The planner's rungs for a tool's file: its result, else a user message, else a note (text: else words)."""
+    """The planner's rungs for a tool's file: its result, else a user message, else another form, else a note."""
     if _verdict(target, "tool_result", kind) == "sees":
         return "native"
     if _verdict(target, "user", kind) in USED["user"]:
         return "relocated"
-    return "words" if kind == "text" else "noted"
+    return "words" if kind == "text" else "converted" if kind in CONVERTED else "noted"
 
 
 def place_upload(target: Target, kind: Kind) -> InUser:
     """The planner's rungs for a user's file, which is refused where nothing takes it."""
     if _verdict(target, "user", kind) in USED["user"]:
         return "native"
-    return "words" if kind == "text" else "refused"
+    return "words" if kind == "text" else "converted" if kind in CONVERTED else "refused"
 
 
 def find_blind(target: Target) -> dict[Kind, str]:
@@ -251,9 +254,8 @@ def _line(entry: Row, notes: Sequence[str], *, named: bool) -> str:
     if entry["verified"]:
         models = f"`{entry['models']}` (verified {max(str(one['date']) for one in _own(entry))})"
     cells = [_symbol(entry, kind, notes) for kind in entry["tool_result"]]
-    uploads = [
-        f"({kind})" if kind in entry["unproven"] else kind for kind, rung in entry["user"].items() if rung != "refused"
-    ]
+    taken = [kind for kind, rung in entry["user"].items() if rung in {"native", "words"}]
+    uploads = [f"({kind})" if kind in entry["unproven"] else kind for kind in taken]
     head = [f"**{entry['provider']}**" if named else "", models, entry["api"]]
     return f"| {' | '.join([*head, *cells, ', '.join(uploads), entry['known_by']])} |"
 

@@ -12,7 +12,7 @@ from msgspec import Struct
 
 from showandtell.capabilities.cells import Cell, Limits, Place, Target
 from showandtell.content import Selection
-from showandtell.files import Facts
+from showandtell.files import Address, Facts
 from showandtell.media.recipes import Recipe, spell
 
 #: The share of a request's bytes that files may take; the rest is for words and tool schemas.
@@ -24,6 +24,8 @@ PICTURES = ("image/png", "image/jpeg", "image/webp")
 SOUNDS = ("audio/wav", "audio/mpeg", "audio/ogg", "audio/flac")
 #: Raw bytes that one picture, one page or frame, and one sound may come to.
 PICTURE_BYTES, PAGE_BYTES, SOUND_BYTES = 4_000_000, 1_000_000, 8_000_000
+#: And a file that is fetched from the web.
+FETCHED_BYTES = 10_000_000
 #: Pixels on the longer side of a page and of a frame: small letters can be read, and no model takes many more.
 PAGE_SIDE, FRAME_SIDE = 1568, 768
 #: Pages of a document, pictures of an animation and frames of a film that are shown unasked.
@@ -31,7 +33,8 @@ PAGES, PICTURES_OF_ONE, FRAMES = 5, 4, 8
 #: Pages that one look at a document (view_file) shows.
 PAGES_ASKED = 10
 SVG, PDF = "image/svg+xml", "application/pdf"
-TRANSCRIPT = "transcript"
+TRANSCRIPT, FETCH = "transcript", "fetch"
+WEB = ("https:", "http:")
 
 
 class Load(Struct, frozen=True):
@@ -52,6 +55,17 @@ class Form(Struct, frozen=True):
 def forms(file: Facts, target: Target, places: tuple[Place, ...], view: Selection | None = None) -> tuple[Form, ...]:
     """What a file may be turned into for these places, best first. A `view` is shown as pictures alone."""
     return tuple(looks(file, target, places, view) if view is not None else others(file, target, places))
+
+
+@lru_cache(maxsize=4096)
+def fetched(file: Address, target: Target, places: tuple[Place, ...]) -> tuple[Form, ...]:
+    """What may stand for the address of a file that the target doesn't open: its bytes, where it takes any."""
+    if file.form != "url" or not file.value.startswith(WEB):
+        return ()
+    for types, limits in accepted((file.media_type,), target, places):
+        size = bounded(limits, target, FETCHED_BYTES)
+        return (Form(spell(Recipe(FETCH, types, bytes=size)), Load(size, int(file.kind == "image"))),)
+    return ()
 
 
 def others(file: Facts, target: Target, places: tuple[Place, ...]) -> Iterator[Form]:

@@ -13,7 +13,7 @@ from msgspec import Struct
 
 from showandtell.capabilities.cells import Cell, Place, Target
 from showandtell.content import Message
-from showandtell.delivery.forms import ENDLESS, bytes_for_files, encoded, heaviest, misshapen, takes
+from showandtell.delivery.forms import ENDLESS, bytes_for_files, encoded, fetched, heaviest, misshapen, takes
 from showandtell.delivery.values import Policy, View
 from showandtell.files import Attachment, Facts
 
@@ -62,9 +62,14 @@ def room(target: Target, policy: Policy) -> Room:
     )
 
 
-def weigh(file: Attachment, target: Target) -> Weight:
+def weigh(file: Attachment, target: Target, policy: Policy) -> Weight:
     """What showing a file costs at most, as it is or converted; one that will not be sent in any form costs nothing."""
-    return NOTHING if file.facts is None else weigh_bytes(file.facts, target)
+    if file.facts is not None:
+        return weigh_bytes(file.facts, target)
+    for form in fetched(file.address, target, EVERYWHERE) if file.address is not None and policy.fetch else ():
+        if form.load is not None:
+            return (encoded(form.load.bytes), form.load.pictures, int(file.kind == "document"), 1, 0)
+    return NOTHING
 
 
 @lru_cache(maxsize=4096)
@@ -108,7 +113,7 @@ def advance(front: Front, view: View, target: Target, policy: Policy) -> Front:
     whole = room(target, policy)
     half = whole.half
     weights, start, load = list(front.weights), front.start, front.load
-    for group in groups(view, target):
+    for group in groups(view, target, policy):
         begin = len(weights)
         for weight in group:
             weights.append(weight)
@@ -124,14 +129,14 @@ def advance(front: Front, view: View, target: Target, policy: Policy) -> Front:
     return Front(tuple(weights), start, load)
 
 
-def groups(view: View, target: Target) -> Iterator[list[Weight]]:
+def groups(view: View, target: Target, policy: Policy) -> Iterator[list[Weight]]:
     """The weights of showings that come at once: those of one message, or of all results of one step."""
     group: list[Weight] = []
     for message in view.messages:
         if message.role != "tool":
             yield group
             group = []
-        group += [weigh(view.attachments[number], target) for number in shown_in(message)]
+        group += [weigh(view.attachments[number], target, policy) for number in shown_in(message)]
     yield group
 
 

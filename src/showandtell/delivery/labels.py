@@ -118,7 +118,9 @@ def listed(file: Attachment) -> Text:
 
 def converted(file: Attachment, variant: Variant, crop: tuple[int, ...] | None, *, can_view: bool) -> str:
     """What another form of a file shows of it, of a piece of it that was asked for; with `can_view` how to see more."""
-    if variant.text is not None:
+    if file.address is not None:
+        words = "fetched from its address"
+    elif variant.text is not None:
         words = "as text"
     elif variant.pages:
         words = f"{span('page', variant.pages)}{of_total(variant)} as picture{'s' if len(variant.files) > 1 else ''}"

@@ -32,7 +32,8 @@ class Policy(Struct, frozen=True):
     strict: refuse this run's tool files, too. focus: keep at most so many showings in view. cache: mark prefixes.
     uploads: files may be stored at the provider, and stay there. links: a provider may fetch them from our own store.
     expected_steps: how many requests are likely to carry a file; by it a file is large enough for either, or not.
-    can_view: whether the model has the tool view_file, so that it may be told of it.
+    can_view: whether the model has the tool view_file, so that it may be told of it. fetch: whether addresses that a
+    provider doesn't open may be fetched here.
     """
 
     strict: bool = False
@@ -42,6 +43,7 @@ class Policy(Struct, frozen=True):
     links: bool = False
     expected_steps: int = 5
     can_view: bool = False
+    fetch: bool = False
 
 
 class Placed(Struct, frozen=True):
