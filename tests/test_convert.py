@@ -23,8 +23,8 @@ from showandtell.media import gate
 from showandtell.media.child import FILE_LIMIT, answer_request
 from showandtell.media.convert import pictures, shapes
 from showandtell.media.convert.writing import write_within
-from showandtell.media.recipes import Recipe, spell
 from showandtell.media.worker import Crew
+from showandtell.recipes import Recipe, spell
 
 BOTH = ("image/png", "image/jpeg")
 SVG = '<svg xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink" {}>{}</svg>'

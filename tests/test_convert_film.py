@@ -12,7 +12,7 @@ from fixtures import mp4, png
 from showandtell.errors import BadFile
 from showandtell.media import gate
 from showandtell.media.convert import film
-from showandtell.media.recipes import Recipe
+from showandtell.recipes import Recipe
 
 
 @functools.cache

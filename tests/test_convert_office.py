@@ -16,7 +16,7 @@ from fixtures import png
 from showandtell.errors import BadFile
 from showandtell.media import gate
 from showandtell.media.convert import archive, markup, office, sheets, slides
-from showandtell.media.recipes import Recipe
+from showandtell.recipes import Recipe
 
 OPENXML = "application/vnd.openxmlformats-officedocument."
 DOCX, XLSX = OPENXML + "wordprocessingml.document", OPENXML + "spreadsheetml.sheet"

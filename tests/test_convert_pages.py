@@ -13,7 +13,7 @@ from bombs import packed_zeros
 from showandtell.errors import BadFile
 from showandtell.media import gate
 from showandtell.media.convert import shapes
-from showandtell.media.recipes import Recipe, spell
+from showandtell.recipes import Recipe, spell
 
 PDF = "application/pdf"
 PNG = ("image/png",)

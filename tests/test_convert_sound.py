@@ -13,7 +13,7 @@ from fixtures import flac, mp3, mp4, recoded, wav
 from showandtell.errors import BadFile
 from showandtell.media import gate
 from showandtell.media.convert import sound, speech
-from showandtell.media.recipes import Recipe
+from showandtell.recipes import Recipe
 
 #: "He might even have been made amiable himself": LibriVox, Sense and Sensibility, chapter 1, in the public domain.
 SPOKEN = Path(__file__).with_name("spoken.ogg")

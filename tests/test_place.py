@@ -23,7 +23,7 @@ from showandtell.delivery.place import LINK, UPLOAD
 from showandtell.delivery.plan import plan
 from showandtell.delivery.values import Policy
 from showandtell.files import Facts, Failed, Origin, Variant, Want
-from showandtell.media.recipes import read_recipe
+from showandtell.recipes import read_recipe
 from test_plan_properties import MODELS, conversations, placed_in
 
 CLAUDE, CHAT = "anthropic:claude-sonnet-4-5", "openai-chat:gpt-5-mini"

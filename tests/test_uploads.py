@@ -16,9 +16,10 @@ from PIL import Image
 from fixtures import docx, mp4, pdf, png
 from showandtell import Agent, File
 from showandtell.agent.decide import Limits
+from showandtell.agent.loading import Sharing
 from showandtell.agent.loop import Loop, Memory
 from showandtell.agent.tools import by_name
-from showandtell.agent.uploading import Sharing, drop_uploads, read_shelf
+from showandtell.agent.uploading import drop_uploads, read_shelf
 from showandtell.attachments.folder import Folder
 from showandtell.capabilities.resolve import families, resolve
 from showandtell.content import Draft, Text

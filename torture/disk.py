@@ -25,7 +25,7 @@ def compiled():
         pytest.skip("a C compiler on Linux is needed to hurt the disk")
     library = Path(tempfile.mkdtemp(prefix="showandtell-disk-")) / "disk.so"
     command = [compiler, "-O1", "-Wall", "-Werror", "-shared", "-fPIC", "-o", library, HERE / "disk.c", "-ldl"]
-    subprocess.run(command, check=True)  # noqa: S603 - a fixed command
+    subprocess.run(command, check=True)  # noqa: S603
     return library
 
 
@@ -48,7 +48,7 @@ class Victims:
     """Programs that play one scene each on such a disk; use it as a context."""
 
     def __enter__(self):
-        self._server = subprocess.Popen(  # noqa: S603 - a script of ours
+        self._server = subprocess.Popen(  # noqa: S603
             [sys.executable, HERE / "victim.py"], env=surroundings(), stdin=subprocess.PIPE, stdout=subprocess.PIPE
         )
         return self

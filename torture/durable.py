@@ -7,9 +7,9 @@ import time
 
 import alembic.command
 import alembic.config  # noqa: F401 - so that a forked program needn't
+import disk
 import sqlalchemy.dialects.sqlite.aiosqlite  # noqa: F401
 
-import disk
 from scripted import CLAUDE, check_usable, say, scripted, watch
 from showandtell import File, tool
 from showandtell.agent.decide import UNKNOWN
@@ -32,7 +32,7 @@ def words(name, size=20_000):
 
 def noise(name, size=30_000):
     """Bytes that nobody compresses."""
-    return File.from_bytes(b"\0" + random.Random(name).randbytes(size), name=f"{name}.bin")
+    return File.from_bytes(b"\0" + random.Random(name).randbytes(size), name=f"{name}.bin")  # noqa: S311 - for tests
 
 
 class Teller:

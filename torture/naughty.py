@@ -1,5 +1,7 @@
 """Names that have broken other programs: paths, ends of lines, directions, nothing at all, what others would run."""
 
+# ruff: noqa: RUF001, Q003 - that is what they are for
+
 UNIX = "../../../../etc/passwd"
 PATHS = [
     UNIX, "/etc/passwd", "..", ".", "./", "../", "..\\..\\windows\\system32", "C:\\con", "file:///etc/passwd", "~root/x",

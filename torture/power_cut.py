@@ -25,7 +25,7 @@ MOUNT = ("mount", "-o", "loop,commit=600")
 
 
 def call(*command):
-    subprocess.run(command, check=True)  # noqa: S603 - fixed commands
+    subprocess.run(command, check=True)  # noqa: S603
 
 
 def snapshot(image, copy):
@@ -63,7 +63,7 @@ class Cuts:
         call(*MOUNT, copy, self.dead)
         try:
             check(self.dead / "data", told)
-        except Exception as error:  # noqa: BLE001 - a database may be lost in many ways
+        except Exception as error:  # noqa: BLE001
             self.lost.append(f"{len(told)} acknowledged: {type(error).__name__} {str(error)[:200]}")
         finally:
             call("umount", self.dead)

@@ -11,8 +11,9 @@ import sys
 import tempfile
 from pathlib import Path
 
-sys.path[1:1] = [str(Path(__file__).parent.parent / "tests")]
+sys.path.insert(1, str(Path(__file__).parent.parent / "tests"))
 from durable import noise
+
 from showandtell.content import Draft, Text
 from showandtell.errors import StorageFailed
 from showandtell.history.store import Store

@@ -10,8 +10,8 @@ from hypothesis import HealthCheck, settings
 from hypothesis.stateful import run_state_machine_as_test
 
 from postgres import each_database, new_database
-from stores import Place, Time
 from showandtell.history.store import Store
+from stores import Place, Time
 from test_garbage import Fragile, Keeping
 
 
@@ -75,19 +75,21 @@ asyncio.run(run(*sys.argv[1:4], int(sys.argv[4])))
 """
 
 
+def start(place, folder, names, times):
+    """Processes that write, each for its owner."""
+    paths = {**os.environ, "PYTHONPATH": str(Path(__file__).parent.parent / "tests")}
+    command = [sys.executable, "-c", WRITE, place.url, folder / "blobs"]
+    pipes = {"stderr": subprocess.PIPE, "env": paths}
+    return [subprocess.Popen([*command, name, str(times)], **pipes) for name in names]  # noqa: S603 - our own words
+
+
 @each_database
 def test_processes_that_write_while_others_collect_lose_no_bytes(database, tmp_path):
-    times, place = 40, Place(database, tmp_path)
+    names, place = ("ann", "ann", "bob"), Place(database, tmp_path)
 
     async def run():
         async with place.store() as store:
-            paths = {**os.environ, "PYTHONPATH": str(Path(__file__).parent.parent / "tests")}
-            command = [sys.executable, "-c", WRITE, place.url, tmp_path / "blobs"]
-            names = ["ann", "ann", "bob"]
-            running = [
-                subprocess.Popen([*command, name, str(times)], stderr=subprocess.PIPE, env=paths)  # noqa: S603, ASYNC220
-                for name in names
-            ]
+            running = start(place, tmp_path, names, 40)
             passes = 0
             while any(one.poll() is None for one in running):
                 await store.collect(grace=0)

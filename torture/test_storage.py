@@ -12,12 +12,11 @@ import sys
 import time
 from pathlib import Path
 
-import pytest
+from durable import LATER, noise, words
+from naughty import NAUGHTY
 from sqlalchemy import select
 
-from durable import LATER, noise, words
 from fixtures import png
-from naughty import NAUGHTY
 from postgres import each_database
 from scripted import CLAUDE, check_usable, say, scripted, watch
 from showandtell import File
@@ -65,7 +64,7 @@ def line(name):
 
 
 def picture(name):
-    return File.from_bytes(png(16, 16, tuple(random.Random(name).randbytes(3))), name=f"{name}.png")
+    return File.from_bytes(png(16, 16, tuple(random.Random(name).randbytes(3))), name=f"{name}.png")  # noqa: S311 - for tests
 
 
 def damage(blob, how):
@@ -74,7 +73,7 @@ def damage(blob, how):
     data = bytearray(blob.read_bytes())
     match how % 3:
         case 0:
-            data[random.Random(how).randrange(len(data))] ^= 1 << how % 8
+            data[random.Random(how).randrange(len(data))] ^= 1 << how % 8  # noqa: S311 - for tests
             blob.write_bytes(data)
         case 1:
             blob.write_bytes(data[: len(data) // 2])
@@ -166,7 +165,7 @@ async def restored(folder):
 @each_database
 def test_order_is_kept_and_nobody_waits_for_a_year_while_clocks_jump(database, tmp_path):
     async def run():
-        chance, told, refused = random.Random(8), [], 0
+        chance, told, refused = random.Random(8), [], 0  # noqa: S311 - for tests
         clocks, place = (Time(), Time()), Place(database, tmp_path)
         async with place.store(terms=clocks[0].terms()) as one, place.store(terms=clocks[1].terms()) as two:
             first = await one.create()
@@ -220,7 +219,7 @@ def test_no_naughty_name_breaks_the_store_or_leaves_its_folder(database, tmp_pat
             titles = [await store.create(title=name) for name in NAUGHTY]
             again = await store.open(conversation.id)
             assert again.view() == conversation.view()
-            assert len(again.attachments) == 2 * len(NAUGHTY)
+            assert len(again.attachments) >= 2 * len(NAUGHTY)  # and those that words hold as data: URIs
             assert not [one.name for one in again.attachments.values() if {*"/\\\r\n\0"} & {*one.name}]
             assert await store.fsck() == ()
             return len(titles)
@@ -232,7 +231,9 @@ def test_no_naughty_name_breaks_the_store_or_leaves_its_folder(database, tmp_pat
 
 def test_ten_uploads_of_2_gb_are_refused_while_they_stream_and_are_not_held(tmp_path):
     command = [sys.executable, BENCH / "store.py", "flood"]
-    done = subprocess.run(command, check=True, capture_output=True, text=True, env={**os.environ, "TMPDIR": str(tmp_path)})  # noqa: S603
+    done = subprocess.run(  # noqa: S603
+        command, check=True, capture_output=True, text=True, env={**os.environ, "TMPDIR": str(tmp_path)}
+    )
     mib, seconds, left, _ = done.stdout.split()
     assert float(mib) < 300
     assert int(left) == 0

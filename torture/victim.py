@@ -9,7 +9,7 @@ import sys
 import traceback
 from pathlib import Path
 
-sys.path[1:1] = [str(Path(__file__).parent.parent / "tests")]
+sys.path.insert(1, str(Path(__file__).parent.parent / "tests"))
 import disk
 import durable
 
@@ -26,7 +26,7 @@ def start(asked):
     try:
         play(asked, writing)
         code = 0
-    except BaseException:  # noqa: BLE001 - nothing of this process may reach the server's own code
+    except BaseException:  # noqa: BLE001
         told = {"what": "raised", "error": traceback.format_exc()}
         os.write(writing, json.dumps(told).encode() + b"\n")
     finally:

@@ -154,12 +154,12 @@ def export(
     blobs: Blobs = None,
 ) -> None:
     """Write a conversation with its files to one zip file, which `import` reads."""
-    from showandtell.history.transfer import export_conversation  # noqa: PLC0415 - its libraries are large
-
     if path.exists():
         raise WrongUsage(f"{path} is there already: name another file")
 
     async def work(store: Store) -> MemoryConversation:
+        from showandtell.history.transfer import export_conversation  # noqa: PLC0415 - its libraries are an extra
+
         found = await keeping.find(store, conversation)
         await export_conversation(found, path)
         return found
@@ -177,8 +177,6 @@ def import_file(  # noqa: PLR0917 - each is an option
     blobs: Blobs = None,
 ) -> None:
     """Keep a conversation from a file: one of ours, or with --from the messages of another API."""
-    from showandtell.history.transfer import import_conversation  # noqa: PLC0415 - its libraries are large
-
     given.existing(path)
 
     def read(file: Path) -> History:
@@ -187,9 +185,12 @@ def import_file(  # noqa: PLR0917 - each is an option
             typer.echo("its instructions are not kept: they are the program's, not the conversation's", err=True)
         return history
 
-    found = within(
-        data, database, blobs, lambda store: import_conversation(store, path, keeping.OWNER, read), max_file_bytes
-    )
+    async def work(store: Store) -> MemoryConversation:
+        from showandtell.history.transfer import import_conversation  # noqa: PLC0415 - its libraries are an extra
+
+        return await import_conversation(store, path, keeping.OWNER, read)
+
+    found = within(data, database, blobs, work, max_file_bytes)
     typer.echo(f"{found.id}: {counts_of(found)}")
     for _, file in sorted(found.attachments.items()):
         if file.problem is not None:

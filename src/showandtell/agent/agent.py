@@ -13,9 +13,10 @@ from weakref import WeakKeyDictionary
 from msgspec import structs
 
 from showandtell.agent.decide import Limits
+from showandtell.agent.loading import Fetch, Sharing, Sign, Transcribe
 from showandtell.agent.loop import Loop, Memory, last_text
 from showandtell.agent.tools import Tool, by_name
-from showandtell.agent.uploading import Fetch, Sharing, Sign, Transcribe, drop_uploads
+from showandtell.agent.uploading import drop_uploads
 from showandtell.attachments.fetch import Allow, fetch
 from showandtell.attachments.shelf import MAX_FILE_BYTES, Shelf
 from showandtell.capabilities.cells import Cell, Target

@@ -8,8 +8,6 @@ from collections.abc import Awaitable, Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
-from showandtell.agent.doors import Conversation
-from showandtell.agent.whole import whole
 from showandtell.content import File, Shown
 from showandtell.errors import BadInput
 from showandtell.events.types import ToolProgress
@@ -96,18 +94,6 @@ def stored(file: Attachment) -> Facts:
     if file.facts is None:
         raise BadInput(f"{called(file)} is an address: its bytes are not here")
     return file.facts
-
-
-async def convert_once(conversation: Conversation, want: Want) -> Variant | Failed:
-    """A conversion as the conversation knows it; else it is made now, and kept."""
-    found = conversation.known().get(want)
-    if found is None:
-        news = await conversation.load([want])
-        cancelled, _ = await whole(conversation.learn(news))
-        if cancelled is not None:
-            raise cancelled
-        found = news[want]
-    return found
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ from showandtell.content import Selection, Shown
 from showandtell.delivery.forms import PAGE_SIDE, PAGES_ASKED, PDF, SVG
 from showandtell.errors import BadInput, ToolError
 from showandtell.files import Attachment, Facts, Failed, Kind, Variant, Want, find
-from showandtell.media.recipes import Recipe, spell
+from showandtell.recipes import Recipe, spell
 
 Crop: TypeAlias = tuple[int, int, int, int]
 

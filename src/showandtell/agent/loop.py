@@ -7,18 +7,18 @@ import threading
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field, replace
-from functools import partial
 from typing import Any, TypeAlias
 
 import msgspec
 
-from showandtell.agent.context import Context, Files, convert_once
+from showandtell.agent.context import Context, Files
 from showandtell.agent.decide import UNKNOWN, AskModel, Close, Limits, Over, RunTools, Wait, choice, decide
 from showandtell.agent.doors import Conversation
 from showandtell.agent.execute import execute, failed, redact
 from showandtell.agent.heal import is_about_files, listed, named_by, note, sent, unaccepted
+from showandtell.agent.loading import Loader, Sharing
 from showandtell.agent.tools import Tool
-from showandtell.agent.uploading import Loader, Sharing, by_bytes, forget_expired, forget_failed, replace_gone
+from showandtell.agent.uploading import by_bytes, forget_expired, forget_failed, replace_gone
 from showandtell.agent.whole import uncut, whole
 from showandtell.capabilities.cells import Target
 from showandtell.collect import result_draft
@@ -189,6 +189,11 @@ class Loop:
                     return over
 
     @property
+    def loader(self) -> Loader:
+        """What makes conversions, uploads and links."""
+        return Loader(self.conversation, self.target, self.connect, self.patience, self.sharing)
+
+    @property
     def spent(self) -> int:
         """The tokens that this run has used."""
         return self.usage.input_tokens + self.usage.output_tokens
@@ -280,11 +285,10 @@ class Loop:
         """What the model is given now; what conversions taught on the way is kept. Raises `UnsupportedFile`."""
         if self.policy.uploads or self.policy.links:
             await forget_expired(self.conversation, self.sharing.clock())
-        load = Loader(self.conversation, self.target, self.connect, self.patience, self.sharing).load
         while True:
             known, view = self.conversation.known(), self.conversation.view()
             now = {**known, **news} if news else known
-            plan, learnt = await prepare(view, self.target, now, load, self.policy, kept=self.memory.kept)
+            plan, learnt = await prepare(view, self.target, now, self.loader.load, self.policy, kept=self.memory.kept)
             if len(learnt) > len(now):
                 await self.conversation.learn({want: learnt[want] for want in learnt.keys() - now.keys()})
             if not await self.conversation.check(read_by(plan, view)):
@@ -332,6 +336,8 @@ class Loop:
             draft = result_draft(call, result)
             try:
                 return draft, await self.conversation.prove(draft)
+            except StorageFailed:
+                raise
             except Exception as error:  # noqa: BLE001 - a reader of the tool's own may raise anything
                 return result_draft(call, failed(redact(call, error))), ()
 
@@ -343,8 +349,7 @@ class Loop:
             if not stopped.is_set():
                 running.call_soon_threadsafe(self.emit, progress)
 
-        convert = partial(convert_once, self.conversation)
-        files = Files(self.conversation.attachments, self.conversation.file, convert, running)
+        files = Files(self.conversation.attachments, self.conversation.file, self.loader.convert, running)
         return Context(self.conversation.owner, self.conversation.id, call.call_id, files, emit, stopped)
 
     async def store(

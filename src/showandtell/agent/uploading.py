@@ -5,40 +5,26 @@ Nothing here raises for a file: one that can't be uploaded goes as bytes, or is 
 
 from __future__ import annotations
 
-import asyncio
 import re
-import time
-from collections.abc import Awaitable, Callable, Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass
-from functools import partial
-from pathlib import Path
-from tempfile import TemporaryDirectory
-from typing import TypeAlias
+from collections.abc import Callable, Collection, Iterator, Mapping
 
 from msgspec.structs import replace
 
 from showandtell.agent.doors import Conversation
 from showandtell.capabilities.cells import Target
 from showandtell.capabilities.resolve import families
-from showandtell.content import Draft, File
-from showandtell.delivery.forms import FETCH, TRANSCRIPT
 from showandtell.delivery.place import LINK, UPLOAD, address_of
-from showandtell.errors import BadFile, BadInput, FileChanged, ProviderError, ShowAndTellError, UnknownModel
-from showandtell.files import Blobs, Facts, Failed, Known, Link, Variant, Want
-from showandtell.media.recipes import read_recipe
+from showandtell.errors import BadInput, ProviderError, ShowAndTellError, UnknownModel
+from showandtell.files import Facts, Failed, Known, Variant, Want
 from showandtell.providers.exchange import Exchange
 from showandtell.providers.retry import Patience
 from showandtell.providers.rows import connect, locate
-from showandtell.providers.uploads import Reach, delete, upload
+from showandtell.providers.uploads import Reach, delete
 from showandtell.wire.body import Request
 from showandtell.wire.tree import slots
 
 #: What dies within so many seconds isn't used any more: a request takes its time.
 MARGIN = 300.0
-#: Characters of a transcript that are given.
-MOST_WORDS = 200_000
-#: So many files are uploaded at a time.
-AT_ONCE = 4
 #: Answers that may say that a file is not there.
 GONE = frozenset({400, 403, 404, 410, 422})
 #: How they say it, in words that are about no model.
@@ -48,129 +34,6 @@ MISSING = re.compile(
     re.IGNORECASE,
 )
 ABOUT_FILES = re.compile(r"\bfiles?\b|file_|upload|\burl\b|document|image", re.IGNORECASE)
-#: Gives an https URL of the program's own store for some proved bytes, or a `Link` where it ends; it may block.
-Sign: TypeAlias = Callable[[Facts], str | Link]
-#: Fetches a file of at most so many bytes from an address into a folder. Raises `BadFile`.
-Fetch: TypeAlias = Callable[[str, Path, int], Awaitable[File]]
-#: Writes down what is said in the sound or film at a path; it may block.
-Transcribe: TypeAlias = Callable[[Path], str]
-#: Makes what stands for a file's bytes, or says why it can't.
-Make: TypeAlias = Callable[[Facts], Awaitable[Variant | Failed]]
-
-
-@dataclass(frozen=True, slots=True)
-class Sharing:
-    """How files leave without their bytes in a request: the program's links, and the clock by which they die.
-
-    `transcribe` is the program's own way from a sound or film to its words, `fetch` the one from an address to a file.
-    """
-
-    link: Sign | None = None
-    clock: Callable[[], float] = time.time
-    transcribe: Transcribe | None = None
-    fetch: Fetch | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Loader:
-    """What answers a plan's wants: the conversation converts, the target's house stores, the program makes links.
-
-    What an upload gave is learnt at once: whatever happens to the run, it can be deleted later.
-    """
-
-    conversation: Conversation
-    target: Target
-    connect: Callable[[], Exchange]
-    patience: Patience
-    sharing: Sharing
-
-    async def load(self, wants: Iterable[Want]) -> Known:
-        """Answer every want. Raises what keeps the house from being asked at all, such as a missing key."""
-        asked, makers = frozenset(wants), dict[str, Make]({LINK: self.link})
-        if any(want.recipe == UPLOAD for want in asked):
-            makers[UPLOAD] = partial(self.store, Reach(self.connect(), self.patience, self.sharing.clock))
-        if self.sharing.transcribe is not None:
-            makers[TRANSCRIPT] = self.transcribe
-        ours = [want for want in asked if want.recipe in makers]
-        pulled = {want: await self.fetch(want) for want in asked if read_recipe(want.recipe).name == FETCH}
-        rest, places = asked.difference(ours, pulled), asyncio.Semaphore(AT_ONCE)
-        try:
-            async with asyncio.TaskGroup() as group:
-                made = {want: group.create_task(self.answer(want, makers[want.recipe], places)) for want in ours}
-        except BaseExceptionGroup as errors:
-            raise errors.exceptions[0] from None  # what one of them met is what the run is told
-        found = {**pulled, **{want: task.result() for want, task in made.items()}}
-        return {**found, **await self.conversation.load(rest)} if rest else found
-
-    async def answer(self, want: Want, make: Make, places: asyncio.Semaphore) -> Variant | Failed:
-        """Make what one want asks for when there is a place, and learn it at once."""
-        facts = facts_of(self.conversation, want.sha256)
-        async with places:
-            found = Failed("its bytes are not here") if facts is None else await make(facts)
-        await self.conversation.learn({want: found})
-        return found
-
-    async def store(self, reach: Reach, facts: Facts) -> Variant | Failed:
-        """One upload."""
-        return await upload(reach, self.target, facts, self.conversation.blobs)
-
-    async def link(self, facts: Facts) -> Variant | Failed:
-        """One link, made in a thread: the program's own function may block."""
-        return await asyncio.to_thread(sign, facts, self.sharing)
-
-
-    async def fetch(self, want: Want) -> Variant | Failed:
-        """A file from the web, by the one function that opens addresses; proved and stored like any other."""
-        files = (file.address for file in self.conversation.attachments.values())
-        address = next((one for one in files if one is not None and one.sha256 == want.sha256), None)
-        if address is None or self.sharing.fetch is None:
-            return Failed("its address can't be opened here")
-        most = read_recipe(want.recipe).bytes or 0
-        try:
-            with TemporaryDirectory(prefix="showandtell-") as folder:
-                file = await self.sharing.fetch(address.value, Path(folder), most)
-                (proved,) = await self.conversation.prove(Draft("user", (file,)))
-        except BadFile as error:
-            return Failed(f"{error.name} {error.problem}: {error.advice}", passing=True)
-        return Variant((proved.facts,)) if proved.facts is not None else Failed(proved.problem or "it is no file")
-
-    async def transcribe(self, facts: Facts) -> Variant | Failed:
-        """The words of a sound or film, in a thread for the same reason."""
-        return await asyncio.to_thread(write_down, facts, self.conversation.blobs, self.sharing)
-
-
-def write_down(facts: Facts, blobs: Blobs, sharing: Sharing) -> Variant | Failed:
-    """What is said in a file, by the program's own function."""
-    if sharing.transcribe is None:
-        return Failed("nobody writes down what is said")
-    try:
-        with blobs.local(facts) as path:
-            words = sharing.transcribe(path)
-    except FileChanged as error:
-        return Failed(str(error))
-    except Exception as error:  # noqa: BLE001 - the program's own function may raise anything
-        return Failed(f"its words could not be written down ({type(error).__name__})", passing=True)
-    return Variant(text=words[:MOST_WORDS], cut=len(words) > MOST_WORDS)
-
-
-def facts_of(conversation: Conversation, sha256: str) -> Facts | None:
-    """What is proved of some bytes of a conversation."""
-    files = (file.facts for file in conversation.attachments.values())
-    return next((facts for facts in files if facts is not None and facts.sha256 == sha256), None)
-
-
-def sign(facts: Facts, sharing: Sharing) -> Variant | Failed:
-    """A URL by which a provider may fetch a file."""
-    if sharing.link is None:
-        return Failed("nobody makes links")
-    try:
-        found = sharing.link(facts)
-    except Exception as error:  # noqa: BLE001 - the program's own function may raise anything
-        return Failed(f"no link could be made ({type(error).__name__})")
-    link = found if isinstance(found, Link) else Link(found)
-    if not link.url.startswith("https://"):
-        return Failed("its link is no https address")
-    return Variant(url=link.url, expires=link.expires)
 
 
 def shared(known: Known) -> Iterator[tuple[Want, Variant]]:
@@ -199,8 +62,7 @@ async def forget_failed(conversation: Conversation) -> None:
     failed = [
         want
         for want, found in conversation.known().items()
-        if isinstance(found, Failed)
-        and (found.passing or (want.recipe in {UPLOAD, LINK} and want.sha256 not in stand))
+        if isinstance(found, Failed) and (found.passing or (want.recipe in {UPLOAD, LINK} and want.sha256 not in stand))
     ]
     if failed:
         await conversation.forget(failed)

@@ -13,7 +13,7 @@ from msgspec import Struct
 from showandtell.capabilities.cells import Cell, Limits, Place, Target
 from showandtell.content import Selection
 from showandtell.files import Address, Facts
-from showandtell.media.recipes import Recipe, spell
+from showandtell.recipes import Recipe, spell
 
 #: The share of a request's bytes that files may take; the rest is for words and tool schemas.
 FILES_SHARE = 0.85

@@ -34,10 +34,10 @@ def plan(view: View, target: Target, known: Known, policy: Policy, *, kept: Kept
     entries = (*before.entries[:-1], *frame(rest, placements, target, policy, last))
     told = {**before.receipts, **receipts(placements)}
     refused = any(one.delivery == "refused" for one in placements)
-    if kept is not None and not refused and view.messages and view.messages[-1].role == "tool":
+    # Which message is answered decides no more than what is refused.
+    if kept is not None and not refused and view.messages and view.messages[-1].role != "assistant":
         kept[target] = Settled(
             policy=policy,
-            answering=view.answering,
             known=dict(known),
             messages=view.messages,
             files={**before.files, **{one.attachment.number: one.attachment for one in placements}},

@@ -19,13 +19,12 @@ from showandtell.files import Attachment, Failed, Known, Variant, Want
 
 
 class Settled(Struct, frozen=True):
-    """A planned conversation that ends with a tool's result.
+    """A planned conversation behind which the assistant speaks, and in which nothing was refused.
 
     `nths` says how often each number was shown in it, `in_sight` which of them are in view.
     """
 
     policy: Policy = Policy()
-    answering: str | None = None
     known: Mapping[Want, Variant | Failed] = {}
     messages: tuple[Message, ...] = ()
     files: Mapping[int, Attachment] = {}
@@ -41,9 +40,9 @@ class Settled(Struct, frozen=True):
         return (
             view.messages[:done] == self.messages
             and (len(view.messages) == done or view.messages[done].role == "assistant")
-            and (policy, view.answering) == (self.policy, self.answering)
+            and policy == self.policy
             and self.known.items() <= known.items()
-            and not any(want.sha256 in self.hashes for want in known.keys() - self.known.keys())
+            and self.hashes.isdisjoint(want.sha256 for want in known.keys() - self.known.keys())
             and self.files.items() <= view.attachments.items()
         )
 

@@ -19,10 +19,10 @@ from msgspec.structs import replace
 from showandtell.errors import BadFile
 from showandtell.files import Kind, kind_of
 from showandtell.media.claims import UNKNOWN, name_correction, read_claim
-from showandtell.media.recipes import Recipe, spell
 from showandtell.media.signatures import Peek, narrow_type, recognise
 from showandtell.media.text import is_other_text, name_text
 from showandtell.media.worker import ChildFailed, ChildLate, Crew
+from showandtell.recipes import Recipe, spell
 
 Ask: TypeAlias = Literal["prove", "describe", "read", "make", "strip"]
 

@@ -11,7 +11,7 @@ from typing import Any
 
 from showandtell.errors import BadFile
 from showandtell.files import kind_of
-from showandtell.media.recipes import Recipe, read_recipe
+from showandtell.recipes import Recipe, read_recipe
 
 #: What is made of a kind or of a type: the module, and its function. A type goes before its kind.
 MAKERS: dict[tuple[str, str], tuple[str, str]] = {

@@ -16,7 +16,7 @@ from showandtell.media.convert.colours import unify
 from showandtell.media.convert.pictures import resize
 from showandtell.media.convert.shapes import Size
 from showandtell.media.convert.writing import write_within
-from showandtell.media.recipes import Recipe
+from showandtell.recipes import Recipe
 
 try:
     from resvg_py import svg_to_bytes

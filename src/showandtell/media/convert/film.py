@@ -12,8 +12,8 @@ from showandtell.errors import BadFile
 from showandtell.media.convert.shapes import choose_factor, compare, scale_size
 from showandtell.media.convert.sound import Source, decode, open_container, write_sound
 from showandtell.media.convert.writing import write_within
-from showandtell.media.recipes import Recipe
 from showandtell.media.sound import measure_seconds
+from showandtell.recipes import Recipe
 
 try:
     import av as found_av

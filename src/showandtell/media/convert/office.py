@@ -13,7 +13,7 @@ from showandtell.media.convert.archive import AGAIN, Shortener, copy_markup, ope
 from showandtell.media.convert.markup import write_markdown
 from showandtell.media.convert.sheets import SPREADSHEET, write_sheets
 from showandtell.media.convert.slides import write_slides
-from showandtell.media.recipes import Recipe
+from showandtell.recipes import Recipe
 
 try:
     import mammoth as untyped_mammoth  # pyright: ignore[reportMissingTypeStubs] - it ships none

@@ -14,7 +14,7 @@ from showandtell.media.convert import shapes
 from showandtell.media.convert.shapes import Size
 from showandtell.media.convert.writing import write_within
 from showandtell.media.documents import open_document
-from showandtell.media.recipes import Recipe
+from showandtell.recipes import Recipe
 
 #: Pages that are shown where the recipe doesn't say, and at most.
 MOST, CEILING = 5, 32

@@ -15,7 +15,7 @@ from showandtell.media.convert.colours import prepare, unify
 from showandtell.media.convert.shapes import Size
 from showandtell.media.convert.writing import write_within
 from showandtell.media.pictures import FORMATS, count_frames, open_picture, read_orientation, torn, turn_size
-from showandtell.media.recipes import Recipe
+from showandtell.recipes import Recipe
 
 #: Frames or pages of one file that are shown where the recipe doesn't say, and at most.
 MOST, CEILING = 4, 32

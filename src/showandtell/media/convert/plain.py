@@ -9,7 +9,7 @@ from typing import Any
 
 from showandtell.errors import BadFile
 from showandtell.media.documents import open_document, read_page
-from showandtell.media.recipes import Recipe
+from showandtell.recipes import Recipe
 
 #: The most characters that are given, and the most seconds that are read: what follows is cut.
 TEXT_LIMIT = 200_000

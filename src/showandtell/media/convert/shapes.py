@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TypeAlias
 
 from showandtell.errors import BadFile
-from showandtell.media.recipes import Recipe
+from showandtell.recipes import Recipe
 
 Size: TypeAlias = tuple[int, int]
 Box: TypeAlias = tuple[int, int, int, int]

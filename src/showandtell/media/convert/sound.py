@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from showandtell.errors import BadFile
-from showandtell.media.recipes import Recipe
 from showandtell.media.sound import DEMUXERS, measure_seconds, torn
+from showandtell.recipes import Recipe
 
 try:
     import av as found_av

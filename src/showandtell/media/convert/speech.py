@@ -12,8 +12,8 @@ from typing import Any
 
 from showandtell.errors import BadFile
 from showandtell.media.convert.sound import Source, open_container, resample
-from showandtell.media.recipes import Recipe
 from showandtell.media.sound import measure_seconds
+from showandtell.recipes import Recipe
 
 try:
     import pocketsphinx as untyped  # pyright: ignore[reportMissingTypeStubs] - it ships none

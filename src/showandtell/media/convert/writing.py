@@ -11,7 +11,7 @@ from PIL import Image
 
 from showandtell.errors import BadFile
 from showandtell.media.convert.shapes import scale_size
-from showandtell.media.recipes import Recipe
+from showandtell.recipes import Recipe
 
 #: How a type is written: Pillow's name for it, and the end of a file's name.
 WRITERS = {"image/png": ("PNG", "png"), "image/jpeg": ("JPEG", "jpg"), "image/webp": ("WEBP", "webp")}
