@@ -19,6 +19,7 @@ from showandtell.agent.tools import as_tool
 from showandtell.inspector.seen import files_of
 from showandtell.media import gate
 from showandtell.media.draw import choose_axis, clip, figure, fold, letters, small, thinned
+from test_documents import word_file
 
 PICTURE = png(8, 8)
 each_api = pytest.mark.parametrize("model", MODELS)
@@ -118,15 +119,23 @@ def test_an_empty_folder_has_no_files(tmp_path):
     assert read(tmp_path, "x")[0] == "there is no file 'x'; there are: none"
 
 
-@pytest.mark.parametrize(("path", "text"), [("note.txt", "the harbour opens at nine"), ("bill.pdf", "Total 42 EUR")])
+TEXTS = {
+    "note.txt": "the harbour opens at nine",
+    "bill.pdf": "[page 1]\nTotal 42 EUR",
+    "offer.docx": "The crane costs 900 EUR.",
+}
+
+
+@pytest.mark.parametrize(("path", "text"), TEXTS.items())
 def test_the_text_of_a_file_may_be_asked_for_instead(folder, path, text):
+    (folder / "offer.docx").write_bytes(word_file("The crane costs 900 EUR."))
     words, failed, run = read(folder, path, return_original=False)
     assert (words.strip(), failed, run.files) == (text, False, [])
 
 
 @pytest.mark.parametrize(
     ("path", "problem"),
-    [("red.png", "is image/png and has no text"), ("blank.pdf", "has no text in it"), ("torn.png", "torn.png")],
+    [("red.png", "is image/png and has no text"), ("blank.pdf", "has no text layer"), ("torn.png", "torn.png")],
 )
 def test_a_file_without_text_is_told_how_to_be_seen(folder, path, problem):
     words, failed, _ = read(folder, path, return_original=False)

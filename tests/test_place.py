@@ -256,3 +256,21 @@ def test_what_the_provider_refused_by_id_is_not_sent_as_bytes_instead():
         known[Want(facts("1").sha256, recipe, resolve(CLAUDE).at)] = Failed("400 could not process image")
     (receipt,) = planned(seen, CLAUDE, known, uploads=True).receipts
     assert (receipt.delivery, "could not process image" in receipt.reason) == ("noted", True)
+
+
+def test_documents_that_come_with_too_many_others_are_given_as_words_and_nothing_is_refused():
+    files = [attachment(n, "application/pdf", origin=Origin("user"), pages=40) for n in range(1, 6)]
+    seen = view(user(*(shown(n) for n in range(1, 6)), "look"), files=files)
+    target, known = resolve("groq:qwen/qwen3.6-27b"), {}
+    for _ in range(3):
+        made = plan(seen, target, known, Policy())
+        known |= {want: words_or_pages(want) for want in made.wants}
+    assert {one.delivery for one in made.receipts} == {"native"}
+    assert [one.variant.text is not None for one in made.receipts] == [True, True, True, False, False]
+
+
+def words_or_pages(want):
+    recipe = read_recipe(want.recipe)
+    if recipe.name == "text":
+        return Variant(text="the words")
+    return Variant(tuple(facts(f"{want.sha256}{at}", "image/png", recipe.bytes) for at in range(recipe.most)))

@@ -2,13 +2,15 @@
 
 import asyncio
 import hashlib
+import io
+import threading
 
 import docx as docx_module
 import pytest
 
 from fixtures import jpeg, pdf, png
 from scripted import CLAUDE, CONVERSE, GEMINI, GPT, MODELS, RESPONSES, check_usable, say, scripted, watch
-from showandtell import File, tool
+from showandtell import File, ToolResult, tool
 from showandtell.agent.decide import UNKNOWN
 from showandtell.content import Draft, Text, ToolCall
 from showandtell.events.types import ToolStart
@@ -152,3 +154,45 @@ def test_a_word_document_reaches_every_model_as_its_words(tmp_path, model):
     takes = model in {RESPONSES, CONVERSE}
     assert (run.receipts[0].delivery, run.receipts[0].converted) == ("native", not takes)
     assert ("the rope is in shed nine" in str(script.bodies[-1])) != takes
+
+
+def test_a_blob_that_is_put_back_is_shown_again_in_the_same_program(tmp_path):
+    async def go():
+        async with Store.at(tmp_path) as store:
+            conversation = await store.create()
+            agent, script = scripted(say("Seen."))
+            await watch(agent.run("hi", files=[File.from_bytes(KIWI, name="kiwi.png")], conversation=conversation))
+            (blob,) = (one for one in (tmp_path / "blobs").rglob(sha(KIWI)))
+            blob.rename(tmp_path / "aside")
+            await watch(agent.run("and now?", conversation=conversation))
+            (tmp_path / "aside").rename(blob)
+            await watch(agent.run("and now?", conversation=conversation))
+            return script.files
+
+    assert asyncio.run(go()) == [1, 0, 1]
+
+
+def test_a_tool_that_was_done_when_the_run_was_cancelled_keeps_its_words():
+    started = threading.Event()
+
+    class Slow(io.BytesIO):
+        def read(self, *_):
+            started.set()
+            threading.Event().wait(0.2)
+            return b""
+
+    def paid():
+        return ToolResult("You have paid.", File.from_reader(Slow, 4, "image/png", "slip.png"))
+
+    async def go():
+        agent, _ = scripted(say("", ("c1", "paid", "{}")), tools=[paid])
+        run = agent.run("pay")
+        task = asyncio.create_task(watch(run))
+        await asyncio.to_thread(started.wait)
+        await run.cancel()
+        await task
+        return run
+
+    run = asyncio.run(go())
+    (result,) = [one for one in run.messages if one.role == "tool"]
+    assert (result.is_error, "You have paid." in result.text) == (False, True)

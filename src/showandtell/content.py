@@ -297,6 +297,17 @@ class Draft:
     is_error: bool = False
     stop: Stop | None = None
 
+    @property
+    def claims(self) -> tuple[File, ...]:
+        """The files that are still claims, in order, those inside JSON included."""
+        found: list[File] = []
+        for part in self.parts:
+            if isinstance(part, File):
+                found.append(part)
+            elif isinstance(part, Json):
+                found += [file for _, file in part.files if isinstance(file, File)]
+        return tuple(found)
+
 
 class History(list[Draft]):
     """A conversation before ingest: its messages in order, and its instructions (empty if none).

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 from showandtell.agent.documents import get_document, list_files, view_file
@@ -15,6 +16,7 @@ from showandtell.files import kind_of
 from showandtell.media import gate
 
 MAX_BARS = 60
+CUT = "\n(cut here: ask with return_original=true for the rest)"
 #: Names of files that are told at once.
 MOST_NAMES = 20
 #: Beyond it the distances on a chart have no number any more.
@@ -83,10 +85,12 @@ def _text(path: Path) -> str:
     proof = gate.prove(path, claimed=None, name=path.name)
     if kind_of(proof.media_type) not in {"text", "document"}:
         raise ToolError(f"{path.name} is {proof.media_type} and has no text: ask with return_original=true")
-    text = gate.describe(path, proof.media_type).get("text")
-    if not text:
-        raise ToolError(f"{path.name} has no text in it: ask with return_original=true to see it")
-    return str(text)
+    try:
+        with TemporaryDirectory(prefix="showandtell-") as folder:
+            made = gate.make(path, proof.media_type, "text", Path(folder))
+    except BadFile as error:
+        raise ToolError(f"{path.name} {error.problem}: ask with return_original=true to see it") from error
+    return f"{made.text or ''}{CUT if made.cut else ''}"
 
 
 def chart(title: str, values: list[float], labels: list[str] | None = None) -> ToolResult:

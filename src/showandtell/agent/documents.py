@@ -137,7 +137,10 @@ async def choose_crop(
 async def measure(
     files: Files, file: Attachment, facts: Facts, pages: tuple[int, ...] | None, crop: Crop
 ) -> list[tuple[int, int]]:
-    """The sizes of what has no pixels of its own: pages of a PDF as they are shown. A drawing is tried at once."""
+    """The sizes of what has no pixels of its own: pages of a PDF as they are shown. A drawing is cropped at once.
+
+    Raises `ToolError` where that fails, as for a part of a drawing that isn't inside it.
+    """
     if facts.media_type == PDF:
         only = pages or (1,)
         recipe = Recipe("pages", ("image/png",), side=PAGE_SIDE, most=len(only), only=only)

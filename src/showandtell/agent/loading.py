@@ -15,7 +15,6 @@ from tempfile import TemporaryDirectory
 from typing import TypeAlias
 
 from showandtell.agent.doors import Conversation
-from showandtell.agent.whole import uncut
 from showandtell.capabilities.cells import Target
 from showandtell.content import Draft, File
 from showandtell.delivery.forms import FETCH, TRANSCRIPT
@@ -26,6 +25,7 @@ from showandtell.providers.exchange import Exchange
 from showandtell.providers.retry import Patience
 from showandtell.providers.uploads import Reach, upload
 from showandtell.recipes import read_recipe
+from showandtell.whole import uncut
 
 #: Characters of a transcript that are given.
 MOST_WORDS = 200_000
@@ -138,7 +138,7 @@ def write_down(facts: Facts, blobs: Blobs, sharing: Sharing) -> Variant | Failed
         with blobs.local(facts) as path:
             words = sharing.transcribe(path)
     except FileChanged as error:
-        return Failed(str(error))
+        return Failed(str(error), passing=True)
     except Exception as error:  # noqa: BLE001 - the program's own function may raise anything
         return Failed(f"its words could not be written down ({type(error).__name__})", passing=True)
     return Variant(text=words[:MOST_WORDS], cut=len(words) > MOST_WORDS)

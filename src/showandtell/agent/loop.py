@@ -19,10 +19,10 @@ from showandtell.agent.heal import is_about_files, listed, named_by, note, sent,
 from showandtell.agent.loading import Loader, Sharing
 from showandtell.agent.tools import Tool
 from showandtell.agent.uploading import by_bytes, forget_expired, forget_failed, replace_gone
-from showandtell.agent.whole import uncut, whole
+from showandtell.whole import uncut, whole
 from showandtell.capabilities.cells import Target
 from showandtell.collect import result_draft
-from showandtell.content import Draft, File, Json, Message, Stop, Text, ToolCall, is_approval
+from showandtell.content import Draft, Json, Message, Stop, Text, ToolCall, is_approval
 from showandtell.delivery.plan import prepare, read_by, refuse
 from showandtell.delivery.settled import Kept, Settled
 from showandtell.delivery.values import Plan, Policy, Receipt
@@ -135,6 +135,7 @@ class Loop:
         """What the conversation holds as the run begins: looked at once, and kept up to date from then on."""
         self.told = dict(self.conversation.receipts)
         self.numbers = set(self.conversation.attachments)
+        await self.conversation.check(())
         await forget_failed(self.conversation)
         view = self.conversation.view()
         self.lost = view.begun
@@ -271,7 +272,7 @@ class Loop:
         self.usage += fold.usage
         if not draft.parts and early is not None:
             return
-        proved: Sequence[Proved] = [Proved(file.name or "", problem=NOT_STORED) for file in claims_of(draft)]
+        proved: Sequence[Proved] = [Proved(file.name or "", problem=NOT_STORED) for file in draft.claims]
         try:
             proved = await self.conversation.prove(draft) if proved else ()
         except asyncio.CancelledError:
@@ -338,6 +339,8 @@ class Loop:
                 return draft, await self.conversation.prove(draft)
             except StorageFailed:
                 raise
+            except asyncio.CancelledError:  # the tool has done its work, whatever becomes of its files
+                return draft, [Proved(file.name or "", problem=NOT_STORED) for file in draft.claims]
             except Exception as error:  # noqa: BLE001 - a reader of the tool's own may raise anything
                 return result_draft(call, failed(redact(call, error))), ()
 
@@ -387,11 +390,6 @@ def file_event(file: Attachment) -> FileEvent:
     """What is told of a file that joined the conversation."""
     size = file.facts.size if file.facts else 0
     return FileEvent(file.number, file.id, file.name, file.kind, file.media_type, size, str(file.origin), file.problem)
-
-
-def claims_of(draft: Draft) -> list[File]:
-    """The files that a model made in its message."""
-    return [part for part in draft.parts if isinstance(part, File)]
 
 
 def last_text(messages: Sequence[Message]) -> str:

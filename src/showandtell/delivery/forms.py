@@ -98,7 +98,7 @@ def pictures(file: Facts, target: Target, places: tuple[Place, ...], view: Selec
     for types, limits in accepted(PICTURES, target, places):
         only, crop = (view.pages, view.crop) if view else (None, None)
         most = min(file.frames or 1, room_for(target, PICTURES_OF_ONE))
-        size = bounded(limits, target, PICTURE_BYTES // most)
+        size = bounded(limits, target, PICTURE_BYTES, most)
         recipe = Recipe(
             "image",
             types,
@@ -123,7 +123,7 @@ def pages(
     """Pages of a PDF as pictures."""
     for types, limits in accepted(PICTURES, target, places):
         count = room_for(target, most)
-        size = bounded(limits, target, PAGE_BYTES * PAGES // max(count, PAGES))
+        size = bounded(limits, target, PAGE_BYTES * min(count, PAGES), count)
         side = least(limits.side, target.budget.many_side, PAGE_SIDE)
         chosen = only[:count] if only else None
         recipe = Recipe("pages", types, bytes=size, side=side, crop=crop, most=count, only=chosen)
@@ -134,7 +134,7 @@ def films(target: Target, places: tuple[Place, ...]) -> Iterator[Form]:
     """Frames of a film, with its sound where the target takes sound, too."""
     for types, limits in accepted(PICTURES[1:] + PICTURES[:1], target, places):
         count = room_for(target, FRAMES)
-        size = bounded(limits, target, PAGE_BYTES // 2)
+        size = bounded(limits, target, PAGE_BYTES // 2 * count, count)
         sound = next(iter(accepted(SOUNDS, target, places)), None)
         side = least(limits.side, target.budget.many_side, FRAME_SIDE)
         recipe = Recipe("frames", types, bytes=size, side=side, most=count, sound=sound[0][-1] if sound else None)
@@ -164,9 +164,13 @@ def takes(cell: Cell | None) -> bool:
     return cell is not None and cell.verdict in ({"sees"} if cell.place == "tool_result" else {"sees", "unproven"})
 
 
-def bounded(limits: Limits, target: Target, most: int) -> int:
-    """The raw bytes that one file may come to: what the cell takes, a quarter of the request, what is of use."""
-    return int(min(limits.bytes or ENDLESS, bytes_for_files(target) * 3 // 4 // 4, most))
+def bounded(limits: Limits, target: Target, most: int, count: int = 1) -> int:
+    """The raw bytes that each of so many files may come to: what the cell takes, and its share of what all may have.
+
+    All together: what is of use, at most a quarter of the request.
+    """
+    share = min(bytes_for_files(target) * 3 / 4 / 4, most) / count
+    return int(min(limits.bytes or ENDLESS, share))
 
 
 def room_for(target: Target, most: int) -> int:

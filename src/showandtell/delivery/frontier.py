@@ -96,11 +96,15 @@ def carries(cell: Cell, file: Facts, target: Target) -> bool:
 
 
 class Front(Struct, frozen=True):
-    """The frontier behind some showings: what each weighs, the first in view, and the weight of those in view."""
+    """The frontier behind some showings: what each weighs, the first in view, and the weight of those in view.
+
+    From `crowded` to `start` stand those that came with the first in view, and were too many at once.
+    """
 
     weights: tuple[Weight, ...] = ()
     start: int = 0
     load: Weight = NOTHING
+    crowded: int = 0
 
 
 def frontier(view: View, target: Target, policy: Policy) -> int:
@@ -112,7 +116,7 @@ def advance(front: Front, view: View, target: Target, policy: Policy) -> Front:
     """The frontier behind the showings of a view, which follow those that `front` has counted."""
     whole = room(target, policy)
     half = whole.half
-    weights, start, load = list(front.weights), front.start, front.load
+    weights, start, load, crowded = list(front.weights), front.start, front.load, front.crowded
     for group in groups(view, target, policy):
         begin = len(weights)
         for weight in group:
@@ -123,10 +127,11 @@ def advance(front: Front, view: View, target: Target, policy: Policy) -> Front:
         while start < begin and not half.holds(load):
             load = _add(load, weights[start], -1)
             start += 1
+        crowded = start
         while start < len(weights) and not whole.holds(load):
             load = _add(load, weights[start], -1)
             start += 1
-    return Front(tuple(weights), start, load)
+    return Front(tuple(weights), start, load, crowded)
 
 
 def groups(view: View, target: Target, policy: Policy) -> Iterator[list[Weight]]:

@@ -57,8 +57,8 @@ class Showing(Struct, frozen=True):
 
     `group` names the wire message it will stand in, results of one step together; `answered`: the run answers its
     message; `recent`: it stands in that message or behind it; `newest`: the model has not spoken since; `again`: it
-    is shown because the message's words point at it; `refused`: the provider has refused it, so that words alone may
-    stand for it; `view`: the part of it that is shown, if not all.
+    is shown because the message's words point at it; `only_words`: the provider has refused it, or it came with too
+    many others, so that words alone may stand for it; `view`: the part of it that is shown, if not all.
     """
 
     attachment: Attachment
@@ -70,7 +70,7 @@ class Showing(Struct, frozen=True):
     recent: bool
     newest: bool
     again: bool = False
-    refused: bool = False
+    only_words: bool = False
     view: Selection | None = None
 
 
@@ -86,12 +86,22 @@ NO_PAST = Past()
 
 
 def place(
-    view: View, target: Target, known: Known, policy: Policy, first: int, *, past: Past = NO_PAST
+    view: View,
+    target: Target,
+    known: Known,
+    policy: Policy,
+    first: int,
+    *,
+    past: Past = NO_PAST,
+    crowded: int | None = None,
 ) -> tuple[Placement, ...]:
-    """Give every showing, in the order of the conversation, its rung. `first` is the frontier."""
+    """Give every showing, in the order of the conversation, its rung.
+
+    `first` is the frontier; those from `crowded` on came with what is in view, and may be given as words.
+    """
     counts = Counts(target)
     placements: list[Placement] = []
-    for showing in showings(view, first, past):
+    for showing in showings(view, first, past, first if crowded is None else crowded):
         placement = settle(showing, target, known, policy)
         if showing.again or showing.view is not None:
             placement = replace(placement, again=showing.message.id if showing.again else None, view=showing.view)
@@ -99,7 +109,7 @@ def place(
     return tuple(placements)
 
 
-def showings(view: View, first: int, past: Past) -> Iterator[Showing]:
+def showings(view: View, first: int, past: Past, crowded: int) -> Iterator[Showing]:
     """Every showing of the conversation in order; what words point at is one where the file is out of view by then."""
     seen, in_sight = dict(past.nths), set(past.in_sight)
     index = 0
@@ -116,7 +126,10 @@ def showings(view: View, first: int, past: Past) -> Iterator[Showing]:
             file, in_view = view.attachments[shown.number], index >= first
             if in_view:
                 in_sight.add(shown.number)
-            yield Showing(file, nth, message, group, in_view, answered, recent, newest, view=shown.view)
+            many = crowded <= index < first
+            yield Showing(
+                file, nth, message, group, in_view, answered, recent, newest, only_words=many, view=shown.view
+            )
             index += 1
         for number in message.recalled:
             if index >= first and number not in in_sight:
@@ -130,6 +143,10 @@ def settle(showing: Showing, target: Target, known: Known, policy: Policy) -> Pl
     """The first rung that holds for one showing."""
     file, nth = showing.attachment, showing.nth
     if not showing.in_view:
+        if showing.only_words and file.problem is None:
+            found = convert(showing, target, known, policy, [OUT_OF_VIEW])
+            if found.pending is not None or found.variant is not None:
+                return found
         if showing.newest and (showing.answered or (policy.strict and showing.recent)):
             return without(showing, policy, OUT_OF_VIEW)
         return Placement(file, nth, "listed", OUT_OF_VIEW)
@@ -149,7 +166,7 @@ def settle(showing: Showing, target: Target, known: Known, policy: Policy) -> Pl
                 reasons.append(reason)
     if any(want in known for want in rejections(whole, target.at)):
         # The provider itself has said no, after the request was sent: the run goes on, and the model is told.
-        showing = replace(showing, answered=False, refused=True)
+        showing = replace(showing, answered=False, only_words=True)
     return convert(showing, target, known, policy, reasons)
 
 
@@ -271,7 +288,7 @@ def convert(showing: Showing, target: Target, known: Known, policy: Policy, reas
     why = reasons[0] if reasons else "a part of it was asked for"
     failures: dict[str, list[str]] = {}
     for form in forms(facts, target, where, showing.view) if facts is not None else on_the_web:
-        if showing.refused and form.load is not None:
+        if showing.only_words and form.load is not None:
             continue
         want = Want(whole.sha256, form.recipe)
         match known.get(want):

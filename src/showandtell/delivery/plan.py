@@ -26,7 +26,8 @@ def plan(view: View, target: Target, known: Known, policy: Policy, *, kept: Kept
         before = NOTHING
     rest = before.rest(view)
     past = Past(before.nths, before.in_sight)
-    placements = place(rest, target, known, policy, front.start - before.count, past=past)
+    first, crowded = front.start - before.count, front.crowded - before.count
+    placements = place(rest, target, known, policy, first, past=past, crowded=crowded)
     wants = frozenset(placement.pending for placement in placements if placement.pending)
     if wants:
         return Plan((), (), wants)

@@ -128,7 +128,7 @@ def figure(value: float) -> str:
 def clip(text: str, font: Font, room: float) -> str:
     """Words on one line, cut with … where they are wider than their room."""
     line = " ".join(text[:LONGEST].split())
-    if font.getlength(fold(line)) <= room:
+    if len(text) <= LONGEST and font.getlength(fold(line)) <= room:
         return line
     while line and font.getlength(fold(line) + "…") > room:
         line = line[:-1]
