@@ -47,7 +47,7 @@ $(UV): requirements-uv.txt
 
 # A sync removes what is in no list, the project included, so that is installed last. The development set holds everything
 # of the other: `make run` after `make test` keeps it.
-INSTALL = $(UV) pip sync --quiet --python .venv/bin/python --require-hashes $(1) \
+INSTALL = $(UV) pip sync --quiet --compile-bytecode --python .venv/bin/python --require-hashes $(1) \
 	&& $(UV) pip install --quiet --python .venv/bin/python --no-deps --no-build-isolation --editable .
 WANTED = $(if $(wildcard .venv/.ready-dev),requirements-dev.txt,requirements.txt)
 

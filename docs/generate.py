@@ -16,6 +16,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import chdir, contextmanager
 from itertools import groupby
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TypeAlias
 
 from typer.testing import CliRunner
@@ -105,16 +106,22 @@ def serve() -> Iterator[Environ]:
     loop, standin = asyncio.new_event_loop(), Standin()
     thread = threading.Thread(target=loop.run_forever)
     thread.start()
+    data = TemporaryDirectory()  # what is asked here is no conversation of whoever makes the documents
     try:
         asyncio.run_coroutine_threadsafe(standin.__aenter__(), loop).result()
         others = dict.fromkeys(name for row in ROWS.values() for name in read_by(row))
-        here = {"SHOWANDTELL_OVERRIDES": str(ROOT / "none.json"), "NO_PROXY": "127.0.0.1"}
+        here = {
+            "SHOWANDTELL_OVERRIDES": str(ROOT / "none.json"),
+            "SHOWANDTELL_DATA": data.name,
+            "NO_PROXY": "127.0.0.1",
+        }
         yield {**others, **here, **standin.environ()}
     finally:
         asyncio.run_coroutine_threadsafe(standin.__aexit__(), loop).result()
         loop.call_soon_threadsafe(loop.stop)
         thread.join()
         loop.close()
+        data.cleanup()
         sys.path[:], log.handlers = path, handlers
 
 

@@ -1,9 +1,12 @@
-"""Tests know neither the settings of whoever runs them nor their keys."""
+"""Tests know neither the settings of whoever runs them nor their keys, and leave nothing behind."""
 
+import atexit
 import os
-import tempfile
+from tempfile import TemporaryDirectory
 
-os.environ["XDG_CONFIG_HOME"] = tempfile.mkdtemp(prefix="showandtell-tests-")
-os.environ["XDG_DATA_HOME"] = tempfile.mkdtemp(prefix="showandtell-tests-")
+own = TemporaryDirectory(prefix="showandtell-tests-", ignore_cleanup_errors=True)
+atexit.register(own.cleanup)
+os.environ["XDG_CONFIG_HOME"] = f"{own.name}/config"
+os.environ["XDG_DATA_HOME"] = f"{own.name}/data"
 for name in [name for name in os.environ if name.startswith("SHOWANDTELL_") or name.endswith("_API_KEY")]:
     del os.environ[name]

@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 from showandtell.attachments import ground, zstd
 from showandtell.attachments.blobs import PIECE, open_store, owner_key
 from showandtell.attachments.folder import Folder
+from showandtell.attachments.recent import Recent
 from showandtell.errors import BadFile, BadInput, FileChanged, StorageFailed, StorageFull
 from showandtell.files import Facts
 
@@ -166,6 +167,14 @@ BREAKS = {
 }
 
 
+READERS = {
+    "read": lambda folder, facts: folder.read(facts),
+    "open": lambda folder, facts: folder.open(facts).close(),
+    "chunks": lambda folder, facts: list(folder.chunks(facts, 1000)),
+    "local": lambda folder, facts: folder.local(facts).__enter__(),
+}
+
+
 @pytest.mark.parametrize(("problem", "damage"), BREAKS.items(), ids=BREAKS)
 @pytest.mark.parametrize("restarted", [False, True])
 def test_a_damaged_blob_is_found_and_made_good_by_storing_it_again(folder, problem, damage, restarted):
@@ -173,21 +182,47 @@ def test_a_damaged_blob_is_found_and_made_good_by_storing_it_again(folder, probl
     damage(folder.blob(facts.sha256))
     folder = Folder(folder.path) if restarted else folder
     assert folder.check(facts) == problem
-    if "hash" not in problem:
-        with pytest.raises(FileChanged, match="gone or no longer 5 bytes: add the file again"):
-            folder.read(facts)
+    for read in READERS.values():
+        with pytest.raises(FileChanged, match=f"{problem}: add the file again"):
+            read(folder, facts)
     put(folder, b"bytes")
     assert folder.check(facts) is None
     assert folder.read(facts) == b"bytes"
 
 
-def test_a_good_blob_is_hashed_once_and_again_when_it_was_touched(folder, monkeypatch):
-    facts, hashed = put(folder, TEXT), []
-    folder = Folder(folder.path)
-    monkeypatch.setattr(folder, "_hash", lambda *of: hashed.append(of) or Folder._hash(folder, *of))
-    assert [folder.check(facts), folder.check(facts), len(hashed)] == [None, None, 1]
-    overwrite(folder.blob(facts.sha256), TEXT)
-    assert [folder.check(facts), len(hashed)] == [None, 2]
+@pytest.mark.parametrize("packed", [False, True])
+@pytest.mark.parametrize("reader", READERS)
+def test_no_way_of_reading_gives_flipped_bytes_that_nobody_has_checked(folder, packed, reader):
+    facts = put(folder, TEXT)
+    if packed:
+        folder.compress(facts)
+        overwrite(folder.blob(facts.sha256).with_suffix(".zst"), zstd.zstd().compress(b"X" + TEXT[1:]))
+    else:
+        overwrite(folder.blob(facts.sha256), b"X" + TEXT[1:])
+    with pytest.raises(FileChanged, match="no longer matches its hash: add the file again"):
+        READERS[reader](Folder(folder.path), facts)
+    assert files_below(folder.path / "spool") == []
+
+
+def test_a_good_blob_is_hashed_once_and_what_a_stat_cannot_see_is_found_when_nothing_is_trusted(folder):
+    facts = put(folder, TEXT)
+    blob = folder.blob(facts.sha256)
+    before = blob.stat().st_mtime_ns
+    overwrite(blob, b"X" + TEXT[1:])
+    os.utime(blob, ns=(0, before))
+    assert (folder.check(facts), folder.read(facts)[:1]) == (None, b"X")  # so it was not hashed again
+    assert folder.check(facts, anew=True) == folder.check(facts) == "no longer matches its hash"
+    put(folder, TEXT)
+    assert (folder.check(facts, anew=True), folder.read(facts)) == (None, TEXT)
+
+
+def test_a_memory_shared_by_threads_stays_within_its_bound():
+    known = Recent(50)
+    run_all([lambda: [(known.add(at % 70, at), known.get(at % 7)) for at in range(5000)]] * 8)
+    there = [key for key in range(70) if known.get(key) is not None]
+    assert len(there) == 50
+    known.drop(there[0])
+    assert known.get(there[0]) is None
 
 
 def test_threads_that_store_and_compress_the_same_bytes_leave_one_good_blob(folder):

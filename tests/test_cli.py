@@ -2,20 +2,14 @@
 
 import json
 import os
-import pty
-import select
-import subprocess
-import sys
-from contextlib import contextmanager
 from importlib import metadata
 from pathlib import Path
 
 import pytest
 
+from commandline import call, spawn
 from fixtures import parts, pdf, png
 from showandtell import UnsupportedFile
-from showandtell.chat import allows, attach
-from showandtell.events.types import ApprovalNeeded
 from test_records import example
 
 SAMPLES = Path(__file__).parent.parent / "src" / "showandtell" / "samples"
@@ -31,22 +25,8 @@ def folder(tmp_path):
     return tmp_path
 
 
-def run(folder, *arguments, stdin="", stdout=subprocess.PIPE):
-    environment = {
-        key: value
-        for key, value in os.environ.items()
-        if not key.startswith("SHOWANDTELL") and not key.endswith("_API_KEY")
-    }
-    return subprocess.run(  # noqa: S603 - our own program
-        [sys.executable, "-m", "showandtell", *arguments],
-        check=False,
-        stdout=stdout,
-        stderr=subprocess.PIPE,
-        text=True,
-        cwd=folder,
-        input=stdin,
-        env=environment,
-    )
+def run(folder, *arguments, stdin=""):
+    return call(folder, *arguments, stdin=stdin, environ={"SHOWANDTELL_DATA": str(folder / "data")})
 
 
 def test_ask_shows_tool_calls_files_receipts_and_the_answer(folder):
@@ -131,19 +111,6 @@ def test_a_model_that_can_not_be_asked_yet_is_an_error_with_status_1(folder):
     assert "Traceback" not in done.stderr
 
 
-def test_chat_takes_a_message_a_line_and_ends_with_the_input(folder):
-    done = run(folder, "chat", stdin="/read_file path=invoice.pdf\nWhat is the total?\n")
-    assert done.returncode == 0
-    assert "Total: 184.50 EUR" in done.stdout
-    assert done.stdout.index("Try one of these") < done.stdout.index("you: /read_file")
-
-
-def test_chat_takes_files_by_attach(folder):
-    done = run(folder, "chat", stdin="/attach plan.png\n/attach nix.png\nwhat is it?\n")
-    assert "there is no file nix.png" in done.stdout
-    assert "image 1: plan.png, uploaded by the user" in done.stdout
-
-
 def test_render_prints_the_exact_body(folder):
     done = run(folder, "render", "talk.json", "--model", "openai-chat:gpt-5-mini")
     assert [message["role"] for message in json.loads(done.stdout)["messages"]] == [
@@ -197,13 +164,12 @@ def test_the_matrix_is_markdown_or_json(folder):
     assert {"provider", "models", "tool_result", "user"} <= set(json.loads(run(folder, "matrix", "--json").stdout)[0])
 
 
-def test_an_interrupt_ends_with_status_130(folder):
+def test_an_interrupt_ends_with_status_130_and_one_line(folder):
     (folder / "slow.py").write_text(
         "import asyncio, os, signal\nasync def wait() -> str:\n    'Wait.'\n    os.kill(os.getpid(), signal.SIGINT)\n    await asyncio.Event().wait()\nTOOLS = [wait]\n"
     )
     done = run(folder, "ask", "/wait", "--tools", "slow:TOOLS")
-    assert done.returncode == 130
-    assert "Traceback" not in done.stderr
+    assert (done.returncode, done.stderr) == (130, "showandtell: stopped\n")
 
 
 @pytest.mark.parametrize(
@@ -287,51 +253,10 @@ def test_the_version_is_printed(folder):
     assert run(folder, "--version").stdout == f"showandtell {metadata.version('showandtell')}\n"
 
 
-@pytest.mark.parametrize(
-    ("line", "names"),
-    [
-        ('"a b.png" plan.png', ["a b.png", "plan.png"]),
-        (r"a\ b.png", ["a b.png"]),
-        ("a b.png", ["a b.png"]),
-        ("'plan.png'", ["plan.png"]),
-        ("it's.png", ["it's.png"]),
-        ("~/plan.png", ["plan.png"]),
-    ],
-)
-def test_attach_takes_paths_as_people_type_and_terminals_drop_them(folder, line, names, monkeypatch):
-    for name in ("a b.png", "it's.png"):
-        (folder / name).write_bytes(png())
-    monkeypatch.chdir(folder)
-    monkeypatch.setenv("HOME", str(folder))
-    assert [file.name for file in attach(line)] == names
-
-
-def test_attach_alone_and_a_folder_are_explained(folder):
-    done = run(folder, "chat", stdin="/attach\n/attach .\n/help\n/quit\nnever read\n")
-    assert "write /attach PATH" in done.stdout
-    assert ". is a folder: name a file in it" in done.stdout
-    assert "Ctrl-C stops an answer" in done.stdout
-    assert "never read" not in done.stdout
-
-
 def test_a_file_attached_after_the_last_message_is_not_forgotten_in_silence(folder):
     done = run(folder, "chat", stdin="/attach plan.png\n")
     assert done.returncode == 0
     assert "plan.png: attached, but no message came after it" in done.stdout
-
-
-def test_the_greeting_names_the_folder_and_a_file_in_it(folder):
-    done = run(folder, "chat", "--folder", ".")
-    assert f'read_file serves "{folder.resolve()}".' in done.stdout
-    assert "/read_file path=kiwi.jpg" in done.stdout
-
-
-def test_list_files_is_shown_whole_in_a_chat(folder):
-    for index in range(12):
-        (folder / f"{index}.png").write_bytes(png(8, index + 1))
-    asked = "".join(f"/read_file path={index}.png\n" for index in range(12))
-    done = run(folder, "chat", "--folder", ".", stdin=asked + "/list_files\n")
-    assert [f"  image {index + 1}: {index}.png (image/png, " in done.stdout for index in range(12)] == [True] * 12
 
 
 @pytest.mark.parametrize(
@@ -372,7 +297,7 @@ def test_a_signal_ends_cleanly_and_leaves_no_temporary_folder(folder, number, st
     )
     (folder / "tmp").mkdir()
     monkeypatch.setenv("TMPDIR", str(folder / "tmp"))
-    done = run(folder, "ask", "/wait", "--tools", "mine:TOOLS", "--attach", "plan.png", "--json")
+    done = spawn(folder, "ask", "/wait", "--tools", "mine:TOOLS", "--attach", "plan.png", "--json")
     assert (done.returncode, list((folder / "tmp").iterdir())) == (status, [])
     assert [json.loads(line)["type"] for line in done.stdout.splitlines()].count("finish") == 1
     assert json.loads(done.stdout.splitlines()[-1])["reason"] == "cancelled"
@@ -382,86 +307,17 @@ def test_a_signal_ends_cleanly_and_leaves_no_temporary_folder(folder, number, st
 def test_a_reader_that_leaves_early_is_no_error_to_talk_about(folder, command):
     reading, writing = os.pipe()
     os.close(reading)
-    done = run(folder, *command, stdout=writing)
+    done = spawn(folder, *command, stdout=writing)
     os.close(writing)
     assert done.stderr == ""
 
 
 def test_a_terminal_without_our_letters_shows_question_marks(folder, monkeypatch):
     monkeypatch.setenv("PYTHONIOENCODING", "ascii")
-    done = run(folder, "chat", stdin="/read_file path=invoice.pdf\n\u00e4\n")
+    done = spawn(folder, "chat", stdin="/read_file path=invoice.pdf\n\u00e4\n")
     assert done.returncode == 0
     assert "? read_file" in done.stdout
     assert "Traceback" not in done.stderr
-
-
-@contextmanager
-def terminal(folder, *arguments):
-    """The program at a terminal of its own: give it keys once it has said something."""
-    ours, theirs = pty.openpty()
-    command = [sys.executable, "-m", "showandtell", *arguments]
-    with subprocess.Popen(command, cwd=folder, stdin=theirs, stdout=theirs, stderr=theirs) as process:  # noqa: S603 - our own program
-        os.close(theirs)
-        said = bytearray()
-
-        def after(words, keys):
-            said.clear()
-            while words.encode() not in said:
-                assert select.select([ours], [], [], 30)[0], f"it never said {words!r} but {said!r}"
-                said.extend(os.read(ours, 4096))
-            os.write(ours, keys)
-            return said.decode()
-
-        try:
-            yield after
-        finally:
-            process.kill()
-    os.close(ours)
-
-
-RISKY = (
-    "from showandtell import tool\n@tool(approval=True)\n"
-    "def delete(name: str) -> str:\n    'Delete.'\n    return 'gone: ' + name\nTOOLS = [delete]\n"
-)
-
-
-@pytest.mark.parametrize("no", [b"\x04", b"n\r", b"\r"], ids=["Ctrl-D", "n", "Enter"])
-def test_to_leave_a_question_is_a_no_and_the_chat_goes_on(folder, no):
-    (folder / "mine.py").write_text(RISKY)
-    with terminal(folder, "chat", "--tools", "mine:TOOLS") as after:
-        after("> ", b"/delete name=x\r")
-        asked = after("allow delete? [y/N] ", no)
-        told = after("\n> ", b"/help\r")
-        after("Ctrl-C stops an answer", b"/quit\r")
-    assert "? delete" in asked
-    assert "[waiting" not in asked
-    assert "did not allow this call" in told
-    assert "\u2192 delete" not in told
-
-
-@pytest.mark.parametrize("left", [KeyboardInterrupt, EOFError])
-def test_an_interrupt_at_a_question_is_a_no(left):
-    def leave(_):
-        raise left
-
-    assert allows(ApprovalNeeded("c1", "delete", "{}"), leave) is False
-
-
-def test_a_yes_runs_the_call(folder):
-    (folder / "mine.py").write_text(RISKY)
-    with terminal(folder, "chat", "--tools", "mine:TOOLS") as after:
-        after("> ", b"/delete name=x\r")
-        after("allow delete? [y/N] ", b"y\r")
-        told = after("\n> ", b"\x04")
-    assert "\u2192 delete" in told
-    assert "gone: x" in told
-
-
-def test_a_line_of_the_chat_can_be_had_again(folder):
-    with terminal(folder, "chat") as after:
-        after("> ", b"/help\r")
-        after("\n> ", b"\x1b[A\r")
-        assert "/help" in after("Ctrl-C stops an answer", b"\x04")
 
 
 @pytest.mark.parametrize(

@@ -420,9 +420,10 @@ def test_a_thumbnail_is_small_whatever_it_is_of(tmp_path):
         (fixtures.pdf("one", "two"), "application/pdf"),
         (fixtures.mp4(), "video/mp4"),
     ):
-        small = gate.make_thumbnail(write(tmp_path, data), media_type, tmp_path)
+        (small,) = gate.make(write(tmp_path, data), media_type, "thumbnail", tmp_path).files
         assert max(look(small).size) == (64 if media_type == "video/mp4" else 320)
-    assert gate.make_thumbnail(write(tmp_path, fixtures.wav()), "audio/wav", tmp_path) is None
+    with pytest.raises(BadFile, match="can't be made into a small picture"):
+        gate.make(write(tmp_path, fixtures.wav()), "audio/wav", "thumbnail", tmp_path)
 
 
 @pytest.mark.parametrize("form", ["AVIF", "HEIF", "JPEG", "PNG", "TIFF", "WEBP"])

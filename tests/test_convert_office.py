@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from fixtures import png
 from showandtell.errors import BadFile
 from showandtell.media import gate
-from showandtell.media.convert import archive, markup, office, sheets, slides
+from showandtell.media.convert import markup, office, sheets, slides, zipped
 from showandtell.recipes import Recipe
 
 OPENXML = "application/vnd.openxmlformats-officedocument."
@@ -216,6 +216,14 @@ LOCKED = bytearray(written(paragraph("x")))
 LOCKED[LOCKED.index(b"PK\1\2") + 8] |= 1
 OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(504) + "EncryptedPackage".encode("utf-16-le")
 FAR = '<c r="A1"><v>1</v></c><c r="XFD1048576"><v>2</v></c>'
+#: The same, as only an XML reader sees it.
+HIDDEN = {
+    "far cells with a space": FAR.replace('r="X', 'r = "X'),
+    "far cells on a line of their own": FAR.replace('r="X', '\nr\n=\n"X'),
+    "far cells in small letters": FAR.replace("XFD", "xfd"),
+    "far cells by entity": FAR.replace("XFD", "&#88;FD"),
+}
+NAMELESS = "<c><v>1</v></c>" * 16384 + '</row><row r="1048576"><c><v>2</v></c>'
 HOSTILE = {
     "entity bomb": (written(paragraph("&l9;"), BOMB), DOCX, "defines entities"),
     "zip bomb": (pack({"word/document.xml": bytes(1 << 28)}), DOCX, "unpacks to more than 48 MiB"),
@@ -229,6 +237,10 @@ HOSTILE = {
         "nested too deeply",
     ),
     "far cells": (workbook(FAR), XLSX, "spreads over 1048576 rows and 16384 columns"),
+    **{name: (workbook(row), XLSX, "spreads over 1048576 rows") for name, row in HIDDEN.items()},
+    "far cells without names": (workbook(NAMELESS), XLSX, "spreads over 1048576 rows and 16384 columns"),
+    "a cell nowhere": (workbook('<c r="A1B"><v>1</v></c>'), XLSX, "'A1B', which is no place"),
+    "an entity bomb in a workbook": (workbook("<c><v>&l9;</v></c>", head=BOMB), XLSX, "defines entities"),
     "far runs": (
         opendocument(f'<table:table-row table:number-rows-repeated="9999999">{cells(9999999)}</table:table-row>'),
         ODS,
@@ -314,7 +326,6 @@ def list_referring(target):
         (office, "mammoth", DOCX),
         (sheets, "calamine", XLSX),
         (slides, "pptx", PPTX),
-        (markup, "parsed", "text/html"),
     ],
 )
 def test_without_the_extra_it_says_what_to_install(tmp_path, monkeypatch, module, name, media_type):
@@ -322,6 +333,16 @@ def test_without_the_extra_it_says_what_to_install(tmp_path, monkeypatch, module
     (tmp_path / "file").write_bytes(b"<p>x")
     with pytest.raises(BadFile, match=r"needs showandtell\[office\]: install it: pip install"):
         office.make_text(str(tmp_path / "file"), media_type, Recipe("text"), str(tmp_path))
+
+
+def test_without_the_extra_a_page_is_given_as_it_is_written_and_what_is_wrong_with_one_is_told(tmp_path, monkeypatch):
+    (tmp_path / "file").write_bytes(b"<p>x")
+    (tmp_path / "bare").write_bytes(b"<script>1</script>")
+    asked = "text/html", Recipe("text"), str(tmp_path)
+    with pytest.raises(BadFile, match="has no text"):
+        office.make_text(str(tmp_path / "bare"), *asked)
+    monkeypatch.setattr(markup, "parsed", None)
+    assert office.make_text(str(tmp_path / "file"), *asked) == {"text": "<p>x", "cut": False}
 
 
 WHOLE = {
@@ -356,7 +377,7 @@ TREES = st.recursive(
 @given(tree=TREES, most=st.integers(1, 40))
 def test_markup_that_is_cut_stays_well_formed_and_within_its_count(tree, most):
     data = f"<w:d xmlns:w='w'>{tree}</w:d>".encode()
-    count, at, still_open = archive.measure(data, most)
+    count, at, still_open = zipped.measure(data, most)
     closed = data if at is None else data[:at] + b"".join(b"</%s>" % tag.encode() for tag in reversed(still_open))
     left = minidom.parseString(closed).getElementsByTagName("*").length  # noqa: S318 - it is ours
     assert left == count == min(most, tree.count("<w:t") + 1)
@@ -368,7 +389,7 @@ def test_a_columns_letters_are_its_number(number):
     while rest:
         rest, digit = divmod(rest - 1, 26)
         letters = chr(65 + digit) + letters
-    assert sheets.count_letters(letters.encode()) == number
+    assert sheets.count_letters(letters) == number
 
 
 def test_an_old_workbook_is_read(tmp_path):

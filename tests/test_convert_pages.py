@@ -13,7 +13,7 @@ from bombs import packed_zeros
 from showandtell.errors import BadFile
 from showandtell.media import gate
 from showandtell.media.convert import shapes
-from showandtell.recipes import Recipe, spell
+from showandtell.recipes import MOST_CHARACTERS, Recipe, spell
 
 PDF = "application/pdf"
 PNG = ("image/png",)
@@ -124,7 +124,7 @@ def test_the_words_of_all_pages_are_given_page_by_page(tmp_path):
 def test_words_beyond_the_limit_are_cut_and_that_is_told(tmp_path):
     page = "\n".join(["forty letters of nothing but some letters"] * 12)
     made = make(tmp_path, fixtures.pdf(*[page] * 500), Recipe("text"))
-    assert len(made.text) <= gate.MADE_TEXT
+    assert len(made.text) <= MOST_CHARACTERS
     assert made.cut
     assert made.pages[-1] < made.total == 500
 
@@ -190,9 +190,9 @@ def test_html_is_words_and_other_text_is_itself(tmp_path):
     assert gate.make(rows, "text/csv", "text", tmp_path) == gate.Made(text="a,b\n1,2\n")
 
 
-@pytest.mark.parametrize(("length", "cut"), [(gate.MADE_TEXT, False), (gate.MADE_TEXT + 1, True)])
+@pytest.mark.parametrize(("length", "cut"), [(MOST_CHARACTERS, False), (MOST_CHARACTERS + 1, True)])
 def test_long_text_is_cut_and_that_is_told(tmp_path, length, cut):
     path = tmp_path / "a.txt"
     path.write_text("é" * length)
     made = gate.make(path, "text/plain", "text", tmp_path)
-    assert (len(made.text), made.cut) == (gate.MADE_TEXT, cut)
+    assert (len(made.text), made.cut) == (MOST_CHARACTERS, cut)

@@ -15,6 +15,9 @@ from showandtell import Agent, Context, File
 from showandtell.agent.builtin import builtin_tools, get_document
 from showandtell.agent.context import Files
 from showandtell.agent.documents import MOST_TEXT, cut_text, find_document
+from showandtell.agent.loading import Sharing, write_down
+from showandtell.attachments.folder import Folder
+from showandtell.attachments.shelf import Shelf
 from showandtell.errors import BadInput, ToolError
 from showandtell.files import Variant
 from showandtell.history.store import Store
@@ -247,6 +250,15 @@ def test_a_sound_is_given_as_a_transcript_or_told_why_not():
     words, failed, _ = get({"a.wav": wav()}, 1, MODELS[3])
     assert words.startswith("audio 1 (a.wav) ")
     assert "transcri" in words or not failed
+
+
+def test_flipped_bytes_are_never_written_down_and_that_may_pass(tmp_path):
+    folder, facts = Folder(tmp_path), Shelf(Folder(tmp_path)).prove(File.from_bytes(wav(), name="a.wav")).facts
+    (blob,) = (path for path in tmp_path.rglob("*") if path.is_file())
+    blob.chmod(0o600)
+    blob.write_bytes(bytes(blob.stat().st_size))
+    found = write_down(facts, folder, Sharing(transcribe=lambda _: pytest.fail("was given flipped bytes")))
+    assert (found.passing, found.reason.endswith("no longer matches its hash: add the file again")) == (True, True)
 
 
 @each_api

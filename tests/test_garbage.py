@@ -236,10 +236,10 @@ def test_quotas_are_kept_and_say_how_much_there_is(database, tmp_path):
             assert [problem is None for problem in told].count(False) == 1
             assert "the files of this conversation have 122 bytes of the 130 bytes" in "".join(filter(None, told))
             assert await problems(store, big[0], big[0], big[0]) == [None] * 3
-        async with place.store(quotas=Quotas(owner=200)) as store:
+        async with place.store(quotas=Quotas(owner=180)) as store:
             assert await problems(store, *big[:2]) == [None, None]
             told = await problems(store, note("y" * 61))
-            assert "all your files have 183 bytes of the 200 bytes that they may have" in told[0]
+            assert "all your files have 122 bytes of the 180 bytes that they may have" in told[0]
             assert "delete files or conversations" in told[0]
 
     asyncio.run(run())

@@ -1,18 +1,15 @@
-"""Conversations in a database: what comes back after a restart, one sequence without gaps, branches, migrations."""
+"""Conversations in a database: what comes back after a restart, one sequence without gaps, branches."""
 
 import asyncio
 import base64
-import re
-import shutil
 import subprocess
 import sys
-import threading
 
 import pytest
-from sqlalchemy import event, select, text
+from sqlalchemy import event, select
 
 from fixtures import png
-from postgres import each_database, new_database
+from postgres import each_database
 from showandtell import Agent
 from showandtell.collect import collect
 from showandtell.content import Approval, Draft, File, Json, Opaque, Text, ToolCall
@@ -20,9 +17,8 @@ from showandtell.delivery.values import Receipt
 from showandtell.errors import BadInput, LeaseLost, NotFound, StorageFailed
 from showandtell.events.types import Usage
 from showandtell.files import Failed, Variant, Want
-from showandtell.history.database import Database
 from showandtell.history.store import Store
-from showandtell.history.tables import HEAD, messages, metadata
+from showandtell.history.tables import messages
 from stores import CALL, Place, Time, note, post, said, two_stores
 
 PICTURE = png(16, 9)
@@ -306,124 +302,3 @@ def test_a_message_that_cannot_be_stored_leaves_nothing_behind(database, tmp_pat
             assert (await store.database.read(select(messages.c.seq)))[0][0] == 1
 
     asyncio.run(run())
-
-
-@each_database
-def test_the_migrated_schema_is_that_of_the_tables(database, tmp_path):
-    from alembic.autogenerate import compare_metadata
-    from alembic.migration import MigrationContext
-
-    def differences(connection):
-        return compare_metadata(MigrationContext.configure(connection, opts={"compare_type": True}), metadata)
-
-    async def run():
-        async with Place(database, tmp_path).store() as store, store.database.engine.connect() as connection:
-            assert await connection.run_sync(differences) == []
-            assert (await connection.execute(text("SELECT version_num FROM alembic_version"))).scalar() == HEAD
-
-    asyncio.run(run())
-
-
-def test_a_migration_that_is_killed_at_any_statement_leaves_the_old_or_the_new(tmp_path):
-    copies = []
-
-    def snapshot(*_):
-        copies.append(shutil.copytree(tmp_path / "live", tmp_path / f"copy{len(copies)}"))
-
-    async def migrate():
-        (tmp_path / "live").mkdir()
-        database = Database(f"sqlite:///{tmp_path}/live/test.db")
-        event.listen(database.engine.sync_engine, "after_cursor_execute", snapshot)
-        await database.open()
-        await database.close()
-
-    async def use(folder):
-        async with Store(f"sqlite:///{folder}/test.db", folder / "blobs") as store:
-            await post(await store.create(), said("works"))
-            return len(await store.list())
-
-    asyncio.run(migrate())
-    assert len(copies) > len(metadata.tables)
-    assert [asyncio.run(use(folder)) for folder in copies] == [1] * len(copies)
-
-
-def test_a_migration_of_postgresql_is_done_or_not(tmp_path):
-    url = new_database("postgresql", tmp_path)
-
-    async def migrate(statements):
-        database, left = Database(url), iter(range(statements))
-
-        def stop(*_):
-            if next(left, None) is None:
-                raise StorageFailed("killed")
-
-        event.listen(database.engine.sync_engine, "before_cursor_execute", stop)
-        try:
-            await database.open()
-        except StorageFailed:
-            return [row[0] for row in await peek(url)]
-        finally:
-            await database.close()
-        return None
-
-    async def peek(url):
-        database = Database(url)
-        rows = await database.read(text("SELECT tablename FROM pg_tables WHERE schemaname = 'public'"))
-        await database.close()
-        return rows
-
-    left = [asyncio.run(migrate(statements)) for statements in range(0, 40, 3)]
-    assert left[0] == []
-    assert None in left
-    assert all(one in ([], None) for one in left)
-
-
-@each_database
-def test_programs_that_start_at_once_migrate_once(database, tmp_path):
-    place, failed = Place(database, tmp_path), []
-
-    async def start():
-        async with place.store() as store:
-            await store.create()
-
-    def work():
-        try:
-            asyncio.run(start())
-        except Exception as error:  # noqa: BLE001 - told below
-            failed.append(error)
-
-    threads = [threading.Thread(target=work) for _ in range(4)]
-    [thread.start() for thread in threads]
-    [thread.join() for thread in threads]
-    assert failed == []
-
-
-def test_a_database_of_a_newer_program_is_not_touched(tmp_path):
-    async def run():
-        async with Store.at(tmp_path) as store, store.database.write() as connection:
-            await connection.execute(text("UPDATE alembic_version SET version_num = '9999'"))
-        with pytest.raises(BadInput, match="another version of showandtell"):
-            async with Store.at(tmp_path):
-                pass
-
-    asyncio.run(run())
-
-
-def test_a_database_that_does_not_answer_is_named_without_its_password(tmp_path):
-    async def run(url):
-        async with Store(url, tmp_path / "blobs"):
-            pass
-
-    with pytest.raises(StorageFailed) as told:
-        asyncio.run(run("postgresql://ann:geheim@127.0.0.1:1/history"))
-    assert "postgresql://ann:***@127.0.0.1:1/history" in str(told.value)
-    assert "geheim" not in str(told.value)
-    with pytest.raises(StorageFailed, match="unable to open"):
-        asyncio.run(run(f"sqlite:///{tmp_path}/no/such/folder/test.db"))
-
-
-@pytest.mark.parametrize("url", ["mysql://ann:geheim@host/name", "sqlite://", "sqlite:///:memory:", "history.db", ""])
-def test_a_url_that_names_no_database_is_refused_with_what_to_write(url, tmp_path):
-    with pytest.raises(BadInput, match=re.escape("write sqlite:///path/to/file.db, or postgresql://")) as told:
-        Store(url, tmp_path)
-    assert "geheim" not in str(told.value)

@@ -17,6 +17,7 @@ from contextlib import contextmanager
 import docx
 import pytest
 
+from commandline import PROGRAM, call, spawn
 from fixtures import bmp, jpeg, pdf, png
 from scripted import MODELS, say, scripted, watch
 from showandtell import File, tool
@@ -34,25 +35,11 @@ def folder(tmp_path):
     return tmp_path
 
 
-def command(*arguments):
-    return [sys.executable, "-m", "showandtell", *arguments]
-
-
-def run(folder, *arguments, status=0, stdin="", more=(), **settings):
-    """The program with its data in this folder; gives what it said, on both ways out."""
-    environment = {**os.environ, "SHOWANDTELL_DATA": str(folder / "data"), "TZ": "UTC", **dict(more)}
-    done = subprocess.run(  # noqa: S603 - our own program
-        command(*arguments),
-        check=False,
-        capture_output=True,
-        text=True,
-        cwd=folder,
-        env=environment,
-        input=stdin,
-        **settings,
-    )
+def run(folder, *arguments, status=0, stdin="", more=(), terminal=False):
+    """A command with its data in this folder; gives what it said, on both ways out."""
+    environment = {"SHOWANDTELL_DATA": str(folder / "data"), **dict(more)}
+    done = call(folder, *arguments, stdin=stdin, environ=environment, terminal=terminal)
     assert done.returncode == status, done.stderr
-    assert "Traceback" not in done.stderr
     return done.stdout, done.stderr
 
 
@@ -179,14 +166,14 @@ def test_delete_asks_and_then_nothing_is_left(folder):
     which = asked(folder)
     question = f"delete {which} (4 messages, 2 files), for good?"
     assert question in run(folder, "delete", "last", stdin="n\n", status=1)[0]
-    assert f"deleted {which} (4 messages, 2 files): " in run(folder, "delete", "last", stdin="y\n")[0]
+    assert f"deleted {which} (4 messages, 2 files)\n" in run(folder, "delete", "last", stdin="y\n")[0]
     assert [one for one in (folder / "data" / "blobs").rglob("*") if one.is_file()] == []
     assert "there is no conversation" in run(folder, "delete", which, "-y", status=1)[1]
 
 
 def test_one_file_is_deleted_and_stays_by_name(folder):
     which = asked(folder)
-    assert f"deleted document 2 (report.pdf) of {which}: " in run(folder, "delete", which, "--file", "2", "-y")[0]
+    assert f"deleted document 2 (report.pdf) of {which}\n" == run(folder, "delete", which, "--file", "2", "-y")[0]
     assert "document 2: report.pdf (was deleted by the user), from the user" in run(folder, "show")[0]
     assert (
         "has no file 7; it has: image 1, document 2" in run(folder, "delete", which, "--file", "7", "-y", status=1)[1]
@@ -267,8 +254,9 @@ def test_a_full_disk_is_said_and_what_was_stored_stays(folder):
     def limit():
         resource.setrlimit(resource.RLIMIT_FSIZE, (database + 100_000, database + 100_000))
 
-    _, warned = run(folder, "ask", "look", "-a", "large.bin", "-c", "last", status=1, preexec_fn=limit)
-    assert warned == "" or len(warned.splitlines()) == 1
+    where = {"SHOWANDTELL_DATA": str(folder / "data")}
+    done = spawn(folder, "ask", "look", "-a", "large.bin", "-c", "last", environ=where, preexec_fn=limit)
+    assert (done.returncode, len(done.stderr.splitlines()) < 2) == (1, True)
     assert "4 messages    2 files" in run(folder, "list")[0]
 
 
@@ -285,7 +273,7 @@ def begin_waiting(folder):
     (folder / "slow.py").write_text(SLOW)
     environment = {**os.environ, "SHOWANDTELL_DATA": str(folder / "data")}
     with subprocess.Popen(  # noqa: S603 - our own program
-        command("ask", "/wait", "--tools", "slow:TOOLS", "-c", "last", "--json"),
+        [*PROGRAM, "ask", "/wait", "--tools", "slow:TOOLS", "-c", "last", "--json"],
         cwd=folder,
         env=environment,
         stdout=subprocess.PIPE,
@@ -325,34 +313,30 @@ def test_after_an_end_in_the_midst_of_a_tool_the_conversation_goes_on(folder, nu
     assert "← wait failed: " in run(folder, "show")[0]
 
 
-BLOCKED = (
-    "import sys\n"
-    "for name in ('sqlalchemy', 'aiosqlite', 'alembic'):\n    sys.modules[name] = None\n"
-    "from showandtell.cli import main\nmain()\n"
-)
+LIBRARIES = ("sqlalchemy", "aiosqlite", "alembic")
+BLOCKED = f"""
+import sys
+for name in {LIBRARIES}: sys.modules[name] = None
+from showandtell.cli import main
+main()
+"""
 
 
 def test_without_the_extra_a_chat_works_keeps_nothing_and_says_so_once(folder):
-    def go(*arguments, stdin=""):
-        environment = {**os.environ, "SHOWANDTELL_DATA": ""}
-        return subprocess.run(  # noqa: S603 - our own program
-            [sys.executable, "-c", BLOCKED, *arguments],
-            check=False,
-            capture_output=True,
-            text=True,
-            cwd=folder,
-            env=environment,
-            input=stdin,
-        )
-
-    chat = go("chat", stdin="/list_files\nhi\n")
+    program = (sys.executable, "-c", BLOCKED)
+    chat = spawn(folder, "chat", stdin="/list_files\nhi\n", environ={"SHOWANDTELL_DATA": ""}, program=program)
     assert (chat.returncode, chat.stderr.count("pip install 'showandtell[history]'")) == (0, 1)
-    ask = go("ask", "hi", "--json")
-    assert (ask.returncode, len(ask.stderr.splitlines())) == (0, 1)
+    assert "Nothing of this is kept." in chat.stdout
+
+
+@pytest.mark.parametrize("name", LIBRARIES)
+def test_without_the_extra_what_needs_it_says_so_on_one_line(folder, name, monkeypatch):
+    monkeypatch.setitem(sys.modules, name, None)
+    unset = {"SHOWANDTELL_DATA": None}
+    assert len(run(folder, "ask", "hi", "--json", more=unset)[1].splitlines()) == 1
     for arguments in (["list"], ["show"], ["export", "last", "x.zip"], ["fsck"], ["ask", "hi", "-c", "last"]):
-        done = go(*arguments)
-        assert (done.returncode, len(done.stderr.splitlines())) == (2, 1)
-        assert "pip install 'showandtell[history]'" in done.stderr
+        warned = run(folder, *arguments, status=2, more=unset)[1]
+        assert (len(warned.splitlines()), "pip install 'showandtell[history]'" in warned) == (1, True)
 
 
 def letter():

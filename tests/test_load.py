@@ -5,11 +5,13 @@ import io
 from PIL import Image
 
 import fixtures
+from showandtell.attachments.folder import Folder
 from showandtell.attachments.load import answer, load_now
 from showandtell.attachments.shelf import Shelf
 from showandtell.content import File
-from showandtell.files import Failed, Variant, Want
-from showandtell.media import gate
+from showandtell.errors import BadFile
+from showandtell.files import Facts, Failed, Variant, Want
+from showandtell.recipes import MOST_CHARACTERS
 
 SHOWN = "image?as=image/png,image/jpeg&side=40"
 
@@ -42,7 +44,7 @@ def test_words_are_given_as_they_are():
 def test_words_that_are_cut_say_so_within_the_limit():
     shelf, sha256 = shelve(b"words " * 50_000, "a.txt")
     made = answer(Want(sha256, "text"), shelf)
-    assert (len(made.text), made.cut) == (gate.MADE_TEXT, True)
+    assert (len(made.text), made.cut) == (MOST_CHARACTERS, True)
     assert made.text.endswith("\n(cut here: the rest is not shown)")
 
 
@@ -51,7 +53,7 @@ def test_words_of_a_document_say_up_to_which_page_they_go():
     shelf, sha256 = shelve(fixtures.pdf(*[page] * 500))
     made = answer(Want(sha256, "text"), shelf)
     assert f"up to page {made.pages[-1]} of 500: the rest is not shown)" in made.text[-60:]
-    assert len(made.text) <= gate.MADE_TEXT
+    assert len(made.text) <= MOST_CHARACTERS
 
 
 def test_what_fails_says_why_and_stops_no_other():
@@ -84,7 +86,40 @@ def test_bytes_that_are_gone_are_named():
     shelf.blobs.delete(sha256)
     found = answer(Want(sha256, SHOWN), shelf)
     assert isinstance(found, Failed)
-    assert "add the file again" in found.reason
+    assert "is missing: add the file again" in found.reason
+
+
+def test_flipped_bytes_are_never_converted_and_good_ones_are_when_they_are_back(tmp_path):
+    page = b"<p>pay 1000 to alice</p>"
+    _, sha256 = shelve(page, "a.html", Shelf(Folder(tmp_path)))
+    blob = Folder(tmp_path).blob(sha256)
+    blob.chmod(0o600)
+    blob.write_bytes(page.replace(b"1000", b"9000"))
+    shelf = Shelf(Folder(tmp_path))
+    shelf.facts[sha256] = Facts(sha256, "text/html", len(page))
+    found = answer(Want(sha256, "text"), shelf)
+    assert (found.passing, "no longer matches its hash" in found.reason) == (True, True)
+    shelve(page, "a.html", shelf)
+    assert answer(Want(sha256, "text"), shelf).text == "pay 1000 to alice"
+
+
+def test_what_may_be_there_another_time_fails_in_passing():
+    def refuse(_sha256, size):
+        raise BadFile("", f"is over the quota by {size} bytes", "delete some files")
+
+    shelf, sha256 = shelve(fixtures.png(80, 60))
+    shelf.pin = refuse
+    over, gone = answer(Want(sha256, SHOWN), shelf), answer(Want("0" * 64, "text"), shelf)
+    broken = answer(Want(sha256, "dance"), shelf)
+    assert "is over the quota" in over.reason
+    assert (over.passing, gone.passing, broken.passing) == (True, True, False)
+
+
+def test_a_thumbnail_is_a_conversion_like_any_other():
+    shelf, sha256 = shelve(fixtures.pdf("one", "two"))
+    made = answer(Want(sha256, "thumbnail"), shelf)
+    assert [(one.media_type, max(one.pixels)) for one in made.files] == [("image/webp", 320)]
+    assert shelf.blobs.check(made.files[0]) is None
 
 
 def test_a_variant_larger_than_the_shelf_takes_is_a_failure():

@@ -1,6 +1,7 @@
 """Files that a model makes in its answer: numbered, told, kept, and shown to it again in the next request."""
 
 import asyncio
+import base64
 import json
 
 import pytest
@@ -207,3 +208,11 @@ async def leave_at(run, index):
     await stream.aclose()
     assert asyncio.all_tasks() == {asyncio.current_task()}
     return None in events
+
+
+def test_a_picture_that_a_model_writes_out_among_its_words_is_a_file_and_no_text_in_the_records():
+    written = f"Look: data:image/png;base64,{base64.b64encode(png()).decode()} nice?"
+    agent, _ = scripted(say(written))
+    run = agent.run_sync("draw")
+    assert [file.read() for file in run.files] == [png()]
+    assert "iVBOR" not in run.text

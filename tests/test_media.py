@@ -1,5 +1,6 @@
 """The gate: what files are proved to be, what is refused by name, and that no file ends more than its own turn."""
 
+import io
 import json
 import os
 import resource
@@ -7,10 +8,13 @@ import signal
 import subprocess
 import sys
 import tempfile
+import zlib
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+import av
 import pytest
+from av.stream import Disposition
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from PIL import ExifTags, Image, ImageDraw, ImageFont
@@ -180,6 +184,49 @@ def test_sound_is_proved_in_every_container(tmp_path, form, codec, media_type):
     proof = prove(tmp_path, fixtures.recoded(form, codec))
     assert (proof.media_type, proof.corrected) == (media_type, None)
     assert proof.seconds == pytest.approx(0.5, abs=0.1)
+
+
+def test_a_type_whose_decoder_holds_a_picture_more_than_once_may_have_fewer_pixels(tmp_path):
+    data = fixtures.picture("WEBP", 5400, 5400, fixtures.RED, quality=1, method=0)
+    with pytest.raises(BadFile, match=r"is too large \(5400 x 5400 pixels, 29 megapixels\): .* at most 28 megapixels"):
+        prove(tmp_path, data)
+
+
+def test_a_page_with_strokes_without_end_is_proved_without_drawing_it(tmp_path):
+    packer, pages = (
+        zlib.compressobj(),
+        [b"<< /Type /Catalog /Pages 2 0 R >>", b"<< /Type /Pages /Kids [3 0 R] /Count 1 >>"],
+    )
+    strokes = b"".join([*(packer.compress(b"0 0 m 1 1 l S\n" * 20_000) for _ in range(1000)), packer.flush()])
+    pages.append(b"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 300 200] /Contents 4 0 R >>")
+    pages.append(b"<< /Length %d /Filter /FlateDecode >>\nstream\n%s\nendstream" % (len(strokes), strokes))
+    assert prove(tmp_path, fixtures.pdf_file(pages)).pages == 1
+
+
+def song_with_cover(form, codec):
+    """A second of silence, and the picture that belongs to it."""
+    buffer, silence = io.BytesIO(), av.AudioFrame(format="fltp", layout="mono", samples=1024)
+    silence.sample_rate = 16000
+    silence.planes[0].update(bytes(silence.planes[0].buffer_size))
+    with av.open(buffer, "w", format=form) as song:
+        sound, cover = song.add_stream(codec, rate=16000, layout="mono"), song.add_stream("mjpeg")
+        cover.width, cover.height, cover.pix_fmt = 64, 48, "yuvj420p"
+        cover.disposition = Disposition.attached_pic
+        song.mux(cover.encode(av.VideoFrame.from_image(Image.new("RGB", (64, 48)))) + cover.encode(None))
+        for at in range(16):
+            silence.pts = at * 1024
+            song.mux(sound.encode(silence))
+        song.mux(sound.encode(None))
+    return buffer.getvalue()
+
+
+@pytest.mark.parametrize(
+    ("form", "codec", "media_type"), [("mp4", "aac", "audio/mp4"), ("mp3", "libmp3lame", "audio/mpeg")]
+)
+def test_a_song_with_a_cover_is_a_sound(tmp_path, form, codec, media_type):
+    assert prove(tmp_path, song_with_cover(form, codec)).media_type == media_type
+    kinds = {stream["kind"] for stream in gate.describe(next(tmp_path.iterdir()), media_type)["streams"]}
+    assert kinds == {"audio", "cover"}
 
 
 @pytest.mark.parametrize(("name", "data", "problem"), REFUSED, ids=[row[0] for row in REFUSED])

@@ -10,9 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fixtures import jpeg, png
-from showandtell import BadConversation, explain, load, render
-from showandtell.content import History
-from showandtell.records import parse
+from showandtell import BadConversation, explain, load, records, render
+from showandtell.attachments import ingest
+from showandtell.content import Draft, History, Text, ToolCall
+from showandtell.records import check, parse
 
 CLAUDE = "anthropic:claude-sonnet-4-5"
 
@@ -127,6 +128,18 @@ def test_files_inside_json_are_named_by_pointer(folder):
         ({"path": "a\0b"}, r"messages\[0\].*null"),
         ({"path": "circle"}, r"messages\[0\].*leads in a circle"),
         ({"uri": "https://["}, r"messages\[0\].*is no address"),
+        ({"path": "plan.png", "date": "yesterday"}, "date"),
+        ({"path": "plan.png", "date": "2026-02-30"}, "date"),
+        ({"path": "plan.png", "date": 5}, "Expected `date | null`|Expected `str"),
+        ({"problem": ""}, "length >= 1"),
+        ({"problem": "x" * 2001}, "length <= 2000"),
+        ({"path": "plan.png", "problem": "gone"}, "not path and problem"),
+        ({"path": "plan.png", "view": {"pages": [1]}}, "has a view where it is new"),
+        ({"number": 1, "view": {"pages": []}}, "pages count from 1"),
+        ({"number": 1, "view": {"pages": [0, 2]}}, "pages count from 1"),
+        ({"number": 1, "view": {"crop": [5, 5, 5, 9]}}, "left, top, right, bottom"),
+        ({"number": 1, "view": {"crop": [-1, 0, 5, 9]}}, "left, top, right, bottom"),
+        ({"number": 1, "view": {"crop": [0, 1, 5]}}, "crop"),
     ],
 )
 def test_a_wrong_file_says_what_is_wrong(folder, file, problem):
@@ -144,6 +157,12 @@ def test_a_wrong_file_says_what_is_wrong(folder, file, problem):
         ({"version": 1}, "messages"),
         ({"version": 1, "messages": [{"role": "system", "parts": []}]}, "system"),
         ({"version": 1, "messages": [{"role": "user", "parts": [{"type": "video"}]}]}, "video"),
+        ({"version": 1, "messages": [{"role": "user", "parts": [], "parent": 0}]}, "parent 0 doesn't stand above it"),
+        ({"version": 1, "messages": [{"role": "user", "parts": [], "parent": -2}]}, ">= -1"),
+        ({"version": 1, "messages": [{"role": "user", "parts": [], "parent": "0"}]}, "parent"),
+        ({"version": 1, "messages": [], "head": 0}, "head is 0, and there are 0 messages"),
+        ({"version": 1, "messages": [], "head": -2}, ">= -1"),
+        ({"version": 1, "messages": [{"role": "user", "parts": []}] * 100_001}, "length <= 100000"),
     ],
 )
 def test_a_file_that_is_no_conversation_says_so(folder, value, problem):
@@ -209,3 +228,41 @@ def test_base64_in_a_text_becomes_a_file(folder):
 def test_a_missing_file_says_so(tmp_path):
     with pytest.raises(BadConversation, match=r"nix\.json can't be read"):
         load(tmp_path / "nix.json")
+
+
+class Counted(History):
+    """A history that counts how often a message of it is looked at."""
+
+    looked = 0
+
+    def __getitem__(self, index):
+        self.looked += 1
+        return super().__getitem__(index)
+
+
+def test_each_message_is_checked_once_however_many_branches_lead_through_it():
+    trunk, leaves = 300, 300
+    parents = [None, *range(trunk - 1), *[trunk - 1] * leaves]
+    history = Counted([Draft("user", (Text("x"),))] * (trunk + leaves), parents=parents)
+    check(history)
+    assert history.looked == trunk + leaves
+
+
+CALLS = Draft("assistant", (ToolCall("c", "t", "{}"),))
+RESULT = Draft("tool", (Text("x"),), "c", "t")
+
+
+def test_each_branch_answers_its_calls_alone():
+    ask = Draft("user", (Text("x"),))
+    check(History([ask, CALLS, RESULT, RESULT, ask], parents=[None, 0, 1, 1, 2]))
+    check(History([ask, CALLS, RESULT, CALLS, RESULT], parents=[None, 0, 1, 0, 3]))
+    with pytest.raises(BadConversation, match=r"messages\[3\]: result 'c' answers no call"):
+        check(History([ask, CALLS, RESULT, RESULT], parents=[None, 0, 1, 2]))
+    with pytest.raises(BadConversation, match=r"messages\[1\]: call 'c' has no result"):
+        check(History([ask, CALLS, RESULT, ask], parents=[None, 0, 1, 1]))
+    with pytest.raises(BadConversation, match=r"messages\[3\]: call_id 'c' is used twice"):
+        check(History([ask, CALLS, RESULT, CALLS, RESULT], parents=[None, 0, 1, 2, 3]))
+
+
+def test_a_file_may_have_the_highest_number_that_a_conversation_gives():
+    assert records.MOST_NUMBER == ingest.MOST_NUMBER

@@ -8,40 +8,13 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from references_said import MEANS, MEANS_NOTHING, MEANS_OF_TWO
+from house import HOUSE, TWO, converse
+from references_said import MEANS, MEANS_OF_TWO
+from references_unsaid import MEANS_NOTHING
 from showandtell.attachments.references import MOST_REFERENCES, MOST_TEXT, resolve
 from showandtell.attachments.references.vocabulary import LOOKING, NOUNS, ORDINALS, PLURALS
 from showandtell.content import Reference
-from showandtell.files import Attachment, Facts, Origin
 
-WORD = "application/vnd.openxmlformats-officedocument.wordprocessingml.document"
-
-
-def attach(number, name, media_type, tool=None, problem=None):
-    origin = Origin("tool", tool, f"call_{number}") if tool else Origin("user")
-    facts = None if problem else Facts(f"{number:064x}", media_type, number)
-    return Attachment(f"att_{number}", number, name, origin, "2026-01-31", facts, None, problem, claimed=media_type)
-
-
-def converse(*files):
-    return {number: attach(number, *one) for number, one in enumerate(files, 1)}
-
-
-HOUSE = converse(
-    ("kitchen.jpg", "image/jpeg"),
-    ("invoice.pdf", "application/pdf"),
-    ("accent_wall.png", "image/png", "gdrive_display_image"),
-    ("sales_chart.png", "image/png", "make_chart"),
-    ("floor_plan.png", "image/png", "gdrive_display_image"),
-    ("memo.mp3", "audio/mpeg"),
-    ("Q3 report.docx", WORD, "drive_search"),
-    ("costs_chart.png", "image/png", "make_chart"),
-    ("tour.mp4", "video/mp4"),
-    ("harbour.png", "image/png"),
-    ("notes.md", "text/markdown"),
-    ("broken.heic", "image/heic", None, "is no image"),
-)
-TWO = converse(("plan.png", "image/png"), ("plan.png", "image/png", "makeSketch_drawing"))
 SIGNS = [",", ".", "-", "#", "%", "?", ":", "/", "`", "```", "{", "}", "[", "](", '"', "'", "\n"]
 SMALL = """the my your this these all both every of from you made I uploaded above one a drive gdrive chart accent wall
 1 2 3 5 7 12 99 1st 2nd two and or to vs with below cats invoice.pdf"""

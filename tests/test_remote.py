@@ -77,7 +77,7 @@ def test_the_keys_hold_an_owners_hash_and_the_blobs_alone(remote):
 
 def test_owners_are_apart_and_what_one_deletes_the_other_keeps(remote):
     facts, bob = put(remote, b"same"), Remote(remote.bucket).of("bob")
-    with pytest.raises(FileChanged, match="gone or no longer 4 bytes"):
+    with pytest.raises(FileChanged, match="is missing or damaged in the store"):
         bob.read(facts)
     put(bob, b"same")
     assert [(one.sha256, one.size) for one in bob.listed()] == [(facts.sha256, 4)]
@@ -87,16 +87,49 @@ def test_owners_are_apart_and_what_one_deletes_the_other_keeps(remote):
     assert elsewhere(bob.at(owner_key("ann"))).bucket.find(keys(bob)[0]).size == 4
 
 
-def test_bytes_that_are_there_are_not_uploaded_again_and_short_ones_are(remote, monkeypatch):
-    uploads, upload = [], Bucket.put
-    monkeypatch.setattr(Bucket, "put", lambda self, key, path: uploads.append(key) or upload(self, key, path))
+class Counted(Bucket):
+    """A bucket in memory that counts what is uploaded to it."""
+
+    def __init__(self):
+        super().__init__(obstore.store.MemoryStore(), "memory:")
+        self.uploads = []
+
+    def put(self, key, path):
+        self.uploads.append(key)
+        super().put(key, path)
+
+
+def test_bytes_that_are_there_are_not_uploaded_again_and_short_ones_are():
+    bucket = Counted()
+    remote = Remote(bucket).of("ann")
     facts = put(remote, b"bytes")
     put(elsewhere(remote), b"bytes")
-    assert len(uploads) == 1
-    overwrite(remote, uploads[0], b"byt")
+    assert bucket.uploads == keys(remote)
+    overwrite(remote, bucket.uploads[0], b"byt")
     assert elsewhere(remote).check(facts) == "has 3 of 5 bytes"
     put(elsewhere(remote), b"bytes")
-    assert (len(uploads), elsewhere(remote).read(facts)) == (2, b"bytes")
+    assert (len(bucket.uploads), elsewhere(remote).read(facts)) == (2, b"bytes")
+
+
+class Believed(Bucket):
+    """A bucket that never tells that an object was replaced."""
+
+    def __init__(self):
+        super().__init__(obstore.store.MemoryStore(), "memory:")
+        self.first = {}
+
+    def find(self, key):
+        return self.first.setdefault(key, super().find(key))
+
+
+def test_an_object_whose_tag_tells_no_change_is_found_when_nothing_is_trusted():
+    remote = Remote(Believed()).of("ann")
+    facts = put(remote, TEXT)
+    remote.bucket.first.clear()
+    assert remote.check(facts) is None
+    overwrite(remote, keys(remote)[0], b"X" + TEXT[1:])
+    assert remote.check(facts) is None
+    assert remote.check(facts, anew=True) == "no longer matches its hash"
 
 
 BREAKS = {

@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 
 from builders import Everything
 from fixtures import pdf, png
-from showandtell.attachments.ingest import claims
 from showandtell.attachments.shelf import Shelf
 from showandtell.capabilities.resolve import families, resolve
 from showandtell.content import Draft, File, Json, Opaque, Text, ToolCall
@@ -92,7 +91,7 @@ class Talk:
 
     def add(self, role, *parts, **more):
         draft = Draft(role, parts, **more)
-        asyncio.run(self.conversation.record(draft, [PROVED[file] for file in claims(draft)]))
+        asyncio.run(self.conversation.record(draft, [PROVED[file] for file in draft.claims]))
 
     def say(self, target, *calls, text="Done."):
         """One answer of this model, signed as it signs: before its words, on its first call, or behind its words."""

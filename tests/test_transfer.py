@@ -1,6 +1,7 @@
 """Export and import: a conversation comes back as it was but for its ids, and what is no export leaves nothing behind."""
 
 import asyncio
+import base64
 import json
 import stat
 import struct
@@ -12,10 +13,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec import structs
-from sqlalchemy import text
+from sqlalchemy import event, text
 
 from fixtures import pdf, png
-from showandtell.attachments.ingest import clean
+from showandtell.attachments.ingest import MOST_NUMBER
+from showandtell.cleaning import clean
 from showandtell.collect import collect
 from showandtell.content import Approval, Draft, File, Json, Opaque, Selection, Shown, Text, ToolCall
 from showandtell.errors import BadConversation, BadInput, ShowAndTellError
@@ -113,7 +115,7 @@ def test_an_import_equals_what_was_exported_but_for_the_ids(spoken, deleted):
             for number in deleted & before.attachments.keys():
                 await store.delete_file(before, number)
             await export_conversation(before, folder / "one.zip")
-            after = await import_conversation(store, folder / "one.zip", "bob")
+            after = await import_conversation(store, folder / "one.zip", "bob", addresses=True)
             assert await told(after) == await told(before)
             for number, file in after.attachments.items():
                 assert file.facts is None or after.file(number).read() == before.file(number).read()
@@ -260,3 +262,96 @@ def test_where_an_export_can_not_be_written_nothing_is_left(tmp_path):
     (tmp_path / "there").mkdir()
     asyncio.run(run(tmp_path / "there"))
     assert sorted(one.name for one in tmp_path.iterdir()) == ["data", "there"]
+
+
+def user(*parts, **more):
+    return {"role": "user", "parts": list(parts), **more}
+
+
+def talk_of(path, *messages):
+    """A conversation file without an archive around it."""
+    path.write_text(json.dumps({"version": 1, "messages": messages}))
+    return path
+
+
+def imported(folder, *messages, **options):
+    """What a conversation file of these messages becomes, and how often it began to write for that."""
+    begun = []
+
+    async def run():
+        async with Store.at(folder / "data") as store:
+            event.listen(store.database.engine.sync_engine, "begin", begun.append)
+            found = await import_conversation(store, talk_of(folder / "x.json", *messages), **options)
+            return found, await found.everything()
+
+    return *asyncio.run(run()), len(begun)
+
+
+WORDS_ONLY = {"type": "text", "text": "hello"}
+
+
+@pytest.mark.parametrize("uri", ["https://e.com/a.png?key=secret", "s3://b/a.png", "openai:file-1"])
+def test_an_address_is_taken_over_only_where_the_import_allows_it(tmp_path, uri):
+    part = {"type": "file", "uri": uri, "media_type": "image/png"}
+    kept = imported(tmp_path, user(part))[0].attachments[1]
+    assert (kept.address, kept.label) == (None, "image 1")
+    assert "import it with addresses=True" in kept.problem
+    assert imported(tmp_path, user(part), addresses=True)[0].attachments[1].address is not None
+
+
+def test_an_import_writes_in_as_few_transactions_as_it_has_files(tmp_path):
+    root, leaves = user(WORDS_ONLY), [user(WORDS_ONLY, parent=max(0, at - 2)) for at in range(1, 1200)]
+    found, said, begun = imported(tmp_path, root, *leaves)
+    assert len(said) == 1200
+    assert (found.head, len(found.messages)) == (said[-1].id, 601)
+    assert begun == 1
+
+
+@pytest.mark.parametrize("table", ["conversations", "messages", "attachments"])
+def test_an_import_that_breaks_off_leaves_no_conversation(tmp_path, table):
+    def fail(_connection, _cursor, statement, *_):
+        if f"INTO {table}" in statement:
+            raise OSError("killed")
+
+    async def run():
+        async with Store.at(tmp_path / "data") as store:
+            event.listen(store.database.engine.sync_engine, "after_cursor_execute", fail)
+            data = {"type": "file", "data": base64.b64encode(png()).decode()}
+            with pytest.raises(OSError, match="killed"):
+                await import_conversation(store, talk_of(tmp_path / "x.json", user(WORDS_ONLY, data)))
+            asked = "SELECT (SELECT count(*) FROM conversations) + (SELECT count(*) FROM messages)"
+            return await store.list(), (await store.database.read(text(asked)))[0][0]
+
+    assert asyncio.run(run()) == ((), 0)
+
+
+def test_the_highest_number_leaves_room_for_more_files_and_for_its_own_export(tmp_path):
+    async def run():
+        async with Store.at(tmp_path / "data") as store:
+            data = {"type": "file", "data": base64.b64encode(png()).decode(), "number": MOST_NUMBER}
+            found = await import_conversation(store, talk_of(tmp_path / "x.json", user(data)))
+            draft = Draft("user", (File.from_bytes(b"one more"), File.from_bytes(b"and more")))
+            await found.record(draft, await found.prove(draft))
+            await export_conversation(found, tmp_path / "x.zip")
+            return sorted((await import_conversation(store, tmp_path / "x.zip")).attachments)
+
+    assert asyncio.run(run()) == [1, 2, MOST_NUMBER]
+
+
+@pytest.mark.parametrize("role", ["user", "assistant"])
+@pytest.mark.parametrize("form", ["see {} there", "see data:image/png;base64,{} there", "{}"])
+def test_a_file_that_is_written_out_among_words_is_stored_as_a_file(tmp_path, role, form):
+    data = base64.b64encode(png(64, 64)).decode()
+    message = {"role": role, "parts": [{"type": "text", "text": form.format(data)}]}
+    found, (said,), _ = imported(tmp_path, message)
+    assert found.attachments[1].facts.pixels == (64, 64)
+    assert said.text == form.format("").replace("data:image/png;base64,", "")
+    assert data[:60].encode() not in (tmp_path / "data" / "showandtell.db").read_bytes()
+
+
+def test_calls_that_were_left_open_are_imported_as_they_are(tmp_path):
+    call = {"role": "assistant", "parts": [{"type": "tool_call", "call_id": "c", "tool": "t", "arguments": {}}]}
+    result = {"role": "tool", "call_id": "c", "tool": "t", "parts": [WORDS_ONLY]}
+    _, said, _ = imported(tmp_path, user(WORDS_ONLY), call, user(WORDS_ONLY), call, result, {**result, "parent": 1})
+    places = {one.id: at for at, one in enumerate(said)}
+    assert [places.get(one.parent_id) for one in said] == [None, 0, 1, 2, 3, 1]

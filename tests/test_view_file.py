@@ -214,6 +214,13 @@ def test_a_drawing_is_cropped_in_its_own_pixels():
     assert not look(drawing, crop=[0, 0, 40, 20])[0][2]
 
 
+@pytest.mark.parametrize("crop", [[-5, -5, 50, 30], [0, 0, 81, 40], [0, 0, 10**30, 10**30], [20, 20, 10, 30]])
+def test_a_piece_that_is_not_inside_a_drawing_is_told_its_size_and_not_kept(crop):
+    words = refusal(File.from_bytes(svg(80, 40), name="drawing.svg"), crop=crop)
+    assert words.startswith("text 1 (drawing.svg) can't be shown closer: has not all of ")
+    assert "it is 80 x 40 pixels" in words
+
+
 def test_a_file_that_failed_is_told_with_its_problem():
     def get() -> File:
         return File.from_bytes(png()[:30], name="torn.png")

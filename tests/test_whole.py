@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from showandtell.agent.whole import whole
+from showandtell.whole import whole
 
 
 def test_work_goes_on_through_cancellations_and_they_are_told_afterwards():

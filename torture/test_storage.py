@@ -20,7 +20,7 @@ from fixtures import png
 from postgres import each_database
 from scripted import CLAUDE, check_usable, say, scripted, watch
 from showandtell import File
-from showandtell.attachments.ingest import clean
+from showandtell.cleaning import clean
 from showandtell.content import Draft, Text
 from showandtell.errors import Busy, LeaseLost
 from showandtell.history.store import Store

@@ -10,7 +10,7 @@ import sys
 from collections.abc import Callable, Coroutine, Generator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias, TypeVar
 
 import typer
 
@@ -18,16 +18,20 @@ from showandtell import terminal
 from showandtell.agent.agent import Agent, Run
 from showandtell.agent.builtin import names_in
 from showandtell.content import File
-from showandtell.events.types import ApprovalNeeded, Event, Status
+from showandtell.errors import NotFound, ShowAndTellError
+from showandtell.events.types import ApprovalNeeded, Event, Finish, Status, StepStart
 from showandtell.given import split_paths
 from showandtell.history.memory import MemoryConversation
-from showandtell.keeping import NEW, Place, find
+from showandtell.keeping import NEW, NONE, Keeping, Place, opened
+from showandtell.transcript import pointed
 
-if TYPE_CHECKING:
-    from showandtell.history.store import Store
+T = TypeVar("T")
 
 EXIT: dict[Status, int] = {"complete": 0, "error": 1, "incomplete": 3, "waiting": 3, "refused": 4}
 INTERRUPTED = 130
+#: Seconds after which it is said that somebody else is waited for.
+LONG = 2.0
+WAITING = "another program is answering in this conversation: yours goes on when that has ended"
 #: The signals that ask a program to end.
 ENDING = (signal.SIGTERM, signal.SIGHUP)
 
@@ -37,8 +41,11 @@ Read: TypeAlias = Callable[[str], str]
 GREETING = """\
 Show & Tell. You are talking to {model}.{inspector}
 Tools: {tools}. read_file serves {folder}.
+{kept}
 Try one of these, or write what you like (/attach PATH adds a file of yours, /help says more, Ctrl-D ends):
 {tries}"""
+KEPT = "Kept in {where}: what is said from your first message on (showandtell list, show, delete)."
+NOT_KEPT = "Nothing of this is kept."
 TRIES = ("/read_file path=invoice.pdf", "Show me harbour.png and tell me what the text in it says.")
 CHART = '/chart title="Apples" values=3,1,4,1,5'
 INSPECTOR = " It is not a language model: it reads what it is sent, and says what arrived."
@@ -54,57 +61,59 @@ All else goes to the model."""
 class Chat:
     """A chat that is going on: the conversation, and what goes with the next message.
 
-    `run` does what is to be awaited, all of it in one event loop; `begin` gives the conversation at the first message.
+    `run` does what is to be awaited, all of it in one event loop. The first message begins the conversation, if it is
+    `which` that names it: a new one, or one to be gone on with.
     """
 
     agent: Agent
     asking: bool
     run: Callable[[Coroutine[Any, Any, Any]], Any]
-    begin: Callable[[], Coroutine[Any, Any, MemoryConversation]]
+    keeping: Keeping
+    which: str
     conversation: MemoryConversation | None = None
     files: list[File] = field(default_factory=list[File])
     status: int = 0
 
 
-def hold(agent: Agent, folder: Path | None, place: Place | None, which: str = NEW, read: Read = input) -> int:
+def hold(agent: Agent, folder: Path | None, place: Place, which: str = NEW, read: Read = input) -> int:
     """Chat until the input ends; gives the exit status, which is the last answer's where nobody sits there.
 
-    The conversation is kept at a place, where there is one; `which` is to be gone on with.
+    `place` says where the conversation is kept, `which` is to be gone on with.
     """
     asking = sys.stdin.isatty()
     if asking:
         with contextlib.suppress(ImportError):  # `input` then edits lines and remembers them
             importlib.import_module("readline")
-    with asyncio.Runner() as runner, in_loop(runner, place.store() if place else None) as store:
-        chat = Chat(agent, asking, runner.run, lambda: begin(agent, store, which))
-        typer.echo(greet(agent, folder))
-        if which != NEW:
-            chat.conversation = runner.run(chat.begin())
+    with asyncio.Runner() as runner, in_loop(runner, opened(place)) as keeping:
+        chat = Chat(agent, asking, runner.run, keeping, which)
+        typer.echo(greet(agent, folder, keeping.told))
+        if which not in {NEW, NONE}:
+            chat.conversation = runner.run(keeping.begin(which))
             typer.echo(going_on(chat.conversation))
         return talk(chat, read)
 
 
 @contextlib.contextmanager
-def in_loop(runner: asyncio.Runner, store: Store | None) -> Generator[Store | None]:
-    """A store that is open in the event loop of a runner, which stands still while a person thinks."""
-    if store is None:
-        yield None
-        return
-    runner.run(store.__aenter__())
+def in_loop(runner: asyncio.Runner, context: contextlib.AbstractAsyncContextManager[T]) -> Generator[T]:
+    """What an asynchronous context gives, in the event loop of a runner, which stands still while a person thinks."""
+
+    async def enter() -> T:
+        return await context.__aenter__()
+
+    async def leave() -> None:
+        await context.__aexit__(None, None, None)
+
+    found = runner.run(enter())
     try:
-        yield store
+        yield found
     finally:
-        runner.run(store.__aexit__())
-
-
-async def begin(agent: Agent, store: Store | None, which: str) -> MemoryConversation:
-    """The conversation of a chat; without a store it ends with the program."""
-    return agent.conversation() if store is None else await find(store, which)
+        runner.run(leave())
 
 
 def going_on(conversation: MemoryConversation) -> str:
     """Which conversation is gone on with."""
-    counts = f"{len(conversation.messages)} messages, {len(conversation.attachments)} files"
+    messages = terminal.counted(len(conversation.messages), "message")
+    counts = f"{messages}, {terminal.counted(len(conversation.attachments), 'file')}"
     return f"Going on with {conversation.id}: {counts}. `showandtell show {conversation.id}` prints it."
 
 
@@ -118,8 +127,8 @@ def talk(chat: Chat, read: Read) -> int:
     return 0 if chat.asking else chat.status
 
 
-def greet(agent: Agent, folder: Path | None) -> str:
-    """Whom one talks to, with which tools, and what to try."""
+def greet(agent: Agent, folder: Path | None, told: str) -> str:
+    """Whom one talks to, with which tools, where it is kept (empty: nowhere), and what to try."""
     plain_names = [name for name in names_in(folder) if " " not in name] if folder else []
     tries = [
         *(TRIES if folder is None else (f"/read_file path={name}" for name in plain_names[:1])),
@@ -129,6 +138,7 @@ def greet(agent: Agent, folder: Path | None) -> str:
         model=agent.target.name,
         inspector=INSPECTOR if agent.target.provider == "inspector" else "",
         tools=", ".join(agent.tools),
+        kept=KEPT.format(where=terminal.plain(told)) if told else NOT_KEPT,
         folder="our samples" if folder is None else f'"{terminal.plain(folder.resolve())}"',
         tries="".join(f"  {line}\n" for line in tries).rstrip("\n"),
     )
@@ -202,12 +212,20 @@ def watch_answer(
 
     try:
         if chat.conversation is None:
-            chat.conversation = chat.run(chat.begin())
+            chat.conversation = begun = chat.run(chat.keeping.begin(chat.which))
+            if chat.keeping.told:
+                printer.line(f"(kept as {begun.id})")
         run = chat.agent.run(text, files=files, approvals=approvals, conversation=chat.conversation)
-        return chat.run(watch(run, show)), waiting
+        return chat.run(watch(run, pointing(run, printer, show))), waiting
     except KeyboardInterrupt:
         printer.line("[stopped]")
         return INTERRUPTED, []
+    except NotFound:
+        printer.line("NotFound: this conversation was deleted meanwhile: your next message begins a new one")
+        chat.conversation, chat.which = None, NEW
+    except ShowAndTellError as error:
+        printer.line(f"{type(error).__name__}: {error}")
+    return EXIT["error"], []
 
 
 def allows(one: ApprovalNeeded, read: Read) -> bool:
@@ -219,17 +237,57 @@ def allows(one: ApprovalNeeded, read: Read) -> bool:
         return False
 
 
+def pointing(run: Run, printer: terminal.Printer, show: Callable[[Event], None]) -> Callable[[Event], None]:
+    """The same, told besides how the message's words were read, once its files have been."""
+
+    def tell(event: Event) -> None:
+        if isinstance(event, StepStart) and event.step == 1:
+            for message in run.messages:
+                for line in pointed(message, run.conversation.attachments):
+                    printer.line(f"  {line}")
+        show(event)
+
+    return tell
+
+
 async def watch(run: Run, show: Callable[[Event], Any]) -> int:
-    """Show a run's events; gives the exit status. A signal that asks for an end cancels the run, and then ends."""
+    """Show a run's events; gives the exit status. A signal that asks for an end cancels the run, and then ends.
+
+    Raises what kept the run from its turn (`Busy`, `NotFound`); then no end of it is shown.
+    """
+    end: Event | None = None
     with ending_signals() as ended:
         try:
+            await wait_for_turn(run.conversation)
             async for event in run:
-                show(event)
+                if isinstance(event, Finish):
+                    end = event  # shown when nothing is raised behind it
+                else:
+                    show(event)
         except asyncio.CancelledError:
             if ended:
                 sys.exit(128 + ended[0])
             raise
+    if end is not None:
+        show(end)
     return EXIT[run.status]
+
+
+async def wait_for_turn(conversation: MemoryConversation) -> None:
+    """Wait until nobody else answers in a conversation, and say so where that takes long."""
+
+    async def take() -> None:
+        async with conversation.turn:
+            pass
+
+    turn = asyncio.create_task(take())
+    try:
+        done, _ = await asyncio.wait({turn}, timeout=LONG)
+        if not done:
+            typer.echo(f"showandtell: {WAITING}", err=True)
+        await turn
+    finally:
+        turn.cancel()
 
 
 @contextlib.contextmanager

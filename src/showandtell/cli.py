@@ -16,6 +16,7 @@ from typing import Annotated
 
 import msgspec
 import typer
+from typer.exceptions import TyperException
 
 from showandtell import chat as chatting
 from showandtell import given, keeping, records, terminal
@@ -25,7 +26,7 @@ from showandtell.attachments.shelf import MAX_FILE_BYTES
 from showandtell.capabilities import matrix as table
 from showandtell.chat import ENDING, EXIT, INTERRUPTED
 from showandtell.content import File
-from showandtell.conversations import COMMANDS, Blobs, Data, Most, Url
+from showandtell.conversations import COMMANDS, Blobs, Data, Most, Quota, Strip, Url
 from showandtell.errors import ShowAndTellError, UnknownModel, UnsupportedFile
 from showandtell.events.types import ErrorEvent, Event, Finish
 from showandtell.eyetest import command as eyetest
@@ -55,7 +56,9 @@ Tools = Annotated[str | None, typer.Option("--tools", help="MODULE:NAME, a list 
 Folder = Annotated[Path | None, typer.Option("--folder", help="the folder that read_file serves; default: our samples")]
 Strict = Annotated[bool, typer.Option("--strict", help="refuse when any file can't be shown")]
 AsJson = Annotated[bool, typer.Option("--json", help="one JSON value a line")]
-Which = Annotated[str, typer.Option("--conversation", "-c", help="new, last, or the id of one that is kept")]
+Which = Annotated[
+    str, typer.Option("--conversation", "-c", help="new, last, the id of one that is kept, or none: nothing is kept")
+]
 Verbose = Annotated[bool, typer.Option("--verbose", "-v", help="print the traceback of a tool that fails")]
 
 
@@ -93,13 +96,15 @@ def chat(
     data: Data = None,
     database: Url = None,
     blobs: Blobs = None,
+    quota: Quota = None,
+    strip_location: Strip = False,
     verbose: Verbose = False,
 ) -> None:
     """Chat in the terminal. Where stdin is no terminal it takes one message a line, and ends with the input."""
     terminal.tell_log(verbose=verbose)
     agent = make_agent(model, tools, folder, max_file_bytes, strict=strict)
     _ = agent.exchange  # raises before anybody has written a word for nothing
-    place = keeping.place(data, database, blobs, max_file_bytes, conversation)
+    place = keeping.settle_place(Place(data, database, blobs, max_file_bytes, quota, strip_location), conversation)
     raise typer.Exit(chatting.hold(agent, folder, place, conversation))
 
 
@@ -116,6 +121,8 @@ def ask(
     data: Data = None,
     database: Url = None,
     blobs: Blobs = None,
+    quota: Quota = None,
+    strip_location: Strip = False,
     json: AsJson = False,
     verbose: Verbose = False,
 ) -> None:
@@ -126,7 +133,7 @@ def ask(
         raise WrongUsage("there is nothing to ask: say something, or give a file with --attach")
     try:
         agent = make_agent(model, tools, folder, max_file_bytes, strict=strict)
-        place = keeping.place(data, database, blobs, max_file_bytes, conversation)
+        place = keeping.settle_place(Place(data, database, blobs, max_file_bytes, quota, strip_location), conversation)
         raise typer.Exit(watch(agent, text, files, place, conversation, json=json))
     except ShowAndTellError as error:
         if json:
@@ -135,7 +142,7 @@ def ask(
         raise
 
 
-def watch(agent: Agent, text: str, files: list[File], place: Place | None, which: str, *, json: bool) -> int:
+def watch(agent: Agent, text: str, files: list[File], place: Place, which: str, *, json: bool) -> int:
     """Show one run; gives the exit status. Whatever interrupts it, the last line of JSON is a `finish`."""
     finished = False
     runs: list[Run] = []
@@ -146,16 +153,29 @@ def watch(agent: Agent, text: str, files: list[File], place: Place | None, which
         print_json(event)
 
     async def go() -> int:
-        async with keeping.opened(agent, place, which) as conversation:
-            runs.append(agent.run(text if text.strip() else None, files=files, conversation=conversation))
-            return await chatting.watch(runs[0], show if json else terminal.Printer().event)
+        async with keeping.opened(place) as kept:
+            conversation = await kept.begin(which)
+            runs.append(run := agent.run(text if text.strip() else None, files=files, conversation=conversation))
+            printer = terminal.Printer()
+            try:
+                return await chatting.watch(run, show if json else chatting.pointing(run, printer, printer.event))
+            finally:
+                tell_kept(await kept.settle(run, which))
 
     try:
         return asyncio.run(go())
-    except (KeyboardInterrupt, SystemExit):
+    except (KeyboardInterrupt, SystemExit) as ended:
         if json and not finished:
             print_json(Finish("incomplete", "cancelled", *(run.usage for run in runs)))
+        if not json and isinstance(ended, KeyboardInterrupt):
+            typer.echo("showandtell: stopped", err=True)
         raise
+
+
+def tell_kept(which: str | None) -> None:
+    """Say to a person, not to a program, by which id a conversation is kept."""
+    if which is not None and sys.stderr.isatty():
+        typer.echo(f"(kept as {which})", err=True)
 
 
 @app.command()
@@ -266,9 +286,15 @@ def main() -> None:
     terminal.forgive_encodings()
     heed_signals()
     try:
-        app()
+        sys.exit(app(standalone_mode=False))
     except KeyboardInterrupt:
         sys.exit(INTERRUPTED)
+    except typer.Abort:
+        fail("nothing was done", 1)
+    except TyperException as error:
+        if not (told := error.format_message()):  # without a command, the help was printed
+            sys.exit(error.exit_code)
+        fail(f"{told} (--help says more)", error.exit_code)
     except UnsupportedFile as error:
         fail(error, EXIT["refused"])
     except (UnknownModel, WrongUsage) as error:
@@ -277,7 +303,7 @@ def main() -> None:
         fail(error, 1)
 
 
-def fail(error: Exception, status: int) -> None:
+def fail(error: object, status: int) -> None:
     """Say an error and leave."""
     sys.stderr.write(f"showandtell: {' '.join(terminal.plain(error).split())}\n")
     sys.exit(status)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterator
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar, cast
@@ -24,13 +24,14 @@ from showandtell.errors import BadConversation
 from showandtell.files import find
 from showandtell.given import WrongUsage
 from showandtell.history.memory import MemoryConversation
+from showandtell.keeping import Place
 from showandtell.records import load
-from showandtell.terminal import plain, short
+from showandtell.terminal import counted, plain, short
 from showandtell.transcript import file_line, transcript
 
 if TYPE_CHECKING:
-    from showandtell.history.garbage import Collected
     from showandtell.history.store import Store, Summary
+    from showandtell.history.stored import StoredConversation
 
 T = TypeVar("T")
 
@@ -47,6 +48,12 @@ Most = Annotated[
     int,
     typer.Option("--max-file-bytes", envvar="SHOWANDTELL_MAX_FILE_BYTES", min=1, help="the most one file may have"),
 ]
+Quota = Annotated[
+    int | None, typer.Option("--quota", envvar="SHOWANDTELL_QUOTA", min=1, help="the most bytes of all files kept")
+]
+Strip = Annotated[bool, typer.Option("--strip-location", help="take the place where photos were made out of them")]
+#: What is said of a file whose bytes were not deleted with it.
+STAYS = "; its bytes stay: another file has the same, or was just added (fsck --collect deletes what nothing needs)"
 #: The most letters of a title in a list.
 TITLE = 60
 
@@ -66,16 +73,8 @@ READERS: dict[Form, Callable[[Any], History]] = {
 }
 
 
-def within(
-    data: Path | None,
-    database: str | None,
-    blobs: str | None,
-    work: Callable[[Store], Awaitable[T]],
-    most: int = MAX_FILE_BYTES,
-) -> T:
+def within(place: Place, work: Callable[[Store], Awaitable[T]]) -> T:
     """Do something with the store that the options name."""
-    place = keeping.place(data, database, blobs, most, which=keeping.LAST)
-    assert place is not None  # noqa: S101 - else it has raised
 
     async def go() -> T:
         async with place.store() as store:
@@ -92,7 +91,7 @@ def list_all(
     json: AsJson = False,
 ) -> None:
     """List the conversations that are kept, the one that changed last first."""
-    found = within(data, database, blobs, lambda store: store.list(keeping.OWNER, limit=most))
+    found = within(Place(data, database, blobs), lambda store: store.list(keeping.OWNER, limit=most))
     if json:
         typer.echo(msgspec.json.encode(found).decode())
         return
@@ -107,11 +106,6 @@ def summary_line(one: Summary) -> str:
     when = time.strftime("%Y-%m-%d %H:%M", time.localtime(one.changed))
     counts = f"{counted(one.messages, 'message'):>14}  {counted(one.files, 'file'):>9}"
     return f"{one.id}  {when}{counts}  {one_line(one.title, TITLE)}"
-
-
-def counted(number: int, what: str) -> str:
-    """So many of something."""
-    return f"{number} {what}{'' if number == 1 else 's'}"
 
 
 def counts_of(conversation: MemoryConversation) -> str:
@@ -132,7 +126,7 @@ def show(
         found = await keeping.find(store, conversation)
         return found, len(await found.everything()) - len(found.messages)
 
-    found, elsewhere = within(data, database, blobs, work)
+    found, elsewhere = within(Place(data, database, blobs), work)
     if json:
         value = {
             "id": found.id,
@@ -162,10 +156,20 @@ def export(
 
         found = await keeping.find(store, conversation)
         await export_conversation(found, path)
+        await found.check([one.facts for one in found.attachments.values() if one.facts is not None])
         return found
 
-    found = within(data, database, blobs, work)
+    found = within(Place(data, database, blobs), work)
     typer.echo(f"{found.id}: {counts_of(found)} in {plain(path)}, {size_of(path.stat().st_size)}")
+    for line in without_bytes(found):
+        typer.echo(f"without its bytes: {line}", err=True)
+
+
+def without_bytes(conversation: MemoryConversation) -> Iterator[str]:
+    """The files of a conversation that have no bytes here, a line for each."""
+    for _, file in sorted(conversation.attachments.items()):
+        if file.facts is None or file.problem is not None:
+            yield file_line(file)
 
 
 def import_file(  # noqa: PLR0917 - each is an option
@@ -175,12 +179,14 @@ def import_file(  # noqa: PLR0917 - each is an option
     data: Data = None,
     database: Url = None,
     blobs: Blobs = None,
+    quota: Quota = None,
+    strip_location: Strip = False,
 ) -> None:
     """Keep a conversation from a file: one of ours, or with --from the messages of another API."""
     given.existing(path)
 
     def read(file: Path) -> History:
-        history = load(file) if form is None else read_foreign(file, form)
+        history = load_own(file) if form is None else read_foreign(file, form)
         if history.instructions:
             typer.echo("its instructions are not kept: they are the program's, not the conversation's", err=True)
         return history
@@ -190,11 +196,21 @@ def import_file(  # noqa: PLR0917 - each is an option
 
         return await import_conversation(store, path, keeping.OWNER, read)
 
-    found = within(data, database, blobs, work, max_file_bytes)
+    found = within(Place(data, database, blobs, max_file_bytes, quota, strip_location), work)
     typer.echo(f"{found.id}: {counts_of(found)}")
     for _, file in sorted(found.attachments.items()):
         if file.problem is not None:
             typer.echo(file_line(file), err=True)
+
+
+def load_own(path: Path) -> History:
+    """A conversation file of ours; of a list of messages, as another API has them, it is said how it is imported."""
+    with path.open("rb") as stream:
+        is_list = stream.read(256).lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"[")
+    if is_list:
+        names = ", ".join(Form)
+        raise BadConversation(f"{path.name} is a list of messages: say whose with --from, one of {names}")
+    return load(path)
 
 
 def read_foreign(path: Path, form: Form) -> History:
@@ -218,27 +234,38 @@ def delete(  # noqa: PLR0917 - each is an option
     blobs: Blobs = None,
 ) -> None:
     """Delete a conversation and its files, or one file of it, for good, also where it was uploaded to."""
-    found = within(data, database, blobs, lambda store: keeping.find(store, conversation))
-    if file is None:
-        what = f"{found.id} ({counts_of(found)})"
-    else:
-        one = find(found.attachments, file)
-        what = f"{one.label} ({plain(one.name)}) of {found.id}"
-    if not yes:
-        typer.confirm(f"delete {what}, for good?", abort=True)
-    kept, gone = within(data, database, blobs, lambda store: drop(store, found.id, file))
-    typer.echo(f"deleted {what}: {size_of(gone.bytes)} freed")
-    for reason in kept:
-        typer.echo(f"not deleted: {short(reason)}", err=True)
+
+    async def work(store: Store) -> None:
+        found = await keeping.find(store, conversation)
+        what = f"{found.id} ({counts_of(found)})" if file is None else f"{name_of(found, file)} of {found.id}"
+        if not yes:
+            typer.confirm(f"delete {what}, for good?", abort=True)
+        kept, stays = await drop(store, found, file)
+        typer.echo(f"deleted {what}{STAYS if stays else ''}")
+        for reason in kept:
+            typer.echo(f"not deleted: {short(reason)}", err=True)
+
+    within(Place(data, database, blobs), work)
 
 
-async def drop(store: Store, which: str, number: int | None) -> tuple[tuple[str, ...], Collected]:
-    """Delete a conversation or one of its files, its uploads first; says which of these stay, and why."""
-    conversation = await keeping.find(store, which)
+def name_of(conversation: MemoryConversation, number: int) -> str:
+    """A file by its label and name. Raises `BadInput` where there is none of this number."""
+    one = find(conversation.attachments, number)
+    return f"{one.label} ({plain(one.name)})"
+
+
+async def drop(store: Store, conversation: StoredConversation, number: int | None) -> tuple[tuple[str, ...], bool]:
+    """Delete a conversation or one of its files, its uploads first.
+
+    Says which of these stay at their provider and why, and whether the bytes of that one file stay here.
+    """
     kept = await keeping.delete_uploads(conversation, None if number is None else [number])
     if number is None:
-        return kept, await store.delete(conversation.id, keeping.OWNER)
-    return kept, await store.delete_file(conversation, number)
+        await store.delete(conversation.id, keeping.OWNER)
+        return kept, False
+    facts = find(conversation.attachments, number).facts
+    await store.delete_file(conversation, number)
+    return kept, facts is not None and await asyncio.to_thread(conversation.blobs.check, facts) is None
 
 
 def fsck(
@@ -253,7 +280,7 @@ def fsck(
     async def work(store: Store) -> tuple[Any, Any]:
         return await store.fsck(), (await store.collect() if collect else None)
 
-    findings, collected = within(data, database, blobs, work)
+    findings, collected = within(Place(data, database, blobs), work)
     if json:
         typer.echo(msgspec.json.encode(findings).decode())
     else:

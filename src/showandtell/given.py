@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import os
 import shlex
 import sys
 import traceback
@@ -81,11 +82,18 @@ def shortened(file: str) -> str:
 
 
 def existing(path: Path, what: str = "") -> Path:
-    """A file that must be there."""
-    if path.is_dir():
-        raise WrongUsage(f"{what}{path} is a folder: name a file in it")
-    if not path.exists():
-        raise WrongUsage(f"{what}there is no file {path}")
+    """A file that must be there, and be one that can be read."""
+    try:
+        if path.is_dir():
+            raise WrongUsage(f"{what}{path} is a folder: name a file in it")
+        path.stat()
+    except FileNotFoundError:
+        raise WrongUsage(f"{what}there is no file {path}") from None
+    except (OSError, ValueError) as error:
+        told = getattr(error, "strerror", None) or error
+        raise WrongUsage(f"{what}{path} can't be read: {told}") from None
+    if not os.access(path, os.R_OK):
+        raise WrongUsage(f"{what}{path} can't be read: it is not allowed to you")
     return path
 
 

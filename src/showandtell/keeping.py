@@ -1,19 +1,20 @@
-"""Where the command line keeps its conversations, and how one is opened there."""
+"""Where the command line keeps its conversations, and how one is begun or found there."""
 
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Collection
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import typer
 from msgspec import Struct
+from msgspec.structs import replace
 
-from showandtell.agent.agent import Agent
-from showandtell.attachments.shelf import MAX_FILE_BYTES
-from showandtell.errors import NotFound
+from showandtell.agent.agent import Agent, Run
+from showandtell.attachments.shelf import MAX_FILE_BYTES, Shelf
+from showandtell.errors import NotFound, ProviderError, StorageFailed
 from showandtell.files import Variant
 from showandtell.given import WrongUsage
 from showandtell.history.memory import MemoryConversation
@@ -26,40 +27,101 @@ if TYPE_CHECKING:
 
 #: Whose the conversations of the command line are.
 OWNER = "local"
-NEW, LAST = "new", "last"
+NEW, LAST, NONE = "new", "last", "none"
 LIBRARIES = ("sqlalchemy", "greenlet", "aiosqlite", "alembic")
 INSTALL = "pip install 'showandtell[history]'"
+LACKING = f"conversations can't be kept here: {INSTALL}"
 
 
 class Place(Struct, frozen=True):
-    """Where conversations lie: a folder for all of it, or a database and a store of blobs by URL in its stead."""
+    """Where conversations lie: a folder for all of it, or a database and a store of blobs by URL in its stead.
+
+    `quota` is how many bytes all files that are kept may have; with `strip_location` photos lose where they were made.
+    Without `keeps` it holds conversations only until the program ends.
+    """
 
     data: Path | None = None
     database: str | None = None
     blobs: str | None = None
     max_file_bytes: int = MAX_FILE_BYTES
+    quota: int | None = None
+    strip_location: bool = False
+    keeps: bool = True
 
     def store(self) -> Store:
-        """The store there, to be opened."""
+        """The store there, to be opened. Raises `WrongUsage` where its libraries are missing."""
+        check_libraries()
         from showandtell.history.pinning import Quotas  # noqa: PLC0415 - its libraries are an extra, and large
         from showandtell.history.store import Store  # noqa: PLC0415 - the same
 
-        quotas = Quotas(file=self.max_file_bytes)
-        if self.database and self.blobs and self.data is None:
-            return Store(self.database, self.blobs, quotas=quotas)  # no folder is needed, so none is made
-        return Store.at(self.data or data_folder(), self.database, self.blobs, quotas=quotas)
+        quotas = Quotas(file=self.max_file_bytes, owner=self.quota)
+        if self.database and self.blobs and self.data is None:  # no folder is needed, so none is made
+            return Store(self.database, self.blobs, quotas=quotas, strip_location=self.strip_location)
+        folder, strip = self.data or data_folder(), self.strip_location
+        return Store.at(folder, self.database, self.blobs, quotas=quotas, strip_location=strip)
+
+    def tell(self, store: Store) -> str:
+        """The place as people are told of it: the folder, or what was named in its stead, without a password."""
+        return store.database.name if self.database else str(self.data or data_folder())
 
 
-def place(
-    data: Path | None, database: str | None, blobs: str | None, max_file_bytes: int = MAX_FILE_BYTES, which: str = NEW
-) -> Place | None:
-    """The place that options name; None where nothing can be kept, which is said. `WrongUsage` where it was asked."""
-    if all(find_spec(name) is not None for name in LIBRARIES):
-        return Place(data, database, blobs, max_file_bytes)
-    if which != NEW or data or database or blobs:
-        raise WrongUsage(f"conversations can't be kept here: {INSTALL}")
-    typer.echo(f"showandtell: this conversation ends with the program; to keep conversations: {INSTALL}", err=True)
-    return None
+def check_libraries() -> None:
+    """Raise `WrongUsage` where nothing can be kept."""
+    if not all(find_spec(name) is not None for name in LIBRARIES):
+        raise WrongUsage(LACKING)
+
+
+def settle_place(place: Place, which: str) -> Place:
+    """The place, which keeps nothing where nothing is to be kept, or can be and nobody has asked: that is said."""
+    if which == NONE:
+        return replace(place, keeps=False)
+    try:
+        check_libraries()
+    except WrongUsage:
+        if which != NEW or place.data or place.database or place.blobs:
+            raise
+        typer.echo(f"showandtell: this conversation ends with the program; to keep conversations: {INSTALL}", err=True)
+        return replace(place, keeps=False)
+    return place
+
+
+class Keeping:
+    """The conversations of one program: in a store, or in memory where nothing is kept. `told` says where they are."""
+
+    def __init__(self, place: Place, store: Store | None = None) -> None:
+        self._place, self._store = place, store
+        self.told = "" if store is None else place.tell(store)
+
+    async def begin(self, which: str) -> MemoryConversation:
+        """The conversation that a word names."""
+        if self._store is not None:
+            return await find(self._store, which)
+        own = self._place
+        return MemoryConversation(Shelf(max_file_bytes=own.max_file_bytes, strip_location=own.strip_location))
+
+    async def settle(self, run: Run, which: str) -> str | None:
+        """The id by which the conversation of a run that has ended is kept; None where it isn't.
+
+        A new one in which nothing could be sent is forgotten: a file was refused, a key is missing.
+        """
+        if self._store is None:
+            return None
+        answered = any(one.role == "assistant" for one in run.messages)
+        if which != NEW or answered or run.error is None or isinstance(run.error, ProviderError):
+            return run.conversation.id
+        with suppress(StorageFailed):  # the run's own error is the one to tell
+            await self._store.delete(run.conversation.id, OWNER)
+        return None
+
+
+@asynccontextmanager
+async def opened(place: Place) -> AsyncGenerator[Keeping]:
+    """What keeps conversations, for as long as it is needed."""
+    if not place.keeps:
+        yield Keeping(place)
+        return
+    async with place.store() as store:
+        yield Keeping(place, store)
 
 
 async def find(store: Store, which: str) -> StoredConversation:
@@ -82,13 +144,3 @@ async def delete_uploads(conversation: MemoryConversation, numbers: Collection[i
     if not any(isinstance(one, Variant) and one.file_id for one in conversation.known().values()):
         return ()
     return await Agent("inspector", patience=Patience(tries=0)).delete_uploads(conversation, numbers)
-
-
-@asynccontextmanager
-async def opened(agent: Agent, place: Place | None, which: str) -> AsyncGenerator[MemoryConversation]:
-    """A conversation for as long as it is needed; without a place it ends with the program."""
-    if place is None:
-        yield agent.conversation()
-        return
-    async with place.store() as store:
-        yield await find(store, which)

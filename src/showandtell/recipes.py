@@ -6,21 +6,24 @@ The plan writes them, `Known` holds what they gave, and the child process obeys 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, cast
 from urllib.parse import parse_qsl, urlencode
 
 from msgspec import Struct, structs
 
 from showandtell.errors import BadInput
 
+#: The most characters that any conversion gives as words.
+MOST_CHARACTERS = 200_000
+
 
 class Recipe(Struct, frozen=True):
     """One conversion.
 
-    name: image, pages, frames, audio, text, transcript. types: media types that are taken, best first. bytes, side,
-    pixels: what each file made may have at most; side is the longer one. crop: left, top, right, bottom in pixels of
-    the upright original. first, most: from which page on, and how many pages or frames. only: these pages alone.
-    sound: the type of a film's sound track, if it is wanted.
+    name: image, pages, frames, audio, text, transcript, thumbnail. types: media types that are taken, best first.
+    bytes, side, pixels: what each file made may have at most; side is the longer one. crop: left, top, right, bottom in
+    pixels of the upright original. first, most: from which page on, and how many pages or frames. only: these pages
+    alone. sound: the type of a film's sound track, if it is wanted.
     """
 
     name: str
@@ -65,7 +68,7 @@ def spell(recipe: Recipe) -> str:
     for key, (field, _) in READ.items():
         value = getattr(recipe, field)
         if value is not None and value != ():
-            written[key] = ",".join(map(str, value)) if isinstance(value, tuple) else str(value)  # pyright: ignore[reportUnknownArgumentType, reportUnknownVariableType]
+            written[key] = ",".join(map(str, cast("tuple[object, ...]", value))) if type(value) is tuple else str(value)
     return recipe.name + ("?" + urlencode(written, safe="/,") if written else "")
 
 

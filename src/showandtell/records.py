@@ -7,7 +7,7 @@ is shown again by its `number` alone. Documented in docs/conversation.md.
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated, Any, NoReturn, cast
@@ -39,11 +39,11 @@ from showandtell.errors import BadConversation, BadFile, BadInput
 
 VERSION = 1
 MOST_NUMBER = 1_000_000_000
-#: As deep as a tool's result may be; no honest value comes near it.
-DEEPEST = 100
+#: The most messages that a conversation file may have: no talk comes near it.
+MOST_MESSAGES = 100_000
+#: As deep as a tool's result may be, and the most letters of a problem; no honest one comes near it.
+DEEPEST, MOST_PROBLEM = 100, 2000
 SOURCES = ("path", "data", "uri", "problem")
-#: The most letters that a problem may have.
-MOST_PROBLEM = 2000
 
 
 class FileRecord(msgspec.Struct, tag="file", forbid_unknown_fields=True, omit_defaults=True):
@@ -110,7 +110,7 @@ class ConversationRecord(msgspec.Struct, forbid_unknown_fields=True, omit_defaul
     """The whole file. `head` is the index of the message that the talk goes on behind, where that is not the last."""
 
     version: int
-    messages: list[MessageRecord]
+    messages: Annotated[list[MessageRecord], msgspec.Meta(max_length=MOST_MESSAGES)]
     instructions: str = ""
     head: Annotated[int, msgspec.Meta(ge=-1)] | None = None
 
@@ -195,13 +195,9 @@ def _value(raw: msgspec.Raw) -> Any:
 
 
 def _held(node: Any) -> Iterable[Any]:
-    match node:
-        case dict():
-            return cast("dict[str, Any]", node).values()
-        case list():
-            return cast("list[Any]", node)
-        case _:
-            return ()
+    if isinstance(node, dict):
+        return cast("dict[str, Any]", node).values()
+    return cast("list[Any]", node) if isinstance(node, list) else ()
 
 
 def _is_null(value: Any, pointer: str) -> bool:
@@ -294,9 +290,9 @@ def dump(messages: Sequence[Message], file: Callable[[int], FileRecord], head: s
     for index, one in enumerate(messages):
         parent = places[one.parent_id] if one.parent_id is not None else -1
         parts = [writing.part(part) for part in one.parts]
-        above = None if parent == index - 1 else parent
-        records.append(MessageRecord(one.role, parts, one.call_id, one.tool, one.is_error, one.stop, above))
-    last = places[head] if head is not None else -1
+        parent = None if parent == index - 1 else parent
+        records.append(MessageRecord(one.role, parts, one.call_id, one.tool, one.is_error, one.stop, parent))
+    last = -1 if head is None else places[head]
     record = ConversationRecord(VERSION, records, head=None if last == len(records) - 1 else last)
     return msgspec.json.format(msgspec.json.encode(record), indent=2)
 
@@ -342,49 +338,63 @@ def _raw(arguments: str) -> msgspec.Raw:
 def check(messages: Sequence[Draft], *, strict: bool = True) -> None:
     """Raise `BadConversation` where calls and results don't answer each other one to one, or stand in a wrong role.
 
-    Each branch is looked at alone. What is not `strict` may be as a run left it: the last calls of a branch without
-    results, and ids used again once they are answered.
+    Each branch is looked at alone. What is not `strict` may be as a run left it: calls without results, and ids used
+    again once they are answered. Every message is looked at once, however many branches lead through it.
     """
     parents = messages.parents if isinstance(messages, History) else None
-    if parents is None:
-        _check_branch(list(enumerate(messages)), strict=strict)
-        return
-    for last in sorted(set(range(len(messages))).difference(one for one in parents if one is not None)):
-        path: list[int] = []
-        here: int | None = last
-        while here is not None:
-            path.append(here)
-            here = parents[here]
-        _check_branch([(index, messages[index]) for index in reversed(path)], strict=strict)
-
-
-def _check_branch(messages: Iterable[tuple[int, Draft]], *, strict: bool) -> None:
-    open_calls: dict[str, int] = {}
-    seen: set[str] = set()
-    for index, draft in messages:
-        if is_approval(draft.parts):
+    behind: list[list[int]] = [[] for _ in range(len(messages) + 1)]  # the last one holds those that begin
+    for index, parent in enumerate(range(-1, len(messages) - 1) if parents is None else parents):
+        behind[-1 if parent is None else parent].append(index)
+    calls = _Calls(strict=strict)
+    left: list[int | None] = [*reversed(behind[-1])]
+    while left:
+        index = left.pop()
+        if index is None:
+            calls.step_back()
             continue
+        calls.step(index, messages[index])
+        if strict and not behind[index]:
+            calls.close()
+        left += [None, *reversed(behind[index])]
+
+
+class _Calls:
+    """The calls of one branch that are open, while it is gone along; each step can be taken back."""
+
+    def __init__(self, *, strict: bool) -> None:
+        self._strict = strict
+        self._open: dict[str, int] = {}
+        self._used: set[str] = set()
+        self._before: list[tuple[dict[str, int], tuple[str, int] | None]] = []
+
+    def step(self, index: int, draft: Draft) -> None:
+        before, answered = self._open, None
         if draft.role == "tool":
-            _answer(draft, index, open_calls)
-            continue
-        _all_closed(open_calls)
-        for call in (part for part in draft.parts if isinstance(part, ToolCall)):
-            if draft.role != "assistant":
-                raise BadConversation(f"messages[{index}]: a tool call stands in role {draft.role}, not assistant")
-            if call.call_id in (seen if strict else open_calls):
-                raise BadConversation(f"messages[{index}]: call_id {call.call_id!r} is used twice")
-            seen.add(call.call_id)
-            open_calls[call.call_id] = index
-    if strict:
-        _all_closed(open_calls)
+            if draft.call_id is None or draft.call_id not in self._open:
+                told = f"result {draft.call_id!r} answers no call of the message before it"
+                raise BadConversation(f"messages[{index}]: {told}")
+            answered = draft.call_id, self._open.pop(draft.call_id)
+        elif not is_approval(draft.parts):
+            if self._strict:
+                self.close()
+            self._open = {}
+            for call_id in (part.call_id for part in draft.parts if isinstance(part, ToolCall)):
+                if draft.role != "assistant":
+                    raise BadConversation(f"messages[{index}]: a tool call stands in role {draft.role}, not assistant")
+                if call_id in (self._used if self._strict else self._open):
+                    raise BadConversation(f"messages[{index}]: call_id {call_id!r} is used twice")
+                self._used.add(call_id)
+                self._open[call_id] = index
+        self._before.append((before, answered))
 
+    def step_back(self) -> None:
+        here = self._open
+        self._open, answered = self._before.pop()
+        if here is not self._open:
+            self._used -= here.keys()
+        if answered is not None:
+            self._open[answered[0]] = answered[1]
 
-def _answer(draft: Draft, index: int, open_calls: dict[str, int]) -> None:
-    if draft.call_id not in open_calls:
-        raise BadConversation(f"messages[{index}]: result {draft.call_id!r} answers no call of the message before it")
-    del open_calls[draft.call_id]
-
-
-def _all_closed(open_calls: Mapping[str, int]) -> None:
-    for call_id, index in open_calls.items():
-        raise BadConversation(f"messages[{index}]: call {call_id!r} has no result: add a message of role tool for it")
+    def close(self) -> None:
+        for call_id, at in self._open.items():
+            raise BadConversation(f"messages[{at}]: call {call_id!r} has no result: add a message of role tool for it")

@@ -30,6 +30,14 @@ from showandtell.events.types import (
 from showandtell.files import spoken
 
 PLACES = {"tool_result": "in the tool result", "user": "in a user message"}
+#: Types that people know by another name.
+TYPES = {
+    "application/vnd.openxmlformats-officedocument.wordprocessingml.document": "docx",
+    "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet": "xlsx",
+    "application/vnd.openxmlformats-officedocument.presentationml.presentation": "pptx",
+}
+#: How a reason begins that also says what became of the file.
+BECAME = ("converted: ", "given as words: ")
 LONGEST = 400
 
 
@@ -119,7 +127,7 @@ class Printer:
 
 def file_line(event: FileEvent) -> str:
     """A file that joined the conversation."""
-    what = event.problem or f"{event.media_type}, {size_of(event.size)}"
+    what = event.problem or f"{by_ending(event.media_type)}, {size_of(event.size)}"
     return f"{spoken(event.kind, event.number)}: {short(event.name)} ({short(what)})"
 
 
@@ -129,10 +137,75 @@ def receipt_line(record: Mapping[str, Any]) -> str:
 
 
 def delivery_line(record: Mapping[str, Any]) -> str:
-    """How a file was delivered, where, and why."""
-    converted = ", converted" if record["converted"] else ""
-    place = f" {PLACES[record['place']]}" if record["place"] else ""
-    return f"{record['delivery']}{converted}{place}: {short(record['reason'])}"
+    """How a file was delivered, as what, where, and why."""
+    reason = str(record["reason"])
+    for start in BECAME if record["converted"] else ():
+        reason = reason.removeprefix(start)
+    place = PLACES.get(record["place"])
+    words = [delivered(record), *([place] if place else [])]
+    return f"{' '.join(words)}: {short(by_ending(reason))}"
+
+
+def delivered(record: Mapping[str, Any]) -> str:
+    """The delivery in a word; of a file that was converted, what it became."""
+    if not record["converted"]:
+        return str(record["delivery"])
+    how = "relocated " if record["delivery"] == "relocated" else ""
+    return how + became(record)
+
+
+def became(record: Mapping[str, Any]) -> str:
+    """What a converted file is given as: text, pages, frames, a sound, a picture; of how much of it."""
+    kind, pages = record["kind"], pages_of(record)
+    found: list[str]
+    if record["cell"] is None:
+        spoken_words = kind in {"audio", "video"}
+        found = ["a machine transcript" if spoken_words else "text", *([pages] if " of " in pages else [])]
+    elif record.get("times"):
+        found = [f"{counted(len(record['times']), 'frame')}{of_seconds(record)}"]
+    elif kind == "audio":
+        found = [f"another kind of sound{of_seconds(record) if record.get('cut') else ''}"]
+    else:
+        found = [pages or "a picture"]
+        if record.get("crop"):
+            found.append(f"its part {', '.join(map(str, record['crop']))}")
+        if kind == "image" and (scale := record.get("scale", 1.0)) != 1.0:
+            found.append(f"{'scaled' if scale < 1 else 'enlarged'} to {scale:.0%}")
+    return f"as {', '.join([*found, *(['cut'] if record.get('cut') else [])])}"
+
+
+def pages_of(record: Mapping[str, Any]) -> str:
+    """Which pages are shown, and of how many; empty where there are none."""
+    pages, total = record.get("pages"), record.get("total")
+    if not pages:
+        return ""
+    if total is None or len(pages) == total:
+        return counted(len(pages), "page")
+    first, last = pages[0], pages[-1]
+    if len(pages) == 1:
+        which = f"page {first}"
+    elif last - first == len(pages) - 1:
+        which = f"pages {first} to {last}"
+    else:
+        which = f"pages {', '.join(map(str, pages))}"
+    return f"{which} of {total:g}"
+
+
+def of_seconds(record: Mapping[str, Any]) -> str:
+    """How long the original is, where that is known."""
+    return f" of {record['total']:.3g} s" if record.get("total") else ""
+
+
+def counted(number: int, what: str) -> str:
+    """So many of something."""
+    return f"{number} {what}{'' if number == 1 else 's'}"
+
+
+def by_ending(text: str) -> str:
+    """Words in which types with long names are called by the ending of their files."""
+    for name, ending in TYPES.items():
+        text = text.replace(name, ending)
+    return text
 
 
 def listing(text: str) -> list[str]:
@@ -158,7 +231,7 @@ class Listed(msgspec.Struct):
 
     def line(self) -> str:
         """The file in one line."""
-        what = self.problem or self.media_type + (f", {size_of(self.size)}" if self.size is not None else "")
+        what = self.problem or by_ending(self.media_type) + (f", {size_of(self.size)}" if self.size is not None else "")
         return f"{spoken(self.kind, self.number)}: {short(self.name)} ({short(what)}), {from_whom(self.origin)}"
 
 
@@ -199,7 +272,7 @@ def receipts(found: Sequence[Receipt], model: str, brought: str | None = None) -
         yield f"{model}: there are no files to explain"
     for one in found:
         record = one.record()
-        yield f"{one.label}  {short(one.name)}  {short(one.media_type)}  {brought or from_whom(one.origin)}"
+        yield f"{one.label}  {short(one.name)}  {short(by_ending(one.media_type))}  {brought or from_whom(one.origin)}"
         yield f"  {delivery_line(record)}"
         if one.cell is not None:
             yield f"  {record['cell']}, {size_of(one.bytes)}; evidence: {record['evidence']}"

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import cast
 
 from showandtell.content import Approval, Json, Message, Shown, Text, ToolCall
 from showandtell.delivery.labels import size_of
 from showandtell.files import Attachment
 from showandtell.history.memory import MemoryConversation
-from showandtell.terminal import delivery_line, from_whom, plain, short
+from showandtell.terminal import by_ending, delivery_line, from_whom, plain, short
 
 #: Who said a message, as it is printed.
 WHO = {"user": "you", "assistant": "model"}
@@ -37,12 +37,27 @@ def transcript(conversation: MemoryConversation, elsewhere: int = 0) -> Iterator
 def said(message: Message, conversation: MemoryConversation) -> Iterator[str]:
     """One message as lines."""
     words = [line for part in message.parts for line in lines_of(part, conversation)]
+    words += pointed(message, conversation.attachments)
     if message.stop not in USUAL:
         words.append(f"[{message.stop}]")
     failed = " failed" if message.is_error else ""
     who = WHO.get(message.role) or f"  ← {plain(message.tool)}{failed}"
     yield f"{who}: {words[0] if words else ''}".rstrip()
     yield from (f"  {line}".rstrip() for line in words[1:])
+
+
+def pointed(message: Message, files: Mapping[int, Attachment]) -> Iterator[str]:
+    """What a message's words point at, a line for each; where that isn't clear, everything that they may mean."""
+    for one in message.references:
+        if one.numbers:
+            yield f'"{short(one.words)}" = {all_named(one.numbers, files)}'
+        else:
+            yield f'"{short(one.words)}" may mean {" or ".join(all_named(some, files) for some in one.readings)}'
+
+
+def all_named(numbers: Iterable[int], files: Mapping[int, Attachment]) -> str:
+    """Files by label and name."""
+    return ", ".join(f"{files[number].label}: {short(files[number].name)}" for number in numbers if number in files)
 
 
 def lines_of(part: object, conversation: MemoryConversation) -> Iterable[str]:
@@ -84,6 +99,6 @@ def named(shown: Shown, conversation: MemoryConversation) -> str:
 
 def file_line(file: Attachment) -> str:
     """A file in one line."""
-    what = file.problem or f"{file.media_type}{f', {size_of(file.facts.size)}' if file.facts else ''}"
+    what = file.problem or f"{by_ending(file.media_type)}{f', {size_of(file.facts.size)}' if file.facts else ''}"
     origin = f"tool {file.origin.tool}" if file.origin.tool else file.origin.by
     return f"{file.label}: {short(file.name)} ({short(what)}), {from_whom(origin)}, {file.date}"

@@ -30,10 +30,11 @@ CREATE TABLE blobs (
 	size BIGINT NOT NULL, 
 	state TEXT NOT NULL, 
 	touched DOUBLE NOT NULL, 
+	pins INTEGER NOT NULL, 
 	CONSTRAINT pk_blobs PRIMARY KEY (owner, sha256)
 );
-INSERT INTO "blobs" VALUES('ann','a27fa2bacd5796b82680016a6b8865a616a9e4f6b6a198d3776ddc07536e3158',6,'ready',1700000000.0);
-INSERT INTO "blobs" VALUES('ann','d6e21286621a8586f7e54720ab5a39c93acc2f4b8fba7a16ec1c24d69a08c613',5,'ready',1700000000.0);
+INSERT INTO "blobs" VALUES('ann','a27fa2bacd5796b82680016a6b8865a616a9e4f6b6a198d3776ddc07536e3158',6,'ready',1700000000.0,0);
+INSERT INTO "blobs" VALUES('ann','d6e21286621a8586f7e54720ab5a39c93acc2f4b8fba7a16ec1c24d69a08c613',5,'ready',1700000000.0,0);
 CREATE TABLE conversations (
 	id TEXT NOT NULL, 
 	owner TEXT NOT NULL, 
@@ -103,5 +104,6 @@ CREATE TABLE shares (
 INSERT INTO "shares" VALUES('conv_XM6MmNDze3NoTBCmmYJCh6','bob','reader');
 CREATE INDEX ix_conversations_owner_changed ON conversations (owner, changed);
 CREATE INDEX ix_attachments_owner_sha256 ON attachments (owner, sha256);
+CREATE INDEX ix_attachments_owner_address ON attachments (owner, address);
 CREATE INDEX ix_derivations_owner_source ON derivations (owner, source);
 COMMIT;

@@ -207,7 +207,7 @@ class Run:
         queue = self._queue
         self._loop = self._start(queue.put_nowait)
         self._task = task = asyncio.create_task(self._go(self._loop))
-        task.add_done_callback(lambda _: self._close(queue))
+        task.add_done_callback(lambda done: self._close(done, queue))
         try:
             while (event := await queue.get()) is not None:
                 if queue.qsize() < MOST_WAITING:
@@ -227,10 +227,11 @@ class Run:
         async with self.conversation.turn, self.agent.transport:
             await loop.run(self._drafts)
 
-    def _close(self, queue: asyncio.Queue[Event | None]) -> None:
-        """End the events. A run that was cancelled before its turn has not said its end: that is said for it."""
+    def _close(self, task: asyncio.Task[None], queue: asyncio.Queue[Event | None]) -> None:
+        """End the events. A run that ended before its turn came has not said so: that is said for it."""
         if not self._has_finished:
-            end = Finish("incomplete", "cancelled")
+            error = None if task.cancelled() else task.exception()
+            end = Finish("incomplete", "cancelled") if error is None else Finish("error", str(error))
             self._take(end)
             queue.put_nowait(end)
         queue.put_nowait(None)

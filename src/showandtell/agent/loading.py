@@ -24,11 +24,9 @@ from showandtell.files import Blobs, Facts, Failed, Known, Link, Variant, Want
 from showandtell.providers.exchange import Exchange
 from showandtell.providers.retry import Patience
 from showandtell.providers.uploads import Reach, upload
-from showandtell.recipes import read_recipe
+from showandtell.recipes import MOST_CHARACTERS, read_recipe
 from showandtell.whole import uncut
 
-#: Characters of a transcript that are given.
-MOST_WORDS = 200_000
 #: So many files are uploaded at a time.
 AT_ONCE = 4
 #: Gives an https URL of the program's own store for some proved bytes, or a `Link` where it ends; it may block.
@@ -98,7 +96,7 @@ class Loader:
         """Make what one want asks for when there is a place, and learn it at once."""
         facts = facts_of(self.conversation, want.sha256)
         async with places:
-            found = Failed("its bytes are not here") if facts is None else await make(facts)
+            found = Failed("its bytes are not here", passing=True) if facts is None else await make(facts)
         await self.conversation.learn({want: found})
         return found
 
@@ -141,7 +139,7 @@ def write_down(facts: Facts, blobs: Blobs, sharing: Sharing) -> Variant | Failed
         return Failed(str(error), passing=True)
     except Exception as error:  # noqa: BLE001 - the program's own function may raise anything
         return Failed(f"its words could not be written down ({type(error).__name__})", passing=True)
-    return Variant(text=words[:MOST_WORDS], cut=len(words) > MOST_WORDS)
+    return Variant(text=words[:MOST_CHARACTERS], cut=len(words) > MOST_CHARACTERS)
 
 
 def facts_of(conversation: Conversation, sha256: str) -> Facts | None:

@@ -19,8 +19,8 @@ from showandtell.agent.heal import is_about_files, listed, named_by, note, sent,
 from showandtell.agent.loading import Loader, Sharing
 from showandtell.agent.tools import Tool
 from showandtell.agent.uploading import by_bytes, forget_expired, forget_failed, replace_gone
-from showandtell.whole import uncut, whole
 from showandtell.capabilities.cells import Target
+from showandtell.cleaning import clean
 from showandtell.collect import result_draft
 from showandtell.content import Draft, Json, Message, Stop, Text, ToolCall, is_approval
 from showandtell.delivery.plan import prepare, read_by, refuse
@@ -48,6 +48,7 @@ from showandtell.files import Attachment, Failed, Known, Proved, Want
 from showandtell.providers.exchange import Exchange
 from showandtell.providers.retry import Patience, persist
 from showandtell.providers.uploads import allow_ids
+from showandtell.whole import uncut, whole
 from showandtell.wire.body import Fragments, Request, compose
 from showandtell.wire.options import Options
 
@@ -268,7 +269,7 @@ class Loop:
 
     async def keep(self, step: int, fold: Fold, early: Stop | None, receipts: Sequence[Receipt]) -> None:
         """Store what the model said; `early` says why its stream was left before its end."""
-        draft = fold.draft() if early is None else replace(fold.draft(), stop=early)
+        draft = clean(fold.draft() if early is None else replace(fold.draft(), stop=early))
         self.usage += fold.usage
         if not draft.parts and early is not None:
             return
@@ -310,9 +311,8 @@ class Loop:
         tasks = [asyncio.create_task(self.run_tool(call, denied.get(call), places)) for call in [*calls, *denied]]
         try:
             while tasks:
-                ready = await tasks[0]
-                tasks.pop(0)
-                await self.store(*ready)
+                await asyncio.wait({tasks[0]})  # awaited itself, a tool that is done would take the run's cancellation
+                await self.store(*tasks.pop(0).result())
         finally:
             await self.stop_tools(tasks)
 

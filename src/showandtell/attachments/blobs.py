@@ -12,11 +12,13 @@ from urllib.parse import unquote, urlsplit
 
 from msgspec import Struct
 
-from showandtell.errors import BadInput
+from showandtell.errors import BadInput, FileChanged
 from showandtell.files import Facts
 
 #: How many bytes are read, hashed and written at once.
 PIECE = 768 * 1024
+#: What is wrong with a blob that has other bytes than its name says.
+WRONG = "no longer matches its hash"
 SHA256 = re.compile(r"[0-9a-f]{64}", re.ASCII)
 OWNER = re.compile(r"[0-9a-f]{32}", re.ASCII)
 REMOTE = frozenset({"s3", "s3a", "gs", "az", "azure", "abfs", "abfss", "memory"})
@@ -30,6 +32,14 @@ class Spooled(Struct, frozen=True):
     size: int
 
 
+class Damaged(FileChanged):
+    """A blob that can't be used; `problem` says why, in words that follow a name."""
+
+    def __init__(self, of: Facts, problem: str) -> None:
+        super().__init__(f"the stored {of.media_type} {of.sha256[:12]} {problem}: add the file again")
+        self.problem = problem
+
+
 class Kept(Struct, frozen=True):
     """A blob that lies there: its sha256, the bytes that it takes, and when it was written in epoch seconds."""
 
@@ -41,13 +51,14 @@ class Kept(Struct, frozen=True):
 class BlobStore(Protocol):
     """Bytes under their sha256, once for each owner. All of it blocks and is called from threads.
 
-    `FileChanged` is raised where a blob is gone or not `of.size` bytes, `StorageFailed` where the store itself can't
-    be used, `StorageFull` where it has no room.
+    Whoever reads gets the bytes of the hash: they are hashed at the first reading in this process, and again when what
+    lies there was touched. Else, and where a blob is gone or not `of.size` bytes, `FileChanged` is raised;
+    `StorageFailed` where the store itself can't be used, `StorageFull` where it has no room.
     """
 
     def of(self, owner: str) -> Self:
         """The blobs of one owner alone; the owner's name is hashed and never reaches the store."""
-        ...
+        return self.at(owner_key(owner))
 
     def at(self, key: str) -> Self:
         """The same by the key that `owners` gives."""
@@ -71,7 +82,12 @@ class BlobStore(Protocol):
 
     def store(self, open_source: Callable[[], BinaryIO], name: str, most: int) -> tuple[str, int]:
         """Spool, keep and drop; gives sha256 and size."""
-        ...
+        spooled = self.spool(open_source, name, most)
+        try:
+            self.keep(spooled)
+        finally:
+            self.drop(spooled)
+        return spooled.sha256, spooled.size
 
     def clear_spools(self, before: float) -> int:
         """Remove what crashed programs left half copied, untouched since `before` in epoch seconds; gives how many."""
@@ -102,8 +118,11 @@ class BlobStore(Protocol):
         """A path with the original bytes. It is there until the context ends, whatever is deleted meanwhile."""
         ...
 
-    def check(self, of: Facts) -> str | None:
-        """What is wrong with a blob in words ("is missing"), or None; hashed once, then trusted until it is touched."""
+    def check(self, of: Facts, *, anew: bool = False) -> str | None:
+        """What is wrong with a blob in words ("is missing"), or None; hashed once, then trusted until it is touched.
+
+        `anew` trusts nothing: bytes that were swapped without a trace in size and time are found by it alone.
+        """
         ...
 
     def delete(self, sha256: str) -> None:
@@ -127,16 +146,11 @@ def check_sha256(text: str) -> str:
     return text
 
 
-def check_owner(key: str) -> str:
+def check_key(key: str) -> str:
     """The same key; `BadInput` where it is none."""
     if not OWNER.fullmatch(key):
         raise BadInput(f"{key[:80]!r} is no owner's key: take one that owners() gives")
     return key
-
-
-def changed(of: Facts) -> str:
-    """What is said of a blob that is gone, or not what it was."""
-    return f"the stored {of.media_type} {of.sha256[:12]} is gone or no longer {of.size} bytes: add the file again"
 
 
 def open_store(where: str | Path) -> BlobStore:

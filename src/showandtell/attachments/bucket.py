@@ -40,7 +40,7 @@ REASONS = (
 )
 
 
-class Stored(Struct, frozen=True):
+class Entry(Struct, frozen=True):
     """An object that lies there: its key, size, time of writing in epoch seconds, and the tag of this version."""
 
     key: str
@@ -61,10 +61,10 @@ class Bucket:
         """Whether it outlives the program."""
         return not isinstance(self._store, MemoryStore)
 
-    def find(self, key: str) -> Stored | None:
+    def find(self, key: str) -> Entry | None:
         """What lies under a key."""
         with self._reaching(), contextlib.suppress(FileNotFoundError):
-            return stored(obstore.head(self._store, key))
+            return entry_of(obstore.head(self._store, key))
         return None
 
     def put(self, key: str, path: Path) -> None:
@@ -91,13 +91,13 @@ class Bucket:
         with self._reaching(), contextlib.suppress(FileNotFoundError):
             obstore.delete(self._store, key)
 
-    def list(self, prefix: str) -> Iterator[Stored]:
+    def list(self, prefix: str) -> Iterator[Entry]:
         """Every object whose key begins with these folders."""
         with self._reaching():
             # The types of arrow tables are unknown; we never ask for one.
             batches = obstore.list(self._store, prefix or None)  # pyright: ignore[reportUnknownMemberType]
             for batch in batches:
-                yield from map(stored, batch)
+                yield from map(entry_of, batch)
 
     def folders(self) -> Sequence[str]:
         """The first folders of all keys."""
@@ -136,9 +136,9 @@ class Download(io.RawIOBase):
         return len(data)
 
 
-def stored(found: obstore.ObjectMeta) -> Stored:
+def entry_of(found: obstore.ObjectMeta) -> Entry:
     """What obstore tells of an object."""
-    return Stored(found["path"], found["size"], found["last_modified"].timestamp(), found["e_tag"])
+    return Entry(found["path"], found["size"], found["last_modified"].timestamp(), found["e_tag"])
 
 
 def open_bucket(url: str) -> Bucket:

@@ -64,32 +64,14 @@ def link(source: Path, target: Path) -> None:
 
 Stamp: TypeAlias = tuple[int, int, int]
 
-#: So many files are remembered; of more, the first ones are read again when they are met again.
-MOST_SEEN = 20_000
 
+def stamp(file: Path | int) -> Stamp:
+    """What changes when a file, by path or handle, is written to: its inode, size and time of change in nanoseconds.
 
-def stamp(path: Path) -> Stamp:
-    """What changes when a file is written to: its inode, size and time of change in nanoseconds."""
-    found = path.stat()
+    Bytes that are swapped under the same three, as a failing disk does, can't be told by it.
+    """
+    found = os.fstat(file) if isinstance(file, int) else file.stat()
     return (found.st_ino, found.st_size, found.st_mtime_ns)
-
-
-class Seen:
-    """Files that something was found out about, until they are touched or replaced."""
-
-    def __init__(self) -> None:
-        self._stamps: dict[Path, Stamp] = {}
-
-    def __contains__(self, path: Path) -> bool:
-        with contextlib.suppress(OSError):
-            return path in self._stamps and self._stamps[path] == stamp(path)
-        return False
-
-    def add(self, path: Path, as_it_was: Stamp) -> None:
-        """Remember a file by the stamp that it had before it was read."""
-        while len(self._stamps) >= MOST_SEEN:
-            self._stamps.pop(next(iter(self._stamps)), None)
-        self._stamps[path] = as_it_was
 
 
 def entries(folder: Path) -> Iterator[os.DirEntry[str]]:

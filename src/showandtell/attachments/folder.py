@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import io
-import os
 import shutil
 import tempfile
 import weakref
@@ -17,17 +16,18 @@ from showandtell.attachments.blobs import (
     OWNER,
     PIECE,
     SHA256,
+    WRONG,
+    BlobStore,
+    Damaged,
     Kept,
     Spooled,
-    changed,
-    check_owner,
+    check_key,
     check_sha256,
-    owner_key,
 )
-from showandtell.attachments.disk import OURS, Stamp, entries, stamp, storage_error, storing, sync
+from showandtell.attachments.disk import OURS, entries, stamp, storage_error, storing, sync
 from showandtell.attachments.ground import Ground, Intake
 from showandtell.attachments.zstd import ENDING, pack, unpack, zstd
-from showandtell.errors import FileChanged, StorageFailed
+from showandtell.errors import StorageFailed
 from showandtell.files import Facts
 
 __all__ = ["PIECE", "Folder"]
@@ -36,7 +36,7 @@ __all__ = ["PIECE", "Folder"]
 WORTH = 0.9
 
 
-class Folder:
+class Folder(BlobStore):
     """A folder of blobs. Without a path it is a temporary one, removed when the folder is collected or Python ends.
 
     What `keep` returned from survives a power cut, unless `durable` is off, as it is in a temporary folder. `ground` is
@@ -56,13 +56,9 @@ class Folder:
         """Whether what is kept outlives the program and a power cut."""
         return self._ground.durable
 
-    def of(self, owner: str) -> Folder:
-        """The blobs of one owner alone, below this folder; the owner's name is hashed and never reaches the disk."""
-        return self.at(owner_key(owner))
-
     def at(self, key: str) -> Folder:
-        """The same by the key that `owners` gives."""
-        return Folder(self._ground.path / check_owner(key), ground=self._ground)
+        """The blobs of one owner alone, below this folder, by the key that `owners` gives."""
+        return Folder(self._ground.path / check_key(key), ground=self._ground)
 
     def owners(self) -> Iterator[str]:
         """The keys of the owners who have blobs below this folder."""
@@ -71,15 +67,6 @@ class Folder:
     def blob(self, sha256: str) -> Path:
         """Where the blob of this hash lies, as long as it isn't compressed."""
         return self.path / check_sha256(sha256)[:2] / sha256
-
-    def store(self, open_source: Callable[[], BinaryIO], name: str, most: int) -> tuple[str, int]:
-        """Copy a source in; gives its sha256 and size. Raises as `spool` and `keep` do."""
-        spooled = self.spool(open_source, name, most)
-        try:
-            self.keep(spooled)
-        finally:
-            self.drop(spooled)
-        return spooled.sha256, spooled.size
 
     def spool(self, open_source: Callable[[], BinaryIO], name: str, most: int) -> Spooled:
         """Copy a source in, in pieces, hashing it; nothing can read it yet.
@@ -111,16 +98,18 @@ class Folder:
 
     def _is_kept(self, blob: Path, spooled: Spooled) -> bool:
         """Whether the bytes are there in either form; hashed once, and put on the disk once, whoever wrote them."""
-        if blob in self._ground.settled or packed(blob) in self._ground.settled:
+        if any(map(self._ground.has, forms(blob))):
             return True
-        found = existing(blob)
-        if found is None or self.check(Facts(spooled.sha256, "file", spooled.size)) is not None:
+        if self.check(Facts(spooled.sha256, "file", spooled.size)) is not None:
             return False
-        with contextlib.suppress(FileNotFoundError):  # somebody compresses it just now: then it is kept anew
-            if self.durable:
-                sync(found[0])
-            self._ground.settle(*found)
-            return True
+        for form in forms(blob):
+            sound = self._ground.sound.get(form)
+            with contextlib.suppress(FileNotFoundError):  # somebody compresses it just now: then it is kept anew
+                if sound is not None and sound == stamp(form):
+                    if self.durable:
+                        sync(form)
+                    self._ground.settle(form, sound)
+                    return True
         return False
 
     def compress(self, of: Facts) -> None:
@@ -146,23 +135,49 @@ class Folder:
         try:
             yield smaller if smaller.stat().st_size <= of.size * WORTH else None
         finally:
-            smaller.unlink(missing_ok=True)
+            with contextlib.suppress(OSError):  # what stays is cleared away later
+                smaller.unlink(missing_ok=True)
 
     def open(self, of: Facts) -> BinaryIO:
-        """The original bytes as a binary file. `FileChanged` where they are gone or not `of.size` bytes."""
+        """The original bytes as a binary file. `FileChanged` where they are gone or others."""
         return cast("BinaryIO", self._open(of))
 
-    def _open(self, of: Facts) -> io.BufferedReader:
-        blob = self.blob(of.sha256)
-        with self._reading(of):
-            try:
-                source = blob.open("rb")
-            except FileNotFoundError:
-                return unpack(packed(blob).open("rb"), of, changed(of))
-        if os.fstat(source.fileno()).st_size != of.size:
+    def _open(self, of: Facts, *, anew: bool = False) -> io.BufferedReader:
+        """The one way to a blob's bytes, and so to all that is made of them."""
+        for form in forms(self.blob(of.sha256)):
+            with self._reading(of):
+                try:
+                    file = form.open("rb")
+                except FileNotFoundError:
+                    continue
+            return self._judge(form, file, of, anew=anew)
+        raise Damaged(of, "is missing")
+
+    def _judge(self, form: Path, file: io.BufferedReader, of: Facts, *, anew: bool = False) -> io.BufferedReader:
+        """An open blob at its beginning, once it is known to be whole; what is hashed is what is read afterwards."""
+        as_it_is = stamp(file.fileno())
+        if form.suffix != ENDING and as_it_is[1] != of.size:
+            file.close()
+            raise Damaged(of, f"has {as_it_is[1]} of {of.size} bytes")
+        source = unpack(cast("BinaryIO", file), of) if form.suffix == ENDING else file
+        try:
+            if anew or self._ground.sound.get(form) != as_it_is:
+                self._hash(source, of)
+                self._ground.sound.add(form, as_it_is)
+        except BaseException:
+            self._ground.distrust(form)
             source.close()
-            raise FileChanged(changed(of))
+            raise
         return source
+
+    def _hash(self, source: io.BufferedReader, of: Facts) -> None:
+        digest = hashlib.sha256()
+        with self._reading(of):
+            while piece := source.read(PIECE):
+                digest.update(piece)
+            source.seek(0)
+        if digest.hexdigest() != of.sha256:
+            raise Damaged(of, WRONG)
 
     @contextlib.contextmanager
     def _reading(self, of: Facts) -> Generator[None]:
@@ -171,8 +186,10 @@ class Folder:
         except OSError as error:
             raise self._unreadable(error, of) from error
 
-    def _unreadable(self, error: OSError, of: Facts) -> FileChanged | StorageFailed:
-        return storage_error(error, self.path) if error.errno in OURS else FileChanged(changed(of))
+    def _unreadable(self, error: OSError, of: Facts) -> Damaged | StorageFailed:
+        if error.errno in OURS:
+            return storage_error(error, self.path)
+        return Damaged(of, f"can't be read ({error.strerror or type(error).__name__})")
 
     def chunks(self, of: Facts, size: int) -> Iterator[memoryview]:
         """The bytes in pieces of `size`, in one reused buffer: a piece is valid until the next is asked for."""
@@ -184,19 +201,19 @@ class Folder:
                 with self._reading(of):
                     count = source.readinto(piece)
                 if count != len(piece):
-                    raise FileChanged(changed(of))
+                    raise Damaged(of, CHANGES)
                 left -= count
                 yield piece
             with self._reading(of):
                 if source.read(1):
-                    raise FileChanged(changed(of))
+                    raise Damaged(of, CHANGES)
 
     def read(self, of: Facts) -> bytes:
         """The bytes at once."""
         with self._open(of) as source, self._reading(of):
             data = source.read(of.size + 1)
         if len(data) != of.size:
-            raise FileChanged(changed(of))
+            raise Damaged(of, CHANGES)
         return data
 
     @contextlib.contextmanager
@@ -215,33 +232,25 @@ class Folder:
         lent = self._ground.lend(blob)
         if lent is None:  # compressed, or on a file system without links
             return self._ground.write_out(self.chunks(of, PIECE))
-        if lent.stat().st_size != of.size:
+        try:
+            with self._reading(of):
+                file = lent.open("rb")
+            self._judge(blob, file, of).close()
+        except BaseException:
             lent.unlink()
-            raise FileChanged(changed(of))
+            raise
         return lent
 
-    def check(self, of: Facts) -> str | None:
-        """What is wrong with a blob in words ("is missing"), or None; hashed once, then trusted until it is touched."""
-        blob = self.blob(of.sha256)
-        found = existing(blob)
-        if found is None:
-            return "is missing"
-        there, (_, size, _) = found
-        if there == blob and size != of.size:
-            return f"has {size} of {of.size} bytes"
-        return None if there in self._ground.sound else self._hash(of, *found)
+    def check(self, of: Facts, *, anew: bool = False) -> str | None:
+        """What is wrong with a blob in words ("is missing"), or None; hashed once, then trusted until it is touched.
 
-    def _hash(self, of: Facts, there: Path, as_it_is: Stamp) -> str | None:
-        digest = hashlib.sha256()
+        Whether it was touched is told by inode, size and time of change: what is swapped under the same three is found
+        with `anew` alone, which hashes in any case.
+        """
         try:
-            for piece in self.chunks(of, PIECE):
-                digest.update(piece)
-        except FileChanged as error:
-            cause = error.__cause__
-            return f"can't be read ({cause.strerror})" if isinstance(cause, OSError) else WRONG
-        if digest.hexdigest() != of.sha256:
-            return WRONG
-        self._ground.sound.add(there, as_it_is)
+            self._open(of, anew=anew).close()
+        except Damaged as error:
+            return error.problem
         return None
 
     def delete(self, sha256: str) -> None:
@@ -266,7 +275,7 @@ class Folder:
 
 #: The length of the names of the folders between ours and the blobs.
 SHARD = 2
-WRONG = "no longer matches its hash"
+CHANGES = "changes while it is read"
 
 
 def packed(blob: Path) -> Path:
@@ -274,9 +283,6 @@ def packed(blob: Path) -> Path:
     return blob.with_name(blob.name + ENDING)
 
 
-def existing(blob: Path) -> tuple[Path, Stamp] | None:
-    """The form of a blob that is read, the plain one first, and its stamp."""
-    for form in (blob, packed(blob)):
-        with contextlib.suppress(FileNotFoundError):
-            return form, stamp(form)
-    return None
+def forms(blob: Path) -> tuple[Path, Path]:
+    """Where a blob may lie, the form that is read if there are both first."""
+    return (blob, packed(blob))

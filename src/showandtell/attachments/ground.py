@@ -13,11 +13,14 @@ from pathlib import Path
 from typing import BinaryIO
 
 from showandtell.attachments.blobs import PIECE, Spooled
-from showandtell.attachments.disk import Seen, Stamp, entries, link, stamp, storing, sync
+from showandtell.attachments.disk import Stamp, entries, link, stamp, storing, sync
+from showandtell.attachments.recent import Recent
 from showandtell.errors import BadFile
 
 #: Files of fewer pieces are hashed before anything is written.
 HELD = 3
+#: So many files are remembered as read and whole; of more, the first are read again when they are met again.
+MOST_SOUND = 20_000
 
 
 class Intake:
@@ -51,13 +54,14 @@ class Intake:
 class Ground:
     """One folder on a disk and its spool, shared by the parts of all owners.
 
-    `sound` are the files that were found to be what their names say, `settled` those that are on the disk besides.
+    `sound` has the stamps of files that were found to be what their names say, `settled` of those whose names are on
+    the disk besides.
     """
 
     def __init__(self, path: Path, *, durable: bool) -> None:
         self.path, self.durable = path, durable
         self.spools = path / "spool"
-        self.sound, self.settled = Seen(), Seen()
+        self.sound, self.settled = Recent[Path, Stamp](MOST_SOUND), Recent[Path, Stamp](MOST_SOUND)
         self._made: set[Path] = set()
 
     def make(self, folder: Path) -> None:
@@ -82,7 +86,7 @@ class Ground:
     def spool(self, intake: Intake, blob: Callable[[str], Path]) -> Spooled:
         """Copy a source in. A small one whose blob is here (`blob` says where) is not written again, only lent."""
         first = list(islice(intake, HELD))
-        known = self.lend(blob(intake.sha256)) if len(first) < HELD and blob(intake.sha256) in self.settled else None
+        known = self.lend(blob(intake.sha256)) if len(first) < HELD and self.has(blob(intake.sha256)) else None
         path = known or self.write_out(chain(first, intake))
         return Spooled(path, intake.sha256, intake.size)
 
@@ -94,9 +98,11 @@ class Ground:
                 for piece in pieces:
                     self.write(handle, piece)
             finally:
-                os.close(handle)
+                with storing(self.path):
+                    os.close(handle)
         except BaseException:
-            path.unlink(missing_ok=True)
+            with contextlib.suppress(OSError):  # what stays is cleared away later
+                path.unlink(missing_ok=True)
             raise
         return path
 
@@ -134,6 +140,17 @@ class Ground:
         if self.durable:
             sync(target.parent)
         self.settled.add(target, as_it_is)
+
+    def has(self, blob: Path) -> bool:
+        """Whether a whole blob is on the disk under its name, as far as a stat can tell."""
+        with contextlib.suppress(OSError):
+            return self.settled.get(blob) == stamp(blob)
+        return False
+
+    def distrust(self, blob: Path) -> None:
+        """What was found out about a file holds no more."""
+        self.sound.drop(blob)
+        self.settled.drop(blob)
 
     def clear(self, before: float) -> int:
         """Remove what was spooled and left, untouched since `before`; gives how many."""

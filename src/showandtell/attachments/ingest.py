@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import dataclasses
+import itertools
 from collections import ChainMap
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import UTC, datetime
@@ -11,32 +11,13 @@ from msgspec import Struct
 
 from showandtell.attachments.references import resolve
 from showandtell.attachments.shelf import describe
-from showandtell.collect import collect
-from showandtell.content import Claimed, Draft, File, Json, Message, Part, Shown, Text, new_id
+from showandtell.content import Claimed, Draft, File, History, Json, Message, Part, Shown, Text, is_approval, new_id
 from showandtell.errors import BadConversation
 from showandtell.files import Attachment, Origin, Proved
 from showandtell.media.claims import name_ending, respell
 
-
-def clean(draft: Draft) -> Draft:
-    """A draft that didn't come from `collect`, its words read as that reads them: no base64, no lone surrogate."""
-    if draft.role == "assistant":
-        return draft
-    parts: list[Claimed] = []
-    for part in draft.parts:
-        parts += collect(part) if isinstance(part, Text) else (part,)
-    return dataclasses.replace(draft, parts=tuple(parts))
-
-
-def claims(draft: Draft) -> tuple[File, ...]:
-    """The files of a draft that are still claims, in order, those inside JSON included."""
-    found: list[File] = []
-    for part in draft.parts:
-        if isinstance(part, File):
-            found.append(part)
-        elif isinstance(part, Json):
-            found += [file for _, file in part.files if isinstance(file, File)]
-    return tuple(found)
+#: The highest number that a file may have, the same that a conversation file may name.
+MOST_NUMBER = 1_000_000_000
 
 
 class Accepted(Struct, frozen=True):
@@ -76,6 +57,31 @@ class Register:
         )
         return Accepted(message, tuple(numbering.fresh.values()))
 
+    def accept_all(
+        self,
+        history: Sequence[Draft],
+        proved: Iterable[Sequence[Proved]],
+        *,
+        refers: bool = False,
+    ) -> Iterator[Accepted]:
+        """Accept and keep a whole history, each message behind its parent; `proved` answers each draft's claims.
+
+        Raises `BadConversation` with the place of the message that contradicts those before it.
+        """
+        parents = history.parents if isinstance(history, History) else None
+        ids: list[str] = []
+        for index, (draft, answers) in enumerate(zip(history, proved, strict=True)):
+            parent = index - 1 if parents is None else parents[index]
+            before = ids[parent] if parent is not None and parent >= 0 else None
+            said = refers and draft.role == "user" and not is_approval(draft.parts)
+            try:
+                accepted = self.accept(draft, answers, before, refers=said)
+            except BadConversation as error:
+                raise BadConversation(f"messages[{index}]: {error}") from error
+            self.keep(accepted)
+            ids.append(accepted.message.id)
+            yield accepted
+
     def keep(self, accepted: Accepted) -> None:
         """From now on its attachments have their numbers."""
         for one in accepted.attachments:
@@ -114,8 +120,16 @@ class Numbering:
         attachment = self._attach(file, next(self._proved))
         return Shown(attachment.number, attachment.id)
 
+    def _free(self) -> int:
+        """The next number; where somebody gave the highest one, the lowest that is free."""
+        return (
+            self._next if self._next <= MOST_NUMBER else next(one for one in itertools.count(1) if one not in self.all)
+        )
+
     def _attach(self, file: File, proved: Proved) -> Attachment:
-        number = file.number if file.number is not None else self._next
+        number = file.number if file.number is not None else self._free()
+        if number > MOST_NUMBER:
+            raise BadConversation(f"number {number} is too high: give a file one up to {MOST_NUMBER}")
         if number in self.all:
             taken = self.all[number].name
             raise BadConversation(

@@ -14,6 +14,7 @@ from showandtell.errors import BadFile, BadInput, FileChanged
 from showandtell.files import Facts, Failed, Known, Variant, Want
 from showandtell.media import gate
 from showandtell.media.gate import Made
+from showandtell.recipes import MOST_CHARACTERS
 
 #: Conversions side by side; the gate has as many children for them.
 AT_ONCE = 2
@@ -32,25 +33,31 @@ def answer(want: Want, shelf: Shelf) -> Variant | Failed:
     """One conversion, done now."""
     facts = shelf.facts.get(want.sha256)
     if facts is None:
-        return Failed("is not stored here: add the file again")
+        return Failed("is not stored here: add the file again", passing=True)
     try:
         with shelf.blobs.local(facts) as path, tempfile.TemporaryDirectory(prefix="showandtell-") as folder:
             return keep(gate.make(path, facts.media_type, want.recipe, Path(folder)), shelf)
     except BadFile as error:
         return Failed(f"{error.problem}: {error.advice}", passing=error.passing)
-    except (BadInput, FileChanged) as error:
+    except FileChanged as error:
+        return Failed(str(error), passing=True)
+    except BadInput as error:
         return Failed(str(error))
     except OSError as error:
         return Failed(f"can't be converted now ({error.strerror or type(error).__name__}): try again", passing=True)
 
 
 def keep(made: Made, shelf: Shelf) -> Variant:
-    """Store and prove what was made; raises `BadFile` where that isn't a file that can be used."""
+    """Store and prove what was made; raises `BadFile` where it can't be kept.
+
+    It is a whole file: what is against it is a quota, a limit or a disk, each of which may give way.
+    """
     files: list[Facts] = []
     for path in made.files:
         proved = shelf.prove(File.from_path(path))
         if proved.facts is None:
-            raise BadFile(path.name, f"became a file that {proved.problem}", "ask for it in another form")
+            advice = "ask for it in another form"
+            raise BadFile(path.name, f"became a file that {proved.problem}", advice, passing=True)
         files.append(proved.facts)
     return Variant(
         files=tuple(files),
@@ -66,8 +73,8 @@ def keep(made: Made, shelf: Shelf) -> Variant:
 def tell_cut(made: Made) -> str:
     """The words, at most 200,000 characters; where the end is missing, the last of them say so."""
     text = made.text or ""
-    if not made.cut and len(text) <= gate.MADE_TEXT:
+    if not made.cut and len(text) <= MOST_CHARACTERS:
         return text
     shown = f", up to page {made.pages[-1]} of {made.total:g}" if made.pages and made.total else ""
     told = f"\n(cut here{shown}: the rest is not shown)"
-    return text[: gate.MADE_TEXT - len(told)] + told
+    return text[: MOST_CHARACTERS - len(told)] + told

@@ -16,33 +16,36 @@ from showandtell.attachments.blobs import (
     OWNER,
     PIECE,
     SHA256,
+    WRONG,
+    BlobStore,
+    Damaged,
     Kept,
     Spooled,
-    changed,
-    check_owner,
+    check_key,
     check_sha256,
-    owner_key,
 )
-from showandtell.attachments.bucket import Bucket, Stored, open_bucket
+from showandtell.attachments.bucket import Bucket, Entry, open_bucket
 from showandtell.attachments.cache import Cache
-from showandtell.attachments.folder import WRONG, Folder
+from showandtell.attachments.folder import Folder
+from showandtell.attachments.recent import Recent
 from showandtell.attachments.zstd import ENDING, pays, unpack
 from showandtell.errors import BadFile, FileChanged
 from showandtell.files import Facts
 
 #: So many objects are remembered as hashed; of more, the first are read again when they are met again.
 MOST_SOUND = 20_000
+GONE = "is missing or damaged in the store"
 
 
-class Remote:
+class Remote(BlobStore):
     """A bucket of blobs, or one owner's `part` of it, which shares the cache and what is known of objects."""
 
     def __init__(
-        self, bucket: Bucket, cache: Cache | None = None, part: str = "", sound: dict[str, Stored] | None = None
+        self, bucket: Bucket, cache: Cache | None = None, part: str = "", sound: Recent[str, Entry] | None = None
     ) -> None:
         self.bucket = bucket
         self._part, self._cache = part, cache or Cache()
-        self._sound: dict[str, Stored] = {} if sound is None else sound
+        self._sound = sound or Recent[str, Entry](MOST_SOUND)
 
     @classmethod
     def from_url(cls, url: str, cache: Cache | None = None) -> Remote:
@@ -54,13 +57,9 @@ class Remote:
         """Whether what is kept outlives the program."""
         return self.bucket.durable
 
-    def of(self, owner: str) -> Remote:
-        """The blobs of one owner alone; the owner's name is hashed and never reaches the store."""
-        return self.at(owner_key(owner))
-
     def at(self, key: str) -> Remote:
-        """The same by the key that `owners` gives."""
-        return Remote(self.bucket, self._cache, check_owner(key) + "/", self._sound)
+        """The blobs of one owner alone, by the key that `owners` gives."""
+        return Remote(self.bucket, self._cache, check_key(key) + "/", self._sound)
 
     def owners(self) -> Iterator[str]:
         """The keys of the owners who have blobs here."""
@@ -77,15 +76,6 @@ class Remote:
     def clear_spools(self, before: float) -> int:
         """Remove what crashed programs left on this machine, untouched since `before`; gives how many."""
         return self._cache.folder.clear_spools(before)
-
-    def store(self, open_source: Callable[[], BinaryIO], name: str, most: int) -> tuple[str, int]:
-        """Spool, keep and drop; gives sha256 and size."""
-        spooled = self.spool(open_source, name, most)
-        try:
-            self.keep(spooled)
-        finally:
-            self.drop(spooled)
-        return spooled.sha256, spooled.size
 
     def keep(self, spooled: Spooled) -> None:
         """Upload spooled bytes, unless they are there; when it returns, the store has answered that it has them."""
@@ -125,22 +115,26 @@ class Remote:
         with self._here(of) as folder, folder.local(of) as path:
             yield path
 
-    def check(self, of: Facts) -> str | None:
-        """What is wrong with the bucket's own copy ("is missing"), or None; hashed once, then trusted by its tag."""
+    def check(self, of: Facts, *, anew: bool = False) -> str | None:
+        """What is wrong with the bucket's own copy ("is missing"), or None; hashed once, then trusted by its tag.
+
+        `anew` hashes it in any case.
+        """
         problems: list[str] = []
         for found in filter(None, map(self.bucket.find, self._forms(of))):
-            problem = self._judge(of, found)
+            problem = self._judge(of, found, anew=anew)
             if problem is None:
                 return None
             problems.append(problem)
         return problems[0] if problems else "is missing"
 
-    def _judge(self, of: Facts, found: Stored) -> str | None:
+    def _judge(self, of: Facts, found: Entry, *, anew: bool) -> str | None:
         if not found.key.endswith(ENDING) and found.size != of.size:
             return f"has {found.size} of {of.size} bytes"
-        return None if self._sound.get(found.key) == found else self._hash(of, found)
+        return None if not anew and self._sound.get(found.key) == found else self._hash(of, found)
 
-    def _hash(self, of: Facts, found: Stored) -> str | None:
+    def _hash(self, of: Facts, found: Entry) -> str | None:
+        self._sound.drop(found.key)
         digest = hashlib.sha256()
         try:
             with self._stream(of, found.key) as source:
@@ -150,9 +144,7 @@ class Remote:
             return WRONG
         if digest.hexdigest() != of.sha256:
             return WRONG
-        while len(self._sound) >= MOST_SOUND:
-            self._sound.pop(next(iter(self._sound)), None)
-        self._sound[found.key] = found
+        self._sound.add(found.key, found)
         return None
 
     def delete(self, sha256: str) -> None:
@@ -195,17 +187,17 @@ class Remote:
         for key in self._forms(of):
             with contextlib.suppress(FileNotFoundError, FileChanged):
                 return self._take(of, key, folder)
-        raise FileChanged(changed(of))
+        raise Damaged(of, GONE)
 
     def _take(self, of: Facts, key: str, folder: Folder) -> None:
         """Bring an object here, if it is what it should be."""
         try:
             spooled = folder.spool(lambda: self._stream(of, key), of.sha256, of.size)
         except BadFile as error:  # it is longer than it was
-            raise FileChanged(changed(of)) from error
+            raise Damaged(of, WRONG) from error
         try:
             if (spooled.sha256, spooled.size) != (of.sha256, of.size):
-                raise FileChanged(changed(of))
+                raise Damaged(of, WRONG)
             folder.keep(spooled)
         finally:
             folder.drop(spooled)
@@ -213,4 +205,4 @@ class Remote:
     def _stream(self, of: Facts, key: str) -> BinaryIO:
         """An object's original bytes, as they arrive."""
         source = cast("BinaryIO", self.bucket.stream(key))
-        return cast("BinaryIO", unpack(source, of, changed(of))) if key.endswith(ENDING) else source
+        return cast("BinaryIO", unpack(source, of)) if key.endswith(ENDING) else source

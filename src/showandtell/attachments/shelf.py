@@ -12,6 +12,7 @@ from urllib.parse import urlsplit
 
 from showandtell.attachments.blobs import BlobStore, Spooled
 from showandtell.attachments.folder import Folder
+from showandtell.attachments.recent import Recent
 from showandtell.attachments.zstd import pays
 from showandtell.collect import collect
 from showandtell.content import File, Reader, Text, Uri
@@ -53,7 +54,7 @@ class Shelf:
         self.pin = pin
         self.strip_location = strip_location
         self.facts: dict[str, Facts] = {}
-        self._proofs: dict[tuple[str, str | None, str], Proof] = {}
+        self._proofs = Recent[tuple[str, str | None, str], Proof](MOST_PROOFS)
 
     def prove(self, file: File) -> Proved:
         """Store and prove one claim; one that fails keeps its name, with the problem in words.
@@ -132,11 +133,11 @@ class Shelf:
 
     def _proof(self, spooled: Spooled, claimed: str | None, name: str) -> Proof:
         key = (spooled.sha256, claimed, Path(name).suffix.lower())
-        if key not in self._proofs:
-            while len(self._proofs) >= MOST_PROOFS:
-                self._proofs.pop(next(iter(self._proofs)), None)
-            self._proofs[key] = gate.prove(spooled.path, claimed=claimed, name=name or "the file")
-        return self._proofs[key]
+        proof = self._proofs.get(key)
+        if proof is None:
+            proof = gate.prove(spooled.path, claimed=claimed, name=name or "the file")
+            self._proofs.add(key, proof)
+        return proof
 
 
 def address(uri: Uri, media_type: str | None, name: str) -> Address:

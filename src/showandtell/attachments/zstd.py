@@ -9,7 +9,8 @@ from collections.abc import Iterable, Iterator
 from types import ModuleType
 from typing import Any, BinaryIO, cast
 
-from showandtell.errors import FileChanged, StorageFailed
+from showandtell.attachments.blobs import WRONG, Damaged
+from showandtell.errors import StorageFailed
 from showandtell.files import Facts, kind_of
 
 ENDING = ".zst"
@@ -37,7 +38,7 @@ def zstd() -> ModuleType | None:
 
 
 def pack(pieces: Iterable[memoryview], of: Facts) -> Iterator[bytes]:
-    """The compressed form of a blob, in pieces; `FileChanged` at the end where the original bytes aren't `of`'s."""
+    """The compressed form of a blob, in pieces; `Damaged` at the end where the original bytes aren't `of`'s."""
     module = _needed()
     knob = module.CompressionParameter
     compressor = module.ZstdCompressor(options={knob.compression_level: LEVEL, knob.checksum_flag: 1})
@@ -46,16 +47,16 @@ def pack(pieces: Iterable[memoryview], of: Facts) -> Iterator[bytes]:
         digest.update(piece)
         yield compressor.compress(piece)
     if digest.hexdigest() != of.sha256:
-        raise FileChanged(f"the stored {of.media_type} {of.sha256[:12]} no longer matches its hash: add the file again")
+        raise Damaged(of, WRONG)
     yield compressor.flush()
 
 
 class Unpacked(io.RawIOBase):
-    """The original bytes of a compressed blob. More or fewer than `of.size`, or torn ones, raise `FileChanged`."""
+    """The original bytes of a compressed blob. More or fewer than `of.size`, or torn ones, raise `Damaged`."""
 
-    def __init__(self, packed: BinaryIO, of: Facts, problem: str) -> None:
+    def __init__(self, packed: BinaryIO, of: Facts) -> None:
         module = _needed()
-        self._packed, self._size, self._problem = packed, of.size, problem
+        self._packed, self._of, self._size = packed, of, of.size
         self._torn: tuple[type[Exception], ...] = (module.ZstdError, EOFError)
         self._source: Any = module.ZstdFile(packed)
 
@@ -72,10 +73,10 @@ class Unpacked(io.RawIOBase):
         try:
             count = cast("int", self._source.readinto(buffer))
         except self._torn as error:
-            raise FileChanged(self._problem) from error
+            raise Damaged(self._of, WRONG) from error
         here = cast("int", self._source.tell())
         if here > self._size or (not count and len(buffer) and here < self._size):
-            raise FileChanged(self._problem)
+            raise Damaged(self._of, WRONG)
         return count
 
     def seek(self, offset: int, whence: int = io.SEEK_SET, /) -> int:
@@ -96,10 +97,10 @@ class Unpacked(io.RawIOBase):
         super().close()
 
 
-def unpack(packed: BinaryIO, of: Facts, problem: str) -> io.BufferedReader:
-    """Read a compressed blob as its original bytes; `problem` is said where they are no longer `of`'s."""
+def unpack(packed: BinaryIO, of: Facts) -> io.BufferedReader:
+    """Read a compressed blob as its original bytes."""
     try:
-        return io.BufferedReader(Unpacked(packed, of, problem))
+        return io.BufferedReader(Unpacked(packed, of))
     except BaseException:
         packed.close()
         raise

@@ -16,15 +16,15 @@ from showandtell.history.tables import attachments, conversations, messages, sha
 Right: TypeAlias = Literal["reader", "writer", "owner"]
 
 ENOUGH: dict[Right, tuple[str, ...]] = {"reader": ("reader", "writer"), "writer": ("writer",), "owner": ()}
+RIGHTS = tuple(ENOUGH)
 ID = re.compile(r"[a-z]+_[A-Za-z0-9_-]{22}", re.ASCII)
+NO_TEXT = re.compile("[\0\ud800-\udfff]")
 WORDS = {"conv": "conversation", "msg": "message", "att": "file"}
 
 
 @cache
 def allowed(right: Right) -> ColumnElement[bool]:
     """The condition on a conversation's row that `user` has this right."""
-    if right not in ENOUGH:
-        raise BadInput(f"there is no right {right!r}: use one of {', '.join(ENOUGH)}")
     own = conversations.c.owner == bindparam("user")
     if not ENOUGH[right]:
         return own
@@ -34,6 +34,13 @@ def allowed(right: Right) -> ColumnElement[bool]:
         or_(*(shares.c.access == literal(one) for one in ENOUGH[right])),
     )
     return or_(own, shared)
+
+
+def check_right(right: Right) -> Right:
+    """The same right. Raises `BadInput` for what is none."""
+    if right not in RIGHTS:
+        raise BadInput(f"there is no right {right!r:.40}: use one of {', '.join(RIGHTS)}")
+    return right
 
 
 @cache
@@ -57,19 +64,28 @@ async def resolve(database: Database, id: str, user: str, right: Right = "reader
     Raises `NotFound`, in the same words whether it isn't there or isn't theirs.
     """
     kind = check_id(id).partition("_")[0]
-    rows = await database.read(question(kind if kind in WORDS else "conv", right), id=id, user=user)
+    asked = question(kind if kind in WORDS else "conv", check_right(right))
+    rows = await database.read(asked, id=id, user=check_user(user))
     if not rows:
         raise not_found(id)
     return rows[0]
 
 
-def check_id(id: str) -> str:  # noqa: A002 - it is one
+def check_id(id: object) -> str:  # noqa: A002 - it is one
     """The same id. Raises `NotFound` for what no id looks like, which a database might not even take as text."""
-    if not ID.fullmatch(id):
+    if not isinstance(id, str) or not ID.fullmatch(id):
         raise not_found(id)
     return id
 
 
-def not_found(id: str) -> NotFound:  # noqa: A002 - it is one
+def check_user(user: object) -> str:
+    """The same name of a user. Raises `BadInput` for what a database doesn't take as text."""
+    if not isinstance(user, str) or NO_TEXT.search(user):
+        raise BadInput(f"{user!r:.40} can't be a user's name: use text without NUL and lone surrogates")
+    return user
+
+
+def not_found(id: object) -> NotFound:  # noqa: A002 - it is one
     """The error for an id."""
-    return NotFound(f"there is no {WORDS.get(id.partition('_')[0], 'conversation')} {id[:40]!r}: check the id")
+    kind = str(id).partition("_")[0]
+    return NotFound(f"there is no {WORDS.get(kind, 'conversation')} {str(id)[:40]!r}: check the id")

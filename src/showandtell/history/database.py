@@ -9,10 +9,12 @@ from collections.abc import AsyncGenerator, Generator, Sequence
 from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
 from typing import Any, TypeAlias, cast
+from weakref import WeakKeyDictionary
 
 import aiosqlite
 from sqlalchemy import URL, Connection, event, make_url, text
 from sqlalchemy.exc import ArgumentError, DBAPIError, InterfaceError, OperationalError
+from sqlalchemy.exc import TimeoutError as NoConnection
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, create_async_engine
 from sqlalchemy.sql import Executable
 
@@ -39,12 +41,15 @@ class Database:
 
     def __init__(self, url: str | URL) -> None:
         self.url = read_url(url)
-        self.name = self.url.set(drivername=self.url.get_backend_name()).render_as_string(hide_password=True)
+        shown = self.url.set(drivername=self.url.get_backend_name(), query={})  # for a query may hold a password
+        self.name = shown.render_as_string(hide_password=True)
         self.is_sqlite = self.url.get_backend_name() == "sqlite"
         self.engine = self._connect()
         self._single = self.engine.execution_options(isolation_level="AUTOCOMMIT")
         self._reader: aiosqlite.Connection | None = None
-        self._compiled: dict[Executable, Compiled] = {}
+        self._compiled: WeakKeyDictionary[Executable, Compiled] = WeakKeyDictionary()
+        self._events: asyncio.AbstractEventLoop | None = None
+        self._file: tuple[int, int] | None = None
 
     def _connect(self) -> AsyncEngine:
         try:
@@ -60,6 +65,7 @@ class Database:
 
     async def open(self) -> None:
         """Connect, and bring the tables up to date; processes that start at once wait for each other."""
+        self._events = asyncio.get_running_loop()
         try:
             with self.telling():
                 if self.is_sqlite:
@@ -71,12 +77,14 @@ class Database:
 
     async def _open_reader(self, path: str) -> None:
         await asyncio.to_thread(use_wal, path)
+        self._file = file_at(path)
         self._reader = await aiosqlite.connect(path, isolation_level=None, timeout=WAIT)
         for pragma in (*PRAGMAS, "PRAGMA query_only=ON"):
             await self._reader.execute_fetchall(pragma)
 
     async def close(self) -> None:
         """Close every connection."""
+        self._events = None
         if self._reader is not None:
             await self._reader.close()
             self._reader = None
@@ -84,15 +92,20 @@ class Database:
 
     async def read(self, statement: Executable, **values: object) -> Sequence[Row]:
         """The rows of one query, which takes no lock and one trip to the driver on SQLite."""
+        self._check_open()
         with self.telling():
-            if not self.is_sqlite:
+            if self._reader is None:
                 async with self._single.connect() as connection:
                     return (await connection.execute(statement, values)).all()
-            if self._reader is None:
-                raise StorageFailed(f"the database {self.name} is closed: use it inside `async with`")
             sql, order, constants = self._compile(statement)
             given = {**constants, **values}
             return tuple(await self._reader.execute_fetchall(sql, [given[name] for name in order]))
+
+    def _check_open(self) -> None:
+        if self._events is None:
+            raise StorageFailed(f"the database {self.name} is closed: use it inside `async with`")
+        if self._events is not asyncio.get_running_loop():
+            raise BadInput(f"the database {self.name} was opened in another event loop: open one in each")
 
     def _compile(self, statement: Executable) -> Compiled:
         if statement not in self._compiled:
@@ -104,35 +117,45 @@ class Database:
 
     @asynccontextmanager
     async def write(self) -> AsyncGenerator[AsyncConnection]:
-        """A transaction that holds SQLite's write lock from its start, and is stored when the block ends."""
+        """A transaction that holds SQLite's write lock from its start, and is stored when the block ends.
+
+        Raises `StorageFailed` where SQLite's file is no longer the one that was opened: what is written to a file
+        that was deleted is gone.
+        """
+        self._check_open()
+        if self.is_sqlite and file_at(self.url.database or "") != self._file:
+            raise StorageFailed(
+                f"the file of the database {self.name} was deleted or replaced while it was in use: start again"
+            )
         with self.telling():
             async with self.engine.begin() as connection:
                 yield connection
 
     @contextmanager
     def telling(self) -> Generator[None]:
-        """Say in our words that the database fails; its password is in none of them."""
+        """Say in our words that the database fails; its password and our statements are in none of them."""
         try:
             yield
-        except (OperationalError, InterfaceError, sqlite3.OperationalError, aiosqlite.Error) as error:
-            raise self._failed(error.orig if isinstance(error, DBAPIError) else error) from error
-        except DBAPIError as error:
-            if error.connection_invalidated:
-                raise self._failed(error.orig) from error
-            raise
+        except (DBAPIError, NoConnection, sqlite3.Error) as error:
+            raise self._failed(error) from (error.orig if isinstance(error, DBAPIError) else error)
 
-    def _failed(self, error: BaseException | None) -> StorageFailed:
-        words = " ".join(str(error).split())[:200]
+    def _failed(self, error: Exception) -> StorageFailed:
+        cause = error.orig if isinstance(error, DBAPIError) else error
+        words = " ".join(str(cause).strip().partition("\n")[0].split())[:200]
         if any(sign in words for sign in FULL):
             return StorageFull(f"the database {self.name} has no space left: free some, then try again")
-        return StorageFailed(
-            f"the database {self.name} does not answer ({words}): check that it is there and try again"
-        )
+        if isinstance(error, (OperationalError, InterfaceError, NoConnection, sqlite3.OperationalError)) or (
+            isinstance(error, DBAPIError) and error.connection_invalidated
+        ):
+            return StorageFailed(
+                f"the database {self.name} does not answer ({words}): check that it is there and try again"
+            )
+        return StorageFailed(f"the database {self.name} refuses what it was asked ({words}): check its tables and disk")
 
     async def _update(self) -> None:
         try:
             there = await self.read(text("SELECT version_num FROM alembic_version"))
-        except (StorageFailed, DBAPIError):  # there are no tables yet; what else it may be, the migration will say
+        except StorageFailed:  # there are no tables yet; what else it may be, the migration will say
             there = ()
         if [row[0] for row in there] == [HEAD]:
             return
@@ -146,14 +169,30 @@ def read_url(url: str | URL) -> URL:
     """A database's URL as people write it, with our driver. Raises `BadInput`, which shows no password."""
     try:
         found = make_url(url)
-    except ArgumentError:
+    except (ArgumentError, ValueError):
         raise BadInput(f"the database's URL can't be read: {HOW}") from None
     driver = DRIVERS.get(found.drivername.partition("+")[0])
     if driver is None:
         raise BadInput(f"a database of the kind {found.drivername!r} is not supported: {HOW}")
-    if driver.startswith("sqlite") and found.database in {None, "", ":memory:"}:
+    if "@" in (found.host or ""):
+        raise BadInput(f"the database's URL can't be read: {HOW}, with an @ of the password written as %40")
+    if not driver.startswith("sqlite"):
+        return found.set(drivername=driver)
+    path = found.database
+    if path is None or path in {"", ":memory:"}:
         raise BadInput(f"SQLite needs a file here, for what is only in memory is not kept: {HOW}")
-    return found.set(drivername=driver)
+    if found.query or found.host or found.username or found.password or "\0" in path:
+        raise BadInput(f"SQLite takes the path of a file, and nothing else: {HOW}")
+    return found.set(drivername=driver, database=str(Path(path).absolute()))
+
+
+def file_at(path: str) -> tuple[int, int] | None:
+    """Which file lies there now: its device and number; None where there is none."""
+    try:
+        found = Path(path).stat()
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino
 
 
 def use_wal(path: str) -> None:

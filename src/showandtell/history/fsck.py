@@ -29,6 +29,8 @@ class Finding(Struct, frozen=True):
 
 ROWS = select(blobs.c.owner, blobs.c.sha256, blobs.c.size, blobs.c.state)
 FILES = select(attachments.c.owner, attachments.c.sha256, attachments.c.id).where(attachments.c.sha256.is_not(None))
+ROWS_OF = ROWS.where(blobs.c.owner == bindparam("who"))
+FILES_OF = FILES.where(attachments.c.owner == bindparam("who"))
 
 
 async def check_all(database: Database, store: BlobStore, owner: str | None = None) -> tuple[Finding, ...]:
@@ -37,8 +39,8 @@ async def check_all(database: Database, store: BlobStore, owner: str | None = No
     if owner is None:
         rows, files = await database.read(ROWS), await database.read(FILES)
     else:
-        rows = await database.read(ROWS.where(blobs.c.owner == bindparam("who")), who=owner)
-        files = await database.read(FILES.where(attachments.c.owner == bindparam("who")), who=owner)
+        rows = await database.read(ROWS_OF, who=owner)
+        files = await database.read(FILES_OF, who=owner)
     needed: dict[tuple[str, str], list[str]] = defaultdict(list)
     for who, sha256, file in files:
         needed[who, sha256].append(file)
@@ -60,7 +62,7 @@ def compare(store: BlobStore, rows: Sequence[Row], needed: dict[tuple[str, str],
     found: list[Finding] = []
     for owner, sha256, size, state in rows:
         files = tuple(needed.get((owner, sha256), ()))
-        problem = store.of(owner).check(Facts(sha256, "application/octet-stream", size))
+        problem = store.of(owner).check(Facts(sha256, "application/octet-stream", size), anew=True)
         if problem is not None and (state == "ready" or files):
             found.append(Finding(owner, sha256, problem, files))
     return found

@@ -7,17 +7,19 @@ waits until they are deleted, and only then are they put in place. So no interle
 from __future__ import annotations
 
 import asyncio
+from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from typing import TypeAlias
 
 from msgspec import Struct
-from sqlalchemy import bindparam, delete, exists, or_, select, text, update
+from sqlalchemy import bindparam, delete, exists, or_, select, text, tuple_, update
 from sqlalchemy.sql import Executable
 
 from showandtell.attachments.blobs import BlobStore, owner_key
 from showandtell.files import Known, Variant, Want
 from showandtell.history.database import Database
 from showandtell.history.loading import learnt
+from showandtell.history.pinning import DERIVED, NAMED, OURS
 from showandtell.history.tables import attachments, blobs, derivations, known
 
 #: What bytes stand under: their owner and their sha256.
@@ -37,29 +39,48 @@ class Collected(Struct, frozen=True):
     uploads: tuple[tuple[Want, Variant], ...] = ()
 
 
-USED = exists().where(attachments.c.owner == blobs.c.owner, attachments.c.sha256 == blobs.c.sha256)
-DERIVED = exists().where(derivations.c.owner == blobs.c.owner, derivations.c.sha256 == blobs.c.sha256)
 THIS = (blobs.c.owner == bindparam("who"), blobs.c.sha256 == bindparam("hash"))
-OF_THIS = (known.c.owner == bindparam("who"), known.c.sha256 == bindparam("hash"))
+KNOWN_OF = (known.c.owner == bindparam("who"), known.c.sha256.in_(bindparam("hashes", expanding=True)))
 #: Bytes that nobody needs; those that somebody writes about just now are left to the next time.
-NEEDLESS = select(blobs.c.owner, blobs.c.sha256).where(~USED, ~DERIVED).with_for_update(of=blobs, skip_locked=True)
+NEEDLESS = select(blobs.c.owner, blobs.c.sha256).where(~NAMED, ~DERIVED).with_for_update(of=blobs, skip_locked=True)
+#: Those of them that nobody touched for long.
+OLD = NEEDLESS.where(or_(blobs.c.touched < bindparam("before"), blobs.c.state == "deleting"))
+#: Some of them, but for those that a message may name soon.
+AMONG = NEEDLESS.where(OURS, blobs.c.pins == 0)
+#: Who pinned bytes and named them in no message for so long has given up.
+FORSAKEN = select(blobs.c.owner, blobs.c.sha256).where(blobs.c.pins > 0, blobs.c.touched < bindparam("before"))
+UNPIN = (
+    update(blobs)
+    .where(tuple_(blobs.c.owner, blobs.c.sha256).in_(FORSAKEN.with_for_update(skip_locked=True)))
+    .values(pins=0)
+)
 MARK = update(blobs).where(*THIS).values(state="deleting")
-#: The row of bytes that are to be deleted, held until the transaction ends.
+#: The rows of bytes that are to be deleted, held until the transaction ends.
 CLAIM = (
-    select(blobs.c.size, or_(USED, DERIVED).label("needed"))
-    .where(*THIS, blobs.c.state == "deleting")
+    select(blobs.c.sha256, blobs.c.size, or_(NAMED, DERIVED).label("needed"))
+    .where(OURS, blobs.c.state == "deleting")
+    .order_by(blobs.c.sha256)
     .with_for_update(of=blobs)
 )
 KEEP = update(blobs).where(*THIS).values(state="ready")
-DROP = delete(blobs).where(*THIS)
-KNOWN = select(known.c.owner, known.c.owner, known.c.sha256, known.c.recipe, known.c.record, known.c.at).where(*OF_THIS)
-FORGET = delete(known).where(*OF_THIS)
+DROP = delete(blobs).where(OURS)
+ROW = (known.c.owner, known.c.owner, known.c.sha256, known.c.recipe, known.c.record, known.c.at)
+FORGET = delete(known).where(*KNOWN_OF).returning(*ROW)
+#: What is known of files that are gone: it was learnt while they were deleted.
+FORGET_LEFT = (
+    delete(known)
+    .where(
+        ~exists().where(blobs.c.owner == known.c.owner, blobs.c.sha256 == known.c.sha256),
+        ~exists().where(attachments.c.owner == known.c.owner, attachments.c.address == known.c.sha256),
+    )
+    .returning(*ROW)
+)
 MADE = select(derivations.c.sha256).where(
-    derivations.c.owner == bindparam("who"), derivations.c.source == bindparam("hash")
+    derivations.c.owner == bindparam("who"), derivations.c.source.in_(bindparam("hashes", expanding=True))
 )
 ROWS = select(blobs.c.sha256).where(blobs.c.owner == bindparam("who"))
 OWNERS = select(blobs.c.owner).distinct()
-#: So many files without a row are deleted while others wait.
+#: So many files are deleted while others wait.
 SOME = 100
 #: How long a file may take to be written, in seconds: what is younger is never taken for a leftover.
 WRITING = 3600.0
@@ -69,28 +90,45 @@ async def collect(database: Database, store: BlobStore, now: float, grace: float
     """Delete what nobody needs and nobody has touched for `grace` seconds; `now` is in epoch seconds."""
     before, written = now - grace, now - max(grace, WRITING)
     done: list[Collected] = []
-    old = NEEDLESS.where(or_(blobs.c.touched < before, blobs.c.state == "deleting"))
-    while marked := await mark(database, old):
-        done += [await sweep(database, store, key) for key in marked]
+    async with database.write() as connection:
+        await connection.execute(UNPIN, {"before": before})
+        left = learnt((await connection.execute(FORGET_LEFT)).all())
+    while marked := await mark(database, OLD, before=before):
+        for who, hashes in by_owner(marked).items():
+            starts = range(0, len(hashes), SOME)
+            done += [(await sweep(database, store, who, hashes[start : start + SOME]))[0] for start in starts]
     orphans = await clear(database, store, written)
     spools = await asyncio.to_thread(store.clear_spools, written)
-    return sum_up([*done, Collected(orphans=orphans, spools=spools)])
+    return sum_up([*done, Collected(orphans=orphans, spools=spools, uploads=uploads_of(left))])
 
 
 async def collect_now(database: Database, store: BlobStore, keys: Iterable[Key]) -> Collected:
-    """Delete these bytes, and what was made of them, wherever nobody needs them."""
+    """Delete these bytes, and what was made of them, wherever nobody needs them or is about to name them.
+
+    What is left because somebody has pinned it is deleted by `collect`, where it isn't named after all.
+    """
     done: list[Collected] = []
-    left = [*keys]
-    while left:
-        who, sha256 = left.pop()
-        made = await database.read(MADE, who=who, hash=sha256)
-        for key in await mark(database, NEEDLESS.where(*THIS), who=who, hash=sha256):
-            done.append(await sweep(database, store, key))
-            left += [(who, row[0]) for row in made]
+    for who, hashes in by_owner(keys).items():
+        left = hashes
+        while left:
+            some, left = left[:SOME], left[SOME:]
+            marked = await mark(database, AMONG, who=who, hashes=some)
+            if marked:
+                swept, made = await sweep(database, store, who, [sha256 for _, sha256 in marked])
+                done.append(swept)
+                left += made
     return sum_up(done)
 
 
-async def mark(database: Database, needless: Executable, **values: str) -> Sequence[Key]:
+def by_owner(keys: Iterable[Key]) -> dict[str, list[str]]:
+    """The hashes of each owner, in order, each once."""
+    found: dict[str, list[str]] = defaultdict(list)
+    for who, sha256 in sorted({*keys}):
+        found[who].append(sha256)
+    return found
+
+
+async def mark(database: Database, needless: Executable, **values: object) -> Sequence[Key]:
     """Mark bytes that nobody needs."""
     async with database.write() as connection:
         found = [(row[0], row[1]) for row in await connection.execute(needless, values)]
@@ -99,21 +137,33 @@ async def mark(database: Database, needless: Executable, **values: str) -> Seque
     return found
 
 
-async def sweep(database: Database, store: BlobStore, key: Key) -> Collected:
-    """Delete bytes that are still marked, with their row and what was known of them; those that are needed stay."""
-    this = {"who": key[0], "hash": key[1]}
+async def sweep(
+    database: Database, store: BlobStore, who: str, hashes: Sequence[str]
+) -> tuple[Collected, Sequence[str]]:
+    """Delete bytes that are still marked, with their rows and what was known of them; those that are needed stay.
+
+    Gives the hashes of what was made of them, too.
+    """
     async with database.write() as connection:
-        row = (await connection.execute(CLAIM, this)).first()
-        if row is None:
-            return Collected()
-        if row.needed:
-            await connection.execute(KEEP, this)
-            return Collected()
-        forgotten = learnt((await connection.execute(KNOWN, this)).all())
-        await connection.execute(FORGET, this)
-        await connection.execute(DROP, this)  # fails where a row still refers to it, and so before the bytes go
-        await asyncio.to_thread(store.of(key[0]).delete, key[1])
-    return Collected(1, row.size, uploads=uploads_of(forgotten))
+        rows = (await connection.execute(CLAIM, {"who": who, "hashes": hashes})).all()
+        needed = [{"who": who, "hash": row.sha256} for row in rows if row.needed]
+        if needed:
+            await connection.execute(KEEP, needed)
+        sizes: dict[str, int] = {row.sha256: row.size for row in rows if not row.needed}
+        if not sizes:
+            return Collected(), ()
+        gone = {"who": who, "hashes": [*sizes]}
+        made = [row[0] for row in await connection.execute(MADE, gone)]
+        forgotten = learnt((await connection.execute(FORGET, gone)).all())
+        await connection.execute(DROP, gone)  # fails where a row still refers to it, and so before the bytes go
+        await asyncio.to_thread(delete_all, store.of(who), [*sizes])
+    return Collected(len(sizes), sum(sizes.values()), uploads=uploads_of(forgotten)), made
+
+
+def delete_all(blobs: BlobStore, hashes: Iterable[str]) -> None:
+    """Delete blobs."""
+    for sha256 in hashes:
+        blobs.delete(sha256)
 
 
 def uploads_of(forgotten: Known) -> tuple[tuple[Want, Variant], ...]:

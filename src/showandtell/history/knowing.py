@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable
 from collections.abc import Set as AbstractSet
 
-from sqlalchemy import bindparam, delete
-from sqlalchemy.dialects import postgresql, sqlite
+from sqlalchemy import bindparam, delete, select
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from showandtell.files import Facts, Known, Variant, Want
+from showandtell.files import Facts, Failed, Known, Variant, Want
 from showandtell.history.loading import spell_outcome
-from showandtell.history.pinning import HOLD, pin
-from showandtell.history.tables import derivations, known
+from showandtell.history.pinning import hold
+from showandtell.history.tables import attachments, derivations, known, upsert
 
 KEY = ("owner", "sha256", "recipe", "at")
 FORGET = delete(known).where(*(known.c[name] == bindparam(f"_{name}") for name in KEY))
+ADDRESSES = select(attachments.c.address).where(
+    attachments.c.owner == bindparam("who"), attachments.c.address.in_(bindparam("hashes", expanding=True))
+)
 
 
 def key_of(owner: str, want: Want) -> dict[str, str]:
@@ -23,15 +26,41 @@ def key_of(owner: str, want: Want) -> dict[str, str]:
     return {"owner": owner, "sha256": want.sha256, "recipe": want.recipe, "at": want.at or ""}
 
 
-async def store_known(connection: AsyncConnection, owner: str, news: Known, now: float) -> None:
-    """Store what was learnt; converted bytes are noted as such, and stay for as long as their source does."""
-    made = {(facts, want) for want, found in news.items() if isinstance(found, Variant) for facts in found.files}
+async def store_known(connection: AsyncConnection, owner: str, news: Known, now: float) -> Known:
+    """Store what was learnt of files that are still there; converted bytes stay for as long as their source does.
+
+    Gives what was stored: of a file that was deleted meanwhile nothing is kept but its uploads, for they have to be
+    deleted, too.
+    """
+    pins = Counter(facts.sha256 for found in news.values() for facts in made_by(found))
+    for want in news:
+        pins[want.sha256] += 0
     # First the bytes, then what is known of them: so does who deletes them, and neither waits for the other for ever.
-    await derive(connection, owner, {(facts, want) for facts, want in made if facts.sha256 != want.sha256}, now)
-    fresh = (sqlite.insert if connection.dialect.name == "sqlite" else postgresql.insert)(known)
-    upsert = fresh.on_conflict_do_update(index_elements=KEY, set_={"record": fresh.excluded.record})
-    rows = [{**key_of(owner, want), "record": spell_outcome(news[want])} for want in sorted(news, key=spell_key)]
-    await connection.execute(upsert, rows)
+    held = await hold(connection, owner, pins, now)
+    gone = {want.sha256 for want in news} - held
+    if gone:
+        rows = await connection.execute(ADDRESSES, {"who": owner, "hashes": sorted(gone)})
+        held |= {row[0] for row in rows}
+    stored = {want: news[want] for want in sorted(news, key=spell_key) if holds(want, news[want], held)}
+    await derive(connection, owner, stored)
+    if stored:
+        fresh = upsert(connection, known)
+        insert = fresh.on_conflict_do_update(index_elements=KEY, set_={"record": fresh.excluded.record})
+        rows = [{**key_of(owner, want), "record": spell_outcome(found)} for want, found in stored.items()]
+        await connection.execute(insert, rows)
+    return stored
+
+
+def made_by(found: Variant | Failed) -> tuple[Facts, ...]:
+    """The files that a conversion gave."""
+    return found.files if isinstance(found, Variant) else ()
+
+
+def holds(want: Want, found: Variant | Failed, held: AbstractSet[str]) -> bool:
+    """Whether something that was learnt is worth keeping: its subject and its bytes are there, or it is an upload."""
+    if isinstance(found, Variant) and found.file_id is not None:
+        return True
+    return want.sha256 in held and all(facts.sha256 in held for facts in made_by(found))
 
 
 def spell_key(want: Want) -> tuple[str, str, str]:
@@ -39,20 +68,16 @@ def spell_key(want: Want) -> tuple[str, str, str]:
     return (want.sha256, want.recipe, want.at or "")
 
 
-async def derive(connection: AsyncConnection, owner: str, made: AbstractSet[tuple[Facts, Want]], now: float) -> None:
-    """Note which bytes were made of which, where their source is still stored."""
-    fresh = (sqlite.insert if connection.dialect.name == "sqlite" else postgresql.insert)(derivations)
-    sizes = {facts.sha256: facts.size for facts, _ in made}
-    held: set[str] = set()
-    for sha256 in sorted({*sizes, *(want.sha256 for _, want in made)}):
-        if sha256 in sizes:
-            await pin(connection, owner, sha256, sizes[sha256], now)
-        if (await connection.execute(HOLD, {"who": owner, "hash": sha256, "now": now})).rowcount:
-            held.add(sha256)
-    for facts, want in made:
-        if want.sha256 in held:
-            row = {"owner": owner, "sha256": facts.sha256, "source": want.sha256, "recipe": want.recipe}
-            await connection.execute(fresh.values(row).on_conflict_do_nothing())
+async def derive(connection: AsyncConnection, owner: str, stored: Known) -> None:
+    """Note which bytes were made of which."""
+    rows = [
+        {"owner": owner, "sha256": facts.sha256, "source": want.sha256, "recipe": want.recipe}
+        for want, found in stored.items()
+        for facts in made_by(found)
+        if facts.sha256 != want.sha256
+    ]
+    if rows:
+        await connection.execute(upsert(connection, derivations).on_conflict_do_nothing(), rows)
 
 
 async def drop_known(connection: AsyncConnection, owner: str, wants: Iterable[Want]) -> None:

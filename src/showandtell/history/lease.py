@@ -7,19 +7,19 @@ import os
 import random
 import secrets
 import socket
-from collections.abc import Awaitable, Callable, Coroutine
+import time
+from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TypeVar
 
-from sqlalchemy import bindparam, or_, select, update
+from sqlalchemy import Double, bindparam, cast, extract, func, or_, select, update
+from sqlalchemy.ext.asyncio import AsyncConnection
 
 from showandtell.errors import Busy, LeaseLost, NotFound, StorageFailed
 from showandtell.history.database import Database
 from showandtell.history.tables import conversations as c
-
-T = TypeVar("T")
+from showandtell.whole import uncut
 
 LOST = "another process has taken this conversation over, or deleted it: open it again"
 BUSY = "somebody else is answering in this conversation: try again when that has ended"
@@ -29,16 +29,21 @@ BUSY = "somebody else is answering in this conversation: try again when that has
 class Terms:
     """How leases are given. `length` and `patience` are seconds; `clock` gives epoch seconds, `sleep` waits for some.
 
-    A lease that isn't renewed ends after `length`; who waits for one gives up after `patience`.
+    A lease that isn't renewed ends after `length`; who waits for one gives up after `patience`. Where `clock` is the
+    machine's own, leases on PostgreSQL go by the database's, for the clocks of machines differ.
     """
 
-    clock: Callable[[], float]
+    clock: Callable[[], float] = time.time
     sleep: Callable[[float], Awaitable[None]] = asyncio.sleep
     length: float = 30.0
     patience: float = 45.0
 
 
-#: Free, ended, ahead of every clock (which must have jumped), or held by a process that is known to be dead.
+#: No clock is so far ahead of another, in seconds: a lease that is must come from one that jumped.
+FAR = 3600.0
+#: What time it is on PostgreSQL, in epoch seconds, also where a transaction began long ago.
+CLOCK = select(cast(extract("epoch", func.clock_timestamp()), Double))
+#: Free, ended, too far ahead, or held by a process that is known to be dead.
 TAKE = (
     update(c)
     .where(
@@ -96,6 +101,9 @@ class Lease:
 
     async def give_back(self) -> None:
         """Let others write; also where the one who had it is cancelled."""
+        await uncut(self._give_back())
+
+    async def _give_back(self) -> None:
         beat, self._beat = self._beat, None
         if beat is not None:
             beat.cancel()
@@ -103,27 +111,31 @@ class Lease:
         token, self._token = self._token, None
         if token is not None:
             with suppress(StorageFailed):  # it ends by itself
-                await to_the_end(self._free(token))
+                async with self._database.write() as connection:
+                    await connection.execute(FREE, {"conversation": self._conversation, "token": token})
 
-    async def _free(self, token: str) -> None:
-        async with self._database.write() as connection:
-            await connection.execute(FREE, {"conversation": self._conversation, "token": token})
+    async def _now(self, connection: AsyncConnection | None = None) -> float:
+        """What time it is, for everybody who may want this lease."""
+        if self._database.is_sqlite or self._terms.clock is not time.time:
+            return self._terms.clock()
+        if connection is not None:
+            return (await connection.execute(CLOCK)).scalar_one()
+        return (await self._database.read(CLOCK))[0][0]
 
     async def _try(self) -> int | None:
         rows = await self._database.read(HOLDER, conversation=self._conversation)
         if not rows:
             raise NotFound(LOST)
-        holder, until, now = rows[0][0], rows[0][1], self._terms.clock()
+        holder, until = rows[0]
         dead = holder if holder is not None and is_dead(holder) else ""
-        if holder is not None and not dead and now < until <= now + 2 * self._terms.length:
+        if holder is not None and not dead and (now := await self._now()) < until <= now + FAR:
             return None
         # Known before it is ours: whoever is cancelled in between gives it back.
         self._token = secrets.token_hex(16)
         asked = {"conversation": self._conversation, "dead": dead, "holder": myself(), "token": self._token}
         async with self._database.write() as connection:
-            now = self._terms.clock()
-            # Twice its length: the clocks of two machines differ, and this may have had to wait.
-            times = {"now": now, "until": now + self._terms.length, "furthest": now + 2 * self._terms.length}
+            now = await self._now(connection)
+            times = {"now": now, "until": now + self._terms.length, "furthest": now + FAR}
             row = (await connection.execute(TAKE, {**asked, **times})).first()
         if row is None:
             self._token = None
@@ -133,30 +145,15 @@ class Lease:
     async def _renew(self) -> None:
         while not self._is_lost:
             await self._terms.sleep(self._terms.length / 3)
-            with suppress(StorageFailed):  # the database may be back in time for the next beat
-                await to_the_end(self.renew())
+            await uncut(self._beat_once())
 
-    async def renew(self) -> None:
+    async def _beat_once(self) -> None:
         """Hold it for as long again, if it is still ours."""
-        until = self._terms.clock() + self._terms.length
-        async with self._database.write() as connection:
-            asked = {"conversation": self._conversation, "token": self._token, "until": until}
-            self._is_lost = (await connection.execute(RENEW, asked)).rowcount == 0
-
-
-async def to_the_end(work: Coroutine[Any, Any, T]) -> T:
-    """Do a piece of work to its end, whoever cancels meanwhile; the cancellation is raised after it."""
-    task, cancelled = asyncio.ensure_future(work), None
-    while not task.done():
-        try:
-            await asyncio.shield(task)
-        except asyncio.CancelledError as error:
-            cancelled = error
-        except Exception:  # noqa: BLE001, S110 - it is raised below
-            pass
-    if cancelled is not None and not task.cancelled() and task.exception() is None:
-        raise cancelled
-    return task.result()
+        with suppress(StorageFailed):  # the database may be back in time for the next beat
+            async with self._database.write() as connection:
+                until = await self._now(connection) + self._terms.length
+                asked = {"conversation": self._conversation, "token": self._token, "until": until}
+                self._is_lost = (await connection.execute(RENEW, asked)).rowcount == 0
 
 
 def myself() -> str:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import asyncio
+from collections.abc import Callable, Iterable, Sequence
 from functools import cache
-from typing import Any
+from typing import Any, TypeVar
 
 import msgspec
 from msgspec import Struct
@@ -13,11 +14,17 @@ from sqlalchemy.sql import Executable
 
 from showandtell.content import Message
 from showandtell.delivery.values import Receipt
+from showandtell.errors import StorageFailed
 from showandtell.events.types import Usage
 from showandtell.files import Attachment, Failed, Variant, Want
-from showandtell.history.access import Right, allowed, check_id, not_found
+from showandtell.history.access import Right, allowed, check_id, check_right, check_user, not_found
 from showandtell.history.database import Database, Row
 from showandtell.history.tables import attachments, conversations, derivations, intents, known, messages
+
+T = TypeVar("T")
+
+#: So many records are decoded at a time, and more of them in a thread.
+SOME = 500
 
 encode = msgspec.json.Encoder().encode
 
@@ -49,7 +56,7 @@ class State(Struct, frozen=True):
     begun: set[str]
 
 
-#: What stands in a step that has any, and in no other: most have none.
+#: What stands in a step that has any, and in no other (empty fields are left out): most have none, and aren't decoded.
 RECEIPTS = '"receipts":'
 
 read_messages = msgspec.json.Decoder(list[Message])
@@ -70,7 +77,7 @@ def spell_outcome(found: Variant | Failed) -> str:
 
 
 @cache
-def everything(right: Right) -> Executable:
+def rows_of(right: Right) -> Executable:
     """The query for all rows of a conversation that `user` has this right to; the first column says what a row is."""
     nothing = cast(null(), Text)
 
@@ -110,28 +117,56 @@ def everything(right: Right) -> Executable:
 
 
 async def load(database: Database, id: str, user: str, right: Right) -> State:  # noqa: A002 - it is one
-    """Read a conversation. Raises `NotFound` where it isn't there, or `user` has no such right."""
+    """Read a conversation. Raises `NotFound` where it isn't there, or `user` has no such right.
+
+    `StorageFailed` where what is stored contradicts itself.
+    """
+    rows = await database.read(rows_of(check_right(right)), id=check_id(id), user=check_user(user))
+    state = await aside(lambda: read_state(rows), rows)
+    if state is None:
+        raise not_found(id)
+    return state
+
+
+async def aside(decode: Callable[[], T], rows: Sequence[Row]) -> T:
+    """Decode rows: many in a thread, for others to go on. Raises `StorageFailed` where they can't be."""
+    try:
+        return await asyncio.to_thread(decode) if len(rows) > SOME else decode()
+    except (KeyError, msgspec.DecodeError) as error:
+        raise StorageFailed(f"a stored conversation is damaged ({error}): restore it from a backup") from error
+
+
+def read_state(found: Iterable[Row]) -> State | None:
+    """A conversation of its rows; None where there are none."""
     rows: dict[str, list[Row]] = {"c": [], "m": [], "a": [], "k": [], "i": []}
-    for row in await database.read(everything(right), id=check_id(id), user=user):
+    for row in found:
         rows[row[0]].append(row)
     if not rows["c"]:
-        raise not_found(id)
-    _, version, _, head, owner, _ = rows["c"][0]
+        return None
+    _, version, id, head, owner, _ = rows["c"][0]  # noqa: A001 - it is one
     said = lead_to(rows["m"], head)
     return State(
         id=id,
         owner=owner,
         version=version,
-        messages=read_messages.decode(join(said, 4)),
-        attachments=read_attachments.decode(join(sorted(rows["a"], key=number_of), 4)),
+        messages=read_all(read_messages, said, 4),
+        attachments=read_all(read_attachments, sorted(rows["a"], key=number_of), 4),
         receipts=told([row for row in said if row[5] is not None and RECEIPTS in row[5]]),
         known=learnt(rows["k"]),
         begun={read_text(row[2]) for row in rows["i"]},
     )
 
 
+def read_all(decoder: msgspec.json.Decoder[list[T]], rows: Sequence[Row], column: int) -> list[T]:
+    """The records in a column. Many at once are decoded faster than each alone; other threads go on after every few."""
+    found: list[T] = []
+    for start in range(0, len(rows), SOME):
+        found += decoder.decode(join(rows[start : start + SOME], column))
+    return found
+
+
 def join(rows: Sequence[Row], column: int) -> str:
-    """Records as one JSON array, which is decoded faster than each alone."""
+    """Records as one JSON array."""
     return f"[{','.join([row[column] for row in rows])}]"
 
 
@@ -141,11 +176,11 @@ def number_of(row: Row) -> int:
 
 
 def lead_to(rows: Sequence[Row], head: str | None) -> list[Row]:
-    """The rows of the messages that lead to one, from the first."""
+    """The rows of the messages that lead to one, from the first. Raises `KeyError` where one of them isn't there."""
     by_id = {row[2]: row for row in rows}
     found: list[Row] = []
     while head is not None:
-        found.append(by_id[head])
+        found.append(by_id.pop(head))  # none leads to itself
         head = found[-1][3]
     found.reverse()
     return found
@@ -153,12 +188,12 @@ def lead_to(rows: Sequence[Row], head: str | None) -> list[Row]:
 
 def told(rows: Sequence[Row]) -> dict[int, Receipt]:
     """What the model was last given of each file."""
-    return {receipt.number: receipt for step in read_steps.decode(join(rows, 5)) for receipt in step.receipts}
+    return {receipt.number: receipt for step in read_all(read_steps, rows, 5) for receipt in step.receipts}
 
 
 def learnt(rows: Sequence[Row]) -> dict[Want, Variant | Failed]:
     """Conversions, uploads and rejections."""
-    outcomes = read_outcomes.decode(join(rows, 4))
+    outcomes = read_all(read_outcomes, rows, 4)
     return {
         Want(row[2], row[3], row[5] or None): found
         for row, outcome in zip(rows, outcomes, strict=True)

@@ -4,49 +4,25 @@ from __future__ import annotations
 
 import asyncio
 import io
-import threading
-from collections.abc import Collection, Iterable, Mapping, Sequence
-from contextlib import AbstractAsyncContextManager
+from collections.abc import AsyncGenerator, Collection, Iterable, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, BinaryIO
 
 from msgspec import structs
 
-from showandtell.attachments.ingest import Accepted, Register, claims, clean
+from showandtell.attachments.ingest import Accepted, Register
 from showandtell.attachments.load import load_now
 from showandtell.attachments.proving import prove_all, prove_now
 from showandtell.attachments.shelf import Shelf
-from showandtell.content import Draft, File, Message, Reader, ToolCall, is_approval, new_id
+from showandtell.cleaning import clean
+from showandtell.content import Draft, File, History, Message, Reader, ToolCall, is_approval, new_id
 from showandtell.delivery.values import Receipt, View
 from showandtell.errors import BadConversation, BadInput
 from showandtell.events.types import Usage
 from showandtell.files import Attachment, Blobs, Facts, Failed, Known, Proved, Variant, Want, find
-
-
-class Turn:
-    """Whose turn it is: runs of one event loop wait for each other, and those of another are refused."""
-
-    def __init__(self) -> None:
-        self._guard = threading.Lock()
-        self._loop: asyncio.AbstractEventLoop | None = None
-        self._lock = asyncio.Lock()
-
-    async def __aenter__(self) -> None:
-        with self._guard:
-            here = asyncio.get_running_loop()
-            if self._loop is not here:
-                if self._lock.locked():
-                    raise BadInput("another thread is using this conversation: give each its own, or one event loop")
-                self._loop, self._lock = here, asyncio.Lock()
-            lock = self._lock
-            if not lock.locked():
-                await lock.acquire()  # doesn't wait: nobody has it
-                return
-        await lock.acquire()
-
-    async def __aexit__(self, *_: object) -> None:
-        self._lock.release()
+from showandtell.history.turn import Turn
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +49,11 @@ class MemoryConversation:
     """
 
     def __init__(
-        self, shelf: Shelf | None = None, owner: str = "local", first_number: int = 1, id: str | None = None  # noqa: A002 - it is one
+        self,
+        shelf: Shelf | None = None,
+        owner: str = "local",
+        first_number: int = 1,
+        id: str | None = None,  # noqa: A002 - it is one
     ) -> None:
         self.id = id or new_id("conv")
         self.owner = owner
@@ -84,6 +64,7 @@ class MemoryConversation:
         self._register = Register(first_number=first_number)
         self._known: dict[Want, Variant | Failed] = {}
         self._begun: set[str] = set()
+        self._hurt: dict[int, Attachment] = {}
         self._answering: str | None = None
         self._said: dict[str, Message] = {}
 
@@ -91,6 +72,15 @@ class MemoryConversation:
     def turn(self) -> AbstractAsyncContextManager[None]:
         """Held by a run from its start to its end."""
         return self._turn
+
+    @asynccontextmanager
+    async def held(self) -> AsyncGenerator[None]:
+        """The turn for a single change: at once for what belongs to the run that has it; all others wait."""
+        if self._turn.is_mine:
+            yield
+            return
+        async with self.turn:
+            yield
 
     @property
     def attachments(self) -> dict[int, Attachment]:
@@ -121,17 +111,18 @@ class MemoryConversation:
 
     async def prove(self, draft: Draft) -> list[Proved]:
         """Store and prove a draft's files, side by side; nothing is numbered yet."""
-        return await prove_all(self.shelf, claims(draft))
+        return await prove_all(self.shelf, draft.claims)
 
     async def record(
         self, draft: Draft, proved: Sequence[Proved], receipts: Sequence[Receipt] = (), usage: Usage | None = None
     ) -> Message:
         """Number a draft's files and store its message; a step's with what the model was given, and what it took."""
         refers = draft.role == "user" and not is_approval(draft.parts)
-        accepted = self._register.accept(draft, proved, self.head, refers=refers)
-        news = tuple(one for one in receipts if self.receipts.get(one.number) != one)
-        accepted = await self.write(accepted, news, usage)
-        self.keep(accepted, news)
+        async with self.held():
+            accepted = self._register.accept(draft, proved, self.head, refers=refers)
+            news = tuple(one for one in receipts if self.receipts.get(one.number) != one)
+            accepted = await self.write(accepted, news, usage)
+            self.keep(accepted, news)
         return accepted.message
 
     async def write(self, accepted: Accepted, receipts: Sequence[Receipt], usage: Usage | None) -> Accepted:
@@ -165,35 +156,56 @@ class MemoryConversation:
 
         The numbers of files are those of all branches. Raises `BadInput` for a message that isn't there.
         """
+        async with self.held():
+            self._lead(message_id)
+
+    def _lead(self, message_id: str | None) -> None:
         self.messages = branch(self._said, message_id)
         said = [one.id for one in self.messages if one.role == "user" and not is_approval(one.parts)]
         self._answering = said[-1] if said else None
 
     def ingest_now(self, drafts: Iterable[Draft]) -> None:
         """Prove, number and store a whole history, without an event loop."""
+        parents = drafts.parents if isinstance(drafts, History) else None
+        ids: list[str | None] = []
         for index, draft in enumerate(map(clean, drafts)):
+            if parents is not None and (before := parents[index]) != index - 1:
+                self._lead(None if before is None else ids[before])
             try:
-                proved = [prove_now(self.shelf, file) for file in claims(draft)]
+                proved = [prove_now(self.shelf, file) for file in draft.claims]
                 self.keep(self._register.accept(draft, proved, self.head))
             except BadConversation as error:
                 raise BadConversation(f"messages[{index}]: {error}") from error
+            ids.append(self.head)
+        if isinstance(drafts, History) and drafts.head is not None:
+            self._lead(ids[drafts.head] if drafts.head >= 0 else None)
 
     async def begin(self, calls: Sequence[ToolCall]) -> None:
         """Note that these calls are about to run."""
         self._begun |= {call.call_id for call in calls}
 
     async def check(self, files: Collection[Facts]) -> dict[Facts, str]:
-        """The stored files that are no longer what they were, each with what is wrong in words."""
-        wrong = await asyncio.to_thread(check_all, self.shelf.blobs, files) if files else {}
-        for one in [*self.attachments.values()] if wrong else ():
-            if one.facts in wrong and one.state == "ready":
+        """Those of these stored files that are no longer what they were, each with what is wrong in words.
+
+        They are set aside until they are again what they were, which is looked at each time.
+        """
+        asked = {*files, *(one.facts for one in self._hurt.values() if one.facts is not None)}
+        wrong = await asyncio.to_thread(check_all, self.shelf.blobs, asked) if asked else {}
+        for number in [number for number, one in self._hurt.items() if one.facts not in wrong]:
+            self.attachments[number] = self._hurt.pop(number)
+        if wrong:
+            self._quarantine(wrong)
+            hashes = {facts.sha256 for facts in wrong}
+            await self.forget([want for want, found in self._known.items() if hashes & hashes_of(want, found)])
+        return {facts: problem for facts, problem in wrong.items() if facts in files}
+
+    def _quarantine(self, wrong: Mapping[Facts, str]) -> None:
+        """Set files aside whose bytes are not what they were, until they are again."""
+        for one in [*self.attachments.values()]:
+            if one.facts is not None and one.facts in wrong and one.state == "ready":
                 problem = f"its stored bytes can't be used, the blob {wrong[one.facts]}: add the file again"
+                self._hurt[one.number] = one
                 self.attachments[one.number] = structs.replace(one, state="quarantined", problem=problem)
-        made = [(want, found) for want, found in self._known.items() if isinstance(found, Variant)] if wrong else []
-        lost = [want for want, found in made if wrong.keys() & set(found.files)]
-        if lost:
-            await self.forget(lost)
-        return wrong
 
     async def load(self, wants: Iterable[Want]) -> Known:
         """Convert what the plan wants."""
@@ -216,6 +228,13 @@ class MemoryConversation:
 def check_all(blobs: Blobs, files: Iterable[Facts]) -> dict[Facts, str]:
     """What is wrong with stored files, if anything is."""
     return {facts: wrong for facts in files if (wrong := blobs.check(facts)) is not None}
+
+
+def hashes_of(want: Want, found: Variant | Failed) -> set[str]:
+    """The bytes that a conversion was made of, and those that it gave; none for uploads, which lie elsewhere."""
+    if isinstance(found, Failed) or found.file_id is not None or found.url is not None:
+        return set()
+    return {want.sha256, *(one.sha256 for one in found.files)}
 
 
 def branch(messages: Mapping[str, Message], last: str | None) -> list[Message]:

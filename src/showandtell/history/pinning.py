@@ -1,22 +1,29 @@
-"""Rows of blobs: noted before the bytes are put in place, within quotas, and held when a message names them."""
+"""Rows of blobs: noted before the bytes are put in place, within quotas, and held when a message names them.
+
+What is noted and not yet named is pinned: deleting other files leaves such bytes alone, and they count as the owner's.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from msgspec import Struct, structs
-from sqlalchemy import Double, and_, bindparam, case, func, select, update
-from sqlalchemy.dialects import postgresql, sqlite
+from sqlalchemy import Double, Integer, and_, bindparam, case, exists, func, or_, select, text, update
 from sqlalchemy.ext.asyncio import AsyncConnection
 
+from showandtell.delivery.labels import size_of
 from showandtell.errors import BadFile
-from showandtell.files import Attachment, Facts
+from showandtell.files import Attachment
 from showandtell.history.database import Database
-from showandtell.history.tables import blobs
+from showandtell.history.tables import attachments, blobs, derivations, upsert
 
-MIB = 1024 * 1024
 CLEANED = "its bytes were cleared away before its message was stored: add the file again"
+#: How long pinned bytes count against a quota, in seconds: what no message names by then was given up.
+WAITING = 3600.0
+#: So many rows are asked for at once.
+SOME = 500
 
 
 class Quotas(Struct, frozen=True):
@@ -39,59 +46,102 @@ class Account:
     clock: Callable[[], float]
 
 
+#: Whether a file of a message has these bytes, and whether they were made of bytes that are still there.
+NAMED = exists().where(attachments.c.owner == blobs.c.owner, attachments.c.sha256 == blobs.c.sha256)
+DERIVED = exists().where(derivations.c.owner == blobs.c.owner, derivations.c.sha256 == blobs.c.sha256)
 KEY = and_(blobs.c.owner == bindparam("who"), blobs.c.sha256 == bindparam("hash"))
 LATER = case((blobs.c.touched > bindparam("now"), blobs.c.touched), else_=bindparam("now", type_=Double[float]()))
-HOLD = update(blobs).where(KEY, blobs.c.state == "ready").values(touched=LATER)
-USED = select(func.coalesce(func.sum(blobs.c.size), 0)).where(blobs.c.owner == bindparam("who"))
-OTHERS = USED.where(blobs.c.sha256 != bindparam("hash"), blobs.c.state == "ready")
+FEWER = case((blobs.c.pins > bindparam("pinned"), blobs.c.pins - bindparam("pinned", type_=Integer)), else_=0)
+OURS = and_(blobs.c.owner == bindparam("who"), blobs.c.sha256.in_(bindparam("hashes", expanding=True)))
+#: The rows of bytes that are kept, in one order for all, so that no two transactions wait for each other.
+THERE = select(blobs.c.sha256).where(OURS, blobs.c.state == "ready").order_by(blobs.c.sha256).with_for_update()
+HOLD = update(blobs).where(KEY).values(touched=LATER, pins=FEWER)
+PINNED = and_(blobs.c.pins > 0, blobs.c.touched > bindparam("since"))
+TAKEN = select(func.coalesce(func.sum(blobs.c.size), 0)).where(
+    blobs.c.owner == bindparam("who"),
+    blobs.c.state == "ready",
+    blobs.c.sha256.not_in(bindparam("besides", expanding=True)),
+    or_(NAMED, DERIVED, PINNED),
+)
+#: PostgreSQL lets others write meanwhile: who asks for room waits until all who asked before have taken theirs.
+IN_TURN = text("SELECT pg_advisory_xact_lock(hashtextextended(CAST(:who AS text), 0))")
 
 
 async def pin(connection: AsyncConnection, owner: str, sha256: str, size: int, now: float) -> None:
     """Note that somebody wants these bytes kept, also where they were about to be deleted."""
-    insert = sqlite.insert if connection.dialect.name == "sqlite" else postgresql.insert
-    row = {"owner": owner, "sha256": sha256, "size": size, "state": "ready", "touched": now}
+    row = {"owner": owner, "sha256": sha256, "size": size, "state": "ready", "touched": now, "pins": 1}
     later = case((blobs.c.touched > now, blobs.c.touched), else_=now)
-    there = {"state": "ready", "touched": later}
+    there = {"state": "ready", "touched": later, "pins": blobs.c.pins + 1}
     await connection.execute(
-        insert(blobs).values(row).on_conflict_do_update(index_elements=["owner", "sha256"], set_=there)
+        upsert(connection, blobs).values(row).on_conflict_do_update(index_elements=["owner", "sha256"], set_=there)
     )
 
 
 async def pin_within(database: Database, account: Account, sha256: str, size: int) -> None:
     """The same in a transaction of its own. Raises `BadFile` where the owner has no room for them."""
     async with database.write() as connection:
-        await check_owner(connection, account, sha256, size)
+        (await room_of_owner(connection, account, {sha256})).check(size)
         await pin(connection, account.owner, sha256, size, account.clock())
 
 
-async def check_owner(connection: AsyncConnection, account: Account, sha256: str, size: int) -> None:
-    """Raise `BadFile` where all files of the owner would have too many bytes."""
-    if account.quotas.owner is not None:
-        used = (await connection.execute(OTHERS, {"who": account.owner, "hash": sha256})).scalar_one()
-        check_room("all your files", int(used), size, account.quotas.owner)
-
-
 def check_conversation(there: Mapping[int, Attachment], sha256: str, size: int, quotas: Quotas) -> None:
-    """Raise `BadFile` where the files of a conversation would have too many bytes."""
+    """Raise `BadFile` where the files of a conversation would have too many bytes. Any thread may ask."""
+    room_beside(quotas, there, {sha256}).check(size)
+
+
+@dataclass(slots=True)
+class Room:
+    """How many bytes some files have, and how many they may have."""
+
+    what: str
+    taken: int
+    most: int | None
+
+    def check(self, size: int) -> None:
+        """Raise `BadFile` where `size` bytes more are too many."""
+        if self.most is not None and self.taken + size > self.most:
+            has = f"{self.what} have {size_of(self.taken)} of the {size_of(self.most)} that they may have"
+            advice = "delete files or conversations that you no longer need, then add it again"
+            raise BadFile("the file", f"has {size_of(size)}, and {has}", advice)
+
+
+def room_beside(quotas: Quotas, there: Mapping[int, Attachment], besides: Iterable[str]) -> Room:
+    """The room in a conversation; what is `besides` doesn't count."""
+    sizes: dict[str, int] = {}
     if quotas.conversation is not None:
-        sizes = {one.facts.sha256: one.facts.size for one in there.values() if one.facts is not None}
+        now = tuple(there.values())  # at once: while threads prove files, others are numbered
+        sizes = {one.facts.sha256: one.facts.size for one in now if one.facts is not None}
+    for sha256 in besides:
         sizes.pop(sha256, None)
-        check_room("the files of this conversation", sum(sizes.values()), size, quotas.conversation)
+    return Room("the files of this conversation", sum(sizes.values()), quotas.conversation)
 
 
-def check_room(what: str, used: int, size: int, most: int) -> None:
-    """Raise `BadFile` where `size` bytes more are too many."""
-    if used + size > most:
-        raise BadFile(
-            "the file",
-            f"has {spell_size(size)}, and {what} have {spell_size(used)} of the {spell_size(most)} that they may have",
-            "delete files or conversations that you no longer need, then add it again",
-        )
+async def room_of_owner(connection: AsyncConnection, account: Account, besides: Iterable[str]) -> Room:
+    """The room of all that an owner has, which nobody else takes until the transaction ends."""
+    taken = 0
+    if account.quotas.owner is not None:
+        if connection.dialect.name != "sqlite":
+            await connection.execute(IN_TURN, {"who": account.owner})
+        asked = {"who": account.owner, "besides": [*besides], "since": account.clock() - WAITING}
+        taken = int((await connection.execute(TAKEN, asked)).scalar_one())
+    return Room("all your files", taken, account.quotas.owner)
 
 
-def spell_size(size: int) -> str:
-    """Bytes as people read them."""
-    return f"{size / MIB:.1f} MiB" if size >= MIB else f"{size} bytes"
+async def hold(connection: AsyncConnection, owner: str, pins: Mapping[str, int], now: float) -> set[str]:
+    """Keep bytes from being deleted until the transaction ends and names them, and take back so many of their pins.
+
+    Gives the hashes of those that are still kept.
+    """
+    held: set[str] = set()
+    hashes = sorted(pins)
+    for start in range(0, len(hashes), SOME):
+        asked = {"who": owner, "hashes": hashes[start : start + SOME]}
+        found = [row[0] for row in await connection.execute(THERE, asked)]
+        if found:
+            touched = [{"who": owner, "hash": one, "now": now, "pinned": pins[one]} for one in found]
+            await connection.execute(HOLD, touched)
+        held.update(found)
+    return held
 
 
 async def admit(
@@ -101,29 +151,28 @@ async def admit(
 
     The others' bytes are held until the transaction ends and names them.
     """
-    held: set[str] = set()
-    for sha256 in sorted({one.facts.sha256 for one in fresh if one.facts is not None}):
-        if (await connection.execute(HOLD, {"who": account.owner, "hash": sha256, "now": account.clock()})).rowcount:
-            held.add(sha256)
-    admitted: list[Attachment] = []
-    for one in fresh:
-        beside = {**there, **{other.number: other for other in admitted}} if account.quotas.conversation else there
-        problem = None if one.facts is None else await refuse(connection, account, one.facts, beside)
-        if one.facts is not None and one.facts.sha256 not in held:
-            problem = CLEANED
-        admitted.append(one if problem is None else without_bytes(one, problem))
-    return tuple(admitted)
+    pins = Counter(one.facts.sha256 for one in fresh if one.facts is not None)
+    if not pins:
+        return tuple(fresh)
+    rooms = [room_beside(account.quotas, there, pins), await room_of_owner(connection, account, pins)]
+    held = await hold(connection, account.owner, pins, account.clock())
+    sizes = {one.facts.sha256: one.facts.size for one in fresh if one.facts is not None}
+    problems = {sha256: take(rooms, size) if sha256 in held else CLEANED for sha256, size in sizes.items()}
+    return tuple(
+        one if one.facts is None or (problem := problems[one.facts.sha256]) is None else without_bytes(one, problem)
+        for one in fresh
+    )
 
 
-async def refuse(
-    connection: AsyncConnection, account: Account, facts: Facts, there: Mapping[int, Attachment]
-) -> str | None:
-    """Which quota these bytes would break, in words."""
+def take(rooms: Iterable[Room], size: int) -> str | None:
+    """Take room for bytes; gives which quota they would break, in words."""
     try:
-        check_conversation(there, facts.sha256, facts.size, account.quotas)
-        await check_owner(connection, account, facts.sha256, facts.size)
+        for room in rooms:
+            room.check(size)
     except BadFile as error:
         return f"{error.problem}: {error.advice}"
+    for room in rooms:
+        room.taken += size
     return None
 
 

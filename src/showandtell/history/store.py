@@ -11,17 +11,17 @@ from msgspec import Struct
 from sqlalchemy import URL, bindparam, delete, exists, func, insert, or_, select
 
 from showandtell.attachments.blobs import BlobStore, open_store
-from showandtell.attachments.shelf import MAX_FILE_BYTES, Shelf, tidy
+from showandtell.attachments.shelf import MAX_FILE_BYTES, Shelf
 from showandtell.content import new_id
 from showandtell.errors import BadInput, StorageFailed
-from showandtell.history.access import Right, resolve
+from showandtell.history.access import Right, check_id, check_user, not_found, question, resolve
 from showandtell.history.database import Database
 from showandtell.history.fsck import Finding, check_all
 from showandtell.history.garbage import Collected, collect, collect_now
 from showandtell.history.lease import Terms
 from showandtell.history.loading import load
 from showandtell.history.pinning import Quotas
-from showandtell.history.stored import StoredConversation
+from showandtell.history.stored import StoredConversation, shorten
 from showandtell.history.tables import attachments, conversations, messages, shares
 
 #: How long bytes that nobody needs are kept, in seconds: what is stored now may be named by a message that long after.
@@ -69,6 +69,13 @@ OLDER = NEWEST.where(
             (conversations.c.changed == LAST.c.changed) & (conversations.c.id < LAST.c.id),
         ),
     )
+)
+#: A conversation of an owner, held until the transaction ends.
+OWNED = question("conv", "owner").with_for_update()
+#: The most conversations of one list.
+MOST = 10_000
+UNSHARE = delete(shares).where(
+    shares.c.conversation_id == bindparam("conversation"), shares.c.user_id == bindparam("whom")
 )
 HASHES = select(attachments.c.owner, attachments.c.sha256).where(
     attachments.c.conversation_id == bindparam("conversation"), attachments.c.sha256.is_not(None)
@@ -124,7 +131,7 @@ class Store:
     async def create(self, owner: str = "local", title: str = "") -> StoredConversation:
         """A new conversation; without a title, the first words that are said become it."""
         now = self.terms.clock()
-        fresh, row = new_id("conv"), {"owner": owner, "title": tidy(title), "next_seq": 0, "version": 0}
+        fresh, row = new_id("conv"), {"owner": check_user(owner), "title": shorten(title), "next_seq": 0, "version": 0}
         async with self.database.write() as connection:
             await connection.execute(insert(conversations), {**row, "id": fresh, "created": now, "changed": now})
         return await self.open(fresh, owner, "owner")
@@ -137,11 +144,17 @@ class Store:
         return StoredConversation(state, shelf, self.database, self.terms, user=user, right=right, quotas=self.quotas)
 
     async def list(self, owner: str = "local", *, limit: int = 50, before: str | None = None) -> tuple[Summary, ...]:
-        """An owner's conversations, the one that changed last first; `before` is the id of the last one seen."""
+        """An owner's own conversations, the one that changed last first; `before` is the id of the last one seen.
+
+        Those that others share with them are not among them: they are opened by their ids. At most 10,000 at once.
+        """
+        if not 1 <= limit <= MOST:
+            raise BadInput(f"a list of {limit} conversations can't be given: ask for 1 to {MOST}")
+        asked = {"who": check_user(owner), "most": limit}
         if before is None:
-            rows = await self.database.read(NEWEST, who=owner, most=limit)
+            rows = await self.database.read(NEWEST, **asked)
         else:
-            rows = await self.database.read(OLDER, who=owner, most=limit, before=before)
+            rows = await self.database.read(OLDER, **asked, before=check_id(before))
         return tuple(Summary(*row) for row in rows)
 
     async def newest(self, owner: str = "local") -> Summary | None:
@@ -150,14 +163,16 @@ class Store:
 
     async def share(self, id: str, owner: str, user: str, right: Right | None) -> None:  # noqa: A002 - it is one
         """Let another user read or write a conversation; None takes it back. Only its owner may."""
-        if right == "owner":
+        if right not in (None, "reader", "writer"):
             raise BadInput("a conversation has one owner: share it with the right reader or writer")
-        await resolve(self.database, id, owner, "owner")
+        asked = {"id": check_id(id), "user": check_user(owner)}
+        row = {"conversation_id": id, "user_id": check_user(user), "access": right}
         async with self.database.write() as connection:
-            there = shares.c.conversation_id == id, shares.c.user_id == user
-            await connection.execute(delete(shares).where(*there))
+            if (await connection.execute(OWNED, asked)).first() is None:
+                raise not_found(id)
+            await connection.execute(UNSHARE, {"conversation": id, "whom": user})
             if right is not None:
-                await connection.execute(insert(shares), {"conversation_id": id, "user_id": user, "access": right})
+                await connection.execute(insert(shares), row)
 
     async def delete(self, id: str, owner: str = "local") -> Collected:  # noqa: A002 - it is one
         """Delete a conversation, and every file that no other of its owner has."""

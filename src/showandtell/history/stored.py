@@ -9,29 +9,26 @@ from typing import Any
 
 from msgspec import structs
 from sqlalchemy import Text, bindparam, case, delete, insert, select, update
-from sqlalchemy.ext.asyncio import AsyncConnection
 
 from showandtell.attachments.blobs import BlobStore
 from showandtell.attachments.ingest import Accepted, Register
 from showandtell.attachments.shelf import Shelf, drop_unseen
 from showandtell.content import Draft, Message, ToolCall, is_approval
 from showandtell.delivery.values import Receipt
-from showandtell.errors import BadInput, LeaseLost
+from showandtell.errors import BadInput, LeaseLost, NotFound
 from showandtell.events.types import Usage
-from showandtell.files import Attachment, Failed, Known, Proved, Variant, Want, find
-from showandtell.history.access import Right, not_found, resolve
+from showandtell.files import Failed, Known, Proved, Variant, Want, find
+from showandtell.history.access import Right, check_id, not_found, resolve
 from showandtell.history.database import Database
 from showandtell.history.garbage import Collected, collect_now
 from showandtell.history.knowing import drop_known, store_known
-from showandtell.history.lease import LOST, Lease, Terms
-from showandtell.history.loading import State, Step, join, load, read_messages, spell
+from showandtell.history.lease import HELD, LOST, Lease, Terms
+from showandtell.history.loading import State, Step, aside, load, read_all, read_messages, spell
 from showandtell.history.memory import MemoryConversation
 from showandtell.history.pinning import Account, Quotas, admit, check_conversation, pin_within, without_bytes
+from showandtell.history.rows import row_of, row_of_file
 from showandtell.history.tables import attachments, conversations, intents, messages
 
-HELD = update(conversations).where(
-    conversations.c.id == bindparam("conversation"), conversations.c.lease_token == bindparam("token")
-)
 #: The next place in the conversation, for the one who may write.
 NEXT = HELD.values(
     next_seq=conversations.c.next_seq + 1,
@@ -41,8 +38,15 @@ NEXT = HELD.values(
     title=case((conversations.c.title == "", bindparam("words", type_=Text)), else_=conversations.c.title),
 ).returning(conversations.c.next_seq, conversations.c.version)
 LEAD = HELD.values(version=conversations.c.version + 1, head=bindparam("message")).returning(conversations.c.version)
-TOUCH = HELD.values(changed=bindparam("now")).returning(conversations.c.version)
-
+#: Calls that begin are a change as any other: who goes on in another process reads them.
+TOUCH = HELD.values(version=conversations.c.version + 1, changed=bindparam("now")).returning(conversations.c.version)
+HERE = select(messages.c.id).where(
+    messages.c.conversation_id == bindparam("conversation"), messages.c.id == bindparam("message")
+)
+ENDED = delete(intents).where(
+    intents.c.conversation_id == bindparam("conversation"), intents.c.call_id == bindparam("call")
+)
+GONE = update(attachments).where(attachments.c.id == bindparam("file"))
 
 #: The most letters of a title.
 TITLE = 60
@@ -85,6 +89,7 @@ class StoredConversation(MemoryConversation):
         self._register = Register(state.attachments)
         self.receipts.clear()
         self.receipts |= state.receipts
+        self._hurt.clear()
         self._known.clear()
         self._known |= state.known | self._remembered
         self._begun = state.begun
@@ -110,17 +115,15 @@ class StoredConversation(MemoryConversation):
             finally:
                 await self._lease.give_back()
 
-    @asynccontextmanager
-    async def _held(self) -> AsyncGenerator[None]:
-        if self._lease.is_held:
-            yield
-            return
-        async with self.turn:
-            yield
-
     def _check_right(self) -> None:
         if self._right == "reader":
             raise not_found(self.id)
+
+    async def _still_may(self) -> None:
+        """Raise `NotFound` for a reader, and for a writer whose share was taken back before the turn began."""
+        self._check_right()
+        if not self._lease.is_held:
+            await resolve(self._database, self.id, self._user, self._right)
 
     async def refresh(self) -> None:
         """Read again what others may have written."""
@@ -130,13 +133,17 @@ class StoredConversation(MemoryConversation):
     async def everything(self) -> list[Message]:
         """The messages of all branches, in the order in which they were said."""
         await resolve(self._database, self.id, self._user, self._right)
-        return read_messages.decode(join(await self._database.read(SAID, conversation=self.id), 0))
+        rows = await self._database.read(SAID, conversation=self.id)
+        return await aside(lambda: read_all(read_messages, rows, 0), rows)
 
     async def record(
         self, draft: Draft, proved: Sequence[Proved], receipts: Sequence[Receipt] = (), usage: Usage | None = None
     ) -> Message:
-        """Number a draft's files and store its message. Raises `LeaseLost` where another process writes now."""
-        async with self._held(), self._changing:
+        """Number a draft's files and store its message. Raises `LeaseLost` where another process writes now.
+
+        While a run goes on, what isn't part of it waits for its end.
+        """
+        async with self.held(), self._changing:
             return await super().record(draft, proved, receipts, usage)
 
     async def write(self, accepted: Accepted, receipts: Sequence[Receipt], usage: Usage | None) -> Accepted:
@@ -150,16 +157,12 @@ class StoredConversation(MemoryConversation):
             if place is None:
                 raise LeaseLost(LOST)
             step = Step(usage, tuple(receipts)) if message.role == "assistant" else None
-            await connection.execute(insert(messages), self._row_of(message, place[0], now, step))
+            await connection.execute(insert(messages), row_of(message, self.id, place[0], now, step))
             files = await admit(connection, self._account, self.attachments, accepted.attachments)
             if files:
-                await connection.execute(insert(attachments), [self._row_of_file(one) for one in files])
+                await connection.execute(insert(attachments), [row_of_file(one, self.id, self.owner) for one in files])
             if message.call_id is not None and message.call_id in self._begun:
-                await connection.execute(
-                    delete(intents).where(
-                        intents.c.conversation_id == self.id, intents.c.call_id == spell(message.call_id)
-                    )
-                )
+                await connection.execute(ENDED, {"conversation": self.id, "call": spell(message.call_id)})
         self._moved_to(place[1])
         return Accepted(message, files)
 
@@ -167,68 +170,39 @@ class StoredConversation(MemoryConversation):
         """Where somebody else has changed something besides, memory is read again with the next turn."""
         self._version = version if version == self._version + 1 else STALE
 
-    def _row_of(self, message: Message, seq: int, now: float, step: Step | None) -> dict[str, Any]:
-        return {
-            "conversation_id": self.id,
-            "seq": seq,
-            "id": message.id,
-            "parent_id": message.parent_id,
-            "role": message.role,
-            "created": now,
-            "record": spell(message),
-            "step": None if step is None else spell(step),
-        }
-
-    def _row_of_file(self, one: Attachment) -> dict[str, Any]:
-        return {
-            "id": one.id,
-            "conversation_id": self.id,
-            "owner": self.owner,
-            "number": one.number,
-            "sha256": one.facts.sha256 if one.facts else None,
-            "address": one.address.sha256 if one.address else None,
-            "size": one.facts.size if one.facts else 0,
-            "media_type": one.media_type,
-            "state": one.state,
-            "record": spell(one),
-        }
-
     async def begin(self, calls: Sequence[ToolCall]) -> None:
         """Store that these calls are about to run: a crash leaves them as such."""
-        fresh = [call for call in calls if call.call_id not in self._begun]
-        if not fresh:
-            return
-        async with self._held():
+        async with self.held(), self._changing:
+            fresh = {call.call_id: call for call in calls if call.call_id not in self._begun}
+            if not fresh:
+                return
             now = self._terms.clock()
+            touch = {"conversation": self.id, "token": self._lease.token, "now": now}
+            rows = [self._row_of_call(call, now) for call in fresh.values()]
             async with self._database.write() as connection:
-                await self._check_token(connection, now)
-                rows = [
-                    {
-                        "conversation_id": self.id,
-                        "call_id": spell(call.call_id),
-                        "tool": spell(call.tool),
-                        "started": now,
-                    }
-                    for call in {call.call_id: call for call in fresh}.values()
-                ]
+                touched = (await connection.execute(TOUCH, touch)).first()
+                if touched is None:
+                    raise LeaseLost(LOST)
                 await connection.execute(insert(intents), rows)
+            self._moved_to(touched[0])
             await super().begin(calls)
 
-    async def _check_token(self, connection: AsyncConnection, now: float) -> None:
-        asked = {"conversation": self.id, "token": self._lease.token, "now": now}
-        if (await connection.execute(TOUCH, asked)).first() is None:
-            raise LeaseLost(LOST)
+    def _row_of_call(self, call: ToolCall, now: float) -> dict[str, Any]:
+        return {"conversation_id": self.id, "call_id": spell(call.call_id), "tool": spell(call.tool), "started": now}
 
     async def lead(self, message_id: str | None) -> None:
-        """Go on behind a message of any branch (None: before the first one), which what is said next will follow."""
-        if message_id is not None:
-            found = await resolve(self._database, message_id, self._user, self._right)
-            if found[0] != self.id:
-                raise BadInput(f"this conversation has no message {message_id[:40]!r}")
-        async with self._held():
-            asked = {"conversation": self.id, "token": self._lease.token, "message": message_id}
+        """Go on behind a message of any branch (None: before the first one), which what is said next will follow.
+
+        Raises `NotFound` for what is no message of this conversation. While a run goes on, waits for its end.
+        """
+        async with self.held():
+            if message_id == self.head:
+                return
+            here = {"conversation": self.id, "message": None if message_id is None else check_id(message_id)}
             async with self._database.write() as connection:
-                if (await connection.execute(LEAD, asked)).first() is None:
+                if message_id is not None and (await connection.execute(HERE, here)).first() is None:
+                    raise NotFound(f"this conversation has no message {message_id!r}: check the id")
+                if (await connection.execute(LEAD, {**here, "token": self._lease.token})).first() is None:
                     raise LeaseLost(LOST)
             await self.refresh()
 
@@ -237,14 +211,17 @@ class StoredConversation(MemoryConversation):
         await resolve(self._database, self.id, self._user, "owner")
         if number not in self.attachments:
             await self.refresh()
-        there = find(self.attachments, number)
-        gone = structs.replace(without_bytes(there, DELETED), state="deleted")
-        row = self._row_of_file(gone)
-        async with self._database.write() as connection:
-            version = (await connection.execute(CHANGED, {"conversation": self.id})).scalar_one()
-            await connection.execute(update(attachments).where(attachments.c.id == there.id).values(row))
-        self._moved_to(version)
-        self.attachments[number] = gone
+        async with self._changing:
+            there = find(self.attachments, number)
+            gone = structs.replace(without_bytes(there, DELETED), state="deleted")
+            async with self._database.write() as connection:
+                version = (await connection.execute(CHANGED, {"conversation": self.id})).scalar_one_or_none()
+                if version is None:
+                    raise not_found(self.id)
+                await connection.execute(GONE.values(row_of_file(gone, self.id, self.owner)), {"file": there.id})
+            self._moved_to(version)
+            self.attachments[number] = gone
+            self._hurt.pop(number, None)
         if there.facts is None:
             return Collected()
         return await collect_now(self._database, blobs, [(self.owner, there.facts.sha256)])
@@ -257,7 +234,7 @@ class StoredConversation(MemoryConversation):
     async def learn(self, news: Known) -> None:
         """Store what conversions and providers taught; converted bytes stay for as long as their source does."""
         if news:
-            self._check_right()
+            await self._still_may()
             async with self._database.write() as connection:
                 await store_known(connection, self.owner, news, self._terms.clock())
         self._known |= news
@@ -268,10 +245,10 @@ class StoredConversation(MemoryConversation):
         super().remember(news)
 
     async def forget(self, wants: Iterable[Want]) -> None:
-        """Drop what holds no more."""
+        """Drop what holds no more; a reader's, for as long as this object lives."""
         gone = list(wants)
-        if gone:
-            self._check_right()
+        if gone and self._right != "reader":
+            await self._still_may()
             async with self._database.write() as connection:
                 await drop_known(connection, self.owner, gone)
         for want in gone:
@@ -280,13 +257,20 @@ class StoredConversation(MemoryConversation):
 
     def pin(self, sha256: str, size: int) -> None:
         """Note bytes in the database before they are put in place. Called in a thread; raises `BadFile` for a quota."""
-        self._check_right()
+        asyncio.run_coroutine_threadsafe(self._pin(sha256, size), self._events).result()
+
+    async def _pin(self, sha256: str, size: int) -> None:
+        await self._still_may()
         check_conversation(self.attachments, sha256, size, self._account.quotas)
-        noting = pin_within(self._database, self._account, sha256, size)
-        asyncio.run_coroutine_threadsafe(noting, self._events).result()
+        await pin_within(self._database, self._account, sha256, size)
 
 
 def title_of(message: Message) -> str:
     """The first words of a message, on one line."""
-    words = drop_unseen(" ".join(message.text.split()))
+    return shorten(message.text)
+
+
+def shorten(words: str) -> str:
+    """Words as a title: on one line, not too long."""
+    words = drop_unseen(" ".join(words.split()))
     return words if len(words) <= TITLE else words[: TITLE - 1].rsplit(" ", 1)[0] + "…"

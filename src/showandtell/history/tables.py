@@ -15,6 +15,8 @@ from sqlalchemy import (
     Text,
     UniqueConstraint,
 )
+from sqlalchemy.dialects import postgresql, sqlite
+from sqlalchemy.ext.asyncio import AsyncConnection
 
 #: The newest revision in migrations/versions: a database that has it needs no migration.
 HEAD = "0001"
@@ -86,9 +88,11 @@ attachments = Table(
     UniqueConstraint("conversation_id", "number"),
     ForeignKeyConstraint(["owner", "sha256"], ["blobs.owner", "blobs.sha256"]),
     Index(None, "owner", "sha256"),
+    Index(None, "owner", "address"),
 )
 
-#: `size` is that of the original bytes, `state` ready or deleting, `touched` when somebody last wanted it kept.
+#: `size` is that of the original bytes, `state` ready or deleting, `touched` when somebody last wanted it kept, `pins`
+#: how often that was before a message named it, or a conversion.
 blobs = Table(
     "blobs",
     metadata,
@@ -97,6 +101,7 @@ blobs = Table(
     Column("size", BigInteger, nullable=False),
     Column("state", Text, nullable=False),
     Column("touched", Double, nullable=False),
+    Column("pins", Integer, nullable=False),
 )
 
 #: Which blob was converted from which: it stays for as long as its source does.
@@ -146,3 +151,8 @@ shares = Table(
     Column("user_id", Text, primary_key=True),
     Column("access", Text, nullable=False),
 )
+
+
+def upsert(connection: AsyncConnection, table: Table) -> sqlite.Insert | postgresql.Insert:
+    """An insert that can say what becomes of a row that is there already, as this database spells it."""
+    return (sqlite.insert if connection.dialect.name == "sqlite" else postgresql.insert)(table)

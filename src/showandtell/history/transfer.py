@@ -4,22 +4,34 @@ from __future__ import annotations
 
 import asyncio
 import datetime as dt
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import ExitStack, suppress
 from pathlib import Path
 
-from msgspec import structs
+from msgspec import Struct, structs
+from sqlalchemy import insert
+from sqlalchemy.ext.asyncio import AsyncConnection
 
-from showandtell.attachments.ingest import claims, clean
-from showandtell.content import Draft, File, History
-from showandtell.errors import BadConversation, ShowAndTellError
+from showandtell.attachments.ingest import Accepted, Register
+from showandtell.attachments.proving import prove_all
+from showandtell.attachments.shelf import MAX_FILE_BYTES, Shelf
+from showandtell.cleaning import clean
+from showandtell.content import File, History, new_id
+from showandtell.errors import BadConversation
 from showandtell.files import Address, Attachment, Proved, find
+from showandtell.history.access import check_user
 from showandtell.history.archive import FILES, path_of, unpacked, write_archive
-from showandtell.history.garbage import collect_now
 from showandtell.history.memory import MemoryConversation
+from showandtell.history.pinning import Account, admit, pin_within
+from showandtell.history.rows import row_of, row_of_file
 from showandtell.history.store import Store
-from showandtell.history.stored import StoredConversation
+from showandtell.history.stored import StoredConversation, title_of
+from showandtell.history.tables import attachments, conversations, messages
 from showandtell.records import MOST_PROBLEM, FileRecord, check, dump, load, problem_of
+
+#: So many rows are written at a time.
+SOME = 500
+ADDRESS = "is an address, which only its provider can open: import it with addresses=True, or add the file itself"
 
 
 async def export_conversation(conversation: MemoryConversation, path: str | Path) -> None:
@@ -28,9 +40,12 @@ async def export_conversation(conversation: MemoryConversation, path: str | Path
     A file without bytes is in it with its problem. Receipts, usage and what was uploaded are not. Raises `BadInput`
     where `path` can't be written.
     """
-    head, messages = conversation.head, await conversation.everything()
+    messages = await conversation.everything()
     if isinstance(conversation, StoredConversation):
         await conversation.refresh()  # after the messages were read, so that each of their files is known
+    head = conversation.head
+    if messages and head is not None and all(one.id != head for one in messages):
+        head = messages[-1].id  # more was said since they were read
     files = dict(conversation.attachments)
     wrong = await conversation.check([one.facts for one in files.values() if one.facts is not None])
     broken = {number for number, one in files.items() if one.facts is not None and one.facts in wrong}
@@ -64,75 +79,107 @@ def uri_of(address: Address) -> str:
 
 
 async def import_conversation(
-    store: Store, path: str | Path, owner: str = "local", read: Callable[[Path], History] = load
+    store: Store,
+    path: str | Path,
+    owner: str = "local",
+    read: Callable[[Path], History] = load,
+    *,
+    addresses: bool = False,
 ) -> StoredConversation:
     """Store what a zip file or a conversation file holds as a new conversation; whole, or not at all.
 
-    Files keep their numbers and dates. `read` makes a history of a file of another form. Raises `BadConversation`.
+    Files keep their numbers and dates. `read` makes a history of a file of another form. With `addresses`, files that
+    only a provider can open (URLs, ids of uploads) stay such: it would open them with your account, so trust who wrote
+    them; without, they have that for their problem. Raises `BadConversation`.
     """
+    events, account, fresh = (
+        asyncio.get_running_loop(),
+        Account(check_user(owner), store.quotas, store.terms.clock),
+        new_id("conv"),
+    )
+
+    def pin(sha256: str, size: int) -> None:
+        asyncio.run_coroutine_threadsafe(pin_within(store.database, account, sha256, size), events).result()
+
+    most = MAX_FILE_BYTES if store.quotas.file is None else store.quotas.file
+    shelf = Shelf(store.blobs.of(owner), most, pin, strip_location=store.strip_location)
     with ExitStack() as stack:
         file = await asyncio.to_thread(stack.enter_context, unpacked(Path(path), store.quotas.file))
-        history = await asyncio.to_thread(read, file)
-        check(history, strict=False)
-        if file != Path(path):
-            check_files(history)
-        conversation = await store.create(owner)
-        stored = note_stored(conversation)
-        try:
-            async with conversation.turn:
-                await take(conversation, history)
-        except BaseException:
-            with suppress(ShowAndTellError):  # the first error is the one to tell
-                await store.delete(conversation.id, owner)
-                await collect_now(store.database, store.blobs, [(owner, sha256) for sha256 in stored])
-            raise
-        return conversation
+        checked = await asyncio.to_thread(read_checked, file, read, packed=file != Path(path))
+        proved = [await prove(shelf, files, addresses=addresses) for files in checked.claims]
+    accepted = await asyncio.to_thread(lambda: [*Register().accept_all(checked.history, proved, refers=True)])
+    async with store.database.write() as connection:
+        await write(connection, fresh, account, accepted, checked.history.head)
+    return await store.open(fresh, owner, "owner")
 
 
-def check_files(history: History) -> None:
-    """Raise `BadConversation` where a file of an archive is not in it, before anything is stored."""
-    for index, draft in enumerate(history):
-        for one in claims(draft):
+class Checked(Struct, frozen=True):
+    """A history that can be stored, and the files of each of its messages."""
+
+    history: History
+    claims: list[tuple[File, ...]]
+
+
+def read_checked(file: Path, read: Callable[[Path], History], *, packed: bool) -> Checked:
+    """Read a conversation file. Raises `BadConversation` for all that is wrong with it, before anything is stored."""
+    found = read(file)
+    history = History(map(clean, found), found.instructions, found.parents, found.head)
+    check(history, strict=False)
+    files = [draft.claims for draft in history]
+    if packed:
+        check_files(files)
+    unproved = [[Proved(one.name or "") for one in those] for those in files]
+    for _ in Register().accept_all(history, unproved):  # numbers that contradict each other
+        pass
+    return Checked(history, files)
+
+
+def check_files(claims: Sequence[Sequence[File]]) -> None:
+    """Raise `BadConversation` where a file of an archive is not in it."""
+    for index, files in enumerate(claims):
+        for one in files:
             if isinstance(one.source, Path) and not one.source.is_file():
                 raise BadConversation(
                     f"messages[{index}]: the archive holds no {FILES}/{one.source.name}: export it again"
                 )
 
 
-def note_stored(conversation: StoredConversation) -> set[str]:
-    """The hashes of all bytes that this conversation will store, as it stores them."""
-    stored: set[str] = set()
-    pin = conversation.pin
-
-    def note(sha256: str, size: int) -> None:
-        stored.add(sha256)
-        pin(sha256, size)
-
-    conversation.shelf.pin = note
-    return stored
+async def prove(shelf: Shelf, files: Sequence[File], *, addresses: bool) -> list[Proved]:
+    """Prove a message's files; those that had a problem where they come from keep it, word for word."""
+    proved = await prove_all(shelf, files) if files else []
+    return [judge(file, one, addresses=addresses) for file, one in zip(files, proved, strict=True)]
 
 
-async def take(conversation: StoredConversation, history: History) -> None:
-    """Store every message behind its parent, and go on where the history does."""
-    ids: list[str] = []
-    for index, draft in enumerate(map(clean, history)):
-        parent = index - 1 if history.parents is None else history.parents[index]
-        before = ids[parent] if parent is not None and parent >= 0 else None
-        if before != conversation.head:
-            await conversation.lead(before)
-        try:
-            ids.append((await conversation.record(draft, await prove(conversation, draft))).id)
-        except BadConversation as error:
-            raise BadConversation(f"messages[{index}]: {error}") from error
-    if history.head is not None:
-        await conversation.lead(ids[history.head] if history.head >= 0 else None)
+def judge(file: File, proved: Proved, *, addresses: bool) -> Proved:
+    """A proved file with the problem that it brings along, or has here."""
+    if proved.address is not None and not addresses:
+        return Proved(proved.name, problem=ADDRESS)
+    problem = problem_of(file)
+    return proved if problem is None else structs.replace(proved, problem=problem)
 
 
-async def prove(conversation: StoredConversation, draft: Draft) -> Sequence[Proved]:
-    """Prove a draft's files; those that had a problem where they come from keep it, word for word."""
-    files: Iterable[File] = claims(draft)
-    proved = await conversation.prove(draft)
-    return [
-        one if (problem := problem_of(file)) is None else structs.replace(one, problem=problem)
-        for file, one in zip(files, proved, strict=True)
-    ]
+async def write(
+    connection: AsyncConnection, fresh: str, account: Account, said: Sequence[Accepted], head: int | None
+) -> None:
+    """Store a whole conversation, in one transaction: nobody sees a part of it, and no crash leaves one."""
+    now, all_messages = account.clock(), [one.message for one in said]
+    last = len(said) - 1 if head is None else head
+    titles = (title_of(one) for one in all_messages if one.role == "user")
+    row = {
+        "id": fresh,
+        "owner": account.owner,
+        "title": next(filter(None, titles), ""),
+        "head": all_messages[last].id if last >= 0 else None,
+        "next_seq": len(said),
+        "version": 1,
+        "created": now,
+        "changed": now,
+    }
+    await connection.execute(insert(conversations), row)
+    files = await admit(connection, account, {}, [file for one in said for file in one.attachments])
+    for start in range(0, len(said), SOME):
+        some = enumerate(all_messages[start : start + SOME], start + 1)
+        await connection.execute(insert(messages), [row_of(message, fresh, seq, now) for seq, message in some])
+    for start in range(0, len(files), SOME):
+        some_files = files[start : start + SOME]
+        await connection.execute(insert(attachments), [row_of_file(one, fresh, account.owner) for one in some_files])

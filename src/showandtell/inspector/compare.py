@@ -17,16 +17,33 @@ def compares(words: str) -> bool:
     return COMPARING.search(words) is not None
 
 
-def spell_comparison(files: Sequence[tuple[str, Sight]]) -> str:
-    """A line for each thing that can be compared; `files` are labels and what was found."""
+def spell_comparison(files: Sequence[tuple[str, Sequence[Sight]]]) -> str:
+    """A line for each thing that can be compared; `files` are labels and what was found in each of their pieces."""
     rows = [
-        _spell_row("type", files, lambda sight: sight.media_type),
-        *(_spell_row(name, files, _tell(name)) for name in ("pixels", "pages", "seconds")),
-        _spell_row("size", files, lambda sight: f"{sight.size:,} bytes" if sight.sha256 else ""),
-        _spell_row("colours", files, _tell("colours")),
+        _spell_row("pieces", files, _count_pieces(files)),
+        _spell_row("type", files, _tell_each(lambda sight: sight.media_type)),
+        *(_spell_row(name, files, _tell_each(_tell(name))) for name in ("pixels", "pages", "seconds")),
+        _spell_row("size", files, _add_sizes),
+        _spell_row("colours", files, _tell_each(_tell("colours"))),
         _spell_bytes(files),
     ]
     return "\n".join([f"{', '.join(label for label, _ in files)} compared:", *(row for row in rows if row)])
+
+
+def _count_pieces(files: Sequence[tuple[str, Sequence[Sight]]]) -> Callable[[Sequence[Sight]], str]:
+    """How many pictures each came as, where one of them came as several."""
+    several = any(len(pieces) > 1 for _, pieces in files)
+    return lambda pieces: str(len(pieces)) if several else ""
+
+
+def _add_sizes(pieces: Sequence[Sight]) -> str:
+    size = sum(sight.size for sight in pieces if sight.sha256)
+    return f"{size:,} bytes" if size else ""
+
+
+def _tell_each(tell: Callable[[Sight], str]) -> Callable[[Sequence[Sight]], str]:
+    """What pieces are, each different thing once."""
+    return lambda pieces: ", then ".join(dict.fromkeys(told for sight in pieces if (told := tell(sight))))
 
 
 def _tell(name: str) -> Callable[[Sight], str]:
@@ -37,9 +54,9 @@ def _tell(name: str) -> Callable[[Sight], str]:
     return tell
 
 
-def _spell_row(name: str, files: Sequence[tuple[str, Sight]], tell: Callable[[Sight], str]) -> str:
+def _spell_row(name: str, files: Sequence[tuple[str, Sequence[Sight]]], tell: Callable[[Sequence[Sight]], str]) -> str:
     """One line; empty where no file has such a thing."""
-    told = [(label, tell(sight)) for label, sight in files]
+    told = [(label, tell(pieces)) for label, pieces in files]
     values = {value for _, value in told}
     if not any(values):
         return ""
@@ -48,12 +65,12 @@ def _spell_row(name: str, files: Sequence[tuple[str, Sight]], tell: Callable[[Si
     return f"- {name}: " + "; ".join(f"{label} {value or 'none'}" for label, value in told)
 
 
-def _spell_bytes(files: Sequence[tuple[str, Sight]]) -> str:
+def _spell_bytes(files: Sequence[tuple[str, Sequence[Sight]]]) -> str:
     """Which files are the same file."""
-    owners: dict[str, list[str]] = {}
-    for label, sight in files:
-        if sight.sha256:
-            owners.setdefault(sight.sha256, []).append(label)
+    owners: dict[tuple[str, ...], list[str]] = {}
+    for label, pieces in files:
+        if all(sight.sha256 for sight in pieces):
+            owners.setdefault(tuple(sight.sha256 for sight in pieces), []).append(label)
     twins = [" and ".join(labels) for labels in owners.values() if len(labels) > 1]
     if len(owners) < 2 and not twins:
         return ""

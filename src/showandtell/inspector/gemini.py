@@ -28,7 +28,7 @@ from showandtell.inspector.seen import (
     Words,
     merge_turns,
 )
-from showandtell.inspector.words import LABEL
+from showandtell.inspector.words import LABEL, PIECE
 
 MODEL = r"(?P<model>[^/:]+):(?P<verb>generateContent|streamGenerateContent)"
 PROJECT = r"(?:projects/(?P<project>[^/]+)/locations/(?P<location>[^/]+)/)?"
@@ -176,7 +176,9 @@ def _share_labels(words: Sequence[str], count: int) -> list[tuple[str, int]]:
 
     Words stand before all files, so the labels are dealt out in order; where their number doesn't fit, none is told.
     """
-    titles = [found for found in LABEL.finditer("\n".join(words)) if not ABSENT_FILE.search(found[1])]
+    labels = [found for found in LABEL.finditer("\n".join(words)) if not ABSENT_FILE.search(found[1])]
+    following = [*(label[1] for label in labels[1:]), ""][: len(labels)]
+    titles = [label for label, after in zip(labels, following, strict=True) if not _is_heading(label[1], after)]
     if len(titles) == count:
         return [(title[0], 1) for title in titles]
     label = titles[0][0] if len(titles) == 1 else "" if titles else "".join(words[-1:])
@@ -228,3 +230,9 @@ HOUSES = (
     _house("google", rf"/v1(?:beta|alpha)?/models/{MODEL}", 100_000_000),
     _house("vertex", rf"/v1(?:beta1)?/{PROJECT}publishers/google/models/{MODEL}", 20_000_000),
 )
+
+
+def _is_heading(label: str, after: str) -> bool:
+    """Whether pieces of its own follow a label, each with the file that it stands for."""
+    piece = PIECE.fullmatch(after)
+    return piece is not None and label.startswith(f"{piece['file']}: ")

@@ -41,7 +41,7 @@ def _decide(scene: Scene, look: Look) -> tuple[str, list[tuple[str, dict[str, An
         return "", [_force(scene)]
     if scene.results or not scene.fresh:
         return _tell_arrived(scene, look), []
-    picked = choose_calls(scene.words, scene.offers, named=scene.uploads)
+    picked = choose_calls(scene.spelt, scene.offers, named=scene.uploads)
     if scene.named.found or scene.named.missing:
         return _run(_only_new(scene, picked)) if _wants_tool(scene, picked) else (tell_named(scene, look), [])
     quotes = [] if scene.uploads or not asks(scene.words) else find_answers(scene, recall(scene, look))

@@ -1,4 +1,4 @@
-"""Which files of a request a person means: "image 2", "images 1, 2 and 3", or a file's name. Numbers are no words."""
+"""Which files of a request a person means: as its label says; besides "image 2", "images 1 and 3", a file's name."""
 
 from __future__ import annotations
 
@@ -10,8 +10,9 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from showandtell.files import kind_of, spoken
-from showandtell.inspector.seen import Seen, Turn, files_of
-from showandtell.inspector.words import Inlined, inlined_in, notes_in, title_of
+from showandtell.inspector.meant import Meaning
+from showandtell.inspector.seen import Seen, Turn, files_of, results_of
+from showandtell.inspector.words import LABEL, SPOKEN, Inlined, inlined_in, join_words, notes_in, title_of
 
 #: What people call the kinds; "file 3" means number 3 whatever it is.
 NOUNS = {
@@ -33,7 +34,7 @@ BETWEEN = r"(?:\s*,\s*(?:(?:and|or)\s+)?|\s+(?:and|or|with|to|from|vs\.?|versus|
 REFERENCE = re.compile(
     rf"\b(?P<noun>{'|'.join(NOUNS)})s?\s+#?(?P<numbers>{NUMBER}(?:{BETWEEN}#?{NUMBER})*)", re.IGNORECASE
 )
-TITLE = re.compile(r"(?P<kind>image|document|audio|video|text|file) (?P<number>\d{1,6})(?P<rest>: | \()")
+TITLE = re.compile(rf"{SPOKEN}(?P<rest>: | \()")
 NAME_ENDS = re.compile(r", (?:uploaded by|from tool|from a tool|made by|fetched from|not in view)\b")
 NOTE_ENDS = re.compile(r"(?:, [\d.]+ (?:bytes|kB|MB))?\) was not sent: ")
 POINTER = "shown below"
@@ -66,19 +67,28 @@ class Known(Struct, frozen=True):
 
 
 class Named(Struct, frozen=True):
-    """Files that some words name: those there are, kinds and numbers there aren't, and the words that remain."""
+    """Files that some words name: those there are, kinds and numbers there aren't, and the words that remain.
+
+    `unclear` are words that may mean several things; the files of all these are found.
+    """
 
     found: tuple[Known, ...]
     missing: tuple[tuple[str, int], ...]
     bare: str
+    unclear: tuple[Meaning, ...] = ()
 
 
 def list_known(turns: Sequence[Turn]) -> tuple[Known, ...]:
-    """Every file of a request by number. Files without our labels count by kind, where none has a label."""
+    """Every file of a request by number. Files count by kind only where no label of ours is in the request."""
     known: dict[int, Known] = {}
     for file in (file for turn in turns for file in _labelled(turn)):
         known[file.number] = _merge(known.get(file.number), file)
-    return tuple(known[number] for number in sorted(known)) or tuple(_count(turns))
+    return tuple(known[number] for number in sorted(known)) or (() if _has_labels(turns) else tuple(_count(turns)))
+
+
+def _has_labels(turns: Sequence[Turn]) -> bool:
+    texts = (join_words(row) for turn in turns for row in (turn.parts, *(one.parts for one in results_of(turn))))
+    return any(TITLE.match(label) for text in texts for label in LABEL.findall(text))
 
 
 def _labelled(turn: Turn) -> Iterator[Known]:
@@ -115,12 +125,13 @@ def _count(turns: Sequence[Turn]) -> Iterator[Known]:
         yield Known(kind, counts[kind], seen.name, (seen,))
 
 
-def find_named(words: str, known: Sequence[Known]) -> Named:
-    """The files that words name, in their order, each once; by name all different files of that name."""
-    places: list[tuple[int, str, int]] = []
-    for match in REFERENCE.finditer(words):
-        kind = NOUNS[match["noun"].lower()]
-        places += [(match.start(), kind, int(number)) for number in re.findall(r"\d+", match["numbers"])]
+def find_named(words: str, known: Sequence[Known], meanings: Sequence[Meaning] = ()) -> Named:
+    """The files that words name, in their order, each once; by name all different files of that name.
+
+    What the request itself says that words mean comes first; only the other words are read here.
+    """
+    words, places, unclear = _take_meant(words, known, meanings)
+    places += [(match.start(), *one) for match in REFERENCE.finditer(words) for one in _read_numbers(match[0])]
     bare = REFERENCE.sub(" ", words)
     for file in _leave_twins(known):
         pattern = _pattern_of(file.name)
@@ -130,7 +141,31 @@ def find_named(words: str, known: Sequence[Known]) -> Named:
     wanted = list(dict.fromkeys((kind, number) for _, kind, number in sorted(places, key=lambda place: place[0])))
     found = dict.fromkeys(file for kind, number in wanted for file in known if _fits(file, kind, number))
     missing = [(kind, number) for kind, number in wanted if not any(_fits(file, kind, number) for file in known)]
-    return Named(tuple(found), tuple(missing), bare)
+    return Named(tuple(found), tuple(missing), bare, tuple(unclear))
+
+
+def _take_meant(
+    words: str, known: Sequence[Known], meanings: Sequence[Meaning]
+) -> tuple[str, list[tuple[int, str, int]], list[Meaning]]:
+    """Words without those whose meaning is told, the files of these by place, and which of them are unclear."""
+    there = {file.number for file in known}
+    places: list[tuple[int, str, int]] = []
+    unclear: list[Meaning] = []
+    for meaning in sorted(meanings, key=lambda one: -len(one.words)):
+        if not (at := meaning.pattern.search(words)):
+            continue
+        places += [(at.start(), "other", number) for number in meaning.numbers if number in there]
+        # Of "images 1, 2 and 99" no label can tell the last one.
+        places += [(at.start(), *one) for one in _read_numbers(meaning.words) if one[1] not in there]
+        unclear += [meaning] if len(meaning.readings) > 1 else []
+        words = meaning.pattern.sub(lambda match: " " * len(match[0]), words)
+    return words, places, unclear
+
+
+def _read_numbers(words: str) -> Iterator[tuple[str, int]]:
+    """Each kind and number: image 1, image 2 of "images 1 and 2"."""
+    for match in REFERENCE.finditer(words):
+        yield from ((NOUNS[match["noun"].lower()], int(number)) for number in re.findall(r"\d+", match["numbers"]))
 
 
 def _leave_twins(known: Sequence[Known]) -> list[Known]:
@@ -159,3 +194,15 @@ def say_missing(named: Named, known: Sequence[Known]) -> str:
     there = ", ".join(file.called for file in known)
     asked = " and no ".join(spoken(kind, number) for kind, number in named.missing)
     return f"There is no {asked}; " + (f"there are: {there}." if there else "no file has come yet.")
+
+
+def say_unclear(named: Named, known: Sequence[Known]) -> str:
+    """Which words may mean several things, and what these are."""
+    called = {file.number: file.called for file in known}
+    lines = [
+        f'"{one.words}" may mean '
+        + " or ".join(", ".join(called.get(number, f"file {number}") for number in reading) for reading in one.readings)
+        + ": say which one you mean. Here is what each of them holds."
+        for one in named.unclear
+    ]
+    return "\n".join(lines)

@@ -144,11 +144,9 @@ def quote(text: str, most: int = MOST_TEXT) -> str:
 
 
 def spell_report(
-    sights: Sequence[Sight], inlined: Sequence[Inlined], results: Sequence[str], notes: Sequence[str]
+    head: str, sights: Sequence[Sight], inlined: Sequence[Inlined], results: Sequence[str], notes: Sequence[str]
 ) -> str:
-    """Everything that arrived since the person last spoke."""
-    count = len(sights) + len(inlined)
-    head = [f"I received {count} file{'' if count == 1 else 's'}:"] if count else []
+    """Everything that arrived since the person last spoke, below a head that counts it."""
     files = [*(spell_sight(sight) for sight in sights), *(spell_inlined(file) for file in inlined)]
     told = [f"- {note}" for note in notes]
-    return "\n".join([*head, *files, *(line for line in results if line), *told])
+    return "\n".join(line for line in [head, *files, *results, *told] if line)

@@ -2,15 +2,23 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import Protocol
 
 from msgspec import Struct
+from msgspec.structs import replace
 
+from showandtell.inspector.arguments import PATH
+from showandtell.inspector.meant import Meaning, read_meanings
+from showandtell.inspector.pieces import name_pieces
 from showandtell.inspector.references import Known, Named, find_named, list_known
 from showandtell.inspector.report import Sight
 from showandtell.inspector.seen import Asked, Offer, Result, Seen, Turn, files_of, results_of
 from showandtell.inspector.words import inlined_in, person_words
+
+#: A name or a text that a tool may be given as it stands.
+LITERAL = re.compile(rf"{PATH.pattern}|[\"\u201c'`]", PATH.flags)
 
 
 class Look(Protocol):
@@ -30,6 +38,17 @@ class Scene(Struct, frozen=True):
     before: tuple[Turn, ...]
     known: tuple[Known, ...]
     named: Named
+    meanings: tuple[Meaning, ...] = ()
+
+    @property
+    def spelt(self) -> str:
+        """The words with what clearly means a file said as its label, so that "the first upload" fills a number."""
+        labels, words = {file.number: file.label for file in self.known}, self.words
+        for one in self.meanings:
+            if len(one.readings) == 1 and set(one.numbers) <= labels.keys() and not LITERAL.search(one.words):
+                said = ", ".join(labels[number] for number in one.numbers)
+                words = one.pattern.sub(lambda _, said=said: said, words)
+        return words
 
     @property
     def results(self) -> list[Result]:
@@ -59,8 +78,11 @@ class Scene(Struct, frozen=True):
 
 def set_scene(asked: Asked) -> Scene:
     """Find the person's last words, and what they mean."""
+    asked = replace(asked, turns=name_pieces(asked.turns))
     spoken = [at for at, turn in enumerate(asked.turns) if person_words(turn)]
     start = spoken[-1] if spoken else 0
     words = person_words(asked.turns[start]) if spoken else ""
     known = list_known(asked.turns)
-    return Scene(asked, words, asked.turns[start:], asked.turns[:start], known, find_named(words, known))
+    meanings = read_meanings(asked.turns[start], {file.number: file.name for file in known}) if spoken else ()
+    named = find_named(words, known, meanings)
+    return Scene(asked, words, asked.turns[start:], asked.turns[:start], known, named, meanings)

@@ -6,12 +6,13 @@ import re
 from collections.abc import Iterable, Sequence
 
 from showandtell.inspector.compare import compares, spell_comparison
+from showandtell.inspector.pieces import goes_on, spell_count
 from showandtell.inspector.quote import Quote, Source, find_quotes, spell_quotes
-from showandtell.inspector.references import Known, find_named, say_missing
+from showandtell.inspector.references import Known, find_named, say_missing, say_unclear
 from showandtell.inspector.report import Sight, look_at_words, spell_inlined, spell_report, spell_result, spell_sight
 from showandtell.inspector.scene import Look, Scene
 from showandtell.inspector.seen import Call, Result, Turn, calls_of, files_of, results_of
-from showandtell.inspector.words import asks, has_failed, inlined_in, notes_in, result_words, stems
+from showandtell.inspector.words import Inlined, asks, has_failed, inlined_in, notes_in, result_words, stems
 
 #: A list of records, as `list_files` gives: nearly any word occurs in one, so one word in common means nothing.
 RECORDS = re.compile(r"\[\s*\{")
@@ -30,12 +31,19 @@ def tell_arrived(scene: Scene, look: Look) -> str:
     sources += [*_quote_inlined(scene.now), *_quote_results((r for r in results if not has_failed(r)), calls)]
     quotes = spell_quotes(find_answers(scene, sources)) if question else ""
     notes = [note for turn in scene.now for note in notes_in(turn)]
-    report = spell_report(list(sights.values()), inlined, told, notes)
+    files = sum(not goes_on(one) for one in seen) + len(inlined)
+    head = f"I received {spell_count(files, types_of(sights.values(), inlined))}:" if files else ""
+    report = spell_report(head, list(sights.values()), inlined, told, notes)
     return _join(quotes, _compare_arrived(scene, look, sights), report, _count_earlier(scene))
 
 
+def types_of(sights: Iterable[Sight], inlined: Sequence[Inlined]) -> list[str]:
+    """The media types of what came; words are text."""
+    return [*(sight.media_type for sight in sights), *("text/plain" for _ in inlined)]
+
+
 def _count_earlier(scene: Scene) -> str:
-    earlier = sum(1 for turn in scene.before for _ in files_of(turn))
+    earlier = sum(not goes_on(seen) for turn in scene.before for seen in files_of(turn))
     return f"{earlier} earlier file{'' if earlier == 1 else 's'} came along." if earlier else ""
 
 
@@ -47,9 +55,9 @@ def _compare_arrived(scene: Scene, look: Look, sights: dict[str, Sight]) -> str:
     return spell_comparison([(file.called, _look_once(file, look, sights)) for file in files])
 
 
-def _look_once(file: Known, look: Look, sights: dict[str, Sight]) -> Sight:
+def _look_once(file: Known, look: Look, sights: dict[str, Sight]) -> list[Sight]:
     found = [sights[seen.position] for seen in file.seen if seen.position in sights]
-    return found[0] if found else look_at_known(file, look, read=False)[0]
+    return found or look_at_known(file, look, read=False)
 
 
 def tell_named(scene: Scene, look: Look) -> str:
@@ -61,11 +69,12 @@ def tell_named(scene: Scene, look: Look) -> str:
     quotes = find_answers(scene, sources) if question else []
     missing = say_missing(scene.named, scene.known)
     notes = "\n".join(f"- {file.note}" for file in scene.named.found if file.note and not file.came)
-    if is_sure(quotes, scene) and not compares(scene.words):
+    if is_sure(quotes, scene) and not compares(scene.words) and not scene.named.unclear:
         return _join(spell_quotes(quotes), notes, missing)
-    pairs = [(file.called, some[0]) for file, some in sights.items()]
+    pairs = [(file.called, some) for file, some in sights.items()]
     comparison = spell_comparison(pairs) if len(pairs) > 1 else ""
-    return _join(spell_quotes(quotes), comparison, _spell_named(sights), notes, missing)
+    unclear = say_unclear(scene.named, scene.known)
+    return _join(unclear, spell_quotes(quotes), comparison, _spell_named(sights), notes, missing)
 
 
 def look_at_known(file: Known, look: Look, *, read: bool) -> list[Sight]:
@@ -78,7 +87,8 @@ def look_at_known(file: Known, look: Look, *, read: bool) -> list[Sight]:
 def _spell_named(sights: dict[Known, list[Sight]]) -> str:
     if not sights:
         return ""
-    head = f"You name {len(sights)} file{'' if len(sights) == 1 else 's'}:"
+    types = [sight.media_type if file.inlined is None else "text/plain" for file in sights for sight in sights[file]]
+    head = f"You name {spell_count(len(sights), types)}:"
     lines = [
         spell_inlined(file.inlined) if file.inlined else "\n".join(map(spell_sight, some))
         for file, some in sights.items()
@@ -115,7 +125,7 @@ def find_answers(scene: Scene, sources: Sequence[Source]) -> list[Quote]:
     """The best lines for each sentence that asks, none twice; names and numbers of files are nothing to look for."""
     spoken = [source for source in sources if source.text.strip()]
     sentences = re.split(r"(?<=[?.!])\s+", scene.words)
-    bare = [find_named(sentence, scene.known).bare for sentence in sentences if asks(sentence)]
+    bare = [find_named(sentence, scene.known, scene.meanings).bare for sentence in sentences if asks(sentence)]
     return list(dict.fromkeys(quote for question in bare for quote in find_quotes(question, spoken)))
 
 

@@ -13,6 +13,11 @@ from showandtell.inspector.seen import Result, Seen, Turn, Words
 #: Their closer can: in a file's name, where the line's last one counts, and in the words of a file.
 LABEL = re.compile(r"⟦([^⟦\n]*|[^⟦⟧]*)⟧")
 FRAME = re.compile(r"⟦(?P<title>(?P<name>[^:⟦⟧]+):(?:[^⟦\n]*|[^⟦⟧]*))⟧\n?(?P<text>[^⟦]*?)\n?⟦end of (?P=name)⟧")
+#: How a label says a file: "image 2".
+SPOKEN = r"(?P<file>(?P<kind>image|document|audio|video|text|file) (?P<number>\d{1,6}))"
+HEADING = re.compile(f"{SPOKEN}: ")
+#: A page or a moment of the file whose heading stands before it.
+PIECE = re.compile(rf"{SPOKEN},? (?P<which>page \d+|at [\d:.]+|its sound)")
 FAILED = "⟦this call failed⟧"
 QUESTION = re.compile(
     r"\?|\b(what|which|who|whose|when|where|why|how|read|says?|total|text|words?|tell|quote|find|explain)\b",
@@ -80,9 +85,11 @@ def notes_in(turn: Turn) -> list[str]:
 
 def title_of(seen: Seen, index: int) -> str:
     """How a report names a file: its label, else its name, else its place in the row."""
-    if found := LABEL.search(seen.label):
+    if labels := LABEL.findall(seen.label):
         piece = f", piece {seen.piece}" if seen.piece > 1 else ""
-        return found[1].partition(". Tool output")[0] + piece
+        if len(labels) > 1 and (found := PIECE.fullmatch(labels[-1])):
+            piece = f", {found['which']}"
+        return labels[0].partition(". Tool output")[0] + piece
     after = f', after the words "{" ".join(seen.label.split())[:60]}"' if seen.label.strip() else ""
     return (seen.name or f"file {index}") + after
 

@@ -21,8 +21,11 @@ from showandtell.errors import BadFile
 
 Answer: TypeAlias = dict[str, Any]
 
-#: Measured: decoders loaded, 150 MiB; a PNG, JPEG or TIFF of 100 megapixels, 530 MiB; an AVIF of that size, 1000 MiB.
-MEDIA_MEMORY = 1 << 30
+#: Measured, address space (of which about 100 MiB are never touched): decoders loaded, 150 MiB; the largest picture of
+#: any type that is taken, 530 to 590 MiB.
+MEDIA_MEMORY = 704 << 20
+#: Conversions hold what they make, too: a sheet of ten million cells, frames of 8K film.
+CONVERT_MEMORY = 1 << 30
 #: Measured: detection and recognition on two threads, 920 MiB.
 OCR_MEMORY = 2 << 30
 OPEN_FILES = 64
@@ -34,8 +37,10 @@ def main(arguments: list[str]) -> None:
     """Answer until standard input ends."""
     answers = take_stdout()
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    memory = OCR_MEMORY if "--ocr" in arguments else MEDIA_MEMORY
-    limit_process(memory, FILE_LIMIT if "--convert" in arguments else 0)
+    if "--convert" in arguments:
+        limit_process(CONVERT_MEMORY, FILE_LIMIT)
+    else:
+        limit_process(OCR_MEMORY if "--ocr" in arguments else MEDIA_MEMORY, 0)
     for line in sys.stdin:
         answers.write(json.dumps(answer_request(json.loads(line))) + "\n")
         answers.flush()

@@ -146,8 +146,8 @@ def name_correction(claimed: str | None, claim: str | None, proved: str) -> str 
 
 
 def respell(claimed: str | None) -> str | None:
-    """A claim in its usual spelling; one that is no media type stays as it is."""
-    return spell_type(claimed) or claimed if claimed else None
+    """A claim in its usual spelling; one that is no media type stays as it is, as far as it can be written."""
+    return spell_type(claimed) or claimed.encode("utf-8", "replace").decode() if claimed else None
 
 
 def name_ending(media_type: str | None) -> str:

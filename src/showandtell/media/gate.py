@@ -22,7 +22,7 @@ from showandtell.media.claims import UNKNOWN, name_correction, read_claim
 from showandtell.media.signatures import Peek, narrow_type, recognise
 from showandtell.media.text import is_other_text, name_text
 from showandtell.media.worker import ChildFailed, ChildLate, Crew
-from showandtell.recipes import Recipe, spell
+from showandtell.recipes import MOST_CHARACTERS
 
 Ask: TypeAlias = Literal["prove", "describe", "read", "make", "strip"]
 
@@ -33,12 +33,17 @@ OCR_SECONDS = 60.0
 TEXT_LIMIT = 100_000
 COMMAND = (sys.executable, "-P", "-B", "-m", "showandtell.media.child")
 #: What a conversion may take, by the recipe's name.
-MAKE_SECONDS = {"image": 20.0, "pages": 60.0, "text": 60.0, "audio": 120.0, "frames": 120.0, "transcript": 120.0}
+MAKE_SECONDS = {
+    "image": 20.0,
+    "pages": 60.0,
+    "text": 60.0,
+    "audio": 120.0,
+    "frames": 120.0,
+    "transcript": 120.0,
+    "thumbnail": 30.0,
+}
 #: What one conversion may hand back: a film's frames and its sound are far below.
 MADE_FILES, MADE_BYTES = 64, 256 << 20
-#: The most characters that a file is given as.
-MADE_TEXT = 200_000
-THUMBNAIL_SIDE = 320
 #: Two, so that a hostile file that takes all its time doesn't stop every other one.
 MEDIA = Crew(COMMAND, 2)
 #: Conversions have children of their own, who may write: proving never waits for a film. A film may wait for another.
@@ -79,7 +84,7 @@ class Made(Struct, frozen=True):
 def prove(path: Path, *, claimed: str | None, name: str) -> Proof:
     """Find out what a file is; `claimed` is the media type that somebody gave it, `name` what to call it in errors.
 
-    Raises `BadFile` where it is empty, torn, locked, over 100 megapixels, without pages, or stops the decoder.
+    Raises `BadFile` where it is empty, torn, locked, without pages, a picture of too many pixels, or stops the decoder.
     """
     claim = read_claim(claimed, name)
     candidate = name_type(path, claim, name)
@@ -116,8 +121,8 @@ def make(path: Path, media_type: str, recipe: str, folder: Path) -> Made:
     Raises `BadFile` where that can't be made of this type, a decoder is not installed, or the limits are passed.
     """
     if media_type != "text/html" and kind_of(media_type) == "text" and recipe.partition("?")[0] == "text":
-        text = read_text(path, MADE_TEXT + 1)
-        return Made(text=text[:MADE_TEXT], cut=len(text) > MADE_TEXT)
+        text = read_text(path, MOST_CHARACTERS + 1)
+        return Made(text=text[:MOST_CHARACTERS], cut=len(text) > MOST_CHARACTERS)
     found = ask_child("make", path, media_type, path.name, recipe=recipe, folder=os.fspath(folder.resolve(strict=True)))
     files = [check_made(Path(one), folder, path.name) for one in found.pop("files", ())]
     if len(files) > MADE_FILES or sum(one.stat().st_size for one in files) > MADE_BYTES:
@@ -130,22 +135,6 @@ def check_made(path: Path, folder: Path, name: str) -> Path:
     if path.parent != folder.resolve() or path.is_symlink() or not path.is_file() or path.name in {"", ".", ".."}:
         raise BadFile(name, "was converted into something that is no file", "it may be hostile; save it anew")
     return folder / path.name
-
-
-def make_thumbnail(path: Path, media_type: str, folder: Path) -> Path | None:
-    """A small picture in `folder`, its longest side 320 pixels: of an image, a PDF's first page or a film's middle.
-
-    None for other types. WebP, of a film JPEG. Raises `BadFile`.
-    """
-    if media_type == "application/pdf":
-        recipe = Recipe("pages", ("image/webp",), side=THUMBNAIL_SIDE, most=1)
-    elif media_type == "image/svg+xml" or kind_of(media_type) == "image":
-        recipe = Recipe("image", ("image/webp",), side=THUMBNAIL_SIDE, most=1)
-    elif kind_of(media_type) == "video":
-        recipe = Recipe("frames", ("image/jpeg",), side=THUMBNAIL_SIDE, most=1)
-    else:
-        return None
-    return next(iter(make(path, media_type, spell(recipe), folder).files), None)
 
 
 def strip_location(path: Path, media_type: str, folder: Path) -> Path | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import wave
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from showandtell.errors import BadFile
 
@@ -13,6 +13,8 @@ try:
 except ImportError:
     av = None
 
+#: What FFmpeg raises, where it is installed.
+FFMPEG: tuple[type[Exception], ...] = () if av is None else (cast("Any", av).FFmpegError,)
 #: FFmpeg's unit of time for a whole container (AV_TIME_BASE).
 MICROSECONDS = 1_000_000
 
@@ -50,7 +52,7 @@ def read_wave(path: str) -> dict[str, Any] | None:
                 "channels": sound.getnchannels(),
                 "rate": sound.getframerate(),
             }
-    except (wave.Error, EOFError, ZeroDivisionError):
+    except (wave.Error, EOFError, ZeroDivisionError, RuntimeError):  # the last for a chunk that points outside
         return None
 
 
@@ -62,10 +64,12 @@ def read_container(path: str, media_type: str) -> dict[str, Any]:
     try:
         with (
             Path(path).open("rb") as stream,
-            av.open(stream, format=DEMUXERS[media_type], options=options) as container,
+            av.open(stream, format=DEMUXERS[media_type], options=options, metadata_errors="replace") as container,
         ):
             return {"seconds": measure_seconds(container), "streams": name_streams(container, media_type)}
-    except (OSError, EOFError) as error:
+    except (OSError, EOFError, ValueError, *FFMPEG) as error:
+        if isinstance(error, BadFile):
+            raise
         raise torn(media_type, getattr(error, "strerror", None) or "it ends early") from None
 
 
@@ -89,9 +93,15 @@ def name_streams(container: Any, media_type: str) -> list[dict[str, Any]]:
     return [name_stream(stream) for stream in container.streams]
 
 
+def is_cover(stream: Any) -> bool:
+    """Whether a stream is one still picture that belongs to a sound or a film, as the cover of a song."""
+    disposition: Any = stream.disposition
+    return "attached_pic" in (disposition.name or "")
+
+
 def name_stream(stream: Any) -> dict[str, Any]:
-    """A stream's kind and codec, with pixels for film, channels and rate for sound."""
-    found: dict[str, Any] = {"kind": stream.type}
+    """A stream's kind, such as audio, video or cover, and codec, with pixels for film, channels and rate for sound."""
+    found: dict[str, Any] = {"kind": "cover" if is_cover(stream) else stream.type}
     codec = stream.codec_context
     if codec:
         found["codec"] = codec.name

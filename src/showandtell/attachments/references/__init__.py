@@ -12,7 +12,7 @@ from showandtell.attachments.references.catalogue import Catalogue
 from showandtell.attachments.references.choose import MOST_READINGS, Readings, choose
 from showandtell.attachments.references.names import Names
 from showandtell.attachments.references.phrases import read_phrase
-from showandtell.attachments.references.tokens import SENTENCE_ENDS, Token, split
+from showandtell.attachments.references.tokens import SENTENCE_ENDS, Token, fold, split
 from showandtell.attachments.references.vocabulary import Trait
 from showandtell.content import Reference
 from showandtell.files import Attachment
@@ -28,7 +28,7 @@ def resolve(text: str, attachments: Mapping[int, Attachment]) -> tuple[Reference
     """The files of a conversation that a text points at, by number, in order of appearance and the same words once.
 
     `attachments` holds every file by its number, those that the text came with included; failed and deleted ones can
-    be pointed at, too. Nothing in code, links and JSON is read. Never raises.
+    be pointed at, too. Nothing in code, links and JSON is read, but a file's whole name in ticks. Never raises.
     """
     if not attachments:
         return ()
@@ -45,7 +45,8 @@ class _Text:
 
     def __init__(self, text: str, attachments: Mapping[int, Attachment]) -> None:
         self.text = text
-        self.tokens: list[Token] = split(text)
+        names = {fold(one.name) for one in attachments.values()} if "`" in text else set[str]()
+        self.tokens: list[Token] = split(text, names)
         words = {token.word for token in self.tokens}
         self.catalogue = Catalogue(attachments, words)
         self.names = Names(attachments, words)
@@ -76,8 +77,9 @@ class _Text:
             return bare[0], (bare[1],)
         phrase = read_phrase(self.tokens, at, self.catalogue, self.context) if is_word else None
         readings = choose(phrase, self.catalogue) if phrase else ()
-        if phrase and readings:
+        if phrase and (readings or phrase.plural):
             self.context = phrase.traits or self.context
+        if phrase and readings:
             return phrase.end, readings
         if called := read_called(self.tokens, at, self.catalogue):
             return called[0], self._tell_apart(called[1])

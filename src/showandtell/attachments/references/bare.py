@@ -9,6 +9,7 @@ from showandtell.attachments.references.numbers import Manner, Spans, counts, re
 from showandtell.attachments.references.tokens import BREAK, Token
 from showandtell.attachments.references.vocabulary import (
     ASKING,
+    BETTER,
     COMMON,
     COMPARING,
     DETERMINERS,
@@ -21,6 +22,7 @@ from showandtell.attachments.references.vocabulary import (
     NOUNS,
     RANKED,
     SEERS,
+    VALUED,
 )
 
 #: A year is no file, even where there are so many.
@@ -48,6 +50,8 @@ def _read_signed(tokens: Sequence[Token], at: int, catalogue: Catalogue) -> Foun
     number, end = found
     if number not in catalogue.attachments or tokens[end].word in RANKED or not _may_lead(tokens, at):
         return None
+    if tokens[at - 1].word == ":" and tokens[at - 2].word in VALUED:
+        return None
     starts_line = at == 0 or tokens[at - 1].word == BREAK
     if starts_line and tokens[end].word not in NO_PLURALS and counts(tokens, end, strict=True):
         return None  # "#1 Buy milk" is a list
@@ -63,9 +67,29 @@ def _may_lead(tokens: Sequence[Token], at: int) -> bool:
 
 
 def _read_versus(tokens: Sequence[Token], at: int, catalogue: Catalogue) -> Found | None:
-    if tokens[at + 1].word not in {"vs", "versus"} or not _may_lead(tokens, at):
+    if not _may_lead(tokens, at):
+        return None
+    if (second := _read_pair(tokens, at)) is not None:
+        return _all_there((((_span(tokens[at]), _span(tokens[second])),), second + 1), catalogue)
+    if tokens[at + 1].word not in {"vs", "versus"}:
         return None
     return _all_there(read_spans(tokens, at, Manner(comparing=True, bare=True)), catalogue)
+
+
+def _read_pair(tokens: Sequence[Token], at: int) -> int | None:
+    """The second number of "3 better than 5", "3 is sharper than 5" and "4 look like 5"."""
+    middle = at + (2 if tokens[at + 1].word in {"is", "looks"} else 1)
+    better = tokens[middle].word in BETTER and tokens[middle + 1].word == "than"
+    alike = tokens[at + 1].word in {"look", "looks"} and tokens[at + 2].word == "like"
+    second = at + 3 if alike else middle + 2
+    if not (better or alike) or read_number(tokens, at, words=False) is None:
+        return None
+    found = read_number(tokens, second, words=False)
+    return None if found is None or found[1] != second + 1 or counts(tokens, found[1], strict=True) else second
+
+
+def _span(token: Token) -> tuple[int, int]:
+    return int(token.word), int(token.word)
 
 
 def _read_looking(tokens: Sequence[Token], at: int, catalogue: Catalogue) -> Found | None:

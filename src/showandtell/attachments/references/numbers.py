@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import NamedTuple, TypeAlias
 
 from showandtell.attachments.references.tokens import Token
-from showandtell.attachments.references.vocabulary import FOLLOWING, NO_PLURALS, NUMBERS, UNITS
+from showandtell.attachments.references.vocabulary import ALL, FOLLOWING, NO_PLURALS, NUMBERS, UNITS
 
 #: First and last number of each piece; they are equal where it is no range.
 Spans: TypeAlias = tuple[tuple[int, int], ...]
@@ -58,7 +58,8 @@ def counts(tokens: Sequence[Token], at: int, *, strict: bool, doubtful: bool = F
     if not tokens[at].is_word:
         return word in set("%€£°$")
     if strict:
-        return word not in FOLLOWING
+        each = word == "for" and tokens[at + 1].word in ALL  # "show 2 for each"
+        return each or word not in FOLLOWING
     plural = word.endswith("s") and not word.endswith(("ss", "us", "is")) and word not in NO_PLURALS
     return word in UNITS or (doubtful and plural)
 
@@ -74,7 +75,7 @@ class Manner(NamedTuple):
 
 def read_spans(tokens: Sequence[Token], at: int, manner: Manner) -> tuple[tuple[Spans, ...], int] | None:
     """A list of numbers: its readings, for "compare images 2 to 4" has two, and the token behind it."""
-    plural, comparing, bare, _ = manner
+    plural, _, bare, _ = manner
     first = _read_item(tokens, at, strict=bare, words=not bare, doubtful=manner.doubtful)
     if first is None:
         return None
@@ -82,10 +83,10 @@ def read_spans(tokens: Sequence[Token], at: int, manner: Manner) -> tuple[tuple[
     spans = [(number, number)]
     both = False
     while len(spans) < MOST_NUMBERS:
-        found = _read_separator(tokens, at, many=plural or bare, comparing=comparing)
+        found = _read_separator(tokens, at, manner)
         following = _read_item(tokens, found[1], strict=not plural, words=not bare, doubtful=True) if found else None
         if found is None or following is None:
-            if found and bare and tokens[found[1]].is_digits:
+            if found and found[0] != "then" and bare and tokens[found[1]].is_digits:
                 return None  # "compare 2 and 5 apples": the first one counts too
             break
         number, at = following
@@ -110,17 +111,20 @@ def _read_item(
     return None if not goes_on and counts(tokens, found[1], strict=strict or spelt, doubtful=doubtful) else found
 
 
-def _read_separator(tokens: Sequence[Token], at: int, *, many: bool, comparing: bool) -> tuple[str, int] | None:
-    """Between two numbers: "list", "range", or "to" where that word may be either."""
+def _read_separator(tokens: Sequence[Token], at: int, manner: Manner) -> tuple[str, int] | None:
+    """Between two numbers: "list", "then", "range", or "to" where that word may be either."""
     word = tokens[at].word
     if word in DASHES:
         return "range", at + 1
+    then = at + (1 if word in {",", "and"} else 0)
+    if manner.bare and tokens[then].word == "then":
+        return "then", then + 1
     if word == ",":
         return "list", at + (2 if tokens[at + 1].word in {"and", "or", "&"} else 1)
     if word in {"and", "or", "&", "vs", "versus"}:
         return "list", at + (2 if tokens[at + 1].word == "." and word == "vs" else 1)
-    if comparing and word in PAIR_WORDS:
+    if manner.comparing and word in PAIR_WORDS:
         return ("to" if word == "to" else "list"), at + 1
-    if many and word in RANGE_WORDS:
+    if (manner.plural or manner.bare) and word in RANGE_WORDS:
         return "range", at + 1
     return None

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from showandtell.attachments.references.catalogue import Catalogue
-from showandtell.attachments.references.numbers import Manner, read_spans
+from showandtell.attachments.references.numbers import Manner, read_number, read_spans
 from showandtell.attachments.references.phrase import Phrase
 from showandtell.attachments.references.tails import read_tail
 from showandtell.attachments.references.tokens import SENTENCE_ENDS, Token
@@ -54,7 +54,7 @@ def read_phrase(tokens: Sequence[Token], at: int, catalogue: Catalogue, context:
     _read_start(tokens, phrase)
     _read_places(tokens, phrase)
     if not _read_noun(tokens, phrase, catalogue, context):
-        return phrase if not indefinite and _lean_on(tokens, phrase, context) else None
+        return phrase if not indefinite and _lean_on(tokens, phrase, catalogue, context) else None
     started = phrase.determiner or phrase.every or phrase.places or phrase.previous
     if not started and at and _is_counted(tokens[at - 1]):
         return None
@@ -179,9 +179,16 @@ def _narrows(word: str, catalogue: Catalogue) -> bool:
     return len(word) >= 3 and word not in FUNCTION_WORDS and bool(catalogue.fit(("word", word)))
 
 
-def _lean_on(tokens: Sequence[Token], phrase: Phrase, context: Sequence[Trait]) -> bool:
-    """Read "the second one" and "the second" after a noun that was said before in the sentence."""
-    if not phrase.places or phrase.determiner != "the" or not context:
+def _lean_on(tokens: Sequence[Token], phrase: Phrase, catalogue: Catalogue, context: Sequence[Trait]) -> bool:
+    """Read "the second (one)" after a noun of its sentence; without one "the last two", "the first and the last"."""
+    if not phrase.places or phrase.determiner != "the":
+        return False
+    if len(phrase.places) == 1 and not phrase.count and (count := read_number(tokens, phrase.end, words=True)):
+        phrase.count, phrase.end = count
+    several = phrase.count > 1 or (len(phrase.places) > 1 and -1 in phrase.places)
+    if several and len(catalogue.choose(context)) < max(phrase.count, 2):
+        context = ()
+    if not context and not several:
         return False
     if tokens[phrase.end].word in ONE:
         phrase.plural = tokens[phrase.end].word == "ones"

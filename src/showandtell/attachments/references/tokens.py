@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from collections.abc import Set as AbstractSet
+from functools import partial
 from typing import NamedTuple
 from unicodedata import normalize
 
@@ -46,10 +48,13 @@ class Token(NamedTuple):
         return self.word.isascii() and self.word.isdigit() and len(self.word) <= 6
 
 
-def split(text: str) -> list[Token]:
-    """The tokens of a text, and breaks behind them, so that whoever looks ahead, or back from the first, meets one."""
+def split(text: str, names: AbstractSet[str] = frozenset()) -> list[Token]:
+    """The tokens of a text, and breaks behind them, so that whoever looks ahead, or back from the first, meets one.
+
+    Of code only what is a file's name in ticks stays; `names` are folded.
+    """
     end = len(text)
-    return [*scan(_take_out(text)), *[Token(BREAK, end, end)] * 8]
+    return [*scan(_take_out(text, names)), *[Token(BREAK, end, end)] * 8]
 
 
 def fold(word: str) -> str:
@@ -71,9 +76,9 @@ def scan(text: str) -> Iterator[Token]:
                 yield Token(fold(found[0][start:end]), found.start() + start, found.start() + end)
 
 
-def _take_out(text: str) -> str:
+def _take_out(text: str, names: AbstractSet[str]) -> str:
     """The same text, as long, with breaks where it isn't the person who speaks."""
-    for find in (_find_code, _find_json, _find_elsewhere):
+    for find in (partial(_find_code, names=names), _find_json, _find_elsewhere):
         pieces: list[str] = []
         done = 0
         for start, end in find(text):
@@ -83,7 +88,7 @@ def _take_out(text: str) -> str:
     return text
 
 
-def _find_code(text: str) -> Iterator[tuple[int, int]]:
+def _find_code(text: str, names: AbstractSet[str]) -> Iterator[tuple[int, int]]:
     """Spans between two equal rows of ticks; a fence that nobody closed goes on to the end."""
     rows = list(TICKS.finditer(text))
     closing: dict[str, int] = {}
@@ -98,7 +103,8 @@ def _find_code(text: str) -> Iterator[tuple[int, int]]:
             yield start, len(text)
             return
         if last >= 0 and (len(rows[index][0]) >= 3 or "\n\n" not in text[start : rows[last].start()]):
-            yield start, rows[last].end()
+            if rows[index][0] != "`" or fold(text[start + 1 : rows[last].start()].strip()) not in names:
+                yield start, rows[last].end()
             index = last
         index += 1
 

@@ -168,6 +168,13 @@ LOOKING = frozenset(
         "inspect",
         "revisit",
         "enlarge",
+        "crop",
+        "rotate",
+        "flip",
+        "resize",
+        "sharpen",
+        "brighten",
+        "darken",
         "watch",
         "play",
         "listen to",
@@ -217,8 +224,15 @@ VERB_NOUNS = _set_of("document file text film picture sound clip scan plot sketc
 RANKED = _set_of("best cause choice fan hit in issue most pick place priority problem rated reason rule seller")
 #: Before "#5" or "5 vs 7" they leave it a number of its own.
 LEADING = _set_of(
-    "about and as at between but can compare compared contrast diff does for from how in into is like look me now of "
-    "on only open or please see show so than then to us use versus view vs was what which with zoom"
+    "about and as at between but can compare compared contrast diff does for from how in into is like look make me now "
+    "of on only open or please see show so than then to us use versus view vs was what which with zoom"
+)
+
+#: With a colon before "#5" they make it a value of their own.
+VALUED = _set_of("background border bug color colour fill issue stroke ticket")
+#: With "than" between two numbers they compare files; "larger" and "less" compare numbers.
+BETTER = _set_of(
+    "better blurrier brighter clearer cleaner darker fresher longer newer nicer older prettier sharper shorter worse"
 )
 
 #: Never a part of what a file is called.

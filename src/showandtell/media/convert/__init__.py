@@ -19,7 +19,7 @@ MAKERS: dict[tuple[str, str], tuple[str, str]] = {
     ("image", "image/svg+xml"): ("drawings", "make_picture"),
     ("pages", "application/pdf"): ("pages", "make_pages"),
     ("text", "application/pdf"): ("plain", "make_text"),
-    ("text", "text/html"): ("plain", "make_html"),
+    ("text", "text/html"): ("office", "make_text"),
     ("text", "document"): ("office", "make_text"),
     ("text", "other"): ("office", "make_text"),
     ("audio", "audio"): ("sound", "make_audio"),
@@ -28,12 +28,29 @@ MAKERS: dict[tuple[str, str], tuple[str, str]] = {
     ("transcript", "audio"): ("speech", "make_transcript"),
     ("transcript", "video"): ("speech", "make_transcript"),
 }
-WHAT = {"image": "a picture", "pages": "pages", "text": "words", "audio": "a sound", "frames": "frames"}
+WHAT = {
+    "image": "a picture",
+    "pages": "pages",
+    "text": "words",
+    "audio": "a sound",
+    "frames": "frames",
+    "thumbnail": "a small picture",
+}
+SMALL = 320
+#: What a thumbnail is: of a PDF its first page, of a film a frame from its middle, each at most 320 pixels long.
+THUMBNAILS = {
+    "image": Recipe("image", ("image/webp",), side=SMALL, most=1),
+    "image/svg+xml": Recipe("image", ("image/webp",), side=SMALL),
+    "application/pdf": Recipe("pages", ("image/webp",), side=SMALL, most=1),
+    "video": Recipe("frames", ("image/jpeg",), side=SMALL, most=1),
+}
 
 
 def make(path: str, media_type: str, recipe: str, folder: str) -> dict[str, Any]:
     """Obey a recipe; raises `BadFile` where nothing here makes that of this type."""
     read = read_recipe(recipe)
+    if read.name == "thumbnail":
+        read = THUMBNAILS.get(media_type) or THUMBNAILS.get(kind_of(media_type)) or read
     found = MAKERS.get((read.name, media_type)) or MAKERS.get((read.name, kind_of(media_type)))
     if found is None:
         raise BadFile("", f"can't be made into {WHAT.get(read.name, read.name)}", "ask for another form of it")

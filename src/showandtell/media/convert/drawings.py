@@ -43,7 +43,7 @@ def make_picture(path: str, _media_type: str, recipe: Recipe, folder: str) -> di
         raise BadFile("", "can't be drawn: it needs resvg-py", "install showandtell[images]", passing=True)
     root = read_drawing(path)
     own = measure_drawing(root)
-    crop = shapes.clip_crop(recipe.crop, own)
+    crop = shapes.clip_crop(recipe.crop, own, whole=True)
     part = (crop[2] - crop[0], crop[3] - crop[1])
     side = min(recipe.side or LARGEST, max(SIDE, *part))
     factor = min(side / max(part), LARGEST / max(own))

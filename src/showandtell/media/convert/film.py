@@ -12,7 +12,7 @@ from showandtell.errors import BadFile
 from showandtell.media.convert.shapes import choose_factor, compare, scale_size
 from showandtell.media.convert.sound import Source, decode, open_container, write_sound
 from showandtell.media.convert.writing import write_within
-from showandtell.media.sound import measure_seconds
+from showandtell.media.sound import is_cover, measure_seconds
 from showandtell.recipes import Recipe
 
 try:
@@ -55,9 +55,8 @@ def make_frames(path: str, media_type: str, recipe: Recipe, folder: str) -> dict
 
 def find_film(film: Any) -> Any:
     """The first stream of moving pictures, which a cover is not; raises `BadFile`."""
-    attached = av.stream.Disposition.attached_pic
     for stream in film.streams.video:
-        if stream.codec_context and not stream.disposition & attached:
+        if stream.codec_context and not is_cover(stream):
             if stream.codec_context.width * stream.codec_context.height > MOST_PIXELS:
                 raise BadFile("", "has frames of more than 36 megapixels", "save it smaller")
             stream.thread_type, stream.codec_context.thread_count = "AUTO", THREADS
@@ -131,7 +130,8 @@ def seek(film: Any, stream: Any, target: float) -> Iterator[Any]:
     try:
         film.seek(int(target / stream.time_base), stream=stream)
     except (OSError, ValueError, av.FFmpegError):
-        film.seek(0)
+        with contextlib.suppress(OSError, ValueError, av.FFmpegError):  # one without an index goes on from where it is
+            film.seek(0)
     return decode(film, stream)
 
 

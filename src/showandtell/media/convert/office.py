@@ -9,11 +9,11 @@ from pathlib import Path
 from typing import Any
 
 from showandtell.errors import BadFile
-from showandtell.media.convert.archive import AGAIN, Shortener, copy_markup, open_archive
 from showandtell.media.convert.markup import write_markdown
 from showandtell.media.convert.sheets import SPREADSHEET, write_sheets
 from showandtell.media.convert.slides import write_slides
-from showandtell.recipes import Recipe
+from showandtell.media.convert.zipped import AGAIN, Shortener, copy_markup, open_archive
+from showandtell.recipes import MOST_CHARACTERS, Recipe
 
 try:
     import mammoth as untyped_mammoth  # pyright: ignore[reportMissingTypeStubs] - it ships none
@@ -24,7 +24,6 @@ except ImportError:
 mammoth: Any = untyped_mammoth
 elements: Any = untyped_elements
 
-TEXT_LIMIT = 200_000
 #: Of a page so many characters are looked at; most of a large one are scripts.
 PAGE_LIMIT = 16_000_000
 #: Measured: 140,000 take 3 to 5 s and 180 MiB; 200,000 characters of running text have half as many.
@@ -57,7 +56,7 @@ def make_text(path: str, media_type: str, recipe: Recipe, folder: str) -> dict[s
         raise BadFile("", f"can't be read ({type(error).__name__}: {error})"[:200], AGAIN) from None
     if not text.strip():
         raise BadFile("", "has no text", "look at it as a PDF or as pictures")
-    return {"text": text[:TEXT_LIMIT], "cut": cut or len(text) > TEXT_LIMIT}
+    return {"text": text[:MOST_CHARACTERS], "cut": cut or len(text) > MOST_CHARACTERS}
 
 
 def write_text(path: str, media_type: str) -> tuple[str, bool]:
@@ -65,9 +64,9 @@ def write_text(path: str, media_type: str) -> tuple[str, bool]:
     if media_type in UNREADABLE:
         raise BadFile("", "is in a format that can't be read here", f"save it as {UNREADABLE[media_type]}")
     if media_type in WORKBOOKS:
-        return write_sheets(path, media_type, TEXT_LIMIT)
+        return write_sheets(path, media_type, MOST_CHARACTERS)
     if media_type == OPENXML + "presentationml.presentation":
-        return write_slides(path, TEXT_LIMIT)
+        return write_slides(path, MOST_CHARACTERS)
     if media_type == OPENXML + "wordprocessingml.document":
         return write_document(path)
     if media_type == "text/html":
@@ -94,8 +93,13 @@ def mark_picture(picture: Any) -> list[Any]:
 
 
 def write_page(path: str) -> tuple[str, bool]:
-    """A web page as Markdown."""
+    """A web page as Markdown; as it is written where what makes Markdown is not installed."""
     with Path(path).open(encoding="utf-8-sig", errors="replace") as stream:
         page = stream.read(PAGE_LIMIT + 1)
-    text, cut = write_markdown(page[:PAGE_LIMIT])
+    try:
+        text, cut = write_markdown(page[:PAGE_LIMIT])
+    except BadFile as error:
+        if not error.passing:
+            raise
+        text, cut = page, False
     return text, cut or len(page) > PAGE_LIMIT

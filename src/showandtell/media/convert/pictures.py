@@ -14,13 +14,13 @@ from showandtell.media.convert import shapes
 from showandtell.media.convert.colours import prepare, unify
 from showandtell.media.convert.shapes import Size
 from showandtell.media.convert.writing import write_within
-from showandtell.media.pictures import FORMATS, count_frames, open_picture, read_orientation, torn, turn_size
+from showandtell.media.pictures import DAMAGE, FORMATS, count_frames, open_picture, read_orientation, torn, turn_size
 from showandtell.recipes import Recipe
 
 #: Frames or pages of one file that are shown where the recipe doesn't say, and at most.
 MOST, CEILING = 4, 32
-#: Pixels that may be decoded to come to the last frame of an animation: later ones are left out.
-WORK = 1_000_000_000
+#: Pixels that may be decoded to come to the last frame of an animation, some 4 s of work: later ones are left out.
+WORK = 400_000_000
 #: Above so many pixels a picture is scaled in strips, so that no second copy of it is in memory.
 STRIP = 8_000_000
 #: How EXIF's orientation is undone.
@@ -52,7 +52,7 @@ def make_pictures(path: str, media_type: str, recipe: Recipe, folder: str) -> di
     try:
         with open_picture(path, media_type) as image:
             return write_frames(image, media_type, recipe, folder)
-    except (OSError, SyntaxError, ValueError, EOFError, Image.DecompressionBombWarning) as error:
+    except DAMAGE as error:
         if isinstance(error, BadFile):
             raise
         raise torn(media_type, error) from None

@@ -14,14 +14,18 @@ Box: TypeAlias = tuple[int, int, int, int]
 ZOOM_SIDE, ZOOM = 768, 2.0
 
 
-def clip_crop(crop: Box | None, size: Size) -> Box:
-    """The part of an upright picture that is asked for, inside it; raises `BadFile` where nothing of it is."""
+def clip_crop(crop: Box | None, size: Size, *, whole: bool = False) -> Box:
+    """The part of an upright picture that is asked for, inside it; raises `BadFile` where nothing of it is.
+
+    With `whole` all of it has to be inside.
+    """
     width, height = size
     if crop is None:
         return (0, 0, width, height)
     left, top, right, bottom = max(crop[0], 0), max(crop[1], 0), min(crop[2], width), min(crop[3], height)
-    if left >= right or top >= bottom:
-        told = f"has nothing at {', '.join(map(str, crop))}: it is {width} x {height} pixels"
+    if left >= right or top >= bottom or (whole and (left, top, right, bottom) != crop):
+        asked = f"{'not all of' if whole else 'nothing at'} {', '.join(map(str, crop))}"
+        told = f"has {asked}: it is {width} x {height} pixels"
         raise BadFile("", told, "give left, top, right and bottom inside it")
     return (left, top, right, bottom)
 

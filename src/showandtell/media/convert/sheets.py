@@ -6,13 +6,13 @@ import csv
 import datetime as dt
 import io
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
 from xml.parsers import expat
 
 from showandtell.errors import BadFile
-from showandtell.media.convert.archive import AGAIN, copy_markup, open_archive, refuse_large
+from showandtell.media.convert.zipped import AGAIN, copy_markup, open_archive, refuse_entities, refuse_large
 
 try:
     import python_calamine as found_calamine
@@ -28,7 +28,7 @@ MOST_CELLS = 10_000_000
 MOST_SHEETS = 200
 #: Parts that hold no cell of a sheet; the caches of pivot tables are larger than all else.
 IDLE = ("pivotcache", "drawings/", "theme/", "externallinks/", "printersettings/", "customxml/", "comments")
-REFERENCE = re.compile(rb"\br=[\"']([A-Z]{1,3})([0-9]{1,7})[\"']")
+REFERENCE = re.compile(r"([A-Za-z]{1,3})([0-9]{1,7})", re.ASCII)
 SHEET = re.compile(rb"<([A-Za-z0-9]+:)?sheetData[\s/>]")
 #: OpenDocument's names as expat gives them, and what makes a cell one that is laid out.
 TABLE = "urn:oasis:names:tc:opendocument:xmlns:table:1.0 "
@@ -88,10 +88,52 @@ def cut_rows(data: bytes) -> bytes:
 
 def check_spread(data: bytes) -> bytes:
     """The same bytes; raises `BadFile` where far-off cells make a sheet too large to be laid out."""
-    rows = columns = 1
-    for found in REFERENCE.finditer(data):
-        rows, columns = max(rows, int(found[2])), max(columns, count_letters(found[1]))
-    return refuse_spread(rows, columns, data)
+    reach = Reach()
+    parse(data, reach.start)
+    return refuse_spread(reach.rows, reach.columns, data)
+
+
+def parse(data: bytes, *handlers: Callable[..., None], separator: str | None = None) -> None:
+    """Hand over the elements of some markup: who begins and, by a second handler, who ends. Raises `BadFile`."""
+    parser = expat.ParserCreate(namespace_separator=separator)
+    for name, handler in zip(("StartElementHandler", "EndElementHandler"), handlers, strict=False):
+        setattr(parser, name, handler)
+    parser.StartDoctypeDeclHandler = refuse_entities
+    try:
+        parser.Parse(data, True)
+    except expat.ExpatError as error:
+        raise BadFile("", f"is torn: its markup can't be read ({error})", AGAIN) from None
+
+
+@dataclass
+class Reach:
+    """How far the cells of a sheet reach; those that don't say where they are follow the one before."""
+
+    rows: int = 1
+    columns: int = 1
+    row: int = 0
+    column: int = 0
+    counted: int = 0
+
+    def start(self, name: str, attributes: dict[str, str]) -> None:
+        """Count a row or a cell."""
+        told, name = attributes.get("r"), name.rpartition(":")[2]
+        if name == "row":
+            self.counted += 1
+            self.row = int(told) if told and told.isdigit() and len(told) < 8 else self.row + 1
+            self.column = 0
+        elif name == "c":
+            self.row, self.column = read_place(told) if told is not None else (self.row, self.column + 1)
+            self.rows = max(self.rows, self.row, self.counted)
+            self.columns = max(self.columns, self.column)
+
+
+def read_place(told: str) -> tuple[int, int]:
+    """Row and column of a cell by its name, from 1; raises `BadFile` where it names none."""
+    found = REFERENCE.fullmatch(told)
+    if found is None:
+        raise BadFile("", f"is torn: it has a cell at {told[:20]!r}, which is no place", AGAIN)
+    return int(found[2]), count_letters(found[1])
 
 
 def check_runs(data: bytes) -> bytes:
@@ -99,12 +141,7 @@ def check_runs(data: bytes) -> bytes:
     if b"spreadsheet" not in data[:65536]:
         return data
     area = Area()
-    parser = expat.ParserCreate(namespace_separator=" ")
-    parser.StartElementHandler, parser.EndElementHandler = area.start, area.end
-    try:
-        parser.Parse(data, True)
-    except expat.ExpatError as error:
-        raise BadFile("", f"is torn: its markup can't be read ({error})", AGAIN) from None
+    parse(data, area.start, area.end, separator=" ")
     return refuse_spread(area.rows, area.columns, data)
 
 
@@ -149,11 +186,11 @@ def refuse_spread(rows: int, columns: int, data: bytes) -> bytes:
     return data
 
 
-def count_letters(letters: bytes) -> int:
+def count_letters(letters: str) -> int:
     """A column's number: A is 1, XFD 16384."""
     number = 0
-    for letter in letters:
-        number = number * 26 + letter - 64
+    for letter in letters.upper():
+        number = number * 26 + ord(letter) - 64
     return number
 
 

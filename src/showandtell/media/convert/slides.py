@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from showandtell.errors import BadFile
-from showandtell.media.convert.archive import Shortener, copy_markup, open_archive
+from showandtell.media.convert.zipped import Shortener, copy_markup, open_archive
 
 try:
     import pptx as found_pptx

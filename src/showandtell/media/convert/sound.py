@@ -84,7 +84,7 @@ class Source:
 
 
 @dataclass(frozen=True)
-class Target:
+class Output:
     """Where a sound is written, as what, and in how many bytes."""
 
     path: str
@@ -111,30 +111,32 @@ def write_sound(
     What lasts longer than 20 minutes becomes mono at 24 kHz, for more would take too long to encode.
     """
     form = choose_form(types)
-    target = Target(str(Path(folder) / f"sound.{form.ending}"), form, min(limit or MOST_BYTES, MOST_BYTES))
+    output = Output(str(Path(folder) / f"sound.{form.ending}"), form, min(limit or MOST_BYTES, MOST_BYTES))
     with open_container(source.path, source.media_type) as container:
         total = measure_seconds(container)
         codec = container.streams.audio[0].codec_context
+        if codec is None:
+            raise BadFile("", "has sound of a kind that can't be decoded", "save it anew, as MP3 or WAV")
         choices = list_qualities(form, codec.sample_rate, codec.channels)
     heard = min(total or most, most)
     if heard > LONG_SECONDS:
         choices = [one for one in choices if one.channels == 1 and one.rate <= MONO.rate] or choices[-1:]
-    fitting = [one for one in choices if estimate(form, one) * heard <= target.limit]
+    fitting = [one for one in choices if estimate(form, one) * heard <= output.limit]
     for quality in fitting[:-1]:
-        made = encode(source, target, quality, most)
-        if made.size <= target.limit:
+        made = encode(source, output, quality, most)
+        if made.size <= output.limit:
             return settle(made, total)
-    return settle(cut_to_fit(source, target, choices[-1], most), total)
+    return settle(cut_to_fit(source, output, choices[-1], most), total)
 
 
-def cut_to_fit(source: Source, target: Target, quality: Quality, most: float) -> Written:
+def cut_to_fit(source: Source, output: Output, quality: Quality, most: float) -> Written:
     """As much of the beginning as the bytes hold; raises `BadFile` where not even a moment fits."""
     for _ in range(ROUNDS):
-        made = encode(source, target, quality, most)
-        if made.size <= target.limit and (made.seconds or not made.cut):
+        made = encode(source, output, quality, most)
+        if made.size <= output.limit and (made.seconds or not made.cut):
             return made
-        most = made.seconds * 0.97 * min(1.0, target.limit / max(made.size, 1))
-    raise BadFile("", f"can't be made as small as {target.limit} bytes", "allow it more bytes")
+        most = made.seconds * 0.97 * min(1.0, output.limit / max(made.size, 1))
+    raise BadFile("", f"can't be made as small as {output.limit} bytes", "allow it more bytes")
 
 
 def settle(made: Written, total: float | None) -> Written:
@@ -186,26 +188,26 @@ def estimate(form: Form, quality: Quality) -> float:
     return quality.bits * quality.channels / 8
 
 
-def encode(source: Source, target: Target, quality: Quality, most: float) -> Written:
+def encode(source: Source, output: Output, quality: Quality, most: float) -> Written:
     """Write at most `most` seconds; where the file passes its limit it stops early, and is then larger than that."""
-    samples, cut, form = 0, False, target.form
+    samples, cut, form = 0, False, output.form
     layout = "mono" if quality.channels == 1 else "stereo"
     with (
-        Path(target.path).open("wb") as file,
+        Path(output.path).open("wb") as file,
         av.open(file, "w", format=form.muxer, options={"protocol_whitelist": ""}) as out,
     ):
         stream = out.add_stream(form.codec, rate=quality.rate, layout=layout, options=form.options)
         if form.share is None:
             stream.bit_rate = quality.bits * quality.channels
         for frame in resample(source, stream.format.name, layout, quality.rate):
-            cut = samples + frame.samples > most * quality.rate or file.tell() > target.limit
+            cut = samples + frame.samples > most * quality.rate or file.tell() > output.limit
             if cut:
                 break
             samples += frame.samples
             frame.pts = None
             out.mux(stream.encode(frame))
         out.mux(stream.encode())
-    return Written(target.path, Path(target.path).stat().st_size, samples / quality.rate, cut)
+    return Written(output.path, Path(output.path).stat().st_size, samples / quality.rate, cut)
 
 
 def resample(source: Source, form: str, layout: str, rate: int) -> Iterator[Any]:
@@ -227,7 +229,7 @@ def decode(container: Any, stream: Any) -> Iterator[Any]:
     while True:
         try:
             packet = next(packets)
-        except (StopIteration, OSError, EOFError, av.FFmpegError):
+        except (StopIteration, OSError, EOFError, IndexError, av.FFmpegError):  # the last but one: a stream too late
             return
         frames: list[Any] = []
         with contextlib.suppress(av.FFmpegError):
@@ -245,7 +247,8 @@ def open_container(path: str, media_type: str) -> Generator[Any]:
         stream = opened.enter_context(Path(path).open("rb"))
         options = {"protocol_whitelist": ""}
         try:
-            container = opened.enter_context(av.open(stream, format=DEMUXERS[media_type], options=options))
+            found = av.open(stream, format=DEMUXERS[media_type], options=options, metadata_errors="replace")
+            container = opened.enter_context(found)
         except (OSError, EOFError, av.FFmpegError) as error:
             raise torn(media_type, getattr(error, "strerror", None) or "it ends early") from None
         yield container

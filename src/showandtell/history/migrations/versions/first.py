@@ -70,6 +70,7 @@ def create_blobs() -> None:
         sa.Column("size", sa.BigInteger(), nullable=False),
         sa.Column("state", sa.Text(), nullable=False),
         sa.Column("touched", sa.Double[float](), nullable=False),
+        sa.Column("pins", sa.Integer(), nullable=False),
         sa.PrimaryKeyConstraint("owner", "sha256", name="pk_blobs"),
     )
 
@@ -94,6 +95,7 @@ def create_attachments() -> None:
         sa.UniqueConstraint("conversation_id", "number", name="uq_attachments_conversation_id_number"),
     )
     op.create_index("ix_attachments_owner_sha256", "attachments", ["owner", "sha256"])
+    op.create_index("ix_attachments_owner_address", "attachments", ["owner", "address"])
 
 
 def create_derivations() -> None:

@@ -91,6 +91,11 @@ class Shortener:
         return data[:at] + b"".join(b"</%s>" % tag.encode() for tag in reversed(still_open))
 
 
+def refuse_entities(*_: object) -> None:
+    """Raise `BadFile`: called where a document type definition begins."""
+    raise BadFile("", "defines entities, which office files never do", "it may be hostile; save it anew")
+
+
 class Enough(Exception):
     """So many elements were read."""
 
@@ -110,10 +115,7 @@ def measure(data: bytes, most: int) -> tuple[int, int | None, list[str]]:
     def end(_name: str) -> None:
         tags.pop()
 
-    def refuse(*_: object) -> None:
-        raise BadFile("", "defines entities, which office files never do", "it may be hostile; save it anew")
-
-    parser.StartElementHandler, parser.EndElementHandler, parser.StartDoctypeDeclHandler = start, end, refuse
+    parser.StartElementHandler, parser.EndElementHandler, parser.StartDoctypeDeclHandler = start, end, refuse_entities
     try:
         parser.Parse(data, True)
     except Enough:

@@ -1,0 +1,228 @@
+"""The database itself: migrations, what is said when it fails, files that vanish, URLs that show no password."""
+
+import asyncio
+import gc
+import re
+import shutil
+import threading
+
+import pytest
+from sqlalchemy import event, insert, select, text
+
+from postgres import each_database, new_database
+from showandtell.errors import BadInput, StorageFailed
+from showandtell.history.database import Database
+from showandtell.history.store import Store
+from showandtell.history.tables import HEAD, conversations, messages, metadata
+from stores import Place, post, said
+
+
+@each_database
+def test_the_migrated_schema_is_that_of_the_tables(database, tmp_path):
+    from alembic.autogenerate import compare_metadata
+    from alembic.migration import MigrationContext
+
+    def differences(connection):
+        return compare_metadata(MigrationContext.configure(connection, opts={"compare_type": True}), metadata)
+
+    async def run():
+        async with Place(database, tmp_path).store() as store, store.database.engine.connect() as connection:
+            assert await connection.run_sync(differences) == []
+            assert (await connection.execute(text("SELECT version_num FROM alembic_version"))).scalar() == HEAD
+
+    asyncio.run(run())
+
+
+def test_a_migration_that_is_killed_at_any_statement_leaves_the_old_or_the_new(tmp_path):
+    copies = []
+
+    def snapshot(*_):
+        copies.append(shutil.copytree(tmp_path / "live", tmp_path / f"copy{len(copies)}"))
+
+    async def migrate():
+        (tmp_path / "live").mkdir()
+        database = Database(f"sqlite:///{tmp_path}/live/test.db")
+        event.listen(database.engine.sync_engine, "after_cursor_execute", snapshot)
+        await database.open()
+        await database.close()
+
+    async def use(folder):
+        async with Store(f"sqlite:///{folder}/test.db", folder / "blobs") as store:
+            await post(await store.create(), said("works"))
+            return len(await store.list())
+
+    asyncio.run(migrate())
+    assert len(copies) > len(metadata.tables)
+    assert [asyncio.run(use(folder)) for folder in copies] == [1] * len(copies)
+
+
+def test_a_migration_of_postgresql_is_done_or_not(tmp_path):
+    url = new_database("postgresql", tmp_path)
+
+    async def migrate(statements):
+        database, left = Database(url), iter(range(statements))
+
+        def stop(*_):
+            if next(left, None) is None:
+                raise StorageFailed("killed")
+
+        event.listen(database.engine.sync_engine, "before_cursor_execute", stop)
+        try:
+            await database.open()
+        except StorageFailed:
+            return [row[0] for row in await peek(url)]
+        finally:
+            await database.close()
+        return None
+
+    async def peek(url):
+        database = Database(url)
+        async with database.engine.connect() as connection:
+            rows = (await connection.execute(text("SELECT tablename FROM pg_tables WHERE schemaname = 'public'"))).all()
+        await database.close()
+        return rows
+
+    left = [asyncio.run(migrate(statements)) for statements in range(0, 40, 3)]
+    assert left[0] == []
+    assert None in left
+    assert all(one in ([], None) for one in left)
+
+
+@each_database
+def test_programs_that_start_at_once_migrate_once(database, tmp_path):
+    place, failed = Place(database, tmp_path), []
+
+    async def start():
+        async with place.store() as store:
+            await store.create()
+
+    def work():
+        try:
+            asyncio.run(start())
+        except Exception as error:  # noqa: BLE001 - told below
+            failed.append(error)
+
+    threads = [threading.Thread(target=work) for _ in range(4)]
+    [thread.start() for thread in threads]
+    [thread.join() for thread in threads]
+    assert failed == []
+
+
+def test_a_database_of_a_newer_program_is_not_touched(tmp_path):
+    async def run():
+        async with Store.at(tmp_path) as store, store.database.write() as connection:
+            await connection.execute(text("UPDATE alembic_version SET version_num = '9999'"))
+        with pytest.raises(BadInput, match="another version of showandtell"):
+            async with Store.at(tmp_path):
+                pass
+
+    asyncio.run(run())
+
+
+def test_a_database_that_does_not_answer_is_named_without_its_password(tmp_path):
+    async def run(url):
+        async with Store(url, tmp_path / "blobs"):
+            pass
+
+    with pytest.raises(StorageFailed) as told:
+        asyncio.run(run("postgresql://ann:geheim@127.0.0.1:1/history"))
+    assert "postgresql://ann:***@127.0.0.1:1/history" in str(told.value)
+    assert "geheim" not in str(told.value)
+    with pytest.raises(StorageFailed, match="unable to open"):
+        asyncio.run(run(f"sqlite:///{tmp_path}/no/such/folder/test.db"))
+
+
+@pytest.mark.parametrize("url", ["mysql://ann:geheim@host/name", "sqlite://", "sqlite:///:memory:", "history.db", ""])
+def test_a_url_that_names_no_database_is_refused_with_what_to_write(url, tmp_path):
+    with pytest.raises(BadInput, match=re.escape("write sqlite:///path/to/file.db, or postgresql://")) as told:
+        Store(url, tmp_path)
+    assert "geheim" not in str(told.value)
+
+
+SECRETS = (
+    "postgresql://127.0.0.1:1/name?user=ann&password=geheim",
+    "postgresql://ann:geheim@127.0.0.1:1/name?sslpassword=geheim",
+    "postgresql://ann:geheim@127.0.0.1:1/name?bogus=1",
+    "postgresql://ann:geheim@127.0.0.1:port/name",
+    "postgresql://ann:x@geheim:5@127.0.0.1:1/name",
+    "postgresql://ann:@geheim@127.0.0.1:1/name",
+    "sqlite:///history.db?password=geheim",
+    "sqlite://ann:geheim@host/history.db",
+)
+
+
+@pytest.mark.parametrize("url", SECRETS)
+def test_no_error_shows_a_password_that_stands_anywhere_in_a_url(url, tmp_path):
+    async def run():
+        async with Store(url, tmp_path / "blobs"):
+            pass
+
+    with pytest.raises((BadInput, StorageFailed)) as told:
+        asyncio.run(run())
+    assert "geheim" not in str(told.value)
+
+
+WRONG = {
+    "a double": insert(conversations).from_select(["id"], select(conversations.c.id)),
+    "no such table": text("SELECT secret_column FROM no_such_table"),
+    "no statement": text("SELEKT secret_column"),
+}
+
+
+@each_database
+@pytest.mark.parametrize("what", WRONG)
+def test_whatever_a_database_refuses_is_told_without_the_statement(database, what, tmp_path):
+    async def run():
+        async with Place(database, tmp_path).store() as store:
+            await store.create()
+            with pytest.raises(StorageFailed, match=r"refuses|does not answer") as told:
+                async with store.database.write() as connection:
+                    await connection.execute(WRONG[what])
+            assert not re.search("secret_column FROM|INSERT", str(told.value))
+            assert "sqlalchemy" not in type(told.value.__cause__).__module__
+            with pytest.raises(StorageFailed):
+                await store.database.read(WRONG["no such table"])
+
+    asyncio.run(run())
+
+
+@pytest.mark.parametrize("what", ["deleted", "replaced"])
+def test_nothing_is_written_to_a_file_that_was_deleted_or_replaced(what, tmp_path):
+    async def run():
+        async with Store.at(tmp_path) as store:
+            conversation = await store.create()
+            await post(conversation, said("one"))
+            for path in tmp_path.glob("showandtell.db*"):
+                path.unlink()
+            if what == "replaced":
+                (tmp_path / "showandtell.db").touch()
+            with pytest.raises(StorageFailed, match="deleted or replaced"):
+                await post(conversation, said("two"))
+            assert [one.text for one in conversation.messages] == ["one"]
+        assert what == "replaced" or not [*tmp_path.glob("showandtell.db*")]
+
+    asyncio.run(run())
+
+
+def test_a_file_is_found_again_wherever_the_program_goes(tmp_path, monkeypatch):
+    async def run():
+        monkeypatch.chdir(tmp_path)
+        async with Store("sqlite:///history.db", tmp_path / "blobs") as store:
+            (tmp_path / "elsewhere").mkdir()
+            monkeypatch.chdir(tmp_path / "elsewhere")
+            await post(await store.create(), said("one"))
+
+    asyncio.run(run())
+    assert (tmp_path / "history.db").is_file()
+    assert not [*(tmp_path / "elsewhere").iterdir()]
+
+
+def test_statements_that_are_made_anew_do_not_pile_up(tmp_path):
+    async def run():
+        async with Place("sqlite", tmp_path).store() as store:
+            for number in range(50):
+                await store.database.read(select(messages.c.id).where(messages.c.seq == number))
+            gc.collect()
+            return len(store.database._compiled)
+
+    assert asyncio.run(run()) < 10
