@@ -482,3 +482,10 @@ def test_damaged_exif_is_stripped_or_refused(tmp_path_factory, at, damage):
     request = {"ask": "strip", "path": str(folder / "a"), "media_type": "image/jpeg", "folder": str(folder)}
     answer = answer_request({**request, "seconds": 20})
     assert "found" in answer or answer["problem"]
+
+
+def test_a_drawing_without_a_view_box_fills_the_picture_that_is_made_of_it(tmp_path):
+    plain = b'<svg xmlns="http://www.w3.org/2000/svg" width="200" height="100"><rect width="200" height="100" fill="#ffa500"/></svg>'
+    (tmp_path / "plain.svg").write_bytes(plain)
+    made = gate.make(tmp_path / "plain.svg", "image/svg+xml", "image?as=image/png", tmp_path)
+    assert gate.describe(made.files[0], "image/png")["colours"] == [["orange", 1.0]]

@@ -7,7 +7,7 @@ import pytest
 
 from fixtures import png
 from showandtell import File, NotFound
-from showandtell.errors import BadConversation
+from showandtell.errors import BadConversation, StorageFailed
 from showandtell.files import Failed, Want
 from showandtell.history.store import Store
 from showandtell.history.transfer import export_conversation, import_conversation
@@ -25,6 +25,28 @@ def in_store(folder, work):
 def test_the_data_folder_is_for_its_owner_alone(tmp_path):
     in_store(tmp_path / "data", lambda store: store.create())
     assert (tmp_path / "data").stat().st_mode & 0o077 == 0
+    assert (tmp_path / "data" / "showandtell.db").stat().st_mode & 0o077 == 0
+
+
+def test_a_reader_opens_what_was_shared_without_asking_for_a_right(tmp_path):
+    async def work(store):
+        conversation = await store.create("anna")
+        await store.share(conversation.id, "anna", "bob", "reader")
+        return (await store.open(conversation.id, "bob")).id == conversation.id
+
+    assert in_store(tmp_path, work)
+
+
+def test_a_folder_of_blobs_that_can_not_be_read_is_said(tmp_path, monkeypatch):
+    async def work(store):
+        monkeypatch.setattr("os.scandir", refuse)  # root may read any folder
+        with pytest.raises(StorageFailed, match="Permission denied"):
+            await store.fsck()
+
+    def refuse(path):
+        raise PermissionError(13, "Permission denied", str(path))
+
+    in_store(tmp_path, work)
 
 
 def test_sqlite_waits_for_the_disk_with_every_transaction(tmp_path):

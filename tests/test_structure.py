@@ -56,6 +56,7 @@ MAY = {
         "events",
         "delivery",
         "wire",
+        "cleaning",
         "collect",
         "providers",
         "history",

@@ -30,7 +30,9 @@ from test_history import POSTS
 
 BENCH = Path(__file__).parent.parent / "bench"
 #: How a note says that its file's bytes are lost.
-GONE = re.compile("its stored bytes can't be used|is gone or no longer")
+GONE = re.compile(
+    "its stored bytes can't be used|is gone or no longer|no longer matches its hash|is missing|has .* bytes"
+)
 YEAR = 365 * 24 * 3600.0
 
 

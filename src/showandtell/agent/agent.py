@@ -20,6 +20,7 @@ from showandtell.agent.uploading import drop_uploads
 from showandtell.attachments.fetch import Allow, fetch
 from showandtell.attachments.shelf import MAX_FILE_BYTES, Shelf
 from showandtell.capabilities.cells import Cell, Target
+from showandtell.cleaning import clean
 from showandtell.collect import collect
 from showandtell.content import Approval, Draft, File, Message, Reader
 from showandtell.delivery.values import Policy, Receipt
@@ -370,4 +371,4 @@ def said(text: object, files: Iterable[File]) -> Draft | None:
             raise BadInput(f"files takes File values, not {type(file).__name__}: write File.from_path({file!r:.80})")
     fresh = (replace(file, number=None) for file in found)  # what is handed in anew gets a new number
     parts = (*(collect(text) if text is not None else ()), *fresh)
-    return Draft("user", parts) if parts else None
+    return clean(Draft("user", parts)) if parts else None

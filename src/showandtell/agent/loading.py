@@ -86,7 +86,7 @@ class Loader:
     async def convert(self, want: Want) -> Variant | Failed:
         """A conversion as the conversation knows it; else it is made now, and kept."""
         found = self.conversation.known().get(want)
-        if found is None:
+        if found is None or (isinstance(found, Failed) and found.passing):
             news = await self.load([want])
             await uncut(self.conversation.learn(news))
             found = news[want]

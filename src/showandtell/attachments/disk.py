@@ -75,9 +75,11 @@ def stamp(file: Path | int) -> Stamp:
 
 
 def entries(folder: Path) -> Iterator[os.DirEntry[str]]:
-    """What is in a folder, by name; nothing where there is none."""
+    """What is in a folder, by name; nothing where there is none. Raises `StorageFailed` where it can't be read."""
     try:
         with os.scandir(folder) as found:
             yield from sorted(found, key=lambda entry: entry.name)
     except (FileNotFoundError, NotADirectoryError):
         return
+    except OSError as error:
+        raise storage_error(error, folder) from error

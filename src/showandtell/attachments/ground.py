@@ -40,7 +40,7 @@ class Intake:
             raise StopIteration
         self.size += len(piece)
         if self.size > self._most:
-            advice = "send a smaller file, or raise the limit max_file_bytes"
+            advice = "send a smaller file, or raise the limit of one file"
             raise BadFile(self._name, f"is larger than {self._most} bytes", advice)
         self._digest.update(piece)
         return piece

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import sqlite3
 import time
 from collections.abc import AsyncGenerator, Generator, Sequence
-from contextlib import asynccontextmanager, contextmanager
+from contextlib import asynccontextmanager, contextmanager, suppress
 from pathlib import Path
 from typing import Any, TypeAlias, cast
 from weakref import WeakKeyDictionary
@@ -20,6 +21,7 @@ from sqlalchemy.sql import Executable
 
 from showandtell.errors import BadInput, StorageFailed, StorageFull
 from showandtell.history.tables import HEAD
+from showandtell.whole import uncut, whole
 
 Row: TypeAlias = Sequence[Any]
 #: A statement for SQLite's driver: its text, the names of its values in order, and those values that never change.
@@ -34,6 +36,20 @@ PRAGMAS = (f"PRAGMA busy_timeout={WAIT * 1000:.0f}", "PRAGMA foreign_keys=ON", "
 #: One number for all of our programs, by which they wait for each other's migrations on PostgreSQL.
 MIGRATING = 0x73686F77
 FULL = ("disk is full", "No space left", "could not extend file", "quota")
+
+
+class Steady:
+    """A connection whose statements are done to their end; a cancellation is raised behind them."""
+
+    def __init__(self, connection: AsyncConnection) -> None:
+        self._connection = connection
+
+    async def execute(self, *asked: Any) -> Any:
+        """As `AsyncConnection.execute`."""
+        return await uncut(self._connection.execute(*asked))
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._connection, name)
 
 
 class Database:
@@ -128,8 +144,19 @@ class Database:
                 f"the file of the database {self.name} was deleted or replaced while it was in use: start again"
             )
         with self.telling():
-            async with self.engine.begin() as connection:
-                yield connection
+            transaction = self.engine.begin()
+            # Begun, done and ended whoever cancels meanwhile: a driver that is left in the middle of a statement keeps
+            # the lock of the whole database.
+            cancelled, connection = await whole(transaction.__aenter__())
+            if cancelled is not None:
+                await uncut(transaction.__aexit__(type(cancelled), cancelled, None))
+                raise cancelled
+            try:
+                yield cast("AsyncConnection", Steady(connection))
+            except BaseException as error:
+                await uncut(transaction.__aexit__(type(error), error, error.__traceback__))
+                raise
+            await uncut(transaction.__aexit__(None, None, None))
 
     @contextmanager
     def telling(self) -> Generator[None]:
@@ -197,6 +224,10 @@ def file_at(path: str) -> tuple[int, int] | None:
 
 def use_wal(path: str) -> None:
     """Let readers and one writer work side by side. Two processes that switch at once may have to try again."""
+    with suppress(OSError):  # what can't be made here is told when it is opened
+        os.close(
+            os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        )  # for its owner alone, as its companions are
     until = time.monotonic() + WAIT
     while True:
         database = sqlite3.connect(path, timeout=WAIT, isolation_level=None)

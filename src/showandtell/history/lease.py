@@ -53,12 +53,13 @@ TAKE = (
             c.c.lease_until <= bindparam("now"),
             c.c.lease_until > bindparam("furthest"),
             c.c.lease_holder == bindparam("dead"),
+            c.c.lease_token == bindparam("left"),
         ),
     )
     .values(lease_holder=bindparam("holder"), lease_token=bindparam("token"), lease_until=bindparam("until"))
     .returning(c.c.version)
 )
-HOLDER = select(c.c.lease_holder, c.c.lease_until).where(c.c.id == bindparam("conversation"))
+HOLDER = select(c.c.lease_holder, c.c.lease_until, c.c.lease_token).where(c.c.id == bindparam("conversation"))
 HELD = update(c).where(c.c.id == bindparam("conversation"), c.c.lease_token == bindparam("token"))
 RENEW = HELD.values(lease_until=bindparam("until"))
 FREE = HELD.values(lease_holder=None, lease_token=None, lease_until=None)
@@ -72,6 +73,8 @@ class Lease:
         self._beat: asyncio.Task[None] | None = None
         self._is_lost = False
         self._token: str | None = None
+        #: Tokens that couldn't be given back: who finds one of them in the row still has the lease.
+        self._left: set[str] = set()
 
     @property
     def is_held(self) -> bool:
@@ -110,9 +113,11 @@ class Lease:
             await asyncio.wait({beat})
         token, self._token = self._token, None
         if token is not None:
-            with suppress(StorageFailed):  # it ends by itself
+            self._left.add(token)
+            with suppress(StorageFailed):  # it ends by itself, or we take it again
                 async with self._database.write() as connection:
                     await connection.execute(FREE, {"conversation": self._conversation, "token": token})
+                self._left.discard(token)
 
     async def _now(self, connection: AsyncConnection | None = None) -> float:
         """What time it is, for everybody who may want this lease."""
@@ -126,13 +131,20 @@ class Lease:
         rows = await self._database.read(HOLDER, conversation=self._conversation)
         if not rows:
             raise NotFound(LOST)
-        holder, until = rows[0]
+        holder, until, token = rows[0]
         dead = holder if holder is not None and is_dead(holder) else ""
-        if holder is not None and not dead and (now := await self._now()) < until <= now + FAR:
+        left = token if token in self._left else ""
+        if holder is not None and not dead and not left and (now := await self._now()) < until <= now + FAR:
             return None
         # Known before it is ours: whoever is cancelled in between gives it back.
         self._token = secrets.token_hex(16)
-        asked = {"conversation": self._conversation, "dead": dead, "holder": myself(), "token": self._token}
+        asked = {
+            "conversation": self._conversation,
+            "dead": dead,
+            "left": left,
+            "holder": myself(),
+            "token": self._token,
+        }
         async with self._database.write() as connection:
             now = await self._now(connection)
             times = {"now": now, "until": now + self._terms.length, "furthest": now + FAR}

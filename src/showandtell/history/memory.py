@@ -119,11 +119,19 @@ class MemoryConversation:
         """Number a draft's files and store its message; a step's with what the model was given, and what it took."""
         refers = draft.role == "user" and not is_approval(draft.parts)
         async with self.held():
+            if draft.role != "tool" and not is_approval(draft.parts):
+                self._check_answered()
             accepted = self._register.accept(draft, proved, self.head, refers=refers)
             news = tuple(one for one in receipts if self.receipts.get(one.number) != one)
             accepted = await self.write(accepted, news, usage)
             self.keep(accepted, news)
         return accepted.message
+
+    def _check_answered(self) -> None:
+        """Raise `BadInput` while calls wait for their results: nobody takes a history in which something is between."""
+        if waiting := waiting_calls(self.messages):
+            named = ", ".join(f"{call.tool} ({call.call_id})" for call in waiting)
+            raise BadInput(f"calls wait for their results: {named}; go on with the run first, without words of yours")
 
     async def write(self, accepted: Accepted, receipts: Sequence[Receipt], usage: Usage | None) -> Accepted:
         """Store a message before it counts, with the receipts that are new; gives it as it was stored."""
@@ -156,6 +164,8 @@ class MemoryConversation:
 
         The numbers of files are those of all branches. Raises `BadInput` for a message that isn't there.
         """
+        if self._turn.is_mine:
+            self._check_answered()
         async with self.held():
             self._lead(message_id)
 
@@ -223,6 +233,18 @@ class MemoryConversation:
         """Drop what holds no more."""
         for want in wants:
             self._known.pop(want, None)
+
+
+def waiting_calls(messages: Sequence[Message]) -> list[ToolCall]:
+    """The calls of the newest step that have no result."""
+    answered: set[str | None] = set()
+    for message in reversed(messages):
+        if message.role == "assistant":
+            return [call for call in message.calls if call.call_id not in answered]
+        if message.role == "user" and not is_approval(message.parts):
+            break
+        answered.add(message.call_id)
+    return []
 
 
 def check_all(blobs: Blobs, files: Iterable[Facts]) -> dict[Facts, str]:

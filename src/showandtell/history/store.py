@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Self, TypedDict, Unpack
 
@@ -13,7 +14,7 @@ from sqlalchemy import URL, bindparam, delete, exists, func, insert, or_, select
 from showandtell.attachments.blobs import BlobStore, open_store
 from showandtell.attachments.shelf import MAX_FILE_BYTES, Shelf
 from showandtell.content import new_id
-from showandtell.errors import BadInput, StorageFailed
+from showandtell.errors import BadInput, NotFound, StorageFailed
 from showandtell.history.access import Right, check_id, check_user, not_found, question, resolve
 from showandtell.history.database import Database
 from showandtell.history.fsck import Finding, check_all
@@ -136,8 +137,15 @@ class Store:
             await connection.execute(insert(conversations), {**row, "id": fresh, "created": now, "changed": now})
         return await self.open(fresh, owner, "owner")
 
-    async def open(self, id: str, user: str = "local", right: Right = "writer") -> StoredConversation:  # noqa: A002 - it is one
-        """A conversation as it stands. Raises `NotFound` where it isn't there, or `user` has no such right to it."""
+    async def open(self, id: str, user: str = "local", right: Right | None = None) -> StoredConversation:  # noqa: A002 - it is one
+        """A conversation as it stands, with a right of this user's, or else to write, or at least to read.
+
+        Raises `NotFound` where it isn't there, or the user has no such right to it.
+        """
+        if right is None:
+            with suppress(NotFound):
+                return await self.open(id, user, "writer")
+            right = "reader"
         state = await load(self.database, id, user, right)
         most = MAX_FILE_BYTES if self.quotas.file is None else self.quotas.file
         shelf = Shelf(self.blobs.of(state.owner), most, strip_location=self.strip_location)
@@ -164,7 +172,9 @@ class Store:
     async def share(self, id: str, owner: str, user: str, right: Right | None) -> None:  # noqa: A002 - it is one
         """Let another user read or write a conversation; None takes it back. Only its owner may."""
         if right not in (None, "reader", "writer"):
-            raise BadInput("a conversation has one owner: share it with the right reader or writer")
+            raise BadInput(
+                f'{right!r} can\'t be given: share with the right "reader" or "writer", or None to take it back'
+            )
         asked = {"id": check_id(id), "user": check_user(owner)}
         row = {"conversation_id": id, "user_id": check_user(user), "access": right}
         async with self.database.write() as connection:

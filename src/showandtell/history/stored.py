@@ -193,8 +193,11 @@ class StoredConversation(MemoryConversation):
     async def lead(self, message_id: str | None) -> None:
         """Go on behind a message of any branch (None: before the first one), which what is said next will follow.
 
-        Raises `NotFound` for what is no message of this conversation. While a run goes on, waits for its end.
+        Raises `NotFound` for what is no message of this conversation. While a run goes on, waits for its end; what
+        belongs to the run gets `BadInput` while calls wait for their results.
         """
+        if self._turn.is_mine:
+            self._check_answered()
         async with self.held():
             if message_id == self.head:
                 return

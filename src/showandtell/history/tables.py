@@ -1,4 +1,7 @@
-"""The tables of stored conversations. Records are JSON text; the bytes of files are never here, they lie in blobs."""
+"""The tables of stored conversations. Records are JSON text; the bytes of files are never here, they lie in blobs.
+
+Columns that repeat what a record says (role, size, media_type, state) are for the queries of whoever runs it.
+"""
 
 from __future__ import annotations
 

@@ -19,6 +19,7 @@ class Turn:
         self._guard = threading.Lock()
         self._loop: asyncio.AbstractEventLoop | None = None
         self._lock = asyncio.Lock()
+        self._users = 0
         self._holding: object | None = None
 
     @property
@@ -27,24 +28,33 @@ class Turn:
         return self._holding in MINE.get()
 
     async def __aenter__(self) -> None:
+        if self.is_mine:
+            raise BadInput("a run of this conversation goes on here, and nothing else can begin in it before its end")
         await self._acquire()
         self._holding = object()
         MINE.set(MINE.get() | {self._holding})
 
     async def _acquire(self) -> None:
-        with self._guard:
+        with self._guard:  # nothing is awaited here: it would hold up the whole thread
             here = asyncio.get_running_loop()
             if self._loop is not here:
-                if self._lock.locked():
+                if self._users:
                     raise BadInput("another thread is using this conversation: give each its own, or one event loop")
                 self._loop, self._lock = here, asyncio.Lock()
+            self._users += 1
             lock = self._lock
-            if not lock.locked():
-                await lock.acquire()  # doesn't wait: nobody has it
-                return
-        await lock.acquire()
+        try:
+            await lock.acquire()
+        except BaseException:
+            self._leave()
+            raise
+
+    def _leave(self) -> None:
+        with self._guard:
+            self._users -= 1
 
     async def __aexit__(self, *_: object) -> None:
         MINE.set(MINE.get() - {self._holding})
         self._holding = None
         self._lock.release()
+        self._leave()

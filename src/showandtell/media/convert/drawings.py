@@ -25,6 +25,7 @@ except ImportError:
 
 #: A drawing has no pixels of its own: it is drawn so large at least, on its longer side, and at most.
 SIDE, LARGEST = 768, 4096
+NUMBER = re.compile(r"[0-9.]+(?:e[+-]?[0-9]+)?", re.IGNORECASE)
 #: What a drawing without width, height and viewBox measures (CSS 2.2, 10.3.2).
 UNKNOWN_SIZE = (300.0, 150.0)
 #: Pillow's own font, the last that is tried (resvg falls back to the serif family).
@@ -43,6 +44,8 @@ def make_picture(path: str, _media_type: str, recipe: Recipe, folder: str) -> di
         raise BadFile("", "can't be drawn: it needs resvg-py", "install showandtell[images]", passing=True)
     root = read_drawing(path)
     own = measure_drawing(root)
+    if len(NUMBER.findall(root.get("viewBox", ""))) < 4:  # else what is in it would keep its size on a larger ground
+        root.set("viewBox", f"0 0 {own[0]} {own[1]}")
     crop = shapes.clip_crop(recipe.crop, own, whole=True)
     part = (crop[2] - crop[0], crop[3] - crop[1])
     side = min(recipe.side or LARGEST, max(SIDE, *part))
@@ -77,7 +80,7 @@ def read_drawing(path: str) -> ET.Element:
 def measure_drawing(root: ET.Element) -> Size:
     """Width and height in CSS pixels, at least 1 x 1; by the viewBox where they aren't given."""
     width, height = (read_length(root.get(side, "")) for side in ("width", "height"))
-    box = [float(one) for one in re.findall(r"[0-9.]+(?:e[+-]?[0-9]+)?", root.get("viewBox", ""), re.IGNORECASE)[2:4]]
+    box = [float(one) for one in NUMBER.findall(root.get("viewBox", ""))[2:4]]
     box_width, box_height = (
         box if len(box) == 2 and min(box) > 0 else (width or UNKNOWN_SIZE[0], height or UNKNOWN_SIZE[1])
     )
