@@ -2,6 +2,7 @@
 
 import atexit
 import os
+import signal
 from tempfile import TemporaryDirectory
 
 own = TemporaryDirectory(prefix="showandtell-tests-", ignore_cleanup_errors=True)
@@ -10,3 +11,6 @@ os.environ["XDG_CONFIG_HOME"] = f"{own.name}/config"
 os.environ["XDG_DATA_HOME"] = f"{own.name}/data"
 for name in [name for name in os.environ if name.startswith("SHOWANDTELL_") or name.endswith("_API_KEY")]:
     del os.environ[name]
+
+# Where the tests are run by nohup, programs that they start would ignore it, too.
+signal.signal(signal.SIGHUP, signal.SIG_DFL)

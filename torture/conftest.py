@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-sys.path.insert(0, str(Path(__file__).parent))
+sys.path.append(str(Path(__file__).parent))
 own = TemporaryDirectory(prefix="showandtell-torture-", ignore_cleanup_errors=True)
 atexit.register(own.cleanup)
 os.environ["XDG_CONFIG_HOME"] = f"{own.name}/config"
