@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import lzma
 import os
 import re
@@ -97,6 +98,8 @@ def unpacked(path: Path, most: int | None) -> Generator[Path]:
         try:
             unpack(path, Path(folder), most)
         except OSError as error:
+            if error.errno == errno.EINVAL:  # its directory points before the file's start
+                raise BadConversation(f"{path.name} is damaged ({error.strerror}): export it again") from error
             raise StorageFailed(
                 f"{path.name} can't be unpacked ({error.strerror or error}): free some space"
             ) from error
