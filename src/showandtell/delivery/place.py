@@ -12,7 +12,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from showandtell.capabilities.cells import Cell, Place, Target
-from showandtell.content import Message, Selection
+from showandtell.content import Message, Opaque, Selection
 from showandtell.delivery.forms import bytes_for_files, encoded, fetched, forms, misshapen
 from showandtell.delivery.labels import size_of
 from showandtell.delivery.values import Delivery, Policy, View
@@ -117,7 +117,8 @@ def showings(view: View, first: int, past: Past, crowded: int) -> Iterator[Showi
     recent = all(message.id != view.answering for message in view.messages)
     spoken = max((at for at, message in enumerate(view.messages) if message.role == "assistant"), default=-1)
     for at, message in enumerate(view.messages):
-        group = group if message.role == "tool" else message.id
+        if message.role == "assistant" and any(not isinstance(part, Opaque) for part in message.parts):
+            group = message.id  # what follows on the user's side may become one message of the wire
         answered = message.id == view.answering
         recent = recent or answered
         newest = at > spoken
