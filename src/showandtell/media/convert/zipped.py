@@ -41,7 +41,7 @@ def open_archive(path: str) -> Generator[zipfile.ZipFile]:
             if len(entries) > MOST_ENTRIES:
                 raise BadFile("", f"has {len(entries)} parts, over the limit of {MOST_ENTRIES}", AGAIN)
             yield archive
-    except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError) as error:
+    except (zipfile.BadZipFile, zlib.error, EOFError, RuntimeError) as error:  # the last: packed in an unknown way
         raise BadFile("", f"is torn ({error})", "save or download it anew") from None
 
 
