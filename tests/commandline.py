@@ -56,6 +56,10 @@ def call(folder, *arguments, stdin="", environ=None, terminal=False):
         return Done(status, out.text(), err.text())
 
 
+#: So many seconds no program of ours takes; one that hangs is a failure, not an end of all tests.
+LONGEST = 120
+
+
 def spawn(folder, *arguments, stdin="", environ=None, stdout=subprocess.PIPE, **settings):
     """The same in a process of its own, for what only a process has: signals, limits, its imports."""
     return subprocess.run(  # noqa: S603 - our own program
@@ -67,7 +71,7 @@ def spawn(folder, *arguments, stdin="", environ=None, stdout=subprocess.PIPE, **
         cwd=folder,
         input=stdin,
         env={**os.environ, **(environ or {})},
-        **settings,
+        **{"timeout": LONGEST, **settings},
     )
 
 

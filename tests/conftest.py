@@ -12,5 +12,6 @@ os.environ["XDG_DATA_HOME"] = f"{own.name}/data"
 for name in [name for name in os.environ if name.startswith("SHOWANDTELL_") or name.endswith("_API_KEY")]:
     del os.environ[name]
 
-# Where the tests are run by nohup, programs that they start would ignore it, too.
+# Who starts the tests in the background, or by nohup, has them ignore these; programs that they start would, too.
 signal.signal(signal.SIGHUP, signal.SIG_DFL)
+signal.signal(signal.SIGINT, signal.default_int_handler)

@@ -106,8 +106,9 @@ class Agent:
         self.limits = bound(self.tools, max_steps, max_tokens_in_all, max_seconds)
         self.patience = patience or Patience()
         self.sharing, self.max_file_bytes = Sharing(links, transcribe=transcribe, fetch=fetcher(fetch)), max_file_bytes
-        can_view, can_fetch = "view_file" in self.tools, self.sharing.fetch is not None
-        self.policy = Policy(strict, focus, True, uploads, links is not None, expected_steps, can_view, can_fetch)
+        self.policy = permit(
+            self.tools, self.sharing, strict=strict, focus=focus, uploads=uploads, expected_steps=expected_steps
+        )
         self._exchange = exchange
         # A closure, so that no key stands in the agent's own fields.
         self._connect = lambda: reach(self.target, client, base_url, api_key, headers, transport=self.transport)
@@ -326,6 +327,22 @@ def bound(tools: Mapping[str, Tool], steps: int, tokens: int | None, seconds: fl
     approval = frozenset(tool.name for tool in tools.values() if tool.approval)
     idempotent = frozenset(tool.name for tool in tools.values() if tool.idempotent)
     return Limits(steps, approval, tokens, seconds, idempotent)
+
+
+def permit(
+    tools: Mapping[str, Tool], sharing: Sharing, *, strict: bool, focus: int | None, uploads: bool, expected_steps: int
+) -> Policy:
+    """What plans may do: as the program says, and as there are the tools and ways for it."""
+    return Policy(
+        strict=strict,
+        focus=focus,
+        cache=True,
+        uploads=uploads,
+        links=sharing.link is not None,
+        expected_steps=expected_steps,
+        can_view="view_file" in tools,
+        fetch=sharing.fetch is not None,
+    )
 
 
 def fetcher(allow: Allow | None) -> Fetch | None:

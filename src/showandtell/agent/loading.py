@@ -25,7 +25,6 @@ from showandtell.providers.exchange import Exchange
 from showandtell.providers.retry import Patience
 from showandtell.providers.uploads import Reach, upload
 from showandtell.recipes import MOST_CHARACTERS, read_recipe
-from showandtell.whole import uncut
 
 #: So many files are uploaded at a time.
 AT_ONCE = 4
@@ -35,8 +34,8 @@ Sign: TypeAlias = Callable[[Facts], str | Link]
 Fetch: TypeAlias = Callable[[str, Path, int], Awaitable[File]]
 #: Writes down what is said in the sound or film at a path; it may block.
 Transcribe: TypeAlias = Callable[[Path], str]
-#: Makes what stands for a file's bytes, or says why it can't.
-Make: TypeAlias = Callable[[Facts], Awaitable[Variant | Failed]]
+#: Makes what one want asks for, or says why it can't.
+Make: TypeAlias = Callable[[Want], Awaitable[Variant | Failed]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,9 +53,9 @@ class Sharing:
 
 @dataclass(frozen=True, slots=True)
 class Loader:
-    """What answers a plan's wants: the conversation converts, the target's house stores, the program makes links.
+    """What answers a plan's wants: the conversation converts, the target's house stores, the program does the rest.
 
-    What an upload gave is learnt at once: whatever happens to the run, it can be deleted later.
+    All that it gives is learnt: an upload at once, so that it can be deleted whatever happens to the run.
     """
 
     conversation: Conversation
@@ -67,36 +66,51 @@ class Loader:
 
     async def load(self, wants: Iterable[Want]) -> Known:
         """Answer every want. Raises what keeps the house from being asked at all, such as a missing key."""
-        asked, makers = frozenset(wants), dict[str, Make]({LINK: self.link})
-        if any(want.recipe == UPLOAD for want in asked):
-            makers[UPLOAD] = partial(self.store, Reach(self.connect(), self.patience, self.sharing.clock))
-        if self.sharing.transcribe is not None:
-            makers[TRANSCRIPT] = self.transcribe
-        ours = [want for want in asked if want.recipe in makers]
-        pulled = {want: await self.fetch(want) for want in asked if read_recipe(want.recipe).name == FETCH}
-        rest, places = asked.difference(ours, pulled), asyncio.Semaphore(AT_ONCE)
+        asked, places = frozenset(wants), asyncio.Semaphore(AT_ONCE)
+        makers = self.makers(uploads=any(want.recipe == UPLOAD for want in asked))
+        ours = {want: makers[name] for want in asked if (name := read_recipe(want.recipe).name) in makers}
         try:
             async with asyncio.TaskGroup() as group:
-                made = {want: group.create_task(self.answer(want, makers[want.recipe], places)) for want in ours}
+                made = {want: group.create_task(self.answer(want, make, places)) for want, make in ours.items()}
         except BaseExceptionGroup as errors:
             raise errors.exceptions[0] from None  # what one of them met is what the run is told
-        found = {**pulled, **{want: task.result() for want, task in made.items()}}
-        return {**found, **await self.conversation.load(rest)} if rest else found
+        found = {want: task.result() for want, task in made.items()}
+        if rest := asked.difference(ours):
+            converted = await self.conversation.load(rest)
+            await self.conversation.learn(converted)
+            found |= converted
+        return found
 
     async def convert(self, want: Want) -> Variant | Failed:
-        """A conversion as the conversation knows it; else it is made now, and kept."""
+        """A conversion as the conversation knows it; else it is made now."""
         found = self.conversation.known().get(want)
         if found is None or (isinstance(found, Failed) and found.passing):
-            news = await self.load([want])
-            await uncut(self.conversation.learn(news))
-            found = news[want]
+            found = (await self.load([want]))[want]
         return found
+
+    def makers(self, *, uploads: bool) -> dict[str, Make]:
+        """Who makes what, by the name of its recipe; what isn't here the conversation converts."""
+        makers: dict[str, Make] = {LINK: self.of_bytes(self.link), FETCH: self.fetch}
+        if uploads:
+            reach = Reach(self.connect(), self.patience, self.sharing.clock)
+            makers[UPLOAD] = self.of_bytes(partial(self.store, reach))
+        if self.sharing.transcribe is not None:
+            makers[TRANSCRIPT] = self.of_bytes(self.transcribe)
+        return makers
+
+    def of_bytes(self, make: Callable[[Facts], Awaitable[Variant | Failed]]) -> Make:
+        """What is made of stored bytes."""
+
+        async def answer(want: Want) -> Variant | Failed:
+            facts = facts_of(self.conversation, want.sha256)
+            return Failed("its bytes are not here", passing=True) if facts is None else await make(facts)
+
+        return answer
 
     async def answer(self, want: Want, make: Make, places: asyncio.Semaphore) -> Variant | Failed:
         """Make what one want asks for when there is a place, and learn it at once."""
-        facts = facts_of(self.conversation, want.sha256)
         async with places:
-            found = Failed("its bytes are not here", passing=True) if facts is None else await make(facts)
+            found = await make(want)
         await self.conversation.learn({want: found})
         return found
 

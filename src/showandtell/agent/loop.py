@@ -284,15 +284,13 @@ class Loop:
             self.emit(StepFinish(step, draft.stop or "cut", fold.usage))
 
     async def plan(self, news: Known) -> Plan:
-        """What the model is given now; what conversions taught on the way is kept. Raises `UnsupportedFile`."""
+        """What the model is given now, of files that are what they were. Raises `UnsupportedFile`."""
         if self.policy.uploads or self.policy.links:
             await forget_expired(self.conversation, self.sharing.clock())
         while True:
             known, view = self.conversation.known(), self.conversation.view()
             now = {**known, **news} if news else known
-            plan, learnt = await prepare(view, self.target, now, self.loader.load, self.policy, kept=self.memory.kept)
-            if len(learnt) > len(now):
-                await self.conversation.learn({want: learnt[want] for want in learnt.keys() - now.keys()})
+            plan, _ = await prepare(view, self.target, now, self.loader.load, self.policy, kept=self.memory.kept)
             if not await self.conversation.check(read_by(plan, view)):
                 refuse(plan, self.target)
                 return plan

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from functools import lru_cache
 
 from msgspec import Struct
+from msgspec.structs import astuple
 
 from showandtell.capabilities.cells import Cell, Limits, Place, Target
 from showandtell.content import Selection
@@ -38,10 +39,11 @@ WEB = ("https:", "http:")
 
 
 class Load(Struct, frozen=True):
-    """What a conversion may come to at most: raw bytes in all, and how many pictures."""
+    """What a conversion may come to at most: raw bytes in all, and how many pictures and documents."""
 
-    bytes: int
-    pictures: int
+    bytes: int = 0
+    pictures: int = 0
+    documents: int = 0
 
 
 class Form(Struct, frozen=True):
@@ -52,20 +54,25 @@ class Form(Struct, frozen=True):
 
 
 @lru_cache(maxsize=4096)
-def forms(file: Facts, target: Target, places: tuple[Place, ...], view: Selection | None = None) -> tuple[Form, ...]:
-    """What a file may be turned into for these places, best first. A `view` is shown as pictures alone."""
+def forms(
+    file: Facts | Address, target: Target, places: tuple[Place, ...], view: Selection | None = None
+) -> tuple[Form, ...]:
+    """What a file may be turned into for these places, best first. A `view` is shown as pictures alone.
+
+    For an address that is its bytes, to be fetched: whether that may be is the policy's to say.
+    """
+    if isinstance(file, Address):
+        return tuple(fetched(file, target, places))
     return tuple(looks(file, target, places, view) if view is not None else others(file, target, places))
 
 
-@lru_cache(maxsize=4096)
-def fetched(file: Address, target: Target, places: tuple[Place, ...]) -> tuple[Form, ...]:
+def fetched(file: Address, target: Target, places: tuple[Place, ...]) -> Iterator[Form]:
     """What may stand for the address of a file that the target doesn't open: its bytes, where it takes any."""
-    if file.form != "url" or not file.value.startswith(WEB):
-        return ()
-    for types, limits in accepted((file.media_type,), target, places):
-        size = bounded(limits, target, FETCHED_BYTES)
-        return (Form(spell(Recipe(FETCH, types, bytes=size)), Load(size, int(file.kind == "image"))),)
-    return ()
+    if file.form == "url" and file.value.startswith(WEB):
+        for types, limits in accepted((file.media_type,), target, places):
+            size = bounded(limits, target, FETCHED_BYTES)
+            load = Load(size, int(file.kind == "image"), int(file.kind == "document"))
+            yield Form(spell(Recipe(FETCH, types, bytes=size)), load)
 
 
 def others(file: Facts, target: Target, places: tuple[Place, ...]) -> Iterator[Form]:
@@ -145,7 +152,7 @@ def sounds(target: Target, places: tuple[Place, ...]) -> Iterator[Form]:
     """A sound that the target takes."""
     for types, limits in accepted(SOUNDS, target, places):
         size = bounded(limits, target, SOUND_BYTES)
-        yield Form(spell(Recipe("audio", types, bytes=size)), Load(size, 0))
+        yield Form(spell(Recipe("audio", types, bytes=size)), Load(size))
 
 
 def accepted(
@@ -209,8 +216,7 @@ def misshapen(limits: Limits, file: Facts) -> str | None:
     return None
 
 
-@lru_cache(maxsize=4096)
-def heaviest(file: Facts, target: Target, places: tuple[Place, ...]) -> Load:
+def heaviest(file: Facts | Address, target: Target, places: tuple[Place, ...]) -> Load:
     """What the heaviest conversion of a file may come to."""
-    loads = [one.load for one in forms(file, target, places) if one.load is not None]
-    return Load(max((one.bytes for one in loads), default=0), max((one.pictures for one in loads), default=0))
+    loads = [one.load for one in forms(file, target, places) if one.load is not None] or [Load()]
+    return Load(*(max(sizes) for sizes in zip(*map(astuple, loads), strict=True)))

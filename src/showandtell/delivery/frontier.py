@@ -13,9 +13,9 @@ from msgspec import Struct
 
 from showandtell.capabilities.cells import Cell, Place, Target
 from showandtell.content import Message
-from showandtell.delivery.forms import ENDLESS, bytes_for_files, encoded, fetched, heaviest, misshapen, takes
+from showandtell.delivery.forms import ENDLESS, bytes_for_files, encoded, heaviest, misshapen, takes
 from showandtell.delivery.values import Policy, View
-from showandtell.files import Attachment, Facts
+from showandtell.files import Address, Attachment, Facts
 
 EVERYWHERE: tuple[Place, ...] = ("tool_result", "user")
 
@@ -64,23 +64,19 @@ def room(target: Target, policy: Policy) -> Room:
 
 def weigh(file: Attachment, target: Target, policy: Policy) -> Weight:
     """What showing a file costs at most, as it is or converted; one that will not be sent in any form costs nothing."""
-    if file.facts is not None:
-        return weigh_bytes(file.facts, target)
-    for form in fetched(file.address, target, EVERYWHERE) if file.address is not None and policy.fetch else ():
-        if form.load is not None:
-            return (encoded(form.load.bytes), form.load.pictures, int(file.kind == "document"), 1, 0)
-    return NOTHING
+    whole = file.facts or (file.address if policy.fetch else None)
+    return NOTHING if whole is None else weigh_bytes(whole, target)
 
 
 @lru_cache(maxsize=4096)
-def weigh_bytes(file: Facts, target: Target) -> Weight:
-    """The same of its bytes."""
-    if any(carries(cell, file, target) for cell in target.cells):
+def weigh_bytes(file: Facts | Address, target: Target) -> Weight:
+    """The same of its bytes, or of those at its address."""
+    if isinstance(file, Facts) and any(carries(cell, file, target) for cell in target.cells):
         side = target.budget.many_side
         large = side is not None and file.pixels is not None and max(file.pixels) > side
         return (encoded(file.size), int(file.kind == "image"), int(file.kind == "document"), 1, int(large))
     load = heaviest(file, target, EVERYWHERE)
-    return (encoded(load.bytes), load.pictures, 0, 1, 0) if load.bytes else NOTHING
+    return (encoded(load.bytes), load.pictures, load.documents, 1, 0) if load.bytes else NOTHING
 
 
 def carries(cell: Cell, file: Facts, target: Target) -> bool:

@@ -13,7 +13,7 @@ from msgspec.structs import replace
 
 from showandtell.capabilities.cells import Cell, Place, Target
 from showandtell.content import Message, Opaque, Selection
-from showandtell.delivery.forms import bytes_for_files, encoded, fetched, forms, misshapen
+from showandtell.delivery.forms import bytes_for_files, encoded, forms, misshapen
 from showandtell.delivery.labels import size_of
 from showandtell.delivery.values import Delivery, Policy, View
 from showandtell.files import Address, Attachment, Facts, Failed, Known, Variant, Want, rejections
@@ -281,14 +281,12 @@ def unopened(cell: Cell, file: Address, target: Target) -> str | None:
 
 def convert(showing: Showing, target: Target, known: Known, policy: Policy, reasons: Sequence[str]) -> Placement:
     """The third rung: another form of the file. What isn't known yet is wanted; what failed says why."""
-    facts, address, where = showing.attachment.facts, showing.attachment.address, places(showing, target)
-    whole = facts or address
+    whole = showing.attachment.facts or (showing.attachment.address if policy.fetch else None)
     if whole is None:
         return without(showing, policy, reasons[-1] if reasons else "its bytes are not here")
-    on_the_web = fetched(address, target, where) if address is not None and policy.fetch else ()
     why = reasons[0] if reasons else "a part of it was asked for"
     failures: dict[str, list[str]] = {}
-    for form in forms(facts, target, where, showing.view) if facts is not None else on_the_web:
+    for form in forms(whole, target, places(showing, target), showing.view):
         if showing.only_words and form.load is not None:
             continue
         want = Want(whole.sha256, form.recipe)
