@@ -13,6 +13,7 @@ import pytest
 
 DATABASES = ("sqlite", "postgresql")
 each_database = pytest.mark.parametrize("database", DATABASES)
+on_sqlite = pytest.mark.parametrize("database", ["sqlite"])
 
 
 @functools.cache

@@ -3,11 +3,18 @@
 import asyncio
 from contextlib import asynccontextmanager
 
+import pytest
+from sqlalchemy import select, update
+
 from postgres import new_database
 from showandtell.content import Draft, File, Text, ToolCall
+from showandtell.errors import NotFound
 from showandtell.history.lease import Terms
 from showandtell.history.store import Store
+from showandtell.history.tables import conversations, messages
 
+#: Who holds a lease on another machine.
+ELSEWHERE = {"lease_holder": "elsewhere/1/2", "lease_token": "of another"}
 CALL = ToolCall("call_1", "draw", '{"what": "a house"}')
 
 
@@ -16,7 +23,7 @@ class Time:
 
     def __init__(self, now=1_700_000_000.0, beat=10.0):
         self.now, self.beat = now, beat
-        self._told, self._idle = asyncio.Event(), asyncio.Event()
+        self._told, self._idle, self._moved = asyncio.Event(), asyncio.Event(), asyncio.Event()
 
     def __call__(self):
         return self.now
@@ -28,6 +35,7 @@ class Time:
             self._told.clear()
         else:
             self.now += seconds
+            self._moved.set()
             await asyncio.sleep(0)
 
     def tell(self):
@@ -38,6 +46,10 @@ class Time:
     async def idle(self):
         """Wait until it waits for the next beat."""
         await self._idle.wait()
+
+    async def moved(self):
+        """Wait until somebody has slept."""
+        await self._moved.wait()
 
     def terms(self):
         return Terms(self, self.sleep)
@@ -66,6 +78,31 @@ def said(words, *files):
 
 def note(words, name="note.txt"):
     return File.from_bytes(words.encode(), name=name)
+
+
+async def write_row(store, **values):
+    """What another machine would have written into the row of each conversation."""
+    async with store.database.write() as connection:
+        await connection.execute(update(conversations).values(**values))
+
+
+async def show(store, *files, owner="local"):
+    """A new conversation, in which the user has shown these files."""
+    conversation = await store.create(owner)
+    await post(conversation, said("look", *files))
+    return conversation
+
+
+async def check_not_found(*works):
+    """To each, as if what it names weren't there."""
+    for work in works:
+        with pytest.raises(NotFound):
+            await work
+
+
+async def places(store):
+    """The numbers of all messages in their conversation, in order."""
+    return [row[0] for row in await store.database.read(select(messages.c.seq).order_by(messages.c.seq))]
 
 
 async def post(conversation, draft, **step):

@@ -9,28 +9,26 @@ import threading
 import pytest
 from sqlalchemy import event, insert, select, text
 
-from postgres import each_database, new_database
+from postgres import new_database, on_sqlite
 from showandtell.errors import BadInput, StorageFailed
 from showandtell.history.database import Database
 from showandtell.history.store import Store
 from showandtell.history.tables import HEAD, conversations, messages, metadata
 from stores import Place, post, said
 
+pytestmark = pytest.mark.anyio
 
-@each_database
-def test_the_migrated_schema_is_that_of_the_tables(database, tmp_path):
+
+async def test_the_migrated_schema_is_that_of_the_tables(place):
     from alembic.autogenerate import compare_metadata
     from alembic.migration import MigrationContext
 
     def differences(connection):
         return compare_metadata(MigrationContext.configure(connection, opts={"compare_type": True}), metadata)
 
-    async def run():
-        async with Place(database, tmp_path).store() as store, store.database.engine.connect() as connection:
-            assert await connection.run_sync(differences) == []
-            assert (await connection.execute(text("SELECT version_num FROM alembic_version"))).scalar() == HEAD
-
-    asyncio.run(run())
+    async with place.store() as store, store.database.engine.connect() as connection:
+        assert await connection.run_sync(differences) == []
+        assert (await connection.execute(text("SELECT version_num FROM alembic_version"))).scalar() == HEAD
 
 
 def test_a_migration_that_is_killed_at_any_statement_leaves_the_old_or_the_new(tmp_path):
@@ -88,7 +86,6 @@ def test_a_migration_of_postgresql_is_done_or_not(tmp_path):
     assert all(one in ([], None) for one in left)
 
 
-@each_database
 def test_programs_that_start_at_once_migrate_once(database, tmp_path):
     place, failed = Place(database, tmp_path), []
 
@@ -108,15 +105,12 @@ def test_programs_that_start_at_once_migrate_once(database, tmp_path):
     assert failed == []
 
 
-def test_a_database_of_a_newer_program_is_not_touched(tmp_path):
-    async def run():
-        async with Store.at(tmp_path) as store, store.database.write() as connection:
-            await connection.execute(text("UPDATE alembic_version SET version_num = '9999'"))
-        with pytest.raises(BadInput, match="another version of showandtell"):
-            async with Store.at(tmp_path):
-                pass
-
-    asyncio.run(run())
+async def test_a_database_of_a_newer_program_is_not_touched(tmp_path):
+    async with Store.at(tmp_path) as store, store.database.write() as connection:
+        await connection.execute(text("UPDATE alembic_version SET version_num = '9999'"))
+    with pytest.raises(BadInput, match="another version of showandtell"):
+        async with Store.at(tmp_path):
+            pass
 
 
 def test_a_database_that_does_not_answer_is_named_without_its_password(tmp_path):
@@ -169,60 +163,46 @@ WRONG = {
 }
 
 
-@each_database
 @pytest.mark.parametrize("what", WRONG)
-def test_whatever_a_database_refuses_is_told_without_the_statement(database, what, tmp_path):
-    async def run():
-        async with Place(database, tmp_path).store() as store:
-            await store.create()
-            with pytest.raises(StorageFailed, match=r"refuses|does not answer") as told:
-                async with store.database.write() as connection:
-                    await connection.execute(WRONG[what])
-            assert not re.search("secret_column FROM|INSERT", str(told.value))
-            assert "sqlalchemy" not in type(told.value.__cause__).__module__
-            with pytest.raises(StorageFailed):
-                await store.database.read(WRONG["no such table"])
-
-    asyncio.run(run())
+async def test_whatever_a_database_refuses_is_told_without_the_statement(store, what):
+    await store.create()
+    with pytest.raises(StorageFailed, match=r"refuses|does not answer") as told:
+        async with store.database.write() as connection:
+            await connection.execute(WRONG[what])
+    assert not re.search("secret_column FROM|INSERT", str(told.value))
+    assert "sqlalchemy" not in type(told.value.__cause__).__module__
+    with pytest.raises(StorageFailed):
+        await store.database.read(WRONG["no such table"])
 
 
 @pytest.mark.parametrize("what", ["deleted", "replaced"])
-def test_nothing_is_written_to_a_file_that_was_deleted_or_replaced(what, tmp_path):
-    async def run():
-        async with Store.at(tmp_path) as store:
-            conversation = await store.create()
-            await post(conversation, said("one"))
-            for path in tmp_path.glob("showandtell.db*"):
-                path.unlink()
-            if what == "replaced":
-                (tmp_path / "showandtell.db").touch()
-            with pytest.raises(StorageFailed, match="deleted or replaced"):
-                await post(conversation, said("two"))
-            assert [one.text for one in conversation.messages] == ["one"]
-        assert what == "replaced" or not [*tmp_path.glob("showandtell.db*")]
-
-    asyncio.run(run())
+async def test_nothing_is_written_to_a_file_that_was_deleted_or_replaced(what, tmp_path):
+    async with Store.at(tmp_path) as store:
+        conversation = await store.create()
+        await post(conversation, said("one"))
+        for path in tmp_path.glob("showandtell.db*"):
+            path.unlink()
+        if what == "replaced":
+            (tmp_path / "showandtell.db").touch()
+        with pytest.raises(StorageFailed, match="deleted or replaced"):
+            await post(conversation, said("two"))
+        assert [one.text for one in conversation.messages] == ["one"]
+    assert what == "replaced" or not [*tmp_path.glob("showandtell.db*")]
 
 
-def test_a_file_is_found_again_wherever_the_program_goes(tmp_path, monkeypatch):
-    async def run():
-        monkeypatch.chdir(tmp_path)
-        async with Store("sqlite:///history.db", tmp_path / "blobs") as store:
-            (tmp_path / "elsewhere").mkdir()
-            monkeypatch.chdir(tmp_path / "elsewhere")
-            await post(await store.create(), said("one"))
-
-    asyncio.run(run())
+async def test_a_file_is_found_again_wherever_the_program_goes(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    async with Store("sqlite:///history.db", tmp_path / "blobs") as store:
+        (tmp_path / "elsewhere").mkdir()
+        monkeypatch.chdir(tmp_path / "elsewhere")
+        await post(await store.create(), said("one"))
     assert (tmp_path / "history.db").is_file()
     assert not [*(tmp_path / "elsewhere").iterdir()]
 
 
-def test_statements_that_are_made_anew_do_not_pile_up(tmp_path):
-    async def run():
-        async with Place("sqlite", tmp_path).store() as store:
-            for number in range(50):
-                await store.database.read(select(messages.c.id).where(messages.c.seq == number))
-            gc.collect()
-            return len(store.database._compiled)
-
-    assert asyncio.run(run()) < 10
+@on_sqlite
+async def test_statements_that_are_made_anew_do_not_pile_up(store):
+    for number in range(50):
+        await store.database.read(select(messages.c.id).where(messages.c.seq == number))
+    gc.collect()
+    assert len(store.database._compiled) < 10

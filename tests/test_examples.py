@@ -34,11 +34,6 @@ async def start(folder, *arguments):
 
 
 @pytest.fixture
-def anyio_backend():
-    return "asyncio"
-
-
-@pytest.fixture
 async def standin(monkeypatch):
     async with Standin() as standin:
         for name, value in (standin.environ() | {"NO_PROXY": "127.0.0.1"}).items():

@@ -13,7 +13,8 @@ from fixtures import jpeg, png
 from showandtell import BadConversation, explain, load, records, render
 from showandtell.attachments import ingest
 from showandtell.content import Draft, History, Text, ToolCall
-from showandtell.records import check, parse
+from showandtell.pairing import check
+from showandtell.records import parse
 
 CLAUDE = "anthropic:claude-sonnet-4-5"
 

@@ -12,10 +12,11 @@ from fixtures import jpeg, pdf, png
 from scripted import CLAUDE, CONVERSE, GEMINI, GPT, MODELS, RESPONSES, check_usable, say, scripted, watch
 from showandtell import File, ToolResult, tool
 from showandtell.agent.decide import UNKNOWN
-from showandtell.content import Draft, Text, ToolCall
+from showandtell.content import Draft, ToolCall
 from showandtell.events.types import ToolStart
 from showandtell.history.store import Store
 from showandtell.inspector.seen import files_of
+from stores import post, said
 
 KIWI, WALL, REPORT = png(20, 20, (0, 200, 0)), jpeg(30, 30), pdf("The total is 42 EUR.")
 
@@ -49,6 +50,12 @@ def hashes(asked):
 
 def sha(data):
     return hashlib.sha256(data).hexdigest()
+
+
+def blob_of(folder, data):
+    """Where a store keeps these bytes."""
+    (blob,) = (folder / "blobs").rglob(sha(data))
+    return blob
 
 
 @pytest.mark.parametrize("model", [GPT, RESPONSES, GEMINI, CONVERSE])
@@ -89,17 +96,23 @@ def test_where_number_two_is_a_document_both_readings_are_offered(tmp_path):
     assert run.messages[0].references[0].readings == ((2,), (3,))
 
 
-def test_a_call_that_was_cut_off_by_a_crash_is_not_run_again_and_its_outcome_is_called_unknown(tmp_path):
+def crash_in_a_tool(folder):
+    """Leave a conversation as a crash in the midst of a call does; gives its id."""
+
     async def crash():
-        async with Store.at(tmp_path) as store:
+        async with Store.at(folder) as store:
             conversation = await store.create()
-            await conversation.record(Draft("user", (Text("draw"),)), ())
             call = ToolCall("c1", "gdrive_display_image", "{}")
-            await conversation.record(Draft("assistant", (call,), stop="tool_calls"), ())
+            await post(conversation, said("draw"))
+            await post(conversation, Draft("assistant", (call,), stop="tool_calls"))
             await conversation.begin([call])
             return conversation.id
 
-    which = asyncio.run(crash())
+    return asyncio.run(crash())
+
+
+def test_a_call_that_was_cut_off_by_a_crash_is_not_run_again_and_its_outcome_is_called_unknown(tmp_path):
+    which = crash_in_a_tool(tmp_path)
     run, _, events = speak(tmp_path, CLAUDE, say("I don't know."), text=None, which=which)
     assert not [one for one in events if isinstance(one, ToolStart)]
     assert [(one.text, one.is_error) for one in run.messages if one.role == "tool"] == [(UNKNOWN, True)]
@@ -109,22 +122,13 @@ def test_a_call_that_was_cut_off_by_a_crash_is_not_run_again_and_its_outcome_is_
 def test_a_call_that_may_run_twice_runs_again_after_a_crash(tmp_path):
     again = tool(name="gdrive_display_image", idempotent=True)(display.run)
 
-    async def crash():
-        async with Store.at(tmp_path) as store:
-            conversation = await store.create()
-            call = ToolCall("c1", "gdrive_display_image", "{}")
-            await conversation.record(Draft("user", (Text("draw"),)), ())
-            await conversation.record(Draft("assistant", (call,), stop="tool_calls"), ())
-            await conversation.begin([call])
-            return conversation.id
-
-    run, *_ = speak(tmp_path, CLAUDE, say("Seen."), text=None, which=asyncio.run(crash()), tools=[again])
+    run, *_ = speak(tmp_path, CLAUDE, say("Seen."), text=None, which=crash_in_a_tool(tmp_path), tools=[again])
     assert [one.name for one in run.files] == ["accent_wall.jpg"]
 
 
 def test_a_blob_that_was_deleted_by_hand_is_named_to_model_and_user_and_the_chat_goes_on(tmp_path):
     run, *_ = speak(tmp_path, CLAUDE, say("Seen."), files=[File.from_bytes(KIWI, name="kiwi.png")])
-    (blob,) = (one for one in (tmp_path / "blobs").rglob(sha(KIWI)))
+    blob = blob_of(tmp_path, KIWI)
     blob.unlink()
     run, script, _ = speak(tmp_path, CLAUDE, say("It is gone."), which=run.conversation.id)
     assert run.status == "complete"
@@ -135,7 +139,7 @@ def test_a_blob_that_was_deleted_by_hand_is_named_to_model_and_user_and_the_chat
 
 def test_a_flipped_bit_is_found_by_its_hash_and_a_note_takes_the_files_place(tmp_path):
     run, *_ = speak(tmp_path, CLAUDE, say("Seen."), files=[File.from_bytes(KIWI, name="kiwi.png")])
-    (blob,) = (one for one in (tmp_path / "blobs").rglob(sha(KIWI)))
+    blob = blob_of(tmp_path, KIWI)
     blob.chmod(0o600)
     data = bytearray(blob.read_bytes())
     data[40] ^= 1
@@ -162,7 +166,7 @@ def test_a_blob_that_is_put_back_is_shown_again_in_the_same_program(tmp_path):
             conversation = await store.create()
             agent, script = scripted(say("Seen."))
             await watch(agent.run("hi", files=[File.from_bytes(KIWI, name="kiwi.png")], conversation=conversation))
-            (blob,) = (one for one in (tmp_path / "blobs").rglob(sha(KIWI)))
+            blob = blob_of(tmp_path, KIWI)
             blob.rename(tmp_path / "aside")
             await watch(agent.run("and now?", conversation=conversation))
             (tmp_path / "aside").rename(blob)
@@ -173,12 +177,12 @@ def test_a_blob_that_is_put_back_is_shown_again_in_the_same_program(tmp_path):
 
 
 def test_a_tool_that_was_done_when_the_run_was_cancelled_keeps_its_words():
-    started = threading.Event()
+    started, cancelled = threading.Event(), threading.Event()
 
     class Slow(io.BytesIO):
         def read(self, *_):
             started.set()
-            threading.Event().wait(0.2)
+            cancelled.wait(30)
             return b""
 
     def paid():
@@ -189,8 +193,10 @@ def test_a_tool_that_was_done_when_the_run_was_cancelled_keeps_its_words():
         run = agent.run("pay")
         task = asyncio.create_task(watch(run))
         await asyncio.to_thread(started.wait)
-        await run.cancel()
-        await task
+        stopping = asyncio.create_task(run.cancel())
+        await asyncio.sleep(0)  # until it has begun
+        cancelled.set()
+        await asyncio.gather(stopping, task)
         return run
 
     run = asyncio.run(go())

@@ -14,7 +14,6 @@ from pathlib import Path
 
 from durable import LATER, noise, words
 from naughty import NAUGHTY
-from sqlalchemy import select
 
 from fixtures import png
 from postgres import each_database
@@ -24,9 +23,8 @@ from showandtell.cleaning import clean
 from showandtell.content import Draft, Text
 from showandtell.errors import Busy, LeaseLost
 from showandtell.history.store import Store
-from showandtell.history.tables import messages
-from stores import Place, Time, post, said
-from test_history import POSTS
+from stores import Place, Time, places, post, said
+from test_history import check_posts, write_side_by_side
 
 BENCH = Path(__file__).parent.parent / "bench"
 #: How a note says that its file's bytes are lost.
@@ -38,27 +36,9 @@ YEAR = 365 * 24 * 3600.0
 
 @each_database
 def test_two_processes_post_a_thousand_messages_without_a_gap_a_loss_or_a_double(database, tmp_path):
-    posts, place = 500, Place(database, tmp_path)
-
-    async def begin():
-        async with place.store() as store:
-            return (await store.create()).id
-
-    async def read(conversation):
-        async with place.store() as store:
-            rows = await store.database.read(select(messages.c.seq).order_by(messages.c.seq))
-            return [row[0] for row in rows], [one.text for one in (await store.open(conversation)).messages]
-
-    conversation, begun = asyncio.run(begin()), time.perf_counter()
-    command = [sys.executable, "-c", POSTS, place.url, str(tmp_path / "blobs"), conversation]
-    running = [subprocess.Popen([*command, name, str(posts)], stderr=subprocess.PIPE) for name in "ab"]  # noqa: S603
-    assert [one.communicate()[1].decode() for one in running] == ["", ""]
-    seconds = time.perf_counter() - begun
-    places, texts = asyncio.run(read(conversation))
-    assert places == [*range(1, 2 * posts + 1)]
-    for name in "ab":
-        assert [text for text in texts if text.startswith(name)] == [f"{name} {number}" for number in range(posts)]
-    print(f"{database}: {2 * posts} posts in {seconds:.1f} s")  # noqa: T201
+    posts, begun = 500, time.perf_counter()
+    check_posts(posts, *asyncio.run(write_side_by_side(Place(database, tmp_path), posts)))
+    print(f"{database}: {2 * posts} posts in {time.perf_counter() - begun:.1f} s")  # noqa: T201
 
 
 def line(name):
@@ -187,8 +167,7 @@ def test_order_is_kept_and_nobody_waits_for_a_year_while_clocks_jump(database, t
             again = await one.open(first.id)
             assert [one.id for one in again.messages] == told
             assert len(told) >= 150
-            rows = await one.database.read(select(messages.c.seq).order_by(messages.c.seq))
-            assert [row[0] for row in rows] == [*range(1, len(told) + 1)]
+            assert await places(one) == [*range(1, len(told) + 1)]
         return refused
 
     assert asyncio.run(run()) >= 1

@@ -23,7 +23,7 @@ from showandtell.events.types import ApprovalNeeded, Event, Finish, Status, Step
 from showandtell.given import split_paths
 from showandtell.history.memory import MemoryConversation
 from showandtell.keeping import NEW, NONE, Keeping, Place, opened
-from showandtell.transcript import pointed
+from showandtell.transcript import counts_of, pointed
 
 T = TypeVar("T")
 
@@ -112,9 +112,9 @@ def in_loop(runner: asyncio.Runner, context: contextlib.AbstractAsyncContextMana
 
 def going_on(conversation: MemoryConversation) -> str:
     """Which conversation is gone on with."""
-    messages = terminal.counted(len(conversation.messages), "message")
-    counts = f"{messages}, {terminal.counted(len(conversation.attachments), 'file')}"
-    return f"Going on with {conversation.id}: {counts}. `showandtell show {conversation.id}` prints it."
+    return (
+        f"Going on with {conversation.id}: {counts_of(conversation)}. `showandtell show {conversation.id}` prints it."
+    )
 
 
 def talk(chat: Chat, read: Read) -> int:

@@ -26,12 +26,13 @@ from showandtell.attachments.shelf import MAX_FILE_BYTES
 from showandtell.capabilities import matrix as table
 from showandtell.chat import ENDING, EXIT, INTERRUPTED
 from showandtell.content import File
-from showandtell.conversations import COMMANDS, Blobs, Data, Most, Quota, Strip, Url
+from showandtell.conversations import COMMANDS
 from showandtell.errors import ShowAndTellError, UnknownModel, UnsupportedFile
 from showandtell.events.types import ErrorEvent, Event, Finish
 from showandtell.eyetest import command as eyetest
 from showandtell.given import WrongUsage
 from showandtell.keeping import Place
+from showandtell.options import Blobs, Data, Most, Quota, Strip, Url
 from showandtell.rendering import explain as explain_files
 from showandtell.rendering import render as render_request
 from showandtell.samples import folder as samples

@@ -25,9 +25,10 @@ from showandtell.files import find
 from showandtell.given import WrongUsage
 from showandtell.history.memory import MemoryConversation
 from showandtell.keeping import Place
+from showandtell.options import Blobs, Data, Most, Quota, Strip, Url
 from showandtell.records import load
 from showandtell.terminal import counted, plain, short
-from showandtell.transcript import file_line, transcript
+from showandtell.transcript import counts_of, file_line, transcript
 
 if TYPE_CHECKING:
     from showandtell.history.store import Store, Summary
@@ -35,23 +36,8 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-DATABASE = "sqlite:///path or postgresql://…, in place of the folder's own"
-BLOBS = "a folder, s3://…, gs://… or az://… for the bytes of files, in place of the folder's own"
-Data = Annotated[
-    Path | None, typer.Option("--data", envvar="SHOWANDTELL_DATA", help="the folder where conversations are kept")
-]
-Url = Annotated[str | None, typer.Option("--database", envvar="SHOWANDTELL_DATABASE", help=DATABASE)]
-Blobs = Annotated[str | None, typer.Option("--blobs", envvar="SHOWANDTELL_BLOBS", help=BLOBS)]
 Which = Annotated[str, typer.Argument(help="the id of a conversation, or last")]
 AsJson = Annotated[bool, typer.Option("--json", help="one JSON value")]
-Most = Annotated[
-    int,
-    typer.Option("--max-file-bytes", envvar="SHOWANDTELL_MAX_FILE_BYTES", min=1, help="the most one file may have"),
-]
-Quota = Annotated[
-    int | None, typer.Option("--quota", envvar="SHOWANDTELL_QUOTA", min=1, help="the most bytes of all files kept")
-]
-Strip = Annotated[bool, typer.Option("--strip-location", help="take the place where photos were made out of them")]
 #: What is said of a file whose bytes were not deleted with it.
 STAYS = "; its bytes stay: another file has the same, or was just added (fsck --collect deletes what nothing needs)"
 #: The most letters of a title in a list.
@@ -108,11 +94,6 @@ def summary_line(one: Summary) -> str:
     return f"{one.id}  {when}{counts}  {one_line(one.title, TITLE)}"
 
 
-def counts_of(conversation: MemoryConversation) -> str:
-    """How much is in a conversation."""
-    return f"{counted(len(conversation.messages), 'message')}, {counted(len(conversation.attachments), 'file')}"
-
-
 def show(
     conversation: Which = keeping.LAST,
     data: Data = None,
@@ -156,7 +137,6 @@ def export(
 
         found = await keeping.find(store, conversation)
         await export_conversation(found, path)
-        await found.check([one.facts for one in found.attachments.values() if one.facts is not None])
         return found
 
     found = within(Place(data, database, blobs), work)
@@ -205,9 +185,7 @@ def import_file(  # noqa: PLR0917 - each is an option
 
 def load_own(path: Path) -> History:
     """A conversation file of ours; of a list of messages, as another API has them, it is said how it is imported."""
-    with path.open("rb") as stream:
-        is_list = stream.read(256).lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"[")
-    if is_list:
+    if given.begins(path, b"["):
         names = ", ".join(Form)
         raise BadConversation(f"{path.name} is a list of messages: say whose with --from, one of {names}")
     return load(path)

@@ -118,8 +118,8 @@ class Origin(Struct, frozen=True):
 class Attachment(Struct, frozen=True):
     """A file of one conversation. Exactly one of `facts`, `address` and `problem` says what became of it.
 
-    `state`: ready; quarantined, where its bytes were found to be others (which this object knows, and nobody stores);
-    deleted, by a person. The last two have a problem that says so, and keep their number and name.
+    `state`: ready; quarantined, where its bytes were found to be gone or others, until they are again what they were
+    (it has facts and a problem); deleted, by a person (it has a problem). Both keep their number and name.
 
     `corrected` holds what the file claimed to be where its bytes say otherwise. `date` is ISO 8601, a day.
     """

@@ -108,17 +108,21 @@ def split_paths(text: str) -> list[Path]:
     return [Path(word).expanduser() for word in words]
 
 
+def begins(path: Path, sign: bytes) -> bool:
+    """Whether the JSON in a file begins with this sign."""
+    with path.open("rb") as stream:
+        return stream.read(256).lstrip(b"\xef\xbb\xbf \t\r\n").startswith(sign)
+
+
 def is_conversation(path: Path) -> bool:
     """Whether a file is one of ours, or means to be: then it is read as one, and what is wrong with it is told.
 
     That is a JSON object with `version` and `messages`; with the ending .json also one of them, and broken JSON.
     """
     named = path.suffix.lower() == ".json"
-    with path.open("rb") as stream:
-        if not named and not stream.read(256).lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"{"):
-            return False
-        stream.seek(0)
-        data = stream.read()
+    if not named and not begins(path, b"{"):
+        return False
+    data = path.read_bytes()
     try:
         value: object = msgspec.json.decode(data)
     except (msgspec.DecodeError, UnicodeDecodeError):

@@ -22,7 +22,7 @@ from showandtell.drafts import as_drafts
 from showandtell.errors import BadInput
 from showandtell.files import Known
 from showandtell.history.memory import MemoryConversation
-from showandtell.records import check
+from showandtell.pairing import check
 from showandtell.settings import find_target
 from showandtell.wire.body import Request, compose
 from showandtell.wire.options import Effort, Options, choose

@@ -6,13 +6,13 @@ import os
 import sys
 import tempfile
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
 from pathlib import Path
 
 from showandtell.capabilities.cells import Cell, Target
 from showandtell.capabilities.overrides import merge_overrides, read_all, select
 from showandtell.capabilities.resolve import resolve
 from showandtell.errors import BadInput
+from showandtell.writing import written_whole
 
 VARIABLE = "SHOWANDTELL_OVERRIDES"
 DATA = "SHOWANDTELL_DATA"
@@ -104,20 +104,10 @@ def read_if_there(path: Path) -> bytes | None:
 
 
 def write_whole(path: Path, data: bytes) -> None:
-    """Write beside the file, then put it in its place: who reads it meanwhile gets the old one or the new one."""
-    target = path.resolve()  # a link stays one
+    """Write a file whole, or not at all; its folder is made. `BadInput` names it."""
     try:
-        target.parent.mkdir(parents=True, exist_ok=True)
-        handle, spooled = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}-")
-        try:
-            with os.fdopen(handle, "wb") as sink:
-                sink.write(data)
-                sink.flush()
-                os.fsync(sink.fileno())
-            Path(spooled).replace(target)
-        except BaseException:
-            with suppress(OSError):
-                Path(spooled).unlink()
-            raise
+        path.resolve().parent.mkdir(parents=True, exist_ok=True)
+        with written_whole(path) as sink:
+            sink.write(data)
     except OSError as error:
         raise BadInput(f"{path} can't be written: {error.strerror or error}") from None

@@ -9,7 +9,7 @@ from showandtell.content import Approval, Json, Message, Shown, Text, ToolCall
 from showandtell.delivery.labels import size_of
 from showandtell.files import Attachment
 from showandtell.history.memory import MemoryConversation
-from showandtell.terminal import by_ending, delivery_line, from_whom, plain, short
+from showandtell.terminal import by_ending, counted, delivery_line, from_whom, plain, short
 
 #: Who said a message, as it is printed.
 WHO = {"user": "you", "assistant": "model"}
@@ -32,6 +32,11 @@ def transcript(conversation: MemoryConversation, elsewhere: int = 0) -> Iterator
         yield f"  {file_line(file)}"
         if number in conversation.receipts:
             yield f"    {delivery_line(conversation.receipts[number].record())}"
+
+
+def counts_of(conversation: MemoryConversation) -> str:
+    """How much is in a conversation."""
+    return f"{counted(len(conversation.messages), 'message')}, {counted(len(conversation.attachments), 'file')}"
 
 
 def said(message: Message, conversation: MemoryConversation) -> Iterator[str]:

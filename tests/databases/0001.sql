@@ -13,8 +13,6 @@ CREATE TABLE attachments (
 	number INTEGER NOT NULL, 
 	sha256 TEXT, 
 	address TEXT, 
-	size BIGINT NOT NULL, 
-	media_type TEXT NOT NULL, 
 	state TEXT NOT NULL, 
 	record TEXT NOT NULL, 
 	CONSTRAINT pk_attachments PRIMARY KEY (id), 
@@ -22,8 +20,8 @@ CREATE TABLE attachments (
 	CONSTRAINT fk_attachments_owner FOREIGN KEY(owner, sha256) REFERENCES blobs (owner, sha256), 
 	CONSTRAINT uq_attachments_conversation_id_number UNIQUE (conversation_id, number)
 );
-INSERT INTO "attachments" VALUES('att_fTreESlLMWdULSIRSPBJPA','conv_XM6MmNDze3NoTBCmmYJCh6','ann',1,'a27fa2bacd5796b82680016a6b8865a616a9e4f6b6a198d3776ddc07536e3158',NULL,6,'text/plain','ready','{"id":"att_fTreESlLMWdULSIRSPBJPA","number":1,"name":"plan.txt","origin":{"by":"user","tool":null,"call_id":null},"date":"2026-11-22","facts":{"sha256":"a27fa2bacd5796b82680016a6b8865a616a9e4f6b6a198d3776ddc07536e3158","media_type":"text/plain","size":6,"pixels":null,"pages":null,"seconds":null,"frames":null},"address":null,"problem":null,"description":null,"corrected":null,"claimed":null,"state":"ready"}');
-INSERT INTO "attachments" VALUES('att_JpalTuCiZtS8KlVqvwYCpx','conv_XM6MmNDze3NoTBCmmYJCh6','ann',2,'d6e21286621a8586f7e54720ab5a39c93acc2f4b8fba7a16ec1c24d69a08c613',NULL,5,'text/plain','ready','{"id":"att_JpalTuCiZtS8KlVqvwYCpx","number":2,"name":"house.txt","origin":{"by":"tool","tool":"draw","call_id":"call_1"},"date":"2026-11-22","facts":{"sha256":"d6e21286621a8586f7e54720ab5a39c93acc2f4b8fba7a16ec1c24d69a08c613","media_type":"text/plain","size":5,"pixels":null,"pages":null,"seconds":null,"frames":null},"address":null,"problem":null,"description":null,"corrected":null,"claimed":null,"state":"ready"}');
+INSERT INTO "attachments" VALUES('att_fTreESlLMWdULSIRSPBJPA','conv_XM6MmNDze3NoTBCmmYJCh6','ann',1,'a27fa2bacd5796b82680016a6b8865a616a9e4f6b6a198d3776ddc07536e3158',NULL,'ready','{"id":"att_fTreESlLMWdULSIRSPBJPA","number":1,"name":"plan.txt","origin":{"by":"user","tool":null,"call_id":null},"date":"2026-11-22","facts":{"sha256":"a27fa2bacd5796b82680016a6b8865a616a9e4f6b6a198d3776ddc07536e3158","media_type":"text/plain","size":6,"pixels":null,"pages":null,"seconds":null,"frames":null},"address":null,"problem":null,"description":null,"corrected":null,"claimed":null,"state":"ready"}');
+INSERT INTO "attachments" VALUES('att_JpalTuCiZtS8KlVqvwYCpx','conv_XM6MmNDze3NoTBCmmYJCh6','ann',2,'d6e21286621a8586f7e54720ab5a39c93acc2f4b8fba7a16ec1c24d69a08c613',NULL,'ready','{"id":"att_JpalTuCiZtS8KlVqvwYCpx","number":2,"name":"house.txt","origin":{"by":"tool","tool":"draw","call_id":"call_1"},"date":"2026-11-22","facts":{"sha256":"d6e21286621a8586f7e54720ab5a39c93acc2f4b8fba7a16ec1c24d69a08c613","media_type":"text/plain","size":5,"pixels":null,"pages":null,"seconds":null,"frames":null},"address":null,"problem":null,"description":null,"corrected":null,"claimed":null,"state":"ready"}');
 CREATE TABLE blobs (
 	owner TEXT NOT NULL, 
 	sha256 TEXT NOT NULL, 
@@ -62,12 +60,11 @@ CREATE TABLE derivations (
 CREATE TABLE intents (
 	conversation_id TEXT NOT NULL, 
 	call_id TEXT NOT NULL, 
-	tool TEXT NOT NULL, 
 	started DOUBLE NOT NULL, 
 	CONSTRAINT pk_intents PRIMARY KEY (conversation_id, call_id), 
 	CONSTRAINT fk_intents_conversation_id FOREIGN KEY(conversation_id) REFERENCES conversations (id) ON DELETE CASCADE
 );
-INSERT INTO "intents" VALUES('conv_XM6MmNDze3NoTBCmmYJCh6','"call_2"','"draw"',1700000000.0);
+INSERT INTO "intents" VALUES('conv_XM6MmNDze3NoTBCmmYJCh6','"call_2"',1700000000.0);
 CREATE TABLE known (
 	owner TEXT NOT NULL, 
 	sha256 TEXT NOT NULL, 
@@ -82,7 +79,6 @@ CREATE TABLE messages (
 	seq INTEGER NOT NULL, 
 	id TEXT NOT NULL, 
 	parent_id TEXT, 
-	role TEXT NOT NULL, 
 	created DOUBLE NOT NULL, 
 	record TEXT NOT NULL, 
 	step TEXT, 
@@ -90,10 +86,10 @@ CREATE TABLE messages (
 	CONSTRAINT fk_messages_conversation_id FOREIGN KEY(conversation_id) REFERENCES conversations (id) ON DELETE CASCADE, 
 	CONSTRAINT uq_messages_conversation_id_seq UNIQUE (conversation_id, seq)
 );
-INSERT INTO "messages" VALUES('conv_XM6MmNDze3NoTBCmmYJCh6',1,'msg_bXB2S5L2FoOa_-4IijgUov',NULL,'user',1700000000.0,'{"id":"msg_bXB2S5L2FoOa_-4IijgUov","role":"user","parts":[{"type":"text","text":"Draw a house","audience":"both"},{"type":"file","number":1,"attachment_id":"att_fTreESlLMWdULSIRSPBJPA","view":null}],"call_id":null,"tool":null,"is_error":false,"stop":null,"parent_id":null,"references":[]}',NULL);
-INSERT INTO "messages" VALUES('conv_XM6MmNDze3NoTBCmmYJCh6',2,'msg_YSjXPwO2Q03Nol_j0c6nrs','msg_bXB2S5L2FoOa_-4IijgUov','assistant',1700000000.0,'{"id":"msg_YSjXPwO2Q03Nol_j0c6nrs","role":"assistant","parts":[{"type":"tool_call","call_id":"call_1","tool":"draw","arguments":"{\"what\": \"a house\"}","opaque":null},{"type":"tool_call","call_id":"call_2","tool":"draw","arguments":"{}","opaque":null}],"call_id":null,"tool":null,"is_error":false,"stop":"tool_calls","parent_id":"msg_bXB2S5L2FoOa_-4IijgUov","references":[]}','{}');
-INSERT INTO "messages" VALUES('conv_XM6MmNDze3NoTBCmmYJCh6',3,'msg__oXlGHAfDIBDsOms2VLnyd','msg_YSjXPwO2Q03Nol_j0c6nrs','tool',1700000000.0,'{"id":"msg__oXlGHAfDIBDsOms2VLnyd","role":"tool","parts":[{"type":"text","text":"drawn","audience":"both"},{"type":"file","number":2,"attachment_id":"att_JpalTuCiZtS8KlVqvwYCpx","view":null}],"call_id":"call_1","tool":"draw","is_error":false,"stop":null,"parent_id":"msg_YSjXPwO2Q03Nol_j0c6nrs","references":[]}',NULL);
-INSERT INTO "messages" VALUES('conv_XM6MmNDze3NoTBCmmYJCh6',4,'msg_8Fr17-T7RRFqVyPC2-7c4I','msg__oXlGHAfDIBDsOms2VLnyd','assistant',1700000000.0,'{"id":"msg_8Fr17-T7RRFqVyPC2-7c4I","role":"assistant","parts":[{"type":"text","text":"There it is.","audience":"both"}],"call_id":null,"tool":null,"is_error":false,"stop":"end","parent_id":"msg__oXlGHAfDIBDsOms2VLnyd","references":[]}','{}');
+INSERT INTO "messages" VALUES('conv_XM6MmNDze3NoTBCmmYJCh6',1,'msg_bXB2S5L2FoOa_-4IijgUov',NULL,1700000000.0,'{"id":"msg_bXB2S5L2FoOa_-4IijgUov","role":"user","parts":[{"type":"text","text":"Draw a house","audience":"both"},{"type":"file","number":1,"attachment_id":"att_fTreESlLMWdULSIRSPBJPA","view":null}],"call_id":null,"tool":null,"is_error":false,"stop":null,"parent_id":null,"references":[]}',NULL);
+INSERT INTO "messages" VALUES('conv_XM6MmNDze3NoTBCmmYJCh6',2,'msg_YSjXPwO2Q03Nol_j0c6nrs','msg_bXB2S5L2FoOa_-4IijgUov',1700000000.0,'{"id":"msg_YSjXPwO2Q03Nol_j0c6nrs","role":"assistant","parts":[{"type":"tool_call","call_id":"call_1","tool":"draw","arguments":"{\"what\": \"a house\"}","opaque":null},{"type":"tool_call","call_id":"call_2","tool":"draw","arguments":"{}","opaque":null}],"call_id":null,"tool":null,"is_error":false,"stop":"tool_calls","parent_id":"msg_bXB2S5L2FoOa_-4IijgUov","references":[]}','{}');
+INSERT INTO "messages" VALUES('conv_XM6MmNDze3NoTBCmmYJCh6',3,'msg__oXlGHAfDIBDsOms2VLnyd','msg_YSjXPwO2Q03Nol_j0c6nrs',1700000000.0,'{"id":"msg__oXlGHAfDIBDsOms2VLnyd","role":"tool","parts":[{"type":"text","text":"drawn","audience":"both"},{"type":"file","number":2,"attachment_id":"att_JpalTuCiZtS8KlVqvwYCpx","view":null}],"call_id":"call_1","tool":"draw","is_error":false,"stop":null,"parent_id":"msg_YSjXPwO2Q03Nol_j0c6nrs","references":[]}',NULL);
+INSERT INTO "messages" VALUES('conv_XM6MmNDze3NoTBCmmYJCh6',4,'msg_8Fr17-T7RRFqVyPC2-7c4I','msg__oXlGHAfDIBDsOms2VLnyd',1700000000.0,'{"id":"msg_8Fr17-T7RRFqVyPC2-7c4I","role":"assistant","parts":[{"type":"text","text":"There it is.","audience":"both"}],"call_id":null,"tool":null,"is_error":false,"stop":"end","parent_id":"msg__oXlGHAfDIBDsOms2VLnyd","references":[]}','{}');
 CREATE TABLE shares (
 	conversation_id TEXT NOT NULL, 
 	user_id TEXT NOT NULL, 

@@ -10,7 +10,7 @@ import tempfile
 import weakref
 from collections.abc import Callable, Generator, Iterator
 from pathlib import Path
-from typing import BinaryIO, cast
+from typing import BinaryIO
 
 from showandtell.attachments.blobs import (
     OWNER,
@@ -66,7 +66,7 @@ class Folder(BlobStore):
 
     def blob(self, sha256: str) -> Path:
         """Where the blob of this hash lies, as long as it isn't compressed."""
-        return self.path / check_sha256(sha256)[:2] / sha256
+        return self.path.joinpath(check_sha256(sha256)[:2], sha256)
 
     def spool(self, open_source: Callable[[], BinaryIO], name: str, most: int) -> Spooled:
         """Copy a source in, in pieces, hashing it; nothing can read it yet.
@@ -140,7 +140,7 @@ class Folder(BlobStore):
 
     def open(self, of: Facts) -> BinaryIO:
         """The original bytes as a binary file. `FileChanged` where they are gone or others."""
-        return cast("BinaryIO", self._open(of))
+        return self._open(of)
 
     def _open(self, of: Facts, *, anew: bool = False) -> io.BufferedReader:
         """The one way to a blob's bytes, and so to all that is made of them."""
@@ -155,11 +155,11 @@ class Folder(BlobStore):
 
     def _judge(self, form: Path, file: io.BufferedReader, of: Facts, *, anew: bool = False) -> io.BufferedReader:
         """An open blob at its beginning, once it is known to be whole; what is hashed is what is read afterwards."""
-        as_it_is = stamp(file.fileno())
-        if form.suffix != ENDING and as_it_is[1] != of.size:
+        as_it_is, is_packed = stamp(file.fileno()), form.suffix == ENDING
+        if not is_packed and as_it_is[1] != of.size:
             file.close()
             raise Damaged(of, f"has {as_it_is[1]} of {of.size} bytes")
-        source = unpack(cast("BinaryIO", file), of) if form.suffix == ENDING else file
+        source = unpack(file, of) if is_packed else file
         try:
             if anew or self._ground.sound.get(form) != as_it_is:
                 self._hash(source, of)
@@ -171,10 +171,8 @@ class Folder(BlobStore):
         return source
 
     def _hash(self, source: io.BufferedReader, of: Facts) -> None:
-        digest = hashlib.sha256()
         with self._reading(of):
-            while piece := source.read(PIECE):
-                digest.update(piece)
+            digest = hashlib.file_digest(source, "sha256")
             source.seek(0)
         if digest.hexdigest() != of.sha256:
             raise Damaged(of, WRONG)
@@ -283,6 +281,7 @@ def packed(blob: Path) -> Path:
     return blob.with_name(blob.name + ENDING)
 
 
-def forms(blob: Path) -> tuple[Path, Path]:
+def forms(blob: Path) -> Iterator[Path]:
     """Where a blob may lie, the form that is read if there are both first."""
-    return (blob, packed(blob))
+    yield blob
+    yield packed(blob)

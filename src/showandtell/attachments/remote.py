@@ -7,14 +7,14 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
+import io
 import re
 from collections.abc import Callable, Generator, Iterator
 from pathlib import Path
-from typing import BinaryIO, cast
+from typing import BinaryIO
 
 from showandtell.attachments.blobs import (
     OWNER,
-    PIECE,
     SHA256,
     WRONG,
     BlobStore,
@@ -128,18 +128,16 @@ class Remote(BlobStore):
             problems.append(problem)
         return problems[0] if problems else "is missing"
 
-    def _judge(self, of: Facts, found: Entry, *, anew: bool) -> str | None:
+    def _judge(self, of: Facts, found: Entry, *, anew: bool = False) -> str | None:
         if not found.key.endswith(ENDING) and found.size != of.size:
             return f"has {found.size} of {of.size} bytes"
         return None if not anew and self._sound.get(found.key) == found else self._hash(of, found)
 
     def _hash(self, of: Facts, found: Entry) -> str | None:
         self._sound.drop(found.key)
-        digest = hashlib.sha256()
         try:
             with self._stream(of, found.key) as source:
-                while piece := source.read(PIECE):
-                    digest.update(piece)
+                digest = hashlib.file_digest(source, "sha256")
         except (FileChanged, FileNotFoundError):
             return WRONG
         if digest.hexdigest() != of.sha256:
@@ -170,10 +168,11 @@ class Remote(BlobStore):
         return (key + ENDING, key) if pays(of.media_type) else (key, key + ENDING)
 
     def _is_there(self, spooled: Spooled) -> bool:
-        plain = self.bucket.find(self._key(spooled.sha256))
-        if plain is not None:
+        key = self._key(spooled.sha256)
+        if (plain := self.bucket.find(key)) is not None:
             return plain.size == spooled.size
-        return self.check(Facts(spooled.sha256, "text/plain", spooled.size)) is None
+        packed = self.bucket.find(key + ENDING)
+        return packed is not None and self._judge(Facts(spooled.sha256, "file", spooled.size), packed) is None
 
     @contextlib.contextmanager
     def _here(self, of: Facts) -> Generator[Folder]:
@@ -202,7 +201,7 @@ class Remote(BlobStore):
         finally:
             folder.drop(spooled)
 
-    def _stream(self, of: Facts, key: str) -> BinaryIO:
+    def _stream(self, of: Facts, key: str) -> io.BufferedReader:
         """An object's original bytes, as they arrive."""
-        source = cast("BinaryIO", self.bucket.stream(key))
-        return cast("BinaryIO", unpack(source, of)) if key.endswith(ENDING) else source
+        source = self.bucket.stream(key)
+        return unpack(source, of) if key.endswith(ENDING) else source

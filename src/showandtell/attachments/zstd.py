@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import importlib
 import io
@@ -29,7 +30,13 @@ def pays(media_type: str) -> bool:
 
 def zstd() -> ModuleType | None:
     """The zstd module, imported at first need; None where there is none."""
-    for home in HOMES:
+    return _find(HOMES)
+
+
+@functools.cache
+def _find(homes: tuple[str, ...]) -> ModuleType | None:
+    """The first of these modules; what isn't there is searched for in every folder, so it is done once."""
+    for home in homes:
         try:
             return importlib.import_module(home)
         except ImportError:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import errno
 import lzma
-import os
 import re
 import shutil
 import stat
@@ -13,13 +12,14 @@ import tempfile
 import zipfile
 import zlib
 from collections.abc import Generator, Iterable
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path, PurePosixPath
 from typing import IO
 
 from showandtell.attachments.zstd import pays
 from showandtell.errors import BadConversation, BadInput, StorageFailed
 from showandtell.files import Attachment, Blobs, Facts
+from showandtell.writing import written_whole
 
 RECORDS, FILES = "conversation.json", "files"
 #: What a file may be called in the archive.
@@ -45,23 +45,13 @@ def path_of(file: Attachment) -> str:
 
 
 def write_archive(path: Path, data: bytes, files: Iterable[Attachment], blobs: Blobs) -> None:
-    """Write the archive beside its place, and then put it there. Raises `BadInput` where that can't be."""
+    """Write the archive whole, or not at all. Raises `BadInput` where that can't be."""
     try:
-        handle, spooled = tempfile.mkstemp(dir=path.resolve().parent, prefix=f".{path.name[:80]}-")
-        try:
-            with os.fdopen(handle, "wb") as sink:
-                with zipfile.ZipFile(sink, "w", zipfile.ZIP_DEFLATED) as archive:
-                    archive.writestr(RECORDS, data)
-                    for file in files:
-                        if file.facts is not None:
-                            add(archive, path_of(file), file.facts, blobs)
-                sink.flush()
-                os.fsync(sink.fileno())
-            Path(spooled).replace(path)
-        except BaseException:
-            with suppress(OSError):
-                Path(spooled).unlink()
-            raise
+        with written_whole(path) as sink, zipfile.ZipFile(sink, "w", zipfile.ZIP_DEFLATED) as archive:
+            archive.writestr(RECORDS, data)
+            for file in files:
+                if file.facts is not None:
+                    add(archive, path_of(file), file.facts, blobs)
     except OSError as error:
         raise BadInput(f"{path} can't be written ({error.strerror or error}): name another place") from error
 

@@ -38,18 +38,12 @@ MIGRATING = 0x73686F77
 FULL = ("disk is full", "No space left", "could not extend file", "quota")
 
 
-class Steady:
+class Steady(AsyncConnection):
     """A connection whose statements are done to their end; a cancellation is raised behind them."""
 
-    def __init__(self, connection: AsyncConnection) -> None:
-        self._connection = connection
-
-    async def execute(self, *asked: Any) -> Any:
+    async def execute(self, *asked: Any, **options: Any) -> Any:
         """As `AsyncConnection.execute`."""
-        return await uncut(self._connection.execute(*asked))
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._connection, name)
+        return await uncut(super().execute(*asked, **options))
 
 
 class Database:
@@ -144,7 +138,7 @@ class Database:
                 f"the file of the database {self.name} was deleted or replaced while it was in use: start again"
             )
         with self.telling():
-            transaction = self.engine.begin()
+            transaction = self._begin()
             # Begun, done and ended whoever cancels meanwhile: a driver that is left in the middle of a statement keeps
             # the lock of the whole database.
             cancelled, connection = await whole(transaction.__aenter__())
@@ -152,11 +146,16 @@ class Database:
                 await uncut(transaction.__aexit__(type(cancelled), cancelled, None))
                 raise cancelled
             try:
-                yield cast("AsyncConnection", Steady(connection))
+                yield connection
             except BaseException as error:
                 await uncut(transaction.__aexit__(type(error), error, error.__traceback__))
                 raise
             await uncut(transaction.__aexit__(None, None, None))
+
+    @asynccontextmanager
+    async def _begin(self) -> AsyncGenerator[AsyncConnection]:
+        async with Steady(self.engine) as connection, connection.begin():
+            yield connection
 
     @contextmanager
     def telling(self) -> Generator[None]:
@@ -225,9 +224,8 @@ def file_at(path: str) -> tuple[int, int] | None:
 def use_wal(path: str) -> None:
     """Let readers and one writer work side by side. Two processes that switch at once may have to try again."""
     with suppress(OSError):  # what can't be made here is told when it is opened
-        os.close(
-            os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
-        )  # for its owner alone, as its companions are
+        # For its owner alone, as its companions are.
+        os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600))
     until = time.monotonic() + WAIT
     while True:
         database = sqlite3.connect(path, timeout=WAIT, isolation_level=None)

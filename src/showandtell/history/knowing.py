@@ -26,11 +26,10 @@ def key_of(owner: str, want: Want) -> dict[str, str]:
     return {"owner": owner, "sha256": want.sha256, "recipe": want.recipe, "at": want.at or ""}
 
 
-async def store_known(connection: AsyncConnection, owner: str, news: Known, now: float) -> Known:
+async def store_known(connection: AsyncConnection, owner: str, news: Known, now: float) -> None:
     """Store what was learnt of files that are still there; converted bytes stay for as long as their source does.
 
-    Gives what was stored: of a file that was deleted meanwhile nothing is kept but its uploads, for they have to be
-    deleted, too.
+    Of a file that was deleted meanwhile nothing is kept but its uploads, for they have to be deleted, too.
     """
     pins = Counter(facts.sha256 for found in news.values() for facts in made_by(found))
     for want in news:
@@ -48,7 +47,6 @@ async def store_known(connection: AsyncConnection, owner: str, news: Known, now:
         insert = fresh.on_conflict_do_update(index_elements=KEY, set_={"record": fresh.excluded.record})
         rows = [{**key_of(owner, want), "record": spell_outcome(found)} for want, found in stored.items()]
         await connection.execute(insert, rows)
-    return stored
 
 
 def made_by(found: Variant | Failed) -> tuple[Facts, ...]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import io
-from collections.abc import AsyncGenerator, Collection, Iterable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass
 from functools import partial
@@ -44,8 +44,8 @@ class Stored:
 class MemoryConversation:
     """The `Conversation` door of the loop, without a database. One run at a time: a second waits for its `turn`.
 
-    A stored conversation keeps the same state, and overrides `write`, `learn`, `forget`, `begin`, `lead` and `turn` to
-    store each change before it is made here.
+    A stored conversation keeps the same state, and overrides `write`, `learn`, `forget`, `begin`, `lead`, `settle` and
+    `turn` to store each change before it is made here.
     """
 
     def __init__(
@@ -64,8 +64,6 @@ class MemoryConversation:
         self._register = Register(first_number=first_number)
         self._known: dict[Want, Variant | Failed] = {}
         self._begun: set[str] = set()
-        self._hurt: dict[int, Attachment] = {}
-        self._answering: str | None = None
         self._said: dict[str, Message] = {}
 
     @property
@@ -103,7 +101,8 @@ class MemoryConversation:
 
     def view(self) -> View:
         """What the planner reads."""
-        return View(tuple(self.messages), self._register.attachments, self._answering, frozenset(self._begun))
+        said = (one.id for one in reversed(self.messages) if one.role == "user" and not is_approval(one.parts))
+        return View(tuple(self.messages), self.attachments, next(said, None), frozenset(self._begun))
 
     def known(self) -> Known:
         """Conversions, uploads and rejections so far."""
@@ -136,6 +135,7 @@ class MemoryConversation:
     async def write(self, accepted: Accepted, receipts: Sequence[Receipt], usage: Usage | None) -> Accepted:
         """Store a message before it counts, with the receipts that are new; gives it as it was stored."""
         del receipts, usage
+        self._said[accepted.message.id] = accepted.message
         return accepted
 
     def keep(self, accepted: Accepted, receipts: Iterable[Receipt] = ()) -> None:
@@ -143,12 +143,9 @@ class MemoryConversation:
         message = accepted.message
         self._register.keep(accepted)
         self.messages.append(message)
-        self._said[message.id] = message
         self.receipts |= {receipt.number: receipt for receipt in receipts}
         if message.call_id is not None:
             self._begun.discard(message.call_id)
-        if message.role == "user" and not is_approval(message.parts):
-            self._answering = message.id
 
     @property
     def head(self) -> str | None:
@@ -167,12 +164,7 @@ class MemoryConversation:
         if self._turn.is_mine:
             self._check_answered()
         async with self.held():
-            self._lead(message_id)
-
-    def _lead(self, message_id: str | None) -> None:
-        self.messages = branch(self._said, message_id)
-        said = [one.id for one in self.messages if one.role == "user" and not is_approval(one.parts)]
-        self._answering = said[-1] if said else None
+            self.messages = branch(self._said, message_id)
 
     def ingest_now(self, drafts: Iterable[Draft]) -> None:
         """Prove, number and store a whole history, without an event loop."""
@@ -180,15 +172,17 @@ class MemoryConversation:
         ids: list[str | None] = []
         for index, draft in enumerate(map(clean, drafts)):
             if parents is not None and (before := parents[index]) != index - 1:
-                self._lead(None if before is None else ids[before])
+                self.messages = branch(self._said, None if before is None else ids[before])
             try:
                 proved = [prove_now(self.shelf, file) for file in draft.claims]
-                self.keep(self._register.accept(draft, proved, self.head))
+                accepted = self._register.accept(draft, proved, self.head)
             except BadConversation as error:
                 raise BadConversation(f"messages[{index}]: {error}") from error
+            self._said[accepted.message.id] = accepted.message
+            self.keep(accepted)
             ids.append(self.head)
         if isinstance(drafts, History) and drafts.head is not None:
-            self._lead(ids[drafts.head] if drafts.head >= 0 else None)
+            self.messages = branch(self._said, ids[drafts.head] if drafts.head >= 0 else None)
 
     async def begin(self, calls: Sequence[ToolCall]) -> None:
         """Note that these calls are about to run."""
@@ -199,23 +193,19 @@ class MemoryConversation:
 
         They are set aside until they are again what they were, which is looked at each time.
         """
-        asked = {*files, *(one.facts for one in self._hurt.values() if one.facts is not None)}
+        there = [*self.attachments.values()]
+        asked = {*files, *(one.facts for one in there if one.facts is not None and one.state == "quarantined")}
         wrong = await asyncio.to_thread(check_all, self.shelf.blobs, asked) if asked else {}
-        for number in [number for number, one in self._hurt.items() if one.facts not in wrong]:
-            self.attachments[number] = self._hurt.pop(number)
+        if changed := [*judge(self.attachments.values(), asked, wrong)]:
+            await self.settle(changed)
         if wrong:
-            self._quarantine(wrong)
             hashes = {facts.sha256 for facts in wrong}
             await self.forget([want for want, found in self._known.items() if hashes & hashes_of(want, found)])
         return {facts: problem for facts, problem in wrong.items() if facts in files}
 
-    def _quarantine(self, wrong: Mapping[Facts, str]) -> None:
-        """Set files aside whose bytes are not what they were, until they are again."""
-        for one in [*self.attachments.values()]:
-            if one.facts is not None and one.facts in wrong and one.state == "ready":
-                problem = f"its stored bytes can't be used, the blob {wrong[one.facts]}: add the file again"
-                self._hurt[one.number] = one
-                self.attachments[one.number] = structs.replace(one, state="quarantined", problem=problem)
+    async def settle(self, files: Sequence[Attachment]) -> None:
+        """Keep the state of files that were set aside, or found whole again."""
+        self.attachments.update({one.number: one for one in files})
 
     async def load(self, wants: Iterable[Want]) -> Known:
         """Convert what the plan wants."""
@@ -250,6 +240,19 @@ def waiting_calls(messages: Sequence[Message]) -> list[ToolCall]:
 def check_all(blobs: Blobs, files: Iterable[Facts]) -> dict[Facts, str]:
     """What is wrong with stored files, if anything is."""
     return {facts: wrong for facts in files if (wrong := blobs.check(facts)) is not None}
+
+
+def judge(files: Iterable[Attachment], asked: Collection[Facts], wrong: Mapping[Facts, str]) -> Iterator[Attachment]:
+    """Of the files that were asked about, those whose state changes: set aside, or whole again."""
+    for one in files:
+        if one.facts is None or one.facts not in asked:
+            continue
+        told = wrong.get(one.facts)
+        if told is not None and one.state == "ready":
+            problem = f"its stored bytes can't be used, the blob {told}: add the file again"
+            yield structs.replace(one, state="quarantined", problem=problem)
+        elif told is None and one.state == "quarantined":
+            yield structs.replace(one, state="ready", problem=None)
 
 
 def hashes_of(want: Want, found: Variant | Failed) -> set[str]:

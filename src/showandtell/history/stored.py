@@ -5,19 +5,19 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncGenerator, Iterable, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
-from typing import Any
 
 from msgspec import structs
 from sqlalchemy import Text, bindparam, case, delete, insert, select, update
+from sqlalchemy.ext.asyncio import AsyncConnection
 
 from showandtell.attachments.blobs import BlobStore
 from showandtell.attachments.ingest import Accepted, Register
 from showandtell.attachments.shelf import Shelf, drop_unseen
-from showandtell.content import Draft, Message, ToolCall, is_approval
+from showandtell.content import Draft, Message, ToolCall
 from showandtell.delivery.values import Receipt
 from showandtell.errors import BadInput, LeaseLost, NotFound
 from showandtell.events.types import Usage
-from showandtell.files import Failed, Known, Proved, Variant, Want, find
+from showandtell.files import Attachment, Failed, Known, Proved, Variant, Want, find
 from showandtell.history.access import Right, check_id, not_found, resolve
 from showandtell.history.database import Database
 from showandtell.history.garbage import Collected, collect_now
@@ -47,6 +47,8 @@ ENDED = delete(intents).where(
     intents.c.conversation_id == bindparam("conversation"), intents.c.call_id == bindparam("call")
 )
 GONE = update(attachments).where(attachments.c.id == bindparam("file"))
+#: What was deleted meanwhile stays so.
+SETTLE = GONE.where(attachments.c.state != "deleted").values(state=bindparam("now"), record=bindparam("says"))
 
 #: The most letters of a title.
 TITLE = 60
@@ -89,13 +91,10 @@ class StoredConversation(MemoryConversation):
         self._register = Register(state.attachments)
         self.receipts.clear()
         self.receipts |= state.receipts
-        self._hurt.clear()
         self._known.clear()
         self._known |= state.known | self._remembered
         self._begun = state.begun
         self._version = state.version
-        said = (one.id for one in reversed(state.messages) if one.role == "user" and not is_approval(one.parts))
-        self._answering = next(said, None)
         self.shelf.facts |= {one.facts.sha256: one.facts for one in state.attachments if one.facts is not None}
 
     @property
@@ -173,12 +172,12 @@ class StoredConversation(MemoryConversation):
     async def begin(self, calls: Sequence[ToolCall]) -> None:
         """Store that these calls are about to run: a crash leaves them as such."""
         async with self.held(), self._changing:
-            fresh = {call.call_id: call for call in calls if call.call_id not in self._begun}
+            fresh = dict.fromkeys(call.call_id for call in calls if call.call_id not in self._begun)
             if not fresh:
                 return
             now = self._terms.clock()
             touch = {"conversation": self.id, "token": self._lease.token, "now": now}
-            rows = [self._row_of_call(call, now) for call in fresh.values()]
+            rows = [{"conversation_id": self.id, "call_id": spell(call_id), "started": now} for call_id in fresh]
             async with self._database.write() as connection:
                 touched = (await connection.execute(TOUCH, touch)).first()
                 if touched is None:
@@ -186,9 +185,6 @@ class StoredConversation(MemoryConversation):
                 await connection.execute(insert(intents), rows)
             self._moved_to(touched[0])
             await super().begin(calls)
-
-    def _row_of_call(self, call: ToolCall, now: float) -> dict[str, Any]:
-        return {"conversation_id": self.id, "call_id": spell(call.call_id), "tool": spell(call.tool), "started": now}
 
     async def lead(self, message_id: str | None) -> None:
         """Go on behind a message of any branch (None: before the first one), which what is said next will follow.
@@ -209,6 +205,26 @@ class StoredConversation(MemoryConversation):
                     raise LeaseLost(LOST)
             await self.refresh()
 
+    async def settle(self, files: Sequence[Attachment]) -> None:
+        """Store the state of files that were set aside, or found whole again; a reader's, in memory alone."""
+        async with self._changing:
+            there = [one for one in files if self.attachments[one.number].state != "deleted"]
+            if there and self._right != "reader":
+                await self._still_may()
+                async with self._database.write() as connection:
+                    version = await self._count_change(connection)
+                    rows = [{"file": one.id, "now": one.state, "says": spell(one)} for one in there]
+                    await connection.execute(SETTLE, rows)
+                self._moved_to(version)
+            await super().settle(there)
+
+    async def _count_change(self, connection: AsyncConnection) -> int:
+        """The version behind a change that waits for no turn. Raises `NotFound` where the conversation is deleted."""
+        version = (await connection.execute(CHANGED, {"conversation": self.id})).scalar_one_or_none()
+        if version is None:
+            raise not_found(self.id)
+        return version
+
     async def delete_file(self, number: int, blobs: BlobStore) -> Collected:
         """Delete the bytes of a file and what was made of them; see `Store.delete_file`. A run that goes on may."""
         await resolve(self._database, self.id, self._user, "owner")
@@ -218,13 +234,10 @@ class StoredConversation(MemoryConversation):
             there = find(self.attachments, number)
             gone = structs.replace(without_bytes(there, DELETED), state="deleted")
             async with self._database.write() as connection:
-                version = (await connection.execute(CHANGED, {"conversation": self.id})).scalar_one_or_none()
-                if version is None:
-                    raise not_found(self.id)
+                version = await self._count_change(connection)
                 await connection.execute(GONE.values(row_of_file(gone, self.id, self.owner)), {"file": there.id})
             self._moved_to(version)
             self.attachments[number] = gone
-            self._hurt.pop(number, None)
         if there.facts is None:
             return Collected()
         return await collect_now(self._database, blobs, [(self.owner, there.facts.sha256)])

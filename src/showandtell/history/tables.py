@@ -1,7 +1,4 @@
-"""The tables of stored conversations. Records are JSON text; the bytes of files are never here, they lie in blobs.
-
-Columns that repeat what a record says (role, size, media_type, state) are for the queries of whoever runs it.
-"""
+"""The tables of stored conversations. Records are JSON text; the bytes of files are never here, they lie in blobs."""
 
 from __future__ import annotations
 
@@ -59,6 +56,7 @@ conversations = Table(
 )
 
 #: `seq` counts from 1 without a gap. `step` belongs to assistant messages: usage, and the receipts that changed.
+#: `created` (epoch seconds) is for whoever asks when that was: no record says so.
 messages = Table(
     "messages",
     metadata,
@@ -66,7 +64,6 @@ messages = Table(
     Column("seq", Integer, nullable=False),
     Column("id", Text, primary_key=True),
     Column("parent_id", Text),
-    Column("role", Text, nullable=False),
     Column("created", Double, nullable=False),
     Column("record", Text, nullable=False),
     Column("step", Text),
@@ -75,6 +72,7 @@ messages = Table(
 
 #: `sha256` is that of stored bytes, and `address` the hash of an address: one of them, or none where there is a
 #: problem. A deleted file has neither. The owner is the conversation's.
+#: `state` is ready, quarantined or deleted, as in the record: what is deleted is never set aside.
 attachments = Table(
     "attachments",
     metadata,
@@ -84,8 +82,6 @@ attachments = Table(
     Column("number", Integer, nullable=False),
     Column("sha256", Text),
     Column("address", Text),
-    Column("size", BigInteger, nullable=False),
-    Column("media_type", Text, nullable=False),
     Column("state", Text, nullable=False),
     Column("record", Text, nullable=False),
     UniqueConstraint("conversation_id", "number"),
@@ -137,12 +133,12 @@ known = Table(
 )
 
 #: Tool calls that were about to run, and have no stored result; a model's own words are JSON strings here.
+#: `started` (epoch seconds) is for whoever asks since when.
 intents = Table(
     "intents",
     metadata,
     _of_conversation(key=True),
     Column("call_id", Text, primary_key=True),
-    Column("tool", Text, nullable=False),
     Column("started", Double, nullable=False),
 )
 

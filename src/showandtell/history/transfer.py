@@ -27,7 +27,8 @@ from showandtell.history.rows import row_of, row_of_file
 from showandtell.history.store import Store
 from showandtell.history.stored import StoredConversation, title_of
 from showandtell.history.tables import attachments, conversations, messages
-from showandtell.records import MOST_PROBLEM, FileRecord, check, dump, load, problem_of
+from showandtell.pairing import check
+from showandtell.records import MOST_PROBLEM, FileRecord, dump, load, problem_of
 
 #: So many rows are written at a time.
 SOME = 500

@@ -6,17 +6,12 @@ import io
 import zlib
 from base64 import b64encode
 from collections.abc import Sequence
-from typing import Any
 
 from PIL import Image, ImageDraw, ImageFont
 
 from showandtell.errors import BadFile
 from showandtell.media.draw import INK, PAPER
-
-try:
-    import av
-except ImportError:
-    av = None
+from showandtell.media.sound import av
 
 #: A card, and the shapes on it; a film lasts long enough for models that look once a second.
 CARD = (480, 270)
@@ -92,14 +87,13 @@ def film(picture: Image.Image) -> bytes:
     """A still film, H.264 in MP4. Raises `BadFile` where PyAV is not installed."""
     if av is None:
         raise BadFile("", "can't be filmed: PyAV is not installed", "install showandtell[av]")
-    pyav: Any = av
     buffer = io.BytesIO()
-    with pyav.open(buffer, "w", format="mp4") as container:
+    with av.open(buffer, "w", format="mp4") as container:
         stream = container.add_stream("libx264", rate=FRAMES_A_SECOND)
         stream.width, stream.height, stream.pix_fmt = *picture.size, "yuv420p"
         # Each thread would take its share of the memory that this process may have.
         stream.codec_context.thread_count = 1
-        frame = pyav.VideoFrame.from_image(picture)
+        frame = av.VideoFrame.from_image(picture)
         for at in range(FRAMES):
             frame.pts = at
             container.mux(stream.encode(frame))

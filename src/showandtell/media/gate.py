@@ -24,7 +24,7 @@ from showandtell.media.text import is_other_text, name_text
 from showandtell.media.worker import ChildFailed, ChildLate, Crew
 from showandtell.recipes import MOST_CHARACTERS
 
-Ask: TypeAlias = Literal["prove", "describe", "read", "make", "strip"]
+Task: TypeAlias = Literal["prove", "describe", "read", "make", "strip"]
 
 #: How long a file may take to decode; the first one waits for the child to start, too.
 SECONDS = 10.0
@@ -132,7 +132,7 @@ def make(path: Path, media_type: str, recipe: str, folder: Path) -> Made:
 
 def check_made(path: Path, folder: Path, name: str) -> Path:
     """One result of the child, which is not to be trusted: a plain file that lies in the folder itself."""
-    if path.parent != folder.resolve() or path.is_symlink() or not path.is_file() or path.name in {"", ".", ".."}:
+    if path.parent != folder.resolve() or path.is_symlink() or not path.is_file():
         raise BadFile(name, "was converted into something that is no file", "it may be hostile; save it anew")
     return folder / path.name
 
@@ -151,8 +151,8 @@ def strip_location(path: Path, media_type: str, folder: Path) -> Path | None:
 
 def draw_chart(title: str, values: list[float], labels: list[str]) -> bytes:
     """A bar chart as PNG, 720 by 420 pixels; `labels` stand under the first bars. Raises `BadFile`."""
-    request = {"ask": "draw", "title": title, "values": values, "labels": labels}
-    return ask_to_draw(request, "the chart", "try again with fewer values")
+    request = {"ask": "draw", "path": "the chart", "title": title, "values": values, "labels": labels}
+    return b64decode(ask(MEDIA, SECONDS, request, "the chart", "try again with fewer values"))
 
 
 def draw_probe(kind: Kind, codes: Sequence[str], shapes: int = 0) -> bytes:
@@ -160,19 +160,9 @@ def draw_probe(kind: Kind, codes: Sequence[str], shapes: int = 0) -> bytes:
 
     A PDF has its first code in a text layer alone, its second in pixels alone. Raises `BadFile`.
     """
-    request = {"ask": "probe", "kind": kind, "codes": list(codes), "shapes": shapes}
-    return ask_to_draw(request, f"the {kind} of the eye test", "try again")
-
-
-def ask_to_draw(request: Mapping[str, object], name: str, advice: str) -> bytes:
-    """What the child draws; `advice` is for when it can't be heard of again."""
-    try:
-        answer = MEDIA.ask({"path": name, **request}, SECONDS)
-    except ChildFailed as error:
-        raise BadFile(name, str(error), advice, passing=isinstance(error, ChildLate)) from None
-    if "found" not in answer:
-        raise BadFile(name, answer["problem"], answer["advice"], passing=answer.get("passing", False))
-    return b64decode(answer["found"])
+    name = f"the {kind} of the eye test"
+    request = {"ask": "probe", "path": name, "kind": kind, "codes": list(codes), "shapes": shapes}
+    return b64decode(ask(MEDIA, SECONDS, request, name, "try again"))
 
 
 def name_type(path: Path, claim: str | None, name: str) -> str:
@@ -209,29 +199,38 @@ def needs_decoder(media_type: str) -> bool:
     return media_type == "application/pdf" or kind_of(media_type) in {"image", "audio", "video"}
 
 
-def ask_child(ask: Ask, path: Path, media_type: str, name: str, **more: str) -> Any:
-    """The child's finding; its refusal, its death and its silence become `BadFile` with the file's name."""
-    crew, seconds = choose_crew(ask, more.get("recipe", "image"))
-    request = {"ask": ask, "path": os.fspath(path.resolve(strict=True)), "media_type": media_type}
+def ask_child(task: Task, path: Path, media_type: str, name: str, **more: str) -> Any:
+    """What a child finds in a file."""
+    request = {"ask": task, "path": os.fspath(path.resolve(strict=True)), "media_type": media_type, **more}
+    crew, seconds = choose_crew(task, more.get("recipe", ""))
+    return ask(crew, seconds, request, name, "it may be damaged or hostile; save it anew, or smaller")
+
+
+def choose_crew(task: Task, recipe: str) -> tuple[Crew, float]:
+    """Who is asked, and how many seconds it may take."""
+    match task:
+        case "read":
+            return OCR, OCR_SECONDS
+        case "make":
+            return MAKERS, MAKE_SECONDS.get(recipe.partition("?")[0], SECONDS)
+        case "strip":
+            return MAKERS, MAKE_SECONDS["image"]
+        case "prove" | "describe":
+            return MEDIA, SECONDS
+
+
+def ask(crew: Crew, seconds: float, request: Mapping[str, object], name: str, advice: str) -> Any:
+    """The child's finding; its refusal, its death and its silence become `BadFile` with this name.
+
+    `advice` is for when it says nothing itself.
+    """
     try:
-        answer = crew.ask({**request, **more}, seconds)
+        answer = crew.ask(request, seconds)
     except ChildFailed as error:
-        advice, late = "it may be damaged or hostile; save it anew, or smaller", isinstance(error, ChildLate)
-        raise BadFile(name, str(error), advice, passing=late) from None
+        raise BadFile(name, str(error), advice, passing=isinstance(error, ChildLate)) from None
     if "found" not in answer:
         raise BadFile(name, answer["problem"], answer["advice"], passing=answer.get("passing", False))
     return answer["found"]
-
-
-def choose_crew(ask: Ask, recipe: str) -> tuple[Crew, float]:
-    """Who is asked, and how many seconds it may take."""
-    match ask:
-        case "read":
-            return OCR, OCR_SECONDS
-        case "make" | "strip":
-            return MAKERS, MAKE_SECONDS.get(recipe.partition("?")[0], SECONDS)
-        case _:
-            return MEDIA, SECONDS
 
 
 def read_text(path: Path, most: int = TEXT_LIMIT) -> str:

@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+import contextlib
 import wave
+from collections.abc import Generator
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 from showandtell.errors import BadFile
 
 try:
-    import av
+    import av as found_av
 except ImportError:
-    av = None
+    found_av = None
 
+#: PyAV; None where it is not installed.
+av: Any = found_av
 #: What FFmpeg raises, where it is installed.
-FFMPEG: tuple[type[Exception], ...] = () if av is None else (cast("Any", av).FFmpegError,)
+FFMPEG: tuple[type[Exception], ...] = () if av is None else (av.FFmpegError,)
 #: FFmpeg's unit of time for a whole container (AV_TIME_BASE).
 MICROSECONDS = 1_000_000
 
@@ -60,17 +64,22 @@ def read_container(path: str, media_type: str) -> dict[str, Any]:
     """Seconds (None where the header doesn't say) and streams; empty without PyAV, `BadFile` where it can't open."""
     if av is None:
         return {}
-    options = {"protocol_whitelist": ""}
-    try:
-        with (
-            Path(path).open("rb") as stream,
-            av.open(stream, format=DEMUXERS[media_type], options=options, metadata_errors="replace") as container,
-        ):
-            return {"seconds": measure_seconds(container), "streams": name_streams(container, media_type)}
-    except (OSError, EOFError, ValueError, *FFMPEG) as error:
-        if isinstance(error, BadFile):
-            raise
-        raise torn(media_type, getattr(error, "strerror", None) or "it ends early") from None
+    with open_container(path, media_type) as container:
+        return {"seconds": measure_seconds(container), "streams": name_streams(container, media_type)}
+
+
+@contextlib.contextmanager
+def open_container(path: str, media_type: str) -> Generator[Any]:
+    """A sound or a film, by PyAV and the demuxer of its type alone, which may open nothing else; raises `BadFile`."""
+    with contextlib.ExitStack() as opened:
+        stream = opened.enter_context(Path(path).open("rb"))
+        options = {"protocol_whitelist": ""}
+        try:
+            found = av.open(stream, format=DEMUXERS[media_type], options=options, metadata_errors="replace")
+            container = opened.enter_context(found)
+        except (OSError, EOFError, ValueError, *FFMPEG) as error:
+            raise torn(media_type, getattr(error, "strerror", None) or "it ends early") from None
+        yield container
 
 
 def torn(media_type: str, why: str) -> BadFile:

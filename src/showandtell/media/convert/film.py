@@ -10,17 +10,10 @@ from PIL import Image
 
 from showandtell.errors import BadFile
 from showandtell.media.convert.shapes import choose_factor, compare, scale_size
-from showandtell.media.convert.sound import Source, decode, open_container, write_sound
+from showandtell.media.convert.sound import Source, decode, open_media, write_sound
 from showandtell.media.convert.writing import write_within
-from showandtell.media.sound import is_cover, measure_seconds
+from showandtell.media.sound import FFMPEG, is_cover, measure_seconds
 from showandtell.recipes import Recipe
-
-try:
-    import av as found_av
-except ImportError:
-    found_av = None
-
-av: Any = found_av
 
 FRAMES, MOST_FRAMES = 8, 40
 #: One frame of 8K film has 33 megapixels.
@@ -40,13 +33,12 @@ def make_frames(path: str, media_type: str, recipe: Recipe, folder: str) -> dict
     `times` are the seconds of each picture, `total` those of the film; `cut` says that the sound track's end is
     missing. A film without sound, or with one that can't be decoded, has no track. Raises `BadFile`.
     """
-    with open_container(path, media_type) as film:
+    with open_media(path, media_type) as film:
         stream = find_film(film)
         total = measure_seconds(film) or count_seconds(film, stream)
         paths, times, scale = write_frames(film, stream, total, recipe, folder)
-        with_sound = recipe.sound is not None and bool(film.streams.audio)
     found = {"files": paths, "times": times, "total": total, "scale": scale, "cut": False}
-    if with_sound and recipe.sound:
+    if recipe.sound:
         with contextlib.suppress(BadFile):
             track = write_sound(Source(path, media_type), (recipe.sound,), recipe.bytes, folder, SOUND_SECONDS)
             found |= {"files": [*paths, track.path], "cut": track.cut}
@@ -129,8 +121,8 @@ def seek(film: Any, stream: Any, target: float) -> Iterator[Any]:
     """The frames from the last key frame before a time on; from where it is, in a film that can't be searched."""
     try:
         film.seek(int(target / stream.time_base), stream=stream)
-    except (OSError, ValueError, av.FFmpegError):
-        with contextlib.suppress(OSError, ValueError, av.FFmpegError):  # one without an index goes on from where it is
+    except (OSError, ValueError, *FFMPEG):
+        with contextlib.suppress(OSError, ValueError, *FFMPEG):  # one without an index goes on from where it is
             film.seek(0)
     return decode(film, stream)
 

@@ -118,10 +118,9 @@ def erase_directory(data: bytearray, start: int, directory: int, order: Order) -
 
 def list_spans(exif: bytes, directory: int, order: Order) -> Iterator[tuple[int, int]]:
     """Offset and length of each value, and of the directory itself."""
-    little = order == "little"
-    count = int.from_bytes(exif[directory : directory + 2], "little" if little else "big")
+    count = int.from_bytes(exif[directory : directory + 2], order)
     for at in range(directory + 2, min(directory + 2 + 12 * count, len(exif) - 11), 12):
-        _, kind, number, offset = struct.unpack("<HHII" if little else ">HHII", exif[at : at + 12])
+        _, kind, number, offset = struct.unpack("<HHII" if order == "little" else ">HHII", exif[at : at + 12])
         if SIZES.get(kind, 1) * number > 4:
             yield offset, SIZES.get(kind, 1) * number
     yield directory, 2 + 12 * count

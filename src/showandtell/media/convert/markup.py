@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from showandtell.errors import BadFile
+from showandtell.media.convert.extras import missing
 
 try:
     import lxml.etree as untyped_etree  # pyright: ignore[reportMissingTypeStubs] - it ships none
@@ -43,7 +43,7 @@ OPTIONS = {
 def write_markdown(text: str) -> tuple[str, bool]:
     """HTML as Markdown: headings, lists, tables, links; and whether the end was cut off. Raises `BadFile`."""
     if parsed is None:
-        raise BadFile("", "needs showandtell[office]", "install it: pip install 'showandtell[office]'", passing=True)
+        raise missing("office")
     parser = parsed.HTMLParser(encoding="utf-8", no_network=True)
     try:
         root = parsed.document_fromstring(trim(text).encode(), parser=parser)

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from showandtell.errors import BadFile
+from showandtell.media.convert.extras import missing
 from showandtell.media.convert.markup import write_markdown
 from showandtell.media.convert.sheets import SPREADSHEET, write_sheets
 from showandtell.media.convert.slides import write_slides
@@ -77,7 +78,7 @@ def write_text(path: str, media_type: str) -> tuple[str, bool]:
 def write_document(path: str) -> tuple[str, bool]:
     """A .docx as Markdown; its comments and headers stay out."""
     if mammoth is None:
-        raise BadFile("", "needs showandtell[office]", "install it: pip install 'showandtell[office]'", passing=True)
+        raise missing("office")
     shortener = Shortener(MOST_ELEMENTS)
     with open_archive(path) as archive:
         copy = copy_markup(archive, shortener.shorten)

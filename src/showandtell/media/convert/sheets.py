@@ -6,13 +6,14 @@ import csv
 import datetime as dt
 import io
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 from xml.parsers import expat
 
 from showandtell.errors import BadFile
-from showandtell.media.convert.zipped import AGAIN, copy_markup, open_archive, refuse_entities, refuse_large
+from showandtell.media.convert.extras import missing
+from showandtell.media.convert.zipped import AGAIN, copy_markup, open_archive, parse, refuse_large
 
 try:
     import python_calamine as found_calamine
@@ -40,7 +41,7 @@ SPREADSHEET = "application/vnd.oasis.opendocument.spreadsheet"
 def write_sheets(path: str, media_type: str, most: int) -> tuple[str, bool]:
     """All sheets as text of about `most` characters, and whether rows or sheets are missing. Raises `BadFile`."""
     if calamine is None:
-        raise BadFile("", "needs showandtell[office]", "install it: pip install 'showandtell[office]'", passing=True)
+        raise missing("office")
     was_cut: list[str] = []
     try:
         with calamine.load_workbook(prepare_workbook(path, media_type, was_cut)) as book:
@@ -88,21 +89,10 @@ def cut_rows(data: bytes) -> bytes:
 
 def check_spread(data: bytes) -> bytes:
     """The same bytes; raises `BadFile` where far-off cells make a sheet too large to be laid out."""
-    reach = Reach()
-    parse(data, reach.start)
+    reach, parser = Reach(), expat.ParserCreate()
+    parser.StartElementHandler = reach.start
+    parse(parser, data)
     return refuse_spread(reach.rows, reach.columns, data)
-
-
-def parse(data: bytes, *handlers: Callable[..., None], separator: str | None = None) -> None:
-    """Hand over the elements of some markup: who begins and, by a second handler, who ends. Raises `BadFile`."""
-    parser = expat.ParserCreate(namespace_separator=separator)
-    for name, handler in zip(("StartElementHandler", "EndElementHandler"), handlers, strict=False):
-        setattr(parser, name, handler)
-    parser.StartDoctypeDeclHandler = refuse_entities
-    try:
-        parser.Parse(data, True)
-    except expat.ExpatError as error:
-        raise BadFile("", f"is torn: its markup can't be read ({error})", AGAIN) from None
 
 
 @dataclass
@@ -140,8 +130,9 @@ def check_runs(data: bytes) -> bytes:
     """The same for OpenDocument, by its runs of equal rows and cells."""
     if b"spreadsheet" not in data[:65536]:
         return data
-    area = Area()
-    parse(data, area.start, area.end, separator=" ")
+    area, parser = Area(), expat.ParserCreate(namespace_separator=" ")
+    parser.StartElementHandler, parser.EndElementHandler = area.start, area.end
+    parse(parser, data)
     return refuse_spread(area.rows, area.columns, data)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from showandtell.errors import BadFile
+from showandtell.media.convert.extras import missing
 from showandtell.media.convert.zipped import Shortener, copy_markup, open_archive
 
 try:
@@ -25,7 +25,7 @@ DEEPEST = 20
 def write_slides(path: str, most: int) -> tuple[str, bool]:
     """All slides as text of about `most` characters, and whether the end is missing. Raises `BadFile`."""
     if pptx is None:
-        raise BadFile("", "needs showandtell[office]", "install it: pip install 'showandtell[office]'", passing=True)
+        raise missing("office")
     shortener = Shortener(MOST_ELEMENTS)
     with open_archive(path) as archive:
         copy = copy_markup(archive, shortener.shorten)

@@ -9,15 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from showandtell.errors import BadFile
-from showandtell.media.sound import DEMUXERS, measure_seconds, torn
+from showandtell.media.convert.extras import missing
+from showandtell.media.sound import DEMUXERS, av, measure_seconds, open_container
 from showandtell.recipes import Recipe
-
-try:
-    import av as found_av
-except ImportError:
-    found_av = None
-
-av: Any = found_av
 
 
 @dataclass(frozen=True)
@@ -68,9 +62,6 @@ def make_audio(path: str, media_type: str, recipe: Recipe, folder: str) -> dict[
 
     `total` is the length in seconds, `cut` whether the end is missing. A film gives its sound track. Raises `BadFile`.
     """
-    with open_container(path, media_type) as container:
-        if not container.streams.audio:
-            raise BadFile("", "has no sound", "send it as what it shows")
     made = write_sound(Source(path, media_type), recipe.types, recipe.bytes, folder)
     return {"files": [made.path], "total": made.total, "cut": made.cut}
 
@@ -108,16 +99,16 @@ def write_sound(
 ) -> Written:
     """Write the first `most` seconds of a file's sound, in the best quality that fits into so many bytes.
 
-    What lasts longer than 20 minutes becomes mono at 24 kHz, for more would take too long to encode.
+    What lasts longer than 20 minutes becomes mono at 24 kHz, for more would take too long to encode. Raises `BadFile`.
     """
-    form = choose_form(types)
-    output = Output(str(Path(folder) / f"sound.{form.ending}"), form, min(limit or MOST_BYTES, MOST_BYTES))
-    with open_container(source.path, source.media_type) as container:
+    with open_sound(source.path, source.media_type) as container:
+        form = choose_form(types)
         total = measure_seconds(container)
         codec = container.streams.audio[0].codec_context
         if codec is None:
             raise BadFile("", "has sound of a kind that can't be decoded", "save it anew, as MP3 or WAV")
         choices = list_qualities(form, codec.sample_rate, codec.channels)
+    output = Output(str(Path(folder) / f"sound.{form.ending}"), form, min(limit or MOST_BYTES, MOST_BYTES))
     heard = min(total or most, most)
     if heard > LONG_SECONDS:
         choices = [one for one in choices if one.channels == 1 and one.rate <= MONO.rate] or choices[-1:]
@@ -156,7 +147,6 @@ def choose_form(types: tuple[str, ...]) -> Form:
 
 def can_encode(codec: str) -> bool:
     """Whether FFmpeg was built with an encoder of that name."""
-    need_av()
     try:
         av.Codec(codec, "w")
     except av.codec.codec.UnknownCodecError:
@@ -212,7 +202,7 @@ def encode(source: Source, output: Output, quality: Quality, most: float) -> Wri
 
 def resample(source: Source, form: str, layout: str, rate: int) -> Iterator[Any]:
     """The frames of a file's first sound in another sample format, layout and rate."""
-    with open_container(source.path, source.media_type) as container:
+    with open_media(source.path, source.media_type) as container:
         resampler = av.AudioResampler(form, layout, rate)
         for frame in decode(container, container.streams.audio[0]):
             frame.pts = None
@@ -237,25 +227,19 @@ def decode(container: Any, stream: Any) -> Iterator[Any]:
         yield from frames
 
 
-@contextlib.contextmanager
-def open_container(path: str, media_type: str) -> Generator[Any]:
-    """A sound or a film, by the demuxer of its type alone, which may open nothing else; raises `BadFile`."""
-    need_av()
+def open_media(path: str, media_type: str) -> contextlib.AbstractContextManager[Any]:
+    """A sound or a film, opened; raises `BadFile` where it can't be, or PyAV is not installed."""
+    if av is None:
+        raise missing("av", " to be converted")
     if media_type not in DEMUXERS:
         raise BadFile("", f"is no sound or film that can be opened here ({media_type})", "save it as MP4 or MP3")
-    with contextlib.ExitStack() as opened:
-        stream = opened.enter_context(Path(path).open("rb"))
-        options = {"protocol_whitelist": ""}
-        try:
-            found = av.open(stream, format=DEMUXERS[media_type], options=options, metadata_errors="replace")
-            container = opened.enter_context(found)
-        except (OSError, EOFError, av.FFmpegError) as error:
-            raise torn(media_type, getattr(error, "strerror", None) or "it ends early") from None
+    return open_container(path, media_type)
+
+
+@contextlib.contextmanager
+def open_sound(path: str, media_type: str) -> Generator[Any]:
+    """The same, of a file with sound in it."""
+    with open_media(path, media_type) as container:
+        if not container.streams.audio:
+            raise BadFile("", "has no sound", "send it as what it shows")
         yield container
-
-
-def need_av() -> None:
-    """Raise `BadFile` where PyAV is not installed."""
-    if av is None:
-        advice = "install it: pip install 'showandtell[av]'"
-        raise BadFile("", "needs showandtell[av] to be converted", advice, passing=True)

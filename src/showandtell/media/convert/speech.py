@@ -5,13 +5,15 @@ It is small and old, and its words are often wrong; the text says so first.
 
 from __future__ import annotations
 
+import functools
 import io
 import time
 from collections.abc import Callable, Iterator
 from typing import Any
 
 from showandtell.errors import BadFile
-from showandtell.media.convert.sound import Source, open_container, resample
+from showandtell.media.convert.extras import missing
+from showandtell.media.convert.sound import Source, open_sound, resample
 from showandtell.media.sound import measure_seconds
 from showandtell.recipes import Recipe
 
@@ -47,9 +49,7 @@ def make_transcript(
     """
     del recipe, folder
     if sphinx is None:
-        raise BadFile(
-            "", "needs showandtell[asr] to be written down", "install it: pip install 'showandtell[asr]'", passing=True
-        )
+        raise missing("asr", " to be written down")
     sound, total, cut = read_samples(path, media_type)
     until = clock() + MOST_WORK
     spoken: list[tuple[float, str]] = []
@@ -63,9 +63,7 @@ def make_transcript(
 
 def read_samples(path: str, media_type: str) -> tuple[bytes, float, bool]:
     """The first ten minutes as 16-bit samples, mono, 16 kHz; the seconds of the whole; and whether there is more."""
-    with open_container(path, media_type) as container:
-        if not container.streams.audio:
-            raise BadFile("", "has no sound", "send it as what it shows")
+    with open_sound(path, media_type) as container:
         told = measure_seconds(container)
     samples, most = bytearray(), MOST_SECONDS * BYTES_A_SECOND
     for frame in resample(Source(path, media_type), "s16", "mono", RATE):
@@ -96,19 +94,15 @@ def recognise(samples: bytes) -> str:
     return found.hypstr if found else ""
 
 
-DECODERS: list[Any] = []
-
-
+@functools.cache
 def start_decoder() -> Any:
     """The decoder, its model loaded at first need and kept."""
-    if not DECODERS:
-        model = {
-            "hmm": sphinx.get_model_path("en-us/en-us"),
-            "lm": sphinx.get_model_path("en-us/en-us.lm.bin"),
-            "dict": sphinx.get_model_path("en-us/cmudict-en-us.dict"),
-        }
-        DECODERS.append(sphinx.Decoder(**model, **QUICK, samprate=RATE, loglevel="FATAL"))
-    return DECODERS[0]
+    model = {
+        "hmm": sphinx.get_model_path("en-us/en-us"),
+        "lm": sphinx.get_model_path("en-us/en-us.lm.bin"),
+        "dict": sphinx.get_model_path("en-us/cmudict-en-us.dict"),
+    }
+    return sphinx.Decoder(**model, **QUICK, samprate=RATE, loglevel="FATAL")
 
 
 def write_lines(spoken: list[tuple[float, str]]) -> str:

@@ -96,6 +96,15 @@ def refuse_entities(*_: object) -> None:
     raise BadFile("", "defines entities, which office files never do", "it may be hostile; save it anew")
 
 
+def parse(parser: expat.XMLParserType, data: bytes) -> None:
+    """Let the parser's handlers see some markup; raises `BadFile` where it is torn or defines entities."""
+    parser.StartDoctypeDeclHandler = refuse_entities
+    try:
+        parser.Parse(data, True)
+    except expat.ExpatError as error:
+        raise BadFile("", f"is torn: its markup can't be read ({error})", AGAIN) from None
+
+
 class Enough(Exception):
     """So many elements were read."""
 
@@ -115,11 +124,9 @@ def measure(data: bytes, most: int) -> tuple[int, int | None, list[str]]:
     def end(_name: str) -> None:
         tags.pop()
 
-    parser.StartElementHandler, parser.EndElementHandler, parser.StartDoctypeDeclHandler = start, end, refuse_entities
+    parser.StartElementHandler, parser.EndElementHandler = start, end
     try:
-        parser.Parse(data, True)
+        parse(parser, data)
     except Enough:
         return count, at, tags
-    except expat.ExpatError as error:
-        raise BadFile("", f"is torn: its markup can't be read ({error})", AGAIN) from None
     return count, None, []
