@@ -5,13 +5,17 @@ export UV_NO_CONFIG := 1
 # The certificates that git and pip trust here, so that a proxy of a company is no obstacle.
 export UV_SYSTEM_CERTS := 1
 
-.PHONY: run setup test torture lint bench bench-peers docs lock clean
-run: setup
+.PHONY: run chat setup page test torture lint bench bench-peers docs lock clean
+run: setup page
+	@.venv/bin/showandtell serve $(if $(DISPLAY)$(WAYLAND_DISPLAY),--open)
+
+# The same in the terminal.
+chat: setup
 	@.venv/bin/showandtell chat
 
 setup: .venv/.ready
 
-test: .venv/.ready-dev
+test: .venv/.ready-dev page
 	.venv/bin/python -m pytest
 
 # What takes minutes: thousands of faults, cuts at every byte, a real LiteLLM proxy; docs/reliability.md tells its figures.
@@ -38,6 +42,17 @@ bench: .venv/.ready-dev
 # Measures other libraries beside ours, each in an environment of its own below bench/.envs.
 bench-peers: .venv/.ready-dev
 	.venv/bin/python bench/compare.py
+
+# The page, built from web/ by Node: the one that is here if it is new enough, else one from PyPI, in .node.
+PAGE := src/showandtell/server/page/index.html
+page: $(PAGE)
+$(PAGE): $(shell find web -path web/node_modules -prune -o -type f -print) hatch_build.py requirements-node.txt | $(UV)
+	@$(PYTHON) hatch_build.py --node >/dev/null || { echo "installing Node into .node ..." \
+		&& $(UV) venv --quiet --allow-existing --python $(PYTHON) .node \
+		&& $(UV) pip sync --quiet --python .node/bin/python --require-hashes requirements-node.txt; }
+	@echo "building the page ..."
+	@$(PYTHON) hatch_build.py
+	@touch $@
 
 $(UV): requirements-uv.txt
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Show & Tell needs Python 3.11 or newer: make PYTHON=/path/to/python3.11")'
@@ -66,7 +81,8 @@ WANTED = $(if $(wildcard .venv/.ready-dev),requirements-dev.txt,requirements.txt
 LOCK := pip compile --quiet --universal --generate-hashes --no-annotate --no-header --no-emit-index-url --python-version 3.11
 lock: $(UV)
 	$(UV) $(LOCK) pyproject.toml --all-extras --group build -o requirements.txt
+	$(UV) $(LOCK) --group pyproject.toml:node -o requirements-node.txt
 	$(UV) $(LOCK) pyproject.toml --all-extras --group dev -c requirements.txt -o requirements-dev.txt
 
 clean:
-	rm -rf .venv .uv build dist bench/.envs torture/.envs
+	rm -rf .venv .uv .node web/node_modules src/showandtell/server/page build dist bench/.envs torture/.envs

@@ -12,6 +12,7 @@ from showandtell.errors import NotFound
 from showandtell.history.lease import Terms
 from showandtell.history.store import Store
 from showandtell.history.tables import conversations, messages
+from showandtell.steps import Step
 
 #: Who holds a lease on another machine.
 ELSEWHERE = {"lease_holder": "elsewhere/1/2", "lease_token": "of another"}
@@ -106,4 +107,4 @@ async def places(store):
 
 
 async def post(conversation, draft, **step):
-    return await conversation.record(draft, await conversation.prove(draft), **step)
+    return await conversation.record(draft, await conversation.prove(draft), Step(**step) if step else None)

@@ -11,9 +11,9 @@ from hypothesis.stateful import Bundle, RuleBasedStateMachine, consumes, initial
 from sqlalchemy import select
 
 from showandtell.attachments.folder import Folder
-from showandtell.errors import StorageFailed
+from showandtell.errors import BadInput, StorageFailed
 from showandtell.files import Variant, Want
-from showandtell.history.garbage import NEEDLESS, mark
+from showandtell.history.garbage import NEEDLESS, PENDING, mark
 from showandtell.history.pinning import Quotas
 from showandtell.history.store import Store
 from showandtell.history.tables import blobs, derivations, known
@@ -204,15 +204,15 @@ class Fragile(Folder):
 
 
 class Keeping(RuleBasedStateMachine):
-    """Store, prove, record, convert, delete, collect, crash, in any order: what a message names is there."""
+    """Store, upload, prove, record, convert, delete, collect, crash, in any order: what is named is there."""
 
-    proofs, talks = Bundle("proofs"), Bundle("talks")
+    proofs, talks, uploads, claims = Bundle("proofs"), Bundle("talks"), Bundle("uploads"), Bundle("claims")
 
     def __init__(self):
         super().__init__()
         self.events = asyncio.new_event_loop()
         self.there = tempfile.TemporaryDirectory()
-        self.alive = {}
+        self.alive, self.pending = {}, {}
 
     def do(self, work):
         return self.events.run_until_complete(work)
@@ -255,10 +255,39 @@ class Keeping(RuleBasedStateMachine):
 
         return pin
 
+    @rule(target=uploads, words=st.sampled_from(WORDS))
+    def upload(self, words):
+        upload = self.do(self.store.uploads().add(note(words)))
+        self.pending[upload.id] = upload
+        return upload.id
+
+    @rule(target=claims, upload=uploads, talk=talks)
+    def claim(self, upload, talk):
+        if upload not in self.pending or talk not in self.alive:
+            return None
+        return talk, said("look", self.do(self.store.uploads().claim(upload, talk)))
+
+    @rule(target=proofs, claim=consumes(claims))
+    def prove_claim(self, claim):
+        if claim is None or claim[0] not in self.alive:
+            return None
+        return *claim, self.do(self.alive[claim[0]].prove(claim[1]))
+
+    @rule(upload=consumes(uploads))
+    def drop(self, upload):
+        if self.pending.pop(upload, None) is not None:
+            self.do(self.store.uploads().drop(upload))
+
     @rule(proof=consumes(proofs))
     def record(self, proof):
         if proof is not None and proof[0] in self.alive:
-            self.do(self.alive[proof[0]].record(*proof[1:]))
+            try:
+                message = self.do(self.alive[proof[0]].record(*proof[1:]))
+            except BadInput as error:
+                assert "was sent in another one" in str(error)  # noqa: PT017 - any other one is wrong
+            else:
+                for shown in message.showings:
+                    self.pending.pop(shown.attachment_id, None)
 
     @rule(talk=talks, words=st.sampled_from(WORDS))
     def convert(self, talk, words):
@@ -277,7 +306,7 @@ class Keeping(RuleBasedStateMachine):
         if self.alive.pop(talk, None) is not None:
             self.do(self.store.delete(talk))
 
-    @rule(seconds=st.sampled_from([-30.0, 1.0, 50.0]))
+    @rule(seconds=st.sampled_from([-30.0, 1.0, 50.0, PENDING]))
     def wait(self, seconds):
         self.clock.now += seconds
 
@@ -289,6 +318,8 @@ class Keeping(RuleBasedStateMachine):
         except StorageFailed:
             assert breaks
         self.store.blobs.breaks = False
+        before = self.clock.now - PENDING
+        self.pending = {one.id: one for one in self.pending.values() if one.created >= before}
 
     @rule()
     def mark_and_die(self):
@@ -299,6 +330,12 @@ class Keeping(RuleBasedStateMachine):
         for conversation in self.alive.values():
             for one in conversation.attachments.values():
                 assert one.facts is None or self.store.blobs.of("local").read(one.facts)
+
+    @invariant()
+    def what_was_uploaded_is_there(self):
+        for one in self.pending.values():
+            assert self.do(self.store.uploads().find(one.id)) == one
+            assert self.store.blobs.of("local").read(one.facts)
 
     def teardown(self):
         try:
@@ -323,4 +360,4 @@ class Keeping(RuleBasedStateMachine):
 Keeping.TestCase.settings = settings(
     max_examples=8, stateful_step_count=25, deadline=None, suppress_health_check=[*HealthCheck]
 )
-test_no_bytes_that_a_message_names_are_ever_deleted = Keeping.TestCase
+test_no_bytes_that_a_message_or_an_upload_names_are_ever_deleted = Keeping.TestCase

@@ -36,6 +36,7 @@ from showandtell.options import Blobs, Data, Most, Quota, Strip, Url
 from showandtell.rendering import explain as explain_files
 from showandtell.rendering import render as render_request
 from showandtell.samples import folder as samples
+from showandtell.serve import serve
 from showandtell.settings import all_overrides
 
 #: DEL and the C1 controls, which JSON allows as they are.
@@ -251,6 +252,7 @@ def matrix(
     _ = markdown  # the plain form is Markdown, which reads well in a terminal, too
 
 
+app.command()(serve)
 for name, command in COMMANDS.items():
     app.command(name)(command)
 

@@ -57,8 +57,8 @@ class Reader:
 class File:
     """A file that somebody hands in: what it is said to be, not yet what it has been proved to be.
 
-    `number` and `date` (ISO 8601, a day) are given only where an existing conversation has them already; `within` is
-    the folder that a path may not leave, neither now nor when it is opened.
+    `number` and `date` (ISO 8601, a day) are given only where an existing conversation has them already, `id` where it
+    was uploaded before its message; `within` is the folder that a path may not leave, now and when it is opened.
     """
 
     source: bytes | Path | Uri | Reader
@@ -68,6 +68,7 @@ class File:
     number: int | None = None
     within: Path | None = None
     date: str | None = None
+    id: str | None = None
 
     @classmethod
     def from_bytes(

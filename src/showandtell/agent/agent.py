@@ -10,27 +10,23 @@ from pathlib import Path
 from typing import Any, Self
 from weakref import WeakKeyDictionary
 
-from msgspec import structs
-
-from showandtell.agent.decide import Limits
-from showandtell.agent.loading import Fetch, Sharing, Sign, Transcribe
+from showandtell.agent.loading import Sharing, Sign, Transcribe
 from showandtell.agent.loop import Loop, Memory, last_text
+from showandtell.agent.setup import aim, bound, fetcher, permit, reach
 from showandtell.agent.tools import Tool, by_name
 from showandtell.agent.uploading import drop_uploads
-from showandtell.attachments.fetch import Allow, fetch
+from showandtell.attachments.fetch import Allow
 from showandtell.attachments.shelf import MAX_FILE_BYTES, Shelf
-from showandtell.capabilities.cells import Cell, Target
+from showandtell.capabilities.cells import Cell
 from showandtell.cleaning import clean
 from showandtell.collect import collect
 from showandtell.content import Approval, Draft, File, Message, Reader
-from showandtell.delivery.values import Policy, Receipt
+from showandtell.delivery.values import Receipt
 from showandtell.errors import BadInput, UnsupportedFile
 from showandtell.events.types import Event, Finish, Status, Usage
 from showandtell.history.memory import MemoryConversation
-from showandtell.providers.client import connect_client, read_client
 from showandtell.providers.exchange import Exchange
 from showandtell.providers.retry import Patience
-from showandtell.providers.rows import connect, locate
 from showandtell.providers.transport import Transport
 from showandtell.settings import find_target
 from showandtell.wire.options import Effort, choose
@@ -224,6 +220,24 @@ class Run:
         if not task.cancelled():
             task.result()
 
+    async def pour(self, emit: Callable[[Event], None]) -> None:
+        """Run to the end in this task; `emit` is called with every event as it happens. Cancel the task to stop it.
+
+        For a server, which has many readers of one run, or none: nothing waits for them.
+        """
+        if self._loop is not None:
+            raise BadInput("a run is watched once: call agent.run again for another")
+        self._loop = self._start(emit)
+        try:
+            await self._go(self._loop)
+        except BaseException as error:
+            if not self._has_finished:  # its turn never came
+                is_cancelled = isinstance(error, asyncio.CancelledError)
+                end = Finish("incomplete", "cancelled") if is_cancelled else Finish("error", str(error))
+                self._take(end)
+                emit(end)
+            raise
+
     async def _go(self, loop: Loop) -> None:
         """The run itself, when it is this conversation's turn."""
         async with self.conversation.turn, self.agent.transport:
@@ -316,66 +330,6 @@ class Run:
         """The same file, which keeps its conversation, and so its bytes, for as long as anybody holds it."""
         conversation, number = self.conversation, file.number or 0
         return replace(file, source=Reader(lambda: conversation.file(number).open(), size))
-
-
-def bound(tools: Mapping[str, Tool], steps: int, tokens: int | None, seconds: float | None) -> Limits:
-    """What bounds a run. Raises `BadInput` for a bound that lets nothing through."""
-    if steps < 1:
-        raise BadInput("max_steps must be at least 1: it counts model calls")
-    if (tokens is not None and tokens < 1) or (seconds is not None and not seconds > 0):
-        raise BadInput("max_tokens_in_all and max_seconds must be more than 0, or None for no bound")
-    approval = frozenset(tool.name for tool in tools.values() if tool.approval)
-    idempotent = frozenset(tool.name for tool in tools.values() if tool.idempotent)
-    return Limits(steps, approval, tokens, seconds, idempotent)
-
-
-def permit(
-    tools: Mapping[str, Tool], sharing: Sharing, *, strict: bool, focus: int | None, uploads: bool, expected_steps: int
-) -> Policy:
-    """What plans may do: as the program says, and as there are the tools and ways for it."""
-    return Policy(
-        strict=strict,
-        focus=focus,
-        cache=True,
-        uploads=uploads,
-        links=sharing.link is not None,
-        expected_steps=expected_steps,
-        can_view="view_file" in tools,
-        fetch=sharing.fetch is not None,
-    )
-
-
-def fetcher(allow: Allow | None) -> Fetch | None:
-    """How addresses are fetched: within what is allowed; None where nothing is."""
-    if allow is None or not allow.fetch:
-        return None
-
-    async def fetch_file(url: str, folder: Path, most: int) -> File:
-        return (await fetch(url, folder, most=most, allow=allow)).file
-
-    return fetch_file
-
-
-def aim(target: Target, client: object) -> Target:
-    """The target with its account, which addresses and rejections hold."""
-    return locate(target) if client is None else structs.replace(target, account=read_client(client).account)
-
-
-def reach(
-    target: Target,
-    client: object,
-    base_url: str | None,
-    api_key: str | None,
-    headers: Mapping[str, str] | None,
-    *,
-    transport: Transport,
-) -> Exchange:
-    """The way to a target's host: as an SDK's client goes, or as arguments and variables say."""
-    if client is None:
-        return connect(target, base_url=base_url, api_key=api_key, headers=headers, transport=transport)
-    if base_url or api_key or headers:
-        raise BadInput("client= says all of base_url, api_key and headers: give one or the other")
-    return connect_client(target, client, transport=transport)
 
 
 def said(text: object, files: Iterable[File]) -> Draft | None:

@@ -7,8 +7,8 @@ from typing import Protocol
 
 from showandtell.content import Draft, File, Message, ToolCall
 from showandtell.delivery.values import Receipt, View
-from showandtell.events.types import Usage
 from showandtell.files import Attachment, Blobs, Facts, Known, Proved, Want
+from showandtell.steps import Step
 
 
 class Conversation(Protocol):
@@ -55,9 +55,7 @@ class Conversation(Protocol):
         """Store and prove a draft's files; nothing is numbered yet."""
         ...
 
-    async def record(
-        self, draft: Draft, proved: Sequence[Proved], receipts: Sequence[Receipt] = (), usage: Usage | None = None
-    ) -> Message:
+    async def record(self, draft: Draft, proved: Sequence[Proved], step: Step | None = None) -> Message:
         """Number a draft's files and store its message; a step's with what the model was given, and what it took."""
         ...
 

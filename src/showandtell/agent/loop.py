@@ -48,6 +48,7 @@ from showandtell.files import Attachment, Failed, Known, Proved, Want
 from showandtell.providers.exchange import Exchange
 from showandtell.providers.retry import Patience, persist
 from showandtell.providers.uploads import allow_ids
+from showandtell.steps import Step
 from showandtell.whole import uncut, whole
 from showandtell.wire.body import Fragments, Request, compose
 from showandtell.wire.options import Options
@@ -280,7 +281,8 @@ class Loop:
             draft = replace(draft, stop="cancelled")
             raise
         finally:
-            await self.store(draft, proved, receipts, fold.usage)
+            said = Step(fold.usage, tuple(receipts), self.target.name, fold.asides())
+            await self.store(draft, proved, said)
             self.emit(StepFinish(step, draft.stop or "cut", fold.usage))
 
     async def plan(self, news: Known) -> Plan:
@@ -353,11 +355,9 @@ class Loop:
         files = Files(self.conversation.attachments, self.conversation.file, self.loader.convert, running)
         return Context(self.conversation.owner, self.conversation.id, call.call_id, files, emit, stopped)
 
-    async def store(
-        self, draft: Draft, proved: Sequence[Proved], receipts: Sequence[Receipt] = (), usage: Usage | None = None
-    ) -> None:
+    async def store(self, draft: Draft, proved: Sequence[Proved], step: Step | None = None) -> None:
         """Number and store a message, and tell of its files; once it began, no cancellation comes between."""
-        cancelled, message = await whole(self.conversation.record(draft, proved, receipts, usage))
+        cancelled, message = await whole(self.conversation.record(draft, proved, step))
         self.messages.append(message)
         numbers = tuple(shown.number for shown in message.showings)
         for number in dict.fromkeys(numbers):

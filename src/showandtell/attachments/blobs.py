@@ -7,13 +7,16 @@ import re
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
 from pathlib import Path
-from typing import BinaryIO, Protocol, Self
+from typing import TYPE_CHECKING, BinaryIO, Protocol, Self
 from urllib.parse import unquote, urlsplit
 
 from msgspec import Struct
 
-from showandtell.errors import BadInput, FileChanged
-from showandtell.files import Facts
+from showandtell.errors import BadFile, BadInput, FileChanged
+from showandtell.files import Blobs, Facts
+
+if TYPE_CHECKING:
+    from showandtell.attachments.incoming import Incoming
 
 #: How many bytes are read, hashed and written at once.
 PIECE = 768 * 1024
@@ -38,6 +41,14 @@ class Damaged(FileChanged):
     def __init__(self, of: Facts, problem: str) -> None:
         super().__init__(f"the stored {of.media_type} {of.sha256[:12]} {problem}: add the file again")
         self.problem = problem
+
+
+class TooLarge(BadFile):
+    """A file of more than `most` bytes, which is not read any further."""
+
+    def __init__(self, name: str, most: int) -> None:
+        super().__init__(name, f"is larger than {most} bytes", "send a smaller file, or raise the limit of one file")
+        self.most = most
 
 
 class Kept(Struct, frozen=True):
@@ -70,6 +81,10 @@ class BlobStore(Protocol):
 
     def spool(self, open_source: Callable[[], BinaryIO], name: str, most: int) -> Spooled:
         """Copy a source in, in pieces, hashing it; nothing can read it yet. `BadFile` beyond `most` bytes."""
+        ...
+
+    def receive(self, name: str, most: int) -> Incoming:
+        """Begin a spool for a file that arrives in pieces; `BadFile` for the one that goes beyond `most` bytes."""
         ...
 
     def keep(self, spooled: Spooled) -> None:
@@ -123,6 +138,14 @@ class BlobStore(Protocol):
 
         `anew` trusts nothing: bytes that were swapped without a trace in size and time are found by it alone.
         """
+        ...
+
+    def has(self, of: Facts) -> bool:
+        """Whether a blob of this name lies there, as far as can be told without reading it."""
+        ...
+
+    def is_same(self, other: Blobs) -> bool:
+        """Whether these are the same owner's blobs in the same store."""
         ...
 
     def delete(self, sha256: str) -> None:

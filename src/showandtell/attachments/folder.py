@@ -26,9 +26,10 @@ from showandtell.attachments.blobs import (
 )
 from showandtell.attachments.disk import OURS, entries, stamp, storage_error, storing, sync
 from showandtell.attachments.ground import Ground, Intake
+from showandtell.attachments.incoming import Incoming
 from showandtell.attachments.zstd import ENDING, pack, unpack, zstd
 from showandtell.errors import StorageFailed
-from showandtell.files import Facts
+from showandtell.files import Blobs, Facts
 
 __all__ = ["PIECE", "Folder"]
 
@@ -76,6 +77,10 @@ class Folder(BlobStore):
         """
         with open_source() as source:
             return self._ground.spool(Intake(source, name, most), self.blob)
+
+    def receive(self, name: str, most: int) -> Incoming:
+        """Begin a spool for a file that arrives in pieces."""
+        return Incoming(self._ground, name, most)
 
     def drop(self, spooled: Spooled) -> None:
         """Forget what was spooled; a kept blob stays."""
@@ -250,6 +255,14 @@ class Folder(BlobStore):
         except Damaged as error:
             return error.problem
         return None
+
+    def has(self, of: Facts) -> bool:
+        """Whether a blob of this name lies there, in either form."""
+        return any(form.exists() for form in forms(self.blob(of.sha256)))
+
+    def is_same(self, other: Blobs) -> bool:
+        """Whether these are the same owner's blobs in the same folder."""
+        return isinstance(other, Folder) and other.path == self.path
 
     def delete(self, sha256: str) -> None:
         """Remove a blob, if it is there. Nobody may be keeping the same bytes meanwhile."""

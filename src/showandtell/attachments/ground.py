@@ -12,10 +12,9 @@ from itertools import chain, islice
 from pathlib import Path
 from typing import BinaryIO
 
-from showandtell.attachments.blobs import PIECE, Spooled
+from showandtell.attachments.blobs import PIECE, Spooled, TooLarge
 from showandtell.attachments.disk import Stamp, entries, link, stamp, storing, sync
 from showandtell.attachments.recent import Recent
-from showandtell.errors import BadFile
 
 #: Files of fewer pieces are hashed before anything is written.
 HELD = 3
@@ -24,7 +23,7 @@ MOST_SOUND = 20_000
 
 
 class Intake:
-    """The pieces of a source, hashed as they are read; the piece that goes beyond `most` bytes raises `BadFile`."""
+    """The pieces of a source, hashed as they are read; the piece that goes beyond `most` bytes raises `TooLarge`."""
 
     def __init__(self, source: BinaryIO, name: str, most: int) -> None:
         self._source, self._name, self._most = source, name, most
@@ -40,8 +39,7 @@ class Intake:
             raise StopIteration
         self.size += len(piece)
         if self.size > self._most:
-            advice = "send a smaller file, or raise the limit of one file"
-            raise BadFile(self._name, f"is larger than {self._most} bytes", advice)
+            raise TooLarge(self._name, self._most)
         self._digest.update(piece)
         return piece
 

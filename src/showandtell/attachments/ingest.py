@@ -137,7 +137,7 @@ class Numbering:
             )
         proof = proved.facts or proved.address
         attachment = Attachment(
-            id=new_id("att"),
+            id=file.id or new_id("att"),
             number=number,
             name=proved.name or _named(number, proof.media_type if proof else file.media_type),
             origin=self._origin,

@@ -27,10 +27,11 @@ from showandtell.attachments.blobs import (
 from showandtell.attachments.bucket import Bucket, Entry, open_bucket
 from showandtell.attachments.cache import Cache
 from showandtell.attachments.folder import Folder
+from showandtell.attachments.incoming import Incoming
 from showandtell.attachments.recent import Recent
 from showandtell.attachments.zstd import ENDING, pays, unpack
 from showandtell.errors import BadFile, FileChanged
-from showandtell.files import Facts
+from showandtell.files import Blobs, Facts
 
 #: So many objects are remembered as hashed; of more, the first are read again when they are met again.
 MOST_SOUND = 20_000
@@ -68,6 +69,10 @@ class Remote(BlobStore):
     def spool(self, open_source: Callable[[], BinaryIO], name: str, most: int) -> Spooled:
         """Copy a source in, in pieces, hashing it; nothing leaves this machine yet. `BadFile` beyond `most` bytes."""
         return self._cache.folder.spool(open_source, name, most)
+
+    def receive(self, name: str, most: int) -> Incoming:
+        """Begin a spool for a file that arrives in pieces; nothing leaves this machine yet."""
+        return self._cache.folder.receive(name, most)
 
     def drop(self, spooled: Spooled) -> None:
         """Forget what was spooled; a kept blob stays."""
@@ -144,6 +149,14 @@ class Remote(BlobStore):
             return WRONG
         self._sound.add(found.key, found)
         return None
+
+    def has(self, of: Facts) -> bool:
+        """Whether an object of this name lies there, in either form."""
+        return any(self.bucket.find(key) is not None for key in self._forms(of))
+
+    def is_same(self, other: Blobs) -> bool:
+        """Whether these are the same owner's blobs in the same bucket."""
+        return isinstance(other, Remote) and (other.bucket, other._part) == (self.bucket, self._part)  # noqa: SLF001
 
     def delete(self, sha256: str) -> None:
         """Remove a blob, if it is there. Nobody may be keeping the same bytes meanwhile."""

@@ -13,6 +13,7 @@ from urllib.parse import urlsplit
 from showandtell.attachments.blobs import BlobStore, Spooled
 from showandtell.attachments.folder import Folder
 from showandtell.attachments.recent import Recent
+from showandtell.attachments.sources import Arrived, Stored
 from showandtell.attachments.zstd import pays
 from showandtell.collect import collect
 from showandtell.content import File, Reader, Text, Uri
@@ -76,6 +77,9 @@ class Shelf:
             )
 
     def _stored(self, file: File, name: str) -> Proved:
+        again = self._again(file, name)
+        if again is not None:
+            return again
         spooled = self._take(file, name or "the file")
         try:
             proof = self._proof(spooled, file.media_type, name)
@@ -86,6 +90,21 @@ class Shelf:
             return Proved(name, self._keep(spooled, proof), corrected=proof.corrected)
         finally:
             self.blobs.drop(spooled)
+
+    def _again(self, file: File, name: str) -> Proved | None:
+        """A file that is stored here, held once more; None where its bytes must be read as those of any other."""
+        stored = file.source.open if isinstance(file.source, Reader) else None
+        if not isinstance(stored, Stored) or not self.blobs.is_same(stored.blobs):
+            return None
+        facts, claim = stored.facts, read_claim(file.media_type, name)
+        if facts.size > self.max_file_bytes or claim not in (None, facts.media_type, stored.claim):
+            return None
+        if self.pin is not None:
+            self.pin(facts.sha256, facts.size)
+        if not self.blobs.has(facts):
+            return None
+        self.facts[facts.sha256] = facts
+        return Proved(name, facts, corrected=stored.corrected)
 
     def _keep(self, spooled: Spooled, proof: Proof) -> Facts:
         """Proved bytes, held and kept: what is refused above leaves nothing behind."""
@@ -116,6 +135,8 @@ class Shelf:
             return self.blobs.spool(lambda: stripped.open("rb"), name, self.max_file_bytes)
 
     def _take(self, file: File, name: str) -> Spooled:
+        if isinstance(file.source, Reader) and isinstance(file.source.open, Arrived):
+            return file.source.open.spooled
         if not isinstance(file.source, Reader):
             return self.blobs.spool(file.open, name, self.max_file_bytes)
         try:

@@ -101,13 +101,14 @@ class Receipt(Struct, frozen=True):
         return spoken(self.kind, self.number)
 
     def shows(self) -> dict[str, object]:
-        """What a converted file shows of its original, as far as it applies: scale, pages, seconds, cut, crop."""
+        """What a converted file shows of its original, as far as it applies: scale, pages, crop, what was made of it …"""
         if self.variant is None:
             return {}
         found = {name: getattr(self.variant, name) for name in ("scale", "pages", "times", "total", "cut")}
+        found["variants"] = [{"sha256": one.sha256, "media_type": one.media_type} for one in self.variant.files]
         if self.view is not None and self.view.crop is not None:
             found["crop"] = self.view.crop
-        usual: dict[str, object] = {"scale": 1.0, "pages": (), "times": (), "total": None, "cut": False}
+        usual: dict[str, object] = {"scale": 1.0, "pages": (), "times": (), "total": None, "cut": False, "variants": []}
         return {name: value for name, value in found.items() if value != usual.get(name)}
 
     def record(self) -> dict[str, object]:

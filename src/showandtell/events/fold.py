@@ -13,6 +13,7 @@ import msgspec
 
 from showandtell.content import Claimed, Draft, File, Opaque, Reader, Stop, Text, ToolCall
 from showandtell.errors import BadFile
+from showandtell.events.asides import Aside, Thought, Torn
 from showandtell.events.types import (
     FileMade,
     ProviderFault,
@@ -37,6 +38,12 @@ class _Words:
 
 
 @dataclass(slots=True)
+class _Thinking:
+    id: str
+    text: bytearray = field(default_factory=bytearray)
+
+
+@dataclass(slots=True)
 class _Call:
     call_id: str
     tool: str
@@ -45,7 +52,7 @@ class _Call:
     opaque: str | None = None
 
 
-_Item: TypeAlias = _Words | _Call | Opaque | File
+_Item: TypeAlias = _Words | _Thinking | _Call | Opaque | File
 _OF_CALLS = (ToolInputStart, ToolInputDelta, ToolInputEnd)
 
 
@@ -109,6 +116,7 @@ class Fold:
         self._stop: Stop = "cut"
         self._items: list[_Item] = []
         self._words: dict[str, _Words] = {}
+        self._thinking: dict[str, _Thinking] = {}
         self._calls: dict[str, _Call] = {}
 
     @property
@@ -127,10 +135,32 @@ class Fold:
 
         A call whose arguments never ended, or were ended by the limit, is left out: it must not run.
         """
-        last = self._items[-1] if self._items else None
-        torn = last if isinstance(last, _Call) and self._stop == "length" and not _is_json(last) else None
+        torn = self._torn()
         parts = [part for item in self._items if item is not torn and (part := self._part(item))]
         return Draft("assistant", tuple(parts), stop=self.stop)
+
+    def asides(self) -> tuple[Aside, ...]:
+        """What was said that the message doesn't hold: thoughts, and calls that are left out of it."""
+        found: list[Aside] = []
+        torn, place = self._torn(), 0
+        for item in self._items:
+            match item:
+                case _Thinking() if item.text:
+                    found.append(Thought(place, item.id, item.text.decode()))
+                case _Call() if item is torn or not item.has_ended:
+                    found.append(Torn(place, item.call_id, item.tool, item.arguments.decode()))
+                case _Call():
+                    place += 1
+                case _Words() if item.text:
+                    place += 1
+                case _:
+                    pass
+        return tuple(found)
+
+    def _torn(self) -> _Call | None:
+        """The call that was ended by the limit, in the midst of its arguments."""
+        last = next((item for item in reversed(self._items) if not isinstance(item, _Thinking)), None)
+        return last if isinstance(last, _Call) and self._stop == "length" and not _is_json(last) else None
 
     def _part(self, item: _Item) -> Claimed | None:
         match item:
@@ -139,6 +169,8 @@ class Fold:
             case _Words():
                 text = item.text.decode()
                 return Text(text) if text else None
+            case _Thinking():
+                return None
             case _Call():
                 opaque = None if item.opaque is None else Opaque(self._provider, item.opaque)
                 whole = ToolCall(item.call_id, item.tool, item.arguments.decode() or "{}", opaque)
@@ -150,7 +182,12 @@ class Fold:
                 self._words[event.id].text += event.text.encode()
             case ToolInputDelta():
                 self._calls[event.call_id].arguments += event.text.encode()
-            case ReasoningDelta() | ReasoningStart() | TextEnd():
+            case ReasoningDelta():
+                self._thinking[event.id].text += event.text.encode()
+            case ReasoningStart():
+                self._items.append(thinking := _Thinking(event.id))
+                self._thinking[event.id] = thinking
+            case TextEnd():
                 pass
             case TextStart():
                 self._items.append(words := _Words())

@@ -20,7 +20,7 @@ from showandtell.files import Known, Variant, Want
 from showandtell.history.database import Database
 from showandtell.history.loading import learnt
 from showandtell.history.pinning import DERIVED, NAMED, OURS
-from showandtell.history.tables import attachments, blobs, derivations, known
+from showandtell.history.tables import attachments, blobs, derivations, known, uploads
 
 #: What bytes stand under: their owner and their sha256.
 Key: TypeAlias = tuple[str, str]
@@ -78,8 +78,12 @@ FORGET_LEFT = (
 MADE = select(derivations.c.sha256).where(
     derivations.c.owner == bindparam("who"), derivations.c.source.in_(bindparam("hashes", expanding=True))
 )
+#: Uploads that became part of no message in time.
+EXPIRE = delete(uploads).where(uploads.c.created < bindparam("before"))
 ROWS = select(blobs.c.sha256).where(blobs.c.owner == bindparam("who"))
 OWNERS = select(blobs.c.owner).distinct()
+#: How long a file that was uploaded waits for its message, in seconds.
+PENDING = 24 * 3600.0
 #: So many files are deleted while others wait.
 SOME = 100
 #: How long a file may take to be written, in seconds: what is younger is never taken for a leftover.
@@ -91,6 +95,7 @@ async def collect(database: Database, store: BlobStore, now: float, grace: float
     before, written = now - grace, now - max(grace, WRITING)
     done: list[Collected] = []
     async with database.write() as connection:
+        await connection.execute(EXPIRE, {"before": now - max(grace, PENDING)})
         await connection.execute(UNPIN, {"before": before})
         left = learnt((await connection.execute(FORGET_LEFT)).all())
     while marked := await mark(database, OLD, before=before):

@@ -106,6 +106,11 @@ class Lease:
         """Let others write; also where the one who had it is cancelled."""
         await uncut(self._give_back())
 
+    async def leave(self) -> None:
+        """Let others write, in the midst of a run: whatever it still writes raises `LeaseLost`."""
+        self._is_lost = True
+        await self.give_back()
+
     async def _give_back(self) -> None:
         beat, self._beat = self._beat, None
         if beat is not None:

@@ -15,11 +15,11 @@ from sqlalchemy.sql import Executable
 from showandtell.content import Message
 from showandtell.delivery.values import Receipt
 from showandtell.errors import StorageFailed
-from showandtell.events.types import Usage
 from showandtell.files import Attachment, Failed, Variant, Want
 from showandtell.history.access import Right, allowed, check_id, check_right, check_user, not_found
 from showandtell.history.database import Database, Row
 from showandtell.history.tables import attachments, conversations, derivations, intents, known, messages
+from showandtell.steps import Step
 
 T = TypeVar("T")
 
@@ -27,13 +27,6 @@ T = TypeVar("T")
 SOME = 500
 
 encode = msgspec.json.Encoder().encode
-
-
-class Step(Struct, frozen=True, omit_defaults=True):
-    """What is stored beside a model's message: the tokens it took, and the receipts that changed with it."""
-
-    usage: Usage | None = None
-    receipts: tuple[Receipt, ...] = ()
 
 
 class Outcome(Struct, frozen=True):

@@ -3,12 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-import io
 from collections.abc import AsyncGenerator, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
-from dataclasses import dataclass
-from functools import partial
-from typing import Any, BinaryIO
 
 from msgspec import structs
 
@@ -16,29 +12,14 @@ from showandtell.attachments.ingest import Accepted, Register
 from showandtell.attachments.load import load_now
 from showandtell.attachments.proving import prove_all, prove_now
 from showandtell.attachments.shelf import Shelf
+from showandtell.attachments.sources import Stored
 from showandtell.cleaning import clean
 from showandtell.content import Draft, File, History, Message, Reader, ToolCall, is_approval, new_id
 from showandtell.delivery.values import Receipt, View
 from showandtell.errors import BadConversation, BadInput
-from showandtell.events.types import Usage
 from showandtell.files import Attachment, Blobs, Facts, Failed, Known, Proved, Variant, Want, find
 from showandtell.history.turn import Turn
-
-
-@dataclass(frozen=True, slots=True)
-class Stored:
-    """Opens stored bytes; two that open the same are equal, so that a file given back is known again."""
-
-    blobs: Blobs
-    facts: Facts
-
-    def __call__(self) -> BinaryIO:
-        """Open them."""
-        return self.blobs.open(self.facts)
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        """To another process (a tool's own) the bytes themselves go."""
-        return partial, (io.BytesIO, self.blobs.read(self.facts))
+from showandtell.steps import Step
 
 
 class MemoryConversation:
@@ -112,18 +93,18 @@ class MemoryConversation:
         """Store and prove a draft's files, side by side; nothing is numbered yet."""
         return await prove_all(self.shelf, draft.claims)
 
-    async def record(
-        self, draft: Draft, proved: Sequence[Proved], receipts: Sequence[Receipt] = (), usage: Usage | None = None
-    ) -> Message:
+    async def record(self, draft: Draft, proved: Sequence[Proved], step: Step | None = None) -> Message:
         """Number a draft's files and store its message; a step's with what the model was given, and what it took."""
         refers = draft.role == "user" and not is_approval(draft.parts)
         async with self.held():
             if draft.role != "tool" and not is_approval(draft.parts):
                 self._check_answered()
             accepted = self._register.accept(draft, proved, self.head, refers=refers)
-            news = tuple(one for one in receipts if self.receipts.get(one.number) != one)
-            accepted = await self.write(accepted, news, usage)
-            self.keep(accepted, news)
+            if step is not None:
+                news = tuple(one for one in step.receipts if self.receipts.get(one.number) != one)
+                step = structs.replace(step, receipts=news)
+            accepted = await self.write(accepted, step)
+            self.keep(accepted, step.receipts if step else ())
         return accepted.message
 
     def _check_answered(self) -> None:
@@ -132,9 +113,9 @@ class MemoryConversation:
             named = ", ".join(f"{call.tool} ({call.call_id})" for call in waiting)
             raise BadInput(f"calls wait for their results: {named}; go on with the run first, without words of yours")
 
-    async def write(self, accepted: Accepted, receipts: Sequence[Receipt], usage: Usage | None) -> Accepted:
-        """Store a message before it counts, with the receipts that are new; gives it as it was stored."""
-        del receipts, usage
+    async def write(self, accepted: Accepted, step: Step | None) -> Accepted:
+        """Store a message before it counts, and what belongs to its step; gives it as it was stored."""
+        del step
         self._said[accepted.message.id] = accepted.message
         return accepted
 

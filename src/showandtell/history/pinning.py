@@ -5,6 +5,7 @@ What is noted and not yet named is pinned: deleting other files leaves such byte
 
 from __future__ import annotations
 
+import asyncio
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -17,7 +18,7 @@ from showandtell.delivery.labels import size_of
 from showandtell.errors import BadFile
 from showandtell.files import Attachment
 from showandtell.history.database import Database
-from showandtell.history.tables import attachments, blobs, derivations, upsert
+from showandtell.history.tables import attachments, blobs, derivations, uploads, upsert
 
 CLEANED = "its bytes were cleared away before its message was stored: add the file again"
 #: How long pinned bytes count against a quota, in seconds: what no message names by then was given up.
@@ -46,8 +47,11 @@ class Account:
     clock: Callable[[], float]
 
 
-#: Whether a file of a message has these bytes, and whether they were made of bytes that are still there.
-NAMED = exists().where(attachments.c.owner == blobs.c.owner, attachments.c.sha256 == blobs.c.sha256)
+#: Whether a file of a message or an upload has these bytes, and whether they were made of bytes that are still there.
+NAMED = or_(
+    exists().where(attachments.c.owner == blobs.c.owner, attachments.c.sha256 == blobs.c.sha256),
+    exists().where(uploads.c.owner == blobs.c.owner, uploads.c.sha256 == blobs.c.sha256),
+)
 DERIVED = exists().where(derivations.c.owner == blobs.c.owner, derivations.c.sha256 == blobs.c.sha256)
 KEY = and_(blobs.c.owner == bindparam("who"), blobs.c.sha256 == bindparam("hash"))
 LATER = case((blobs.c.touched > bindparam("now"), blobs.c.touched), else_=bindparam("now", type_=Double[float]()))
@@ -82,6 +86,16 @@ async def pin_within(database: Database, account: Account, sha256: str, size: in
     async with database.write() as connection:
         (await room_of_owner(connection, account, {sha256})).check(size)
         await pin(connection, account.owner, sha256, size, account.clock())
+
+
+def pin_from_threads(database: Database, account: Account) -> Callable[[str, int], None]:
+    """The same for threads that prove files beside this event loop."""
+    events = asyncio.get_running_loop()
+
+    def pin_now(sha256: str, size: int) -> None:
+        asyncio.run_coroutine_threadsafe(pin_within(database, account, sha256, size), events).result()
+
+    return pin_now
 
 
 def check_conversation(there: Mapping[int, Attachment], sha256: str, size: int, quotas: Quotas) -> None:

@@ -6,7 +6,8 @@ from typing import Any
 
 from showandtell.content import Message
 from showandtell.files import Attachment
-from showandtell.history.loading import Step, spell
+from showandtell.history.loading import spell
+from showandtell.steps import Step
 
 
 def row_of(message: Message, conversation_id: str, seq: int, now: float, step: Step | None = None) -> dict[str, Any]:

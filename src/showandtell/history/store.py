@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import time
 from collections.abc import Callable
 from contextlib import suppress
@@ -12,6 +13,8 @@ from msgspec import Struct
 from sqlalchemy import URL, bindparam, delete, exists, func, insert, or_, select
 
 from showandtell.attachments.blobs import BlobStore, open_store
+from showandtell.attachments.load import AT_ONCE
+from showandtell.attachments.proving import PROVE_AT_ONCE
 from showandtell.attachments.shelf import MAX_FILE_BYTES, Shelf
 from showandtell.content import new_id
 from showandtell.errors import BadInput, NotFound, StorageFailed
@@ -24,6 +27,7 @@ from showandtell.history.loading import load
 from showandtell.history.pinning import Quotas
 from showandtell.history.stored import StoredConversation, shorten
 from showandtell.history.tables import attachments, conversations, messages, shares
+from showandtell.history.uploads import Uploads
 
 #: How long bytes that nobody needs are kept, in seconds: what is stored now may be named by a message that long after.
 GRACE = 24 * 3600.0
@@ -101,6 +105,10 @@ class Store:
         self.quotas = settings.get("quotas", Quotas())
         self.terms = settings.get("terms", Terms(settings.get("clock", time.time)))
         self.strip_location = settings.get("strip_location", False)
+        #: Of files that are uploaded, so many are proved at once: the gate has no more children, and little patience.
+        self.proving = asyncio.Semaphore(PROVE_AT_ONCE)
+        #: So many conversions for people at once: models' own go on beside them.
+        self.making = asyncio.Semaphore(AT_ONCE)
 
     @classmethod
     def at(
@@ -147,9 +155,21 @@ class Store:
                 return await self.open(id, user, "writer")
             right = "reader"
         state = await load(self.database, id, user, right)
-        most = MAX_FILE_BYTES if self.quotas.file is None else self.quotas.file
-        shelf = Shelf(self.blobs.of(state.owner), most, strip_location=self.strip_location)
-        return StoredConversation(state, shelf, self.database, self.terms, user=user, right=right, quotas=self.quotas)
+        own = self.database, self.terms
+        return StoredConversation(state, self.shelf(state.owner), *own, user=user, right=right, quotas=self.quotas)
+
+    @property
+    def max_file_bytes(self) -> int:
+        """The most bytes that one file may have."""
+        return MAX_FILE_BYTES if self.quotas.file is None else self.quotas.file
+
+    def shelf(self, owner: str, pin: Callable[[str, int], None] | None = None) -> Shelf:
+        """What proves and keeps an owner's files; `pin` is as in `Shelf`."""
+        return Shelf(self.blobs.of(owner), self.max_file_bytes, pin, strip_location=self.strip_location)
+
+    def uploads(self, user: str = "local") -> Uploads:
+        """What a user has uploaded for messages to come, and what a message names by a file's id."""
+        return Uploads(self, check_user(user))
 
     async def list(self, owner: str = "local", *, limit: int = 50, before: str | None = None) -> tuple[Summary, ...]:
         """An owner's own conversations, the one that changed last first; `before` is the id of the last one seen.

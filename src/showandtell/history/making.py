@@ -1,0 +1,75 @@
+"""Conversions of a stored file for people: what is known is taken, what is made is kept for as long as the file is."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING, TypeGuard
+
+from sqlalchemy import bindparam, or_, select
+
+from showandtell.attachments.load import load_now
+from showandtell.files import Facts, Failed, Known, Variant, Want
+from showandtell.history.garbage import ROW
+from showandtell.history.knowing import store_known
+from showandtell.history.loading import learnt
+from showandtell.history.pinning import Account, pin_from_threads
+from showandtell.history.tables import derivations, known
+
+if TYPE_CHECKING:
+    from showandtell.history.store import Store
+
+#: What was learnt of some bytes, and of what was made of them.
+LEARNT = select(*ROW).where(
+    known.c.owner == bindparam("who"),
+    or_(
+        known.c.sha256 == bindparam("hash"),
+        known.c.sha256.in_(
+            select(derivations.c.sha256).where(
+                derivations.c.owner == bindparam("who"), derivations.c.source == bindparam("hash")
+            )
+        ),
+    ),
+)
+
+
+async def known_of(store: Store, owner: str, sha256: str) -> Known:
+    """What is known of an owner's bytes, or of an address, and of what was made of them."""
+    return learnt(await store.database.read(LEARNT, who=owner, hash=sha256))
+
+
+async def find_variant(store: Store, owner: str, sha256: str, made: str) -> Facts | None:
+    """The bytes of a hash `made`, if they were made of these, or of what was made of these."""
+    for found in (await known_of(store, owner, sha256)).values():
+        for facts in found.files if isinstance(found, Variant) else ():
+            if facts.sha256 == made:
+                return facts
+    return None
+
+
+async def convert(store: Store, owner: str, facts: Facts, recipe: str) -> Variant | Failed:
+    """A conversion of stored bytes, as it is known, or made now and kept; a failure that may pass is tried again."""
+    want = Want(facts.sha256, recipe)
+    found = (await known_of(store, owner, facts.sha256)).get(want)
+    if is_final(found):
+        return found
+    async with store.making:
+        found = (await known_of(store, owner, facts.sha256)).get(
+            want
+        )  # while this one waited, another may have made it
+        return found if is_final(found) else await make(store, owner, facts, want)
+
+
+def is_final(found: Variant | Failed | None) -> TypeGuard[Variant | Failed]:
+    """Whether what is known needs no further try."""
+    return found is not None and not (isinstance(found, Failed) and found.passing)
+
+
+async def make(store: Store, owner: str, facts: Facts, want: Want) -> Variant | Failed:
+    """Convert now, and keep what it gave."""
+    account = Account(owner, store.quotas, store.terms.clock)
+    shelf = store.shelf(owner, pin_from_threads(store.database, account))
+    shelf.facts[facts.sha256] = facts
+    found = (await asyncio.to_thread(load_now, [want], shelf))[want]
+    async with store.database.write() as connection:
+        await store_known(connection, owner, {want: found}, store.terms.clock())
+    return found

@@ -1,0 +1,214 @@
+"""A server's runs in the database: one at a time for each conversation, and a log of what each has said so far.
+
+The messages of the conversation are the truth, and the log is a cache of what readers were told.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from msgspec import Struct, structs
+from sqlalchemy import Text, bindparam, delete, func, insert, select, text, update
+from sqlalchemy.exc import IntegrityError
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from showandtell.errors import Busy
+from showandtell.history.database import Database
+from showandtell.history.lease import BUSY
+from showandtell.history.tables import run_log
+from showandtell.history.tables import runs as r
+
+#: What PostgreSQL tells every worker when a run has said more, or shall stop: the payload is the run's id.
+CHANNEL = "showandtell_runs"
+RUNNING, ENDED = "running", "ended"
+
+
+class RunRow(Struct, frozen=True):
+    """A run as it is stored; its fields are the columns of `tables.runs`."""
+
+    id: str
+    conversation_id: str
+    user_id: str
+    client_id: str | None
+    message_id: str | None
+    before: str | None
+    model: str
+    state: str
+    stop: int
+    worker: str
+    beat: float
+    tries: int
+    created: float
+    ended: float | None
+
+
+class News(Struct, frozen=True):
+    """What is to be stored of a run: pieces of its log by their place, whether it is over, and what it answers."""
+
+    run_id: str
+    said: tuple[tuple[int, str], ...] = ()
+    is_over: bool = False
+    message_id: str | None = None
+
+
+ONE = select(r).where(r.c.id == bindparam("run"))
+OF_CLIENT = select(r).where(r.c.conversation_id == bindparam("conversation"), r.c.client_id == bindparam("client"))
+NOW_RUNNING = select(r).where(r.c.conversation_id == bindparam("conversation"), r.c.state == RUNNING)
+NEWEST = (
+    select(r)
+    .where(r.c.conversation_id == bindparam("conversation"))
+    .order_by(r.c.created.desc(), r.c.id.desc())
+    .limit(1)
+)
+ALL_RUNNING = select(r).where(r.c.state == RUNNING).order_by(r.c.created)
+LOG = (
+    select(run_log.c.seq, run_log.c.data)
+    .where(run_log.c.run_id == bindparam("run"), run_log.c.seq > bindparam("after"))
+    .order_by(run_log.c.seq)
+)
+MINE = update(r).where(r.c.id == bindparam("run"), r.c.worker == bindparam("mine", type_=Text), r.c.state == RUNNING)
+BEAT = MINE.values(beat=bindparam("now"), message_id=bindparam("message"))
+END = MINE.values(state=ENDED, ended=bindparam("now"))
+STOP = update(r).where(r.c.id == bindparam("run"), r.c.state == RUNNING).values(stop=1)
+STOPS = select(r.c.id).where(r.c.worker == bindparam("mine"), r.c.state == RUNNING, r.c.stop == 1)
+TAKE = (
+    update(r)
+    .where(r.c.id == bindparam("run"), r.c.worker == bindparam("old"), r.c.beat == bindparam("last"))
+    .where(r.c.state == RUNNING)
+    .values(worker=bindparam("mine"), beat=bindparam("now"), tries=r.c.tries + 1)
+)
+RELEASE = update(r).where(r.c.worker == bindparam("mine"), r.c.state == RUNNING).values(beat=0.0)
+NOTHING_SAID = delete(r).where(r.c.id == bindparam("run"), r.c.worker == bindparam("mine"))
+FORGET_LOGS = delete(run_log).where(
+    run_log.c.run_id.in_(select(r.c.id).where(r.c.state == ENDED, r.c.ended < bindparam("before")))
+)
+NOTIFY = text(f"SELECT pg_notify('{CHANNEL}', :run)")
+
+
+async def begin(database: Database, row: RunRow) -> tuple[RunRow, bool]:
+    """Store that a run begins. The same client's id once more gives the run that it began, and False.
+
+    Raises `Busy` while another one goes on in the conversation.
+    """
+    try:
+        async with database.write() as connection:
+            try:
+                await connection.execute(insert(r), structs.asdict(row))
+            except IntegrityError:
+                raise Busy(BUSY) from None
+    except Busy:
+        same = row.client_id and await find_of_client(database, row.conversation_id, row.client_id)
+        if not same:
+            raise
+        return same, False
+    return row, True
+
+
+async def find(database: Database, run_id: str) -> RunRow | None:
+    """A run by its id."""
+    return _first(await database.read(ONE, run=run_id))
+
+
+async def find_of_client(database: Database, conversation_id: str, client_id: str) -> RunRow | None:
+    """The run that a client's message began."""
+    return _first(await database.read(OF_CLIENT, conversation=conversation_id, client=client_id))
+
+
+async def find_running(database: Database, conversation_id: str) -> RunRow | None:
+    """The run that goes on in a conversation, if one does."""
+    return _first(await database.read(NOW_RUNNING, conversation=conversation_id))
+
+
+async def find_newest(database: Database, conversation_id: str) -> RunRow | None:
+    """The run that was begun last in a conversation."""
+    return _first(await database.read(NEWEST, conversation=conversation_id))
+
+
+async def list_running(database: Database) -> tuple[RunRow, ...]:
+    """All runs that go on, the oldest first."""
+    return tuple(RunRow(*row) for row in await database.read(ALL_RUNNING))
+
+
+def _first(rows: Sequence[Sequence[object]]) -> RunRow | None:
+    return RunRow(*rows[0]) if rows else None  # pyright: ignore[reportArgumentType] - the columns have these types
+
+
+async def write_log(database: Database, worker: str, news: Sequence[News], now: float) -> set[str]:
+    """Store what runs have said, which of them are over, and that the others go on. Gives those that aren't ours now.
+
+    One transaction for all of a worker's runs: on SQLite each one waits for the disk.
+    """
+    lost: set[str] = set()
+    async with database.write() as connection:
+        for one in news:
+            asked = {"run": one.run_id, "mine": worker, "now": now, "message": one.message_id}
+            if (await connection.execute(BEAT, asked)).rowcount == 0:
+                lost.add(one.run_id)
+        mine = [one for one in news if one.run_id not in lost]
+        rows = [{"run_id": one.run_id, "seq": seq, "data": data} for one in mine for seq, data in one.said]
+        if rows:
+            await connection.execute(insert(run_log), rows)
+        for one in mine:
+            if one.is_over:
+                await connection.execute(END, {"run": one.run_id, "mine": worker, "now": now})
+        await _tell(database, connection, [one.run_id for one in mine if one.said or one.is_over])
+    return lost
+
+
+async def _tell(database: Database, connection: AsyncConnection, run_ids: Sequence[str]) -> None:
+    """Wake every worker that has readers of these runs, once the transaction is done."""
+    if not database.is_sqlite:
+        for run_id in dict.fromkeys(run_ids):
+            await connection.execute(NOTIFY, {"run": run_id})
+
+
+async def read_log(database: Database, run_id: str, after: int) -> list[tuple[int, str]]:
+    """What a run has said behind a piece (0: from the start)."""
+    return [(row[0], row[1]) for row in await database.read(LOG, run=run_id, after=after)]
+
+
+async def ask_to_stop(database: Database, run_id: str) -> None:
+    """Ask whichever worker runs it to stop it."""
+    async with database.write() as connection:
+        await connection.execute(STOP, {"run": run_id})
+        await _tell(database, connection, [run_id])
+
+
+async def list_stops(database: Database, worker: str) -> list[str]:
+    """The runs of a worker that somebody asked to stop."""
+    return [row[0] for row in await database.read(STOPS, mine=worker)]
+
+
+async def take_over(database: Database, row: RunRow, worker: str, now: float) -> bool:
+    """Take a run whose worker is gone; False where somebody else was first. Its log begins anew."""
+    asked = {"run": row.id, "old": row.worker, "last": row.beat, "mine": worker, "now": now}
+    async with database.write() as connection:
+        if (await connection.execute(TAKE, asked)).rowcount == 0:
+            return False
+        await connection.execute(delete(run_log).where(run_log.c.run_id == row.id))
+        await _tell(database, connection, [row.id])
+    return True
+
+
+async def release(database: Database, worker: str) -> None:
+    """Leave a worker's runs to others: it ends."""
+    async with database.write() as connection:
+        await connection.execute(RELEASE, {"mine": worker})
+
+
+async def forget(database: Database, run_id: str, worker: str) -> None:
+    """Drop a run in which nothing was stored, so that the same message can be sent again."""
+    async with database.write() as connection:
+        await connection.execute(NOTHING_SAID, {"run": run_id, "mine": worker})
+        await _tell(database, connection, [run_id])
+
+
+async def forget_logs(database: Database, before: float) -> None:
+    """Drop the logs of runs that ended before (epoch seconds): the messages say it all."""
+    async with database.write() as connection:
+        await connection.execute(FORGET_LOGS, {"before": before})
+
+
+async def count_running(database: Database) -> int:
+    """How many runs go on, over all workers."""
+    return (await database.read(select(func.count()).select_from(r).where(r.c.state == RUNNING)))[0][0]

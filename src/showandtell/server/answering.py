@@ -1,0 +1,169 @@
+"""The work of a run: an agent answers, and what happens is told on the run's tape as the UI message stream."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Callable, Mapping
+from dataclasses import dataclass, field
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from showandtell.agent.agent import Run
+from showandtell.content import Message, is_approval
+from showandtell.errors import NotFound
+from showandtell.events import ui_chunks as ui
+from showandtell.events.asides import Told
+from showandtell.events.retell import retell
+from showandtell.events.types import Event, Finish
+from showandtell.events.ui_stream import Answer, UiStream, answer_id
+from showandtell.files import Attachment
+from showandtell.history.library import read_preferences
+from showandtell.history.runs import RunRow
+from showandtell.history.store import Store
+from showandtell.history.stored import StoredConversation
+from showandtell.server.agents import Agents
+from showandtell.server.runs import Going
+from showandtell.server.shapes import Link, attachment_json, plain
+
+#: What the id of an answer begins with; the rest is that of the message that it answers.
+ANSWER = "ans_"
+
+
+@dataclass(frozen=True, slots=True)
+class Showing:
+    """How the files of a conversation are shown."""
+
+    conversation_id: str
+    link: Link = plain
+
+    def attachment(self, file: Attachment) -> ui.Record:
+        """A file as JSON."""
+        return attachment_json(file, self.conversation_id, self.link)
+
+    def variant(self, file: Attachment, sha256: str) -> str:
+        """Where what was made of a file is."""
+        return self.link(f"/api/attachments/{file.id}/variants/{sha256}")
+
+
+class Answering:
+    """Answers with the agents of a server."""
+
+    def __init__(self, store: Store, agents: Agents) -> None:
+        self._store, self._agents = store, agents
+
+    async def __call__(self, going: Going) -> None:
+        """One run, to its end."""
+        conversation, asked = going.conversation, going.asked
+        chosen = await read_preferences(self._store.database, going.row.user_id)
+        agent = self._agents.of(going.row.model, chosen.instructions)
+        if asked.lead is not None:
+            await conversation.lead(asked.lead.message_id)
+        run = Run(agent, asked.drafts, conversation)
+        telling = Telling(going, run, await conversation.told(), self._store.terms.clock)
+        try:
+            await run.pour(telling.take)
+        finally:
+            going.error = run.error
+
+
+@dataclass(slots=True)
+class Telling:
+    """Tells one run: everything that one turn of the event loop brings goes onto the tape as one piece."""
+
+    going: Going
+    run: Run
+    told: Mapping[str, Told]
+    clock: Callable[[], object]
+    _stream: UiStream | None = None
+    _waiting: list[bytes] = field(default_factory=list[bytes])
+
+    def take(self, event: Event) -> None:
+        """Tell an event. Nothing is told before the message that is answered is stored, or after others took over."""
+        going = self.going
+        if going.is_left:
+            return
+        if self._stream is None:
+            if any(not is_approval(one.parts) for one in going.asked.drafts) and not self.run.messages:
+                return  # it failed before anything was stored, and the client gets an error in place of a stream
+            self._stream = self._begin()
+        data = self._stream.take(event)
+        if isinstance(event, Finish):
+            going.last = b"".join((*self._waiting, data))
+            self._waiting.clear()
+        elif data:
+            if not self._waiting:
+                asyncio.get_running_loop().call_soon(self._flush)
+            self._waiting.append(data)
+
+    def _flush(self) -> None:
+        if self._waiting and not self.going.is_left:
+            self.going.tape.say(b"".join(self._waiting))
+        self._waiting.clear()
+
+    def _begin(self) -> UiStream:
+        """The stream's start, for who asked; for who comes later with all that is stored of this answer already."""
+        going, fresh = self.going, {one.id for one in self.run.messages}
+        turn = find_turn(going.conversation, None)
+        earlier = [one for one in turn.said if one.id not in fresh]
+        stream = UiStream(answer_of(going.conversation, going.row, turn, self.clock))
+        going.row = replace(going.row, message_id=turn.message_id)
+        start, opening = (
+            stream.start(),
+            stream.look_back(retell(earlier, going.conversation.attachments, self.told, before=turn.before)),
+        )
+        if opening:
+            going.tape.opening = start + opening
+        going.tape.say(start)
+        going.begun.set()
+        return stream
+
+
+class Turn(Struct, frozen=True):
+    """A message of the user's, and all that followed it; `before` are the numbers of files shown up to it."""
+
+    message_id: str
+    said: tuple[Message, ...]
+    before: frozenset[int]
+
+
+def find_turn(conversation: StoredConversation, message_id: str | None) -> Turn:
+    """The turn of a message of the branch that is talked on, or the last one. Raises `NotFound`."""
+    messages = conversation.messages
+    asked = [place for place, one in enumerate(messages) if is_asked(one)]
+    if message_id is not None:
+        asked = [place for place in asked if messages[place].id == message_id]
+    if not asked:
+        raise NotFound("there is no such message in what is talked on: load the conversation again")
+    place = asked[-1]
+    end = next((at for at in range(place + 1, len(messages)) if is_asked(messages[at])), len(messages))
+    before = frozenset(shown.number for one in messages[: place + 1] for shown in one.showings)
+    return Turn(messages[place].id, tuple(messages[place + 1 : end]), before)
+
+
+def is_asked(message: Message) -> bool:
+    """Whether a person says something here."""
+    return message.role == "user" and not is_approval(message.parts)
+
+
+def answer_of(conversation: StoredConversation, row: RunRow, turn: Turn, clock: Callable[[], float]) -> Answer:
+    """What the answer of a run is told with."""
+    return Answer(
+        id=answer_id(turn.message_id),
+        start={"conversation_id": conversation.id, "run_id": row.id, "model": row.model, "created": row.created},
+        files=conversation.attachments,
+        show=Showing(conversation.id),
+        model=row.model,
+        now=clock,
+        receipts={number: receipt.record() for number, receipt in conversation.receipts.items()},
+        messages=lambda: conversation.messages,
+    )
+
+
+async def retell_run(conversation: StoredConversation, row: RunRow) -> AsyncIterator[bytes]:
+    """The stream of a run that has ended, from what is stored."""
+    turn = find_turn(conversation, row.message_id)
+    stream = UiStream(answer_of(conversation, row, turn, lambda: row.ended))
+    yield stream.start()
+    yield stream.look_back(retell(turn.said, conversation.attachments, await conversation.told(), before=turn.before))
+    yield stream.take(Finish("complete"))

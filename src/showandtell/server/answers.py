@@ -1,0 +1,89 @@
+"""How errors are answered: each as JSON, with a status that says whose it is and words that say what to do."""
+
+from __future__ import annotations
+
+import logging
+
+from fastapi import FastAPI
+from fastapi.exceptions import RequestValidationError
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+
+from showandtell.content import new_id
+from showandtell.errors import (
+    BadInput,
+    Busy,
+    NotFound,
+    ShowAndTellError,
+    StorageFailed,
+    StorageFull,
+    UnsupportedFile,
+)
+from showandtell.server.who import Unauthorised
+
+log = logging.getLogger(__name__)
+
+#: The status of each error, the narrowest class first. One that says its own status has that.
+STATUS: tuple[tuple[type[Exception], int], ...] = (
+    (NotFound, 404),
+    (Busy, 409),
+    (StorageFull, 507),
+    (StorageFailed, 503),
+    (UnsupportedFile, 422),
+    (BadInput, 422),
+)
+UNKNOWN = "something went wrong here, and not in what you sent: try again; the log knows it as {id}"
+
+
+def status_of(error: Exception) -> int:
+    """The HTTP status of an error."""
+    own = getattr(error, "status", None)
+    if isinstance(own, int) and own >= 400:
+        return own
+    return next((status for kind, status in STATUS if isinstance(error, kind)), 500)
+
+
+def problem(status: int, kind: str, text: str, headers: dict[str, str] | None = None) -> Response:
+    """An error as everybody gets it."""
+    kept = {"cache-control": "no-store", **(headers or {})}
+    return JSONResponse({"error": {"kind": kind, "text": text}}, status, kept)
+
+
+async def answer_ours(_: Request, error: Exception) -> Response:
+    """An error of ours says itself what to do."""
+    headers = {"www-authenticate": error.challenge} if isinstance(error, Unauthorised) else None
+    return problem(status_of(error), type(error).__name__, str(error), headers)
+
+
+async def answer_unknown(_: Request, error: Exception) -> Response:
+    """Any other is told by a number, and stands in the log."""
+    number = new_id("error")
+    log.error("request %s failed", number, exc_info=error)
+    return problem(500, "ServerError", UNKNOWN.format(id=number))
+
+
+async def answer_http(_: Request, error: Exception) -> Response:
+    """What the framework itself refuses: no such route, not by this method."""
+    if not isinstance(error, HTTPException):
+        raise error
+    words = {404: "there is nothing at this address", 405: "this address is not asked that way"}
+    kinds = {404: "NotFound", 405: "BadInput"}
+    told = words.get(error.status_code, error.detail)
+    return problem(error.status_code, kinds.get(error.status_code, "BadInput"), told, dict(error.headers or {}))
+
+
+async def answer_invalid(_: Request, error: Exception) -> Response:
+    """A body or a query that isn't what the route takes: where, and what is wrong there; never what was sent."""
+    if not isinstance(error, RequestValidationError):
+        raise error
+    told = [f"{'.'.join(map(str, one['loc'][1:])) or one['loc'][0]}: {one['msg']}" for one in error.errors()[:5]]
+    return problem(422, "BadInput", "; ".join(told))
+
+
+def answer_errors(app: FastAPI) -> None:
+    """Let an application answer so."""
+    app.add_exception_handler(ShowAndTellError, answer_ours)
+    app.add_exception_handler(HTTPException, answer_http)
+    app.add_exception_handler(RequestValidationError, answer_invalid)
+    app.add_exception_handler(Exception, answer_unknown)

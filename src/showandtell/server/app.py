@@ -1,0 +1,87 @@
+"""The application: routes, what is open while it runs, and what every request passes."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from importlib.metadata import version
+
+from fastapi import FastAPI
+
+from showandtell.providers.transport import Transport
+from showandtell.server import (
+    attachments,
+    chat,
+    contents,
+    conversations,
+    examples,
+    health,
+    me,
+    models,
+    preferences,
+)
+from showandtell.server.agents import Agents
+from showandtell.server.answering import Answering
+from showandtell.server.answers import answer_errors
+from showandtell.server.config import Config
+from showandtell.server.gate import hosts_of
+from showandtell.server.guard import guard
+from showandtell.server.keys import Keys, load_secret
+from showandtell.server.metrics import Measured, Metrics
+from showandtell.server.pages import BUILT, Assets, page_router
+from showandtell.server.runs import Runs
+from showandtell.server.state import Server
+from showandtell.settings import data_folder
+
+ROUTERS = (
+    chat.router,
+    attachments.router,
+    contents.router,
+    conversations.router,
+    models.router,
+    examples.router,
+    preferences.router,
+    me.router,
+    health.router,
+)
+
+
+def make_app(config: Config) -> FastAPI:
+    """The server as an ASGI application; what it works with is opened when it starts, and closed when it ends."""
+
+    @asynccontextmanager
+    async def lifespan(app: FastAPI) -> AsyncGenerator[None]:
+        async with opened(config) as server:
+            app.state.server = server
+            app.state.metrics.watch(lambda: server.runs.readers, lambda: server.runs.going)
+            yield
+
+    app = FastAPI(
+        title="Show & Tell",
+        version=version("showandtell"),
+        lifespan=lifespan,
+        docs_url=None,
+        redoc_url=None,
+        openapi_url="/api/openapi.json",
+    )
+    answer_errors(app)
+    for router in ROUTERS:
+        app.include_router(router)
+    built = config.page or BUILT
+    app.include_router(page_router(built))
+    app.mount("/assets", Assets(directory=built / "assets", check_dir=False))
+    app.state.metrics = Metrics(app.version)
+    app.add_middleware(Measured, metrics=app.state.metrics)
+    guard(app, hosts_of(config.bind, config.hosts), config.origins, config.rates, config.clock)
+    return app
+
+
+@asynccontextmanager
+async def opened(config: Config) -> AsyncGenerator[Server]:
+    """Everything that a server works with."""
+    place = config.place
+    keys = Keys(config.secret or load_secret(place.data or data_folder()), config.token)
+    async with place.store() as store, Transport() as transport:
+        agents = Agents(config, transport)
+        async with Runs(store, Answering(store, agents)) as runs:
+            yield Server(config, store, keys, agents, runs)

@@ -1,0 +1,69 @@
+"""Bodies that aren't files: read whole before anybody works with them, no more than is allowed, and no longer."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Final
+
+from starlette.datastructures import Headers
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from showandtell.server.gate import READING, UPLOADS
+from showandtell.server.refusal import Refusal
+
+#: Bytes of a JSON body, and seconds in which it has to be there.
+MOST: Final = 8 * 1024 * 1024
+PATIENCE: Final = 60.0
+
+
+class Bodies:
+    """ASGI middleware, the innermost: 413 for what is longer than `most` bytes, 408 for what isn't there in time.
+
+    Uploads pass: their route bounds them while it stores them.
+    """
+
+    def __init__(self, app: ASGIApp, most: int = MOST, patience: float = PATIENCE) -> None:
+        self._app, self._most, self._patience = app, most, patience
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Let one request through with its body, or answer it."""
+        if scope["type"] != "http" or scope["method"] in READING or scope["path"] == UPLOADS:
+            await self._app(scope, receive, send)
+            return
+        try:
+            async with asyncio.timeout(self._patience):
+                body = await self._read(Headers(scope=scope), receive)
+        except OverflowError:
+            await Refusal(413, "TooLarge", f"more than {self._most:,} bytes: upload files on their own")(send)
+        except TimeoutError:
+            await Refusal(408, "TooSlow", f"the body was not there within {self._patience:g} s: send it again")(send)
+        else:
+            if body is not None:
+                await self._app(scope, _replay(body, receive), send)
+
+    async def _read(self, headers: Headers, receive: Receive) -> bytes | None:
+        """The body; None where the reader left. Raises `OverflowError` as soon as it is too long, or says so."""
+        length = headers.get("content-length", "0")
+        if not length.isdecimal() or len(length) > 18 or int(length) > self._most:
+            raise OverflowError
+        pieces: list[bytes] = []
+        left, more = self._most, True
+        while more:
+            message = await receive()
+            if message["type"] == "http.disconnect":
+                return None
+            pieces.append(message.get("body", b""))
+            left, more = left - len(pieces[-1]), message.get("more_body", False)
+            if left < 0:
+                raise OverflowError
+        return b"".join(pieces)
+
+
+def _replay(body: bytes, receive: Receive) -> Receive:
+    """What receives the body that was read, and then whatever comes."""
+    waiting: list[Message] = [{"type": "http.request", "body": body, "more_body": False}]
+
+    async def replayed() -> Message:
+        return waiting.pop() if waiting else await receive()
+
+    return replayed

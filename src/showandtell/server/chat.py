@@ -1,0 +1,229 @@
+"""The chat itself: ask, follow, stop. The server owns the history, and a run goes on whoever reads it."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import AsyncIterator
+from typing import Any
+
+import msgspec
+from fastapi import APIRouter, Request
+from starlette.responses import Response, StreamingResponse
+
+from showandtell.content import Approval, Draft, Text, is_approval
+from showandtell.errors import BadInput, NotFound
+from showandtell.events.ui_chunks import HEADERS
+from showandtell.history import library, runs
+from showandtell.history.access import ID, resolve
+from showandtell.history.memory import waiting_calls
+from showandtell.history.runs import RUNNING, RunRow
+from showandtell.history.stored import StoredConversation
+from showandtell.history.uploads import Uploads
+from showandtell.server.answering import ANSWER, retell_run
+from showandtell.server.asked import Asked, FileId, read_asked
+from showandtell.server.runs import Lead, Task
+from showandtell.server.shapes import errors
+from showandtell.server.state import Here, Server
+from showandtell.server.who import User, Who
+
+router = APIRouter(prefix="/api/chat", tags=["chat"])
+
+STREAM: dict[str, Any] = {
+    "content": {"text/event-stream": {"schema": {"type": "string"}, "example": 'data: {"type":"start"}\n\n'}},
+    "description": "the UI message stream, version 1",
+}
+BODY: dict[str, Any] = {
+    "requestBody": {
+        "required": True,
+        "content": {
+            "application/json": {
+                "schema": {
+                    "type": "object",
+                    "required": ["id", "messages"],
+                    "properties": {
+                        "id": {"type": "string", "description": "the client's own name for the chat, or an id of ours"},
+                        "messages": {
+                            "type": "array",
+                            "items": {"type": "object"},
+                            "description": "the last one counts",
+                        },
+                        "trigger": {"enum": ["submit-message", "regenerate-message"]},
+                        "messageId": {"type": ["string", "null"], "description": "the message to edit or answer again"},
+                        "model": {"type": ["string", "null"], "description": "provider:model, or inspector"},
+                    },
+                },
+                "example": {
+                    "id": "my-chat",
+                    "messages": [
+                        {"id": "m1", "role": "user", "parts": [{"type": "text", "text": "Draw a chart of 3, 1, 2"}]}
+                    ],
+                    "trigger": "submit-message",
+                },
+            }
+        },
+    }
+}
+
+
+@router.post(
+    "",
+    operation_id="chat",
+    summary="Say something, and read the answer as it is made",
+    response_class=Response,
+    responses={200: STREAM, **errors(404, 409, 413, 415, 422, 507)},
+    openapi_extra=BODY,
+)
+async def chat(request: Request, here: Here, user: Who) -> Response:
+    """The answer to a new message, to an edited one, to an approval, or to an earlier message once more."""
+    asked = read_asked(await request.body())
+    conversation, is_new = await find_or_create(here, user, asked.chat_id)
+    try:
+        return await answer(here, user, asked, conversation)
+    except BaseException:
+        if is_new and not conversation.messages:
+            await here.store.delete(conversation.id, user.name)
+        raise
+
+
+async def find_or_create(here: Server, user: User, chat_id: str) -> tuple[StoredConversation, bool]:
+    """The conversation that a client means, which is made where it names a new one; and whether it was."""
+    database = here.store.database
+    if ID.fullmatch(chat_id):
+        return await here.store.open(chat_id, user.name, "writer"), False
+    known = await library.find_alias(database, user.name, chat_id)
+    if known is not None:
+        return await here.store.open(known, user.name, "writer"), False
+    fresh = await here.store.create(user.name)
+    given = await library.give_alias(database, user.name, chat_id, fresh.id)
+    if given == fresh.id:
+        return fresh, True
+    await here.store.delete(fresh.id, user.name)  # somebody was faster
+    return await here.store.open(given, user.name, "writer"), False
+
+
+async def answer(here: Server, user: User, asked: Asked, conversation: StoredConversation) -> Response:
+    """Begin the run that a request asks for, and stream it from its start."""
+    database = here.store.database
+    set_by_user = await library.read_preferences(database, user.name)
+    model = asked.model or set_by_user.model or here.config.default_model
+    here.agents.of(model, set_by_user.instructions)  # raises before anything is stored
+    client_id = same_message(asked)
+    before = client_id and await runs.find_of_client(database, conversation.id, client_id)
+    if before:
+        return await tell_again(here, conversation, before)
+    drafts = await drafts_of(here, user, asked, conversation)
+    lead = await lead_of(here, asked, conversation)
+    row, going = await here.runs.begin(conversation, user.name, model, client_id, Task(drafts, lead))
+    if going is None:
+        return await tell_again(here, conversation, row)
+    await going.begun.wait()
+    if going.error is not None and not len(going.tape):
+        await here.runs.forget(going)
+        raise going.error
+    return stream(going.tape.follow(), conversation.id)
+
+
+def same_message(asked: Asked) -> str | None:
+    """By what the same message is known when it comes twice; an edited one by what it says now."""
+    if asked.client_id is None or asked.message_id is None:
+        return asked.client_id
+    said = hashlib.sha256(msgspec.json.encode(asked.said)).hexdigest()
+    return f"{asked.message_id} {said}"
+
+
+async def drafts_of(here: Server, user: User, asked: Asked, conversation: StoredConversation) -> list[Draft]:
+    """What is said in a request. Raises `BadInput` where that is nothing, and `NotFound` for a file of others."""
+    if asked.trigger == "regenerate-message":
+        return []
+    waiting = {call.call_id for call in waiting_calls(conversation.messages)}
+    if asked.approvals:
+        answered = {call_id: answer for call_id, answer in asked.approvals.items() if call_id in waiting}
+        if not answered:
+            raise BadInput("none of these calls waits for a yes or no any more: load the conversation again")
+        return [Draft("user", tuple(Approval(call_id, *answer) for call_id, answer in answered.items()))]
+    if asked.client_id is None:
+        if conversation.messages:
+            return []  # go on where it stands
+        raise BadInput("there is nothing to answer: say something, or send a file")
+    if not asked.said:
+        raise BadInput("the message is empty: say something, or send a file")
+    most = here.config.max_message_files
+    files = [one for one in asked.said if isinstance(one, FileId)]
+    if len(files) > most:
+        raise BadInput(f"{len(files)} files are too many for one message: send up to {most}")
+    uploads = Uploads(here.store, user.name)
+    claimed = {one.id: await uploads.claim(one.id, conversation.id) for one in files}
+    return [Draft("user", tuple(Text(one) if isinstance(one, str) else claimed[one.id] for one in asked.said))]
+
+
+async def lead_of(here: Server, asked: Asked, conversation: StoredConversation) -> Lead | None:
+    """Behind which message a branch begins, where an earlier one is edited or answered again."""
+    again = asked.trigger == "regenerate-message"
+    if asked.message_id is None and not again:
+        return None
+    said = {one.id: one for one in await conversation.everything() if one.role == "user" and not is_approval(one.parts)}
+    if asked.message_id is None:
+        meant = next((one.id for one in reversed(conversation.messages) if one.id in said), None)
+    else:
+        meant = await ours(here, asked.message_id, conversation)
+    if meant not in said:
+        raise NotFound(f"there is no message {str(asked.message_id)[:40]!r}: load the conversation again")
+    return Lead(meant if again else said[meant].parent_id)
+
+
+async def ours(here: Server, message_id: str, conversation: StoredConversation) -> str | None:
+    """The id of the user's message that a client means by its own id, by ours, or by that of the answer to it."""
+    if message_id.startswith(ANSWER):
+        return f"msg_{message_id.removeprefix(ANSWER)}"
+    row = await runs.find_of_client(here.store.database, conversation.id, message_id)
+    return row.message_id if row is not None else message_id
+
+
+async def tell_again(here: Server, conversation: StoredConversation, row: RunRow) -> Response:
+    """The stream of a run that was begun by the same message before."""
+    if row.state == RUNNING:
+        return stream(here.runs.follow(row, late=False), conversation.id)
+    return stream(retell_run(conversation, row), conversation.id)
+
+
+def stream(pieces: AsyncIterator[bytes], conversation_id: str) -> Response:
+    """A stream of events."""
+    return StreamingResponse(pieces, headers={**HEADERS, "x-conversation-id": conversation_id})
+
+
+async def find_readable(here: Server, user: User, chat_id: str, *, write: bool = False) -> str:
+    """The id of a conversation by a client's name or ours. Raises `NotFound` where this user may not."""
+    known = None if ID.fullmatch(chat_id) else await library.find_alias(here.store.database, user.name, chat_id)
+    return (await resolve(here.store.database, known or chat_id, user.name, "writer" if write else "reader"))[0]
+
+
+@router.get(
+    "/{chat_id}/stream",
+    operation_id="follow",
+    summary="Read the answer that is being made, from its start",
+    response_class=Response,
+    responses={200: STREAM, 204: {"description": "nothing is being answered"}, **errors(404)},
+)
+async def follow(chat_id: str, here: Here, user: Who) -> Response:
+    """Any number of readers, at any time."""
+    conversation_id = await find_readable(here, user, chat_id)
+    row = await runs.find_running(here.store.database, conversation_id)
+    if row is None:
+        return Response(status_code=204)
+    return stream(here.runs.follow(row, late=True), conversation_id)
+
+
+@router.post(
+    "/{chat_id}/stop",
+    operation_id="stop",
+    summary="Stop the answer that is being made",
+    status_code=204,
+    response_class=Response,
+    responses=errors(404),
+)
+async def stop(chat_id: str, here: Here, user: Who) -> Response:
+    """What was said so far stays, and calls that run are ended; nothing to stop is no error."""
+    row = await runs.find_running(here.store.database, await find_readable(here, user, chat_id, write=True))
+    if row is not None:
+        await here.runs.stop(row)
+    return Response(status_code=204)

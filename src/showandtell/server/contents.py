@@ -1,0 +1,196 @@
+"""Routes of what is in a file: its bytes, a small picture, pages, words, and what was made of it for a model."""
+
+from __future__ import annotations
+
+import asyncio
+import io
+from collections.abc import Awaitable, Callable, Coroutine
+from functools import partial
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Annotated, Any, Final, TypeAlias, TypeVar
+
+from fastapi import APIRouter, Depends, Query
+from fastapi.routing import APIRoute
+from msgspec import Struct
+from starlette.requests import Request
+from starlette.responses import Response
+
+from showandtell.errors import BadFile, FileChanged, NotFound
+from showandtell.files import Facts, Failed
+from showandtell.history.making import convert, find_variant
+from showandtell.history.store import Store
+from showandtell.history.uploads import Upload
+from showandtell.media import gate
+from showandtell.media.claims import name_ending
+from showandtell.recipes import Recipe, spell
+from showandtell.server.ranges import has_it
+from showandtell.server.serving_files import Served, answer_file, refuse
+from showandtell.server.shapes import errors, is_pictured
+from showandtell.server.state import Here
+from showandtell.server.who import Who
+
+#: Up to how many pixels a page's longer side has.
+PAGE_SIDE: Final = 1568
+#: What becomes words for people otherwise than by reading them.
+WORDS: Final = {"audio": "transcript", "video": "transcript"}
+
+
+class Guarded(APIRoute):
+    """A route about files: where there is none it says so with the headers that files have."""
+
+    def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
+        """As FastAPI asks for it."""
+        handle = super().get_route_handler()
+
+        async def answer(request: Request) -> Response:
+            try:
+                return await handle(request)
+            except (NotFound, FileChanged) as error:
+                return refuse(error)
+
+        return answer
+
+
+router = APIRouter(prefix="/api/attachments", tags=["attachments"], route_class=Guarded)
+
+Work = TypeVar("Work", bound=Callable[..., Awaitable[Response]])
+
+
+def route(path: str, operation: str, media_type: str) -> Callable[[Work], Work]:
+    """A route that is asked by GET, and by HEAD."""
+    found: dict[int | str, dict[str, Any]] = {200: {"content": {media_type: {}}}, **errors(404)}
+
+    def add(work: Work) -> Work:
+        router.add_api_route(
+            path, work, methods=["GET"], operation_id=operation, responses=found, response_class=Response
+        )
+        router.add_api_route(path, work, methods=["HEAD"], include_in_schema=False)
+        return work
+
+    return add
+
+
+class Asked(Struct, frozen=True):
+    """A file whose bytes are asked for: its name, its proved bytes, and whose they are."""
+
+    request: Request
+    store: Store
+    owner: str
+    name: str
+    facts: Facts
+
+    def served(self, facts: Facts, name: str, tag: str | None = None) -> Served:
+        """Stored bytes of the same owner, as they leave."""
+        blobs = self.store.blobs.of(self.owner)
+        return Served(partial(blobs.open, facts), facts.size, name, facts.media_type, tag or facts.sha256)
+
+    def made(self, data: bytes, media_type: str, tag: str, extra: dict[str, str] | None = None) -> Response:
+        """The answer with bytes that were made just now."""
+        name = stem(self.name) + name_ending(media_type)
+        return answer_file(
+            self.request, Served(lambda: io.BytesIO(data), len(data), name, media_type, tag, extra or {})
+        )
+
+    def knows(self, tag: str) -> Response | None:
+        """The answer to a client that has this already: nothing is made for it."""
+        return self.made(b"", "image/webp", tag) if has_it(self.request.headers, f'"{tag}"') else None
+
+
+async def find_asked(id: str, request: Request, here: Here, user: Who) -> Asked:  # noqa: A002 - it is one
+    """The file of an id, which this user may read. Raises `NotFound`, also where it has no bytes any more."""
+    found = await here.store.uploads(user.name).find(id)
+    if isinstance(found, Upload):
+        return Asked(request, here.store, found.owner, found.name, found.facts)
+    one = found.attachment
+    if one.facts is None:
+        raise NotFound(f"{one.name} has no bytes here: {one.problem or 'it is an address'}")
+    return Asked(request, here.store, found.owner, one.name, one.facts)
+
+
+File: TypeAlias = Annotated[Asked, Depends(find_asked)]
+
+
+@route("/{id}/content", "get_content", "*/*")
+@route("/{id}/content/{name:path}", "get_named_content", "*/*")
+async def send_content(file: File, *, download: Annotated[bool, Query()] = False) -> Response:
+    """The bytes of a file. A name at the end of the address is for whoever saves it, and not looked at."""
+    return answer_file(file.request, file.served(file.facts, file.name), download=download)
+
+
+@route("/{id}/thumbnail", "get_thumbnail", "image/webp")
+async def send_thumbnail(file: File) -> Response:
+    """Of an image, of a PDF's first page, of a film's middle; it is made once, and kept with the file."""
+    tag = f"{file.facts.sha256}-thumbnail"
+    if known := file.knows(tag):
+        return known
+    if not is_pictured(file.facts):
+        raise NotFound(f"{file.name} has no small picture: there is nothing to see in it")
+    found = await convert(file.store, file.owner, file.facts, "thumbnail")
+    if isinstance(found, Failed):
+        raise NotFound(f"{file.name} has no small picture: it {found.reason}")
+    small = found.files[0]
+    return answer_file(file.request, file.served(small, stem(file.name) + name_ending(small.media_type), tag))
+
+
+@route("/{id}/pages/{number}", "get_page", "image/webp")
+async def send_page(file: File, number: int) -> Response:
+    """Up to 1568 pixels, drawn when it is asked for."""
+    if not 1 <= number <= (file.facts.pages or 0):
+        raise NotFound(f"{file.name} has no page {number}: it has {file.facts.pages or 'none'}")
+    tag = f"{file.facts.sha256}-page-{number}"
+    if known := file.knows(tag):
+        return known
+    recipe = spell(Recipe("pages", ("image/webp",), side=PAGE_SIDE, most=1, only=(number,)))
+    try:
+        async with file.store.making:
+            data = await asyncio.to_thread(make_one, file, recipe)
+    except BadFile as error:
+        raise NotFound(f"page {number} of {file.name} {error.problem}: {error.advice}") from None
+    return file.made(data, "image/webp", tag)
+
+
+@route("/{id}/text", "get_text", "text/plain")
+async def send_text(file: File) -> Response:
+    """Up to 200,000 characters; `x-cut: 1` says that there are more. Of sound and film, what is said in them."""
+    tag = f"{file.facts.sha256}-text"
+    if known := file.knows(tag):
+        return known
+    if file.facts.kind == "image":
+        raise NotFound(f"{file.name} has no words to show: it is a picture")
+    if file.facts.kind == "text" and file.facts.media_type != "text/html":
+        made = await asyncio.to_thread(read_words, file)
+        text, cut = made.text, made.cut
+    else:
+        found = await convert(file.store, file.owner, file.facts, WORDS.get(file.facts.kind, "text"))
+        if isinstance(found, Failed):
+            raise NotFound(f"{file.name} has no words to show: it {found.reason}")
+        text, cut = found.text, found.cut
+    return file.made((text or "").encode(), "text/plain", tag, {"x-cut": "1"} if cut else {})
+
+
+@route("/{id}/variants/{sha256}", "get_variant", "*/*")
+async def send_variant(file: File, sha256: str) -> Response:
+    """The bytes of a conversion of this file, by their hash."""
+    made = await find_variant(file.store, file.owner, file.facts.sha256, sha256)
+    if made is None:
+        raise NotFound(f"nothing of that hash was made of {file.name}")
+    return answer_file(file.request, file.served(made, stem(file.name) + name_ending(made.media_type)))
+
+
+def make_one(file: Asked, recipe: str) -> bytes:
+    """The one picture that a recipe makes; it is kept nowhere. Raises `BadFile`."""
+    blobs = file.store.blobs.of(file.owner)
+    with blobs.local(file.facts) as path, TemporaryDirectory(prefix="showandtell-") as folder:
+        return gate.make(path, file.facts.media_type, recipe, Path(folder)).files[0].read_bytes()
+
+
+def read_words(file: Asked) -> gate.Made:
+    """The words of a text."""
+    with file.store.blobs.of(file.owner).local(file.facts) as path:
+        return gate.make(path, file.facts.media_type, "text", path.parent)
+
+
+def stem(name: str) -> str:
+    """A name without its ending."""
+    return Path(name).stem or "file"

@@ -1,0 +1,48 @@
+"""The page: built files that are served as they are, and one document for every address of the page itself."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from fastapi import APIRouter, Request
+from starlette.exceptions import HTTPException
+from starlette.responses import FileResponse, Response
+from starlette.staticfiles import StaticFiles
+
+from showandtell.server.who import enter
+
+#: Where the build puts the page, and the wheel has it.
+BUILT = Path(__file__).parent / "page"
+#: The addresses of the page; what stands behind them is the page's own business.
+ADDRESSES = ("/", "/c/{conversation_id}", "/matrix", "/settings")
+#: A file whose name holds its hash never changes.
+FOR_EVER = "public, max-age=31536000, immutable"
+UNBUILT = "the page is not built here: run `make page`, or install a release; the API is there all the same"
+
+
+class Assets(StaticFiles):
+    """Files with their hash in their name."""
+
+    def file_response(self, *args: object, **settings: object) -> Response:
+        """As it is, to be kept for ever."""
+        found = super().file_response(*args, **settings)  # pyright: ignore[reportArgumentType] - handed on
+        found.headers["cache-control"] = FOR_EVER
+        return found
+
+
+def page_router(built: Path) -> APIRouter:
+    """The routes of the page."""
+    router = APIRouter(include_in_schema=False)
+
+    async def show(request: Request) -> Response:
+        entered = await enter(request)
+        if entered is not None:
+            return entered
+        document = built / "index.html"
+        if not document.is_file():
+            raise HTTPException(503, UNBUILT)
+        return FileResponse(document, headers={"cache-control": "no-cache"})
+
+    for address in ADDRESSES:
+        router.add_api_route(address, show, methods=["GET"])
+    return router

@@ -1,0 +1,52 @@
+"""What a user may set: the model that answers, instructions for it, light or dark."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from fastapi import APIRouter
+from pydantic import ConfigDict, Field
+from starlette.responses import Response
+
+from showandtell.history.library import Preferences, Theme, read_preferences, write_preferences
+from showandtell.server.shapes import Shape, answer, errors
+from showandtell.server.state import Here
+from showandtell.server.who import Who
+from showandtell.settings import find_target
+
+router = APIRouter(prefix="/api/settings", tags=["settings"])
+
+#: The most letters of instructions.
+MOST_WORDS = 20_000
+EXAMPLE: dict[str, Any] = {"model": "inspector", "instructions": "Answer briefly.", "theme": "system"}
+
+
+class SettingsShape(Shape):
+    """All of a user's settings; what is left out is as if nobody had set it."""
+
+    model_config = ConfigDict(json_schema_extra={"examples": [EXAMPLE]})
+
+    model: str | None = Field(None, max_length=500, description="as provider:model; null: the server's own choice")
+    instructions: str = Field("", max_length=MOST_WORDS, description="what every model is told besides")
+    theme: Theme = "system"
+
+
+@router.get("", operation_id="get_settings", responses={200: {"model": SettingsShape}, **errors()})
+async def get_settings(here: Here, user: Who) -> Response:
+    """What you have set."""
+    return told(await read_preferences(here.store.database, user.name))
+
+
+@router.put("", operation_id="set_settings", responses={200: {"model": SettingsShape}, **errors(415, 422)})
+async def set_settings(here: Here, user: Who, body: SettingsShape) -> Response:
+    """Set all of it. A model must be one that could be asked with the right key."""
+    if body.model is not None:
+        find_target(body.model)
+    wanted = Preferences(body.model, body.instructions, body.theme)
+    await write_preferences(here.store.database, user.name, wanted)
+    return told(wanted)
+
+
+def told(wanted: Preferences) -> Response:
+    """Settings as JSON, with all of their fields."""
+    return answer({"model": wanted.model, "instructions": wanted.instructions, "theme": wanted.theme})

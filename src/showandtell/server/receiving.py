@@ -1,0 +1,156 @@
+"""Files on their way in: a body is written to the store's spool as it comes, and never held, copied or believed."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterable, AsyncIterator
+from contextlib import suppress
+from typing import Final
+
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.types import Receive, Scope, Send
+
+from showandtell.attachments.blobs import TooLarge
+from showandtell.attachments.incoming import Incoming
+from showandtell.attachments.shelf import tidy
+from showandtell.attachments.sources import Arrived
+from showandtell.content import File, Reader
+from showandtell.delivery.labels import size_of
+from showandtell.errors import BadInput, ShowAndTellError
+from showandtell.history.uploads import Upload, Uploads
+from showandtell.server.answers import problem, status_of
+from showandtell.server.parts import End, Head, read_parts
+from showandtell.whole import uncut
+
+#: So much is gathered before a thread writes it.
+PIECE: Final = 256 * 1024
+#: The most files of one form.
+MOST_FILES: Final = 32
+#: After a refusal so many bytes and seconds more are read, so that a client that still sends gets to see the answer.
+LINGER_BYTES: Final = 8 << 20
+LINGER_SECONDS: Final = 2.0
+
+
+class FileTooLarge(BadInput):
+    """A file above the limit, or more files than one form may have."""
+
+    status: Final = 413
+
+
+class Body:
+    """A request's body, read once; it knows whether all of it was."""
+
+    def __init__(self, request: Request) -> None:
+        self._request = request
+        self.is_whole = False
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        async for chunk in self._request.stream():
+            yield chunk
+        self.is_whole = True
+
+
+class Receiver:
+    """One file, gathered in pieces that are worth a thread."""
+
+    def __init__(self, incoming: Incoming) -> None:
+        self._incoming, self._held = incoming, bytearray()
+
+    async def take(self, chunk: bytes) -> None:
+        """Take some more of it."""
+        self._held += chunk
+        if len(self._held) >= PIECE:
+            await self.flush()
+
+    async def flush(self) -> None:
+        """Write what is gathered. Raises `FileTooLarge`."""
+        held, self._held = self._held, bytearray()
+        try:
+            await uncut(asyncio.to_thread(self._incoming.write, memoryview(held)))
+        except TooLarge as error:
+            name, limit = error.name, size_of(error.most)
+            raise FileTooLarge(f"{name} is larger than {limit}, the most that one file may have") from error
+
+
+async def receive_file(uploads: Uploads, chunks: AsyncIterable[bytes], name: str, media_type: str | None) -> Upload:
+    """Take one file in. Raises `FileTooLarge` as soon as it is, `BadFile` where it can't be taken; nothing stays."""
+    store = uploads.store
+    incoming = await asyncio.to_thread(
+        store.blobs.of(uploads.user).receive, tidy(name) or "the file", store.max_file_bytes
+    )
+    try:
+        receiver = Receiver(incoming)
+        async for chunk in chunks:
+            await receiver.take(chunk)
+        await receiver.flush()
+        spooled = await uncut(asyncio.to_thread(incoming.end))
+        return await uploads.add(File(Reader(Arrived(spooled), spooled.size), media_type, name))
+    finally:
+        await uncut(asyncio.to_thread(incoming.drop))
+
+
+async def receive_form(uploads: Uploads, chunks: AsyncIterable[bytes], content_type: str | None) -> list[Upload]:
+    """Take the files of a form's fields `file` in, all of them or none; other fields are not looked at."""
+    parts, done = read_parts(chunks, content_type), list[Upload]()
+    try:
+        async for event in parts:
+            if isinstance(event, Head) and event.field == "file":
+                check_count(len(done) + 1)
+                done.append(await receive_file(uploads, data_of(parts), event.filename or "", event.media_type))
+    except BaseException:
+        for one in done:
+            await uncut(uploads.drop(one.id))
+        raise
+    if not done:
+        raise BadInput("the form has no file: send each in a field `file`")
+    return done
+
+
+def check_count(files: int) -> None:
+    """Raise `FileTooLarge` for more files than one form may have."""
+    if files > MOST_FILES:
+        raise FileTooLarge(f"more than {MOST_FILES} files at once: send them in several forms")
+
+
+async def data_of(parts: AsyncIterator[Head | bytes | End]) -> AsyncIterator[bytes]:
+    """What a part holds, up to its end."""
+    async for event in parts:
+        if isinstance(event, End):
+            return
+        if isinstance(event, bytes):
+            yield event
+
+
+def check_length(request: Request, most: int) -> None:
+    """Raise `FileTooLarge` for a body that says itself that it is; what it says otherwise is not believed."""
+    said = request.headers.get("content-length", "")
+    if said.isascii() and said.isdecimal() and len(said) < 19 and int(said) > most:
+        raise FileTooLarge(f"{size_of(int(said))} are more than the {size_of(most)} that may be sent at once")
+
+
+class Refusal(Response):
+    """The answer to a body that wasn't read to its end: the connection closes behind it."""
+
+    def __init__(self, error: ShowAndTellError) -> None:
+        told = problem(status_of(error), type(error).__name__, str(error), {"connection": "close"})
+        super().__init__(told.body, told.status_code, dict(told.headers))
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer, then let the client finish its sentence, up to a point: else it may only see a closed door."""
+        del scope
+        await send({"type": "http.response.start", "status": self.status_code, "headers": self.raw_headers})
+        await send({"type": "http.response.body", "body": bytes(self.body), "more_body": True})
+        with suppress(TimeoutError):
+            async with asyncio.timeout(LINGER_SECONDS):
+                await drain(receive)
+        await send({"type": "http.response.body", "body": b"", "more_body": False})
+
+
+async def drain(receive: Receive) -> None:
+    """Read on for a while, and keep nothing."""
+    left, more = LINGER_BYTES, True
+    while more and left > 0:
+        message = await receive()
+        left -= len(message.get("body", b""))
+        more = message["type"] == "http.request" and message.get("more_body", False)

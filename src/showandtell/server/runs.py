@@ -1,0 +1,349 @@
+"""The runs of this worker, and those of others that somebody here reads: begun, followed, stopped, taken over.
+
+A run belongs to the server: whoever reads it may leave. What it says is stored in batches, so that other workers can
+tell it, and go on with it where its own worker is gone.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Sequence
+from dataclasses import dataclass, field
+from typing import Self
+
+from msgspec import Struct, structs
+
+from showandtell.content import Draft, new_id
+from showandtell.errors import NotFound, ShowAndTellError, StorageFailed
+from showandtell.history import runs
+from showandtell.history.lease import is_dead, myself
+from showandtell.history.runs import ENDED, RUNNING, News, RunRow
+from showandtell.history.store import Store
+from showandtell.history.stored import StoredConversation
+from showandtell.server.hearing import Hearing
+from showandtell.server.tape import Tape
+
+log = logging.getLogger(__name__)
+
+#: How often what was said is stored, in seconds: so much may have to be said again after a crash.
+STORE_EVERY = 0.3
+#: A sign of life goes to silent streams that often, in seconds.
+HEARTBEAT_EVERY = 15.0
+#: How often a run without news says that its worker is there, and runs without a worker are looked for, in seconds.
+LOOK_EVERY = 5.0
+#: A run whose worker was silent for so long, in seconds, is another's.
+SILENT = 30.0
+#: A run that has taken so many workers with it is given up.
+MOST_TRIES = 3
+#: Logs of runs that ended so long ago, in seconds, are dropped.
+KEEP_LOG = 300.0
+#: So long a worker that ends waits for its runs to end by themselves, in seconds.
+GRACE = 2.0
+
+
+class Lead(Struct, frozen=True):
+    """The message behind which a branch begins; None: before the first one."""
+
+    message_id: str | None
+
+
+class Task(Struct, frozen=True):
+    """What a run begins with: what is said, and where; one that goes on where the conversation stands has neither."""
+
+    drafts: Sequence[Draft] = ()
+    lead: Lead | None = None
+
+
+@dataclass(slots=True)
+class Going:
+    """A run that this worker runs.
+
+    `last` is the end of its stream, which readers get when the end is stored: then the next message may come.
+    """
+
+    row: RunRow
+    tape: Tape
+    conversation: StoredConversation
+    asked: Task
+    last: bytes = b""
+    error: Exception | None = None
+    task: asyncio.Task[None] | None = None
+    stored: int = 0
+    seq: int = 0
+    beat: float = 0.0
+    is_done: bool = False
+    is_left: bool = False
+    begun: asyncio.Event = field(default_factory=asyncio.Event)
+
+    def news(self, now: float) -> News | None:
+        """What there is to store; None where there is nothing.
+
+        A stream's start is a piece of its own, which late readers skip.
+        """
+        said: list[tuple[int, str]] = []
+        if self.stored == 0:
+            if self.tape.opening is not None:
+                said.append((0, self.tape.opening.decode()))
+            said += [(1, one.decode()) for one in [self.tape.since(0, 1)] if one]
+        rest = self.tape.since(max(self.stored, 1)) + (self.last if self.is_done else b"")
+        if rest:
+            said.append((max(self.seq, 1) + 1, rest.decode()))
+        if said or self.is_done or now - self.beat > LOOK_EVERY:
+            return News(self.row.id, tuple(said), self.is_done, self.row.message_id)
+        return None
+
+
+#: Does the work of a run, and says all of it on its tape.
+Work = Callable[[Going], Awaitable[None]]
+
+
+class Runs:
+    """All runs of this worker. Use it as `async with Runs(...)`: what goes on at its end is left to other workers."""
+
+    def __init__(self, store: Store, work: Work) -> None:
+        self.worker = f"{new_id('worker')}@{myself()}"
+        self._store, self._work = store, work
+        self._hearing = Hearing(store.database, self._heard)
+        self._going: dict[str, Going] = {}
+        self._echoes: dict[tuple[str, int], Tape] = {}
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._storing = asyncio.Lock()
+
+    async def __aenter__(self) -> Self:
+        await self._hearing.open()
+        for every, work in (
+            (STORE_EVERY, self.store_now),
+            (LOOK_EVERY, self.look_for_orphans),
+            (HEARTBEAT_EVERY, self.beat),
+        ):
+            self._spawn(self._again_and_again(every, work))
+        await self.look_for_orphans()
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        working = [one.task for one in self._going.values() if one.task is not None]
+        if working:
+            await asyncio.wait(working, timeout=GRACE)
+        with contextlib.suppress(StorageFailed):
+            await self.leave_all()
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+        await self._hearing.close()
+
+    @property
+    def going(self) -> int:
+        """How many runs go on here."""
+        return len(self._going)
+
+    @property
+    def readers(self) -> int:
+        """How many streams are read here."""
+        return sum(tape.readers for tape in (*(one.tape for one in self._going.values()), *self._echoes.values()))
+
+    def _spawn(self, work: Coroutine[None, None, None]) -> asyncio.Task[None]:
+        task = asyncio.create_task(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+        return task
+
+    async def _again_and_again(self, every: float, work: Callable[[], Awaitable[None]]) -> None:
+        while True:
+            await asyncio.sleep(every)
+            try:
+                await work()
+            except ShowAndTellError as error:  # the database may be back next time
+                log.warning("the server's runs: %s", error)
+
+    async def begin(
+        self, conversation: StoredConversation, user: str, model: str, client_id: str | None, asked: Task
+    ) -> tuple[RunRow, Going | None]:
+        """Begin a run; None where the same client's message has begun one already, which is given.
+
+        Raises `Busy` while another one goes on in the conversation.
+        """
+        now = self._store.terms.clock()
+        fresh = RunRow(
+            new_id("run"),
+            conversation.id,
+            user,
+            client_id,
+            None,
+            conversation.head,
+            model,
+            RUNNING,
+            0,
+            self.worker,
+            now,
+            0,
+            now,
+            None,
+        )
+        row, is_fresh = await runs.begin(self._store.database, fresh)
+        return (row, self._start(Going(row, Tape(), conversation, asked, beat=now))) if is_fresh else (row, None)
+
+    def _start(self, going: Going) -> Going:
+        self._going[going.row.id] = going
+        going.task = self._spawn(self._go(going))
+        return going
+
+    async def _go(self, going: Going) -> None:
+        try:
+            await self._work(going)
+        except asyncio.CancelledError:
+            pass  # it was stopped, and has said so
+        except ShowAndTellError as error:
+            going.error = error
+        except Exception as error:
+            going.error = error
+            log.exception("the run %s failed", going.row.id)
+        finally:
+            if not going.is_left:
+                await self._end(going)
+
+    async def _end(self, going: Going) -> None:
+        """Store the end of a run, and then tell it."""
+        going.is_done = True
+        try:
+            await self.store_now()
+        except StorageFailed as error:
+            log.warning("the end of the run %s is not stored: %s", going.row.id, error)
+        last, going.last = going.last, b""
+        going.tape.say(last)
+        going.tape.end()
+        going.begun.set()
+
+    async def store_now(self) -> None:
+        """Store what all runs here have said, and which of them are over; stop those that somebody asked to stop."""
+        async with self._storing:
+            now = self._store.terms.clock()
+            told = [(one, len(one.tape), news) for one in self._going.values() if (news := one.news(now))]
+            if told:
+                lost = await runs.write_log(self._store.database, self.worker, [news for _, _, news in told], now)
+                for one, length, news in told:
+                    if news.run_id in lost:
+                        self._let_go(one)
+                    else:
+                        self._stored(one, length, news, now)
+        await self._heed_stops()
+
+    def _stored(self, one: Going, length: int, news: News, now: float) -> None:
+        one.stored, one.beat = length, now
+        one.seq = max([one.seq, *(seq for seq, _ in news.said)])
+        if news.is_over:
+            self._going.pop(one.row.id, None)
+
+    async def _heed_stops(self) -> None:
+        if not self._going:
+            return
+        for run_id in await runs.list_stops(self._store.database, self.worker):
+            self._cancel(run_id)
+
+    def _cancel(self, run_id: str) -> None:
+        going = self._going.get(run_id)
+        if going is not None and going.task is not None and not going.is_done:
+            going.task.cancel()
+
+    def _let_go(self, going: Going) -> None:
+        """Another worker has this run now."""
+        going.is_left = True
+        self._going.pop(going.row.id, None)
+        if going.task is not None:
+            going.task.cancel()
+        going.tape.tear()
+
+    async def leave_all(self) -> None:
+        """Leave every run as a crash would, for others to go on with: nothing of what is unfinished is stored."""
+        await self.store_now()
+        for going in list(self._going.values()):
+            await going.conversation.leave()
+            self._let_go(going)
+        await runs.release(self._store.database, self.worker)
+
+    async def forget(self, going: Going) -> None:
+        """Forget a run in which nothing was stored, so that the same message can be sent again."""
+        await runs.forget(self._store.database, going.row.id, self.worker)
+        self._going.pop(going.row.id, None)
+
+    async def stop(self, row: RunRow) -> None:
+        """Stop a run, wherever it goes on."""
+        if row.id in self._going:
+            self._cancel(row.id)
+        else:
+            await runs.ask_to_stop(self._store.database, row.id)
+
+    def follow(self, row: RunRow, *, late: bool) -> AsyncIterator[bytes]:
+        """The stream of a run that goes on, here or elsewhere, from its start to its end."""
+        going = self._going.get(row.id)
+        return (going.tape if going is not None else self._echo(row)).follow(late=late)
+
+    def _echo(self, row: RunRow) -> Tape:
+        key = (row.id, row.tries)
+        tape = self._echoes.get(key)
+        if tape is None:
+            tape = self._echoes[key] = Tape()
+            self._spawn(self._copy(row, tape)).add_done_callback(lambda _: self._echoes.pop(key, None))
+        return tape
+
+    async def _copy(self, row: RunRow, tape: Tape) -> None:
+        """Say here what another worker's run says, for as long as anybody reads it."""
+        after = -1
+        try:
+            while True:
+                heard = self._hearing.next(row.id)
+                now = await runs.find(self._store.database, row.id)
+                for seq, data in await runs.read_log(self._store.database, row.id, after):
+                    after = seq
+                    if seq == 0:
+                        tape.opening = data.encode()
+                    else:
+                        tape.say(data.encode())
+                if now is None or now.tries != row.tries:
+                    return
+                if now.state == ENDED:
+                    tape.end()
+                    return
+                await self._hearing.wait(heard)
+                if not tape.readers:
+                    return
+        finally:
+            if not tape.is_over:
+                tape.tear()
+
+    def _heard(self, run_id: str) -> None:
+        """Somebody has said more, or wants a run to stop."""
+        if run_id in self._going:
+            self._spawn(self._heed_stops())
+
+    async def beat(self) -> None:
+        """Send a sign of life to silent streams, and drop the logs that nobody needs."""
+        for tape in (*(one.tape for one in self._going.values()), *self._echoes.values()):
+            tape.beat()
+        await runs.forget_logs(self._store.database, self._store.terms.clock() - KEEP_LOG)
+
+    async def look_for_orphans(self) -> None:
+        """Take over the runs whose worker is gone."""
+        now = self._store.terms.clock()
+        for row in await runs.list_running(self._store.database):
+            if row.worker != self.worker and (now - row.beat > SILENT or is_dead(row.worker.partition("@")[2])):
+                await self._take_over(row, now)
+
+    async def _take_over(self, row: RunRow, now: float) -> None:
+        if not await runs.take_over(self._store.database, row, self.worker, now):
+            return
+        row = structs.replace(row, worker=self.worker, beat=now, tries=row.tries + 1)
+        try:
+            conversation = await self._store.open(row.conversation_id, row.user_id, "writer")
+        except NotFound:  # it was deleted meanwhile, or is no longer shared
+            return
+        going = Going(row, Tape(), conversation, Task(), beat=now)
+        if conversation.head == row.before:  # nothing was stored, so nothing was acknowledged
+            await self.forget(going)
+        elif row.tries > MOST_TRIES or row.stop:
+            going.is_done = True
+            self._going[row.id] = going
+            await self.store_now()
+        else:
+            self._start(going)

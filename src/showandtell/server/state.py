@@ -1,0 +1,42 @@
+"""What every route works with: the store, the runs, the agents, the keys. One of it for each worker."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Annotated, cast
+
+from fastapi import Depends
+from starlette.requests import HTTPConnection
+
+from showandtell.history.store import Store
+from showandtell.server.agents import Agents
+from showandtell.server.config import Config
+from showandtell.server.keys import Keys
+from showandtell.server.runs import Runs
+from showandtell.server.who import Accounts
+
+
+@dataclass(frozen=True, slots=True)
+class Server:
+    """A server that is open."""
+
+    config: Config
+    store: Store
+    keys: Keys
+    agents: Agents
+    runs: Runs
+    accounts: Accounts | None = None
+
+    @property
+    def clock(self) -> Callable[[], float]:
+        """Epoch seconds."""
+        return self.config.clock
+
+
+def server_of(request: HTTPConnection) -> Server:
+    """The server that answers a request."""
+    return cast("Server", request.app.state.server)
+
+
+Here = Annotated[Server, Depends(server_of)]

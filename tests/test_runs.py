@@ -1,0 +1,171 @@
+"""Runs of a server: many readers, other workers, stop from anywhere, a worker that dies, one run a conversation."""
+
+import asyncio
+from contextlib import asynccontextmanager
+
+import pytest
+
+from postgres import each_database
+from showandtell.errors import Busy, LeaseLost
+from showandtell.history import runs as rows
+from showandtell.server import runs as running
+from showandtell.server.runs import Runs, Task
+from showandtell.server.tape import Tape
+from stores import Place, post, said
+
+pytestmark = pytest.mark.anyio
+START = b"data: start\n\n"
+
+
+@pytest.fixture
+def place(database, tmp_path):
+    return Place(database, tmp_path)
+
+
+class Speaker:
+    """The work of runs, which says what a test wants it to say."""
+
+    def __init__(self):
+        self.said, self.words, self.seen = asyncio.Event(), asyncio.Queue(), []
+
+    async def __call__(self, going):
+        self.seen.append(going)
+        async with going.conversation.turn:
+            await post(going.conversation, said("hello"))
+            going.tape.say(START)
+            going.begun.set()
+            while (word := await self.words.get()) is not None:
+                going.tape.say(word)
+            going.last = b"data: [DONE]\n\n"
+
+
+@asynccontextmanager
+async def workers(place, count=2):
+    """As many workers on one database, each with a store of its own."""
+    from contextlib import AsyncExitStack
+
+    async with AsyncExitStack() as stack:
+        found = []
+        for _ in range(count):
+            store = await stack.enter_async_context(place.store())
+            speaker = Speaker()
+            found.append((store, await stack.enter_async_context(Runs(store, speaker)), speaker))
+        yield found
+
+
+async def read(stream):
+    return b"".join([piece async for piece in stream])
+
+
+async def begin(worker, client_id=None):
+    store, runs, _ = worker
+    conversation = await store.create()
+    row, going = await runs.begin(conversation, "local", "inspector", client_id, Task())
+    await going.begun.wait()
+    return row, going
+
+
+@each_database
+async def test_every_reader_of_every_worker_gets_the_whole_stream(place):
+    async with workers(place) as (one, two):
+        row, _ = await begin(one)
+        readers = [asyncio.create_task(read(runs.follow(row, late=True))) for _, runs, _ in (one, two, one, two)]
+        for word in (b"data: a\n\n", b"data: b\n\n", None):
+            one[2].words.put_nowait(word)
+        assert set(await asyncio.gather(*readers)) == {START + b"data: a\n\ndata: b\n\ndata: [DONE]\n\n"}
+
+
+@each_database
+async def test_the_next_run_may_begin_as_soon_as_the_stream_has_ended(place):
+    async with workers(place) as (one, two):
+        row, going = await begin(one)
+        with pytest.raises(Busy):
+            await two[1].begin(going.conversation, "local", "inspector", None, Task())
+        one[2].words.put_nowait(None)
+        await read(one[1].follow(row, late=False))
+        _, again = await one[1].begin(going.conversation, "local", "inspector", None, Task())
+        one[2].words.put_nowait(None)
+        assert again is not None
+
+
+@each_database
+async def test_the_same_message_twice_is_one_run(place):
+    async with workers(place) as (one, two):
+        row, going = await begin(one, "m1")
+        same, none = await two[1].begin(going.conversation, "local", "inspector", "m1", Task())
+        assert (same.id, none) == (row.id, None)
+        one[2].words.put_nowait(None)
+        await read(one[1].follow(row, late=False))
+        after, none = await two[1].begin(going.conversation, "local", "inspector", "m1", Task())
+        assert (after.id, after.state, none) == (row.id, "ended", None)
+
+
+@each_database
+async def test_a_run_is_stopped_from_any_worker(place):
+    async with workers(place) as (one, two):
+        row, going = await begin(one)
+        await two[1].stop(row)
+        await asyncio.wait_for(going.task, 5)
+        assert (await rows.find(two[0].database, row.id)).state == "ended"
+
+
+@each_database
+async def test_a_worker_that_ends_leaves_its_runs_to_another_which_tells_them_anew(place, monkeypatch):
+    monkeypatch.setattr(running, "GRACE", 0)
+    async with workers(place, 1) as (two,):
+        async with workers(place, 1) as (one,):
+            row, going = await begin(one)
+            reader = asyncio.create_task(read(two[1].follow(row, late=True)))
+            await one[1].store_now()
+        await two[1].look_for_orphans()
+        assert await asyncio.wait_for(reader, 5) in (b"", START)  # it ends without its end
+        taken = await rows.find_running(two[0].database, row.conversation_id)
+        assert (taken.worker, taken.tries) == (two[1].worker, 1)
+        two[2].words.put_nowait(None)
+        assert (await read(two[1].follow(taken, late=True))).endswith(b"[DONE]\n\n")
+
+
+@each_database
+async def test_what_is_left_in_the_midst_of_a_run_stores_nothing_more(place):
+    async with place.store() as store:
+        conversation = await store.create()
+        async with conversation.turn:
+            await conversation.leave()
+            with pytest.raises(LeaseLost):
+                await post(conversation, said("too late"))
+        assert (await store.open(conversation.id)).messages == []
+
+
+@each_database
+async def test_a_run_in_which_nothing_was_stored_is_forgotten_with_its_worker(place):
+    async with workers(place, 1) as (one,):
+        conversation = await one[0].create()
+        dead = rows.RunRow(
+            "run_1", conversation.id, "local", "m1", None, None, "inspector", "running", 0, "w@x/1/2", 0.0, 0, 0.0, None
+        )
+        await rows.begin(one[0].database, dead)
+        await one[1].look_for_orphans()
+        assert await rows.find(one[0].database, "run_1") is None
+
+
+async def test_a_reader_that_comes_late_hears_the_opening_in_place_of_the_start():
+    tape = Tape(b"data: all that was before\n\n")
+    for piece in (START, b"data: a\n\n"):
+        tape.say(piece)
+    tape.end()
+    assert await read(tape.follow()) == START + b"data: a\n\n"
+    assert await read(tape.follow(late=True)) == b"data: all that was before\n\ndata: a\n\n"
+
+
+async def test_silent_streams_get_a_sign_of_life_and_no_reader_holds_up_another():
+    tape = Tape()
+    slow, fast = tape.follow(), tape.follow()
+    tape.say(START)
+    assert [await anext(slow), await anext(fast)] == [START, START]
+    waiting = asyncio.create_task(anext(fast))
+    await asyncio.sleep(0)
+    tape.beat()
+    assert await waiting == b":\n\n"
+    for number in range(3):
+        tape.say(b"%d" % number)
+    assert await anext(fast) == b"012" == await anext(slow)

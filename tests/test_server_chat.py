@@ -1,0 +1,93 @@
+"""The chat over HTTP: a message is answered as a stream, and the server owns what was said."""
+
+import asyncio
+
+import pytest
+
+from serving import asked, chunks_of, kinds, serving, texts
+
+pytestmark = pytest.mark.anyio
+CHART = "/chart title=Sales values=[3,1,2]"
+
+
+async def test_a_message_is_answered_as_a_stream_and_stored(tmp_path):
+    async with serving(tmp_path) as house:
+        status, chunks = await house.post("Hello")
+        assert (status, kinds(chunks)[0], kinds(chunks)[-1]) == (200, "start", "finish")
+        assert texts(chunks)
+        (listed,) = await house.store.list()
+        conversation = await house.store.open(listed.id)
+        assert [one.role for one in conversation.messages] == ["user", "assistant"]
+        assert conversation.messages[1].text == texts(chunks)
+
+
+async def test_what_a_tool_shows_comes_by_its_number_and_without_base64(tmp_path):
+    async with serving(tmp_path) as house:
+        status, chunks = await house.post(CHART)
+        shown = [one["data"] for one in chunks if one["type"] == "data-attachment"]
+        assert [(one["number"], one["kind"], one["origin"]["tool"]) for one in shown] == [(1, "image", "chart")]
+        output = next(one for one in chunks if one["type"] == "tool-output-available")
+        assert output["output"]["files"] == [1]
+        given = [one["data"] for one in chunks if one["type"] == "data-receipt"]
+        assert [(one["number"], one["delivery"]) for one in given] == [(1, "native")]
+
+
+async def test_the_same_message_twice_is_one_run(tmp_path):
+    async with serving(tmp_path) as house:
+        _, first = await house.post("Hello")
+        status, again = await house.post("Hello")
+        assert (status, texts(again)) == (200, texts(first))
+        assert len((await house.store.open((await house.store.newest()).id)).messages) == 2
+
+
+async def test_a_reader_who_leaves_ends_nothing_and_may_come_back(tmp_path):
+    async with serving(tmp_path) as house:
+        async with house.session.post("/api/chat", json=asked(CHART, "c")) as answer:
+            await answer.content.readany()
+        async with house.session.get("/api/chat/c/stream") as again:
+            if again.status == 200:
+                assert kinds(await chunks_of(again))[-1] == "finish"
+        while (await house.session.get("/api/chat/c/stream")).status != 204:
+            await asyncio.sleep(0.01)
+        conversation = await house.store.open((await house.store.newest()).id)
+        assert conversation.messages[-1].stop == "end"
+
+
+async def test_an_edited_message_and_a_repeated_answer_are_branches(tmp_path):
+    async with serving(tmp_path) as house:
+        await house.post("Hello", id="m1")
+        await house.post("Hello again", id="m1", messageId="m1")
+        await house.post(None, id="x", trigger="regenerate-message", messageId="m1")
+        conversation = await house.store.open((await house.store.newest()).id)
+        assert [one.text for one in conversation.messages if one.role == "user"] == ["Hello"]
+        assert len(await conversation.everything()) == 5
+
+
+@pytest.mark.parametrize(
+    ("body", "status"),
+    [
+        (b"", 422),
+        (b'{"id":"c","mess', 422),
+        (b'{"id":"c","messages":[]}', 422),
+        (b'{"id":"c","messages":[{"id":"m","role":"user","parts":[]}]}', 422),
+        (b'{"id":"c","messages":[{"id":"m","role":"user","parts":[{"type":"text","text":" "}]}]}', 422),
+        (b'{"id":"c","messages":[{"id":"m","role":"user","parts":[{"type":"file","url":"data:image/png;base64,AA"}]}]}', 422),
+        (b'{"id":"c","messages":[{"id":"m","role":"user","parts":[' + b'{"type":"x"},' * 9999 + b'{"type":"x"}]}]}', 422),
+        (b'{"id":"c","messages":[{"id":"m","role":"user","parts":[{"type":"text","text":"hi"}]}],"model":"no:such"}', 422),
+        (b'{"id":"conv_0123456789abcdefABCDEF","messages":[{"id":"m","role":"user","parts":[{"type":"text","text":"hi"}]}]}', 404),
+    ],
+)
+async def test_a_body_that_asks_nothing_is_refused_and_leaves_nothing(body, status, tmp_path):
+    async with serving(tmp_path) as house:
+        headers = {"content-type": "application/json"}
+        async with house.session.post("/api/chat", data=body, headers=headers) as answer:
+            assert (answer.status, set(await answer.json())) == (status, {"error"})
+        assert await house.store.list() == ()
+
+
+async def test_a_part_of_a_newer_client_is_left_out(tmp_path):
+    async with serving(tmp_path) as house:
+        body = asked("Hello")
+        body["messages"][0]["parts"] += [{"type": "custom", "kind": "a.b", "data": [1]}, {"type": "data-new", "data": 5}]
+        async with house.session.post("/api/chat", json=body) as answer:
+            assert (answer.status, kinds(await chunks_of(answer))[-1]) == (200, "finish")

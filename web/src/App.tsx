@@ -1,0 +1,94 @@
+// The frame: the list of conversations at the side, one view beside it.
+import { lazy, Suspense } from "preact/compat";
+import { useEffect, useState } from "preact/hooks";
+import { Bar } from "./chat/Bar";
+import { ChatPage } from "./chat/ChatPage";
+import { Lightbox } from "./files";
+import { Problem } from "./pages/Problem";
+import { go, useRoute, type Route } from "./router";
+import { Sidebar } from "./sidebar/Sidebar";
+import { HouseProvider, useHouse } from "./state/House";
+import { Spinner, Toasts } from "./ui";
+
+const MatrixPage = lazy(() => import("./matrix").then((module) => ({ default: module.MatrixPage })));
+const SettingsPage = lazy(() => import("./settings/SettingsPage").then((module) => ({ default: module.SettingsPage })));
+
+export function App() {
+  return (
+    <HouseProvider>
+      <Frame />
+      <Lightbox />
+      <Toasts />
+    </HouseProvider>
+  );
+}
+
+function Frame() {
+  const route = useRoute();
+  const { problem, again } = useHouse();
+  const [open, setOpen] = useState(false);
+  const [folded, setFolded] = useState(() => localStorage.getItem("showandtell.folded") === "1");
+  const current = route.at === "conversation" ? route.id : null;
+  useEffect(() => setOpen(false), [route.at, current]);
+  const fold = () => {
+    localStorage.setItem("showandtell.folded", folded ? "0" : "1");
+    setFolded(!folded);
+  };
+  if (problem) return <Problem problem={problem} again={again} />;
+  return (
+    <div className={`frame ${folded ? "frame-folded" : ""}`}>
+      <a className="skip" href="#main">
+        Skip to the conversation
+      </a>
+      <Sidebar current={current} open={open} onOpen={setOpen} folded={folded} onFold={fold} />
+      <main id="main" className="view" tabIndex={-1}>
+        <Suspense fallback={<Waiting />}>
+          <View route={route} menu={() => setOpen(true)} unfold={folded ? fold : null} />
+        </Suspense>
+      </main>
+    </div>
+  );
+}
+
+export type ViewProps = {
+  /** Opens the drawer on phones. */
+  menu: () => void;
+  /** Shows the folded list again, where it is folded. */
+  unfold: (() => void) | null;
+};
+
+function View({ route, ...view }: ViewProps & { route: Route }) {
+  switch (route.at) {
+    case "new":
+      return <ChatPage id={null} {...view} />;
+    case "conversation":
+      return <ChatPage id={route.id} {...view} />;
+    case "settings":
+      return <SettingsPage {...view} />;
+    case "matrix":
+      return (
+        <>
+          <Bar {...view} />
+          <div className="talk">
+            <MatrixPage />
+          </div>
+        </>
+      );
+    case "nowhere":
+      return (
+        <Problem
+          problem={{ text: "There is no page at this address. The conversations are in the list; a new one starts at the front page." }}
+          again={() => go("/")}
+          words="Start a new conversation"
+        />
+      );
+  }
+}
+
+export function Waiting() {
+  return (
+    <div className="waiting">
+      <Spinner label="Loading" />
+    </div>
+  );
+}

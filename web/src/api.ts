@@ -1,0 +1,84 @@
+// The server's JSON interface: one function for each verb, one kind of error.
+
+/** What the server (or the network) answered instead of a result. */
+export class ApiError extends Error {
+  constructor(
+    readonly kind: string,
+    readonly text: string,
+    readonly status: number,
+    /** Seconds to wait before asking again, where the server names them. */
+    readonly retryAfter: number | null = null,
+  ) {
+    super(text);
+    this.name = "ApiError";
+  }
+}
+
+export type Limits = { max_file_bytes: number; max_message_files: number };
+
+export type Me = {
+  user: string;
+  mode: "alone" | "accounts";
+  limits: Limits;
+  login: string | null;
+  version: string;
+};
+
+type Options = { signal?: AbortSignal };
+
+/** Reads an answer that is no success: ours is `{"error": {kind, text}}`, a proxy's is anything. */
+export async function readError(response: Response): Promise<ApiError> {
+  const body = await response.text().catch(() => "");
+  return errorOf(response.status, body, response.headers.get("retry-after"));
+}
+
+/** The error that a status and a body tell of. Also used for uploads, which go by XMLHttpRequest. */
+export function errorOf(status: number, body: string, retryAfter: string | null = null): ApiError {
+  const seconds = retryAfter && /^\d+$/.test(retryAfter) ? Number(retryAfter) : null;
+  try {
+    const { kind, text } = JSON.parse(body).error;
+    if (typeof kind === "string" && typeof text === "string") return new ApiError(kind, text, status, seconds);
+  } catch {
+    // Not our JSON: said below in plain words.
+  }
+  return new ApiError("Unexpected", `The server answered ${status}. Try again in a moment.`, status, seconds);
+}
+
+/** The error of a request that never got an answer. */
+export function unreachable(): ApiError {
+  return new ApiError("Unreachable", "The server can't be reached. Check that it runs, then try again.", 0);
+}
+
+async function ask<T>(method: string, path: string, body: unknown, options: Options): Promise<T> {
+  const init: RequestInit = { method, headers: { accept: "application/json" } };
+  if (options.signal) init.signal = options.signal;
+  if (body !== undefined) {
+    init.headers = { accept: "application/json", "content-type": "application/json" };
+    init.body = JSON.stringify(body);
+  }
+  const response = await fetch(path, init).catch((error: unknown) => {
+    if (error instanceof DOMException && error.name === "AbortError") throw error;
+    throw unreachable();
+  });
+  if (!response.ok) {
+    const error = await readError(response);
+    if (error.status === 401) window.dispatchEvent(new CustomEvent("signed-out", { detail: error }));
+    throw error;
+  }
+  if (response.status === 204) return undefined as T;
+  return (await response.json()) as T;
+}
+
+export const api = {
+  get: <T>(path: string, options: Options = {}) => ask<T>("GET", path, undefined, options),
+  post: <T>(path: string, body: unknown = {}, options: Options = {}) => ask<T>("POST", path, body, options),
+  put: <T>(path: string, body: unknown, options: Options = {}) => ask<T>("PUT", path, body, options),
+  patch: <T>(path: string, body: unknown, options: Options = {}) => ask<T>("PATCH", path, body, options),
+  del: <T = void>(path: string, options: Options = {}) => ask<T>("DELETE", path, undefined, options),
+};
+
+/** What to tell a person about anything that was thrown. */
+export function wordsOf(error: unknown): string {
+  if (error instanceof ApiError) return error.text;
+  return error instanceof Error ? error.message : String(error);
+}

@@ -1,0 +1,14 @@
+// The line above a view: the way to the list on phones, and what the view is.
+import type { ComponentChildren } from "preact";
+import type { ViewProps } from "../App";
+import { IconButton, MenuIcon, PanelIcon } from "../ui";
+
+export function Bar({ menu, unfold, children }: ViewProps & { children?: ComponentChildren }) {
+  return (
+    <header className="bar">
+      <IconButton className="bar-menu" label="Conversations" icon={<MenuIcon />} onClick={menu} />
+      {unfold && <IconButton className="bar-unfold" label="Show the list of conversations" icon={<PanelIcon />} onClick={unfold} />}
+      {children}
+    </header>
+  );
+}

@@ -1,0 +1,66 @@
+// Finds the conversation that an address means, or begins a new one, and shows it.
+import { useEffect, useMemo, useRef, useState } from "preact/hooks";
+import type { ViewProps } from "../App";
+import { api } from "../api";
+import { Problem } from "../pages/Problem";
+import { go, pathOf } from "../router";
+import { useLoaded } from "../state/loading";
+import type { Conversation } from "../types";
+import { Bar } from "./Bar";
+import { newId } from "./client";
+import { ConversationView } from "./ConversationView";
+
+/** Conversations that began on this page, by id: their view stays when the address gets to name them. */
+const born = new Map<string, string>();
+
+export function ChatPage({ id, ...view }: ViewProps & { id: string | null }) {
+  const [round, setRound] = useState(0);
+  const fresh = useMemo(newId, [round, id === null]);
+  const shown = useRef<string | null>(null);
+  useEffect(() => {
+    // "New chat" on an empty page that was written on: begin anew.
+    const anew = (event: Event) => (event as CustomEvent<string>).detail === "/" && setRound((before) => before + 1);
+    window.addEventListener("same-place", anew);
+    return () => window.removeEventListener("same-place", anew);
+  }, []);
+  if (id === null) shown.current = fresh;
+  const key = id === null ? fresh : (born.get(id) ?? id);
+  const stays = id !== null && shown.current === key;
+  shown.current = key;
+  const onNamed = (named: string) => {
+    born.set(named, key);
+    if (location.pathname === "/") go(pathOf(named), true);
+  };
+  if (id === null || stays) return <ConversationView key={key} chatId={key} stored={null} onNamed={onNamed} {...view} />;
+  return <Stored key={key} id={id} chatId={key} {...view} />;
+}
+
+function Stored({ id, chatId, ...view }: ViewProps & { id: string; chatId: string }) {
+  const path = `/api/conversations/${encodeURIComponent(id)}`;
+  const loaded = useLoaded(path, (signal) => api.get<Conversation>(path, { signal }));
+  if (loaded.value) return <ConversationView chatId={chatId} stored={loaded.value} onNamed={() => {}} {...view} />;
+  return (
+    <>
+      <Bar {...view} />
+      {loaded.error ? <Missing error={loaded.error} again={loaded.again} /> : <Ghost />}
+    </>
+  );
+}
+
+function Missing({ error, again }: { error: { status: number; text: string }; again: () => void }) {
+  if (error.status !== 404) return <Problem problem={error} again={again} />;
+  const text = "There is no such conversation, or it isn’t yours. It may have been deleted; the ones you have are in the list.";
+  return <Problem problem={{ text }} again={() => go("/")} words="Start a new conversation" />;
+}
+
+/** The shape of what comes, while it is loaded. */
+function Ghost() {
+  return (
+    <div className="ghost" role="status" aria-label="Loading the conversation">
+      <span className="ghost-line ghost-mine" />
+      <span className="ghost-line" />
+      <span className="ghost-line" />
+      <span className="ghost-line ghost-short" />
+    </div>
+  );
+}

@@ -1,0 +1,53 @@
+// The first thing a visitor sees: what this is, in one sentence, and three things to try.
+import { useState } from "preact/hooks";
+import { api, wordsOf } from "../api";
+import type { Attachment } from "../files";
+import { useLoaded } from "../state/loading";
+import type { Example } from "../types";
+import { ArrowRightIcon, AttachIcon, Spinner, toast } from "../ui";
+
+type Props = { onExample: (text: string, attachments: Attachment[]) => void };
+
+export function Welcome({ onExample }: Props) {
+  const examples = useLoaded("examples", (signal) => api.get<{ examples: Example[] }>("/api/examples", { signal }));
+  const [busy, setBusy] = useState<string | null>(null);
+  const start = async (name: string) => {
+    if (busy) return;
+    setBusy(name);
+    try {
+      const { text, attachments } = await api.post<{ text: string; attachments: Attachment[] }>(
+        `/api/examples/${encodeURIComponent(name)}`,
+      );
+      onExample(text, attachments);
+    } catch (error) {
+      toast(wordsOf(error), "bad");
+      setBusy(null);
+    }
+  };
+  return (
+    <section className="welcome">
+      <h1>What shall we look at?</h1>
+      <p>Drop in pictures, documents or sound, and see everything the model’s tools show, with what it was really given.</p>
+      {examples.value && (
+        <ul className="examples">
+          {examples.value.examples.map((example) => (
+            <li key={example.name}>
+              <button type="button" className="example" disabled={busy !== null} onClick={() => void start(example.name)}>
+                <span className="example-title">
+                  {example.title}
+                  {busy === example.name ? <Spinner label="Starting" /> : <ArrowRightIcon size={18} />}
+                </span>
+                <span className="example-text">{example.text}</span>
+                {example.files.length > 0 && (
+                  <span className="example-files">
+                    <AttachIcon size={14} /> {example.files.join(", ")}
+                  </span>
+                )}
+              </button>
+            </li>
+          ))}
+        </ul>
+      )}
+    </section>
+  );
+}

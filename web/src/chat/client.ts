@@ -1,0 +1,64 @@
+// The stock chat client, on our addresses: of the history it holds only the last message is ever sent.
+import { Chat } from "@ai-sdk/react";
+import { DefaultChatTransport, generateId, lastAssistantMessageIsCompleteWithApprovalResponses } from "ai";
+import { config } from "zod/v4/core";
+import { readError } from "../api";
+import type { Message, Part } from "../types";
+
+// The client checks each chunk with zod, which would compile its checks by `new Function`: our page forbids that.
+config({ jitless: true });
+
+export type Ended = { isAbort: boolean; isDisconnect: boolean; isError: boolean; finishReason?: string | undefined };
+
+export type ChatProps = {
+  id: string;
+  messages: Message[];
+  /** The model to ask, read when something is sent. */
+  model: () => string | null;
+  /** The conversation's id, as soon as the server names it. */
+  heardId: (id: string) => void;
+  heardData: (part: { type: string; id?: string; data: unknown }) => void;
+  ended: (end: Ended) => void;
+};
+
+export function makeChat(given: ChatProps): Chat<Message> {
+  const transport = new DefaultChatTransport<Message>({
+    api: "/api/chat",
+    fetch: async (input, init) => {
+      const response = await fetch(input, init);
+      if (!response.ok) throw await readError(response);
+      const id = response.headers.get("x-conversation-id");
+      if (id) given.heardId(id);
+      return response;
+    },
+    prepareSendMessagesRequest: ({ id, messages, trigger, messageId }) => ({
+      body: {
+        id,
+        messages: messages.slice(-1).map(sendable),
+        trigger,
+        ...(messageId ? { messageId } : {}),
+        ...(given.model() ? { model: given.model() } : {}),
+      },
+    }),
+  });
+  return new Chat<Message>({
+    id: given.id,
+    messages: given.messages,
+    transport,
+    sendAutomaticallyWhen: lastAssistantMessageIsCompleteWithApprovalResponses,
+    onData: (part) => given.heardData(part),
+    onFinish: (end) => given.ended(end),
+  });
+}
+
+export const newId = generateId;
+
+/** What the server reads of a message: text, attachments by id, and answers to approvals. */
+function sendable({ id, role, parts }: Message) {
+  const kept = parts.flatMap((part: Part): unknown[] => {
+    if (part.type === "text") return [{ type: "text", text: part.text }];
+    if (part.type === "data-attachment") return [{ type: part.type, data: { id: part.data.id } }];
+    return "approval" in part && part.state === "approval-responded" ? [part] : [];
+  });
+  return { id, role, parts: kept };
+}

@@ -1,0 +1,180 @@
+// The box in which a message is written: text that grows, files, references to files, send and stop.
+import type { RefObject } from "preact";
+import { useCallback, useEffect, useImperativeHandle, useLayoutEffect, useRef, useState } from "preact/hooks";
+import type { Talk } from "../chat/useConversation";
+import { type Attachment, UploadTray, useUploads } from "../files";
+import { useHouse } from "../state/House";
+import { AttachIcon, CameraIcon, DownIcon, IconButton, SendIcon, StopIcon } from "../ui";
+import { DropZone } from "./DropZone";
+import { keptDraft, keepDraft } from "./drafts";
+import { Offers } from "./Offers";
+import { useOffers } from "./useOffers";
+
+export type ComposerHandle = {
+  /** Writes a reference at the cursor. */
+  insert: (text: string) => void;
+  /** Puts a whole message back, where nothing else was begun. */
+  put: (text: string) => void;
+};
+
+type Props = {
+  handle: RefObject<ComposerHandle | null>;
+  /** Under which name an unsent text is kept over a reload. */
+  place: string;
+  talk: Talk;
+  readOnly: boolean;
+  away: boolean;
+  onDown: () => void;
+  onSend: (text: string, attachments: Attachment[]) => Promise<void>;
+};
+
+const touches = matchMedia("(pointer: coarse)").matches;
+
+export function Composer({ handle, place, talk, readOnly, away, onDown, onSend }: Props) {
+  const { me } = useHouse();
+  const [text, setText] = useState(() => keptDraft(place));
+  const box = useRef<HTMLTextAreaElement>(null);
+  const picker = useRef<HTMLInputElement>(null);
+  const camera = useRef<HTMLInputElement>(null);
+  const uploads = useUploads(me?.limits, place);
+  const write = useCallback(
+    (next: string) => {
+      setText(next);
+      keepDraft(place, next);
+    },
+    [place],
+  );
+  useDraftMoves(place, text);
+  const replace = useCallback(
+    (from: number, to: number, words: string) => {
+      const element = box.current;
+      if (!element) return;
+      element.setRangeText(words, from, to, "end");
+      write(element.value);
+      element.focus();
+    },
+    [write],
+  );
+  const offers = useOffers(box, talk.byNumber, replace);
+
+  useImperativeHandle(
+    handle,
+    () => ({
+      insert: (words) => {
+        const at = box.current?.selectionStart ?? 0;
+        const to = box.current?.selectionEnd ?? at;
+        const before = box.current?.value.slice(0, at) ?? "";
+        replace(at, to, `${before && !/\s$/.test(before) ? " " : ""}${words} `);
+      },
+      put: (words) => !box.current?.value && write(words),
+    }),
+    [replace, write],
+  );
+  useGrowth(box, text);
+  useEffect(() => {
+    if (!touches) box.current?.focus({ preventScroll: true });
+  }, []);
+
+  const ready = uploads.ready && !talk.busy && !talk.lost && Boolean(text.trim() || uploads.attachments.length);
+  const send = () => {
+    if (!ready) return;
+    const [words, attachments] = [text.trim(), uploads.attachments];
+    write("");
+    uploads.clear();
+    void onSend(words, attachments);
+  };
+  const onKeyDown = (event: KeyboardEvent) => {
+    if (offers.onKeyDown(event)) return;
+    if (event.key !== "Enter" || event.shiftKey || event.isComposing || event.keyCode === 229) return;
+    event.preventDefault();
+    send();
+  };
+  const onPaste = (event: ClipboardEvent) => {
+    const files = event.clipboardData?.files;
+    if (!files?.length) return;
+    // A copied table comes as text and as a picture of it: the text is meant.
+    if (event.clipboardData?.getData("text/plain")) return;
+    event.preventDefault();
+    uploads.add(files, "paste");
+  };
+  const onPicked = (from: "picker" | "camera") => (event: Event) => {
+    const input = event.currentTarget as HTMLInputElement;
+    if (input.files?.length) uploads.add(input.files, from);
+    input.value = "";
+    box.current?.focus();
+  };
+
+  if (readOnly) return <p className="composer-note">This conversation was shared with you to read.</p>;
+  return (
+    <div className="composer">
+      {away && <IconButton className="to-end" label="Go to the newest message" icon={<DownIcon />} onClick={onDown} />}
+      <DropZone onFiles={(files) => uploads.add(files, "drop")} />
+      <form
+        className="composer-box"
+        aria-label="Write a message"
+        onSubmit={(event) => {
+          event.preventDefault();
+          send();
+        }}
+      >
+        {offers.items.length > 0 && <Offers offers={offers} />}
+        <UploadTray uploads={uploads} />
+        <textarea
+          ref={box}
+          className="composer-text"
+          aria-label="Message"
+          aria-autocomplete="list"
+          aria-controls={offers.items.length ? "offers" : undefined}
+          aria-activedescendant={offers.items.length ? `offer-${offers.at}` : undefined}
+          placeholder="Ask about anything you can show…"
+          rows={1}
+          value={text}
+          onInput={(event) => {
+            write(event.currentTarget.value);
+            offers.look();
+          }}
+          onKeyDown={onKeyDown}
+          onKeyUp={(event) => event.key.startsWith("Arrow") && offers.look()}
+          onClick={offers.look}
+          onBlur={offers.close}
+          onPaste={onPaste}
+        />
+        <div className="composer-row">
+          <IconButton label="Attach files" icon={<AttachIcon />} onClick={() => picker.current?.click()} />
+          {touches && <IconButton label="Take a picture" icon={<CameraIcon />} onClick={() => camera.current?.click()} />}
+          <input ref={picker} type="file" multiple hidden aria-label="Files to attach" onChange={onPicked("picker")} />
+          <input ref={camera} type="file" accept="image/*" capture="environment" hidden aria-label="Picture to attach" onChange={onPicked("camera")} />
+          <span className="composer-hint">
+            {uploads.items.length > 0 && !uploads.ready ? "Uploading…" : "Enter sends, Shift+Enter starts a line, @ offers files"}
+          </span>
+          {talk.busy ? (
+            <IconButton className="send stop" label="Stop" icon={<StopIcon />} onClick={() => void talk.stop()} />
+          ) : (
+            <IconButton className="send" type="submit" label="Send" icon={<SendIcon />} disabled={!ready} />
+          )}
+        </div>
+      </form>
+    </div>
+  );
+}
+
+/** As high as its text, up to the height that the style sheet allows. */
+function useGrowth(box: RefObject<HTMLTextAreaElement | null>, text: string) {
+  useLayoutEffect(() => {
+    const element = box.current;
+    if (!element) return;
+    element.style.height = "auto";
+    element.style.height = `${element.scrollHeight}px`;
+  }, [text]);
+}
+
+/** A new conversation gets its name while the next message may be begun already: the draft goes along. */
+function useDraftMoves(place: string, text: string) {
+  const before = useRef(place);
+  useEffect(() => {
+    if (before.current === place) return;
+    keepDraft(before.current, "");
+    keepDraft(place, text);
+    before.current = place;
+  }, [place, text]);
+}

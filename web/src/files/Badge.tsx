@@ -1,0 +1,20 @@
+/** A file's number as everybody says it; a click writes it into the message. */
+import { labelOf, type Attachment } from "./attachment";
+import { useFiles } from "./context";
+
+export function Badge(p: { file: Attachment }) {
+  const { insertReference } = useFiles();
+  if (p.file.number === null) return null;
+  const label = labelOf(p.file);
+  return (
+    <button
+      type="button"
+      class="file-badge"
+      title={`Write “${label}” in your message`}
+      aria-label={`${label}: write it in your message`}
+      onClick={() => insertReference(label)}
+    >
+      {label}
+    </button>
+  );
+}

@@ -1,0 +1,24 @@
+/** A file that can't be looked at here: why, where there is a reason, else its type alone. */
+import type { ComponentChildren } from "preact";
+import { WarnIcon } from "../ui/icons";
+import { typeOf, type Attachment } from "./attachment";
+import { KindIcon } from "./KindIcon";
+
+/** `says` stands in place of its type. */
+export function Card(p: { file: Attachment; says?: string; children?: ComponentChildren }) {
+  const trouble = troubleOf(p.file);
+  return (
+    <div class={trouble ? "file-card file-trouble" : "file-card"}>
+      {trouble ? <WarnIcon /> : <KindIcon kind={p.file.kind} size={22} />}
+      <span class="file-words">{trouble ?? p.says ?? typeOf(p.file.media_type)}</span>
+      {p.children}
+    </div>
+  );
+}
+
+/** Why a file isn't here, as a sentence; null where it is. */
+export function troubleOf(file: Attachment): string | null {
+  if (file.state === "deleted") return "This file was deleted. Its number and name stay.";
+  if (file.state === "quarantined") return `This file is held back: ${file.problem ?? "it was not found safe"}`;
+  return file.problem ? `This file can't be used: ${file.problem}` : null;
+}

@@ -1,0 +1,51 @@
+/** A document: the first page of a PDF, which opens all of them, or what can be read of another. */
+import { useState } from "preact/hooks";
+import { Button } from "../ui";
+import { labelOf, ownAddress, type Attachment } from "./attachment";
+import { Card } from "./Card";
+import { lazily } from "./lazily";
+import { view } from "./viewing";
+
+const TextView = lazily(() => import("./TextView").then((found) => found.TextView));
+
+export function DocumentView(p: { file: Attachment }) {
+  return p.file.media_type === "application/pdf" ? <Pdf file={p.file} /> : <Readable file={p.file} />;
+}
+
+function Pdf(p: { file: Attachment }) {
+  const [drawn, draw] = useState(Boolean(p.file.thumbnail));
+  const open = () => view({ what: "pages", file: p.file });
+  const label = `Open ${labelOf(p.file)}, ${p.file.name}`;
+  if (!drawn)
+    return (
+      <Card file={p.file}>
+        <Button aria-label={label} onClick={open}>
+          Open
+        </Button>
+      </Card>
+    );
+  return (
+    <button type="button" class="file-picture file-page" aria-label={label} onClick={open}>
+      <img
+        src={ownAddress(p.file.thumbnail)}
+        width="190"
+        height="260"
+        alt={`First page of ${p.file.name}`}
+        loading="lazy"
+        decoding="async"
+        onError={() => draw(false)}
+      />
+    </button>
+  );
+}
+
+/** Office documents and the like: the text that the server finds in them, when it is asked for. */
+function Readable(p: { file: Attachment }) {
+  const [open, show] = useState(false);
+  if (open) return <TextView file={p.file} />;
+  return (
+    <Card file={p.file}>
+      <Button onClick={() => show(true)}>Show its text</Button>
+    </Card>
+  );
+}

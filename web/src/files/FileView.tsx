@@ -1,0 +1,57 @@
+/** One file in the conversation: what there is to see or hear of it, and the line that names it. */
+import { useState } from "preact/hooks";
+import { isThere, labelOf, typeOf, type Attachment } from "./attachment";
+import { useAnchor } from "./anchors";
+import { Card } from "./Card";
+import { DocumentView } from "./DocumentView";
+import { FileLine } from "./FileLine";
+import type { Size } from "./fitting";
+import { ImageView } from "./ImageView";
+import { lazily } from "./lazily";
+import { pictureOf } from "./pictures";
+import { FilmView, SoundView } from "./PlayerView";
+
+const TextView = lazily(() => import("./TextView").then((found) => found.TextView));
+
+const IN_TEXT = { width: 640, height: 480 };
+const BELOW_TEXT = { width: 440, height: 330 };
+
+/** `inline`: it stands where the model put it in its text, so it may be larger; `caption` is what was written to it. */
+export function FileView(p: { file: Attachment; inline?: boolean; caption?: string | undefined }) {
+  const anchor = useAnchor(p.file.number);
+  const caption = p.caption || p.file.description;
+  return (
+    <figure ref={anchor} class="file" tabIndex={-1} aria-label={`${labelOf(p.file)}: ${p.file.name}`}>
+      <Sight file={p.file} most={p.inline ? IN_TEXT : BELOW_TEXT} />
+      <figcaption>
+        {caption && <p class="file-caption">{caption}</p>}
+        <FileLine file={p.file} />
+        {p.file.corrected && <p class="file-quiet">It claimed to be {typeOf(p.file.corrected)} and is {typeOf(p.file.media_type)}.</p>}
+      </figcaption>
+    </figure>
+  );
+}
+
+/** What there is to see of a file: never markup of its own, and words where nothing can be seen. */
+function Sight(p: { file: Attachment; most: Size }) {
+  const [broken, breakDown] = useState(false);
+  const { file, most } = p;
+  const onBroken = () => breakDown(true);
+  if (broken) return <Card file={file} says="It can't be shown here. Download it instead." />;
+  if (!isThere(file)) return <Card file={file} />;
+  switch (file.kind) {
+    case "image":
+      if (pictureOf(file)) return <ImageView file={file} most={most} onBroken={onBroken} />;
+      return file.media_type === "image/svg+xml" ? <TextView file={file} /> : <Card file={file} />;
+    case "document":
+      return <DocumentView file={file} />;
+    case "audio":
+      return <SoundView file={file} onBroken={onBroken} />;
+    case "video":
+      return <FilmView file={file} most={most} onBroken={onBroken} />;
+    case "text":
+      return <TextView file={file} />;
+    case "other":
+      return <Card file={file} />;
+  }
+}

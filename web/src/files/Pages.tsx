@@ -1,0 +1,108 @@
+/** A PDF as pictures of its pages, each fetched when it comes near; the original opens in the browser's own viewer. */
+import "./viewer.css";
+import { useEffect, useRef, useState } from "preact/hooks";
+import { IconButton } from "../ui";
+import { CloseIcon, LinkOutIcon } from "../ui/icons";
+import { labelOf, ownAddress, partOf, type Attachment } from "./attachment";
+import { Download } from "./Download";
+import { useModal } from "./useModal";
+import { view } from "./viewing";
+
+/** Of longer documents the first pages are shown here; the original has them all. */
+const MOST_PAGES = 1000;
+const KEYS: Record<string, number> = { ArrowLeft: -1, ArrowRight: 1, k: -1, j: 1 };
+
+const close = () => view(null);
+
+export function Pages(p: { file: Attachment }) {
+  const { file } = p;
+  const dialog = useModal();
+  const shown = useRef<HTMLDivElement>(null);
+  const pages = Math.min(MOST_PAGES, file.pages ?? 1);
+  const [page, go] = usePage(shown, pages);
+  const onKeyDown = (event: KeyboardEvent) => {
+    const by = event.target instanceof HTMLInputElement ? undefined : KEYS[event.key];
+    if (!by) return;
+    event.preventDefault();
+    go((now) => now + by);
+  };
+  return (
+    <dialog ref={dialog} class="viewer viewer-document" aria-label={`${labelOf(file)}: ${file.name}`} onClose={close} onKeyDown={onKeyDown}>
+      <header class="viewer-bar">
+        <p class="viewer-title">
+          <span>{file.number === null ? file.name : `${labelOf(file)}: ${file.name}`}</span>
+          <a class="viewer-link" href={ownAddress(file.url) ?? ""} target="_blank" rel="noopener">
+            Open the original <LinkOutIcon size={16} />
+          </a>
+        </p>
+        <PageNumber page={page} pages={pages} go={(to) => go(() => to)} />
+        <Download file={file} />
+        <IconButton label="Close" icon={<CloseIcon />} onClick={close} />
+      </header>
+      <div ref={shown} class="viewer-pages" tabIndex={0} role="region" aria-label="Pages">
+        {Array.from({ length: pages }, (_, index) => (
+          <Page key={index} file={file} page={index + 1} />
+        ))}
+        {(file.pages ?? 1) > pages && <p class="viewer-words">Open the original to read on: it has {file.pages} pages.</p>}
+      </div>
+    </dialog>
+  );
+}
+
+function Page(p: { file: Attachment; page: number }) {
+  const [failed, fail] = useState(false);
+  const name = `Page ${p.page}`;
+  return (
+    <div class="viewer-page" data-page={p.page}>
+      {failed ? (
+        <p class="viewer-words">{name} can't be drawn here. Open the original.</p>
+      ) : (
+        <img src={partOf(p.file, `pages/${p.page}`)} alt={name} width="794" height="1123" loading="lazy" decoding="async" onError={() => fail(true)} />
+      )}
+    </div>
+  );
+}
+
+function PageNumber(p: { page: number; pages: number; go(to: number): void }) {
+  const field = useRef<HTMLInputElement>(null);
+  if (p.pages < 2) return null;
+  const onSubmit = (event: Event) => {
+    event.preventDefault();
+    p.go(Number(field.current?.value));
+  };
+  return (
+    <form class="viewer-number" onSubmit={onSubmit}>
+      <label>
+        <span class="unseen">Page</span>
+        <input ref={field} type="number" min="1" max={p.pages} value={p.page} onBlur={onSubmit} />
+      </label>{" "}
+      of {p.pages}
+    </form>
+  );
+}
+
+/** The page that is read now, by what is scrolled to, and a function that goes to another. */
+function usePage(shown: { current: HTMLElement | null }, pages: number) {
+  const [page, draw] = useState(1);
+  const now = useRef(1);
+  const see = (read: number) => draw((now.current = read));
+  useEffect(() => {
+    const root = shown.current;
+    if (!root) return;
+    const watch = new IntersectionObserver(
+      (seen) => {
+        const read = seen.find((one) => one.isIntersecting)?.target;
+        if (read instanceof HTMLElement) see(Number(read.dataset["page"]));
+      },
+      { root, rootMargin: "-45% 0px -50% 0px" },
+    );
+    for (const one of root.querySelectorAll("[data-page]")) watch.observe(one);
+    return () => watch.disconnect();
+  }, [pages]);
+  const go = (to: (now: number) => number) => {
+    const wanted = Math.min(pages, Math.max(1, Math.round(to(now.current)) || 1));
+    shown.current?.querySelector(`[data-page="${wanted}"]`)?.scrollIntoView({ block: "start" });
+    see(wanted);
+  };
+  return [page, go] as const;
+}

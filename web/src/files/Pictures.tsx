@@ -1,0 +1,100 @@
+/** Pictures in full, one after the other: enlarged by wheel, fingers, double click or keys, and moved. */
+import "./viewer.css";
+import { useEffect, useState } from "preact/hooks";
+import { IconButton } from "../ui";
+import { CloseIcon, DownloadIcon, LeftIcon, RightIcon, ZoomInIcon, ZoomOutIcon } from "../ui/icons";
+import { useModal } from "./useModal";
+import { usePanZoom } from "./usePanZoom";
+import { view, type Picture } from "./viewing";
+import { pan, WHOLE, zoomAt, type Zoom } from "./zoom";
+
+const STEP = 1.4;
+const SHIFT = 80;
+const MIDDLE = { x: 0, y: 0 };
+const ARROWS: Record<string, [number, number]> = { ArrowLeft: [1, 0], ArrowRight: [-1, 0], ArrowUp: [0, 1], ArrowDown: [0, -1] };
+
+const close = () => view(null);
+
+export function Pictures(p: { pictures: readonly Picture[]; at: number }) {
+  const dialog = useModal();
+  const [at, go] = useState(p.at);
+  const turn = (by: number) => go((now) => Math.min(p.pictures.length - 1, Math.max(0, now + by)));
+  const { stage, zoom, change, ...touch } = usePanZoom(turn, at);
+  const picture = p.pictures[at];
+  useNeighbours(p.pictures, at);
+  if (!picture) return null;
+  const onKeyDown = (event: KeyboardEvent) => {
+    const next = event.ctrlKey || event.metaKey || event.altKey ? undefined : zoomBy(event.key, zoom);
+    if (next) change(next);
+    else if (event.key === "ArrowLeft" || event.key === "ArrowRight") turn(event.key === "ArrowLeft" ? -1 : 1);
+    else return;
+    event.preventDefault();
+  };
+  return (
+    <dialog ref={dialog} class="viewer" aria-label="Pictures of this conversation" onClose={close} onKeyDown={onKeyDown}>
+      <header class="viewer-bar">
+        <p class="viewer-title" aria-live="polite">
+          <span>{picture.title}</span>
+          <span class="file-quiet">{[picture.note, count(at, p.pictures.length)].filter(Boolean).join(" · ")}</span>
+        </p>
+        <IconButton label="Smaller" icon={<ZoomOutIcon />} aria-disabled={zoom.scale === 1} onClick={() => change((from) => zoomAt(from, 1 / STEP, MIDDLE))} />
+        <IconButton label="Larger" icon={<ZoomInIcon />} onClick={() => change((from) => zoomAt(from, STEP, MIDDLE))} />
+        {picture.download && (
+          <a class="icon-button" href={picture.download} download="" aria-label="Download" title="Download">
+            <DownloadIcon />
+          </a>
+        )}
+        <IconButton label="Close" icon={<CloseIcon />} onClick={close} />
+      </header>
+      <div ref={stage} class={zoom.scale > 1 ? "viewer-stage viewer-near" : "viewer-stage"} {...touch}>
+        <Sight key={picture.large} picture={picture} zoom={zoom} />
+      </div>
+      {p.pictures.length > 1 && (
+        <nav class="viewer-turn" aria-label="Other pictures">
+          <IconButton label="Previous picture" icon={<LeftIcon />} aria-disabled={at === 0} onClick={() => turn(-1)} />
+          <IconButton label="Next picture" icon={<RightIcon />} aria-disabled={at === p.pictures.length - 1} onClick={() => turn(1)} />
+        </nav>
+      )}
+    </dialog>
+  );
+}
+
+function Sight(p: { picture: Picture; zoom: Zoom }) {
+  const [state, set] = useState<"waiting" | "here" | "failed">("waiting");
+  const { large, small, title, width, height } = p.picture;
+  const { x, y, scale } = p.zoom;
+  if (state === "failed") return <p class="viewer-words">This picture can't be shown. It may have been deleted.</p>;
+  return (
+    <>
+      {state === "waiting" && small && small !== large && <img class="viewer-small" src={small} alt="" width={width} height={height} />}
+      <img
+        class="viewer-picture"
+        src={large}
+        alt={title}
+        width={width}
+        height={height}
+        draggable={false}
+        style={{ transform: `translate(${x}px, ${y}px) scale(${scale})` }}
+        onLoad={() => set("here")}
+        onError={() => set("failed")}
+      />
+    </>
+  );
+}
+
+/** The next and the previous picture are fetched ahead. */
+function useNeighbours(pictures: readonly Picture[], at: number) {
+  useEffect(() => {
+    for (const near of [pictures[at + 1], pictures[at - 1]]) if (near) new Image().src = near.large;
+  }, [at]);
+}
+
+function zoomBy(key: string, zoom: Zoom): ((from: Zoom) => Zoom) | undefined {
+  if (key === "+" || key === "=") return (from) => zoomAt(from, STEP, MIDDLE);
+  if (key === "-") return (from) => zoomAt(from, 1 / STEP, MIDDLE);
+  if (key === "0") return () => WHOLE;
+  const arrow = zoom.scale > 1 ? ARROWS[key] : undefined;
+  return arrow && ((from) => pan(from, { x: arrow[0] * SHIFT, y: arrow[1] * SHIFT }));
+}
+
+const count = (at: number, of: number) => (of > 1 ? `${at + 1} of ${of}` : "");

@@ -1,0 +1,103 @@
+/** The text of a file, fetched when it comes into view: lines, or a table where it is one. Never as markup. */
+import { useEffect, useRef, useState } from "preact/hooks";
+import { Button } from "../ui";
+import { labelOf, partOf, type Attachment } from "./attachment";
+import { Card } from "./Card";
+import { readTable } from "./csv";
+import { spread } from "./jsonLines";
+
+const LINES = 40;
+const MOST_COLUMNS = 60;
+const MOST_ROWS = 2000;
+const TABLES = new Map([["text/csv", undefined], ["text/tab-separated-values", "\t"]]);
+
+type Found = { text: string; cut: boolean } | "waiting" | "failed";
+
+export function TextView(p: { file: Attachment }) {
+  const [found, find] = useState<Found>("waiting");
+  const [all, showAll] = useState(false);
+  const place = useRef<HTMLDivElement>(null);
+  useEffect(() => whenNear(place.current, (signal) => fetchText(p.file, signal).then(find, () => signal.aborted || find("failed"))), [p.file.id]);
+  if (found === "failed") return <Card file={p.file} says="Its text can't be read here. Download it instead." />;
+  if (found === "waiting") return <div ref={place} class="file-text file-waiting" aria-busy="true" />;
+  return (
+    <div class="file-text">
+      <div class="file-scroll" tabIndex={0} role="region" aria-label={`Text of ${labelOf(p.file)}`}>
+        {TABLES.has(p.file.media_type) ? (
+          <Table text={found.text} separator={TABLES.get(p.file.media_type)} most={all ? MOST_ROWS : LINES} />
+        ) : (
+          <pre>{all ? found.text : firstLines(found.text)}</pre>
+        )}
+      </div>
+      {isLong(found.text) && (
+        <Button look="quiet" aria-expanded={all} onClick={() => showAll(!all)}>
+          {all ? "Show less" : "Show more"}
+        </Button>
+      )}
+      {all && found.cut && <p class="file-quiet">The rest is left out here. Download the file to read all of it.</p>}
+    </div>
+  );
+}
+
+function Table(p: { text: string; separator: string | undefined; most: number }) {
+  const { rows } = readTable(p.text, p.separator, p.most);
+  const [head = [], ...body] = rows.map((row) => row.slice(0, MOST_COLUMNS));
+  return (
+    <table>
+      <thead>
+        <tr>
+          {head.map((cell, at) => (
+            <th key={at} scope="col">
+              {cell}
+            </th>
+          ))}
+        </tr>
+      </thead>
+      <tbody>
+        {body.map((row, at) => (
+          <tr key={at}>
+            {row.map((cell, column) => (
+              <td key={column}>{cell}</td>
+            ))}
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  );
+}
+
+/** Calls `start` once the element is near the window; gives what stops it. */
+function whenNear(element: Element | null, start: (signal: AbortSignal) => void): () => void {
+  const stop = new AbortController();
+  const watch = new IntersectionObserver(
+    (seen) => {
+      if (!seen.some((one) => one.isIntersecting)) return;
+      watch.disconnect();
+      start(stop.signal);
+    },
+    { rootMargin: "400px" },
+  );
+  if (element) watch.observe(element);
+  return () => (watch.disconnect(), stop.abort());
+}
+
+async function fetchText(file: Attachment, signal: AbortSignal): Promise<Found> {
+  const answer = await fetch(partOf(file, "text"), { signal });
+  if (!answer.ok) return "failed";
+  const text = await answer.text();
+  return { text: isDense(file, text) ? spread(text) : text, cut: answer.headers.get("x-cut") === "1" };
+}
+
+/** JSON that was written for machines, on one line. */
+const isDense = (file: Attachment, text: string) => file.media_type === "application/json" && !text.trim().includes("\n");
+
+const isLong = (text: string) => firstLines(text).length < text.length;
+
+function firstLines(text: string): string {
+  let end = -1;
+  for (let line = 0; line < LINES; line += 1) {
+    end = text.indexOf("\n", end + 1);
+    if (end < 0) return text.slice(0, LINES * 400);
+  }
+  return text.slice(0, Math.min(end, LINES * 400));
+}

@@ -1,0 +1,12 @@
+/** The files of a conversation on the page: shown, looked at in full, uploaded. */
+import "./files.css";
+export type { Attachment, Kind } from "./attachment";
+export { isThere, labelOf, sizeOf, spoken } from "./attachment";
+export { scrollToFile } from "./anchors";
+export { FilesProvider, useFiles } from "./context";
+export { FileGrid } from "./FileGrid";
+export { FileView } from "./FileView";
+export { Lightbox } from "./Lightbox";
+export { UploadTray } from "./uploads/UploadTray";
+export { useUploads, type Uploads } from "./uploads/useUploads";
+export type { Upload } from "./uploads/values";

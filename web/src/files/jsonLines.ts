@@ -1,0 +1,18 @@
+/** JSON on lines of its own, letter by letter: numbers and strings stay exactly as they are written. */
+
+export function spread(json: string): string {
+  let [out, depth] = ["", 0];
+  const broken = () => `\n${"  ".repeat(depth)}`;
+  for (const token of json.match(/"(?:[^"\\]|\\.)*"?|[{}[\],:]|[^\s{}[\],:"]+/gs) ?? []) {
+    if (token === "{" || token === "[") {
+      depth += 1;
+      out += token + broken();
+    } else if (token === "}" || token === "]") {
+      depth = Math.max(0, depth - 1);
+      const before = out.trimEnd();
+      out = before.endsWith(token === "}" ? "{" : "[") ? before + token : before + broken() + token;
+    } else if (token === ",") out += token + broken();
+    else out += token === ":" ? ": " : token;
+  }
+  return out;
+}

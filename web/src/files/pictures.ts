@@ -1,0 +1,29 @@
+/** The conversation's images in their order, as the lightbox goes through them. */
+import { downloadOf, isDrawn, isThere, labelOf, measureOf, ownAddress, sizeOf, type Attachment } from "./attachment";
+import { sizeFrom } from "./fitting";
+import { view, type Picture } from "./viewing";
+
+const UNKNOWN = { width: 1280, height: 960 };
+
+/** The picture of an image; undefined where no browser can draw it and the server has no thumbnail either. */
+export function pictureOf(file: Attachment): Picture | undefined {
+  const small = ownAddress(file.thumbnail);
+  const large = isDrawn(file.media_type) ? ownAddress(file.url) : small;
+  if (!large || !isThere(file)) return undefined;
+  const note = [measureOf(file), sizeOf(file.size)].filter(Boolean).join(" · ");
+  const title = file.number === null ? file.name : `${labelOf(file)}: ${file.name}`;
+  return { large, small, title, note, download: downloadOf(file), ...sizeFrom(file.pixels, UNKNOWN) };
+}
+
+/** Opens an image among all others of its conversation; one that isn't numbered yet is shown alone. */
+export function openImage(file: Attachment, files: ReadonlyMap<number, Attachment>): void {
+  const known = file.number !== null && files.get(file.number)?.id === file.id;
+  const images = known ? [...files.values()].filter((one) => one.kind === "image") : [file];
+  images.sort((one, other) => (one.number ?? 0) - (other.number ?? 0));
+  const found = images.flatMap((image) => {
+    const picture = pictureOf(image);
+    return picture ? [{ id: image.id, picture }] : [];
+  });
+  const at = found.findIndex((one) => one.id === file.id);
+  if (at >= 0) view({ what: "pictures", pictures: found.map((one) => one.picture), at });
+}

@@ -1,0 +1,38 @@
+/** The uploads of the message that is being written, for its composer. */
+import { useEffect, useReducer } from "preact/hooks";
+import { makeTray, isBusy, type Tray } from "./tray";
+import type { From, Limits } from "./values";
+
+/** A tray outlives its composer, so that going to the settings and back loses nothing. */
+const trays = new Map<string, Tray>();
+
+function trayOf(place: string): Tray {
+  const tray = trays.get(place) ?? makeTray(place);
+  trays.set(place, tray);
+  return tray;
+}
+
+/** `place` tells conversations apart: give the same one as long as the same message is being written. */
+export function useUploads(limits: Limits | null | undefined, place: string = location.pathname) {
+  const [, redraw] = useReducer((count: number) => count + 1, 0);
+  const tray = trayOf(place);
+  useEffect(() => {
+    redraw(undefined); // something may have come since it was drawn
+    return tray.watch(() => redraw(undefined));
+  }, [tray]);
+  const items = tray.items();
+  return {
+    items,
+    add: (files: Iterable<File>, from: From) => tray.add(files, from, limits ?? null),
+    remove: tray.remove,
+    retry: tray.retry,
+    adopt: tray.adopt,
+    clear: tray.clear,
+    /** Nothing is on its way any more: the message may be sent. */
+    ready: !isBusy(items),
+    attachments: items.flatMap((one) => (one.state === "ready" && one.attachment ? [one.attachment] : [])),
+    problems: items.flatMap((one) => (one.problem ? [`${one.name}: ${one.problem}`] : [])),
+  };
+}
+
+export type Uploads = ReturnType<typeof useUploads>;

@@ -1,0 +1,43 @@
+/** One file on its way to the server, and what can be said of it before a byte is sent. */
+import { sizeOf, type Attachment } from "../attachment";
+
+export type From = "drop" | "paste" | "picker" | "camera";
+export type Limits = { max_file_bytes: number; max_message_files: number };
+
+/** waiting: for its turn; failed: may be tried again; refused: never will be taken as it is. */
+export type UploadState = "waiting" | "sending" | "ready" | "failed" | "refused";
+
+/** `done` counts bytes; `preview` is the address of a small picture; `again` says that trying again can help. */
+export type Upload = {
+  key: string;
+  /** What the server calls it, once it has it. */
+  id: string | null;
+  name: string;
+  size: number;
+  state: UploadState;
+  done: number;
+  preview: string | null;
+  problem: string | null;
+  again: boolean;
+  attachment: Attachment | null;
+};
+
+export const isOpen = (upload: Upload) => upload.state === "waiting" || upload.state === "sending";
+
+/** Why a file can't be sent at all; null where it can. `count` is how many the message has already. */
+export function refuse(file: { name: string; size: number }, count: number, limits: Limits | null): string | null {
+  if (!limits) return null;
+  if (file.size > limits.max_file_bytes)
+    return `It has ${sizeOf(file.size)}. One file may have ${sizeOf(limits.max_file_bytes)}: send a smaller one.`;
+  if (count >= limits.max_message_files)
+    return `One message takes ${limits.max_message_files} files. Send this one with the next message.`;
+  return null;
+}
+
+/** Pictures from the clipboard all have the same name: they get one that tells them apart. */
+export function nameOf(file: File, from: From, pasted: number): string {
+  const plain = /^(image|unknown|blob)?(\.\w+)?$/i.test(file.name);
+  if (from !== "paste" || !plain) return file.name || "file";
+  const ending = file.type.startsWith("image/") ? `.${file.type.slice(6).replace("jpeg", "jpg").replace(/\+.*/, "")}` : "";
+  return `pasted-${pasted}${ending}`;
+}

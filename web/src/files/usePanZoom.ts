@@ -1,0 +1,81 @@
+/** Moving and enlarging by wheel, fingers and double click; a swipe over the whole picture asks for its neighbour. */
+import { useEffect, useRef, useState } from "preact/hooks";
+import { between, distance, hold, pan, WHOLE, zoomAt, type Point, type Zoom } from "./zoom";
+
+const SWIPE = 60;
+const CLOSER = 2.5;
+
+type Change = (from: Zoom) => Zoom;
+
+/** `stage` is the element around an <img>; `turn` is told 1 or -1. */
+export function usePanZoom(turn: (by: number) => void, key: unknown) {
+  const stage = useRef<HTMLDivElement>(null);
+  const [zoom, set] = useState(WHOLE);
+  const change = (to: Change) => set((from) => held(stage.current, to(from)));
+  useEffect(() => set(WHOLE), [key]);
+  useWheel(stage, change);
+  const touch = useFingers(change, zoom, turn);
+  return { stage, zoom, change, ...touch, onDblClick: (event: MouseEvent) => change((from) => toggle(from, pointOf(event, stage.current))) };
+}
+
+const toggle = (from: Zoom, at: Point) => (from.scale > 1 ? WHOLE : zoomAt(from, CLOSER, at));
+
+function held(stage: HTMLElement | null, zoom: Zoom): Zoom {
+  const image = stage?.querySelector("img");
+  if (!stage || !image) return zoom;
+  const size = (of: HTMLElement) => ({ width: of.clientWidth, height: of.clientHeight });
+  return hold(zoom, size(image), size(stage));
+}
+
+/** By hand, for a wheel must be stopped from scrolling what is behind. */
+function useWheel(stage: { current: HTMLElement | null }, change: (to: Change) => void) {
+  useEffect(() => {
+    const turnWheel = (event: WheelEvent) => {
+      event.preventDefault();
+      const factor = Math.exp(-event.deltaY * (event.ctrlKey ? 0.01 : 0.002));
+      const at = pointOf(event, stage.current);
+      change((from) => zoomAt(from, factor, at));
+    };
+    stage.current?.addEventListener("wheel", turnWheel, { passive: false });
+    return () => stage.current?.removeEventListener("wheel", turnWheel);
+  }, []);
+}
+
+function useFingers(change: (to: Change) => void, zoom: Zoom, turn: (by: number) => void) {
+  const fingers = useRef(new Map<number, Point>());
+  const swiped = useRef(0);
+  const onPointerDown = (event: PointerEvent) => {
+    if (event.button !== 0) return;
+    (event.currentTarget as HTMLElement).setPointerCapture(event.pointerId);
+    fingers.current.set(event.pointerId, pointOf(event, event.currentTarget as HTMLElement));
+    swiped.current = 0;
+  };
+  const onPointerMove = (event: PointerEvent) => {
+    const before = fingers.current.get(event.pointerId);
+    if (!before) return;
+    const now = pointOf(event, event.currentTarget as HTMLElement);
+    const other = [...fingers.current].find(([id]) => id !== event.pointerId)?.[1];
+    fingers.current.set(event.pointerId, now);
+    if (other) change(pinch(before, now, other));
+    else if (zoom.scale > 1) change((from) => pan(from, { x: now.x - before.x, y: now.y - before.y }));
+    else swiped.current += now.x - before.x;
+  };
+  const onPointerUp = (event: PointerEvent) => {
+    if (!fingers.current.delete(event.pointerId) || fingers.current.size) return;
+    if (zoom.scale === 1 && Math.abs(swiped.current) > SWIPE) turn(swiped.current < 0 ? 1 : -1);
+  };
+  const onPointerCancel = (event: PointerEvent) => void fingers.current.delete(event.pointerId);
+  return { onPointerDown, onPointerMove, onPointerUp, onPointerCancel };
+}
+
+function pinch(before: Point, now: Point, other: Point): Change {
+  const factor = distance(now, other) / Math.max(1, distance(before, other));
+  const [was, is] = [between(before, other), between(now, other)];
+  return (from) => pan(zoomAt(from, factor, is), { x: is.x - was.x, y: is.y - was.y });
+}
+
+function pointOf(event: MouseEvent, stage: HTMLElement | null): Point {
+  const box = stage?.getBoundingClientRect() ?? new DOMRect();
+  return { x: event.clientX - box.left - box.width / 2, y: event.clientY - box.top - box.height / 2 };
+}
+

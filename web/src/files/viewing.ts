@@ -1,0 +1,34 @@
+/** What is looked at in full: pictures, or the pages of a document. One thing at a time, shown by `Lightbox`. */
+import { useEffect, useState } from "preact/hooks";
+import type { Attachment } from "./attachment";
+
+/** `small` is shown until `large` is here; `download` is where its bytes are saved from. */
+export type Picture = {
+  large: string;
+  small?: string | undefined;
+  title: string;
+  note?: string | undefined;
+  width: number;
+  height: number;
+  download?: string | undefined;
+};
+
+export type Viewed = { what: "pictures"; pictures: readonly Picture[]; at: number } | { what: "pages"; file: Attachment };
+
+let viewed: Viewed | null = null;
+const watchers = new Set<(now: Viewed | null) => void>();
+
+export function view(next: Viewed | null): void {
+  viewed = next;
+  for (const watch of watchers) watch(next);
+}
+
+export function useViewed(): Viewed | null {
+  const [now, see] = useState(viewed);
+  useEffect(() => {
+    watchers.add(see);
+    see(viewed);
+    return () => void watchers.delete(see);
+  }, []);
+  return now;
+}

@@ -1,0 +1,16 @@
+// Starts the page.
+import "./styles/tokens.css";
+import "./styles/base.css";
+import "./styles/ui.css";
+import "./styles/layout.css";
+import "./styles/messages.css";
+import "./styles/composer.css";
+import "./styles/sidebar.css";
+import "./styles/pages.css";
+import { render } from "preact";
+import { App } from "./App";
+import { applyTheme, keptTheme } from "./theme";
+
+applyTheme(keptTheme());
+const root = document.getElementById("app");
+if (root) render(<App />, root);

@@ -1,0 +1,60 @@
+/** The same matrix on narrow screens: a card for each family, its evidence unfolded by a tap. */
+import { useState } from "preact/hooks";
+import { Evidence } from "./Evidence";
+import { isUnproven, KINDS, PLACES, type Row } from "./rows";
+import { Models } from "./Table";
+import { Word } from "./Word";
+
+export function Cards(p: { rows: readonly Row[] }) {
+  return (
+    <ul class="matrix-cards">
+      {p.rows.map((row) => (
+        <Card key={`${row.provider} ${row.models}`} row={row} />
+      ))}
+    </ul>
+  );
+}
+
+function Card(p: { row: Row }) {
+  const { row } = p;
+  const [open, show] = useState(false);
+  return (
+    <li class="matrix-card">
+      <h2>{row.provider}</h2>
+      <p class="matrix-models">
+        <Models row={row} />
+      </p>
+      <table>
+        <thead>
+          <tr>
+            <td />
+            <th scope="col">from a tool</th>
+            <th scope="col">from you</th>
+          </tr>
+        </thead>
+        <tbody>
+          {KINDS.map((kind) => (
+            <tr key={kind}>
+              <th scope="row">{kind}</th>
+              {PLACES.map((place) => (
+                <td key={place}>
+                  <Word fate={row[place][kind]} unproven={isUnproven(row, kind, place)} />
+                </td>
+              ))}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+      <details onToggle={(event) => show(event.currentTarget.open)}>
+        <summary>How we know</summary>
+        {open &&
+          KINDS.map((kind) => (
+            <section key={kind}>
+              <h3>{kind}</h3>
+              <Evidence row={row} kind={kind} place="tool_result" />
+            </section>
+          ))}
+      </details>
+    </li>
+  );
+}

@@ -1,0 +1,34 @@
+/** How we know what becomes of a kind of file: each cell with its evidence, its day and its limits. */
+import { FATES } from "./Word";
+import { cellsOf, isUnproven, limitsOf, wordsOf, type Kind, type Place, type Row } from "./rows";
+
+/** So many cells are named; more of them say the same of other forms. */
+const MOST = 6;
+
+export function Evidence(p: { row: Row; kind: Kind; place: Place }) {
+  const { row, kind, place } = p;
+  const cells = cellsOf(row, kind, place).slice(0, MOST);
+  const fate = FATES[row[place][kind]];
+  const meaning = place === "user" && fate.user && fate.user !== "The same." ? fate.user : fate.tool;
+  return (
+    <div class="matrix-evidence">
+      <p>
+        {meaning}
+        {isUnproven(row, kind, place) && " Nobody has proved that the model sees it there."}
+      </p>
+      {cells.length > 0 && (
+        <ul>
+          {cells.map((cell, at) => (
+            <li key={at}>
+              <b>{wordsOf(cell)}</b> {limitsOf(cell)}
+              <span class="matrix-source">
+                {cell.evidence} ({cell.date})
+              </span>
+            </li>
+          ))}
+        </ul>
+      )}
+      {cells.length === 0 && <p class="matrix-source">No place of this API is known to take it.</p>}
+    </div>
+  );
+}

@@ -1,0 +1,127 @@
+/** The matrix as a table: a row for each family of models, two columns for each kind; arrow keys go from cell to cell. */
+import { memo } from "preact/compat";
+import { useCallback, useLayoutEffect, useRef, useState } from "preact/hooks";
+import { byProvider, isUnproven, KINDS, PLACES, type Row } from "./rows";
+import { Tip, type Looked } from "./Tip";
+import { Word } from "./Word";
+
+const COLUMNS = KINDS.flatMap((kind) => PLACES.map((place) => ({ kind, place })));
+const MOVES: Record<string, [number, number]> = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] };
+const LINES = "tbody tr:not(.matrix-provider)";
+
+export function Table(p: { rows: readonly Row[] }) {
+  const [looked, look] = useState<Looked | null>(null);
+  const table = useRef<HTMLTableElement>(null);
+  useLayoutEffect(() => void (table.current && takeTab(table.current, null)), [p.rows]);
+  const onKeyDown = (event: KeyboardEvent) => {
+    if (event.key === "Escape") look(null);
+    const move = MOVES[event.key];
+    if (!move || !table.current) return;
+    event.preventDefault();
+    goBy(table.current, move);
+  };
+  const onFocus = useCallback((event: FocusEvent) => {
+    if (table.current && event.target instanceof HTMLButtonElement) takeTab(table.current, event.target);
+  }, []);
+  return (
+    <div class="matrix-wide" onMouseLeave={() => look(null)}>
+      <table ref={table} class="matrix-table" role="grid" aria-label="What becomes of a file" onKeyDown={onKeyDown} onFocusCapture={onFocus}>
+        <Head />
+        <Body rows={p.rows} look={look} />
+      </table>
+      {looked && <Tip {...looked} />}
+    </div>
+  );
+}
+
+/** Drawn once for its rows, for the pointer goes over hundreds of cells. */
+const Body = memo(function Body(p: { rows: readonly Row[]; look(at: Looked | null): void }) {
+  return (
+    <>
+      {byProvider(p.rows).map(([provider, rows]) => (
+        <tbody key={provider}>
+          <tr class="matrix-provider">
+            <th scope="rowgroup" colSpan={COLUMNS.length + 1}>
+              {provider}
+            </th>
+          </tr>
+          {rows.map((row) => (
+            <Line key={row.models} row={row} look={p.look} />
+          ))}
+        </tbody>
+      ))}
+    </>
+  );
+});
+
+function Line(p: { row: Row; look(at: Looked | null): void }) {
+  const { row } = p;
+  return (
+    <tr>
+      <th scope="row">
+        <Models row={row} />
+      </th>
+      {COLUMNS.map(({ kind, place }) => {
+        const show = (event: Event) => p.look({ row, kind, place, cell: event.currentTarget as HTMLElement });
+        return (
+          <td key={kind + place} class={place === "user" ? "matrix-last" : ""}>
+            <button type="button" tabIndex={-1} onFocus={show} onMouseEnter={show} onClick={show} onBlur={() => p.look(null)}>
+              <Word fate={row[place][kind]} unproven={isUnproven(row, kind, place)} />
+            </button>
+          </td>
+        );
+      })}
+    </tr>
+  );
+}
+
+function Head() {
+  return (
+    <thead>
+      <tr>
+        <th scope="col" rowSpan={2}>
+          Models
+        </th>
+        {KINDS.map((kind) => (
+          <th key={kind} scope="colgroup" colSpan={2}>
+            {kind}
+          </th>
+        ))}
+      </tr>
+      <tr>
+        {COLUMNS.map(({ kind, place }) => (
+          <th key={kind + place} scope="col">
+            {place === "user" ? "from you" : "from a tool"}
+          </th>
+        ))}
+      </tr>
+    </thead>
+  );
+}
+
+/** The patterns of a row, and by what it is known. */
+export function Models(p: { row: Row }) {
+  const { row } = p;
+  const own = Object.keys(row.verified).length > 0;
+  return (
+    <>
+      {row.models.startsWith("any") ? <span>{row.models}</span> : <code>{row.models}</code>}
+      <span class="matrix-quiet">{own ? "your own eye test" : row.known_by || "no place is known"}</span>
+    </>
+  );
+}
+
+/** One cell is reached by Tab: the one that had the focus last, else the first. */
+function takeTab(table: HTMLTableElement, cell: HTMLButtonElement | null) {
+  for (const before of table.querySelectorAll<HTMLButtonElement>("button[tabindex='0']")) before.tabIndex = -1;
+  const home = cell ?? table.querySelector<HTMLButtonElement>(`${LINES} button`);
+  if (home) home.tabIndex = 0;
+}
+
+/** Moves the focus by rows and columns. */
+function goBy(table: HTMLTableElement, [down, across]: [number, number]) {
+  const lines = [...table.querySelectorAll(LINES)].map((line) => [...line.querySelectorAll("button")]);
+  const from = lines.findIndex((line) => line.includes(document.activeElement as HTMLButtonElement));
+  const column = lines[from]?.indexOf(document.activeElement as HTMLButtonElement) ?? 0;
+  lines[from + down]?.[column + across]?.focus();
+}

@@ -1,0 +1,98 @@
+/** The table of what models see, as the server tells it: which rows a person looks for, and what proves a place. */
+import { sizeOf } from "../files/attachment";
+
+export const KINDS = ["image", "document", "audio", "video", "text"] as const;
+export const PLACES = ["tool_result", "user"] as const;
+export type Kind = (typeof KINDS)[number];
+export type Place = (typeof PLACES)[number];
+export type Fate = "native" | "relocated" | "converted" | "noted" | "refused" | "words";
+
+type Limits = Record<"bytes" | "side" | "pixels" | "pages" | "frames", number | null>;
+
+export type Cell = {
+  place: Place;
+  kind: Kind;
+  media_types: string[];
+  form: "inline" | "url" | "file_id";
+  verdict: "sees" | "blind" | "rejects" | "unproven";
+  evidence: string;
+  date: string;
+  limits: Limits;
+};
+
+export type Row = {
+  provider: string;
+  models: string;
+  api: string;
+  example: string;
+  tool_result: Record<Kind, Fate>;
+  user: Record<Kind, Fate>;
+  unproven: Kind[];
+  blind: Partial<Record<Kind, string>>;
+  known_by: string;
+  cells: Cell[];
+  verified: Record<string, unknown[]>;
+};
+
+/** Rows in which every word is found, or which a word, as the name of a model, belongs to. */
+export function filterRows(rows: readonly Row[], wanted: string): Row[] {
+  const words = wanted.toLowerCase().split(/\s+/).filter(Boolean);
+  return rows.filter((row) => {
+    const text = `${row.provider} ${row.models} ${row.api} ${row.example} ${row.known_by}`.toLowerCase();
+    return words.every((word) => text.includes(word) || isOf(row, word));
+  });
+}
+
+/** Whether a model's name, with or without its provider, fits the row's patterns: `*claude*`, `gpt-[6-9]*`. */
+export function isOf(row: Row, name: string): boolean {
+  const [provider, model] = name.includes(":") ? [name.slice(0, name.indexOf(":")), name.slice(name.indexOf(":") + 1)] : [null, name];
+  if (provider !== null && provider !== row.provider) return false;
+  return !row.models.startsWith("any") && model.length > 2 && row.models.split(", ").some((pattern) => patternOf(pattern).test(model));
+}
+
+function patternOf(glob: string): RegExp {
+  const pieces = glob.toLowerCase().match(/\[[^\]]+\]|\*|\?|[^[*?]+|\[/g) ?? [];
+  const source = pieces.map((one) => (one === "*" ? ".*" : one === "?" ? "." : /^\[.+\]$/.test(one) ? one : one.replace(/[.+^${}()|\\[\]]/g, "\\$&")));
+  return new RegExp(`^${source.join("")}$`);
+}
+
+/** A row's cells that speak of a kind at a place: first what is used, then what isn't. */
+export function cellsOf(row: Row, kind: Kind, place: Place): Cell[] {
+  const rank = { sees: 0, unproven: 1, blind: 2, rejects: 3 };
+  const places = row[place][kind] === "relocated" ? PLACES : [place];
+  const found = row.cells.filter((cell) => cell.kind === kind && places.includes(cell.place));
+  return found.sort((one, other) => rank[one.verdict] - rank[other.verdict]);
+}
+
+/** Whether the file goes there though nobody has proved that the model sees it. */
+export function isUnproven(row: Row, kind: Kind, place: Place): boolean {
+  const fate = row[place][kind];
+  return row.unproven.includes(kind) && (place === "user" ? fate === "native" : fate === "relocated");
+}
+
+const VERDICTS = { sees: "seen", blind: "taken, but not seen", rejects: "refused", unproven: "not proved" };
+const FORMS = { inline: "", url: ", by URL", file_id: ", by file id" };
+const AT: Record<Place, string> = { tool_result: "in a tool’s result", user: "in a user message" };
+
+/** A cell in words: "seen in a tool's result, by URL". */
+export const wordsOf = (cell: Cell) => `${VERDICTS[cell.verdict]} ${AT[cell.place]}${FORMS[cell.form]}`;
+
+/** The limits that a cell names. */
+export function limitsOf({ limits }: Cell): string {
+  const { bytes, side, pixels, pages, frames } = limits;
+  const found = [
+    bytes !== null && sizeOf(bytes),
+    side !== null && `${side} pixels a side`,
+    pixels !== null && `${(pixels / 1e6).toFixed(1)} million pixels`,
+    pages !== null && `${pages} pages`,
+    frames !== null && `${frames} frames`,
+  ].filter(Boolean);
+  return found.length ? `up to ${found.join(", ")}` : "";
+}
+
+/** Rows under their provider, in the table's own order. */
+export function byProvider(rows: readonly Row[]): [string, Row[]][] {
+  const groups = new Map<string, Row[]>();
+  for (const row of rows) groups.set(row.provider, [...(groups.get(row.provider) ?? []), row]);
+  return [...groups];
+}

@@ -1,0 +1,71 @@
+// One answer: text, thoughts, tool calls and what tools showed, in the order it came, and what the model saw.
+import { memo } from "preact/compat";
+import { useContext } from "preact/hooks";
+import { TalkContext } from "../chat/talking";
+import { textOf } from "../chat/useConversation";
+import { FileGrid } from "../files";
+import { SawPanel } from "../saw";
+import type { Message } from "../types";
+import { IconButton, InfoIcon, RetryIcon } from "../ui";
+import { BranchSwitch } from "./BranchSwitch";
+import { CopyButton } from "./CopyButton";
+import { blocksOf } from "./blocks";
+import { Markdown } from "./Markdown";
+import { Reasoning } from "./Reasoning";
+import { ToolCard } from "./ToolCard";
+
+type Props = { message: Message; writing: boolean; idle: boolean; isLast: boolean };
+
+export const Answer = memo(function Answer({ message, writing, idle, isLast }: Props) {
+  const talk = useContext(TalkContext);
+  const blocks = blocksOf(message.parts);
+  const text = textOf(message);
+  const ending = writing ? null : endingOf(message);
+  return (
+    <li className={`message answer ${isLast ? "message-last" : ""}`} aria-label="Answer">
+      {blocks.map((block) => {
+        switch (block.is) {
+          case "text":
+            return <Markdown key={block.key} text={block.text} writing={writing && block.open} />;
+          case "reasoning":
+            return <Reasoning key={block.key} text={block.text} writing={writing && block.open} />;
+          case "tool":
+            return <ToolCard key={block.key} part={block.part} writing={writing} />;
+          case "files":
+            return <FileGrid key={block.key} files={block.files} />;
+        }
+      })}
+      {ending && (
+        <p className="ending">
+          <InfoIcon size={16} /> {ending}
+        </p>
+      )}
+      {!writing && (
+        <div className="message-actions">
+          {message.metadata?.branches && <BranchSwitch branches={message.metadata.branches} idle={idle} />}
+          {text && <CopyButton text={text} label="Copy the answer" />}
+          {idle && <IconButton small label="Answer again" icon={<RetryIcon />} onClick={() => talk.regenerate(message)} />}
+          <SawPanel message={message} />
+        </div>
+      )}
+    </li>
+  );
+});
+
+const reasons: Record<string, string> = {
+  steps: "Stopped at the limit of steps. Write “go on” to continue.",
+  budget: "Stopped at the budget for this answer. Write “go on” to continue.",
+  length: "The answer was cut at its longest. Write “go on” to continue.",
+  cut: "The model’s stream ended too early. Ask again to get the whole answer.",
+  cancelled: "Stopped.",
+};
+
+/** What is to be said of an answer that isn't simply complete. */
+function endingOf(message: Message): string | null {
+  const { status, reason } = message.metadata ?? {};
+  if (status === "refused") return "The model declined to answer. Put the question in another way.";
+  if (status === "waiting") return "Waits for your decision above.";
+  if (status === "error") return reason ? `The answer failed: ${reason}` : "The answer failed. Ask again.";
+  if (status !== "incomplete") return null;
+  return reasons[reason ?? ""] ?? `The answer is incomplete${reason ? `: ${reason}` : ""}.`;
+}

@@ -1,0 +1,31 @@
+// A tool that waits for a yes or a no.
+import { useContext, useState } from "preact/hooks";
+import { TalkContext } from "../chat/talking";
+import { Button } from "../ui";
+
+type Props = { id: string; name: string; input: unknown };
+
+export function Approval({ id, name, input }: Props) {
+  const { answer } = useContext(TalkContext);
+  const [answered, setAnswered] = useState(false);
+  const decide = (approved: boolean) => {
+    setAnswered(true);
+    answer(id, approved);
+  };
+  return (
+    <div className="approval" role="group" aria-label={`May ${name} run?`}>
+      <p>
+        May <code>{name}</code> run with this?
+      </p>
+      <pre tabIndex={0}>{JSON.stringify(input, null, 2)}</pre>
+      <div className="approval-actions">
+        <Button look="main" disabled={answered} onClick={() => decide(true)}>
+          Yes, run it
+        </Button>
+        <Button disabled={answered} onClick={() => decide(false)}>
+          No
+        </Button>
+      </div>
+    </div>
+  );
+}

@@ -1,0 +1,23 @@
+// ‹ 2/3 ›: the messages that were written in each other's place.
+import { useContext } from "preact/hooks";
+import { TalkContext } from "../chat/talking";
+import type { Branches } from "../types";
+import { IconButton, LeftIcon, RightIcon } from "../ui";
+
+export function BranchSwitch({ branches, idle }: { branches: Branches; idle: boolean }) {
+  const { branch } = useContext(TalkContext);
+  const { index, count, others } = branches;
+  if (count < 2) return null;
+  // `others` leaves the shown one out, in the order they were written.
+  const before = others[index - 1];
+  const after = others[index];
+  return (
+    <span className="branches" role="group" aria-label="Branches">
+      <IconButton small label="Previous branch" icon={<LeftIcon />} disabled={!before || !idle} onClick={() => before && branch(before)} />
+      <span>
+        {index + 1}/{count}
+      </span>
+      <IconButton small label="Next branch" icon={<RightIcon />} disabled={!after || !idle} onClick={() => after && branch(after)} />
+    </span>
+  );
+}

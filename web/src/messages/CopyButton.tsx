@@ -1,0 +1,17 @@
+// Copies a text and says so.
+import { useState } from "preact/hooks";
+import { CheckIcon, CopyIcon, IconButton, toast } from "../ui";
+
+export function CopyButton({ text, label }: { text: string; label: string }) {
+  const [done, setDone] = useState(false);
+  const copy = async () => {
+    try {
+      await navigator.clipboard.writeText(text);
+      setDone(true);
+      setTimeout(() => setDone(false), 1500);
+    } catch {
+      toast("The browser doesn’t let this page write to the clipboard. Select the text and copy it.", "bad");
+    }
+  };
+  return <IconButton small label={done ? "Copied" : label} icon={done ? <CheckIcon /> : <CopyIcon />} onClick={() => void copy()} />;
+}

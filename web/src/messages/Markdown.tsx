@@ -1,0 +1,52 @@
+// Text as markdown. The renderer is loaded at first need and works only near the view; until then the text stands plain.
+import type { ComponentType } from "preact";
+import { useEffect, useRef, useState } from "preact/hooks";
+
+export type RenderedProps = { text: string; writing: boolean };
+
+let Rendered: ComponentType<RenderedProps> | null = null;
+let loading: Promise<unknown> | null = null;
+
+function load(): Promise<unknown> {
+  loading ??= import("./Rendered").then(
+    (module) => {
+      Rendered = module.Rendered;
+    },
+    () => {
+      loading = null; // away for the moment: the plain text stays, the next text tries again
+    },
+  );
+  return loading;
+}
+
+const nearby = new WeakMap<Element, () => void>();
+const watch = new IntersectionObserver(
+  (entries) => {
+    for (const entry of entries) if (entry.isIntersecting) nearby.get(entry.target)?.();
+  },
+  { rootMargin: "1200px 0px" },
+);
+
+export function Markdown({ text, writing }: RenderedProps) {
+  const [ready, setReady] = useState(writing && Rendered !== null);
+  const box = useRef<HTMLDivElement>(null);
+  useEffect(() => {
+    const element = box.current;
+    if (ready || !element) return;
+    let here = true;
+    nearby.set(element, () => {
+      watch.unobserve(element);
+      void load().then(() => here && Rendered && setReady(true));
+    });
+    watch.observe(element);
+    return () => {
+      here = false;
+      watch.unobserve(element);
+    };
+  }, [ready]);
+  return (
+    <div ref={box} className={`prose ${ready ? "" : "prose-plain"}`} dir="auto">
+      {ready && Rendered ? <Rendered text={text} writing={writing} /> : text}
+    </div>
+  );
+}

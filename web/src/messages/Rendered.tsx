@@ -1,0 +1,169 @@
+// Markdown by streamdown, with our own elements. HTML in it stays text; what is rendered is sanitised afterwards:
+// links lead to http, https and mailto only, and the only pictures are files of the conversation (`file:5`).
+import type { Element, ElementContent, Root, RootContent } from "hast";
+import type { ComponentChildren, JSX } from "preact";
+import { isValidElement } from "preact";
+import { type Components, defaultRehypePlugins, Streamdown } from "streamdown";
+import type { Pluggable } from "unified";
+import { FileView } from "../files";
+import { useFiles } from "../files/context";
+import { CopyButton } from "./CopyButton";
+import type { RenderedProps } from "./Markdown";
+import { cut, Reference } from "./references";
+
+export function Rendered({ text, writing }: RenderedProps) {
+  return (
+    <Streamdown
+      mode={writing ? "streaming" : "static"}
+      parseIncompleteMarkdown={writing}
+      controls={false}
+      lineNumbers={false}
+      linkSafety={{ enabled: false }}
+      rehypePlugins={plugins}
+      urlTransform={(url) => url}
+      components={components}
+    >
+      {text}
+    </Streamdown>
+  );
+}
+
+/** The sanitiser that streamdown brings, with our addresses instead of its own. */
+function sanitiser(): Pluggable {
+  const given = defaultRehypePlugins["sanitize"];
+  if (!Array.isArray(given)) throw new Error("streamdown brings no sanitiser any more");
+  const [sanitise, schema] = given as unknown as [Pluggable, Record<string, unknown>];
+  return [
+    sanitise,
+    { ...schema, protocols: { href: ["http", "https", "mailto"], src: ["file"], cite: [], longDesc: [] }, tagNames: tags },
+  ] as unknown as Pluggable;
+}
+
+const tags = ["a", "blockquote", "br", "code", "del", "em", "h1", "h2", "h3", "h4", "h5", "h6", "hr", "img", "input", "li"];
+tags.push("ol", "p", "pre", "section", "span", "strong", "sub", "sup", "table", "tbody", "td", "th", "thead", "tr", "ul");
+
+/** Makes `<a href="#file-5">` of "image 5", but not within links and code. */
+function referring() {
+  const walk = (parent: Root | Element) => {
+    if (parent.type === "element" && ["a", "code", "pre"].includes(parent.tagName)) return;
+    const children: RootContent[] = [];
+    for (const child of parent.children) {
+      if (child.type === "text") children.push(...linked(child.value));
+      else {
+        if (child.type === "element") walk(child);
+        children.push(child);
+      }
+    }
+    parent.children = children as ElementContent[];
+  };
+  return walk;
+}
+
+function linked(text: string): ElementContent[] {
+  return cut(text).map((piece) =>
+    typeof piece === "string"
+      ? { type: "text", value: piece }
+      : {
+          type: "element",
+          tagName: "a",
+          properties: { href: `#file-${piece.number}` },
+          children: [{ type: "text", value: piece.words }],
+        },
+  );
+}
+
+const plugins: Pluggable[] = [sanitiser(), referring];
+
+type Props = {
+  children?: ComponentChildren;
+  href?: string;
+  src?: string;
+  alt?: string;
+  className?: string;
+  start?: number;
+  align?: "left" | "center" | "right";
+};
+
+function Link({ href = "", children }: Props) {
+  const own = /^#file-(\d+)$/.exec(href)?.[1];
+  if (own) return <Reference number={Number(own)}>{wordsIn(children)}</Reference>;
+  if (!/^(https?:|mailto:)/i.test(href)) return <>{children}</>;
+  return (
+    <a href={href} target="_blank" rel="noopener noreferrer nofollow">
+      {children}
+    </a>
+  );
+}
+
+/** A file of the conversation where the model wants it; any other picture is its caption. */
+function Picture({ src = "", alt = "" }: Props) {
+  const { files } = useFiles();
+  const number = /^file:(\d{1,6})$/.exec(src)?.[1];
+  const file = number ? files.get(Number(number)) : undefined;
+  if (!file) return <span className="no-picture">{alt ? `[picture: ${alt}]` : "[picture]"}</span>;
+  return (
+    <span className="placed">
+      <FileView file={file} inline />
+      {alt && <span className="placed-caption">{alt}</span>}
+    </span>
+  );
+}
+
+function Code({ children, className = "" }: Props) {
+  return <code className={className}>{children}</code>;
+}
+
+function Pre({ children }: Props) {
+  const code = isValidElement(children) ? (children as JSX.Element) : null;
+  const props = (code?.props ?? {}) as Props;
+  const text = wordsIn(props.children).replace(/\n$/, "");
+  const language = /language-([\w+#.-]+)/.exec(props.className ?? "")?.[1];
+  return (
+    <div className="code">
+      <div className="code-head">
+        <span>{language ?? "text"}</span>
+        <CopyButton text={text} label="Copy the code" />
+      </div>
+      <pre tabIndex={0}>
+        <code>{text}</code>
+      </pre>
+    </div>
+  );
+}
+
+function Table({ children }: Props) {
+  return (
+    <div className="table-box" tabIndex={0} role="region" aria-label="Table">
+      <table>{children}</table>
+    </div>
+  );
+}
+
+/** The text of rendered children. */
+function wordsIn(children: ComponentChildren): string {
+  if (children === null || children === undefined || typeof children === "boolean") return "";
+  if (Array.isArray(children)) return children.map(wordsIn).join("");
+  if (isValidElement(children)) return wordsIn((children.props as Props).children);
+  return String(children);
+}
+
+/** Plain elements: their look is in our style sheet, where streamdown's own would need another framework's. */
+function plain(Tag: keyof JSX.IntrinsicElements) {
+  const Element = Tag as "td";
+  return function Plain({ children, start, align }: Props) {
+    return <Element {...(start ? { start } : {})} {...(align ? { align } : {})}>{children}</Element>;
+  };
+}
+
+const names = ["p", "h1", "h2", "h3", "h4", "h5", "h6", "ul", "ol", "li", "blockquote", "strong", "sup", "sub", "thead", "tbody", "tr", "th", "td", "section"] as const;
+
+const components = {
+  ...Object.fromEntries(names.map((name) => [name, plain(name)])),
+  hr: () => <hr />,
+  a: Link,
+  img: Picture,
+  pre: Pre,
+  code: Code,
+  inlineCode: Code,
+  table: Table,
+} as unknown as Components;

@@ -1,0 +1,112 @@
+// One tool call: its name, where it stands, and, unfolded, what it was given and what it gave.
+import type { ToolUIPart } from "ai";
+import { useContext, useState } from "preact/hooks";
+import { LiveContext } from "../chat/live";
+import { BlockIcon, CheckIcon, Spinner, ToolIcon, WarnIcon } from "../ui";
+import { Approval } from "./Approval";
+import { WithReferences } from "./references";
+
+type Props = { part: ToolUIPart; writing: boolean };
+
+export function ToolCard({ part, writing }: Props) {
+  const progress = useContext(LiveContext).progress[part.toolCallId];
+  const [open, setOpen] = useState(false);
+  const name = part.type.slice("tool-".length);
+  const state = stateOf(part, writing);
+  return (
+    <div className={`tool tool-${state.look}`}>
+      <details open={open} onToggle={(event) => setOpen(event.currentTarget.open)}>
+        <summary>
+          <ToolIcon size={16} />
+          <code className="tool-name">{name}</code>
+          <span className="tool-brief">{briefOf(part.input)}</span>
+          <span className="tool-state">
+            {state.look === "busy" ? <Spinner /> : <StateIcon look={state.look} />}
+            {state.words}
+          </span>
+        </summary>
+        {open && <Details part={part} />}
+      </details>
+      {state.look === "busy" && progress && (
+        <div className="tool-progress">
+          {progress.total ? (
+            <progress max={progress.total} value={progress.done ?? 0} aria-label={`Progress of ${name}`} />
+          ) : null}
+          {progress.note && <span>{progress.note}</span>}
+        </div>
+      )}
+      {part.state === "approval-requested" && <Approval id={part.approval.id} name={name} input={part.input} />}
+    </div>
+  );
+}
+
+function Details({ part }: { part: ToolUIPart }) {
+  const raw = part.state === "output-error" && part.input === undefined ? part.rawInput : undefined;
+  const output = part.state === "output-available" ? textOfOutput(part.output) : null;
+  return (
+    <div className="tool-details">
+      <h3>Arguments</h3>
+      <pre tabIndex={0}>{raw !== undefined ? String(raw) : pretty(part.input)}</pre>
+      {output !== null && (
+        <>
+          <h3>Result</h3>
+          <pre tabIndex={0}>
+            <WithReferences text={output || "(no text)"} />
+          </pre>
+        </>
+      )}
+      {part.state === "output-error" && (
+        <>
+          <h3>Error</h3>
+          <pre tabIndex={0} className="tool-error">
+            {part.errorText}
+          </pre>
+        </>
+      )}
+    </div>
+  );
+}
+
+type Look = "busy" | "good" | "bad" | "asks" | "denied" | "left";
+
+/** Where a call stands, in a word and a look. */
+function stateOf(part: ToolUIPart, writing: boolean): { look: Look; words: string } {
+  switch (part.state) {
+    case "input-streaming":
+    case "input-available":
+      return writing ? { look: "busy", words: "running" } : { look: "left", words: "not finished" };
+    case "approval-requested":
+      return { look: "asks", words: "asks you" };
+    case "approval-responded":
+      return part.approval.approved ? { look: "busy", words: "allowed" } : { look: "denied", words: "declined" };
+    case "output-available":
+      return { look: "good", words: "done" };
+    case "output-error":
+      return { look: "bad", words: "failed" };
+    case "output-denied":
+      return { look: "denied", words: "declined" };
+  }
+}
+
+function StateIcon({ look }: { look: Look }) {
+  if (look === "good") return <CheckIcon size={16} />;
+  if (look === "denied" || look === "left") return <BlockIcon size={16} />;
+  return <WarnIcon size={16} />;
+}
+
+/** The arguments in one short line. */
+function briefOf(input: unknown): string {
+  if (input === null || typeof input !== "object") return "";
+  const words = Object.entries(input).map(([name, value]) => `${name}: ${typeof value === "string" ? value : JSON.stringify(value)}`);
+  return words.join(", ").slice(0, 160);
+}
+
+function pretty(value: unknown): string {
+  return value === undefined ? "" : JSON.stringify(value, null, 2);
+}
+
+/** What our server gives as output is `{text, files}`; anything else is shown as it is. */
+function textOfOutput(output: unknown): string {
+  if (output !== null && typeof output === "object" && "text" in output && typeof output.text === "string") return output.text;
+  return typeof output === "string" ? output : pretty(output);
+}

@@ -1,0 +1,35 @@
+// Chooses the model that answers next: searched, by provider, with what it sees; those that can't be asked say why.
+import { useMemo, useState } from "preact/hooks";
+import { useHouse } from "../state/House";
+import type { Model } from "../types";
+import { Dialog, DownIcon } from "../ui";
+import { ModelList } from "./ModelList";
+
+type Props = { chosen: string | null; onChoose: (id: string) => void; label?: string };
+
+export function ModelPicker({ chosen, onChoose, label = "Model" }: Props) {
+  const { models } = useHouse();
+  const [open, setOpen] = useState(false);
+  const model = useMemo(() => models.find((each) => each.id === chosen), [models, chosen]);
+  const name = model ? model.name : (chosen ?? "Model");
+  return (
+    <>
+      <button type="button" className="model" aria-haspopup="dialog" onClick={() => setOpen(true)}>
+        <span className="unseen">{label}:</span>
+        <span className="model-name">{name}</span>
+        {model && <span className="model-provider">{model.provider}</span>}
+        <DownIcon size={16} />
+      </button>
+      <Dialog open={open} onClose={() => setOpen(false)} title="Which model answers?" className="models">
+        <ModelList
+          models={models}
+          chosen={chosen}
+          onChoose={(picked: Model) => {
+            onChoose(picked.id);
+            setOpen(false);
+          }}
+        />
+      </Dialog>
+    </>
+  );
+}

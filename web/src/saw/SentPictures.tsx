@@ -1,0 +1,44 @@
+/** The pictures that the model was sent, each opening in full; sounds and other bytes as links. */
+import { ownAddress, typeOf, isDrawn, clockOf } from "../files/attachment";
+import { spoken } from "../files";
+import { view, type Picture } from "../files/viewing";
+import type { Receipt, Variant } from "./told";
+
+/** So many stand in a row; the lightbox goes through all. */
+const SHOWN = 12;
+const UNKNOWN = { width: 1280, height: 960 };
+
+export function SentPictures(p: { receipt: Receipt; original?: Picture }) {
+  const label = spoken(p.receipt.kind, p.receipt.number);
+  const others = p.receipt.variants.filter((one) => !isDrawn(one.media_type) && ownAddress(one.url));
+  const pictures = p.original ? [p.original] : p.receipt.variants.filter((one) => isDrawn(one.media_type)).flatMap((one) => pictureOfVariant(one, label));
+  const rest = pictures.length - SHOWN;
+  return (
+    <div class="saw-sent">
+      {pictures.slice(0, SHOWN).map((picture, at) => (
+        <button
+          key={picture.large}
+          type="button"
+          class="saw-picture"
+          aria-label={`Open what was sent: ${picture.title}`}
+          onClick={() => view({ what: "pictures", pictures, at })}
+        >
+          <img src={picture.small ?? picture.large} alt="" width="88" height="88" loading="lazy" decoding="async" />
+          {picture.note && !p.original && <span>{picture.note}</span>}
+        </button>
+      ))}
+      {rest > 0 && <span class="file-quiet">and {rest} more</span>}
+      {others.map((one) => (
+        <a key={one.sha256} href={ownAddress(one.url)!} target="_blank" rel="noopener">
+          Open what was sent ({typeOf(one.media_type)})
+        </a>
+      ))}
+    </div>
+  );
+}
+
+function pictureOfVariant(variant: Variant, label: string): Picture[] {
+  const large = ownAddress(variant.url);
+  const note = variant.page ? `page ${variant.page}` : typeof variant.seconds === "number" ? clockOf(variant.seconds) : undefined;
+  return large ? [{ large, title: `${label} as it was sent${note ? `, ${note}` : ""}`, note, ...UNKNOWN }] : [];
+}

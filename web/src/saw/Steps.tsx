@@ -1,0 +1,109 @@
+/** The panel's content: step by step, what the model was given, and what these words mean. */
+import "./saw.css";
+import { spoken, useFiles } from "../files";
+import { Chip } from "./Chip";
+import { ReceiptRow } from "./ReceiptRow";
+import { filesIn, type Receipt, type Step, type Told } from "./told";
+import { MEANINGS, ranges, stopOf, usageOf, type Fate } from "./words";
+
+export function Steps(p: { message: Told; steps: readonly Step[] }) {
+  const { files } = useFiles();
+  const own = filesIn(p.message);
+  const find = (number: number) => files.get(number) ?? own.get(number);
+  return (
+    <div class="saw">
+      <p class="file-quiet">
+        A step is one question to the model. Here is what it was given of each file, and why. A file that a step doesn’t name
+        was given as before.
+      </p>
+      {p.steps.map((step) => (
+        <section key={step.step} class="saw-step" aria-labelledby={`saw-step-${step.step}`}>
+          <h3 id={`saw-step-${step.step}`}>
+            Step {step.step} <Ending step={step} />
+          </h3>
+          <Taken step={step} />
+          <Rows receipts={step.changed} find={find} />
+          {step.same.length > 0 && <p class="file-quiet">As in the step before: {named(step.same)}.</p>}
+          {step.changed.length + step.same.length === 0 && <p class="file-quiet">No file was new, or given in another way.</p>}
+        </section>
+      ))}
+      <Meanings />
+    </div>
+  );
+}
+
+function Ending(p: { step: Step }) {
+  if (p.step.stop === undefined) return <span class="file-quiet">under way</span>;
+  return p.step.stop ? <span class="file-quiet">{stopOf(p.step.stop)}</span> : null;
+}
+
+/** Model, tokens and cost. */
+function Taken(p: { step: Step }) {
+  const rows: [string, string][] = [...(p.step.model ? [["model", p.step.model] as [string, string]] : []), ...usageOf(p.step.usage)];
+  if (!rows.length) return null;
+  return (
+    <dl class="saw-taken">
+      {rows.map(([name, value]) => (
+        <div key={name}>
+          <dt>{name}</dt>
+          <dd>{value}</dd>
+        </div>
+      ))}
+    </dl>
+  );
+}
+
+/** Files that are out of view may be many: they are folded. */
+function Rows(p: { receipts: readonly Receipt[]; find(number: number): Parameters<typeof ReceiptRow>[0]["file"] }) {
+  const listed = p.receipts.filter((one) => one.delivery === "listed");
+  const rows = (some: readonly Receipt[]) => (
+    <ul class="saw-rows">
+      {some.map((one) => (
+        <ReceiptRow key={one.number} receipt={one} file={p.find(one.number)} />
+      ))}
+    </ul>
+  );
+  return (
+    <>
+      {rows(p.receipts.filter((one) => one.delivery !== "listed"))}
+      {listed.length > 0 && (
+        <details class="saw-listed">
+          <summary>
+            {listed.length === 1 ? "1 file" : `${listed.length} files`} out of view <Chip fate="listed" />
+          </summary>
+          {rows(listed)}
+        </details>
+      )}
+    </>
+  );
+}
+
+function Meanings() {
+  return (
+    <details class="saw-meanings">
+      <summary>What these words mean</summary>
+      <dl>
+        {(Object.entries(MEANINGS) as [Fate, string][]).map(([fate, meaning]) => (
+          <div key={fate}>
+            <dt>
+              <Chip fate={fate} />
+            </dt>
+            <dd>{meaning}</dd>
+          </div>
+        ))}
+      </dl>
+    </details>
+  );
+}
+
+/** Files by kind and number: images 1–3, document 4. */
+function named(receipts: readonly Receipt[]): string {
+  const kinds = [...new Set(receipts.map((one) => one.kind))];
+  return kinds
+    .map((kind) => {
+      const numbers = receipts.filter((one) => one.kind === kind).map((one) => one.number);
+      const word = spoken(kind, 0).replace(" 0", "");
+      return `${word}${numbers.length > 1 && kind !== "audio" ? "s" : ""} ${ranges(numbers)}`;
+    })
+    .join(", ");
+}

@@ -1,0 +1,91 @@
+// One conversation in the list: open it, rename it, take it along, delete it.
+import { useLayoutEffect, useRef, useState } from "preact/hooks";
+import { api, wordsOf } from "../api";
+import { follow, go, pathOf } from "../router";
+import { tell } from "../state/list";
+import type { Listed } from "../types";
+import { Button, Dialog, DownloadIcon, EditIcon, IconButton, toast, TrashIcon } from "../ui";
+
+type Props = { row: Listed; current: boolean; onChanged: () => Promise<void> };
+
+const addressOf = (id: string) => `/api/conversations/${encodeURIComponent(id)}`;
+
+export function Row({ row, current, onChanged }: Props) {
+  const [doing, setDoing] = useState<"renaming" | "deleting" | null>(null);
+  const title = row.title || "New conversation";
+  const rename = async (wanted: string) => {
+    setDoing(null);
+    if (!wanted || wanted === row.title) return;
+    await api.patch(addressOf(row.id), { title: wanted }).catch((error) => toast(`Not renamed: ${wordsOf(error)}`, "bad"));
+    tell({ what: "list" });
+  };
+  const remove = async () => {
+    setDoing(null);
+    try {
+      await api.del(addressOf(row.id));
+      if (current) go("/");
+      tell({ what: "list" });
+    } catch (error) {
+      toast(`Not deleted: ${wordsOf(error)}`, "bad");
+      await onChanged();
+    }
+  };
+  if (doing === "renaming") {
+    return (
+      <li className="row">
+        <TitleBox title={title} onDone={(wanted) => void rename(wanted)} onCancel={() => setDoing(null)} />
+      </li>
+    );
+  }
+  return (
+    <li className={`row ${current ? "row-current" : ""}`}>
+      <a href={pathOf(row.id)} aria-current={current ? "page" : undefined} onClick={follow} title={title}>
+        {row.running && <span className="dot" role="img" aria-label="An answer is being written" />}
+        <span className="row-title">{title}</span>
+      </a>
+      <span className="row-actions">
+        <IconButton small label={`Rename ${title}`} icon={<EditIcon />} onClick={() => setDoing("renaming")} />
+        <a className="icon-button icon-button-small" href={`${addressOf(row.id)}/export`} download aria-label={`Export ${title}`} title="Export">
+          <DownloadIcon />
+        </a>
+        <IconButton small label={`Delete ${title}`} icon={<TrashIcon />} onClick={() => setDoing("deleting")} />
+      </span>
+      <Dialog open={doing === "deleting"} onClose={() => setDoing(null)} title="Delete this conversation?">
+        <p>
+          “{title}”, its {row.messages === 1 ? "message" : `${row.messages} messages`}
+          {row.files > 0 && ` and its ${row.files === 1 ? "file" : `${row.files} files`}`} will be gone for good.
+        </p>
+        <div className="dialog-actions">
+          <Button onClick={() => setDoing(null)}>Keep it</Button>
+          <Button look="danger" onClick={() => void remove()}>
+            Delete
+          </Button>
+        </div>
+      </Dialog>
+    </li>
+  );
+}
+
+type TitleProps = { title: string; onDone: (title: string) => void; onCancel: () => void };
+
+function TitleBox({ title, onDone, onCancel }: TitleProps) {
+  const box = useRef<HTMLInputElement>(null);
+  useLayoutEffect(() => box.current?.select(), []);
+  return (
+    <input
+      ref={box}
+      className="field row-box"
+      aria-label="Title"
+      maxLength={200}
+      defaultValue={title}
+      onBlur={(event) => onDone(event.currentTarget.value.trim())}
+      onKeyDown={(event) => {
+        if (event.key === "Enter" && !event.isComposing) event.currentTarget.blur();
+        if (event.key === "Escape") {
+          event.stopPropagation();
+          onCancel();
+        }
+      }}
+    />
+  );
+}

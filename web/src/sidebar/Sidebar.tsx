@@ -1,0 +1,122 @@
+// The list of conversations beside the view; on phones a drawer over it.
+import { useEffect, useRef, useState } from "preact/hooks";
+import { follow } from "../router";
+import { useHouse } from "../state/House";
+import { useList } from "../state/list";
+import { CloseIcon, GearIcon, IconButton, PanelIcon, PlusIcon, SearchIcon, TableIcon } from "../ui";
+import { List } from "./List";
+
+type Props = {
+  current: string | null;
+  open: boolean;
+  onOpen: (open: boolean) => void;
+  folded: boolean;
+  onFold: () => void;
+};
+
+export function Sidebar({ current, open, onOpen, folded, onFold }: Props) {
+  const { me } = useHouse();
+  const [typed, setTyped] = useState("");
+  const words = useLater(typed.trim(), 250);
+  const list = useList(words);
+  const search = useRef<HTMLInputElement>(null);
+  const side = useRef<HTMLElement>(null);
+  const narrow = useNarrow();
+
+  useEffect(() => {
+    const onKey = (event: KeyboardEvent) => {
+      if (event.key === "Escape" && open) onOpen(false);
+      const typing = event.target instanceof HTMLElement && event.target.closest("input, textarea, select, dialog, [contenteditable]");
+      if (event.key !== "/" || typing || event.ctrlKey || event.metaKey || event.altKey) return;
+      event.preventDefault();
+      if (narrow) onOpen(true);
+      else if (folded) onFold();
+      requestAnimationFrame(() => search.current?.focus());
+    };
+    window.addEventListener("keydown", onKey);
+    return () => window.removeEventListener("keydown", onKey);
+  }, [open, onOpen, narrow, folded, onFold]);
+  useEffect(() => {
+    if (narrow && open) side.current?.querySelector<HTMLElement>("a, button")?.focus();
+  }, [narrow, open]);
+
+  const hidden = narrow ? !open : folded;
+  return (
+    <>
+      {narrow && open && <div className="veil" onClick={() => onOpen(false)} />}
+      <nav ref={side} className={`side ${open ? "side-open" : ""}`} aria-label="Conversations" inert={hidden}>
+        <div className="side-head">
+          <a className="brand" href="/" onClick={follow}>
+            <Mark /> Show &amp; Tell
+          </a>
+          <IconButton className="side-fold" label="Hide the list" icon={<PanelIcon />} onClick={onFold} />
+          <IconButton className="side-close" label="Close the list" icon={<CloseIcon />} onClick={() => onOpen(false)} />
+        </div>
+        <a
+          className="side-new"
+          href="/"
+          onClick={(event) => {
+            follow(event);
+            onOpen(false);
+          }}
+        >
+          <PlusIcon size={18} /> New conversation
+        </a>
+        <label className="side-search">
+          <SearchIcon size={16} />
+          <span className="unseen">Search conversations</span>
+          <input
+            ref={search}
+            type="search"
+            placeholder="Search"
+            value={typed}
+            onInput={(event) => setTyped(event.currentTarget.value)}
+            onKeyDown={(event) => event.key === "Escape" && setTyped("")}
+          />
+          <kbd aria-hidden="true">/</kbd>
+        </label>
+        <List list={list} current={current} searched={words} />
+        <div className="side-foot">
+          <a href="/matrix" onClick={follow}>
+            <TableIcon size={18} /> What models can see
+          </a>
+          <a href="/settings" onClick={follow}>
+            <GearIcon size={18} /> Settings
+          </a>
+          {me?.mode === "accounts" && <span className="side-user">{me.user}</span>}
+        </div>
+      </nav>
+    </>
+  );
+}
+
+/** A value once it has stood still for a while. */
+function useLater(value: string, milliseconds: number): string {
+  const [late, setLate] = useState(value);
+  useEffect(() => {
+    const timer = setTimeout(() => setLate(value), milliseconds);
+    return () => clearTimeout(timer);
+  }, [value, milliseconds]);
+  return late;
+}
+
+function useNarrow(): boolean {
+  const [query] = useState(() => matchMedia("(max-width: 860px)"));
+  const [narrow, setNarrow] = useState(query.matches);
+  useEffect(() => {
+    const read = () => setNarrow(query.matches);
+    query.addEventListener("change", read);
+    return () => query.removeEventListener("change", read);
+  }, [query]);
+  return narrow;
+}
+
+function Mark() {
+  return (
+    <svg className="mark" width="26" height="26" viewBox="0 0 32 32" aria-hidden="true" fill="none" strokeLinejoin="round" strokeLinecap="round">
+      <rect className="mark-ground" width="32" height="32" rx="9" />
+      <path className="mark-front" d="M8 10.5h11v9H8z M8 17l3.2-3 2.6 2.4 2-1.8 3.2 3" />
+      <path className="mark-back" d="M22.5 12.5h2v10H13v-2" />
+    </svg>
+  );
+}

@@ -1,0 +1,22 @@
+// Under which heading a conversation stands: today, yesterday, the last seven days, then its month.
+import type { Listed } from "../types";
+
+const month = new Intl.DateTimeFormat("en", { month: "long", year: "numeric" });
+
+export function dayOf(changed: Date, now: Date): string {
+  const midnight = new Date(now.getFullYear(), now.getMonth(), now.getDate());
+  const back = (days: number) => new Date(midnight.getFullYear(), midnight.getMonth(), midnight.getDate() - days);
+  if (changed >= midnight) return "Today";
+  if (changed >= back(1)) return "Yesterday";
+  if (changed >= back(7)) return "Last seven days";
+  return month.format(changed);
+}
+
+export function byDay(rows: readonly Listed[], now: Date): { day: string; rows: Listed[] }[] {
+  const groups = new Map<string, Listed[]>();
+  for (const row of rows) {
+    const day = dayOf(new Date(row.changed), now);
+    groups.set(day, [...(groups.get(day) ?? []), row]);
+  }
+  return [...groups].map(([day, found]) => ({ day, rows: found }));
+}

@@ -1,0 +1,83 @@
+// The list of conversations: pages of it, searched, kept fresh when this tab or another one changes something.
+import { useCallback, useEffect, useRef, useState } from "preact/hooks";
+import { api, wordsOf } from "../api";
+import type { Listed } from "../types";
+
+const channel = "BroadcastChannel" in window ? new BroadcastChannel("showandtell") : null;
+type News = { what: "list" } | { what: "run"; id: string };
+
+/** Tells this tab and the others that the list changed, or that a run began in a conversation. */
+export function tell(news: News): void {
+  window.dispatchEvent(new CustomEvent("news", { detail: news }));
+  channel?.postMessage(news);
+}
+
+/** Hears what this tab and others tell. Gives the way to stop listening. */
+export function hear(read: (news: News, here: boolean) => void): () => void {
+  const here = (event: Event) => read((event as CustomEvent<News>).detail, true);
+  const there = (event: MessageEvent<News>) => read(event.data, false);
+  window.addEventListener("news", here);
+  channel?.addEventListener("message", there);
+  return () => {
+    window.removeEventListener("news", here);
+    channel?.removeEventListener("message", there);
+  };
+}
+
+type Page = { conversations: Listed[]; next: string | null };
+const size = 40;
+
+export function useList(words: string) {
+  const [page, setPage] = useState<Page | null>(null);
+  const [problem, setProblem] = useState<string | null>(null);
+  const asked = useRef(0);
+
+  const load = useCallback(
+    async (before: string | null, kept: Listed[], limit = size) => {
+      const mine = ++asked.current;
+      const query = new URLSearchParams({ limit: String(limit) });
+      if (words) query.set("q", words);
+      if (before) query.set("before", before);
+      try {
+        const found = await api.get<Page>(`/api/conversations?${query}`);
+        if (mine !== asked.current) return;
+        const ids = new Set(kept.map((each) => each.id));
+        setPage({ conversations: [...kept, ...found.conversations.filter((each) => !ids.has(each.id))], next: found.next });
+        setProblem(null);
+      } catch (error) {
+        if (mine === asked.current) setProblem(wordsOf(error));
+      }
+    },
+    [words],
+  );
+
+  const shown = page?.conversations.length ?? 0;
+  const fresh = useCallback(() => load(null, [], Math.min(200, Math.max(size, shown))), [load, shown]);
+  const latest = useRef(fresh);
+  latest.current = fresh;
+
+  useEffect(() => void load(null, []), [load]);
+  useEffect(() => {
+    const again = () => void (document.visibilityState === "visible" && latest.current());
+    const silent = hear(again);
+    document.addEventListener("visibilitychange", again);
+    window.addEventListener("online", again);
+    return () => {
+      silent();
+      document.removeEventListener("visibilitychange", again);
+      window.removeEventListener("online", again);
+    };
+  }, []);
+  // While something runs elsewhere, its dot should go out in time.
+  const runs = page?.conversations.some((each) => each.running) ?? false;
+  useEffect(() => {
+    if (!runs) return;
+    const timer = setInterval(() => document.visibilityState === "visible" && latest.current(), 8000);
+    return () => clearInterval(timer);
+  }, [runs]);
+
+  const more = useCallback(() => {
+    if (page?.next) void load(page.next, page.conversations);
+  }, [page, load]);
+  return { conversations: page?.conversations ?? null, hasMore: Boolean(page?.next), more, fresh, problem };
+}

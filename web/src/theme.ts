@@ -1,0 +1,19 @@
+// Light or dark: the system's choice unless the person made one. Kept here too, so that the first paint is right.
+import type { Theme } from "./types";
+
+const key = "showandtell.theme";
+
+export function keptTheme(): Theme {
+  const kept = localStorage.getItem(key);
+  return kept === "light" || kept === "dark" ? kept : "system";
+}
+
+export function applyTheme(theme: Theme): void {
+  if (theme === "system") {
+    localStorage.removeItem(key);
+    delete document.documentElement.dataset["theme"];
+  } else {
+    localStorage.setItem(key, theme);
+    document.documentElement.dataset["theme"] = theme;
+  }
+}

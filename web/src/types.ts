@@ -1,0 +1,73 @@
+// What the server tells of conversations, models and settings, and the messages of the UI stream.
+import type { UIMessage } from "ai";
+import type { Attachment } from "./files";
+
+/** Where a message stands among others that were written in its place. */
+export type Branches = { index: number; count: number; others: string[] };
+
+export type Metadata = {
+  conversation_id?: string;
+  run_id?: string;
+  model?: string;
+  created?: string;
+  branches?: Branches;
+  status?: "complete" | "incomplete" | "refused" | "error" | "waiting";
+  reason?: string | null;
+  usage?: Record<string, number>;
+  finished?: string;
+};
+
+export type Reference = { words: string; numbers: number[]; readings?: unknown };
+
+export type Data = {
+  attachment: Attachment;
+  reference: Reference;
+  receipt: Record<string, unknown>;
+  step: Record<string, unknown>;
+  progress: { tool_call_id: string; done: number | null; total: number | null; note: string | null };
+  retry: { reason: string; seconds: number; files?: number[] };
+  notice: { text: string };
+};
+
+export type Message = UIMessage<Metadata, Data>;
+export type Part = Message["parts"][number];
+
+/** A conversation in the list. */
+export type Listed = {
+  id: string;
+  title: string | null;
+  created: string;
+  changed: string;
+  messages: number;
+  files: number;
+  running: boolean;
+};
+
+export type Conversation = {
+  id: string;
+  alias: string | null;
+  title: string | null;
+  created: string;
+  changed: string;
+  model: string | null;
+  right: "owner" | "writer" | "reader";
+  running: boolean;
+  waiting: boolean;
+  messages: Message[];
+  attachments: Attachment[];
+};
+
+export type Sees = "native" | "relocated" | "converted" | "noted";
+
+export type Model = {
+  id: string;
+  provider: string;
+  name: string;
+  available: boolean;
+  why: string | null;
+  sees: Partial<Record<"image" | "document" | "audio" | "video", Sees>>;
+};
+
+export type Theme = "system" | "light" | "dark";
+export type Settings = { model: string | null; instructions: string; theme: Theme };
+export type Example = { name: string; title: string; text: string; files: string[] };

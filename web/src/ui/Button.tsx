@@ -1,0 +1,42 @@
+// Buttons: with words, or with an icon and a label for those who don't see it.
+import type { ButtonHTMLAttributes, ComponentChildren, JSX } from "preact";
+
+type Native = Omit<ButtonHTMLAttributes, "size" | "label" | "icon">;
+
+export type ButtonProps = Native & {
+  look?: "main" | "plain" | "quiet" | "danger";
+  children?: ComponentChildren;
+  disabled?: boolean;
+  type?: "button" | "submit";
+};
+
+export function Button({ look = "plain", type = "button", className = "", children, ...rest }: ButtonProps) {
+  return (
+    <button {...rest} type={type} className={`button button-${look} ${className as string}`}>
+      {children}
+    </button>
+  );
+}
+
+export type IconButtonProps = Native & {
+  label: string;
+  icon: JSX.Element;
+  disabled?: boolean;
+  type?: "button" | "submit";
+  /** Small ones stand in rows of actions; each still has 24 pixels to hit, 40 on touch devices. */
+  small?: boolean;
+};
+
+export function IconButton({ label, icon, small = false, type = "button", className = "", ...rest }: IconButtonProps) {
+  return (
+    <button
+      {...rest}
+      type={type}
+      aria-label={label}
+      title={label}
+      className={`icon-button ${small ? "icon-button-small" : ""} ${className as string}`}
+    >
+      {icon}
+    </button>
+  );
+}

@@ -1,0 +1,52 @@
+// A native modal dialog: focus trap, Esc and the backdrop come from the browser.
+import type { ComponentChildren } from "preact";
+import { useEffect, useId, useRef } from "preact/hooks";
+import { IconButton } from "./Button";
+import { CloseIcon } from "./icons";
+
+export type DialogProps = {
+  open: boolean;
+  onClose: () => void;
+  title: string;
+  /** "middle" is a box; "side" a panel at the right, which is a bottom sheet on phones; "full" covers everything. */
+  place?: "middle" | "side" | "full";
+  className?: string;
+  /** Without its own header, the title is read out only. */
+  bare?: boolean;
+  children?: ComponentChildren;
+};
+
+export function Dialog({ open, onClose, title, place = "middle", className = "", bare = false, children }: DialogProps) {
+  const dialog = useRef<HTMLDialogElement>(null);
+  const heading = useId();
+  useEffect(() => {
+    const element = dialog.current;
+    if (!element) return;
+    if (open && !element.open) element.showModal();
+    if (!open && element.open) element.close();
+  }, [open]);
+  if (!open) return null;
+  return (
+    <dialog
+      ref={dialog}
+      className={`dialog dialog-${place} ${className}`}
+      aria-labelledby={bare ? undefined : heading}
+      aria-label={bare ? title : undefined}
+      onClose={onClose}
+      onClick={(event) => {
+        // A click on the dialog element itself is one on its backdrop: the content is a child.
+        if (event.target === dialog.current) onClose();
+      }}
+    >
+      <div className="dialog-body">
+        {!bare && (
+          <header className="dialog-head">
+            <h2 id={heading}>{title}</h2>
+            <IconButton label="Close" icon={<CloseIcon />} onClick={onClose} />
+          </header>
+        )}
+        {children}
+      </div>
+    </dialog>
+  );
+}

@@ -1,0 +1,39 @@
+// Short words at the bottom of the page, also read out; they go away by themselves or by a click.
+import { useEffect, useState } from "preact/hooks";
+import { IconButton } from "./Button";
+import { CloseIcon } from "./icons";
+
+type Toast = { key: number; text: string; look: "plain" | "bad" };
+
+let next = 0;
+const readers = new Set<(toast: Toast) => void>();
+
+/** Shows a line of text for some seconds; `bad` ones stay longer. */
+export function toast(text: string, look: Toast["look"] = "plain"): void {
+  const shown = { key: next++, text, look };
+  for (const read of readers) read(shown);
+}
+
+/** Mounted once at the root. */
+export function Toasts() {
+  const [toasts, setToasts] = useState<Toast[]>([]);
+  const drop = (key: number) => setToasts((all) => all.filter((each) => each.key !== key));
+  useEffect(() => {
+    const read = (shown: Toast) => {
+      setToasts((all) => [...all.slice(-2), shown]);
+      setTimeout(() => drop(shown.key), shown.look === "bad" ? 9000 : 4000);
+    };
+    readers.add(read);
+    return () => void readers.delete(read);
+  }, []);
+  return (
+    <div className="toasts" role="status" aria-live="polite">
+      {toasts.map((each) => (
+        <div key={each.key} className={`toast toast-${each.look}`}>
+          <span>{each.text}</span>
+          <IconButton small label="Dismiss" icon={<CloseIcon />} onClick={() => drop(each.key)} />
+        </div>
+      ))}
+    </div>
+  );
+}

@@ -1,0 +1,6 @@
+// The small shared components.
+export { Button, IconButton } from "./Button";
+export { Dialog } from "./Dialog";
+export { Spinner } from "./Spinner";
+export { Toasts, toast } from "./Toasts";
+export * from "./icons";
