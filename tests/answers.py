@@ -1,11 +1,15 @@
 """Runs of real agents with their UI streams, and what is stored of them as a page."""
 
+import asyncio
+
 import msgspec
 
-from showandtell.content import Approval, is_approval
-from showandtell.events.retell import find_step, retell
+from showandtell.agent.agent import Run, said
+from showandtell.content import Approval, Draft, is_approval
+from showandtell.events.retell import retell
 from showandtell.events.ui_messages import Page, turns, ui_messages
 from showandtell.events.ui_stream import Answer, UiStream, answer_id
+from showandtell.history.memory import MemoryConversation, waiting_calls
 
 
 class Plainly:
@@ -24,66 +28,102 @@ SHOW = Plainly()
 STARTED = {"conversation_id": "conv_1", "run_id": "run_1", "model": "inspector", "created": 1.5}
 
 
+class Remembering(MemoryConversation):
+    """A conversation in memory that keeps what a database keeps of each step."""
+
+    def __init__(self):
+        super().__init__()
+        self.told = {}
+
+    async def write(self, accepted, step):
+        if step is not None:
+            self.told[accepted.message.id] = step.told()
+        return await super().write(accepted, step)
+
+
 class Answering:
-    """A conversation that is answered run by run; it keeps what a server would keep beside the messages."""
+    """A conversation that is answered run by run; it keeps what a server keeps beside it."""
 
-    def __init__(self, agent, conversation=None):
-        self.agent, self.conversation = agent, conversation or agent.conversation()
-        self.told, self.metadata, self.waiting = {}, {}, ()
+    def __init__(self, agent):
+        self.agent, self.conversation = agent, Remembering()
+        self.metadata, self.waiting = {}, ()
 
-    def stream(self, said, given):
-        """The stream of the answer to a stored message; `given` are the receipts so far."""
+    async def answer(self, text=None, *, stop_at=None, yes=None, **settings):
+        """One run, to its end or until it is stopped at an event; gives its chunks as sent, one bytes for each event.
+
+        The first is the stream's start, and where an answer goes on, the second what was stored of it.
+        """
+        given = {number: one.record() for number, one in self.conversation.receipts.items()}
+        run = Run(self.agent, [*answers(yes), *drafts(text, **settings)], self.conversation)
+        sent, streams = [], []
+
+        def take(event):
+            if not streams:
+                if text is not None and not any(map(is_said, run.messages)):
+                    return  # it belongs to what was said before
+                streams.append(self.stream(given))
+                sent.append(streams[0].start())
+                if text is None:
+                    sent.append(streams[0].look_back(self.earlier(run)))
+            sent.append(streams[0].take(event))
+            if stop_at is not None and stop_at(event):
+                task.cancel()
+
+        task = asyncio.create_task(run.pour(take))
+        await asyncio.wait({task})
+        if not task.cancelled():
+            task.result()
+        self.keep(run)
+        return sent
+
+    def stream(self, given):
+        """The stream of the newest answer; `given` are the receipts so far."""
+        said, files = turns(self.conversation.messages)[-1].said.id, self.conversation.attachments
         return UiStream(
             Answer(
                 answer_id(said),
                 STARTED,
-                self.conversation.attachments,
+                files,
                 SHOW,
-                "inspector",
+                self.agent.target.name,
                 lambda: 2.5,
                 given,
                 lambda: self.conversation.messages,
             )
         )
 
-    async def answer(self, text=None, *, stop_at=None, yes=None, **settings):
-        """One run, to its end or until it is stopped at an event; gives its chunks as sent, one bytes for each event."""
-        conversation = self.conversation
-        approvals = [Approval(call_id, one) for call_id, one in (yes or {}).items()]
-        before = turns(conversation.messages)[-1:] if text is None else []
-        given = {number: one.record() for number, one in conversation.receipts.items()}
-        run = self.agent.run(text, conversation=conversation, approvals=yes, **settings)
-        events = []
-        async for event in run:
-            events.append(event)
-            if stop_at is not None and stop_at(event):
-                await run.cancel()
-        said = [one.id for one in conversation.messages if one.role == "user" and not is_approval(one.parts)][-1]
-        stream = self.stream(said, given)
-        sent = [stream.start()]
-        sent += [self.retold(stream, turn) for turn in before]
-        sent += [stream.take(event) for event in [*approvals, *events]]
-        self.keep(stream, said, run)
-        return sent
-
-    def retold(self, stream, turn):
-        """What an earlier run has stored of this answer."""
+    def earlier(self, run):
+        """What was stored of this answer before a run went on with it, and what was said to its calls."""
+        turn, fresh = turns(self.conversation.messages)[-1], {one.id for one in run.messages}
         shown = {one.number for one in turn.said.showings}
-        files = self.conversation.attachments
-        return stream.look_back(retell(turn.answer, files, self.told, before=shown, waiting=self.waiting))
+        stored = [one for one in turn.answer if one.id not in fresh or is_approval(one.parts)]
+        return retell(stored, self.conversation.attachments, self.conversation.told, before=shown)
 
-    def keep(self, stream, said, run):
-        """What a server stores beside the messages."""
-        for step, told in stream.told.items():
-            self.told[find_step(self.conversation.messages, step).id] = told
+    def keep(self, run):
+        """What a server knows of a run that ended."""
+        said = turns(self.conversation.messages)[-1].said.id
         usage = msgspec.to_builtins(run.usage)
         end = {"status": run.status, "reason": run.reason, "usage": usage, "finished": 2.5}
         self.metadata[answer_id(said)] = {**STARTED, **end}
-        calls = [one for message in self.conversation.messages for one in message.calls]
-        results = {one.call_id for one in self.conversation.messages}
-        self.waiting = [one.call_id for one in calls if one.call_id not in results]
+        is_waiting = run.status == "waiting"
+        self.waiting = [one.call_id for one in waiting_calls(self.conversation.messages)] if is_waiting else ()
 
     def page(self):
         """The messages as a page gets them."""
-        page = Page(self.conversation.attachments, SHOW, self.told, self.waiting, self.metadata)
+        page = Page(self.conversation.attachments, SHOW, self.conversation.told, self.waiting, self.metadata)
         return ui_messages(self.conversation.messages, page)
+
+
+def is_said(message):
+    """Whether these are a person's words."""
+    return message.role == "user" and not is_approval(message.parts)
+
+
+def answers(yes):
+    """What a person says to calls that wait."""
+    return [Draft("user", tuple(Approval(call_id, one) for call_id, one in yes.items()))] if yes else []
+
+
+def drafts(text, files=()):
+    """What a person says."""
+    return [] if text is None else [said(text, files)]

@@ -37,7 +37,9 @@ class Answered:
         return self["set-cookie"].partition(";")[0]
 
 
-async def send(app, method, address, headers=(), pieces=(b"",), *, scheme="http", client=("127.0.0.1", 4000)):
+async def send(
+    app, method, address, headers=(), pieces=(b"",), *, scheme="http", client=("127.0.0.1", 4000), on_start=None
+):
     """One request to an ASGI app; its body comes in pieces, from any iterable."""
     parts = urlsplit(address)
     named = [*headers.items()] if isinstance(headers, dict) else [*headers]
@@ -65,6 +67,8 @@ async def send(app, method, address, headers=(), pieces=(b"",), *, scheme="http"
     async def take(message):
         if message["type"] == "http.response.start":
             answered.status = message["status"]
+            if on_start:
+                on_start()
             answered.headers = [(name.decode(), value.decode("latin-1")) for name, value in message["headers"]]
         else:
             answered.body += message.get("body", b"")

@@ -1,10 +1,11 @@
 """Node for tests, wherever the page's build finds it, and npm's packages as the page has them."""
 
+import asyncio
 import json
 import os
 import subprocess
 import sys
-from contextlib import contextmanager
+from contextlib import asynccontextmanager, contextmanager
 from functools import cache
 from pathlib import Path
 
@@ -12,7 +13,7 @@ import pytest
 
 ROOT = Path(__file__).parent.parent
 MODULES = ROOT / "web" / "node_modules"
-WITNESS = Path(__file__).parent / "ui_witness" / "read.mjs"
+WITNESS = Path(__file__).parent / "ui_witness"
 
 
 @cache
@@ -43,7 +44,7 @@ def modules():
 @contextmanager
 def reading():
     """What lets npm's `ai` read: `read(sse=...)` gives what it made of a stream, and `read(messages=...)` checks some."""
-    command = [node(), str(WITNESS), str(modules())]
+    command = [node(), str(WITNESS / "read.mjs"), str(modules())]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:  # noqa: S603 - our own
 
         def read(**case):
@@ -53,3 +54,21 @@ def reading():
 
         yield read
         process.stdin.close()
+
+
+@asynccontextmanager
+async def chatting(url, cookie):
+    """The stock client of npm's `ai` at a server: `await do("send", text="hi")` gives all of its messages."""
+    command = [node(), str(WITNESS / "chat.mjs"), str(modules()), url, cookie]
+    pipes = {"stdin": asyncio.subprocess.PIPE, "stdout": asyncio.subprocess.PIPE, "limit": 2**24}
+    process = await asyncio.create_subprocess_exec(*command, **pipes)
+
+    async def do(deed, **more):
+        process.stdin.write(json.dumps({"do": deed, **more}).encode() + b"\n")
+        return json.loads(await process.stdout.readline())
+
+    try:
+        yield do
+    finally:
+        process.stdin.close()
+        await process.wait()

@@ -1,6 +1,7 @@
 """What passes the gate: the server's own hosts and origins, bodies of the right type and size; and what answers carry."""
 
 import asyncio
+import io
 import itertools
 import json
 import resource
@@ -8,9 +9,11 @@ import resource
 import pytest
 
 from doors import HOST, OWN, SECRET, ask, cookie_of, door, house, send
+from serving import serving
 from showandtell.server.bodies import MOST
 from showandtell.server.gate import LOOPBACK, PAGE_POLICY, Gate, hosts_of
 from showandtell.server.keys import Keys
+from showandtell.server.refusal import LINGER_BYTES
 
 BEARER = {"authorization": f"Bearer {Keys(SECRET).token}"}
 FOREIGN = [
@@ -208,6 +211,11 @@ def test_the_pages_policy_lets_no_inline_code_run_and_nobody_frame_it():
     assert "frame-ancestors 'none'" in PAGE_POLICY
 
 
+def test_what_the_api_says_is_kept_by_nobody_unless_its_route_says_so():
+    assert ask(house(), "GET", "/api/me", BEARER)["cache-control"] == "no-store"
+    assert ask(house(), "GET", "/healthz")["cache-control"] is None
+
+
 def test_a_route_may_have_a_policy_of_its_own():
     async def route(_, __, send):
         await send(
@@ -219,13 +227,15 @@ def test_a_route_may_have_a_policy_of_its_own():
 
 
 def test_a_body_that_is_too_long_is_refused_by_its_length_before_it_comes():
-    made, asked = house(), []
-    pieces = (asked.append(1) or b"x" for _ in itertools.repeat(None))
+    made, came = house(), []
     for length in (str(MOST + 1), "9" * 5000, "-1", "x"):
+        pieces = (came.append(1) or b"x" * MOST for _ in itertools.repeat(None))
         headers = {**BEARER, "content-type": "application/json", "content-length": length}
-        answer = asyncio.run(send(made, "POST", "/api/change", headers, pieces))
+        answer = asyncio.run(send(made, "POST", "/api/change", headers, pieces, on_start=lambda: came.append("told")))
         assert (answer.status, answer["connection"]) == (413, "close")
-    assert (made.state.changes, asked) == ([], [])
+        assert came[0] == "told"
+        came.clear()
+    assert made.state.changes == []
 
 
 def test_a_body_without_end_is_counted_while_it_comes():
@@ -233,8 +243,10 @@ def test_a_body_without_end_is_counted_while_it_comes():
     pieces = (came.append(1) or b"x" * 65536 for _ in itertools.repeat(None))
     headers = {**BEARER, "content-type": "application/json", "transfer-encoding": "chunked"}
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    assert asyncio.run(send(made, "POST", "/api/change", headers, pieces)).status == 413
-    assert (made.state.changes, len(came)) == ([], MOST // 65536 + 1)
+    answer = asyncio.run(send(made, "POST", "/api/change", headers, pieces, on_start=lambda: came.append("told")))
+    assert (answer.status, made.state.changes) == (413, [])
+    assert came.index("told") == MOST // 65536 + 1
+    assert len(came) == came.index("told") + 1 + LINGER_BYTES // 65536
     assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 24 * 1024  # KiB
 
 
@@ -245,7 +257,8 @@ def test_a_body_that_fits_arrives_as_it_was_sent():
     assert made.state.changes == [("local", b"a" * 500 + b"b" * 500)]
 
 
-def test_a_body_that_never_comes_is_not_waited_for():
+def test_a_body_that_never_comes_is_not_waited_for(monkeypatch):
+    monkeypatch.setattr("showandtell.server.refusal.LINGER", 0.01)
     made = house(patience=0.01)
 
     async def ask_slowly():
@@ -278,6 +291,7 @@ def test_who_leaves_while_sending_changes_nothing():
 def test_headers_without_number_are_refused():
     headers = [("host", HOST), *((f"x-{number}", "1") for number in range(200))]
     assert asyncio.run(send(house(), "GET", "/api/me", headers)).status == 431
+    assert ask(house(), "GET", "/api/me", {"x-long": "x" * 33_000}).status == 431
 
 
 def test_no_websocket_passes():
@@ -291,3 +305,17 @@ def test_no_websocket_passes():
 def test_a_cookie_of_one_door_is_not_read_by_the_gate():
     made = house(door(token="another-good-token"))  # noqa: S106 - nobody's
     assert ask(made, "GET", "/api/me", cookie_of(door())).status == 401
+
+
+def test_over_a_real_connection_who_sent_too_much_reads_why(tmp_path):
+    async def test():
+        async with serving(tmp_path) as house:
+            json_body = {"data": io.BytesIO(b"[" + b" " * MOST + b"]"), "headers": {"content-type": "application/json"}}
+            async with house.session.post("/api/chat", **json_body) as answer:
+                assert (answer.status, (await answer.json())["error"]["kind"]) == (413, "TooLarge")
+            async with house.session.get("/api/me", headers={"host": "evil.example"}) as answer:
+                assert answer.status == 421
+            async with house.session.post("/api/chat", json={}, headers={"origin": "null"}) as answer:
+                assert answer.status == 403
+
+    asyncio.run(test())

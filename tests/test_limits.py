@@ -1,6 +1,7 @@
 """How often one may ask: each user for themselves, strangers by where they come from, and whoever tries tokens least."""
 
 import asyncio
+import itertools
 import json
 
 import pytest
@@ -11,8 +12,10 @@ from doors import NOON, SECRET, ask, cookie_of, door, house, send
 from showandtell.errors import BadInput
 from showandtell.server.keys import Keys
 from showandtell.server.limits import RATES, Counts, Rate, group_of, read_rates
+from showandtell.server.refusal import LINGER_BYTES
 
 TOKEN = Keys(SECRET).token
+MIB = 1024 * 1024
 BEARER = {"authorization": f"Bearer {TOKEN}"}
 
 
@@ -68,12 +71,13 @@ def test_who_tries_tokens_is_slowed_down_and_who_has_one_is_not():
     assert ask(app, "GET", "/api/me", cookie_of(app.state.door)).status == 200
 
 
-def test_a_stranger_who_wants_to_change_something_is_not_even_listened_to():
+def test_a_stranger_who_wants_to_change_something_is_told_before_the_body_is_there():
     app, came = house(), []
-    pieces = (came.append(1) or b"x" for _ in range(9))
+    pieces = (came.append(1) or b"x" * MIB for _ in itertools.repeat(None))
     headers = {"content-type": "application/json", "transfer-encoding": "chunked"}
-    answer = asyncio.run(send(app, "POST", "/api/change", headers, pieces))
-    assert (answer.status, answer["www-authenticate"], came) == (401, 'Bearer realm="showandtell"', [])
+    answer = asyncio.run(send(app, "POST", "/api/change", headers, pieces, on_start=lambda: came.append("told")))
+    assert (answer.status, answer["www-authenticate"]) == (401, 'Bearer realm="showandtell"')
+    assert came == ["told", *[1] * (LINGER_BYTES // MIB)]
 
 
 def test_strangers_of_one_network_count_together():

@@ -40,7 +40,9 @@ RANGES = [
 
 
 def span(said, method="GET", **headers):
-    raw = [(b"range", said.encode())] + [(name.replace("_", "-").encode(), value.encode()) for name, value in headers.items()]
+    raw = [(b"range", said.encode())] + [
+        (name.replace("_", "-").encode(), value.encode()) for name, value in headers.items()
+    ]
     return choose_span(method, Headers(raw=raw), TAG, SIZE)
 
 

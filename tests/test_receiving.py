@@ -2,6 +2,7 @@
 
 import asyncio
 import errno
+import itertools
 import os
 from io import BytesIO
 from urllib.parse import urlsplit
@@ -10,14 +11,18 @@ import aiohttp
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from PIL import Image
 from sqlalchemy import select
 
 from fixtures import pdf, png
+from polyglots import make_polyglots
 from serving import serving
 from showandtell.attachments.ground import Ground
+from showandtell.attachments.incoming import Incoming
 from showandtell.content import new_id
 from showandtell.errors import BadInput
 from showandtell.history.tables import uploads
+from showandtell.server import receiving
 from showandtell.server.parts import MOST_PARTS, End, Head, PartReader
 from stores import note, show
 
@@ -70,7 +75,12 @@ async def test_a_file_that_is_put_is_proved_by_its_bytes_and_waits_for_its_messa
     async with serving(tmp_path) as house:
         status, one = await put(house, PICTURE, "../photo.jpg", **{"content-type": "image/jpeg"})
         assert status == 201
-        assert (one["name"], one["kind"], one["media_type"], one["corrected"]) == ("photo.jpg", "image", "image/png", "image/jpeg")
+        assert (one["name"], one["kind"], one["media_type"], one["corrected"]) == (
+            "photo.jpg",
+            "image",
+            "image/png",
+            "image/jpeg",
+        )
         assert (one["number"], one["state"], one["size"], one["pixels"]) == (None, "pending", len(PICTURE), [40, 30])
         assert (one["origin"], one["conversation_id"]) == ({"by": "user"}, None)
         assert one["url"] == f"{PATH}/{one['id']}/content/photo.jpg"
@@ -83,12 +93,20 @@ async def test_a_file_that_is_put_is_proved_by_its_bytes_and_waits_for_its_messa
 
 async def test_a_file_without_a_name_gets_one_of_its_type(tmp_path):
     async with serving(tmp_path) as house:
-        assert [(await put(house, PICTURE, name))[1]["name"] for name in ("", "..", "/")] == ["file.png", "..", "file.png"]
+        assert [(await put(house, PICTURE, name))[1]["name"] for name in ("", "..", "/")] == [
+            "file.png",
+            "..",
+            "file.png",
+        ]
 
 
 async def test_a_form_brings_its_files_in_their_order_and_other_fields_are_left(tmp_path):
     async with serving(tmp_path) as house:
-        files = [(PICTURE, "a.png", "image/png"), (pdf("x"), 'b "1".pdf', "text/html"), (b"words " * 90_000, "ü.txt", "text/plain")]
+        files = [
+            (PICTURE, "a.png", "image/png"),
+            (pdf("x"), 'b "1".pdf', "text/html"),
+            (b"words " * 90_000, "ü.txt", "text/plain"),
+        ]
         status, found = await post(house, *files, fields=[("note", "x" * 100_000)])
         assert status == 201
         told = [(one["name"], one["media_type"], one["size"]) for one in found["attachments"]]
@@ -182,13 +200,24 @@ async def test_a_file_as_large_as_the_limit_is_taken_and_one_byte_more_is_not(tm
         assert await left(house) == (1, 1, 0)
 
 
-async def test_a_body_that_ends_early_leaves_nothing(tmp_path):
+async def test_a_body_of_which_nothing_comes_is_given_up(tmp_path, monkeypatch):
+    monkeypatch.setattr(receiving, "PATIENCE", 0.0)
+    async with serving(tmp_path) as house:
+        answer = await exchange(house, head(house, "content-length: 1000"))
+        assert answer.startswith(b"HTTP/1.1 408 ")
+        assert await left(house) == (0, 0, 0)
+
+
+async def test_a_body_that_ends_early_leaves_nothing(tmp_path, monkeypatch):
+    drop, dropped, events = Incoming.drop, asyncio.Semaphore(0), asyncio.get_running_loop()
+    told = lambda incoming: (drop(incoming), events.call_soon_threadsafe(dropped.release))  # noqa: E731 - it is one line
+    monkeypatch.setattr(Incoming, "drop", told)
     async with serving(tmp_path) as house:
         for lines in (["content-length: 1000000"], ["transfer-encoding: chunked"]):
             data = b"x" * 1000 if "length" in lines[0] else b"3e8\r\n" + b"x" * 1000 + b"\r\n"
             await exchange(house, head(house, *lines), data, ends=True)
-        while await left(house) != (0, 0, 0):  # the server learns of it in its own time
-            await asyncio.sleep(0.01)
+            await dropped.acquire()
+        assert await left(house) == (0, 0, 0)
 
 
 async def test_a_quota_is_told_and_a_full_disk_is_not_the_files_fault(tmp_path, monkeypatch):
@@ -209,11 +238,39 @@ async def test_a_quota_is_told_and_a_full_disk_is_not_the_files_fault(tmp_path, 
 async def test_a_body_is_written_as_it_comes_and_not_held(tmp_path, monkeypatch):
     pieces = []
     write = Ground.write
-    monkeypatch.setattr(Ground, "write", lambda self, handle, piece: (pieces.append(len(piece)), write(self, handle, piece))[1])
+    monkeypatch.setattr(
+        Ground, "write", lambda self, handle, piece: (pieces.append(len(piece)), write(self, handle, piece))[1]
+    )
     async with serving(tmp_path) as house:
         assert (await put(house, BytesIO(os.urandom(3_000_000)), "a.bin"))[0] == 201
     assert max(pieces) < 600_000
     assert sum(pieces) == 3_000_000
+
+
+async def test_photos_lose_their_place_where_the_server_says_so(tmp_path):
+    photo = Image.new("RGB", (9, 9))
+    exif = photo.getexif()
+    exif[0x0112], exif.get_ifd(0x8825)[2] = 6, (51.0, 30.0, 0.0)
+    photo.save(data := BytesIO(), "jpeg", exif=exif)
+    for strips in (False, True):
+        async with serving(tmp_path / str(strips), place={"strip_location": strips}) as house:
+            _, one = await put(house, data.getvalue(), "a.jpg")
+            async with house.session.get(one["url"]) as answer:
+                found = Image.open(BytesIO(await answer.read())).getexif()
+            assert (bool(found.get_ifd(0x8825)), found[0x0112]) == (not strips, 6)
+
+
+async def test_a_file_is_what_its_bytes_prove_whatever_it_is_called(tmp_path):
+    async with serving(tmp_path) as house:
+        for one, claimed in itertools.product(make_polyglots(), ("image/png", "text/html")):
+            status, kept = await put(house, BytesIO(one.data), "x.html", **{"content-type": claimed})
+            if status == 422:
+                continue
+            async with house.session.get(kept["url"]) as answer:
+                served, shown = answer.headers["content-type"], answer.headers["content-disposition"]
+            assert served in {kept["media_type"], "application/octet-stream", "text/plain; charset=utf-8"}
+            assert "/" not in one.proves or kept["media_type"] == one.proves
+            assert shown.startswith("attachment") or "html" not in served + kept["media_type"]
 
 
 async def test_what_belongs_to_others_is_not_found_on_any_route_in_the_same_words(tmp_path):
@@ -222,7 +279,18 @@ async def test_what_belongs_to_others_is_not_found_on_any_route_in_the_same_word
         pending = await house.store.uploads("ann").add(note("secret"))
         missing = new_id("att")
         for method, below in [
-            *(("GET", path) for path in ("", "/content", "/content/a.txt", "/thumbnail", "/pages/1", "/text", "/variants/" + "0" * 64)),
+            *(
+                ("GET", path)
+                for path in (
+                    "",
+                    "/content",
+                    "/content/a.txt",
+                    "/thumbnail",
+                    "/pages/1",
+                    "/text",
+                    "/variants/" + "0" * 64,
+                )
+            ),
             *(("HEAD", path) for path in ("/content", "/content/a.txt", "/thumbnail", "/pages/1", "/text")),
             ("DELETE", ""),
         ]:

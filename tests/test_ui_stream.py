@@ -1,6 +1,5 @@
 """The UI message stream: its chunks and bytes, whatever the events are, and going on with what another process began."""
 
-import asyncio
 import json
 
 import msgspec
@@ -9,23 +8,18 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from inline_snapshot import snapshot
 
-from answers import SHOW, STARTED, Answering
-from fixtures import png
+from answers import SHOW, STARTED
 from nodejs import reading
-from scripted import say, scripted
-from showandtell import File, tool
 from showandtell.content import Approval, Message, Text
 from showandtell.events import types as ev
 from showandtell.events import ui_chunks as ui
-from showandtell.events.retell import Asks, retell
+from showandtell.events.retell import Asks
 from showandtell.events.ui_fold import UiFold
-from showandtell.events.ui_messages import turns
 from showandtell.events.ui_step import spell_input
 from showandtell.events.ui_stream import Answer, UiStream
 from showandtell.files import Attachment, Facts, Origin
 from showandtell.sse import Splitter
 
-PICTURE = png(16, 8)
 #: Files of every origin, with bytes and without.
 FILES = {
     1: Attachment("att_1", 1, "a.png", Origin("user"), "2026-01-02", Facts("a" * 64, "image/png", 7)),
@@ -221,10 +215,10 @@ words = st.text(st.characters(exclude_categories=()), max_size=20)
 
 @given(words, words)
 def test_any_text_is_one_event(name, text):
-    chunks = [ui.MoreText(name, text), ui.BeginInput(name, text), ui.Error(text), ui.NoticeData({name: [text]})]
+    chunks = [ui.MoreText(name, text), ui.BeginInput(name, text), ui.Error(text), ui.ProgressData({name: [text]})]
     data = b"".join(map(ui.spell, chunks))
     found = Splitter().feed(data)
-    assert [json.loads(one)["type"] for one in found] == ["text-delta", "tool-input-start", "error", "data-notice"]
+    assert [json.loads(one)["type"] for one in found] == ["text-delta", "tool-input-start", "error", "data-progress"]
     assert json.loads(found[0])["delta"] == text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+import importlib
 import logging
 import os
 import socket
@@ -13,47 +15,136 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
+from msgspec import Struct
 
 from showandtell import given
 from showandtell.attachments.shelf import MAX_FILE_BYTES
 from showandtell.given import WrongUsage
 from showandtell.keeping import Place, check_libraries
 from showandtell.options import Blobs, Data, Most, Quota, Strip, Url
-from showandtell.settings import data_folder
 
 if TYPE_CHECKING:
-    from fastapi import FastAPI
+    from showandtell.server.config import Config
+    from showandtell.server.state import Server
 
 INSTALL = "the chat server needs more libraries: pip install 'showandtell[history,server]'"
-#: How long a connection without a request is kept, and how long open streams may take to end, in seconds.
-KEEP_ALIVE, GRACE = 65, 2
-#: The most bytes of a request's line and headers.
-MOST_HEAD = 64 * 1024
 #: A free port behind the usual one is taken, of so many.
 NEXT_PORTS = 20
 PORT = 8000
+ALONE = "127.0.0.1"
+#: Proxies on this machine.
+NEAR = "127.0.0.1,::1"
+MEANT = "several workers share one SQLite file: that works, and waits for the disk; PostgreSQL is meant for it"
 
 Port = Annotated[
-    int | None, typer.Option("--port", min=0, max=65535, help=f"usual: {PORT}, or the next that is free; 0: any")
+    int | None,
+    typer.Option(
+        "--port",
+        envvar="SHOWANDTELL_PORT",
+        min=0,
+        max=65535,
+        help=f"usual: {PORT}, or the next that is free; 0: any",
+    ),
 ]
-Host = Annotated[str, typer.Option("--host", help="the address to listen at; others than 127.0.0.1 are reached by all")]
+Host = Annotated[
+    str,
+    typer.Option(
+        "--host",
+        envvar="SHOWANDTELL_HOST",
+        help="the address to listen at; others than 127.0.0.1 are reached by all",
+    ),
+]
 Names = Annotated[
     list[str] | None,
     typer.Option("--name", envvar="SHOWANDTELL_HOSTS", help="a name it is reached by, as chat.example.com"),
 ]
+Origins = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--origin", envvar="SHOWANDTELL_ORIGINS", help="another page that may ask, as https://app.example.com"
+    ),
+]
+Proxies = Annotated[
+    str,
+    typer.Option(
+        "--proxy",
+        envvar="SHOWANDTELL_PROXIES",
+        help="addresses and networks of proxies that say truly who asks; commas between",
+    ),
+]
 Open = Annotated[bool, typer.Option("--open", help="open the page in the browser")]
-Folder = Annotated[Path | None, typer.Option("--folder", help="a folder for the tool read_file; without one it is off")]
-Tools = Annotated[str | None, typer.Option("--tools", help="MODULE:NAME, a list of tools in an importable module")]
+Folder = Annotated[
+    Path | None,
+    typer.Option(
+        "--folder", envvar="SHOWANDTELL_FOLDER", help="the folder that read_file serves; without one it is off"
+    ),
+]
+Tools = Annotated[
+    str | None,
+    typer.Option("--tools", envvar="SHOWANDTELL_TOOLS", help="MODULE:NAME, a list of tools in an importable module"),
+]
 Model = Annotated[
     str, typer.Option("--model", "-m", envvar="SHOWANDTELL_MODEL", help="who answers: provider:model, or inspector")
 ]
-Workers = Annotated[int, typer.Option("--workers", min=1, max=64, help="processes; more than one need PostgreSQL")]
-
+Count = Annotated[
+    int,
+    typer.Option(
+        "--workers",
+        envvar="SHOWANDTELL_WORKERS",
+        min=1,
+        max=64,
+        help="processes; more than one want PostgreSQL",
+    ),
+]
+Steps = Annotated[
+    int, typer.Option("--max-steps", envvar="SHOWANDTELL_MAX_STEPS", min=1, help="the most model calls of one answer")
+]
+Seconds = Annotated[
+    float,
+    typer.Option("--max-seconds", envvar="SHOWANDTELL_MAX_SECONDS", min=1, help="the longest that one answer may take"),
+]
+Files = Annotated[
+    int,
+    typer.Option(
+        "--max-message-files", envvar="SHOWANDTELL_MAX_MESSAGE_FILES", min=0, help="the most files of one message"
+    ),
+]
+Rate = Annotated[
+    str,
+    typer.Option(
+        "--rate", envvar="SHOWANDTELL_RATE", help='how often one user may ask, as "chat=60/minute,uploads=300/minute"'
+    ),
+]
 Verbose = Annotated[bool, typer.Option("--verbose", "-v", help="log requests, and the traceback of what fails")]
 
 
+class Asked(Struct, frozen=True):
+    """What was asked for on the command line, as plain values: each worker makes its own of it."""
+
+    place: Place
+    host: str
+    names: tuple[str, ...]
+    origins: tuple[str, ...]
+    proxies: str
+    model: str
+    tools: str | None
+    folder: Path | None
+    max_steps: int
+    max_seconds: float
+    max_message_files: int
+    rates: str
+    verbose: bool
+
+
+class Ready(Struct, frozen=True):
+    """What is told once the server answers: the single user's token, where there is one, and where all is kept."""
+
+    token: str | None
+    kept: str
+
+
 def serve(  # noqa: PLR0917 - each is an option
-    host: Host = "127.0.0.1",
+    host: Host = ALONE,
     port: Port = None,
     name: Names = None,
     data: Data = None,
@@ -62,66 +153,116 @@ def serve(  # noqa: PLR0917 - each is an option
     model: Model = "inspector",
     tools: Tools = None,
     folder: Folder = None,
-    workers: Workers = 1,
+    workers: Count = 1,
     max_file_bytes: Most = MAX_FILE_BYTES,
     quota: Quota = None,
     strip_location: Strip = False,
+    max_steps: Steps = 20,
+    max_seconds: Seconds = 900.0,
+    max_message_files: Files = 50,
+    rate: Rate = "",
+    origin: Origins = None,
+    proxy: Proxies = NEAR,
     open_page: Open = False,
     verbose: Verbose = False,
 ) -> None:
-    """Serve the chat: a page for people, an API for programs. SHOWANDTELL_TOKEN sets the single user's token."""
+    """Serve the chat: a page for people, an API for programs.
+
+    SHOWANDTELL_TOKEN sets the single user's token, SHOWANDTELL_SECRET what cookies are signed with, and
+    SHOWANDTELL_OIDC_ISSUER with _CLIENT_ID and _CLIENT_SECRET make accounts.
+    """
     check_libraries()
+    check_server()
+    place = Place(data, database, blobs, max_file_bytes, quota, strip_location)
+    names, origins = split(name), split(origin)
+    asked = Asked(
+        place,
+        host,
+        names,
+        origins,
+        proxy,
+        model,
+        tools,
+        folder,
+        max_steps,
+        max_seconds,
+        max_message_files,
+        rate,
+        verbose,
+    )
+    listening = listen(host, port)
+
+    def tell(ready: Ready) -> None:
+        token = f"?token={ready.token}" if ready.token is not None else ""
+        announce(f"http://{spell_host(host)}:{listening.getsockname()[1]}/{token}", ready.kept, open_page=open_page)
+
+    if workers == 1:
+        work(asked, listening, tell)
+    else:
+        share(asked, listening, tell, workers)
+
+
+def split(said: list[str] | None) -> tuple[str, ...]:
+    """What was said once or more often, with commas or without."""
+    return tuple(one.strip() for some in said or [] for one in some.split(",") if one.strip())
+
+
+def check_server() -> None:
+    """Raise `WrongUsage` where the server's libraries are missing."""
     try:
-        from showandtell.server.app import make_app  # noqa: PLC0415 - an extra
-        from showandtell.server.config import Config  # noqa: PLC0415 - the same
+        importlib.import_module("showandtell.server.app")
     except ImportError as error:
         raise WrongUsage(INSTALL) from error
-    if folder is not None and not folder.is_dir():
-        raise WrongUsage(f"--folder: {folder} is no folder")
-    config = Config(
-        place=Place(data, database, blobs, max_file_bytes, quota, strip_location),
+
+
+def config_of(asked: Asked) -> Config:
+    """The server's own settings. Raises `WrongUsage`, and `BadInput` for what stands wrongly in a variable."""
+    from showandtell.server.config import Config  # noqa: PLC0415 - an extra
+    from showandtell.server.oidc import read_oidc  # noqa: PLC0415 - the same
+
+    if asked.folder is not None and not asked.folder.is_dir():
+        raise WrongUsage(f"--folder: {asked.folder} is no folder")
+    return Config(
+        place=asked.place,
         token=os.environ.get("SHOWANDTELL_TOKEN") or None,
-        bind=host,
-        hosts=tuple(one for names in name or [] for one in names.split(",")),
-        default_model=model,
-        tools=tuple(given.import_tools(tools)) if tools is not None else (),
-        folder=folder,
+        bind=asked.host,
+        hosts=asked.names,
+        origins=asked.origins,
+        default_model=asked.model,
+        tools=tuple(given.import_tools(asked.tools)) if asked.tools is not None else (),
+        folder=asked.folder,
+        max_steps=asked.max_steps,
+        max_seconds=asked.max_seconds,
+        max_message_files=asked.max_message_files,
+        rates=asked.rates,
+        oidc=read_oidc(),
     )
-    del workers
-    logging.basicConfig(level=logging.INFO if verbose else logging.WARNING, stream=sys.stderr)
-    app, listening = make_app(config), listen(host, port)
-
-    def tell() -> None:
-        address = f"http://{spell_host(host)}:{listening.getsockname()[1]}/?token={app.state.server.keys.token}"
-        announce(address, data, open_page=open_page)
-
-    if not run(app, listening, tell, verbose=verbose):
-        raise typer.Exit(1)
 
 
-def run(app: FastAPI, listening: socket.socket, tell: Callable[[], None], *, verbose: bool) -> bool:
-    """Serve until a signal ends it; `tell` is called once it answers. Gives whether it ever did."""
-    import uvicorn  # noqa: PLC0415 - an extra
+def work(asked: Asked, listening: socket.socket, tell: Callable[[Ready], None]) -> None:
+    """One worker, until a signal ends it. Raises what of ours keeps it from starting."""
+    from showandtell.server.app import make_app  # noqa: PLC0415 - an extra
+    from showandtell.server.process import run  # noqa: PLC0415 - the same
 
-    class Announced(uvicorn.Server):
-        async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-            await super().startup(sockets)
-            if self.started:
-                tell()
+    logging.basicConfig(level=logging.INFO if asked.verbose else logging.WARNING, stream=sys.stderr)
+    app = make_app(config_of(asked))
+    run(app, listening, lambda server: tell(ready_of(server)), asked.proxies)
 
-    settings = uvicorn.Config(
-        app,
-        access_log=verbose,
-        log_config=None,
-        lifespan="on",
-        timeout_keep_alive=KEEP_ALIVE,
-        timeout_graceful_shutdown=GRACE,
-        server_header=False,
-        h11_max_incomplete_event_size=MOST_HEAD,
-    )
-    server = Announced(settings)
-    server.run(sockets=[listening])
-    return server.started
+
+def share(asked: Asked, listening: socket.socket, tell: Callable[[Ready], None], count: int) -> None:
+    """Several workers, until a signal ends them all."""
+    from showandtell.server.workers import Workers  # noqa: PLC0415 - an extra
+
+    logging.basicConfig(level=logging.INFO if asked.verbose else logging.WARNING, stream=sys.stderr)
+    if not (asked.place.database or "").startswith("postgres"):
+        typer.echo(f"showandtell: {MEANT}", err=True)
+    signalled = Workers(functools.partial(work, asked), listening, count, tell).run()
+    raise SystemExit(128 + signalled)
+
+
+def ready_of(server: Server) -> Ready:
+    """What is told of a server that answers."""
+    return Ready(None if server.accounts is not None else server.keys.token, server.config.place.tell(server.store))
 
 
 def listen(host: str, port: int | None) -> socket.socket:
@@ -145,14 +286,14 @@ def listen(host: str, port: int | None) -> socket.socket:
 def spell_host(host: str) -> str:
     """A host as it stands in an address that can be opened on this machine."""
     if host in {"0.0.0.0", "::", ""}:  # noqa: S104 - only compared with
-        return "127.0.0.1"
+        return ALONE
     return f"[{host}]" if ":" in host else host
 
 
-def announce(address: str, data: Path | None, *, open_page: bool) -> None:
+def announce(address: str, kept: str, *, open_page: bool) -> None:
     """Say where the page is, and open it if that is wanted."""
     typer.echo(f"Show & Tell is ready: {address}")
-    typer.echo(f"Conversations are kept in {data or data_folder()}. Ctrl-C ends it.")
+    typer.echo(f"Conversations are kept in {kept}. Ctrl-C ends it.")
     sys.stdout.flush()
     if open_page:
         with suppress(webbrowser.Error):

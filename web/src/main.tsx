@@ -1,4 +1,5 @@
 // Starts the page.
+import "./strict";
 import "./styles/tokens.css";
 import "./styles/base.css";
 import "./styles/ui.css";

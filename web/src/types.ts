@@ -9,12 +9,13 @@ export type Metadata = {
   conversation_id?: string;
   run_id?: string;
   model?: string;
-  created?: string;
+  /** Times are epoch seconds. */
+  created?: number;
   branches?: Branches;
   status?: "complete" | "incomplete" | "refused" | "error" | "waiting";
   reason?: string | null;
   usage?: Record<string, number>;
-  finished?: string;
+  finished?: number;
 };
 
 export type Reference = { words: string; numbers: number[]; readings?: unknown };
@@ -36,8 +37,9 @@ export type Part = Message["parts"][number];
 export type Listed = {
   id: string;
   title: string | null;
-  created: string;
-  changed: string;
+  /** Times are epoch seconds. */
+  created: number;
+  changed: number;
   messages: number;
   files: number;
   running: boolean;
@@ -47,8 +49,9 @@ export type Conversation = {
   id: string;
   alias: string | null;
   title: string | null;
-  created: string;
-  changed: string;
+  /** Times are epoch seconds. */
+  created: number;
+  changed: number;
   model: string | null;
   right: "owner" | "writer" | "reader";
   running: boolean;

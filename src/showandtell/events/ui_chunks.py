@@ -21,8 +21,6 @@ HEADERS = {
     "x-accel-buffering": "no",
 }
 DONE = b"data: [DONE]\n\n"
-#: A comment, for proxies that close what is silent.
-HEARTBEAT = b":\n\n"
 
 #: A JSON object as plain values.
 Record: TypeAlias = dict[str, Any]
@@ -194,13 +192,6 @@ class RetryData(Struct, tag="data-retry"):
     transient: bool = True
 
 
-class NoticeData(Struct, tag="data-notice"):
-    """A word to whoever watches."""
-
-    data: Record
-    transient: bool = True
-
-
 class Metadata(Struct, tag="message-metadata", rename="camel"):
     """More about the message."""
 
@@ -252,7 +243,6 @@ Chunk: TypeAlias = (
     | StepData
     | ProgressData
     | RetryData
-    | NoticeData
     | Metadata
     | Error
     | Abort

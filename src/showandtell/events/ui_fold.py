@@ -53,7 +53,7 @@ class UiFold:
                 self._parts.append({"type": "file", "mediaType": media_type, "url": url})
             case ui.AttachmentData() | ui.ReceiptData() | ui.StepData():
                 self._take_data(chunk)
-            case ui.FinishStep() | ui.ProgressData() | ui.RetryData() | ui.NoticeData() | ui.Error() | ui.Abort():
+            case ui.FinishStep() | ui.ProgressData() | ui.RetryData() | ui.Error() | ui.Abort():
                 pass
             case _:
                 assert_never(chunk)

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol, cast
+from typing import Any, Protocol
 
 from showandtell.content import Approval, Message
 from showandtell.events import types
 from showandtell.events import ui_chunks as ui
-from showandtell.events.asides import Aside, Told
+from showandtell.events.asides import Aside
 from showandtell.events.retell import Asks, Retold, find_step, retell_parts
 from showandtell.events.ui_step import Chunks, Saying
 from showandtell.files import Attachment
@@ -74,7 +74,7 @@ class UiStream:
     def __init__(self, answer: Answer) -> None:
         self._answer, self._model = answer, answer.model
         self._saying = Saying(self._open_step)
-        self._step, self._is_open, self._is_adopted, self._is_live = 0, False, False, True
+        self._step, self._is_open, self._is_live = 0, False, True
         self._pending: dict[int, dict[str, object]] = {}
         self._latest = {number: dict(record) for number, record in answer.receipts.items()}
         self._given: list[dict[str, object]] = []
@@ -83,8 +83,6 @@ class UiStream:
         self._asked: set[str] = set()
         self._denied: set[str] = set()
         self._error: str | None = None
-        #: What is known of each step besides its message, by step, for whoever stores it.
-        self.told: dict[int, Told] = {}
         self._deeds: dict[type[Any], Callable[[Any], Chunks]] = {
             types.TextStart: self._saying.start_text,
             types.TextDelta: self._saying.add_text,
@@ -122,10 +120,6 @@ class UiStream:
         done = ui.DONE if isinstance(event, types.Finish) else b""
         return b"".join([ui.spell(chunk) for chunk in chunks]) + done
 
-    def tell(self, text: str) -> bytes:
-        """A word to whoever watches now."""
-        return ui.spell(ui.NoticeData({"text": text}))
-
     def begin(self) -> ui.Start:
         """The chunk of `start`."""
         return ui.Start(self._answer.id, self._answer.start)
@@ -149,40 +143,22 @@ class UiStream:
         """
         return b"".join([ui.spell(chunk) for chunk in self.replay(retold)])
 
-    def take_over(self, retold: Iterable[Retold], log: bytes) -> bytes:
-        """Go on with a stream that another process began: `log` is what that sent, `retold` what it has stored.
-
-        A step in whose midst it ended is told anew.
-        """
-        begun, ended = log.count(ui.spell(ui.StartStep())), log.count(ui.spell(ui.FinishStep()))
-        step, is_cut = 0, begun > ended
-        found: list[ui.Chunk] = []
-        for chunk in self.replay(retold):
-            if isinstance(chunk, ui.StartStep):
-                step += 1
-                if step == begun and is_cut:
-                    found.append(ui.ResetStep())
-                    continue
-            if step > begun or (step == begun and is_cut):
-                found.append(chunk)
-        if is_cut and step < begun:
-            found.append(ui.ResetStep())
-            self._is_open = self._is_adopted = True
-        return b"".join([ui.spell(chunk) for chunk in found])
-
     def _name_model(self, event: Asks) -> Chunks:
         self._model = event.model
         return ()
 
     def _start_step(self, event: types.StepStart) -> Chunks:
-        is_over = self._is_open and not self._is_adopted
-        found = [*self._saying.end(drops=True), ui.FinishStep()] if is_over else []
-        self._is_open = self._is_open and self._is_adopted
-        self._is_adopted = False
+        found = self._close_step()
         if self._is_live:
             self._model = self._answer.model
         self._pending.clear()
         self._say(event.step)
+        return found
+
+    def _close_step(self) -> list[ui.Chunk]:
+        """What ends a step, if one is open."""
+        found: list[ui.Chunk] = [*self._saying.end(drops=True), ui.FinishStep()] if self._is_open else []
+        self._is_open = False
         return found
 
     def _say(self, step: int) -> None:
@@ -217,9 +193,12 @@ class UiStream:
         number = int(str(record["number"]))
         self._latest[number] = record
         file = self._answer.files.get(number)
-        variants = cast("Sequence[ui.Record]", record.get("variants") or ())
-        shown = [{**one, "url": self._answer.show.variant(file, one["sha256"])} for one in variants if file]
-        return ui.ReceiptData(f"{self._step}.{number}", {"step": self._step, **record, "variants": shown})
+        variants = (
+            []
+            if file is None
+            else [{**one, "url": self._answer.show.variant(file, one["sha256"])} for one in variants_of(record)]
+        )
+        return ui.ReceiptData(f"{self._step}.{number}", {"step": self._step, **record, "variants": variants})
 
     def _start_call(self, event: types.ToolInputStart) -> Chunks:
         self._calls.add(event.call_id)
@@ -232,7 +211,6 @@ class UiStream:
         found = [*self._open_step(), *self._saying.end(drops=differs)]
         if stored is not None and differs:
             found += (ui.ResetStep(), *map(self._show_receipt, self._given), *self._retell(stored, asides), *self._made)
-        self.told[event.step] = Told(self._model, event.usage, tuple(self._given), asides)
         data = {"step": event.step, "model": self._model, "usage": event.usage, "stop": event.stop}
         self._say(event.step)
         return [*found, ui.StepData(f"step {event.step}", data)]
@@ -294,8 +272,7 @@ class UiStream:
         return ()
 
     def _finish(self, event: types.Finish) -> Chunks:
-        found: list[ui.Chunk] = [*self._saying.end(drops=True), ui.FinishStep()] if self._is_open else []
-        self._is_open = False
+        found = self._close_step()
         known = {
             "status": event.status,
             "reason": event.reason,
@@ -309,6 +286,14 @@ class UiStream:
             found.append(ui.Abort("cancelled"))
         why = event.reason or "" if event.status == "incomplete" else event.status
         return [*found, ui.End(ENDS.get(why, "other"), known)]
+
+
+def variants_of(record: Mapping[str, Any]) -> list[ui.Record]:
+    """What was made of a file, of a receipt's record: each with its page or second, where each shows one."""
+    files: Sequence[ui.Record] = record.get("variants") or ()
+    places = {"page": record.get("pages") or (), "seconds": record.get("times") or ()}
+    shown = {name: there for name, there in places.items() if len(there) == len(files)}
+    return [{**one, **{name: there[at] for name, there in shown.items()}} for at, one in enumerate(files)]
 
 
 def has_bytes(file: Attachment) -> bool:

@@ -10,7 +10,7 @@ from typing import Literal, TypeAlias
 
 import msgspec
 from msgspec import Struct
-from sqlalchemy import ColumnElement, Text, bindparam, case, exists, literal_column, select, update
+from sqlalchemy import ColumnElement, Text, bindparam, case, exists, literal_column, or_, select, update
 
 from showandtell.attachments.shelf import drop_unseen
 from showandtell.errors import BadInput, StorageFailed
@@ -152,10 +152,13 @@ async def overview(database: Database, id: str, user: str) -> Overview:  # noqa:
 
 
 class Begun(Struct, frozen=True):
-    """A run in a conversation: which message it answers, when it began and ended, and whether somebody stopped it."""
+    """A run in a conversation: which message it answers, when it began and ended, and whether somebody stopped it.
+
+    Of one that goes on it may not be known yet which message that is.
+    """
 
     id: str
-    message_id: str
+    message_id: str | None
     model: str
     created: float
     ended: float | None
@@ -164,7 +167,8 @@ class Begun(Struct, frozen=True):
 
 BEGUN = (
     select(runs.c.id, runs.c.message_id, runs.c.model, runs.c.created, runs.c.ended, runs.c.stop)
-    .where(runs.c.conversation_id == bindparam("conversation"), runs.c.message_id.is_not(None))
+    .where(runs.c.conversation_id == bindparam("conversation"))
+    .where(or_(runs.c.message_id.is_not(None), runs.c.state == literal_column("'running'")))
     .order_by(runs.c.created, runs.c.id)
 )
 TIMES = select(messages.c.id, messages.c.created).where(messages.c.conversation_id == bindparam("conversation"))

@@ -49,6 +49,11 @@ class State(Struct, frozen=True):
     begun: set[str]
 
 
+def empty(id: str, owner: str) -> State:  # noqa: A002 - it is one
+    """A conversation in which nothing was said."""
+    return State(id, owner, 0, [], [], {}, {}, set())
+
+
 #: What stands in a step that has any, and in no other (empty fields are left out): most have none, and aren't decoded.
 RECEIPTS = '"receipts":'
 

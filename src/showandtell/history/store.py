@@ -17,16 +17,16 @@ from showandtell.attachments.load import AT_ONCE
 from showandtell.attachments.proving import PROVE_AT_ONCE
 from showandtell.attachments.shelf import MAX_FILE_BYTES, Shelf
 from showandtell.content import new_id
-from showandtell.errors import BadInput, NotFound, StorageFailed
+from showandtell.errors import BadInput, Busy, NotFound, StorageFailed
 from showandtell.history.access import Right, check_id, check_user, not_found, question, resolve
 from showandtell.history.database import Database
 from showandtell.history.fsck import Finding, check_all
 from showandtell.history.garbage import Collected, collect, collect_now
 from showandtell.history.lease import Terms
-from showandtell.history.loading import load
+from showandtell.history.loading import State, empty, load
 from showandtell.history.pinning import Quotas
 from showandtell.history.stored import StoredConversation, shorten
-from showandtell.history.tables import attachments, conversations, messages, shares
+from showandtell.history.tables import aliases, attachments, conversations, messages, shares, upsert
 from showandtell.history.uploads import Uploads
 
 #: How long bytes that nobody needs are kept, in seconds: what is stored now may be named by a message that long after.
@@ -137,13 +137,21 @@ class Store:
     async def __aexit__(self, *_: object) -> None:
         await self.database.close()
 
-    async def create(self, owner: str = "local", title: str = "") -> StoredConversation:
-        """A new conversation; without a title, the first words that are said become it."""
-        now = self.terms.clock()
-        fresh, row = new_id("conv"), {"owner": check_user(owner), "title": shorten(title), "next_seq": 0, "version": 0}
+    async def create(self, owner: str = "local", title: str = "", alias: str | None = None) -> StoredConversation:
+        """A new conversation; without a title, the first words that are said become it.
+
+        `alias` is what the owner's client calls it. Raises `Busy` where that is the name of another one.
+        """
+        now, fresh = self.terms.clock(), new_id("conv")
+        row = {"owner": check_user(owner), "title": shorten(title), "next_seq": 0, "version": 0}
         async with self.database.write() as connection:
             await connection.execute(insert(conversations), {**row, "id": fresh, "created": now, "changed": now})
-        return await self.open(fresh, owner, "owner")
+            if alias is not None:
+                called = upsert(connection, aliases).on_conflict_do_nothing().returning(aliases.c.alias)
+                named = {"owner": owner, "alias": alias, "conversation_id": fresh}
+                if (await connection.execute(called, named)).first() is None:
+                    raise Busy(f"a conversation is called {alias[:40]!r} already: open that one")
+        return self._opened(empty(fresh, owner), owner, "owner")
 
     async def open(self, id: str, user: str = "local", right: Right | None = None) -> StoredConversation:  # noqa: A002 - it is one
         """A conversation as it stands, with a right of this user's, or else to write, or at least to read.
@@ -154,7 +162,9 @@ class Store:
             with suppress(NotFound):
                 return await self.open(id, user, "writer")
             right = "reader"
-        state = await load(self.database, id, user, right)
+        return self._opened(await load(self.database, id, user, right), user, right)
+
+    def _opened(self, state: State, user: str, right: Right) -> StoredConversation:
         own = self.database, self.terms
         return StoredConversation(state, self.shelf(state.owner), *own, user=user, right=right, quotas=self.quotas)
 

@@ -146,7 +146,7 @@ def is_asked(message: Message) -> bool:
     return message.role == "user" and not is_approval(message.parts)
 
 
-def answer_of(conversation: StoredConversation, row: RunRow, turn: Turn, clock: Callable[[], float]) -> Answer:
+def answer_of(conversation: StoredConversation, row: RunRow, turn: Turn, clock: Callable[[], object]) -> Answer:
     """What the answer of a run is told with."""
     return Answer(
         id=answer_id(turn.message_id),

@@ -8,6 +8,7 @@ from importlib.metadata import version
 
 from fastapi import FastAPI
 
+from showandtell.errors import ShowAndTellError
 from showandtell.providers.transport import Transport
 from showandtell.server import (
     attachments,
@@ -16,6 +17,7 @@ from showandtell.server import (
     conversations,
     examples,
     health,
+    login,
     me,
     models,
     preferences,
@@ -28,6 +30,7 @@ from showandtell.server.gate import hosts_of
 from showandtell.server.guard import guard
 from showandtell.server.keys import Keys, load_secret
 from showandtell.server.metrics import Measured, Metrics
+from showandtell.server.oidc import Issuer
 from showandtell.server.pages import BUILT, Assets, page_router
 from showandtell.server.runs import Runs
 from showandtell.server.state import Server
@@ -42,6 +45,7 @@ ROUTERS = (
     examples.router,
     preferences.router,
     me.router,
+    login.router,
     health.router,
 )
 
@@ -51,10 +55,14 @@ def make_app(config: Config) -> FastAPI:
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncGenerator[None]:
-        async with opened(config) as server:
-            app.state.server = server
-            app.state.metrics.watch(lambda: server.runs.readers, lambda: server.runs.going)
-            yield
+        try:
+            async with opened(config) as server:
+                app.state.server = server
+                app.state.metrics.watch(lambda: server.runs.readers, lambda: server.runs.going)
+                yield
+        except ShowAndTellError as error:
+            app.state.failed = error  # for whoever started it, to be told in one line
+            raise
 
     app = FastAPI(
         title="Show & Tell",
@@ -84,4 +92,5 @@ async def opened(config: Config) -> AsyncGenerator[Server]:
     async with place.store() as store, Transport() as transport:
         agents = Agents(config, transport)
         async with Runs(store, Answering(store, agents)) as runs:
-            yield Server(config, store, keys, agents, runs)
+            accounts = Issuer(config.oidc, transport.send) if config.oidc is not None else None
+            yield Server(config, store, keys, agents, runs, accounts)

@@ -34,9 +34,11 @@ class Bodies:
             async with asyncio.timeout(self._patience):
                 body = await self._read(Headers(scope=scope), receive)
         except OverflowError:
-            await Refusal(413, "TooLarge", f"more than {self._most:,} bytes: upload files on their own")(send)
+            await Refusal(413, "TooLarge", f"more than {self._most:,} bytes: upload files on their own")(receive, send)
         except TimeoutError:
-            await Refusal(408, "TooSlow", f"the body was not there within {self._patience:g} s: send it again")(send)
+            await Refusal(408, "TooSlow", f"the body was not there within {self._patience:g} s: send it again")(
+                receive, send
+            )
         else:
             if body is not None:
                 await self._app(scope, _replay(body, receive), send)

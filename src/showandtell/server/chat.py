@@ -11,7 +11,7 @@ from fastapi import APIRouter, Request
 from starlette.responses import Response, StreamingResponse
 
 from showandtell.content import Approval, Draft, Text, is_approval
-from showandtell.errors import BadInput, NotFound
+from showandtell.errors import BadInput, Busy, NotFound
 from showandtell.events.ui_chunks import HEADERS
 from showandtell.history import library, runs
 from showandtell.history.access import ID, resolve
@@ -93,12 +93,10 @@ async def find_or_create(here: Server, user: User, chat_id: str) -> tuple[Stored
     known = await library.find_alias(database, user.name, chat_id)
     if known is not None:
         return await here.store.open(known, user.name, "writer"), False
-    fresh = await here.store.create(user.name)
-    given = await library.give_alias(database, user.name, chat_id, fresh.id)
-    if given == fresh.id:
-        return fresh, True
-    await here.store.delete(fresh.id, user.name)  # somebody was faster
-    return await here.store.open(given, user.name, "writer"), False
+    try:
+        return await here.store.create(user.name, alias=library.check_alias(chat_id)), True
+    except Busy:  # somebody was faster
+        return await find_or_create(here, user, chat_id)
 
 
 async def answer(here: Server, user: User, asked: Asked, conversation: StoredConversation) -> Response:

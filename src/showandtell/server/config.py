@@ -1,4 +1,4 @@
-"""What a server is told when it starts; `from_environment` reads what stands in variables."""
+"""What a server is told when it starts."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from pathlib import Path
 
 from showandtell.agent.tools import Tool
 from showandtell.keeping import Place
+from showandtell.server.oidc import Oidc
 
 #: The models that a server offers first.
 DEFAULT_MODEL = "inspector"
@@ -21,12 +22,13 @@ class Config:
     `token` is that of the single user, in place of one that is made; `secret` the same bytes on every machine that
     shares a database. `hosts` are the names it answers to, `origins` the other pages that may ask with a token.
     `folder` is what `read_file` serves: without one there is no such tool. `max_steps` and `max_seconds` bound a run,
-    `max_message_files` what one message brings. `rates` are requests by group, as "chat=60/minute".
+    `max_message_files` what one message brings. `rates` are requests by group, as "chat=60/minute". `oidc` makes
+    accounts of an issuer, in place of the single user.
     """
 
     place: Place = field(default_factory=Place)
-    token: str | None = None
-    secret: bytes | None = None
+    token: str | None = field(default=None, repr=False)
+    secret: bytes | None = field(default=None, repr=False)
     bind: str = "127.0.0.1"
     hosts: tuple[str, ...] = ()
     origins: tuple[str, ...] = ()
@@ -37,5 +39,6 @@ class Config:
     max_seconds: float | None = 900.0
     max_message_files: int = 50
     rates: str = ""
+    oidc: Oidc | None = None
     page: Path | None = None
     clock: Callable[[], float] = time.time

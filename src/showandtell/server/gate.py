@@ -25,8 +25,9 @@ PROBES: Final = ("/healthz", "/readyz")
 UPLOADS: Final = "/api/attachments"
 #: Methods that change nothing.
 READING: Final = ("GET", "HEAD", "OPTIONS")
-#: Headers that a request may have.
+#: Headers that a request may have, and the bytes of all of them.
 HEADERS: Final = 100
+HEADER_BYTES: Final = 32 * 1024
 HOST: Final = re.compile(r"(\[[0-9a-f:.]{2,45}\]|[a-z0-9_.-]{1,253})(?::([0-9]{1,5}))?", re.ASCII)
 PORTS: Final = {"http": "80", "https": "443"}
 
@@ -73,7 +74,7 @@ class Gate:
         headers = Headers(scope=scope)
         refused = self._refuse(scope, headers)
         if refused is not None:
-            await refused(send)
+            await refused(receive, send)
         elif scope["method"] == "OPTIONS" and self._shared_with(headers):
             await _permit(send)
         else:
@@ -81,8 +82,9 @@ class Gate:
 
     def _refuse(self, scope: Scope, headers: Headers) -> Refusal | None:
         """Why a request doesn't pass, by its head alone; None: it does."""
-        if len(headers) > HEADERS:
-            return Refusal(431, "BadInput", f"more than {HEADERS} headers: send fewer")
+        if len(headers.raw) > HEADERS or sum(len(name) + len(value) for name, value in headers.raw) > HEADER_BYTES:
+            told = f"more than {HEADERS} headers, or {HEADER_BYTES:,} bytes of them: send fewer"
+            return Refusal(431, "BadInput", told)
         host = self._host(headers.getlist("host"))
         if host is None and scope["path"] not in PROBES:
             return Refusal(421, "WrongHost", WRONG_HOST)
@@ -127,6 +129,8 @@ class Gate:
             if message["type"] == "http.response.start":
                 headers = MutableHeaders(raw=[*message.get("headers", ())])
                 _guard(headers, cookies)
+                if scope["path"].startswith("/api/"):
+                    headers.setdefault("cache-control", "no-store")
                 if self._origins:
                     headers.add_vary_header("origin")
                 if origin is not None:

@@ -92,7 +92,7 @@ class Limits:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Let one request through, or answer it."""
         refused = await self._refuse(HTTPConnection(scope)) if scope["type"] == "http" else None
-        await (self._app(scope, receive, send) if refused is None else refused(send))
+        await (self._app(scope, receive, send) if refused is None else refused(receive, send))
 
     async def _refuse(self, request: HTTPConnection) -> Refusal | None:
         group = group_of(request.scope)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import AsyncIterable, AsyncIterator, Callable
 from typing import Final, TypeAlias
 
@@ -19,6 +20,9 @@ MOST_LINE: Final = 8192
 FORM: Final = b"multipart/form-data"
 HOW: Final = "send multipart/form-data with a boundary, as browsers and curl -F do"
 CUT: Final = "the body ended in the middle of a file: nothing was stored, send it again"
+
+#: The parser tells its log of every body that it can't read: whoever sent it is told, and nobody else need know.
+logging.getLogger("python_multipart").setLevel(logging.CRITICAL)
 
 
 class Head(Struct, frozen=True):

@@ -25,6 +25,8 @@ from showandtell.whole import uncut
 
 #: So much is gathered before a thread writes it.
 PIECE: Final = 256 * 1024
+#: So many seconds may pass until more of a body comes.
+PATIENCE: Final = 60.0
 #: The most files of one form.
 MOST_FILES: Final = 32
 #: After a refusal so many bytes and seconds more are read, so that a client that still sends gets to see the answer.
@@ -38,16 +40,30 @@ class FileTooLarge(BadInput):
     status: Final = 413
 
 
+class TooSlow(BadInput):
+    """Nothing more came of a body."""
+
+    status: Final = 408
+
+
 class Body:
-    """A request's body, read once; it knows whether all of it was."""
+    """A request's body, read once; it knows whether all of it was. Iterating raises `TooSlow` where nothing comes."""
 
     def __init__(self, request: Request) -> None:
         self._request = request
         self.is_whole = False
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
-        async for chunk in self._request.stream():
-            yield chunk
+        chunks = self._request.stream()
+        try:
+            while True:
+                async with asyncio.timeout(PATIENCE):
+                    chunk = await anext(chunks, None)
+                if chunk is None:
+                    break
+                yield chunk
+        except TimeoutError:
+            raise TooSlow(f"no more of the body came for {PATIENCE:g} s: send it again") from None
         self.is_whole = True
 
 

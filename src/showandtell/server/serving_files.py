@@ -50,12 +50,16 @@ SHOWN: Final = {
     )
 } | {"text/plain": "text/plain; charset=utf-8"}
 UNKNOWN: Final = "application/octet-stream"
-SEALED: Final = "sandbox; default-src 'none'; frame-ancestors 'self'"
-#: Browsers' PDF viewers show nothing in a sandbox, and let no script of a file out: our own page may frame them.
-SEALED_PDF: Final = "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'self'"
+#: What every answer about a file says, whatever its status. Our own page may frame a file: Chromium's PDF viewer works
+#: in this sandbox (tried with version 150 of it), and not in one that the frame has.
+GUARDS: Final = {
+    "x-content-type-options": "nosniff",
+    "content-security-policy": "sandbox; default-src 'none'; frame-ancestors 'self'",
+    "cross-origin-resource-policy": "same-origin",
+    "referrer-policy": "no-referrer",
+}
 #: The bytes of an id never change, but it may be deleted: so it isn't kept for ever. Another user's cookie asks anew.
 KEPT: Final = {"cache-control": "private, max-age=3600, immutable", "vary": "cookie, authorization"}
-UNKEPT: Final = {"cache-control": "no-store"}
 #: What stands in a quoted name as it is, in every client's reading.
 PLAIN: Final = re.compile(r"[^ !#$&'()+,.0-9=@A-Z\[\]^_`a-z{}~-]", re.ASCII)
 
@@ -76,16 +80,6 @@ class Served(Struct, frozen=True):
         return f'"{self.tag}"'
 
 
-def guards(media_type: str = UNKNOWN) -> dict[str, str]:
-    """What every answer about a file says, whatever its status."""
-    return {
-        "x-content-type-options": "nosniff",
-        "content-security-policy": SEALED_PDF if media_type == "application/pdf" else SEALED,
-        "cross-origin-resource-policy": "same-origin",
-        "referrer-policy": "no-referrer",
-    }
-
-
 def disposition(name: str, *, inline: bool) -> str:
     """The Content-Disposition of a name, as RFC 6266 and RFC 8187 spell it: one line, in ASCII."""
     plain = PLAIN.sub("_", name) or "file"
@@ -100,7 +94,7 @@ def headers_of(file: Served, *, download: bool) -> dict[str, str]:
     shown = SHOWN.get(file.media_type)
     inline = shown is not None and not download
     return {
-        **guards(file.media_type if inline else UNKNOWN),
+        **GUARDS,
         **KEPT,
         "etag": file.etag,
         "accept-ranges": "bytes",
@@ -119,7 +113,7 @@ def answer_file(request: Request, file: Served, *, download: bool = False) -> Re
     try:
         span = choose_span(request.method, request.headers, file.etag, file.size)
     except Unsatisfiable:
-        told = {**guards(), **UNKEPT, "accept-ranges": "bytes", "content-range": f"bytes */{file.size}"}
+        told = {**GUARDS, "accept-ranges": "bytes", "content-range": f"bytes */{file.size}"}
         return problem(416, "BadInput", f"the file ends at byte {file.size}: ask for a part before that", told)
     if span is None:
         return Sending(file, (0, file.size), 200, headers)
@@ -127,10 +121,9 @@ def answer_file(request: Request, file: Served, *, download: bool = False) -> Re
     return Sending(file, span, 206, headers)
 
 
-def refuse(error: Exception, status: int = 404) -> Response:
+def refuse(error: Exception) -> Response:
     """Why there are no bytes."""
-    kind = NotFound.__name__ if status == 404 else type(error).__name__
-    return problem(status, kind, str(error), guards())
+    return problem(404, NotFound.__name__, str(error), GUARDS)
 
 
 class Sending(Response):

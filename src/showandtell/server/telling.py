@@ -32,7 +32,7 @@ class Kept(Struct, frozen=True):
     """
 
     known: Overview
-    runs: Mapping[str, Begun]
+    runs: Mapping[str | None, Begun]
     times: Mapping[str, float]
     told: Mapping[str, Told]
     everything: Sequence[Message]
@@ -85,11 +85,11 @@ def metadata_of(conversation: StoredConversation, kept: Kept, limits: Limits) ->
     for place, end in zip(asked, [*asked[1:], len(messages)], strict=True):
         said, answer = messages[place], messages[place + 1 : end]
         found[said.id] = {"created": kept.times.get(said.id), "branches": beside.get(said.id)}
-        run = kept.runs.get(said.id)
+        is_going = kept.known.running and end == len(messages)
+        run = kept.runs.get(said.id) or (kept.runs.get(None) if is_going else None)
         if answer or run is not None:
             own = {} if (there := beside.get(answer_id(said.id))) is None else {"branches": there}
             begun = begun_of(conversation.id, run, answer, kept)
-            is_going = kept.known.running and end == len(messages)
             view = View(tuple(messages[:end]), conversation.attachments, said.id, conversation.view().begun)
             over = {} if is_going else ended_of(view, answer, run, limits, kept)
             found[answer_id(said.id)] = begun | own | over

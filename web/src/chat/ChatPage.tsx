@@ -16,22 +16,22 @@ const born = new Map<string, string>();
 export function ChatPage({ id, ...view }: ViewProps & { id: string | null }) {
   const [round, setRound] = useState(0);
   const fresh = useMemo(newId, [round, id === null]);
-  const shown = useRef<string | null>(null);
+  /** The new conversation that is on the page, as long as it is. */
+  const present = useRef<string | null>(null);
   useEffect(() => {
     // "New chat" on an empty page that was written on: begin anew.
     const anew = (event: Event) => (event as CustomEvent<string>).detail === "/" && setRound((before) => before + 1);
     window.addEventListener("same-place", anew);
     return () => window.removeEventListener("same-place", anew);
   }, []);
-  if (id === null) shown.current = fresh;
   const key = id === null ? fresh : (born.get(id) ?? id);
-  const stays = id !== null && shown.current === key;
-  shown.current = key;
+  if (id === null) present.current = fresh;
+  else if (present.current !== key) present.current = null;
   const onNamed = (named: string) => {
     born.set(named, key);
     if (location.pathname === "/") go(pathOf(named), true);
   };
-  if (id === null || stays) return <ConversationView key={key} chatId={key} stored={null} onNamed={onNamed} {...view} />;
+  if (id === null || present.current === key) return <ConversationView key={key} chatId={key} stored={null} onNamed={onNamed} {...view} />;
   return <Stored key={key} id={id} chatId={key} {...view} />;
 }
 

@@ -11,6 +11,7 @@ import { tell } from "../state/list";
 import type { Conversation, Message } from "../types";
 import { toast } from "../ui";
 import { Bar } from "./Bar";
+import { FilingContext } from "./filing";
 import { LiveContext } from "./live";
 import { Notices } from "./Notices";
 import { TalkContext } from "./talking";
@@ -49,7 +50,8 @@ export function ConversationView({ chatId, stored, onNamed, ...view }: Props) {
   return (
     <TalkContext.Provider value={actions}>
       <LiveContext.Provider value={talk.live}>
-        <FilesProvider files={talk.byNumber} insertReference={insertReference}>
+        <FilingContext.Provider value={talk.filing}>
+        <FilesProvider files={talk.filing.byNumber} insertReference={insertReference}>
           <Bar {...view}>
             <ModelPicker chosen={model} onChoose={setChosen} />
             {!empty && <h1 className={title ? "bar-title" : "unseen"}>{title ?? "Conversation"}</h1>}
@@ -75,6 +77,7 @@ export function ConversationView({ chatId, stored, onNamed, ...view }: Props) {
             onSend={actions.send}
           />
         </FilesProvider>
+        </FilingContext.Provider>
       </LiveContext.Provider>
     </TalkContext.Provider>
   );
@@ -95,7 +98,6 @@ function useActions(talk: ReturnType<typeof useConversation>, toEnd: () => void)
       edit: (message: Message, text: string) => void latest.current.edit(message, text),
       branch: (id: string) => void latest.current.branch(id).catch((error) => toast(wordsOf(error), "bad")),
       answer: (id: string, approved: boolean) => void latest.current.answer(id, approved),
-      fileById: (id: string) => latest.current.files.get(id),
     }),
     [],
   );

@@ -1,12 +1,8 @@
 // The stock chat client, on our addresses: of the history it holds only the last message is ever sent.
 import { Chat } from "@ai-sdk/react";
 import { DefaultChatTransport, generateId, lastAssistantMessageIsCompleteWithApprovalResponses } from "ai";
-import { config } from "zod/v4/core";
 import { readError } from "../api";
 import type { Message, Part } from "../types";
-
-// The client checks each chunk with zod, which would compile its checks by `new Function`: our page forbids that.
-config({ jitless: true });
 
 export type Ended = { isAbort: boolean; isDisconnect: boolean; isError: boolean; finishReason?: string | undefined };
 

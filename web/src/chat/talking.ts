@@ -9,7 +9,6 @@ export type Talking = {
   edit: (message: Message, text: string) => void;
   branch: (messageId: string) => void;
   answer: (approvalId: string, approved: boolean) => void;
-  fileById: (id: string) => Attachment | undefined;
 };
 
 const nothing = () => {};
@@ -20,5 +19,4 @@ export const TalkContext = createContext<Talking>({
   edit: nothing,
   branch: nothing,
   answer: nothing,
-  fileById: () => undefined,
 });

@@ -55,7 +55,7 @@ export function Composer({ handle, place, talk, readOnly, away, onDown, onSend }
     },
     [write],
   );
-  const offers = useOffers(box, talk.byNumber, replace);
+  const offers = useOffers(box, talk.filing.byNumber, replace);
 
   useImperativeHandle(
     handle,

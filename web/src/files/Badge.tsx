@@ -1,4 +1,4 @@
-/** A file's number as everybody says it; a click writes it into the message. */
+// A file's number as everybody says it; a click writes it into the message.
 import { labelOf, type Attachment } from "./attachment";
 import { useFiles } from "./context";
 
@@ -9,7 +9,7 @@ export function Badge(p: { file: Attachment }) {
   return (
     <button
       type="button"
-      class="file-badge"
+      className="file-badge"
       title={`Write “${label}” in your message`}
       aria-label={`${label}: write it in your message`}
       onClick={() => insertReference(label)}

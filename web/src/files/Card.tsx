@@ -1,4 +1,4 @@
-/** A file that can't be looked at here: why, where there is a reason, else its type alone. */
+// A file that can't be looked at here: why, where there is a reason, else its type alone.
 import type { ComponentChildren } from "preact";
 import { WarnIcon } from "../ui/icons";
 import { typeOf, type Attachment } from "./attachment";
@@ -8,9 +8,9 @@ import { KindIcon } from "./KindIcon";
 export function Card(p: { file: Attachment; says?: string; children?: ComponentChildren }) {
   const trouble = troubleOf(p.file);
   return (
-    <div class={trouble ? "file-card file-trouble" : "file-card"}>
+    <div className={trouble ? "file-card file-trouble" : "file-card"}>
       {trouble ? <WarnIcon /> : <KindIcon kind={p.file.kind} size={22} />}
-      <span class="file-words">{trouble ?? p.says ?? typeOf(p.file.media_type)}</span>
+      <span className="file-words">{trouble ?? p.says ?? typeOf(p.file.media_type)}</span>
       {p.children}
     </div>
   );

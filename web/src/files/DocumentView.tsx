@@ -1,4 +1,4 @@
-/** A document: the first page of a PDF, which opens all of them, or what can be read of another. */
+// A document: the first page of a PDF, which opens all of them, or what can be read of another.
 import { useState } from "preact/hooks";
 import { Button } from "../ui";
 import { labelOf, ownAddress, type Attachment } from "./attachment";
@@ -25,7 +25,7 @@ function Pdf(p: { file: Attachment }) {
       </Card>
     );
   return (
-    <button type="button" class="file-picture file-page" aria-label={label} onClick={open}>
+    <button type="button" className="file-picture file-page" aria-label={label} onClick={open}>
       <img
         src={ownAddress(p.file.thumbnail)}
         width="190"

@@ -1,11 +1,11 @@
-/** The link that saves a file's own bytes. */
+// The link that saves a file's own bytes.
 import { DownloadIcon } from "../ui/icons";
 import { downloadOf, type Attachment } from "./attachment";
 
 export function Download(p: { file: Attachment; small?: boolean }) {
   return (
     <a
-      class={p.small ? "icon-button icon-button-small" : "icon-button"}
+      className={p.small ? "icon-button icon-button-small" : "icon-button"}
       href={downloadOf(p.file)}
       download={p.file.name}
       aria-label={`Download ${p.file.name}`}

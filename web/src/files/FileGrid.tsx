@@ -1,4 +1,4 @@
-/** Several files of one message: images side by side, all others below each other. */
+// Several files of one message: images side by side, all others below each other.
 import { useState } from "preact/hooks";
 import { labelOf, type Attachment } from "./attachment";
 import { useAnchor } from "./anchors";
@@ -15,9 +15,9 @@ export function FileGrid(p: { files: Attachment[] }) {
   const tiled = images.length > 1 ? images : [];
   const others = p.files.filter((file) => !tiled.includes(file));
   return (
-    <div class="file-grid">
+    <div className="file-grid">
       {tiled.length > 0 && (
-        <ul class="file-tiles" aria-label={`${tiled.length} images`}>
+        <ul className="file-tiles" aria-label={`${tiled.length} images`}>
           {tiled.map((file) => (
             <Tile key={file.id} file={file} />
           ))}
@@ -36,15 +36,15 @@ function Tile(p: { file: Attachment }) {
   const anchor = useAnchor<HTMLLIElement>(file.number);
   const [broken, breakDown] = useState(false);
   return (
-    <li ref={anchor} class="file-tile" tabIndex={-1}>
+    <li ref={anchor} className="file-tile" tabIndex={-1}>
       <button
         type="button"
-        class="file-picture"
+        className="file-picture"
         aria-label={`Open ${labelOf(file)} in full`}
         onClick={() => openImage(file, files)}
       >
         {broken ? (
-          <span class="file-quiet">This image can't be shown here.</span>
+          <span className="file-quiet">This image can't be shown here.</span>
         ) : (
           <img
             {...sourceOf(file, TILE)}
@@ -57,9 +57,9 @@ function Tile(p: { file: Attachment }) {
           />
         )}
       </button>
-      <span class="file-tile-line">
+      <span className="file-tile-line">
         <Badge file={file} />
-        <span class="file-name" title={file.name}>
+        <span className="file-name" title={file.name}>
           {file.name}
         </span>
       </span>

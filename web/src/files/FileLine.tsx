@@ -1,4 +1,4 @@
-/** The line under a file: number, name, what it measures, who brought it, and where to save it. */
+// The line under a file: number, name, what it measures, who brought it, and where to save it.
 import { broughtBy, isThere, measureOf, sizeOf, type Attachment } from "./attachment";
 import { Badge } from "./Badge";
 import { Download } from "./Download";
@@ -8,13 +8,13 @@ export function FileLine(p: { file: Attachment }) {
   const { file } = p;
   const facts = [sizeOf(file.size), measureOf(file), broughtBy(file.origin)].filter(Boolean).join(" · ");
   return (
-    <div class="file-line">
+    <div className="file-line">
       <Badge file={file} />
       <KindIcon kind={file.kind} />
-      <span class="file-name" title={file.name}>
+      <span className="file-name" title={file.name}>
         {file.name}
       </span>
-      <span class="file-quiet">{facts}</span>
+      <span className="file-quiet">{facts}</span>
       {isThere(file) && <Download file={file} small />}
     </div>
   );

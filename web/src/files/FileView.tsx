@@ -1,4 +1,4 @@
-/** One file in the conversation: what there is to see or hear of it, and the line that names it. */
+// One file in the conversation: what there is to see or hear of it, and the line that names it.
 import { useState } from "preact/hooks";
 import { isThere, labelOf, typeOf, type Attachment } from "./attachment";
 import { useAnchor } from "./anchors";
@@ -21,12 +21,12 @@ export function FileView(p: { file: Attachment; inline?: boolean; caption?: stri
   const anchor = useAnchor(p.file.number);
   const caption = p.caption || p.file.description;
   return (
-    <figure ref={anchor} class="file" tabIndex={-1} aria-label={`${labelOf(p.file)}: ${p.file.name}`}>
+    <figure ref={anchor} className="file" tabIndex={-1} aria-label={`${labelOf(p.file)}: ${p.file.name}`}>
       <Sight file={p.file} most={p.inline ? IN_TEXT : BELOW_TEXT} />
       <figcaption>
-        {caption && <p class="file-caption">{caption}</p>}
+        {caption && <p className="file-caption">{caption}</p>}
         <FileLine file={p.file} />
-        {p.file.corrected && <p class="file-quiet">It claimed to be {typeOf(p.file.corrected)} and is {typeOf(p.file.media_type)}.</p>}
+        {p.file.corrected && <p className="file-quiet">It claimed to be {typeOf(p.file.corrected)} and is {typeOf(p.file.media_type)}.</p>}
       </figcaption>
     </figure>
   );

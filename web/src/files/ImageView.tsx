@@ -1,4 +1,4 @@
-/** An image in a box whose size is known before it is loaded; a click opens it in full. */
+// An image in a box whose size is known before it is loaded; a click opens it in full.
 import { useState } from "preact/hooks";
 import { isDrawn, labelOf, ownAddress, type Attachment } from "./attachment";
 import { useFiles } from "./context";
@@ -17,7 +17,7 @@ export function ImageView(p: { file: Attachment; most: Size; onBroken(): void })
   return (
     <button
       type="button"
-      class={loaded ? "file-picture" : "file-picture file-waiting"}
+      className={loaded ? "file-picture" : "file-picture file-waiting"}
       aria-label={`Open ${labelOf(p.file)} in full`}
       onClick={() => openImage(p.file, files)}
     >

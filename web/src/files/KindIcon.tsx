@@ -1,4 +1,4 @@
-/** A file's kind as a small drawing. */
+// A file's kind as a small drawing.
 import { AudioIcon, DocumentIcon, FileIcon, ImageIcon, TextIcon, VideoIcon } from "../ui/icons";
 import type { Kind } from "./attachment";
 

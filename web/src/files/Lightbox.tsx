@@ -1,4 +1,4 @@
-/** Whatever is looked at in full, over the page. Stands once at the page's root. */
+// Whatever is looked at in full, over the page. Stands once at the page's root.
 import { lazily } from "./lazily";
 import { useViewed } from "./viewing";
 

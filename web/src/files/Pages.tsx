@@ -1,4 +1,4 @@
-/** A PDF as pictures of its pages, each fetched when it comes near; the original opens in the browser's own viewer. */
+// A PDF as pictures of its pages, each fetched when it comes near; the original opens in the browser's own viewer.
 import "./viewer.css";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { IconButton } from "../ui";
@@ -27,11 +27,11 @@ export function Pages(p: { file: Attachment }) {
     go((now) => now + by);
   };
   return (
-    <dialog ref={dialog} class="viewer viewer-document" aria-label={`${labelOf(file)}: ${file.name}`} onClose={close} onKeyDown={onKeyDown}>
-      <header class="viewer-bar">
-        <p class="viewer-title">
+    <dialog ref={dialog} className="viewer viewer-document" aria-label={`${labelOf(file)}: ${file.name}`} onClose={close} onKeyDown={onKeyDown}>
+      <header className="viewer-bar">
+        <p className="viewer-title">
           <span>{file.number === null ? file.name : `${labelOf(file)}: ${file.name}`}</span>
-          <a class="viewer-link" href={ownAddress(file.url) ?? ""} target="_blank" rel="noopener">
+          <a className="viewer-link" href={ownAddress(file.url) ?? ""} target="_blank" rel="noopener">
             Open the original <LinkOutIcon size={16} />
           </a>
         </p>
@@ -39,11 +39,11 @@ export function Pages(p: { file: Attachment }) {
         <Download file={file} />
         <IconButton label="Close" icon={<CloseIcon />} onClick={close} />
       </header>
-      <div ref={shown} class="viewer-pages" tabIndex={0} role="region" aria-label="Pages">
+      <div ref={shown} className="viewer-pages" tabIndex={0} role="region" aria-label="Pages">
         {Array.from({ length: pages }, (_, index) => (
           <Page key={index} file={file} page={index + 1} />
         ))}
-        {(file.pages ?? 1) > pages && <p class="viewer-words">Open the original to read on: it has {file.pages} pages.</p>}
+        {(file.pages ?? 1) > pages && <p className="viewer-words">Open the original to read on: it has {file.pages} pages.</p>}
       </div>
     </dialog>
   );
@@ -53,11 +53,19 @@ function Page(p: { file: Attachment; page: number }) {
   const [failed, fail] = useState(false);
   const name = `Page ${p.page}`;
   return (
-    <div class="viewer-page" data-page={p.page}>
+    <div className="viewer-page" data-page={p.page}>
       {failed ? (
-        <p class="viewer-words">{name} can't be drawn here. Open the original.</p>
+        <p className="viewer-words">{name} can't be drawn here. Open the original.</p>
       ) : (
-        <img src={partOf(p.file, `pages/${p.page}`)} alt={name} width="794" height="1123" loading="lazy" decoding="async" onError={() => fail(true)} />
+        <img
+          src={partOf(p.file, `pages/${p.page}`)}
+          alt={name}
+          width="794"
+          height="1123"
+          loading="lazy"
+          decoding="async"
+          onError={() => fail(true)}
+        />
       )}
     </div>
   );
@@ -71,9 +79,9 @@ function PageNumber(p: { page: number; pages: number; go(to: number): void }) {
     p.go(Number(field.current?.value));
   };
   return (
-    <form class="viewer-number" onSubmit={onSubmit}>
+    <form className="viewer-number" onSubmit={onSubmit}>
       <label>
-        <span class="unseen">Page</span>
+        <span className="unseen">Page</span>
         <input ref={field} type="number" min="1" max={p.pages} value={p.page} onBlur={onSubmit} />
       </label>{" "}
       of {p.pages}

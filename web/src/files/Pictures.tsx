@@ -1,4 +1,4 @@
-/** Pictures in full, one after the other: enlarged by wheel, fingers, double click or keys, and moved. */
+// Pictures in full, one after the other: enlarged by wheel, fingers, double click or keys, and moved.
 import "./viewer.css";
 import { useEffect, useState } from "preact/hooks";
 import { IconButton } from "../ui";
@@ -31,28 +31,38 @@ export function Pictures(p: { pictures: readonly Picture[]; at: number }) {
     event.preventDefault();
   };
   return (
-    <dialog ref={dialog} class="viewer" aria-label="Pictures of this conversation" onClose={close} onKeyDown={onKeyDown}>
-      <header class="viewer-bar">
-        <p class="viewer-title" aria-live="polite">
+    <dialog ref={dialog} className="viewer" aria-label="Pictures of this conversation" onClose={close} onKeyDown={onKeyDown}>
+      <header className="viewer-bar">
+        <p className="viewer-title" aria-live="polite">
           <span>{picture.title}</span>
-          <span class="file-quiet">{[picture.note, count(at, p.pictures.length)].filter(Boolean).join(" · ")}</span>
+          <span className="file-quiet">{[picture.note, count(at, p.pictures.length)].filter(Boolean).join(" · ")}</span>
         </p>
-        <IconButton label="Smaller" icon={<ZoomOutIcon />} aria-disabled={zoom.scale === 1} onClick={() => change((from) => zoomAt(from, 1 / STEP, MIDDLE))} />
+        <IconButton
+          label="Smaller"
+          icon={<ZoomOutIcon />}
+          aria-disabled={zoom.scale === 1}
+          onClick={() => change((from) => zoomAt(from, 1 / STEP, MIDDLE))}
+        />
         <IconButton label="Larger" icon={<ZoomInIcon />} onClick={() => change((from) => zoomAt(from, STEP, MIDDLE))} />
         {picture.download && (
-          <a class="icon-button" href={picture.download} download="" aria-label="Download" title="Download">
+          <a className="icon-button" href={picture.download} download="" aria-label="Download" title="Download">
             <DownloadIcon />
           </a>
         )}
         <IconButton label="Close" icon={<CloseIcon />} onClick={close} />
       </header>
-      <div ref={stage} class={zoom.scale > 1 ? "viewer-stage viewer-near" : "viewer-stage"} {...touch}>
+      <div ref={stage} className={zoom.scale > 1 ? "viewer-stage viewer-near" : "viewer-stage"} {...touch}>
         <Sight key={picture.large} picture={picture} zoom={zoom} />
       </div>
       {p.pictures.length > 1 && (
-        <nav class="viewer-turn" aria-label="Other pictures">
+        <nav className="viewer-turn" aria-label="Other pictures">
           <IconButton label="Previous picture" icon={<LeftIcon />} aria-disabled={at === 0} onClick={() => turn(-1)} />
-          <IconButton label="Next picture" icon={<RightIcon />} aria-disabled={at === p.pictures.length - 1} onClick={() => turn(1)} />
+          <IconButton
+            label="Next picture"
+            icon={<RightIcon />}
+            aria-disabled={at === p.pictures.length - 1}
+            onClick={() => turn(1)}
+          />
         </nav>
       )}
     </dialog>
@@ -63,12 +73,14 @@ function Sight(p: { picture: Picture; zoom: Zoom }) {
   const [state, set] = useState<"waiting" | "here" | "failed">("waiting");
   const { large, small, title, width, height } = p.picture;
   const { x, y, scale } = p.zoom;
-  if (state === "failed") return <p class="viewer-words">This picture can't be shown. It may have been deleted.</p>;
+  if (state === "failed") return <p className="viewer-words">This picture can't be shown. It may have been deleted.</p>;
   return (
     <>
-      {state === "waiting" && small && small !== large && <img class="viewer-small" src={small} alt="" width={width} height={height} />}
+      {state === "waiting" && small && small !== large && (
+        <img className="viewer-small" src={small} alt="" width={width} height={height} />
+      )}
       <img
-        class="viewer-picture"
+        className="viewer-picture"
         src={large}
         alt={title}
         width={width}

@@ -1,4 +1,4 @@
-/** Sound and film in the browser's own players; nothing is loaded before somebody plays them. */
+// Sound and film in the browser's own players; nothing is loaded before somebody plays them.
 import { labelOf, ownAddress, type Attachment } from "./attachment";
 import { fit, sizeFrom, type Size } from "./fitting";
 
@@ -7,7 +7,7 @@ const WIDE = { width: 480, height: 270 };
 export function SoundView(p: { file: Attachment; onBroken(): void }) {
   return (
     <audio
-      class="file-sound"
+      className="file-sound"
       controls
       preload="none"
       src={ownAddress(p.file.url)}
@@ -22,7 +22,7 @@ export function FilmView(p: { file: Attachment; most: Size; onBroken(): void }) 
   const poster = ownAddress(p.file.thumbnail);
   return (
     <video
-      class="file-film"
+      className="file-film"
       controls
       playsInline
       preload={poster ? "none" : "metadata"}

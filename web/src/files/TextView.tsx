@@ -1,4 +1,4 @@
-/** The text of a file, fetched when it comes into view: lines, or a table where it is one. Never as markup. */
+// The text of a file, fetched when it comes into view: lines, or a table where it is one. Never as markup.
 import { useEffect, useRef, useState } from "preact/hooks";
 import { Button } from "../ui";
 import { labelOf, partOf, type Attachment } from "./attachment";
@@ -17,12 +17,15 @@ export function TextView(p: { file: Attachment }) {
   const [found, find] = useState<Found>("waiting");
   const [all, showAll] = useState(false);
   const place = useRef<HTMLDivElement>(null);
-  useEffect(() => whenNear(place.current, (signal) => fetchText(p.file, signal).then(find, () => signal.aborted || find("failed"))), [p.file.id]);
+  useEffect(
+    () => whenNear(place.current, (signal) => fetchText(p.file, signal).then(find, () => signal.aborted || find("failed"))),
+    [p.file.id],
+  );
   if (found === "failed") return <Card file={p.file} says="Its text can't be read here. Download it instead." />;
-  if (found === "waiting") return <div ref={place} class="file-text file-waiting" aria-busy="true" />;
+  if (found === "waiting") return <div ref={place} className="file-text file-waiting" aria-busy="true" />;
   return (
-    <div class="file-text">
-      <div class="file-scroll" tabIndex={0} role="region" aria-label={`Text of ${labelOf(p.file)}`}>
+    <div className="file-text">
+      <div className="file-scroll" tabIndex={0} role="region" aria-label={`Text of ${labelOf(p.file)}`}>
         {TABLES.has(p.file.media_type) ? (
           <Table text={found.text} separator={TABLES.get(p.file.media_type)} most={all ? MOST_ROWS : LINES} />
         ) : (
@@ -34,7 +37,7 @@ export function TextView(p: { file: Attachment }) {
           {all ? "Show less" : "Show more"}
         </Button>
       )}
-      {all && found.cut && <p class="file-quiet">The rest is left out here. Download the file to read all of it.</p>}
+      {all && found.cut && <p className="file-quiet">The rest is left out here. Download the file to read all of it.</p>}
     </div>
   );
 }

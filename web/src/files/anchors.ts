@@ -1,4 +1,4 @@
-/** Where each file stands on the page, so that "image 5" in a text leads to it. */
+// Where each file stands on the page, so that "image 5" in a text leads to it.
 import { useLayoutEffect, useRef } from "preact/hooks";
 
 /** All places of a number; the first of them has the id, for an id stands once in a page. */

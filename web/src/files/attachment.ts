@@ -1,4 +1,4 @@
-/** A file of a conversation as the server tells of it, and the words in which everybody speaks of one. */
+// A file of a conversation as the server tells of it, and the words in which everybody speaks of one.
 
 export type Kind = "image" | "document" | "audio" | "video" | "text" | "other";
 export type Brought = "user" | "tool" | "assistant" | "url" | "mcp";
@@ -78,6 +78,9 @@ export function clockOf(seconds: number): string {
   const rest = String(whole % 60).padStart(2, "0");
   return hours ? `${hours}:${String(minutes).padStart(2, "0")}:${rest}` : `${minutes}:${rest}`;
 }
+
+/** A moment of a film or sound; of short ones exactly enough to tell them apart. */
+export const momentOf = (seconds: number) => (seconds < 10 ? `${seconds.toFixed(1)} s` : clockOf(seconds));
 
 /** Who brought a file, as the person in the chat says it. */
 export function broughtBy(origin: Attachment["origin"]): string {

@@ -1,4 +1,4 @@
-/** What the files on the page know of their conversation: the other files, and where a reference is written. */
+// What the files on the page know of their conversation: the other files, and where a reference is written.
 import { createContext, type ComponentChildren } from "preact";
 import { useContext, useMemo } from "preact/hooks";
 import type { Attachment } from "./attachment";

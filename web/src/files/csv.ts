@@ -1,4 +1,4 @@
-/** Tables as text: RFC 4180, with the separator that the first line uses most. */
+// Tables as text: RFC 4180, with the separator that the first line uses most.
 
 /** At most `most` rows, and whether there are more; a quoted field may hold separators, quotes and line ends. */
 export function readTable(text: string, separator = separatorOf(text), most = Infinity): { rows: string[][]; more: boolean } {

@@ -1,4 +1,4 @@
-/** Sizes on the screen, in CSS pixels: known before a picture is loaded, so that nothing jumps when it comes. */
+// Sizes on the screen, in CSS pixels: known before a picture is loaded, so that nothing jumps when it comes.
 
 export type Size = { width: number; height: number };
 

@@ -1,4 +1,4 @@
-/** The files of a conversation on the page: shown, looked at in full, uploaded. */
+// The files of a conversation on the page: shown, looked at in full, uploaded.
 import "./files.css";
 export type { Attachment, Kind } from "./attachment";
 export { isThere, labelOf, sizeOf, spoken } from "./attachment";

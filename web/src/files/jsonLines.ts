@@ -1,4 +1,4 @@
-/** JSON on lines of its own, letter by letter: numbers and strings stay exactly as they are written. */
+// JSON on lines of its own, letter by letter: numbers and strings stay exactly as they are written.
 
 export function spread(json: string): string {
   let [out, depth] = ["", 0];

@@ -1,4 +1,4 @@
-/** Components that are fetched when they are first shown, so that the page's start doesn't wait for them. */
+// Components that are fetched when they are first shown, so that the page's start doesn't wait for them.
 import type { ComponentChildren, ComponentType } from "preact";
 import { useEffect, useState } from "preact/hooks";
 
@@ -15,7 +15,7 @@ export function lazily<Props extends object>(load: () => Promise<ComponentType<P
       load().then(come, () => left || fail(true));
       return () => void (left = true);
     }, []);
-    if (failed) return <p class="file-quiet">This part of the page could not be loaded. Reload the page.</p>;
+    if (failed) return <p className="file-quiet">This part of the page could not be loaded. Reload the page.</p>;
     const Found = found;
     return Found ? <Found {...props} /> : <>{meanwhile ?? null}</>;
   };

@@ -1,4 +1,4 @@
-/** The conversation's images in their order, as the lightbox goes through them. */
+// The conversation's images in their order, as the lightbox goes through them.
 import { downloadOf, isDrawn, isThere, labelOf, measureOf, ownAddress, sizeOf, type Attachment } from "./attachment";
 import { sizeFrom } from "./fitting";
 import { view, type Picture } from "./viewing";

@@ -1,4 +1,4 @@
-/** A native <dialog> that is open as long as it is on the page: it keeps the focus inside and gives it back. */
+// A native <dialog> that is open as long as it is on the page: it keeps the focus inside and gives it back.
 import { useLayoutEffect, useRef } from "preact/hooks";
 
 export function useModal() {

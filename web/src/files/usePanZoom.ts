@@ -1,4 +1,4 @@
-/** Moving and enlarging by wheel, fingers and double click; a swipe over the whole picture asks for its neighbour. */
+// Moving and enlarging by wheel, fingers and double click; a swipe over the whole picture asks for its neighbour.
 import { useEffect, useRef, useState } from "preact/hooks";
 import { between, distance, hold, pan, WHOLE, zoomAt, type Point, type Zoom } from "./zoom";
 
@@ -15,7 +15,8 @@ export function usePanZoom(turn: (by: number) => void, key: unknown) {
   useEffect(() => set(WHOLE), [key]);
   useWheel(stage, change);
   const touch = useFingers(change, zoom, turn);
-  return { stage, zoom, change, ...touch, onDblClick: (event: MouseEvent) => change((from) => toggle(from, pointOf(event, stage.current))) };
+  const onDblClick = (event: MouseEvent) => change((from) => toggle(from, pointOf(event, stage.current)));
+  return { stage, zoom, change, ...touch, onDblClick };
 }
 
 const toggle = (from: Zoom, at: Point) => (from.scale > 1 ? WHOLE : zoomAt(from, CLOSER, at));

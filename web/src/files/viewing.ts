@@ -1,4 +1,4 @@
-/** What is looked at in full: pictures, or the pages of a document. One thing at a time, shown by `Lightbox`. */
+// What is looked at in full: pictures, or the pages of a document. One thing at a time, shown by `Lightbox`.
 import { useEffect, useState } from "preact/hooks";
 import type { Attachment } from "./attachment";
 

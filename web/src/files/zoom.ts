@@ -1,4 +1,4 @@
-/** How a picture is moved and enlarged, as plain arithmetic: points and shifts are CSS pixels from the middle. */
+// How a picture is moved and enlarged, as plain arithmetic: points and shifts are CSS pixels from the middle.
 import type { Size } from "./fitting";
 
 export type Point = { x: number; y: number };

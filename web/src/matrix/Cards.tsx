@@ -1,4 +1,4 @@
-/** The same matrix on narrow screens: a card for each family, its evidence unfolded by a tap. */
+// The same matrix on narrow screens: a card for each family, its evidence unfolded by a tap.
 import { useState } from "preact/hooks";
 import { Evidence } from "./Evidence";
 import { isUnproven, KINDS, PLACES, type Row } from "./rows";
@@ -7,7 +7,7 @@ import { Word } from "./Word";
 
 export function Cards(p: { rows: readonly Row[] }) {
   return (
-    <ul class="matrix-cards">
+    <ul className="matrix-cards">
       {p.rows.map((row) => (
         <Card key={`${row.provider} ${row.models}`} row={row} />
       ))}
@@ -19,9 +19,9 @@ function Card(p: { row: Row }) {
   const { row } = p;
   const [open, show] = useState(false);
   return (
-    <li class="matrix-card">
+    <li className="matrix-card">
       <h2>{row.provider}</h2>
-      <p class="matrix-models">
+      <p className="matrix-models">
         <Models row={row} />
       </p>
       <table>
@@ -52,6 +52,7 @@ function Card(p: { row: Row }) {
             <section key={kind}>
               <h3>{kind}</h3>
               <Evidence row={row} kind={kind} place="tool_result" />
+              {row.tool_result[kind] === "native" && row.user[kind] === "native" && <Evidence row={row} kind={kind} place="user" />}
             </section>
           ))}
       </details>

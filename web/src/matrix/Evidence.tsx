@@ -1,4 +1,4 @@
-/** How we know what becomes of a kind of file: each cell with its evidence, its day and its limits. */
+// How we know what becomes of a kind of file: each cell with its evidence, its day and its limits.
 import { FATES } from "./Word";
 import { cellsOf, isUnproven, limitsOf, wordsOf, type Kind, type Place, type Row } from "./rows";
 
@@ -11,7 +11,7 @@ export function Evidence(p: { row: Row; kind: Kind; place: Place }) {
   const fate = FATES[row[place][kind]];
   const meaning = place === "user" && fate.user && fate.user !== "The same." ? fate.user : fate.tool;
   return (
-    <div class="matrix-evidence">
+    <div className="matrix-evidence">
       <p>
         {meaning}
         {isUnproven(row, kind, place) && " Nobody has proved that the model sees it there."}
@@ -21,14 +21,14 @@ export function Evidence(p: { row: Row; kind: Kind; place: Place }) {
           {cells.map((cell, at) => (
             <li key={at}>
               <b>{wordsOf(cell)}</b> {limitsOf(cell)}
-              <span class="matrix-source">
+              <span className="matrix-source">
                 {cell.evidence} ({cell.date})
               </span>
             </li>
           ))}
         </ul>
       )}
-      {cells.length === 0 && <p class="matrix-source">No place of this API is known to take it.</p>}
+      {cells.length === 0 && <p className="matrix-source">No place of this API is known to take it.</p>}
     </div>
   );
 }

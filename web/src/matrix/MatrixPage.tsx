@@ -1,9 +1,7 @@
-/** What becomes of each kind of file with each family of models, and how we know. */
+// What becomes of each kind of file with each family of models, and how we know.
 import "./matrix.css";
 import { useEffect, useMemo, useState } from "preact/hooks";
 import { api, wordsOf } from "../api";
-import type { ViewProps } from "../App";
-import { Bar } from "../chat/Bar";
 import { Button, Spinner } from "../ui";
 import { Cards } from "./Cards";
 import { filterRows, type Fate, type Row } from "./rows";
@@ -12,7 +10,7 @@ import { FATES, Word } from "./Word";
 
 const NARROW = "(max-width: 1000px)";
 
-export function MatrixPage(p: Partial<ViewProps>) {
+export function MatrixPage() {
   const { rows, problem, again } = useRows();
   const [wanted, want] = useState("");
   const narrow = useMatch(NARROW);
@@ -21,45 +19,40 @@ export function MatrixPage(p: Partial<ViewProps>) {
     document.title = "What models see – Show & Tell";
   }, []);
   return (
-    <>
-      {p.menu && (
-        <Bar menu={p.menu} unfold={p.unfold ?? null}>
-          <h1 class="bar-title">What models see</h1>
-        </Bar>
-      )}
-      <div class="matrix" tabIndex={0} role="region" aria-label="What models see">
-        <div class="matrix-top">
-          {!p.menu && <h1>What models see</h1>}
-          <p>What becomes of an image, a document, a sound, a film or a text, when a tool returns it and when you upload it.</p>
-          <Legend />
-          <input
-            class="field"
-            type="search"
-            aria-label="Find a provider or model"
-            placeholder="Find a provider or model, like claude-sonnet-4-5"
-            value={wanted}
-            onInput={(event) => want(event.currentTarget.value)}
-          />
-          <p class="matrix-quiet" role="status">
-            {rows && (wanted ? `${found.length} of ${rows.length} families` : `${rows.length} families of models`)}
-          </p>
-        </div>
-        {problem && (
-          <p class="matrix-problem" role="alert">
-            {problem} <Button onClick={again}>Try again</Button>
-          </p>
-        )}
-        {!rows && !problem && <Spinner label="Loading" />}
-        {rows && found.length === 0 && <p class="matrix-problem">No family fits. A model that nobody knows is treated as “any other” of its provider.</p>}
-        {found.length > 0 && (narrow ? <Cards rows={found} /> : <Table rows={found} />)}
+    <div className="matrix" tabIndex={0} role="region" aria-label="What models see">
+      <div className="matrix-top">
+        <h1>What models see</h1>
+        <p>What becomes of an image, a document, a sound, a film or a text, when a tool returns it and when you upload it.</p>
+        <Legend />
+        <input
+          className="field"
+          type="search"
+          aria-label="Find a provider or model"
+          placeholder="Find a provider or model, like claude-sonnet-4-5"
+          value={wanted}
+          onInput={(event) => want(event.currentTarget.value)}
+        />
+        <p className="matrix-quiet" role="status">
+          {rows && (wanted ? `${found.length} of ${rows.length} families` : `${rows.length} families of models`)}
+        </p>
       </div>
-    </>
+      {problem && (
+        <p className="matrix-problem" role="alert">
+          {problem} <Button onClick={again}>Try again</Button>
+        </p>
+      )}
+      {!rows && !problem && <Spinner label="Loading" />}
+      {rows && found.length === 0 && (
+        <p className="matrix-problem">No family fits. A model that nobody knows is treated as “any other” of its provider.</p>
+      )}
+      {found.length > 0 && (narrow ? <Cards rows={found} /> : <Table rows={found} />)}
+    </div>
   );
 }
 
 function Legend() {
   return (
-    <dl class="matrix-legend">
+    <dl className="matrix-legend">
       {(Object.keys(FATES) as Fate[]).map((fate) => (
         <div key={fate}>
           <dt>
@@ -70,7 +63,7 @@ function Legend() {
       ))}
       <div>
         <dt>
-          <span class="matrix-doubt">?</span>
+          <span className="matrix-doubt">?</span>
         </dt>
         <dd>Nobody has proved that the model sees it there.</dd>
       </div>

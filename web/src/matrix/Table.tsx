@@ -1,4 +1,4 @@
-/** The matrix as a table: a row for each family of models, two columns for each kind; arrow keys go from cell to cell. */
+// The matrix as a table: a row for each family of models, two columns for each kind; arrow keys go from cell to cell.
 import { memo } from "preact/compat";
 import { useCallback, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { byProvider, isUnproven, KINDS, PLACES, type Row } from "./rows";
@@ -24,8 +24,15 @@ export function Table(p: { rows: readonly Row[] }) {
     if (table.current && event.target instanceof HTMLButtonElement) takeTab(table.current, event.target);
   }, []);
   return (
-    <div class="matrix-wide" onMouseLeave={() => look(null)}>
-      <table ref={table} class="matrix-table" role="grid" aria-label="What becomes of a file" onKeyDown={onKeyDown} onFocusCapture={onFocus}>
+    <div className="matrix-wide" onMouseLeave={() => look(null)}>
+      <table
+        ref={table}
+        className="matrix-table"
+        role="grid"
+        aria-label="What becomes of a file"
+        onKeyDown={onKeyDown}
+        onFocusCapture={onFocus}
+      >
         <Head />
         <Body rows={p.rows} look={look} />
       </table>
@@ -40,7 +47,7 @@ const Body = memo(function Body(p: { rows: readonly Row[]; look(at: Looked | nul
     <>
       {byProvider(p.rows).map(([provider, rows]) => (
         <tbody key={provider}>
-          <tr class="matrix-provider">
+          <tr className="matrix-provider">
             <th scope="rowgroup" colSpan={COLUMNS.length + 1}>
               {provider}
             </th>
@@ -64,7 +71,7 @@ function Line(p: { row: Row; look(at: Looked | null): void }) {
       {COLUMNS.map(({ kind, place }) => {
         const show = (event: Event) => p.look({ row, kind, place, cell: event.currentTarget as HTMLElement });
         return (
-          <td key={kind + place} class={place === "user" ? "matrix-last" : ""}>
+          <td key={kind + place} className={place === "user" ? "matrix-last" : ""}>
             <button type="button" tabIndex={-1} onFocus={show} onMouseEnter={show} onClick={show} onBlur={() => p.look(null)}>
               <Word fate={row[place][kind]} unproven={isUnproven(row, kind, place)} />
             </button>
@@ -106,7 +113,7 @@ export function Models(p: { row: Row }) {
   return (
     <>
       {row.models.startsWith("any") ? <span>{row.models}</span> : <code>{row.models}</code>}
-      <span class="matrix-quiet">{own ? "your own eye test" : row.known_by || "no place is known"}</span>
+      <span className="matrix-quiet">{own ? "your own eye test" : row.known_by || "no place is known"}</span>
     </>
   );
 }

@@ -1,4 +1,4 @@
-/** The evidence of one cell of the table, beside it: below where there is room, else above. */
+// The evidence of one cell of the table, beside it: below where there is room, else above.
 import { useLayoutEffect, useReducer } from "preact/hooks";
 import { Evidence } from "./Evidence";
 import type { Kind, Place, Row } from "./rows";
@@ -22,7 +22,7 @@ export function Tip(p: Looked) {
   const left = `${Math.max(8, Math.min(at.left, innerWidth - WIDTH - 8))}px`;
   const place = at.bottom > innerHeight * 0.6 ? { bottom: `${innerHeight - at.top}px` } : { top: `${at.bottom}px` };
   return (
-    <div id={ID} class="matrix-tip" role="tooltip" style={{ left, ...place }}>
+    <div id={ID} className="matrix-tip" role="tooltip" style={{ left, ...place }}>
       <Evidence row={p.row} kind={p.kind} place={p.place} />
     </div>
   );

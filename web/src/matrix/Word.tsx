@@ -1,4 +1,4 @@
-/** One fate as a word with a colour of its own. */
+// One fate as a word with a colour of its own.
 import type { Fate } from "./rows";
 
 export const FATES: Record<Fate, { word: string; tool: string; user: string }> = {
@@ -12,9 +12,9 @@ export const FATES: Record<Fate, { word: string; tool: string; user: string }> =
 
 export function Word(p: { fate: Fate; unproven?: boolean }) {
   return (
-    <span class={`matrix-word matrix-${p.fate}`}>
+    <span className={`matrix-word matrix-${p.fate}`}>
       {FATES[p.fate]?.word ?? p.fate}
-      {p.unproven && <span class="matrix-doubt">?</span>}
+      {p.unproven && <span className="matrix-doubt">?</span>}
     </span>
   );
 }

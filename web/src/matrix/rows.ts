@@ -1,4 +1,4 @@
-/** The table of what models see, as the server tells it: which rows a person looks for, and what proves a place. */
+// The table of what models see, as the server tells it: which rows a person looks for, and what proves a place.
 import { sizeOf } from "../files/attachment";
 
 export const KINDS = ["image", "document", "audio", "video", "text"] as const;
@@ -52,7 +52,8 @@ export function isOf(row: Row, name: string): boolean {
 
 function patternOf(glob: string): RegExp {
   const pieces = glob.toLowerCase().match(/\[[^\]]+\]|\*|\?|[^[*?]+|\[/g) ?? [];
-  const source = pieces.map((one) => (one === "*" ? ".*" : one === "?" ? "." : /^\[.+\]$/.test(one) ? one : one.replace(/[.+^${}()|\\[\]]/g, "\\$&")));
+  const spelled = (piece: string) => (/^\[.+\]$/.test(piece) ? piece : piece.replace(/[.+^${}()|\\[\]]/g, "\\$&"));
+  const source = pieces.map((one) => (one === "*" ? ".*" : one === "?" ? "." : spelled(one)));
   return new RegExp(`^${source.join("")}$`);
 }
 

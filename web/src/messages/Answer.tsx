@@ -14,15 +14,16 @@ import { Markdown } from "./Markdown";
 import { Reasoning } from "./Reasoning";
 import { ToolCard } from "./ToolCard";
 
-type Props = { message: Message; writing: boolean; idle: boolean; isLast: boolean };
+type Props = { message: Message; writing: boolean; isLast: boolean };
 
-export const Answer = memo(function Answer({ message, writing, idle, isLast }: Props) {
+export const Answer = memo(function Answer({ message, writing, isLast }: Props) {
   const talk = useContext(TalkContext);
   const blocks = blocksOf(message.parts);
   const text = textOf(message);
   const ending = writing ? null : endingOf(message);
   return (
     <li className={`message answer ${isLast ? "message-last" : ""}`} aria-label="Answer">
+      <h2 className="unseen">Answer</h2>
       {blocks.map((block) => {
         switch (block.is) {
           case "text":
@@ -42,9 +43,9 @@ export const Answer = memo(function Answer({ message, writing, idle, isLast }: P
       )}
       {!writing && (
         <div className="message-actions">
-          {message.metadata?.branches && <BranchSwitch branches={message.metadata.branches} idle={idle} />}
+          {message.metadata?.branches && <BranchSwitch branches={message.metadata.branches} />}
           {text && <CopyButton text={text} label="Copy the answer" />}
-          {idle && <IconButton small label="Answer again" icon={<RetryIcon />} onClick={() => talk.regenerate(message)} />}
+          <IconButton small className="when-idle" label="Answer again" icon={<RetryIcon />} onClick={() => talk.regenerate(message)} />
           <SawPanel message={message} />
         </div>
       )}

@@ -4,7 +4,7 @@ import { TalkContext } from "../chat/talking";
 import type { Branches } from "../types";
 import { IconButton, LeftIcon, RightIcon } from "../ui";
 
-export function BranchSwitch({ branches, idle }: { branches: Branches; idle: boolean }) {
+export function BranchSwitch({ branches }: { branches: Branches }) {
   const { branch } = useContext(TalkContext);
   const { index, count, others } = branches;
   if (count < 2) return null;
@@ -12,12 +12,12 @@ export function BranchSwitch({ branches, idle }: { branches: Branches; idle: boo
   const before = others[index - 1];
   const after = others[index];
   return (
-    <span className="branches" role="group" aria-label="Branches">
-      <IconButton small label="Previous branch" icon={<LeftIcon />} disabled={!before || !idle} onClick={() => before && branch(before)} />
+    <span className="branches when-idle" role="group" aria-label="Branches">
+      <IconButton small label="Previous branch" icon={<LeftIcon />} disabled={!before} onClick={() => before && branch(before)} />
       <span>
         {index + 1}/{count}
       </span>
-      <IconButton small label="Next branch" icon={<RightIcon />} disabled={!after || !idle} onClick={() => after && branch(after)} />
+      <IconButton small label="Next branch" icon={<RightIcon />} disabled={!after} onClick={() => after && branch(after)} />
     </span>
   );
 }

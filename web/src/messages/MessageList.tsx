@@ -6,13 +6,13 @@ import { Question } from "./Question";
 export function MessageList({ talk }: { talk: Talk }) {
   const last = talk.messages.length - 1;
   return (
-    <ol className="messages" aria-label="Messages">
+    <ol className={`messages ${talk.busy ? "messages-busy" : ""}`} aria-label="Messages">
       {talk.messages.map((message, index) => {
         const active = talk.busy && index === last;
         return message.role === "user" ? (
-          <Question key={talk.keyOf(message)} message={message} files={talk.files} idle={!talk.busy} />
+          <Question key={talk.keyOf(message)} message={message} />
         ) : (
-          <Answer key={talk.keyOf(message)} message={message} writing={active} idle={!talk.busy} isLast={index === last} />
+          <Answer key={talk.keyOf(message)} message={message} writing={active} isLast={index === last} />
         );
       })}
     </ol>

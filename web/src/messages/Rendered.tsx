@@ -5,8 +5,8 @@ import type { ComponentChildren, JSX } from "preact";
 import { isValidElement } from "preact";
 import { type Components, defaultRehypePlugins, Streamdown } from "streamdown";
 import type { Pluggable } from "unified";
+import { useFile } from "../chat/filing";
 import { FileView } from "../files";
-import { useFiles } from "../files/context";
 import { CopyButton } from "./CopyButton";
 import type { RenderedProps } from "./Markdown";
 import { cut, Reference } from "./references";
@@ -97,9 +97,8 @@ function Link({ href = "", children }: Props) {
 
 /** A file of the conversation where the model wants it; any other picture is its caption. */
 function Picture({ src = "", alt = "" }: Props) {
-  const { files } = useFiles();
   const number = /^file:(\d{1,6})$/.exec(src)?.[1];
-  const file = number ? files.get(Number(number)) : undefined;
+  const file = useFile(number ? Number(number) : null);
   if (!file) return <span className="no-picture">{alt ? `[picture: ${alt}]` : "[picture]"}</span>;
   return (
     <span className="placed">
@@ -155,10 +154,18 @@ function plain(Tag: keyof JSX.IntrinsicElements) {
   };
 }
 
-const names = ["p", "h1", "h2", "h3", "h4", "h5", "h6", "ul", "ol", "li", "blockquote", "strong", "sup", "sub", "thead", "tbody", "tr", "th", "td", "section"] as const;
+/** Each message is one section of the page: the headings within it stand below the message's own, without gaps. */
+function heading(level: number) {
+  return function Heading({ children }: Props) {
+    return <h3 className={`heading-${level}`}>{children}</h3>;
+  };
+}
+
+const names = ["p", "ul", "ol", "li", "blockquote", "strong", "sup", "sub", "thead", "tbody", "tr", "th", "td", "section"] as const;
 
 const components = {
   ...Object.fromEntries(names.map((name) => [name, plain(name)])),
+  ...Object.fromEntries([1, 2, 3, 4, 5, 6].map((level) => [`h${level}`, heading(level)])),
   hr: () => <hr />,
   a: Link,
   img: Picture,

@@ -9,7 +9,6 @@ import { WithReferences } from "./references";
 type Props = { part: ToolUIPart; writing: boolean };
 
 export function ToolCard({ part, writing }: Props) {
-  const progress = useContext(LiveContext).progress[part.toolCallId];
   const [open, setOpen] = useState(false);
   const name = part.type.slice("tool-".length);
   const state = stateOf(part, writing);
@@ -27,15 +26,20 @@ export function ToolCard({ part, writing }: Props) {
         </summary>
         {open && <Details part={part} />}
       </details>
-      {state.look === "busy" && progress && (
-        <div className="tool-progress">
-          {progress.total ? (
-            <progress max={progress.total} value={progress.done ?? 0} aria-label={`Progress of ${name}`} />
-          ) : null}
-          {progress.note && <span>{progress.note}</span>}
-        </div>
-      )}
+      {state.look === "busy" && <Progress id={part.toolCallId} name={name} />}
       {part.state === "approval-requested" && <Approval id={part.approval.id} name={name} input={part.input} />}
+    </div>
+  );
+}
+
+/** How far a tool says that it has come. */
+function Progress({ id, name }: { id: string; name: string }) {
+  const progress = useContext(LiveContext).progress[id];
+  if (!progress) return null;
+  return (
+    <div className="tool-progress">
+      {progress.total ? <progress max={progress.total} value={progress.done ?? 0} aria-label={`Progress of ${name}`} /> : null}
+      {progress.note && <span>{progress.note}</span>}
     </div>
   );
 }
@@ -45,11 +49,11 @@ function Details({ part }: { part: ToolUIPart }) {
   const output = part.state === "output-available" ? textOfOutput(part.output) : null;
   return (
     <div className="tool-details">
-      <h3>Arguments</h3>
+      <p className="tool-label">Arguments</p>
       <pre tabIndex={0}>{raw !== undefined ? String(raw) : pretty(part.input)}</pre>
       {output !== null && (
         <>
-          <h3>Result</h3>
+          <p className="tool-label">Result</p>
           <pre tabIndex={0}>
             <WithReferences text={output || "(no text)"} />
           </pre>
@@ -57,7 +61,7 @@ function Details({ part }: { part: ToolUIPart }) {
       )}
       {part.state === "output-error" && (
         <>
-          <h3>Error</h3>
+          <p className="tool-label">Error</p>
           <pre tabIndex={0} className="tool-error">
             {part.errorText}
           </pre>

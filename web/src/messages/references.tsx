@@ -1,8 +1,8 @@
 // "image 5", "document 3" and "#5" in a text lead to the file, where there is one of that number.
 import type { JSX } from "preact";
 import { useMemo } from "preact/hooks";
+import { useFile } from "../chat/filing";
 import { scrollToFile } from "../files";
-import { useFiles } from "../files/context";
 
 /** A word for a file and its number, or "#5" standing by itself. */
 export const pattern = /\b(?:images?|pictures?|documents?|audio|videos?|texts?|files?)\s+#?(\d{1,5})\b|(?<![\w#&/])#(\d{1,5})\b/gi;
@@ -23,8 +23,7 @@ export function cut(text: string): Piece[] {
 }
 
 export function Reference({ number, children }: { number: number; children: string }): JSX.Element {
-  const { files } = useFiles();
-  const file = files.get(number);
+  const file = useFile(number);
   if (!file) return <>{children}</>;
   return (
     <a

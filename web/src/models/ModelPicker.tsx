@@ -10,7 +10,7 @@ type Props = { chosen: string | null; onChoose: (id: string) => void; label?: st
 export function ModelPicker({ chosen, onChoose, label = "Model" }: Props) {
   const { models } = useHouse();
   const [open, setOpen] = useState(false);
-  const model = useMemo(() => models.find((each) => each.id === chosen), [models, chosen]);
+  const model = useMemo(() => found(models, chosen), [models, chosen]);
   const name = model ? model.name : (chosen ?? "Model");
   return (
     <>
@@ -32,4 +32,9 @@ export function ModelPicker({ chosen, onChoose, label = "Model" }: Props) {
       </Dialog>
     </>
   );
+}
+
+/** A provider's name alone means the first of its models. */
+function found(models: Model[], chosen: string | null): Model | undefined {
+  return models.find((each) => each.id === chosen) ?? models.find((each) => each.id.startsWith(`${chosen}:`));
 }

@@ -1,4 +1,4 @@
-/** What became of a file, as a word with a colour and a drawing of its own. */
+// What became of a file, as a word with a colour and a drawing of its own.
 import { ArrowRightIcon, BlockIcon, CheckIcon, ListIcon, SwapIcon, TextIcon } from "../ui/icons";
 import { MEANINGS, type Fate } from "./words";
 
@@ -14,7 +14,7 @@ const DRAWINGS = {
 export function Chip(p: { fate: Fate }) {
   const Drawing = DRAWINGS[p.fate] ?? TextIcon;
   return (
-    <span class={`saw-chip saw-${p.fate}`} title={MEANINGS[p.fate]}>
+    <span className={`saw-chip saw-${p.fate}`} title={MEANINGS[p.fate]}>
       <Drawing size={14} /> {p.fate}
     </span>
   );

@@ -1,9 +1,10 @@
-/** One file in one step: what the model was given of it, why, and how we know that it works. */
-import { labelOf, ownAddress, type Attachment } from "../files/attachment";
+// One file in one step: what the model was given of it, why, and how we know that it works.
+import { isThere, labelOf, ownAddress, type Attachment } from "../files/attachment";
 import { Badge } from "../files/Badge";
 import { pictureOf } from "../files/pictures";
-import { lazily } from "../files/lazily";
 import { KindIcon } from "../files/KindIcon";
+import { lazily } from "../files/lazily";
+import { view } from "../files/viewing";
 import { spoken } from "../files";
 import { Chip } from "./Chip";
 import { SentPictures } from "./SentPictures";
@@ -16,21 +17,21 @@ export function ReceiptRow(p: { receipt: Receipt; file: Attachment | undefined }
   const { receipt, file } = p;
   const facts = [placeOf(receipt), ...piecesOf(receipt), bytesOf(receipt)].filter(Boolean).join(" · ");
   return (
-    <li class="saw-row">
-      <div class="saw-head">
-        {file ? <Badge file={file} /> : <span class="file-badge">{spoken(receipt.kind, receipt.number)}</span>}
+    <li className="saw-row">
+      <div className="saw-head">
+        {file ? <Badge file={file} /> : <span className="file-badge">{spoken(receipt.kind, receipt.number)}</span>}
         <KindIcon kind={receipt.kind} />
-        <span class="file-name" title={receipt.name}>
+        <span className="file-name" title={receipt.name}>
           {receipt.name}
         </span>
         <Chip fate={fateOf(receipt)} />
       </div>
       <Sent receipt={receipt} file={file} />
-      {facts && <p class="saw-facts">{facts}</p>}
-      <p class="saw-why">{receipt.reason}</p>
+      {facts && <p className="saw-facts">{facts}</p>}
+      <p className="saw-why">{receipt.reason}</p>
       {receipt.evidence && (
-        <p class="saw-known">
-          Known by <Evidence text={receipt.evidence} />
+        <p className="saw-known">
+          How we know: <Evidence text={receipt.evidence} />
         </p>
       )}
     </li>
@@ -43,19 +44,32 @@ function Sent(p: { receipt: Receipt; file: Attachment | undefined }) {
   if (receipt.variants.length) return <SentPictures receipt={receipt} />;
   if (!file || (receipt.delivery !== "native" && receipt.delivery !== "relocated")) return null;
   if (receipt.converted) return receipt.cell === null ? <Words file={file} /> : null;
-  const picture = pictureOf(file) ?? firstPage(file);
-  return picture ? <SentPictures receipt={receipt} original={picture} /> : null;
+  return <Original receipt={receipt} file={file} />;
 }
 
-/** A document goes as it is; its first page stands for it. */
-function firstPage(file: Attachment) {
-  const small = ownAddress(file.thumbnail);
-  return small ? { large: small, small, title: `${labelOf(file)}: ${file.name}`, width: 320, height: 320 } : undefined;
+/** The file itself was sent: its picture, its pages, or its bytes. */
+function Original(p: { receipt: Receipt; file: Attachment }) {
+  const { receipt, file } = p;
+  const [small, large] = [ownAddress(file.thumbnail), ownAddress(file.url)];
+  const label = labelOf(file);
+  const picture = file.kind === "image" ? pictureOf(file) : undefined;
+  if (picture) return <SentPictures receipt={receipt} original={picture} />;
+  if (small && file.media_type === "application/pdf")
+    return (
+      <button type="button" className="saw-picture" aria-label={`Open ${label}, which was sent`} onClick={() => view({ what: "pages", file })}>
+        <img src={small} alt="" width="88" height="88" loading="lazy" decoding="async" />
+      </button>
+    );
+  return large && isThere(file) ? (
+    <a className="saw-link" href={large} target="_blank" rel="noopener">
+      Open what was sent
+    </a>
+  ) : null;
 }
 
 function Words(p: { file: Attachment }) {
   return (
-    <details class="saw-words">
+    <details className="saw-words">
       <summary>Its words, which were sent in its place</summary>
       <TextView file={p.file} />
     </details>

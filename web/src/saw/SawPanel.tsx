@@ -1,4 +1,4 @@
-/** "What the model saw": a button under an answer, and the panel that it opens. */
+// "What the model saw": a button under an answer, and the panel that it opens.
 import { useRef, useState } from "preact/hooks";
 import { Button, Dialog, EyeIcon, Spinner } from "../ui";
 import { lazily } from "../files/lazily";
@@ -18,11 +18,11 @@ export function SawPanel(p: { message: Told }) {
   };
   const [files, unseen] = [countFiles(steps), countUnseen(steps)];
   return (
-    <span ref={button} class="saw-opener">
+    <span ref={button} className="saw-opener">
       <Button look="quiet" aria-haspopup="dialog" onClick={() => show(true)}>
         <EyeIcon size={16} /> What the model saw
-        {files > 0 && <span class="saw-count">{files === 1 ? "1 file" : `${files} files`}</span>}
-        {unseen > 0 && <span class="saw-count saw-unseen">{unseen} not sent</span>}
+        {files > 0 && <span className="saw-count">{files === 1 ? "1 file" : `${files} files`}</span>}
+        {unseen > 0 && <span className="saw-count saw-unseen">{unseen} not sent</span>}
       </Button>
       <Dialog open={open} onClose={close} title="What the model saw" place="side">
         <Steps message={p.message} steps={steps} />

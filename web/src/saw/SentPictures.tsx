@@ -1,5 +1,5 @@
-/** The pictures that the model was sent, each opening in full; sounds and other bytes as links. */
-import { ownAddress, typeOf, isDrawn, clockOf } from "../files/attachment";
+// The pictures that the model was sent, each opening in full; sounds and other bytes as links.
+import { isDrawn, momentOf, ownAddress, typeOf } from "../files/attachment";
 import { spoken } from "../files";
 import { view, type Picture } from "../files/viewing";
 import type { Receipt, Variant } from "./told";
@@ -11,15 +11,16 @@ const UNKNOWN = { width: 1280, height: 960 };
 export function SentPictures(p: { receipt: Receipt; original?: Picture }) {
   const label = spoken(p.receipt.kind, p.receipt.number);
   const others = p.receipt.variants.filter((one) => !isDrawn(one.media_type) && ownAddress(one.url));
-  const pictures = p.original ? [p.original] : p.receipt.variants.filter((one) => isDrawn(one.media_type)).flatMap((one) => pictureOfVariant(one, label));
+  const drawn = p.receipt.variants.filter((one) => isDrawn(one.media_type));
+  const pictures = p.original ? [p.original] : drawn.flatMap((one) => pictureOfVariant(one, label));
   const rest = pictures.length - SHOWN;
   return (
-    <div class="saw-sent">
+    <div className="saw-sent">
       {pictures.slice(0, SHOWN).map((picture, at) => (
         <button
           key={picture.large}
           type="button"
-          class="saw-picture"
+          className="saw-picture"
           aria-label={`Open what was sent: ${picture.title}`}
           onClick={() => view({ what: "pictures", pictures, at })}
         >
@@ -27,7 +28,7 @@ export function SentPictures(p: { receipt: Receipt; original?: Picture }) {
           {picture.note && !p.original && <span>{picture.note}</span>}
         </button>
       ))}
-      {rest > 0 && <span class="file-quiet">and {rest} more</span>}
+      {rest > 0 && <span className="file-quiet">and {rest} more</span>}
       {others.map((one) => (
         <a key={one.sha256} href={ownAddress(one.url)!} target="_blank" rel="noopener">
           Open what was sent ({typeOf(one.media_type)})
@@ -39,6 +40,6 @@ export function SentPictures(p: { receipt: Receipt; original?: Picture }) {
 
 function pictureOfVariant(variant: Variant, label: string): Picture[] {
   const large = ownAddress(variant.url);
-  const note = variant.page ? `page ${variant.page}` : typeof variant.seconds === "number" ? clockOf(variant.seconds) : undefined;
+  const note = variant.page ? `page ${variant.page}` : typeof variant.seconds === "number" ? momentOf(variant.seconds) : undefined;
   return large ? [{ large, title: `${label} as it was sent${note ? `, ${note}` : ""}`, note, ...UNKNOWN }] : [];
 }

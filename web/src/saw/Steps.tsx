@@ -1,4 +1,4 @@
-/** The panel's content: step by step, what the model was given, and what these words mean. */
+// The panel's content: step by step, what the model was given, and what these words mean.
 import "./saw.css";
 import { spoken, useFiles } from "../files";
 import { Chip } from "./Chip";
@@ -11,20 +11,20 @@ export function Steps(p: { message: Told; steps: readonly Step[] }) {
   const own = filesIn(p.message);
   const find = (number: number) => files.get(number) ?? own.get(number);
   return (
-    <div class="saw">
-      <p class="file-quiet">
+    <div className="saw">
+      <p className="file-quiet">
         A step is one question to the model. Here is what it was given of each file, and why. A file that a step doesn’t name
         was given as before.
       </p>
       {p.steps.map((step) => (
-        <section key={step.step} class="saw-step" aria-labelledby={`saw-step-${step.step}`}>
+        <section key={step.step} className="saw-step" aria-labelledby={`saw-step-${step.step}`}>
           <h3 id={`saw-step-${step.step}`}>
             Step {step.step} <Ending step={step} />
           </h3>
           <Taken step={step} />
           <Rows receipts={step.changed} find={find} />
-          {step.same.length > 0 && <p class="file-quiet">As in the step before: {named(step.same)}.</p>}
-          {step.changed.length + step.same.length === 0 && <p class="file-quiet">No file was new, or given in another way.</p>}
+          {step.same.length > 0 && <p className="file-quiet">As in the step before: {named(step.same)}.</p>}
+          {step.changed.length + step.same.length === 0 && <p className="file-quiet">No file was new, or given in another way.</p>}
         </section>
       ))}
       <Meanings />
@@ -33,8 +33,8 @@ export function Steps(p: { message: Told; steps: readonly Step[] }) {
 }
 
 function Ending(p: { step: Step }) {
-  if (p.step.stop === undefined) return <span class="file-quiet">under way</span>;
-  return p.step.stop ? <span class="file-quiet">{stopOf(p.step.stop)}</span> : null;
+  if (p.step.stop === undefined) return <span className="file-quiet">under way</span>;
+  return p.step.stop ? <span className="file-quiet">{stopOf(p.step.stop)}</span> : null;
 }
 
 /** Model, tokens and cost. */
@@ -42,7 +42,7 @@ function Taken(p: { step: Step }) {
   const rows: [string, string][] = [...(p.step.model ? [["model", p.step.model] as [string, string]] : []), ...usageOf(p.step.usage)];
   if (!rows.length) return null;
   return (
-    <dl class="saw-taken">
+    <dl className="saw-taken">
       {rows.map(([name, value]) => (
         <div key={name}>
           <dt>{name}</dt>
@@ -57,7 +57,7 @@ function Taken(p: { step: Step }) {
 function Rows(p: { receipts: readonly Receipt[]; find(number: number): Parameters<typeof ReceiptRow>[0]["file"] }) {
   const listed = p.receipts.filter((one) => one.delivery === "listed");
   const rows = (some: readonly Receipt[]) => (
-    <ul class="saw-rows">
+    <ul className="saw-rows">
       {some.map((one) => (
         <ReceiptRow key={one.number} receipt={one} file={p.find(one.number)} />
       ))}
@@ -67,7 +67,7 @@ function Rows(p: { receipts: readonly Receipt[]; find(number: number): Parameter
     <>
       {rows(p.receipts.filter((one) => one.delivery !== "listed"))}
       {listed.length > 0 && (
-        <details class="saw-listed">
+        <details className="saw-listed">
           <summary>
             {listed.length === 1 ? "1 file" : `${listed.length} files`} out of view <Chip fate="listed" />
           </summary>
@@ -80,7 +80,7 @@ function Rows(p: { receipts: readonly Receipt[]; find(number: number): Parameter
 
 function Meanings() {
   return (
-    <details class="saw-meanings">
+    <details className="saw-meanings">
       <summary>What these words mean</summary>
       <dl>
         {(Object.entries(MEANINGS) as [Fate, string][]).map(([fate, meaning]) => (

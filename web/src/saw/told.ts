@@ -1,4 +1,4 @@
-/** What an answer tells of its steps: which files the model was given in each, how, and what that took. */
+// What an answer tells of its steps: which files the model was given in each, how, and what that took.
 import type { Attachment } from "../files";
 
 export type Delivery = "native" | "relocated" | "noted" | "refused" | "listed";

@@ -1,5 +1,5 @@
-/** The words of the panel: what became of a file, how much of it was given, and what a step took. */
-import { clockOf, sizeOf } from "../files/attachment";
+// The words of the panel: what became of a file, how much of it was given, and what a step took.
+import { momentOf, sizeOf } from "../files/attachment";
 import type { Delivery, Receipt, Usage } from "./told";
 
 /** What a person reads as the file's fate; a converted file is that first, wherever it stands. */
@@ -30,7 +30,7 @@ export function piecesOf(receipt: Receipt): string[] {
   const pieces: (string | false | undefined)[] = [
     scale !== undefined && scale !== 1 && `${scale < 1 ? "scaled" : "enlarged"} to ${Math.round(scale * 100)} %`,
     pages?.length ? `${pages.length === 1 ? "page" : "pages"} ${ranges(pages)}${total ? ` of ${total}` : ""}` : undefined,
-    times?.length ? `${times.length} ${times.length === 1 ? "frame" : "frames"}${total ? ` of ${clockOf(total)}` : ""}` : undefined,
+    times?.length ? `${times.length} ${times.length === 1 ? "frame" : "frames"}${total ? ` of ${momentOf(total)}` : ""}` : undefined,
     total && !pages?.length && !times?.length ? totalOf(total, kind) : undefined,
     crop && `the part from ${crop[0]}, ${crop[1]} to ${crop[2]}, ${crop[3]}`,
     cut && "its end is missing",
@@ -38,7 +38,7 @@ export function piecesOf(receipt: Receipt): string[] {
   return pieces.filter((one): one is string => Boolean(one));
 }
 
-const totalOf = (total: number, kind: string) => (kind === "document" ? `${total} pages in all` : `${clockOf(total)} long`);
+const totalOf = (total: number, kind: string) => (kind === "document" ? `${total} pages in all` : `${momentOf(total)} long`);
 
 /** Numbers as people write pages: 1–3, 7. */
 export function ranges(numbers: readonly number[]): string {

@@ -16,8 +16,12 @@ export function Row({ row, current, onChanged }: Props) {
   const rename = async (wanted: string) => {
     setDoing(null);
     if (!wanted || wanted === row.title) return;
-    await api.patch(addressOf(row.id), { title: wanted }).catch((error) => toast(`Not renamed: ${wordsOf(error)}`, "bad"));
-    tell({ what: "list" });
+    try {
+      await api.patch(addressOf(row.id), { title: wanted });
+      tell({ what: "title", id: row.id, title: wanted });
+    } catch (error) {
+      toast(`Not renamed: ${wordsOf(error)}`, "bad");
+    }
   };
   const remove = async () => {
     setDoing(null);

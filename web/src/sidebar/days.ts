@@ -15,7 +15,7 @@ export function dayOf(changed: Date, now: Date): string {
 export function byDay(rows: readonly Listed[], now: Date): { day: string; rows: Listed[] }[] {
   const groups = new Map<string, Listed[]>();
   for (const row of rows) {
-    const day = dayOf(new Date(row.changed), now);
+    const day = dayOf(new Date(row.changed * 1000), now);
     groups.set(day, [...(groups.get(day) ?? []), row]);
   }
   return [...groups].map(([day, found]) => ({ day, rows: found }));

@@ -4,7 +4,7 @@ import { api, wordsOf } from "../api";
 import type { Listed } from "../types";
 
 const channel = "BroadcastChannel" in window ? new BroadcastChannel("showandtell") : null;
-type News = { what: "list" } | { what: "run"; id: string };
+type News = { what: "list" } | { what: "run"; id: string } | { what: "title"; id: string; title: string };
 
 /** Tells this tab and the others that the list changed, or that a run began in a conversation. */
 export function tell(news: News): void {

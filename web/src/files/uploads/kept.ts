@@ -1,4 +1,4 @@
-/** What is attached to a message that wasn't sent yet, kept for a reload of the page in this tab. */
+// What is attached to a message that wasn't sent yet, kept for a reload of the page in this tab.
 
 /** `id` is null for a file whose upload hadn't ended. */
 export type Kept = { id: string | null; name: string; size: number };

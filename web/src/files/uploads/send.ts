@@ -1,4 +1,4 @@
-/** Sends one file as it is, tells how far it has come, and can be stopped. */
+// Sends one file as it is, tells how far it has come, and can be stopped.
 import { ApiError, errorOf, unreachable } from "../../api";
 import type { Attachment } from "../attachment";
 

@@ -1,4 +1,4 @@
-/** The uploads of one message: three at a time, each can be stopped, tried again or taken out. Knows no component. */
+// The uploads of one message: three at a time, each can be stopped, tried again or taken out. Knows no component.
 import { api, ApiError, wordsOf } from "../../api";
 import { isDrawn, ownAddress, type Attachment } from "../attachment";
 import { keep, recall, type Kept } from "./kept";
@@ -139,7 +139,18 @@ export function makeTray(place: string) {
   return { items: () => items, watch, add, remove, retry, clear, adopt };
 }
 
-const BLANK: Upload = { key: "", id: null, name: "", size: 0, state: "waiting", done: 0, preview: null, problem: null, again: true, attachment: null };
+const BLANK: Upload = {
+  key: "",
+  id: null,
+  name: "",
+  size: 0,
+  state: "waiting",
+  done: 0,
+  preview: null,
+  problem: null,
+  again: true,
+  attachment: null,
+};
 
 const pathOf = (id: string) => `/api/attachments/${encodeURIComponent(id)}`;
 const failed = (error: unknown): Partial<Upload> => ({ state: "failed", problem: wordsOf(error) });
@@ -148,8 +159,10 @@ const keptOf = ({ id, name, size }: Upload): Kept => ({ id, name, size });
 
 /** What is known once the server has a file; its own small picture stands in where the browser has none. */
 function arrived(attachment: Attachment, item: Upload): Partial<Upload> {
-  const { id, name, size, thumbnail } = attachment;
-  return { id, state: "ready", done: size ?? 0, attachment, name, size: size ?? item.size, problem: null, preview: item.preview ?? ownAddress(thumbnail) ?? null };
+  const { id, name, thumbnail } = attachment;
+  const size = attachment.size ?? item.size;
+  const preview = item.preview ?? ownAddress(thumbnail) ?? null;
+  return { id, name, size, done: size, preview, attachment, state: "ready", problem: null };
 }
 
 export const isBusy = (items: readonly Upload[]) => items.some(isOpen);

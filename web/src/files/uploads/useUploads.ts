@@ -1,4 +1,4 @@
-/** The uploads of the message that is being written, for its composer. */
+// The uploads of the message that is being written, for its composer.
 import { useEffect, useReducer } from "preact/hooks";
 import { makeTray, isBusy, type Tray } from "./tray";
 import type { From, Limits } from "./values";

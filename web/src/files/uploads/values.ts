@@ -1,4 +1,4 @@
-/** One file on its way to the server, and what can be said of it before a byte is sent. */
+// One file on its way to the server, and what can be said of it before a byte is sent.
 import { sizeOf, type Attachment } from "../attachment";
 
 export type From = "drop" | "paste" | "picker" | "camera";
@@ -28,7 +28,7 @@ export const isOpen = (upload: Upload) => upload.state === "waiting" || upload.s
 export function refuse(file: { name: string; size: number }, count: number, limits: Limits | null): string | null {
   if (!limits) return null;
   if (file.size > limits.max_file_bytes)
-    return `It has ${sizeOf(file.size)}. One file may have ${sizeOf(limits.max_file_bytes)}: send a smaller one.`;
+    return `It is larger than ${sizeOf(limits.max_file_bytes)}, the most that one file may have. Send a smaller one.`;
   if (count >= limits.max_message_files)
     return `One message takes ${limits.max_message_files} files. Send this one with the next message.`;
   return null;

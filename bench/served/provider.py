@@ -1,0 +1,50 @@
+"""A provider for the bench: anthropic-messages over HTTP, which says as many words as it is asked for, and how fast.
+
+The request's last text says it: "words=2000 every=0" (seconds between words; 0: as fast as they are taken).
+"""
+
+from __future__ import annotations
+
+import asyncio
+import re
+import socket
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from aiohttp import web
+
+sys.path.insert(0, str(Path(__file__).parent.parent))
+from stream import speak_anthropic
+
+ASKED = re.compile(rb"words=(\d+) every=([\d.]+)")
+
+
+async def speak(request: web.Request) -> web.StreamResponse:
+    """One answer."""
+    words, every = ASKED.findall(await request.read())[-1]
+    frames: Sequence[bytes] = [*speak_anthropic([" quarterly"] * int(words))]
+    answer = web.StreamResponse(headers={"content-type": "text/event-stream"})
+    await answer.prepare(request)
+    if float(every) == 0:
+        for at in range(0, len(frames), 100):
+            await answer.write(b"".join(frames[at : at + 100]))
+    else:
+        for frame in frames:
+            await answer.write(frame)
+            await asyncio.sleep(float(every))
+    await answer.write_eof()
+    return answer
+
+
+def main() -> None:
+    """Listen at any port, and say which."""
+    app = web.Application(client_max_size=64 << 20)
+    app.router.add_post("/v1/messages", speak)
+    listening = socket.create_server(("127.0.0.1", 0), backlog=4096)
+    print(f"http://127.0.0.1:{listening.getsockname()[1]}", flush=True)
+    web.run_app(app, sock=listening, print=None, access_log=None)
+
+
+if __name__ == "__main__":
+    main()

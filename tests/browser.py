@@ -1,0 +1,170 @@
+"""Chromium for tests: one Node process that plays the scenarios of web/tests, and the houses that they visit."""
+
+import asyncio
+import atexit
+import json
+import os
+import re
+import shutil
+import subprocess
+import threading
+from contextlib import contextmanager
+from functools import cache
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+import nodejs
+from saying import MODEL, Speaker
+from serving import serving
+from showandtell.server.pages import BUILT
+from standin import Standin
+
+WEB = Path(__file__).parent.parent / "web"
+SCENARIOS = WEB / "tests" / "scenarios"
+TOKEN = "a-token-for-tests"
+#: What a scenario may take, in seconds; the process that plays it is given up a little later.
+PATIENCE = 30
+
+
+def names(file):
+    """The scenarios of a file, in their order; a test is called as its scenario is."""
+    return re.findall(r"^export async function (\w+)", (SCENARIOS / f"{file}.mjs").read_text(), re.MULTILINE)
+
+
+def find_chromium():
+    """The browser: where $CHROMIUM says, or as Debian calls it."""
+    return os.environ.get("CHROMIUM") or shutil.which("chromium") or ""
+
+
+class Failed(AssertionError):
+    """What a scenario found, and where its screenshots are."""
+
+
+class Stage:
+    """Where scenarios are played; Node and the browser live as long as it does."""
+
+    def __init__(self):
+        chromium = nodejs.need(find_chromium(), "no chromium is here: `make chromium` as root, or name one by CHROMIUM")
+        command = [nodejs.node(), str(WEB / "tests" / "driver.mjs"), chromium]
+        nodejs.need((nodejs.MODULES / "playwright-core").is_dir(), "playwright-core isn't here: run `make page`")
+        self._process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)  # noqa: S603 - our own
+        self.version = self._hear()["version"]
+
+    def _hear(self):
+        line = self._process.stdout.readline()
+        if not line:
+            raise Failed(f"the browser's process ended with {self._process.wait()}")
+        return json.loads(line)
+
+    def _tell(self, line):
+        self._process.stdin.write(json.dumps(line) + "\n")
+        self._process.stdin.flush()
+
+    def play(self, name, houses, folder, doors=None, **given):
+        """Play a scenario; `doors` are functions it may call by name. Raises `Failed` with everything that was seen."""
+        seconds = given.setdefault("seconds", PATIENCE)
+        timer = threading.Timer(seconds + 15, self._process.kill)
+        timer.start()
+        try:
+            told = {name: house._asdict() for name, house in houses.items()}
+            self._tell({"play": name, "given": {"houses": told, "folder": str(folder), **given}})
+            while "ask" in (heard := self._hear()):
+                self._tell(answer(doors or {}, heard))
+        finally:
+            timer.cancel()
+        if heard["error"]:
+            lines = [heard["error"], *heard["complaints"], *(f"picture: {one}" for one in heard["pictures"])]
+            raise Failed("\n".join(lines))
+        return heard["told"]
+
+    def close(self):
+        self._process.stdin.close()
+        try:
+            self._process.wait(10)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            self._process.wait()
+        self._process.stdout.close()
+
+
+@cache
+def open_stage():
+    """The one stage of this run of the tests."""
+    made = Stage()
+    atexit.register(made.close)
+    return made
+
+
+def play(name, houses, folder, doors=None, **given):
+    """Play a scenario on it."""
+    return open_stage().play(name, houses, folder, doors, **given)
+
+
+def answer(doors, heard):
+    """What a door says to a scenario that asks."""
+    try:
+        return {"answer": doors[heard["ask"]](**heard["given"])}
+    except Exception as error:  # noqa: BLE001 - the scenario is told, and fails
+        return {"refused": repr(error)}
+
+
+class Address(NamedTuple):
+    """Where a house is, for a scenario."""
+
+    url: str
+    token: str = TOKEN
+
+
+class Street:
+    """Servers in a thread of their own, for the test waits for the browser meanwhile."""
+
+    def __init__(self):
+        self._loop = asyncio.new_event_loop()
+        self._thread = threading.Thread(target=self._loop.run_forever, daemon=True)
+        self._thread.start()
+        self._open = []
+        self._patch = pytest.MonkeyPatch()
+
+    def run(self, work):
+        """Do something where the servers run, and wait for it."""
+        return asyncio.run_coroutine_threadsafe(work, self._loop).result(30)
+
+    def enter(self, manager):
+        """Open something there, until the street is closed."""
+        self._open.append(manager)
+        return self.run(manager.__aenter__())
+
+    def build(self, folder, **settings):
+        """A chat server."""
+        if not (BUILT / "index.html").is_file():
+            pytest.fail("the page is not built: run `make page`, or `python hatch_build.py`")
+        folder.mkdir(parents=True, exist_ok=True)
+        return self.enter(serving(folder, token=TOKEN, **settings))
+
+    def stand_in(self, **settings):
+        """Every provider's house, and the variables that lead there for as long as the street is open."""
+        standin = self.enter(Standin(**settings))
+        self._patch.undo()
+        for name, value in {**standin.environ(), "NO_PROXY": "127.0.0.1"}.items():
+            self._patch.setenv(name, value)
+        return standin
+
+    def close(self):
+        self._patch.undo()
+        for manager in reversed(self._open):
+            self.run(manager.__aexit__(None, None, None))
+        self._loop.call_soon_threadsafe(self._loop.stop)
+        self._thread.join()
+        self._loop.close()
+
+
+@contextmanager
+def street():
+    """A street, which is closed whatever happens."""
+    made = Street()
+    try:
+        yield made
+    finally:
+        made.close()

@@ -1,0 +1,89 @@
+"""A provider that says what it is told: the text behind `Say:` in the last message, in pieces that wait for a word to go on.
+
+It speaks Claude's api beside the strict houses of the stand-in, which answer everything else that is asked of them.
+"""
+
+import asyncio
+import json
+
+from scripted import block, event
+from showandtell.providers.http import Answer
+
+#: Where an answer waits until somebody says `go`.
+PAUSE = "⏸"
+MODEL = "anthropic:claude-sonnet-4-5"
+
+
+class Speaker:
+    """What is said, and when: a door of the stand-in. `heard` counts the requests for each text."""
+
+    def __init__(self):
+        self._gate = asyncio.Semaphore(0)
+        self.heard = {}
+
+    async def go(self, times=1):
+        """Let waiting answers go on, each to its next pause."""
+        for _ in range(times):
+            self._gate.release()
+
+    async def anew(self):
+        """Forget what was said for others."""
+        self._gate = asyncio.Semaphore(0)
+        self.heard = {}
+
+    def __call__(self, method, incoming):
+        """Answer what is for us."""
+        if method != "POST" or not incoming.path.startswith("/anthropic/"):
+            return None
+        last = last_words(incoming.body)
+        self.heard[last] = self.heard.get(last, 0) + 1
+        word, _, rest = last.partition(":")
+        rest = rest.removeprefix(" ")
+        if word == "Fail":
+            return Answer(int(rest), {"content-type": "application/json"}, once(FAILED))
+        if word == "Say":
+            return Answer(200, {"content-type": "text/event-stream"}, self._say(rest))
+        return None
+
+    async def _say(self, text):
+        gate = self._gate
+        thought, _, text = text.rpartition("</think>")
+        yield event("message_start", message={"id": "msg_1", "role": "assistant", "usage": {"input_tokens": 10}})
+        if thought:
+            for one in block(0, {"type": "thinking", "thinking": "", "signature": ""}, thinking(thought), SIGNED):
+                yield one
+        start, *deltas, stop = block(1, {"type": "text", "text": ""}, *map(spoken, text.split(PAUSE)))
+        yield start
+        for at, one in enumerate(deltas):
+            if at:
+                await gate.acquire()
+            yield one
+        yield stop
+        yield event("message_delta", delta={"stop_reason": "end_turn"}, usage={"output_tokens": 5})
+        yield event("message_stop")
+
+
+SIGNED = {"type": "signature_delta", "signature": "c2lnbmVk"}
+FAILED = json.dumps({"type": "error", "error": {"type": "api_error", "message": "The house is on fire"}}).encode()
+
+
+def thinking(words):
+    return {"type": "thinking_delta", "thinking": words.removeprefix("<think>")}
+
+
+def spoken(words):
+    return {"type": "text_delta", "text": words}
+
+
+async def once(data):
+    yield data
+
+
+def last_words(body):
+    """The last thing that the person said, where nothing came after it."""
+    last = json.loads(body)["messages"][-1]
+    parts = [{"type": "text", "text": last["content"]}] if isinstance(last["content"], str) else last["content"]
+    if last["role"] != "user" or any(part["type"] == "tool_result" for part in parts):
+        return ""
+    texts = [part["text"] for part in parts if part["type"] == "text"]
+    return next((text for text in texts if text.startswith(("Say:", "Fail:"))), "")

@@ -1,0 +1,50 @@
+"""The page in a real browser, against real servers: what a person does, and sees. The scenarios are in web/tests."""
+
+from types import SimpleNamespace
+
+import pytest
+
+import page_tools
+from browser import Address, names, play, street
+from saying import MODEL, Speaker
+
+
+@pytest.fixture(scope="module")
+def town(tmp_path_factory):
+    """Two servers for all scenarios of this file: one with the inspector, one whose model says what it is told."""
+    with street() as made:
+        speaker = Speaker()
+        standin = made.stand_in(doors=[speaker])
+        plain = made.build(tmp_path_factory.mktemp("plain"), tools=page_tools.TOOLS)
+        small = {"max_file_bytes": 3_000_000}
+        spoken = made.build(tmp_path_factory.mktemp("spoken"), default_model=MODEL, place=small)
+        houses = {"plain": Address(plain.url), "spoken": Address(spoken.url)}
+        doors = {"go": lambda times=1: made.run(speaker.go(times)), "release": page_tools.GATE.release}
+        yield SimpleNamespace(houses=houses, doors=doors, speaker=speaker, standin=standin, run=made.run)
+
+
+@pytest.fixture
+def acting(town, tmp_path):
+    """Plays one scenario."""
+    town.run(town.speaker.anew())
+    return lambda scenario, **given: play(scenario, town.houses, tmp_path, town.doors, **given)
+
+
+@pytest.mark.parametrize("scenario", names("first_visit"))
+def test_first_visit(scenario, acting):
+    acting(scenario)
+
+
+@pytest.mark.parametrize("scenario", names("answers"))
+def test_answers(scenario, acting):
+    acting(scenario)
+
+
+@pytest.mark.parametrize("scenario", names("files"))
+def test_files(scenario, acting):
+    acting(scenario)
+
+
+@pytest.mark.parametrize("scenario", names("tools"))
+def test_tools(scenario, acting):
+    acting(scenario)

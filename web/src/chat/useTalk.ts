@@ -1,0 +1,49 @@
+// A conversation's talk for as long as its view is there.
+import { useChat } from "@ai-sdk/react";
+import { useEffect, useMemo, useReducer, useRef } from "preact/hooks";
+import { hear } from "../state/list";
+import type { Message } from "../types";
+import { type Given, openTalk } from "./talk";
+
+/** So often the page draws what streams in, in milliseconds. */
+const pace = 40;
+
+export function useTalk(given: Omit<Given, "model"> & { model: string | null }) {
+  const latest = useRef(given);
+  latest.current = given;
+  const [, redraw] = useReducer((count: number) => count + 1, 0);
+  const talk = useMemo(
+    () =>
+      openTalk({
+        chatId: given.chatId,
+        stored: given.stored,
+        model: () => latest.current.model,
+        onNamed: (id) => latest.current.onNamed(id),
+        onReturned: (text, attachments) => latest.current.onReturned(text, attachments),
+      }),
+    [],
+  );
+  const { messages, status } = useChat<Message>({ chat: talk.chat, throttle: pace });
+
+  useEffect(() => talk.watch(() => redraw(undefined)), [talk]);
+  useEffect(() => {
+    if (given.stored?.running) void talk.chat.resumeStream();
+    return talk.close;
+  }, [talk]);
+  useEffect(() => {
+    const silent = hear((news, here) => {
+      if (!("id" in news) || news.id !== talk.state().id) return;
+      if (news.what === "title") talk.titled(news.title);
+      else if (!here) void talk.look();
+    });
+    const seen = () => void (document.visibilityState === "visible" && talk.chat.status === "ready" && talk.look());
+    document.addEventListener("visibilitychange", seen);
+    return () => {
+      silent();
+      document.removeEventListener("visibilitychange", seen);
+    };
+  }, [talk]);
+  return { talk, messages, status, busy: status === "submitted" || status === "streaming", ...talk.state() };
+}
+
+export type Talking = ReturnType<typeof useTalk>;

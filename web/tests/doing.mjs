@@ -1,0 +1,47 @@
+// What people do on the page, in words: say something, wait for the answer, look at it.
+import assert from "node:assert/strict";
+
+export const box = (page) => page.getByRole("textbox", { name: "Message", exact: true });
+export const questions = (page) => page.getByRole("listitem", { name: "You", exact: true });
+export const answers = (page) => page.getByRole("listitem", { name: "Answer", exact: true });
+
+/** Writes a message and sends it. */
+export async function say(page, words) {
+  await box(page).fill(words);
+  await page.keyboard.press("Enter");
+}
+
+/** Waits until the answer is written, and gives it. */
+export async function answered(page, count = null) {
+  if (count !== null) await answers(page).nth(count - 1).waitFor();
+  await page.getByRole("button", { name: "Send", exact: true }).waitFor();
+  const last = answers(page).last();
+  await last.locator(".message-actions").waitFor();
+  return last;
+}
+
+/** Says something and waits for the answer to it. */
+export async function ask(page, words) {
+  const before = await answers(page).count();
+  await say(page, words);
+  return answered(page, before + 1);
+}
+
+/** Every picture of a place has arrived and is drawn. */
+export async function drawn(scene, place) {
+  await scene.until("every picture is drawn", async () => {
+    const states = await place.locator("img").evaluateAll((all) => all.map((one) => one.complete && one.naturalWidth > 0));
+    return states.length > 0 && states.every(Boolean);
+  });
+}
+
+/** The conversation's id, once the address names it. */
+export async function idOf(page) {
+  await page.waitForURL(/\/c\/[^/]+$/);
+  return decodeURIComponent(new URL(page.url()).pathname.slice(3));
+}
+
+/** The texts of what a locator finds. */
+export const wordsOf = async (found) => (await found.allInnerTexts()).map((one) => one.trim());
+
+export { assert };

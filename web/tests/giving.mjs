@@ -1,0 +1,53 @@
+// Files as people give them: by the picker, dropped, or pasted.
+
+export const picker = (page) => page.getByLabel("Files to attach");
+export const tray = (page) => page.getByRole("list", { name: "Files of this message" });
+
+/** A small picture that is really one: PNG, one pixel. */
+export const PIXEL = Buffer.from(
+  "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAIAAACQd1PeAAAADElEQVR4nGP4z8AAAAMBAQAY3Y2wAAAAAElFTkSuQmCC",
+  "base64",
+);
+
+export const text = (name, words) => ({ name, mimeType: "text/plain", buffer: Buffer.from(words) });
+export const picture = (name) => ({ name, mimeType: "image/png", buffer: PIXEL });
+
+/** Chooses files in the browser's own dialogue, and waits until they are there. */
+export async function pick(page, ...files) {
+  await picker(page).setInputFiles(files);
+  await uploaded(page);
+}
+
+/** Nothing is on its way any more. */
+export async function uploaded(page) {
+  await tray(page).waitFor();
+  await page.waitForFunction(() => !document.querySelector(".tray progress"));
+}
+
+/** What the clipboard or the mouse carries, made within the page. */
+function carried(page, files) {
+  const given = files.map(({ name, mimeType, buffer }) => ({ name, mimeType, data: buffer.toString("base64") }));
+  return page.evaluateHandle((all) => {
+    const transfer = new DataTransfer();
+    for (const { name, mimeType, data } of all) {
+      const bytes = Uint8Array.from(atob(data), (one) => one.charCodeAt(0));
+      transfer.items.add(new File([bytes], name, { type: mimeType }));
+    }
+    return transfer;
+  }, given);
+}
+
+export async function drop(page, ...files) {
+  const dataTransfer = await carried(page, files);
+  await page.dispatchEvent("main", "dragenter", { dataTransfer });
+  await page.getByText("Drop files to attach them").waitFor();
+  await page.dispatchEvent("main", "dragover", { dataTransfer });
+  await page.dispatchEvent("main", "drop", { dataTransfer });
+}
+
+export async function paste(page, ...files) {
+  const clipboardData = await carried(page, files);
+  await page.getByRole("textbox", { name: "Message", exact: true }).evaluate((box, given) => {
+    box.dispatchEvent(new ClipboardEvent("paste", { clipboardData: given, bubbles: true, cancelable: true }));
+  }, clipboardData);
+}

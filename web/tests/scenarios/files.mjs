@@ -1,0 +1,149 @@
+// Files: how they come in, how they are seen, and how one speaks of them.
+import { answered, answers, ask, assert, box, drawn, questions, say } from "../doing.mjs";
+import { drop, paste, pick, picker, picture, text, tray, uploaded } from "../giving.mjs";
+
+export async function a_file_of_the_picker_goes_with_the_message(scene) {
+  const page = await scene.visit("/");
+  await pick(page, text("notes.txt", "The harbour opens at seven."));
+  await tray(page).getByText("notes.txt").waitFor();
+  const answer = await ask(page, "When does the harbour open?");
+  assert.match(await answer.innerText(), /seven/);
+  await questions(page).getByRole("figure", { name: "text 1: notes.txt" }).waitFor();
+  assert.equal(await tray(page).count(), 0, "nothing is left for the next message");
+}
+
+export async function dropped_files_are_attached(scene) {
+  const page = await scene.visit("/");
+  await drop(page, picture("one.png"), picture("two.png"));
+  await uploaded(page);
+  assert.equal(await tray(page).getByRole("listitem").count(), 2);
+  assert.equal(await page.getByText("Drop files to attach them").count(), 0);
+}
+
+export async function a_pasted_picture_gets_a_name_and_words_stay_words(scene) {
+  const page = await scene.visit("/");
+  await paste(page, { ...picture("image.png") });
+  await uploaded(page);
+  await tray(page).getByText("pasted-1.png").waitFor();
+}
+
+export async function an_upload_tells_how_far_it_is_and_can_be_cancelled(scene) {
+  const page = await scene.visit("/");
+  const network = await page.context().newCDPSession(page);
+  const slow = { offline: false, latency: 5, downloadThroughput: -1, uploadThroughput: 200_000 };
+  await network.send("Network.emulateNetworkConditions", slow);
+  await picker(page).setInputFiles({ name: "long.txt", mimeType: "text/plain", buffer: Buffer.alloc(3_000_000, "words ") });
+  await tray(page).getByText(/^[\d.]+ (kB|MB) of 3\.0 MB$/).waitFor();
+  assert.equal(await page.getByRole("button", { name: "Send", exact: true }).isEnabled(), false);
+  await tray(page).getByRole("button", { name: "Cancel long.txt" }).click();
+  await tray(page).waitFor({ state: "detached" });
+}
+
+export async function a_file_that_is_too_large_is_refused_before_a_byte_is_sent(scene) {
+  const page = await scene.visit("/", { on: "spoken" });
+  const asked = [];
+  page.on("request", (request) => asked.push(new URL(request.url()).pathname));
+  await picker(page).setInputFiles({ name: "huge.bin", mimeType: "application/zip", buffer: Buffer.alloc(3_000_001) });
+  await tray(page).getByText(/One file may have 3\.0 MB: send a smaller one\./).waitFor();
+  assert.equal(asked.includes("/api/attachments"), false);
+  await tray(page).getByRole("button", { name: "Remove huge.bin" }).click();
+  await tray(page).waitFor({ state: "detached" });
+}
+
+export async function a_file_that_is_broken_is_refused_in_words(scene) {
+  const page = await scene.visit("/");
+  scene.allow(/status of 422/);
+  await picker(page).setInputFiles({ ...picture("torn.png"), buffer: picture("x").buffer.subarray(0, 40) });
+  await tray(page).locator(".tray-problem").waitFor();
+  assert.match(await tray(page).innerText(), /torn\.png/);
+  assert.equal(await page.getByRole("button", { name: "Send", exact: true }).isEnabled(), false);
+}
+
+export async function what_is_attached_outlives_a_reload(scene) {
+  const page = await scene.visit("/");
+  await pick(page, picture("kept.png"));
+  await page.reload();
+  await tray(page).getByText("kept.png").waitFor();
+  await ask(page, "What is this?");
+  await questions(page).getByRole("figure", { name: "image 1: kept.png" }).waitFor();
+}
+
+export async function a_picture_opens_in_full_and_grows(scene) {
+  const page = await scene.visit("/");
+  await pick(page, picture("dot.png"));
+  await ask(page, "What is this?");
+  await questions(page).getByRole("button", { name: "Open image 1 in full" }).click();
+  const viewer = page.getByRole("dialog", { name: "Pictures of this conversation" });
+  await drawn(scene, viewer);
+  await page.keyboard.press("+");
+  await scene.until("it is larger", async () =>
+    /scale\(1\.[1-9]/.test((await viewer.locator(".viewer-picture").getAttribute("style")) ?? ""),
+  );
+  await page.keyboard.press("Escape");
+  await viewer.waitFor({ state: "detached" });
+}
+
+export async function a_document_opens_page_by_page(scene) {
+  const page = await scene.visit("/");
+  await page.getByRole("button", { name: "Read an invoice" }).click();
+  await answered(page, 1);
+  await questions(page).getByRole("button", { name: "Open document 1, invoice.pdf" }).click();
+  const viewer = page.getByRole("dialog", { name: "document 1: invoice.pdf" });
+  await viewer.getByRole("img", { name: "Page 1" }).waitFor();
+  await drawn(scene, viewer);
+  const original = await viewer.getByRole("link", { name: "Open the original" }).getAttribute("href");
+  assert.match(original, /^\/api\/attachments\//);
+}
+
+export async function a_number_in_the_text_leads_to_the_file(scene) {
+  const page = await scene.visit("/");
+  await ask(page, "/gdrive_display_image name=red");
+  const answer = await ask(page, "What is image 1, and is there an image 9?");
+  await answer.getByRole("link", { name: "image 1" }).first().click();
+  const figure = page.getByRole("figure", { name: "image 1: red.png" });
+  await scene.until("the file has the focus", () => figure.evaluate((one) => one === document.activeElement));
+  assert.equal(await questions(page).last().getByRole("link", { name: "image 9" }).count(), 0, "there is no such file");
+}
+
+export async function at_offers_the_files_and_writes_their_number(scene) {
+  const page = await scene.visit("/");
+  await ask(page, "/gdrive_display_image name=red");
+  await ask(page, "/gdrive_display_image name=blue");
+  await box(page).pressSequentially("compare @");
+  const offers = page.getByRole("listbox", { name: "Files of this conversation" });
+  assert.deepEqual(await offers.getByRole("option").locator("strong").allInnerTexts(), ["image 2", "image 1"]);
+  await page.keyboard.press("ArrowDown");
+  await page.keyboard.press("Enter");
+  await box(page).pressSequentially("with #2");
+  await page.keyboard.press("Tab");
+  assert.equal(await box(page).inputValue(), "compare image 1 with image 2 ");
+}
+
+export async function a_badge_writes_its_reference_into_the_message(scene) {
+  const page = await scene.visit("/");
+  const answer = await ask(page, "/gdrive_display_image name=red");
+  await box(page).fill("describe");
+  await answer.getByRole("button", { name: "image 1: write it in your message" }).click();
+  assert.equal((await box(page).inputValue()).trim(), "describe image 1");
+}
+
+export async function the_model_places_a_file_in_its_text_and_it_stands_there_once(scene) {
+  const page = await scene.visit("/", { on: "spoken" });
+  await pick(page, picture("dot.png"));
+  const answer = await ask(page, "Say: Look:\n\n![a red dot](file:1)\n\nThat was it. ![none](file:7)");
+  await drawn(scene, answer);
+  assert.equal(await answer.getByRole("figure").count(), 1);
+  const text = await answer.innerText();
+  assert.match(text, /Look:[^]*a red dot[^]*That was it/);
+  assert.match(text, /\[picture: none\]/);
+}
+
+export async function several_pictures_of_tools_stand_in_the_answer_by_number(scene) {
+  const page = await scene.visit("/");
+  await say(page, "/gdrive_display_image name=red\n/gdrive_display_image name=green\n/gdrive_display_image name=blue");
+  const answer = await answered(page, 1);
+  await drawn(scene, answer);
+  const badges = await answer.locator(".file-badge").allInnerTexts();
+  assert.deepEqual(badges, ["image 1", "image 2", "image 3"]);
+  assert.equal(await answers(page).count(), 1);
+}
