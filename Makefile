@@ -38,6 +38,8 @@ bench: .venv/.ready-dev
 	.venv/bin/python bench/wire.py
 	.venv/bin/python bench/stream.py
 	.venv/bin/python bench/store.py
+	.venv/bin/python bench/server.py
+	.venv/bin/python bench/load.py 10
 
 # Measures other libraries beside ours, each in an environment of its own below bench/.envs.
 bench-peers: .venv/.ready-dev

@@ -1,19 +1,23 @@
 """What the chat server costs, from the provider's bytes to the browser's: processor time of the server's own process.
 
 Everything is real but the model: the provider is another process on 127.0.0.1, the readers are this one. `floor` is
-Starlette that streams ready bytes. `each event` are many long answers at once; `a run besides` are short ones.
+Starlette that streams ready bytes. `each event` are many long answers at once; `a run besides` are short ones. The
+LiteLLM proxy, which stores nothing, is measured beside where `make torture` has installed it (torture/.envs/litellm).
 """
 
 from __future__ import annotations
 
 import asyncio
+import json
 import os
 import re
 import subprocess
 import sys
 import tempfile
+import threading
 import time
-from collections.abc import AsyncIterator, Callable, Generator, Sequence
+from collections import deque
+from collections.abc import AsyncIterator, Generator, Sequence
 from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
 from statistics import median
@@ -24,6 +28,7 @@ import aiohttp
 from cases import table, verdict
 
 HERE = Path(__file__).parent
+PROXY = HERE.parent / "torture/.envs/litellm/bin/litellm"
 STREAMS, WORDS, SHORT, RUNS = 50, 2000, 10, 200
 ROUNDS = 5
 TOKEN = "bench-token-bench-token"  # noqa: S105 - of a server that lives for this bench
@@ -33,17 +38,22 @@ EVENT, RUN, FIRST, IDLE = 8.0, 1.0, 30.0, 100_000
 
 
 @contextmanager
-def started(*command: str, say: str = r"(http://[\d.:]+)", **environ: str) -> Generator[tuple[str, int]]:
+def started(
+    *command: str, say: str = r"(http://[\d.:]+)", program: str = sys.executable, **environ: str
+) -> Generator[tuple[str, int]]:
     """A process that says where it listens; gives that, and its number."""
-    own = {**os.environ, **environ}
-    with subprocess.Popen([sys.executable, *command], stdout=subprocess.PIPE, text=True, env=own) as process:
+    own, whole = {**os.environ, **environ}, [program, *command] if program else [*command]
+    with subprocess.Popen(
+        whole, stdout=subprocess.PIPE, stderr=None if program else subprocess.STDOUT, text=True, env=own
+    ) as process:
         try:
             assert process.stdout is not None
-            found = re.search(say, process.stdout.readline())
-            assert found is not None
+            found = next(filter(None, (re.search(say, line) for line in process.stdout)))
+            threading.Thread(target=deque, args=(process.stdout, 0), daemon=True).start()  # or it would wait for us
             yield found[1], process.pid
         finally:
             process.terminate()
+            process.wait()
 
 
 def seconds(process: int) -> float:
@@ -66,6 +76,13 @@ async def client(url: str) -> AsyncIterator[aiohttp.ClientSession]:
         yield one
 
 
+def asks_proxy(words: int, every: float, chat: str) -> dict[str, Any]:
+    """The same for the proxy."""
+    del chat
+    said = [{"role": "user", "content": f"words={words} every={every}"}]
+    return {"model": "bench", "stream": True, "messages": said}
+
+
 def asks(words: int, every: float, chat: str) -> dict[str, Any]:
     """The body of a request for so many words."""
     said = [{"type": "text", "text": f"words={words} every={every}"}]
@@ -75,10 +92,11 @@ def asks(words: int, every: float, chat: str) -> dict[str, Any]:
 NUMBERS = iter(range(10**9))
 
 
-async def read(session: aiohttp.ClientSession, words: int, every: float = 0) -> float:
+async def read(session: aiohttp.ClientSession, words: int, path: str = "/api/chat") -> float:
     """Read an answer whole; gives the seconds to its first byte."""
     begun = time.perf_counter()
-    async with session.post("/api/chat", json=asks(words, every, f"bench {next(NUMBERS)}")) as answer:
+    body = (asks if path == "/api/chat" else asks_proxy)(words, 0, f"bench {next(NUMBERS)}")
+    async with session.post(path, json=body) as answer:
         assert answer.status == 200, await answer.text()
         first, size = 0.0, 0
         async for piece in answer.content.iter_any():
@@ -88,14 +106,14 @@ async def read(session: aiohttp.ClientSession, words: int, every: float = 0) -> 
     return first
 
 
-async def cost(url: str, process: int, streams: int, words: int, rounds: int = ROUNDS) -> float:
+async def cost(url: str, process: int, streams: int, words: int, path: str = "/api/chat") -> float:
     """Processor seconds of one round: the least of some, for what else goes on can only add to it."""
     async with client(url) as session:
-        await asyncio.gather(*(read(session, words) for _ in range(streams)))
+        await asyncio.gather(*(read(session, words, path) for _ in range(streams)))
         costs: list[float] = []
-        for _ in range(rounds):
+        for _ in range(ROUNDS):
             before = seconds(process)
-            await asyncio.gather(*(read(session, words) for _ in range(streams)))
+            await asyncio.gather(*(read(session, words, path) for _ in range(streams)))
             costs.append(seconds(process) - before)
     return min(costs)
 
@@ -106,6 +124,25 @@ async def each(url: str, process: int) -> tuple[float, float]:
     short = await cost(url, process, RUNS, SHORT)
     event = (long / STREAMS - short / RUNS) / (WORDS - SHORT)
     return event * 1e6, (short / RUNS - event * SHORT) * 1e3
+
+
+def proxy(provider: str, folder: str) -> Any:
+    """A LiteLLM proxy before the same provider."""
+    settings = {"model": "anthropic/claude-sonnet-4-5", "api_base": provider, "api_key": "none"}
+    config = Path(folder, "config.yaml")
+    config.write_text(json.dumps({"model_list": [{"model_name": "bench", "litellm_params": settings}]}))
+    local = ("MODEL_COST_MAP", "ANTHROPIC_BETA_HEADERS", "BLOG_POSTS", "POLICY_TEMPLATES", "AUTOROUTER_PRESETS")
+    environ = dict.fromkeys((f"LITELLM_LOCAL_{name}" for name in local), "True")
+    environ |= {"LITELLM_MASTER_KEY": TOKEN, "LITELLM_TELEMETRY_DISABLED": "True", "NO_PROXY": "127.0.0.1"}
+    command = (str(PROXY), "--config", str(config), "--host", "127.0.0.1", "--port", "0")
+    return started(*command, say=r"running on (http://127\.0\.0\.1:\d+)", program="", **environ)
+
+
+async def each_of_proxy(provider: str, folder: str) -> float:
+    """Microseconds an event of the proxy, at a tenth of the events: it takes that much longer."""
+    with proxy(provider, folder) as (url, process):
+        path, words = "/v1/chat/completions", WORDS // 10
+        return await cost(url, process, STREAMS, words, path) / STREAMS / words * 1e6
 
 
 async def first_byte(url: str) -> float:
@@ -152,18 +189,20 @@ async def measure() -> list[Sequence[object]]:
             first = await first_byte(url)
             grown = resident(process)
             held = await idle(url, process, 2000, 20)
+        peer = await each_of_proxy(provider, folder) if PROXY.exists() else None
+    beside = "" if peer is None else f"{peer:.0f} ({peer / event:.0f} x)"
     return [
-        ["each event, µs of CPU, 50 streams", f"{floor:.2f}", f"{event:.2f}", verdict(event, EVENT)],
-        ["a run besides, ms of CPU", f"{floor_run:.2f}", f"{run:.2f}", verdict(run, RUN)],
-        ["first byte, ms", "", f"{first:.1f}", verdict(first, FIRST)],
-        ["an idle stream, kB", "", f"{held / 1000:.1f}", verdict(held, IDLE)],
-        ["memory of the server after that, MB", "", f"{grown / 1e6:.0f}", ""],
+        ["each event, µs of CPU, 50 streams", f"{floor:.2f}", f"{event:.2f}", verdict(event, EVENT), beside],
+        ["a run besides, ms of CPU", f"{floor_run:.2f}", f"{run:.2f}", verdict(run, RUN), ""],
+        ["first byte, ms", "", f"{first:.1f}", verdict(first, FIRST), ""],
+        ["an idle stream, kB", "", f"{held / 1000:.1f}", verdict(held, IDLE), ""],
+        ["memory of the server before those, MB", "", f"{grown / 1e6:.0f}", "", ""],
     ]
 
 
 def main() -> None:
     """Print the table."""
-    print(table(["", "floor", "ours", "goal"], asyncio.run(measure())))
+    print(table(["", "floor", "ours", "goal", "LiteLLM"], asyncio.run(measure())))
 
 
 if __name__ == "__main__":

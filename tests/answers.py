@@ -7,6 +7,7 @@ import msgspec
 from showandtell.agent.agent import Run, said
 from showandtell.content import Approval, Draft, is_approval
 from showandtell.events.retell import retell
+from showandtell.events.types import Usage
 from showandtell.events.ui_messages import Page, turns, ui_messages
 from showandtell.events.ui_stream import Answer, UiStream, answer_id
 from showandtell.history.memory import MemoryConversation, waiting_calls
@@ -102,7 +103,9 @@ class Answering:
     def keep(self, run):
         """What a server knows of a run that ended."""
         said = turns(self.conversation.messages)[-1].said.id
-        usage = msgspec.to_builtins(run.usage)
+        answer = turns(self.conversation.messages)[-1].answer
+        told = (self.conversation.told[one.id].usage for one in answer if one.role == "assistant")
+        usage = msgspec.to_builtins(sum(told, Usage()))
         end = {"status": run.status, "reason": run.reason, "usage": usage, "finished": 2.5}
         self.metadata[answer_id(said)] = {**STARTED, **end}
         is_waiting = run.status == "waiting"

@@ -6,7 +6,9 @@ import json
 import os
 import re
 import shutil
+import socket
 import subprocess
+import sys
 import threading
 from contextlib import contextmanager
 from functools import cache
@@ -25,7 +27,7 @@ WEB = Path(__file__).parent.parent / "web"
 SCENARIOS = WEB / "tests" / "scenarios"
 TOKEN = "a-token-for-tests"
 #: What a scenario may take, in seconds; the process that plays it is given up a little later.
-PATIENCE = 30
+PATIENCE = 60
 
 
 def names(file):
@@ -115,6 +117,34 @@ class Address(NamedTuple):
 
     url: str
     token: str = TOKEN
+
+
+class Program:
+    """The server as its users start it, on a port that it keeps: `restart` kills it and starts it again."""
+
+    def __init__(self, folder):
+        with socket.create_server(("127.0.0.1", 0)) as free:
+            self._port = free.getsockname()[1]
+        self.url = f"http://127.0.0.1:{self._port}"
+        self._folder = folder
+        self._start()
+
+    def _start(self):
+        serve = ["serve", "--port", str(self._port), "--data", str(self._folder), "--tools", "page_tools:TOOLS"]
+        own = {**os.environ, "SHOWANDTELL_TOKEN": TOKEN, "PYTHONPATH": str(Path(__file__).parent)}
+        command = [sys.executable, "-m", "showandtell", *serve]
+        self._process = subprocess.Popen(command, env=own, stdout=subprocess.PIPE, text=True)  # noqa: S603 - our own
+        said = self._process.stdout.readline()
+        assert "is ready" in said, said
+
+    def restart(self):
+        self.close()
+        self._start()
+
+    def close(self):
+        self._process.kill()
+        self._process.wait()
+        self._process.stdout.close()
 
 
 class Street:

@@ -65,10 +65,11 @@ async def chatting(url, cookie):
 
     async def do(deed, **more):
         process.stdin.write(json.dumps({"do": deed, **more}).encode() + b"\n")
-        return json.loads(await process.stdout.readline())
+        async with asyncio.timeout(20):
+            return json.loads(await process.stdout.readline())
 
     try:
         yield do
     finally:
-        process.stdin.close()
+        process.kill()
         await process.wait()

@@ -51,7 +51,7 @@ class Program:
 
     @property
     def url(self):
-        return self.address.partition("/?")[0]
+        return self.address.partition("?")[0].rstrip("/")
 
     @property
     def token(self):

@@ -1,5 +1,7 @@
 """A provider that says what it is told: the text behind `Say:` in the last message, in pieces that wait for a word to go on.
 
+`Fail: 529, then say hello` is answered with that status once.
+
 It speaks Claude's api beside the strict houses of the stand-in, which answer everything else that is asked of them.
 """
 
@@ -39,9 +41,9 @@ class Speaker:
         self.heard[last] = self.heard.get(last, 0) + 1
         word, _, rest = last.partition(":")
         rest = rest.removeprefix(" ")
-        if word == "Fail":
-            return Answer(int(rest), {"content-type": "application/json"}, once(FAILED))
-        if word == "Say":
+        if word == "Fail" and self.heard[last] == 1:
+            return Answer(int(rest.partition(",")[0]), {"content-type": "application/json"}, once(FAILED))
+        if word in {"Say", "Fail"}:
             return Answer(200, {"content-type": "text/event-stream"}, self._say(rest))
         return None
 

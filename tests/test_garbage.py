@@ -246,6 +246,7 @@ class Keeping(RuleBasedStateMachine):
             conversation.shelf.pin = self._pin_and_collect(conversation)
         proved = self.do(conversation.prove(draft))
         conversation.shelf.pin = conversation.pin
+        self._expire()
         return talk, draft, proved
 
     def _pin_and_collect(self, conversation):
@@ -318,6 +319,10 @@ class Keeping(RuleBasedStateMachine):
         except StorageFailed:
             assert breaks
         self.store.blobs.breaks = False
+        self._expire()
+
+    def _expire(self):
+        """What was uploaded long before the last collection may be gone."""
         before = self.clock.now - PENDING
         self.pending = {one.id: one for one in self.pending.values() if one.created >= before}
 

@@ -68,12 +68,17 @@ def test_a_good_word_doesnt_help_a_foreign_origin():
 def test_our_own_page_may_change_things():
     made = house(hosts=["chat.example.com", *LOOPBACK])
     assert change(made, {"origin": OWN}).status == 200
+    cookie = {"cookie": f"__Host-{cookie_of(made.state.door)['cookie']}"}
     for host, origin in [
         ("chat.example.com", "https://chat.example.com"),
-        ("CHAT.example.com:443", "https://chat.example.com"),
+        ("Chat.example.com:443", "https://chat.example.com"),
     ]:
-        assert change(made, {"host": host, "origin": origin}, scheme="https").status == 200
-        assert change(made, {"host": host, "origin": origin.replace("chat", "evil.chat")}, scheme="https").status == 403
+        for said, status in [
+            (origin, 200),
+            (origin.replace("chat", "evil.chat"), 403),
+            (origin.replace("https", "http"), 403),
+        ]:
+            assert change(made, {"host": host, "origin": said, **cookie}, scheme="https").status == status
 
 
 def test_a_token_in_the_header_needs_no_origin():
@@ -131,8 +136,9 @@ def test_the_servers_names_are_taken_with_any_port_unless_one_is_named():
     assert ask(made, "GET", "/api/me", {"host": "other.example"}).status == 421
 
 
-def test_a_server_at_every_address_takes_addresses_but_no_unknown_names():
-    made = house(hosts=hosts_of("0.0.0.0"))  # noqa: S104 - only compared with
+@pytest.mark.parametrize("bind", ["0.0.0.0", "::", ""])  # noqa: S104 - only compared with
+def test_a_server_at_every_address_takes_addresses_but_no_unknown_names(bind):
+    made = house(hosts=hosts_of(bind))
     assert ask(made, "GET", "/api/me", {"host": "192.0.2.1:8000"}).status == 401
     assert ask(made, "GET", "/api/me", {"host": "[2001:db8::1]"}).status == 401
     assert ask(made, "GET", "/api/me", {"host": "evil.example"}).status == 421

@@ -5,22 +5,27 @@ from types import SimpleNamespace
 import pytest
 
 import page_tools
-from browser import Address, names, play, street
+from browser import Address, Program, names, play, street
 from saying import MODEL, Speaker
 
 
 @pytest.fixture(scope="module")
 def town(tmp_path_factory):
-    """Two servers for all scenarios of this file: one with the inspector, one whose model says what it is told."""
+    """Servers for all scenarios: with the inspector, with a model that says what it is told, and to change at will."""
     with street() as made:
         speaker = Speaker()
         standin = made.stand_in(doors=[speaker])
         plain = made.build(tmp_path_factory.mktemp("plain"), tools=page_tools.TOOLS)
         small = {"max_file_bytes": 3_000_000}
         spoken = made.build(tmp_path_factory.mktemp("spoken"), default_model=MODEL, place=small)
-        houses = {"plain": Address(plain.url), "spoken": Address(spoken.url)}
+        own = made.build(tmp_path_factory.mktemp("own"))
+        program = Program(tmp_path_factory.mktemp("program"))
+        houses = {"plain": plain, "spoken": spoken, "own": own, "program": program}
         doors = {"go": lambda times=1: made.run(speaker.go(times)), "release": page_tools.GATE.release}
-        yield SimpleNamespace(houses=houses, doors=doors, speaker=speaker, standin=standin, run=made.run)
+        doors["restart"] = program.restart
+        addresses = {name: Address(house.url) for name, house in houses.items()}
+        yield SimpleNamespace(houses=addresses, doors=doors, speaker=speaker, standin=standin, run=made.run)
+        program.close()
 
 
 @pytest.fixture
@@ -47,4 +52,14 @@ def test_files(scenario, acting):
 
 @pytest.mark.parametrize("scenario", names("tools"))
 def test_tools(scenario, acting):
+    acting(scenario)
+
+
+@pytest.mark.parametrize("scenario", names("places"))
+def test_places(scenario, acting):
+    acting(scenario)
+
+
+@pytest.mark.parametrize("scenario", names("trouble"))
+def test_trouble(scenario, acting):
     acting(scenario)

@@ -91,6 +91,14 @@ async def test_a_file_that_is_put_is_proved_by_its_bytes_and_waits_for_its_messa
         assert await left(house) == (0, 0, 0)
 
 
+async def test_what_a_file_is_said_to_be_is_not_kept_at_any_length(tmp_path):
+    async with serving(tmp_path) as house:
+        _, one = await put(house, PICTURE, **{"content-type": "x" * 8000})
+        assert (one["media_type"], len(one["corrected"]) < 200) == ("image/png", True)
+        (row,) = await house.store.database.read(select(uploads.c.record))
+        assert len(row[0]) < 1000
+
+
 async def test_a_file_without_a_name_gets_one_of_its_type(tmp_path):
     async with serving(tmp_path) as house:
         assert [(await put(house, PICTURE, name))[1]["name"] for name in ("", "..", "/")] == [
@@ -303,12 +311,32 @@ async def test_what_belongs_to_others_is_not_found_on_any_route_in_the_same_word
         assert theirs.file(1).read() == b"secret"
 
 
-async def test_a_reader_of_a_conversation_cannot_delete_its_files(tmp_path):
+async def test_an_upload_that_is_sent_keeps_its_id_and_gets_its_number(tmp_path):
+    async with serving(tmp_path) as house:
+        _, one = await put(house, PICTURE)
+        for number, chat in enumerate(("first", "first", "second")):
+            status, chunks = await house.post("what is this?", chat, id=f"m{number}", files=[one["id"]])
+            assert (status, chunks[-1]["type"]) == (200, "finish")
+        status, sent = await house.get(f"{PATH}/{one['id']}")
+        assert (sent["number"], sent["state"], sent["url"]) == (1, "ready", one["url"])
+        first, second = [
+            (await house.get(f"/api/conversations/{name}"))[1]["attachments"]
+            for name in (sent["conversation_id"], chunks[0]["messageMetadata"]["conversation_id"])
+        ]
+        assert first == [sent]
+        assert [(other["number"], other["size"]) for other in second] == [(1, len(PICTURE))]
+        assert second[0]["id"] != one["id"]
+        assert await left(house) == (0, 1, 0)
+
+
+async def test_who_may_read_a_conversation_sees_its_files_and_cannot_delete_them(tmp_path):
     async with serving(tmp_path) as house:
         theirs = await show(house.store, note("shared"), owner="ann")
         await house.store.share(theirs.id, "ann", "local", "writer")
         path = f"{PATH}/{theirs.attachments[1].id}"
         assert (await house.get(path))[0] == 200
+        async with house.session.get(f"{path}/content") as content, house.session.get(f"{path}/text") as words:
+            assert await content.read() == await words.read() == b"shared"
         async with house.session.delete(path) as answer:
             assert answer.status == 404
         assert theirs.file(1).read() == b"shared"

@@ -98,7 +98,7 @@ async def test_accounts_are_made_by_variables_and_no_token_is_printed(tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "environ", "status", "told"),
     [
-        (["--port", "99999"], {}, 2, "99999"),
+        (["--port", "99999"], {}, 2, "65535"),
         (["--port", "0", "--folder", "nowhere"], {}, 2, "nowhere is no folder"),
         (["--port", "0", "--tools", "nothing:HERE"], {}, 2, "no module 'nothing'"),
         (["--port", "0", "--host", "no.such.host.invalid"], {}, 2, "no such address here"),

@@ -6,6 +6,7 @@ from zipfile import ZipFile
 
 import pytest
 
+from neighbours import ask, hanging, open_accounts
 from serving import serving, texts
 from showandtell.agent.tools import as_tool
 from showandtell.history.transfer import import_conversation
@@ -14,28 +15,6 @@ from showandtell.server.examples import EXAMPLES
 from showandtell.server.models import ModelsShape
 
 pytestmark = pytest.mark.anyio
-
-
-class Names:
-    """Accounts without an issuer: a bearer token is the user's own name."""
-
-    def owns(self, _):
-        return True
-
-    async def user_of(self, token, _):
-        return token
-
-
-def open_accounts(house):
-    """From now on there are accounts; gives a client for each of these names."""
-    house.app.state.server = replace(house.server, accounts=Names())
-    return house.as_user
-
-
-async def ask(session, method, path, **settings):
-    async with session.request(method, path, **settings) as answer:
-        body = await answer.read()
-        return answer.status, await answer.json() if body and "json" in answer.content_type else body
 
 
 async def listed(house, query=""):
@@ -83,6 +62,46 @@ async def test_a_conversation_is_told_whole_with_its_files(tmp_path):
         assert [(one.id, one.number, one.name) for one in found.attachments] == [(upload["id"], 1, "a.txt")]
         assert [one.role for one in found.messages] == ["user", "assistant"]
         assert found.messages[1].id == found.messages[0].id.replace("msg_", "ans_")
+
+
+RUNS = {
+    "words": ("hello", "complete"),
+    "a tool": ('/chart title="visitors" values=[1,2]', "complete"),
+    "a tool that needs a yes": ("/permitted", "waiting"),
+}
+
+
+async def permitted() -> str:
+    """Do what a person has to allow."""
+    return "done"
+
+
+@pytest.mark.parametrize("kind", RUNS)
+async def test_what_is_known_of_an_answer_is_what_its_stream_said(tmp_path, kind):
+    words, status = RUNS[kind]
+    async with serving(tmp_path, tools=(replace(as_tool(permitted), approval=True),)) as house:
+        _, chunks = await house.post(words)
+        told = (await house.get(f"/api/conversations/{await only(house)}"))[1]
+        said = {}
+        for chunk in chunks:
+            said |= chunk.get("messageMetadata", {})
+        assert said["status"] == status
+        known = told["messages"][1]["metadata"]
+        assert {**known, "finished": 0} == {**said, "finished": 0}
+        assert abs(known["finished"] - said["finished"]) < 5
+        assert told["waiting"] is (status == "waiting")
+
+
+async def test_an_answer_that_was_stopped_says_so_after_a_reload(tmp_path):
+    tool, begun = hanging()
+    async with serving(tmp_path, tools=(tool,)) as house, asyncio.timeout(20):
+        talking = asyncio.create_task(house.post("/hang"))
+        await begun.wait()
+        assert (await ask(house.session, "POST", "/api/chat/chat/stop"))[0] == 204
+        await talking
+        told = (await house.get(f"/api/conversations/{await only(house)}"))[1]
+        known = told["messages"][1]["metadata"]
+        assert (known["status"], known["reason"], told["running"]) == ("incomplete", "cancelled", False)
 
 
 async def test_a_title_can_be_changed(tmp_path):

@@ -143,6 +143,7 @@ def test_a_name_is_one_line_of_ascii_and_comes_back_as_it_was(name, spelled):
 
 async def test_small_pictures_are_made_once_and_kept_with_the_file(tmp_path):
     async with serving(tmp_path) as house:
+        ids = []
         for name, data, form in [
             ("a.png", PICTURE, "image/webp"),
             ("a.pdf", pdf("x", "y"), "image/webp"),
@@ -154,7 +155,11 @@ async def test_small_pictures_are_made_once_and_kept_with_the_file(tmp_path):
             assert len({body for _, _, body in found}) == 1
             again = await get(house, one["thumbnail"], if_none_match=found[0][1]["etag"])
             assert (again[0], again[2]) == (304, b"")
+            ids.append(one["id"])
         assert sum(1 for _ in house.store.blobs.of("local").listed()) == 6
+        for one in ids:
+            assert (await get(house, f"/api/attachments/{one}", "DELETE"))[0] == 204
+        assert [*house.store.blobs.of("local").listed()] == []
         assert (await put(house, b"words", "a.txt"))["thumbnail"] is None
 
 

@@ -273,7 +273,7 @@ events = st.one_of(
 )
 
 
-@settings(deadline=None, max_examples=150)
+@settings(deadline=None, max_examples=200)
 @given(st.lists(events, max_size=40))
 def test_the_client_reads_any_script_of_events_as_our_own_fold_does(read, script):
     stream, fold = streaming(), UiFold()

@@ -6,12 +6,14 @@ import pytest
 from sqlalchemy import select
 
 from fixtures import png
+from postgres import on_sqlite
 from showandtell.attachments.blobs import TooLarge
 from showandtell.attachments.sources import Arrived, Stored
 from showandtell.content import File, Reader, Shown, new_id
 from showandtell.errors import BadFile, BadInput, NotFound
 from showandtell.history.garbage import PENDING
 from showandtell.history.pinning import Quotas
+from showandtell.history.store import Store
 from showandtell.history.tables import blobs, uploads
 from stores import check_not_found, note, post, said, show
 
@@ -135,6 +137,39 @@ async def test_deleting_the_same_bytes_elsewhere_leaves_an_upload_alone(store):
     assert other.file(1).read() == b"same"
 
 
+async def test_bytes_of_a_claim_that_is_proved_outlive_its_upload(store):
+    upload, conversation = await store.uploads().add(note("held")), await store.create()
+    draft = said("look", await store.uploads().claim(upload.id, conversation.id))
+    proved = await conversation.prove(draft)
+    assert (await store.uploads().drop(upload.id)).blobs == 0
+    await conversation.record(draft, proved)
+    assert conversation.file(1).read() == b"held"
+    assert (await store.delete_file(conversation, 1)).blobs == 1
+
+
+async def test_a_claim_that_came_too_late_lets_no_older_proof_name_bytes_that_are_gone(store, clock):
+    upload, conversation = await store.uploads().add(note("gone")), await store.create()
+    draft = said("look", note("gone"))
+    proved = await conversation.prove(draft)
+    claimed = await store.uploads().claim(upload.id, conversation.id)
+    clock.now += 2 * PENDING
+    assert (await store.collect()).blobs == 1
+    (late,) = await conversation.prove(said("look", claimed))
+    await conversation.record(draft, proved)
+    assert (late.facts, conversation.attachments[1].facts) == (None, None)
+    assert await store.fsck() == ()
+
+
+async def test_fsck_names_an_upload_whose_bytes_are_gone(place):
+    async with place.store() as store:
+        upload = await store.uploads("ann").add(note("soon gone"))
+        store.blobs.of("ann").delete(upload.facts.sha256)
+        for owner in ("ann", None):
+            (found,) = await store.fsck(owner)
+            assert (found.owner, found.problem, found.files) == ("ann", "is missing", (upload.id,))
+        assert await store.fsck("bob") == ()
+
+
 async def test_a_dropped_upload_takes_its_bytes_along_unless_others_have_them(store):
     first, second = [await store.uploads().add(note("same")) for _ in range(2)]
     assert (await store.uploads().drop(first.id)).blobs == 0
@@ -184,6 +219,20 @@ async def test_bytes_that_arrive_in_pieces_are_one_file_and_stop_at_the_limit(st
         incoming.write(data)
     incoming.drop()
     assert store.blobs.clear_spools(4e9) == 0
+
+
+@on_sqlite
+async def test_a_claim_finds_its_bytes_in_a_bucket(place):
+    async with Store(place.url, "memory:") as store:
+        upload, conversation = await store.uploads().add(note("far away")), await store.create()
+        await send(store, "local", conversation, upload.id)
+        assert conversation.attachments[1].facts == upload.facts
+        late = await store.uploads().add(note("soon gone"))
+        claimed = await store.uploads().claim(late.id, conversation.id)
+        await store.uploads().drop(late.id)
+        await post(conversation, said("look", claimed))
+        assert conversation.attachments[2].facts is None
+        assert conversation.file(1).read() == b"far away"
 
 
 async def test_a_stored_file_under_another_name_is_proved_anew(store):

@@ -91,8 +91,13 @@ def test_the_printed_address_gives_a_cookie_and_loses_its_token():
     assert (answer["cache-control"], answer["referrer-policy"]) == ("no-store", "no-referrer")
 
 
-def test_under_https_the_cookie_is_secure():
-    assert ask(house(), "GET", f"/?token={TOKEN}", scheme="https")["set-cookie"].endswith("; Secure")
+def test_under_https_the_cookie_is_secure_and_no_neighbour_can_set_it():
+    made = door()
+    answer = ask(house(made), "GET", f"/?token={TOKEN}", scheme="https")
+    assert answer["set-cookie"].startswith("__Host-showandtell=")
+    assert answer["set-cookie"].endswith("; Path=/; Max-Age=2592000; HttpOnly; SameSite=Lax; Secure")
+    assert ask(house(made), "GET", "/api/me", {"cookie": answer.cookie}, scheme="https").status == 200
+    assert ask(house(made), "GET", "/api/me", cookie_of(made), scheme="https").status == 401
 
 
 @pytest.mark.parametrize("query", ["", "?token=", "?token=wrong", f"?token=wrong&token={TOKEN}", "?token=%00%FF"])

@@ -64,7 +64,7 @@ class Far:
 def far(folder, most=20 * MB):
     environment = {**os.environ, "PYTHONPATH": "tests"}
     command = [sys.executable, "-c", SERVE, str(folder), str(most), FREE]
-    with subprocess.Popen(
+    with subprocess.Popen(  # noqa: S603 - our own words
         command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=environment
     ) as process:
         try:

@@ -1,6 +1,7 @@
 """A provider for the bench: anthropic-messages over HTTP, which says as many words as it is asked for, and how fast.
 
-The request's last text says it: "words=2000 every=0" (seconds between words; 0: as fast as they are taken).
+The request's last text says it: "words=2000 every=0" (seconds between words; 0: as fast as they are taken). Words that
+come slowly are the time at which each was sent, so that a reader knows how long it was on its way.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ import asyncio
 import re
 import socket
 import sys
+import time
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -31,7 +33,7 @@ async def speak(request: web.Request) -> web.StreamResponse:
             await answer.write(b"".join(frames[at : at + 100]))
     else:
         for frame in frames:
-            await answer.write(frame)
+            await answer.write(frame.replace(b" quarterly", b" %.6f" % time.time()))
             await asyncio.sleep(float(every))
     await answer.write_eof()
     return answer

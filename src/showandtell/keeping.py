@@ -22,6 +22,7 @@ from showandtell.providers.retry import Patience
 from showandtell.settings import data_folder
 
 if TYPE_CHECKING:
+    from showandtell.history.lease import Terms
     from showandtell.history.store import Store
     from showandtell.history.stored import StoredConversation
 
@@ -48,17 +49,21 @@ class Place(Struct, frozen=True):
     strip_location: bool = False
     keeps: bool = True
 
-    def store(self) -> Store:
-        """The store there, to be opened. Raises `WrongUsage` where its libraries are missing."""
+    def store(self, terms: Terms | None = None) -> Store:
+        """The store there, to be opened, with these terms of leases. Raises `WrongUsage` where its libraries are missing."""
         check_libraries()
+        from showandtell.history.lease import Terms  # noqa: PLC0415 - its libraries are an extra, and large
         from showandtell.history.pinning import Quotas  # noqa: PLC0415 - its libraries are an extra, and large
-        from showandtell.history.store import Store  # noqa: PLC0415 - the same
+        from showandtell.history.store import Settings, Store  # noqa: PLC0415 - the same
 
-        quotas = Quotas(file=self.max_file_bytes, owner=self.quota)
+        settings: Settings = {
+            "quotas": Quotas(file=self.max_file_bytes, owner=self.quota),
+            "strip_location": self.strip_location,
+            "terms": terms or Terms(),
+        }
         if self.database and self.blobs and self.data is None:  # no folder is needed, so none is made
-            return Store(self.database, self.blobs, quotas=quotas, strip_location=self.strip_location)
-        folder, strip = self.data or data_folder(), self.strip_location
-        return Store.at(folder, self.database, self.blobs, quotas=quotas, strip_location=strip)
+            return Store(self.database, self.blobs, **settings)
+        return Store.at(self.data or data_folder(), self.database, self.blobs, **settings)
 
     def tell(self, store: Store) -> str:
         """The place as people are told of it: the folder, or what was named in its stead, without a password."""

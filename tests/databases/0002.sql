@@ -129,11 +129,13 @@ CREATE TABLE runs (
 	tries INTEGER NOT NULL, 
 	created DOUBLE NOT NULL, 
 	ended DOUBLE, 
+	status TEXT, 
+	reason TEXT, 
 	CONSTRAINT pk_runs PRIMARY KEY (id), 
 	CONSTRAINT fk_runs_conversation_id FOREIGN KEY(conversation_id) REFERENCES conversations (id) ON DELETE CASCADE, 
 	CONSTRAINT uq_runs_conversation_id_client_id UNIQUE (conversation_id, client_id)
 );
-INSERT INTO "runs" VALUES('run_0123456789abcdefABCDEF','conv_XM6MmNDze3NoTBCmmYJCh6','ann','m1','msg_bXB2S5L2FoOa_-4IijgUov',NULL,'inspector','ended',0,'elsewhere/1/2',1700000000.0,0,1700000000.0,1700000000.0);
+INSERT INTO "runs" VALUES('run_0123456789abcdefABCDEF','conv_XM6MmNDze3NoTBCmmYJCh6','ann','m1','msg_bXB2S5L2FoOa_-4IijgUov',NULL,'inspector','ended',0,'elsewhere/1/2',1700000000.0,0,1700000000.0,1700000000.0,'complete',NULL);
 CREATE TABLE shares (
 	conversation_id TEXT NOT NULL, 
 	user_id TEXT NOT NULL, 

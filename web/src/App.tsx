@@ -77,7 +77,7 @@ function View({ route, ...view }: ViewProps & { route: Route }) {
     case "nowhere":
       return (
         <Problem
-          problem={{ text: "There is no page at this address. The conversations are in the list; a new one starts at the front page." }}
+          problem={{ text: "There is no page at this address. Start a new conversation, or open one of the list." }}
           again={() => go("/")}
           words="Start a new conversation"
         />

@@ -62,7 +62,7 @@ async function ask<T>(method: string, path: string, body: unknown, options: Opti
   });
   if (!response.ok) {
     const error = await readError(response);
-    if (error.status === 401) window.dispatchEvent(new CustomEvent("signed-out", { detail: error }));
+    if (error.status === 401) window.dispatchEvent(new Event("signed-out"));
     throw error;
   }
   if (response.status === 204) return undefined as T;

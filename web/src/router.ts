@@ -48,7 +48,8 @@ export function useRoute(): Route {
 /** For a link's onClick: our own view without loading the page anew, unless a new tab was asked for. */
 export function follow(event: MouseEvent): void {
   const link = event.currentTarget as HTMLAnchorElement;
-  if (event.defaultPrevented || event.button || event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return;
+  const wantsAnother = event.metaKey || event.ctrlKey || event.shiftKey || event.altKey;
+  if (event.defaultPrevented || event.button || wantsAnother) return;
   event.preventDefault();
   go(link.pathname);
 }

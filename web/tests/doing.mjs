@@ -8,7 +8,8 @@ export const answers = (page) => page.getByRole("listitem", { name: "Answer", ex
 /** Writes a message and sends it. */
 export async function say(page, words) {
   await box(page).fill(words);
-  await page.keyboard.press("Enter");
+  await page.locator("button.send:enabled").waitFor();
+  await box(page).press("Enter");
 }
 
 /** Waits until the answer is written, and gives it. */

@@ -3,9 +3,9 @@
 export const picker = (page) => page.getByLabel("Files to attach");
 export const tray = (page) => page.getByRole("list", { name: "Files of this message" });
 
-/** A small picture that is really one: PNG, one pixel. */
+/** A small picture that is really one: PNG, four pixels. */
 export const PIXEL = Buffer.from(
-  "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAIAAACQd1PeAAAADElEQVR4nGP4z8AAAAMBAQAY3Y2wAAAAAElFTkSuQmCC",
+  "iVBORw0KGgoAAAANSUhEUgAAAAIAAAACCAIAAAD91JpzAAAAFklEQVR4nGM8ISfHwMDAxMDAwMDAAAANBAEIfXHKZgAAAABJRU5ErkJggg==",
   "base64",
 );
 

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 
 /** What a person waits for without doubting. */
-const PATIENCE = 8000;
+const PATIENCE = 15_000;
 
 export class Scene {
   complaints = [];
@@ -46,7 +46,7 @@ export class Scene {
 
   #weigh(request, url) {
     const address = request.url();
-    if (address.startsWith(`${url}/`) || /^(blob|data|about|chrome-error):/.test(address)) return;
+    if (address.startsWith(`${url}/`) || !/^(https?|wss?|ftp):/.test(address)) return;
     this.#complain(`asked another host: ${address}`);
   }
 

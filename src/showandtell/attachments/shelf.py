@@ -39,7 +39,9 @@ class Shelf:
     """Stored bytes and what was proved about them. `max_file_bytes` is the most that one file may have.
 
     `pin(sha256, size)` is called in the proving thread before bytes are kept, so that a database can hold on to them
-    first; it may raise `BadFile` (a quota). `strip_location` takes the place where a photo was made out of it.
+    first; it may raise `BadFile` (a quota). `again`, with the same arguments, is asked instead for bytes that are kept
+    already, and says whether they are: without it, theirs are read as those of any other file. `strip_location` takes
+    the place where a photo was made out of it.
     """
 
     def __init__(
@@ -53,6 +55,7 @@ class Shelf:
         self.blobs: BlobStore = blobs or Folder()
         self.max_file_bytes = max_file_bytes
         self.pin = pin
+        self.again: Callable[[str, int], bool] | None = None
         self.strip_location = strip_location
         self.facts: dict[str, Facts] = {}
         self._proofs = Recent[tuple[str, str | None, str], Proof](MOST_PROOFS)
@@ -99,8 +102,8 @@ class Shelf:
         facts, claim = stored.facts, read_claim(file.media_type, name)
         if facts.size > self.max_file_bytes or claim not in (None, facts.media_type, stored.claim):
             return None
-        if self.pin is not None:
-            self.pin(facts.sha256, facts.size)
+        if self.pin is not None and (self.again is None or not self.again(facts.sha256, facts.size)):
+            return None
         if not self.blobs.has(facts):
             return None
         self.facts[facts.sha256] = facts

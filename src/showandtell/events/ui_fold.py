@@ -86,16 +86,31 @@ class UiFold:
         if isinstance(chunk, ui.MoreInput):
             return
         if isinstance(chunk, ui.BeginInput):
-            part = {"type": f"tool-{chunk.tool_name}", "toolCallId": chunk.tool_call_id, "state": "input-streaming"}
-            self._parts.append(part)
+            begun = {"type": f"tool-{chunk.tool_name}", "toolCallId": chunk.tool_call_id, "state": "input-streaming"}
+            part = self._of_step(chunk.tool_call_id)
+            if part is None:
+                self._parts.append(part := {})
+            _forget(part)
+            part.pop("input", None)
+            part |= begun
             self._calls[chunk.tool_call_id] = part
             return
         part = self._calls[chunk.tool_call_id]
+        _forget(part)
         part["input"] = msgspec.json.decode(chunk.input) if isinstance(chunk.input, Raw) else chunk.input
         if isinstance(chunk, ui.InputError):
             part |= {"state": "output-error", "errorText": chunk.error_text}
         else:
             part["state"] = "input-available"
+
+    def _of_step(self, call_id: str) -> ui.Record | None:
+        """The part of a call that this step has begun."""
+        for part in reversed(self._parts):
+            if part["type"] == "step-start":
+                return None
+            if part.get("toolCallId") == call_id:
+                return part
+        return None
 
     def _take_approval(self, chunk: ui.ApprovalRequest | ui.ApprovalResponse) -> None:
         if isinstance(chunk, ui.ApprovalRequest):
@@ -112,9 +127,10 @@ class UiFold:
         part = self._calls[chunk.tool_call_id]
         match chunk:
             case ui.Output(_, output):
-                part.pop("errorText", None)
+                _forget(part)
                 part |= {"state": "output-available", "output": msgspec.to_builtins(output)}
             case ui.OutputError(_, text):
+                _forget(part)
                 part |= {"state": "output-error", "errorText": text}
             case ui.OutputDenied():
                 part["state"] = "output-denied"
@@ -129,3 +145,9 @@ class UiFold:
             self._parts.append(found)
         else:
             there["data"] = found["data"]
+
+
+def _forget(part: ui.Record) -> None:
+    """What a call gave before holds no more."""
+    part.pop("output", None)
+    part.pop("errorText", None)

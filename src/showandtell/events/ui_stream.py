@@ -83,6 +83,7 @@ class UiStream:
         self._asked: set[str] = set()
         self._denied: set[str] = set()
         self._error: str | None = None
+        self._usage = types.Usage()
         self._deeds: dict[type[Any], Callable[[Any], Chunks]] = {
             types.TextStart: self._saying.start_text,
             types.TextDelta: self._saying.add_text,
@@ -205,6 +206,7 @@ class UiStream:
         return self._saying.start_call(event)
 
     def _end_step(self, event: types.StepFinish) -> Chunks:
+        self._usage += event.usage
         asides = self._saying.asides()
         stored = find_step(self._answer.messages(), event.step) if self._is_live else None
         differs = stored is not None and self._saying.differs(stored)
@@ -276,7 +278,7 @@ class UiStream:
         known = {
             "status": event.status,
             "reason": event.reason,
-            "usage": event.usage,
+            "usage": self._usage,  # of the whole answer, which may have gone on after a person's yes
             "finished": self._answer.now(),
         }
         if event.status == "error" or self._error is not None:

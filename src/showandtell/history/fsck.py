@@ -7,12 +7,12 @@ from collections import defaultdict
 from collections.abc import Sequence
 
 from msgspec import Struct
-from sqlalchemy import bindparam, select
+from sqlalchemy import bindparam, select, union_all
 
 from showandtell.attachments.blobs import BlobStore, owner_key
 from showandtell.files import Facts
 from showandtell.history.database import Database, Row
-from showandtell.history.tables import attachments, blobs
+from showandtell.history.tables import attachments, blobs, uploads
 
 
 class Finding(Struct, frozen=True):
@@ -28,9 +28,13 @@ class Finding(Struct, frozen=True):
 
 
 ROWS = select(blobs.c.owner, blobs.c.sha256, blobs.c.size, blobs.c.state)
-FILES = select(attachments.c.owner, attachments.c.sha256, attachments.c.id).where(attachments.c.sha256.is_not(None))
+NEEDED = union_all(
+    select(attachments.c.owner, attachments.c.sha256, attachments.c.id).where(attachments.c.sha256.is_not(None)),
+    select(uploads.c.owner, uploads.c.sha256, uploads.c.id),
+).subquery()
+FILES = select(NEEDED)
 ROWS_OF = ROWS.where(blobs.c.owner == bindparam("who"))
-FILES_OF = FILES.where(attachments.c.owner == bindparam("who"))
+FILES_OF = FILES.where(NEEDED.c.owner == bindparam("who"))
 
 
 async def check_all(database: Database, store: BlobStore, owner: str | None = None) -> tuple[Finding, ...]:

@@ -71,6 +71,10 @@ TAKEN = select(func.coalesce(func.sum(blobs.c.size), 0)).where(
 IN_TURN = text("SELECT pg_advisory_xact_lock(hashtextextended(CAST(:who AS text), 0))")
 
 
+#: Who wants bytes again that are kept makes no row: where there is none, the bytes may be gone, too.
+AGAIN = update(blobs).where(KEY, blobs.c.state == "ready").values(touched=LATER, pins=blobs.c.pins + 1)
+
+
 async def pin(connection: AsyncConnection, owner: str, sha256: str, size: int, now: float) -> None:
     """Note that somebody wants these bytes kept, also where they were about to be deleted."""
     row = {"owner": owner, "sha256": sha256, "size": size, "state": "ready", "touched": now, "pins": 1}
@@ -86,6 +90,14 @@ async def pin_within(database: Database, account: Account, sha256: str, size: in
     async with database.write() as connection:
         (await room_of_owner(connection, account, {sha256})).check(size)
         await pin(connection, account.owner, sha256, size, account.clock())
+
+
+async def pin_again(database: Database, account: Account, sha256: str, size: int) -> bool:
+    """Note that somebody wants kept bytes for one more file; whether they are kept. Raises `BadFile` as above."""
+    async with database.write() as connection:
+        (await room_of_owner(connection, account, {sha256})).check(size)
+        asked = {"who": account.owner, "hash": sha256, "now": account.clock()}
+        return (await connection.execute(AGAIN, asked)).rowcount > 0
 
 
 def pin_from_threads(database: Database, account: Account) -> Callable[[str, int], None]:

@@ -40,14 +40,23 @@ class RunRow(Struct, frozen=True):
     tries: int
     created: float
     ended: float | None
+    status: str | None = None
+    reason: str | None = None
+
+
+class Over(Struct, frozen=True):
+    """How a run ended: a status, and why in words."""
+
+    status: str
+    reason: str | None
 
 
 class News(Struct, frozen=True):
-    """What is to be stored of a run: pieces of its log by their place, whether it is over, and what it answers."""
+    """What is to be stored of a run: pieces of its log by their place, how it ended, and what it answers."""
 
     run_id: str
     said: tuple[tuple[int, str], ...] = ()
-    is_over: bool = False
+    over: Over | None = None
     message_id: str | None = None
 
 
@@ -68,7 +77,7 @@ LOG = (
 )
 MINE = update(r).where(r.c.id == bindparam("run"), r.c.worker == bindparam("mine", type_=Text), r.c.state == RUNNING)
 BEAT = MINE.values(beat=bindparam("now"), message_id=bindparam("message"))
-END = MINE.values(state=ENDED, ended=bindparam("now"))
+END = MINE.values(state=ENDED, ended=bindparam("now"), status=bindparam("status"), reason=bindparam("reason"))
 STOP = update(r).where(r.c.id == bindparam("run"), r.c.state == RUNNING).values(stop=1)
 STOPS = select(r.c.id).where(r.c.worker == bindparam("mine"), r.c.state == RUNNING, r.c.stop == 1)
 TAKE = (
@@ -149,9 +158,11 @@ async def write_log(database: Database, worker: str, news: Sequence[News], now: 
         if rows:
             await connection.execute(insert(run_log), rows)
         for one in mine:
-            if one.is_over:
-                await connection.execute(END, {"run": one.run_id, "mine": worker, "now": now})
-        await _tell(database, connection, [one.run_id for one in mine if one.said or one.is_over])
+            if one.over is not None:
+                await connection.execute(
+                    END, {"run": one.run_id, "mine": worker, "now": now, **structs.asdict(one.over)}
+                )
+        await _tell(database, connection, [one.run_id for one in mine if one.said or one.over])
     return lost
 
 

@@ -24,7 +24,7 @@ from showandtell.history.knowing import drop_known, store_known
 from showandtell.history.lease import HELD, LOST, Lease, Terms
 from showandtell.history.loading import State, aside, load, read_all, read_messages, read_steps, spell
 from showandtell.history.memory import MemoryConversation
-from showandtell.history.pinning import Account, Quotas, admit, check_conversation, pin_within, without_bytes
+from showandtell.history.pinning import Account, Quotas, admit, check_conversation, pin_again, pin_within, without_bytes
 from showandtell.history.rows import row_of, row_of_file
 from showandtell.history.tables import attachments, conversations, intents, messages
 from showandtell.history.uploads import mark_sent
@@ -86,7 +86,7 @@ class StoredConversation(MemoryConversation):
         self._events = asyncio.get_running_loop()
         self._changing = asyncio.Lock()
         self._remembered: dict[Want, Variant | Failed] = {}
-        shelf.pin = self.pin
+        shelf.pin, shelf.again = self.pin, self.pin_again
         self._take(state)
 
     def _take(self, state: State) -> None:
@@ -292,9 +292,20 @@ class StoredConversation(MemoryConversation):
         asyncio.run_coroutine_threadsafe(self._pin(sha256, size), self._events).result()
 
     async def _pin(self, sha256: str, size: int) -> None:
+        await self._check_room(sha256, size)
+        await pin_within(self._database, self._account, sha256, size)
+
+    def pin_again(self, sha256: str, size: int) -> bool:
+        """The same for bytes that are kept already; whether they are."""
+        return asyncio.run_coroutine_threadsafe(self._pin_again(sha256, size), self._events).result()
+
+    async def _pin_again(self, sha256: str, size: int) -> bool:
+        await self._check_room(sha256, size)
+        return await pin_again(self._database, self._account, sha256, size)
+
+    async def _check_room(self, sha256: str, size: int) -> None:
         await self._still_may()
         check_conversation(self.attachments, sha256, size, self._account.quotas)
-        await pin_within(self._database, self._account, sha256, size)
 
 
 def title_of(message: Message) -> str:

@@ -178,7 +178,7 @@ uploads = Table(
 #: Runs of a server. `client_id` is the message's id of the client that began it, so that the same one twice is one
 #: run; `message_id` is the stored message it answers, `before` the head that it found. `state` is running or ended;
 #: `worker` is the process that runs it, `beat` when that was last known (epoch seconds), `tries` how often it was
-#: taken over; `stop` is 1 once somebody asked it to stop.
+#: taken over; `stop` is 1 once somebody asked it to stop. `status` and `reason` are those of its end.
 runs = Table(
     "runs",
     metadata,
@@ -196,6 +196,8 @@ runs = Table(
     Column("tries", Integer, nullable=False),
     Column("created", Double, nullable=False),
     Column("ended", Double),
+    Column("status", Text),
+    Column("reason", Text),
     UniqueConstraint("conversation_id", "client_id"),
     Index(None, "ended"),
 )

@@ -19,7 +19,7 @@ from showandtell.events.types import Event, Finish
 from showandtell.events.ui_stream import Answer, UiStream, answer_id
 from showandtell.files import Attachment
 from showandtell.history.library import read_preferences
-from showandtell.history.runs import RunRow
+from showandtell.history.runs import Over, RunRow
 from showandtell.history.store import Store
 from showandtell.history.stored import StoredConversation
 from showandtell.server.agents import Agents
@@ -89,6 +89,7 @@ class Telling:
             self._stream = self._begin()
         data = self._stream.take(event)
         if isinstance(event, Finish):
+            going.over = Over(event.status, event.reason)
             going.last = b"".join((*self._waiting, data))
             self._waiting.clear()
         elif data:

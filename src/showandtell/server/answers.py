@@ -20,6 +20,7 @@ from showandtell.errors import (
     StorageFull,
     UnsupportedFile,
 )
+from showandtell.server.gate import GUARDS, POLICY
 from showandtell.server.who import Unauthorised
 
 log = logging.getLogger(__name__)
@@ -60,7 +61,8 @@ async def answer_unknown(_: Request, error: Exception) -> Response:
     """Any other is told by a number, and stands in the log."""
     number = new_id("error")
     log.error("request %s failed", number, exc_info=error)
-    return problem(500, "ServerError", UNKNOWN.format(id=number))
+    headers = {**GUARDS, "content-security-policy": POLICY}  # it is made outside the gate, which knows nothing of it
+    return problem(500, "ServerError", UNKNOWN.format(id=number), headers)
 
 
 async def answer_http(_: Request, error: Exception) -> Response:

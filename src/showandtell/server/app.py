@@ -9,6 +9,7 @@ from importlib.metadata import version
 from fastapi import FastAPI
 
 from showandtell.errors import ShowAndTellError
+from showandtell.history.lease import Terms
 from showandtell.providers.transport import Transport
 from showandtell.server import (
     attachments,
@@ -36,6 +37,8 @@ from showandtell.server.runs import Runs
 from showandtell.server.state import Server
 from showandtell.settings import data_folder
 
+#: So long a message waits for a command line that is answering in the same conversation, in seconds: then it gets 409.
+PATIENCE = 3.0
 ROUTERS = (
     chat.router,
     attachments.router,
@@ -79,8 +82,8 @@ def make_app(config: Config) -> FastAPI:
     app.include_router(page_router(built))
     app.mount("/assets", Assets(directory=built / "assets", check_dir=False))
     app.state.metrics = Metrics(app.version)
-    app.add_middleware(Measured, metrics=app.state.metrics)
     guard(app, hosts_of(config.bind, config.hosts), config.origins, config.rates, config.clock)
+    app.add_middleware(Measured, metrics=app.state.metrics)  # the outermost: it counts what the others refuse
     return app
 
 
@@ -89,7 +92,7 @@ async def opened(config: Config) -> AsyncGenerator[Server]:
     """Everything that a server works with."""
     place = config.place
     keys = Keys(config.secret or load_secret(place.data or data_folder()), config.token)
-    async with place.store() as store, Transport() as transport:
+    async with place.store(Terms(config.clock, patience=PATIENCE)) as store, Transport() as transport:
         agents = Agents(config, transport)
         async with Runs(store, Answering(store, agents)) as runs:
             accounts = Issuer(config.oidc, transport.send) if config.oidc is not None else None

@@ -13,7 +13,7 @@ from showandtell.errors import ShowAndTellError
 from showandtell.history.uploads import Placed, Upload
 from showandtell.keeping import delete_uploads
 from showandtell.server.receiving import MOST_FILES, Body, Refusal, check_length, receive_file, receive_form
-from showandtell.server.shapes import AttachmentShape, Link, Shape, attachment_json, errors, plain
+from showandtell.server.shapes import AttachmentShape, ErrorShape, Link, Shape, attachment_json, errors, plain
 from showandtell.server.state import Here, Server
 from showandtell.server.who import User, Who
 
@@ -23,6 +23,7 @@ Name = Annotated[str, Query(description="what the file is called")]
 router = APIRouter(prefix="/api/attachments", tags=["attachments"])
 
 UNKEPT: Final = {"cache-control": "no-store"}
+SLOW: Final[dict[int | str, dict[str, Any]]] = {408: {"description": "no more of the body came", "model": ErrorShape}}
 #: What a form adds to its files.
 FORM_BYTES: Final = 1 << 20
 FORM: Final[dict[str, Any]] = {
@@ -91,7 +92,7 @@ async def take_in(request: Request, work: Callable[[Body], Awaitable[Any]], most
     summary="Upload files as a form",
     status_code=201,
     response_model=UploadedShape,
-    responses=errors(413, 415, 422, 507),
+    responses={**errors(413, 415, 422, 507), **SLOW},
     openapi_extra=FORM,
 )
 async def upload_files(request: Request, here: Here, user: Who) -> Response:
@@ -111,7 +112,7 @@ async def upload_files(request: Request, here: Here, user: Who) -> Response:
     summary="Upload one file as it is",
     status_code=201,
     response_model=AttachmentShape,
-    responses=errors(413, 422, 507),
+    responses={**errors(413, 422, 507), **SLOW},
     openapi_extra=RAW,
 )
 async def upload_file(request: Request, here: Here, user: Who, name: Name = "") -> Response:
@@ -125,16 +126,24 @@ async def upload_file(request: Request, here: Here, user: Who, name: Name = "") 
     return await take_in(request, work, here.store.max_file_bytes)
 
 
-@router.get("/{id}", operation_id="get_attachment", response_model=AttachmentShape, responses=errors(404))
+@router.get(
+    "/{id}",
+    operation_id="get_attachment",
+    summary="What is known of a file",
+    response_model=AttachmentShape,
+    responses=errors(404),
+)
 async def get_attachment(id: str, here: Here, user: Who) -> Response:  # noqa: A002 - it is one
-    """What is known of a file: an upload of yours, or a file of a conversation that you may read."""
+    """An upload of yours, or a file of a conversation that you may read."""
     found = await here.store.uploads(user.name).find(id)
     return JSONResponse(found_json(found, link_for(here, user)), headers=UNKEPT)
 
 
-@router.delete("/{id}", operation_id="delete_attachment", status_code=204, responses=errors(404))
+@router.delete(
+    "/{id}", operation_id="delete_attachment", summary="Delete a file", status_code=204, responses=errors(404)
+)
 async def delete_attachment(id: str, here: Here, user: Who) -> Response:  # noqa: A002 - it is one
-    """Delete an upload, or the bytes of a conversation's file: its number and name stay. Only its owner may."""
+    """An upload, or the bytes of a conversation's file: its number and name stay. Only its owner may."""
     uploads = here.store.uploads(user.name)
     found = await uploads.find(id)
     if isinstance(found, Upload):

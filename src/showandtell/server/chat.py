@@ -157,8 +157,8 @@ async def drafts_of(here: Server, user: User, asked: Asked, conversation: Stored
 async def lead_of(here: Server, asked: Asked, conversation: StoredConversation) -> Lead | None:
     """Behind which message a branch begins, where an earlier one is edited or answered again."""
     again = asked.trigger == "regenerate-message"
-    if asked.message_id is None and not again:
-        return None
+    if not again and (asked.message_id is None or asked.client_id is None):
+        return None  # beside an approval the stock client names the newest message, which isn't edited
     said = {one.id: one for one in await conversation.everything() if one.role == "user" and not is_approval(one.parts)}
     if asked.message_id is None:
         meant = next((one.id for one in reversed(conversation.messages) if one.id in said), None)

@@ -26,7 +26,7 @@ from showandtell.media.claims import name_ending
 from showandtell.recipes import Recipe, spell
 from showandtell.server.ranges import has_it
 from showandtell.server.serving_files import Served, answer_file, refuse
-from showandtell.server.shapes import errors, is_pictured
+from showandtell.server.shapes import ErrorShape, errors, is_pictured
 from showandtell.server.state import Here
 from showandtell.server.who import Who
 
@@ -57,14 +57,20 @@ router = APIRouter(prefix="/api/attachments", tags=["attachments"], route_class=
 Work = TypeVar("Work", bound=Callable[..., Awaitable[Response]])
 
 
-def route(path: str, operation: str, media_type: str) -> Callable[[Work], Work]:
+def route(path: str, operation: str, summary: str, media_type: str) -> Callable[[Work], Work]:
     """A route that is asked by GET, and by HEAD."""
-    found: dict[int | str, dict[str, Any]] = {200: {"content": {media_type: {}}}, **errors(404)}
+    content: dict[str, dict[str, Any]] = {media_type: {}}
+    found: dict[int | str, dict[str, Any]] = {
+        200: {"description": "all of it", "content": content},
+        206: {"description": "the range that was asked for", "content": content},
+        304: {"description": "it is what the client has"},
+        **errors(404),
+        416: {"description": "the range lies behind the end", "model": ErrorShape},
+    }
 
     def add(work: Work) -> Work:
-        router.add_api_route(
-            path, work, methods=["GET"], operation_id=operation, responses=found, response_class=Response
-        )
+        own: dict[str, Any] = {"operation_id": operation, "summary": summary, "responses": found}
+        router.add_api_route(path, work, methods=["GET"], response_class=Response, **own)
         router.add_api_route(path, work, methods=["HEAD"], include_in_schema=False)
         return work
 
@@ -109,16 +115,23 @@ async def find_asked(id: str, request: Request, here: Here, user: Who) -> Asked:
 
 
 File: TypeAlias = Annotated[Asked, Depends(find_asked)]
+Download: TypeAlias = Annotated[bool, Query(description="to be saved, and not shown")]
 
 
-@route("/{id}/content", "get_content", "*/*")
-@route("/{id}/content/{name:path}", "get_named_content", "*/*")
-async def send_content(file: File, *, download: Annotated[bool, Query()] = False) -> Response:
-    """The bytes of a file. A name at the end of the address is for whoever saves it, and not looked at."""
+@route("/{id}/content", "get_content", "The bytes of a file", "*/*")
+async def send_content(file: File, *, download: Download = False) -> Response:
+    """As they are; a browser shows by itself only what is harmless."""
     return answer_file(file.request, file.served(file.facts, file.name), download=download)
 
 
-@route("/{id}/thumbnail", "get_thumbnail", "image/webp")
+@route("/{id}/content/{name:path}", "get_named_content", "The bytes of a file, by an address with its name", "*/*")
+async def send_named_content(file: File, name: str, *, download: Download = False) -> Response:
+    """The name is for whoever saves it, and not looked at."""
+    del name
+    return await send_content(file, download=download)
+
+
+@route("/{id}/thumbnail", "get_thumbnail", "A small picture, up to 320 pixels", "image/*")
 async def send_thumbnail(file: File) -> Response:
     """Of an image, of a PDF's first page, of a film's middle; it is made once, and kept with the file."""
     tag = f"{file.facts.sha256}-thumbnail"
@@ -133,7 +146,7 @@ async def send_thumbnail(file: File) -> Response:
     return answer_file(file.request, file.served(small, stem(file.name) + name_ending(small.media_type), tag))
 
 
-@route("/{id}/pages/{number}", "get_page", "image/webp")
+@route("/{id}/pages/{number}", "get_page", "A page of a PDF as a picture", "image/webp")
 async def send_page(file: File, number: int) -> Response:
     """Up to 1568 pixels, drawn when it is asked for."""
     if not 1 <= number <= (file.facts.pages or 0):
@@ -150,7 +163,7 @@ async def send_page(file: File, number: int) -> Response:
     return file.made(data, "image/webp", tag)
 
 
-@route("/{id}/text", "get_text", "text/plain")
+@route("/{id}/text", "get_text", "The words of a file", "text/plain")
 async def send_text(file: File) -> Response:
     """Up to 200,000 characters; `x-cut: 1` says that there are more. Of sound and film, what is said in them."""
     tag = f"{file.facts.sha256}-text"
@@ -169,7 +182,7 @@ async def send_text(file: File) -> Response:
     return file.made((text or "").encode(), "text/plain", tag, {"x-cut": "1"} if cut else {})
 
 
-@route("/{id}/variants/{sha256}", "get_variant", "*/*")
+@route("/{id}/variants/{sha256}", "get_variant", "What was made of a file for a model", "*/*")
 async def send_variant(file: File, sha256: str) -> Response:
     """The bytes of a conversion of this file, by their hash."""
     made = await find_variant(file.store, file.owner, file.facts.sha256, sha256)

@@ -19,7 +19,7 @@ from showandtell.server.who import COOKIES
 #: Names by which a server that listens to its own machine alone is called.
 LOOPBACK: Final = ("127.0.0.1", "localhost", "[::1]")
 #: A server that listens at these has every address of its machine: an address as host is no name that could be rebound.
-EVERY: Final = ("0.0.0.0", "::", "[::]")  # noqa: S104 - only compared with
+EVERY: Final = ("0.0.0.0", "::", "[::]", "")  # noqa: S104 - only compared with
 #: Those who ask whether the server lives, by its address: it says nothing else to them.
 PROBES: Final = ("/healthz", "/readyz")
 UPLOADS: Final = "/api/attachments"
@@ -89,7 +89,7 @@ class Gate:
         if host is None and scope["path"] not in PROBES:
             return Refusal(421, "WrongHost", WRONG_HOST)
         if scope["method"] not in READING and not self._may_change(scope["scheme"], host, headers):
-            return Refusal(403, "Forbidden", "this came from another site: use this server's own page, or a token")
+            return Refusal(403, "Forbidden", FOREIGN)
         return _check_type(scope, headers) if scope["method"] not in READING else None
 
     def _host(self, said: list[str]) -> str | None:
@@ -143,7 +143,11 @@ class Gate:
 
 
 WRONG_HOST: Final = (
-    "this server is not called so: use the address that it printed, or name this one by --host or SHOWANDTELL_HOSTS"
+    "this server is not called so: use the address that it printed, or name this one by --name or SHOWANDTELL_HOSTS"
+)
+FOREIGN: Final = (
+    "this came from another site: use this server's own page, or a token; "
+    "if it did not, a proxy speaks https for this server, and SHOWANDTELL_PROXIES must name it"
 )
 
 

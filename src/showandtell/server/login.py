@@ -27,6 +27,7 @@ from showandtell.server.who import (
     LoginUnavailable,
     Unauthorised,
     door_of,
+    get_cookie,
     own_path,
     set_cookie,
 )
@@ -69,7 +70,7 @@ async def login(request: Request, to: str = "/") -> Response:
     except LoginUnavailable as error:
         return closed("Signing in doesn't work now", str(error), AGAIN, error.status)
     journey = Journey(secrets.token_urlsafe(24), "/" if to.startswith(PLACE) else own_path(to))
-    set_cookie(request, door.keys.seal("login", journey, now), name=UNDERWAY, age=PATIENCE, path=PLACE)
+    set_cookie(request, door.keys.seal("login", journey, now), name=UNDERWAY, age=PATIENCE)
     asked = _question(door.accounts, journey, door.keys, _address(request, BACK))
     return RedirectResponse(_extended(published.authorization_endpoint, asked), 303, UNKEPT)
 
@@ -81,8 +82,8 @@ async def come_back(request: Request) -> Response:
     if not isinstance(door.accounts, Issuer):
         return RedirectResponse("/", 303, UNKEPT)
     now = door.clock()
-    journey = door.keys.unseal("login", request.cookies.get(UNDERWAY, ""), Journey, now, PATIENCE)
-    set_cookie(request, "", name=UNDERWAY, age=0, path=PLACE)
+    journey = door.keys.unseal("login", get_cookie(request, UNDERWAY), Journey, now, PATIENCE)
+    set_cookie(request, "", name=UNDERWAY, age=0)
     if journey is None:
         return closed("Not signed in", "This sign-in was not begun in this browser, or took too long.", AGAIN, 403)
     try:

@@ -6,7 +6,7 @@ from typing import Any, cast
 
 from fastapi import FastAPI
 
-from showandtell.server.shapes import MEANINGS
+from showandtell.server.shapes import MEANINGS, Shape
 
 #: Where nobody has to be logged in.
 OPEN = frozenset({"/healthz", "/readyz"})
@@ -30,6 +30,8 @@ TAGS = {
     "examples": "What a newcomer may try",
     "health": "For machines that look after this one",
 }
+#: How any body may be refused.
+OF_BODIES = (400, 413, 415)
 OUR_ERROR = {"application/json": {"schema": {"$ref": "#/components/schemas/ErrorShape"}}}
 
 
@@ -51,6 +53,10 @@ def complete(schema: dict[str, Any]) -> dict[str, Any]:
     for name in ("HTTPValidationError", "ValidationError"):
         components.get("schemas", {}).pop(name, None)
     components["securitySchemes"] = SECURITY
+    for shape in Shape.__subclasses__():
+        if shape.__name__ in components["schemas"] and (examples := examples_of(shape)):
+            # FastAPI leaves out what is null in them.
+            components["schemas"][shape.__name__]["examples"] = examples
     for path, methods in schema["paths"].items():
         for method, operation in methods.items():
             if method in METHODS:
@@ -58,10 +64,21 @@ def complete(schema: dict[str, Any]) -> dict[str, Any]:
     return schema
 
 
+def examples_of(shape: type[Shape]) -> list[Any]:
+    """The examples that a shape gives of itself."""
+    extra = shape.model_config.get("json_schema_extra")
+    return cast("dict[str, list[Any]]", extra).get("examples", []) if isinstance(extra, dict) else []
+
+
 def tell(path: str, operation: dict[str, Any]) -> None:
-    """Say of one operation how its wrong values are answered, and that somebody has to be logged in."""
-    answers = cast("dict[str, Any]", operation["responses"])
-    if "HTTPValidationError" in str(answers.get("422")):
-        answers["422"] = {"description": MEANINGS[422], "content": OUR_ERROR}
-    if path not in OPEN:
-        operation["security"] = [{"cookie": []}, {"bearer": []}]
+    """Say of one operation that its errors are JSON, whatever else it answers, and that one has to be logged in."""
+    if path in OPEN:
+        return
+    operation["security"] = [{"cookie": []}, {"bearer": []}]
+    answers = cast("dict[str, dict[str, Any]]", operation["responses"])
+    if "requestBody" in operation:
+        answers |= {str(status): dict[str, Any]() for status in OF_BODIES if str(status) not in answers}
+    for status, answer in answers.items():
+        if status >= "400":
+            answer["content"] = OUR_ERROR
+            answer["description"] = MEANINGS.get(int(status)) or answer["description"]

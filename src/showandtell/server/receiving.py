@@ -27,6 +27,8 @@ from showandtell.whole import uncut
 PIECE: Final = 256 * 1024
 #: So many seconds may pass until more of a body comes.
 PATIENCE: Final = 60.0
+#: The most letters of what a file is said to be; what is longer is no media type.
+MOST_LETTERS: Final = 255
 #: The most files of one form.
 MOST_FILES: Final = 32
 #: After a refusal so many bytes and seconds more are read, so that a client that still sends gets to see the answer.
@@ -101,7 +103,8 @@ async def receive_file(uploads: Uploads, chunks: AsyncIterable[bytes], name: str
             await receiver.take(chunk)
         await receiver.flush()
         spooled = await uncut(asyncio.to_thread(incoming.end))
-        return await uploads.add(File(Reader(Arrived(spooled), spooled.size), media_type, name))
+        claimed = media_type[:MOST_LETTERS] if media_type else None
+        return await uploads.add(File(Reader(Arrived(spooled), spooled.size), claimed, name))
     finally:
         await uncut(asyncio.to_thread(incoming.drop))
 

@@ -19,7 +19,7 @@ from showandtell.content import Draft, new_id
 from showandtell.errors import NotFound, ShowAndTellError, StorageFailed
 from showandtell.history import runs
 from showandtell.history.lease import is_dead, myself
-from showandtell.history.runs import ENDED, RUNNING, News, RunRow
+from showandtell.history.runs import ENDED, RUNNING, News, Over, RunRow
 from showandtell.history.store import Store
 from showandtell.history.stored import StoredConversation
 from showandtell.server.hearing import Hearing
@@ -33,10 +33,11 @@ STORE_EVERY = 0.3
 HEARTBEAT_EVERY = 15.0
 #: How often a run without news says that its worker is there, and runs without a worker are looked for, in seconds.
 LOOK_EVERY = 5.0
-#: A run whose worker was silent for so long, in seconds, is another's.
-SILENT = 30.0
+#: A run whose worker was silent for so long, in seconds, is another's: the lease of its conversation has ended by then.
+SILENT = 35.0
 #: A run that has taken so many workers with it is given up.
 MOST_TRIES = 3
+GIVEN_UP = "the server went down again and again while it answered: try again"
 #: Logs of runs that ended so long ago, in seconds, are dropped.
 KEEP_LOG = 300.0
 #: So long a worker that ends waits for its runs to end by themselves, in seconds.
@@ -56,6 +57,10 @@ class Task(Struct, frozen=True):
     lead: Lead | None = None
 
 
+#: What a run ended as that never said so.
+FAILED = Over("error", "the server itself failed")
+
+
 @dataclass(slots=True)
 class Going:
     """A run that this worker runs.
@@ -68,6 +73,7 @@ class Going:
     conversation: StoredConversation
     asked: Task
     last: bytes = b""
+    over: Over = FAILED
     error: Exception | None = None
     task: asyncio.Task[None] | None = None
     stored: int = 0
@@ -91,7 +97,7 @@ class Going:
         if rest:
             said.append((max(self.seq, 1) + 1, rest.decode()))
         if said or self.is_done or now - self.beat > LOOK_EVERY:
-            return News(self.row.id, tuple(said), self.is_done, self.row.message_id)
+            return News(self.row.id, tuple(said), self.over if self.is_done else None, self.row.message_id)
         return None
 
 
@@ -232,7 +238,7 @@ class Runs:
     def _stored(self, one: Going, length: int, news: News, now: float) -> None:
         one.stored, one.beat = length, now
         one.seq = max([one.seq, *(seq for seq, _ in news.said)])
-        if news.is_over:
+        if news.over is not None:
             self._going.pop(one.row.id, None)
 
     async def _heed_stops(self) -> None:
@@ -343,6 +349,7 @@ class Runs:
             await self.forget(going)
         elif row.tries > MOST_TRIES or row.stop:
             going.is_done = True
+            going.over = Over("incomplete", "cancelled") if row.stop else Over("error", GIVEN_UP)
             self._going[row.id] = going
             await self.store_now()
         else:

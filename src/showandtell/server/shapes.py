@@ -158,6 +158,7 @@ class ErrorShape(Shape):
 
 #: What the errors of a route mean, by status.
 MEANINGS = {
+    400: "the body can't be read",
     401: "nobody is logged in: send the cookie, or a bearer token",
     403: "another site asks",
     404: "there is no such thing, or it isn't yours",

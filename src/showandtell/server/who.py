@@ -126,13 +126,16 @@ def how_to_enter(door: Door) -> str:
     return "not signed in: open the address that `showandtell serve` printed, or send `Authorization: Bearer TOKEN`"
 
 
-def set_cookie(
-    request: HTTPConnection, value: str, *, name: str = COOKIE, age: int = COOKIE_AGE, path: str = "/"
-) -> None:
+def set_cookie(request: HTTPConnection, value: str, *, name: str = COOKIE, age: int = COOKIE_AGE) -> None:
     """Have the answer to this request set a cookie that no script reads and no other site's form sends."""
-    kept = f"{name}={value}; Path={path}; Max-Age={age}; HttpOnly; SameSite=Lax"
-    secure = "; Secure" if request.scope["scheme"] in {"https", "wss"} else ""
-    request.scope.setdefault(COOKIES, []).append(kept + secure)
+    secure = "; Secure" if _is_secure(request) else ""
+    kept = f"{_spelt(request, name)}={value}; Path=/; Max-Age={age}; HttpOnly; SameSite=Lax{secure}"
+    request.scope.setdefault(COOKIES, []).append(kept)
+
+
+def get_cookie(request: HTTPConnection, name: str = COOKIE) -> str:
+    """The value of a cookie that `set_cookie` has set; empty where there is none."""
+    return request.cookies.get(_spelt(request, name), "")
 
 
 async def enter(request: HTTPConnection) -> Response | None:
@@ -184,7 +187,7 @@ def _signed(request: HTTPConnection, door: Door) -> str | None:
 
 def _visitor(request: HTTPConnection, door: Door) -> str | None:
     """Whose cookie it is. The single user's is written anew when it is a day old, so that who comes often stays in."""
-    text, now = request.cookies.get(COOKIE), door.clock()
+    text, now = get_cookie(request), door.clock()
     visit = door.keys.read_cookie(text, now) if text else None
     if visit is None or not _is_ours(visit.user, door):
         return None
@@ -193,6 +196,15 @@ def _visitor(request: HTTPConnection, door: Door) -> str | None:
     if door.accounts is None and now - visit.written > RENEWED_AFTER:
         set_cookie(request, door.keys.sign_cookie(visit.user, now, visit.since))
     return visit.user
+
+
+def _is_secure(request: HTTPConnection) -> bool:
+    return request.scope["scheme"] == "https"
+
+
+def _spelt(request: HTTPConnection, name: str) -> str:
+    """A cookie's name: with this prefix, browsers take it from this very host alone, and from no neighbour of it."""
+    return f"__Host-{name}" if _is_secure(request) else name
 
 
 def _is_ours(user: str, door: Door) -> bool:

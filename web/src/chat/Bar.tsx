@@ -7,7 +7,9 @@ export function Bar({ menu, unfold, children }: ViewProps & { children?: Compone
   return (
     <header className="bar">
       <IconButton className="bar-menu" label="Conversations" icon={<MenuIcon />} onClick={menu} />
-      {unfold && <IconButton className="bar-unfold" label="Show the list of conversations" icon={<PanelIcon />} onClick={unfold} />}
+      {unfold && (
+        <IconButton className="bar-unfold" label="Show the list" icon={<PanelIcon />} onClick={unfold} />
+      )}
       {children}
     </header>
   );

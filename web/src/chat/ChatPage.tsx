@@ -31,7 +31,9 @@ export function ChatPage({ id, ...view }: ViewProps & { id: string | null }) {
     born.set(named, key);
     if (location.pathname === "/") go(pathOf(named), true);
   };
-  if (id === null || present.current === key) return <ConversationView key={key} chatId={key} stored={null} onNamed={onNamed} {...view} />;
+  if (id === null || present.current === key) {
+    return <ConversationView key={key} chatId={key} stored={null} onNamed={onNamed} {...view} />;
+  }
   return <Stored key={key} id={id} chatId={key} {...view} />;
 }
 
@@ -49,7 +51,7 @@ function Stored({ id, chatId, ...view }: ViewProps & { id: string; chatId: strin
 
 function Missing({ error, again }: { error: { status: number; text: string }; again: () => void }) {
   if (error.status !== 404) return <Problem problem={error} again={again} />;
-  const text = "There is no such conversation, or it isn’t yours. It may have been deleted; the ones you have are in the list.";
+  const text = "There is no such conversation, or it isn’t yours. It may have been deleted; yours are in the list.";
   return <Problem problem={{ text }} again={() => go("/")} words="Start a new conversation" />;
 }
 

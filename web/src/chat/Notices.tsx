@@ -1,34 +1,49 @@
 // What there is to say below the last message: it is being written, tried again, or went wrong and what to do.
-import { wordsOf } from "../api";
+import { useEffect, useState } from "preact/hooks";
 import { Button, RetryIcon, Spinner, WarnIcon } from "../ui";
-import type { Talk } from "./useConversation";
+import type { Talked } from "./useTalk";
 
-export function Notices({ talk }: { talk: Talk }) {
-  const { lost, error, live, status } = talk;
-  const writing = lost ? "Connection lost" : statusWords(talk);
+export function Notices({ talked }: { talked: Talked }) {
+  const { talk, lost, problem, again, live, status } = talked;
+  const online = useOnline();
+  const last = talked.messages.at(-1);
+  const toldThere = last?.role === "assistant" && last.metadata?.status === "error";
+  const writing = lost ? "The connection is lost." : statusWords(talked);
   return (
     <>
       <p className="unseen" role="status">
         {writing}
       </p>
-      {lost ? (
+      {lost || !online ? (
         <p className="notice notice-warn">
-          <Spinner /> The connection is lost. What is being written is kept; trying again…
+          <Spinner />
+          <span>
+            {online ? "The connection is lost. " : "You are offline. "}
+            Answers go on at the server and nothing is lost; this page comes back by itself.
+          </span>
         </p>
       ) : (
-        error && (
+        problem &&
+        !(again && toldThere) && (
           <div className="notice notice-bad" role="alert">
             <WarnIcon />
-            <span>{wordsOf(error) || "The answer could not be written."}</span>
-            <Button onClick={() => void talk.sendAgain()}>
-              <RetryIcon size={16} /> Try again
-            </Button>
+            <span>{problem}</span>
+            {again ? (
+              <Button onClick={() => talk.regenerate()}>
+                <RetryIcon size={16} /> Try again
+              </Button>
+            ) : (
+              <span>What you wrote is back in the box.</span>
+            )}
           </div>
         )
       )}
       {!lost && live.retry && (
         <p className="notice">
-          <Spinner /> {live.retry.reason} Asking again{live.retry.seconds >= 1 ? ` in ${Math.round(live.retry.seconds)} s` : ""}…
+          <Spinner />
+          <span>
+            {live.retry.reason} (asking again{live.retry.seconds >= 1 ? ` in ${Math.round(live.retry.seconds)} s` : ""})
+          </span>
         </p>
       )}
       {!lost && status === "submitted" && !live.retry && (
@@ -42,8 +57,23 @@ export function Notices({ talk }: { talk: Talk }) {
   );
 }
 
-function statusWords({ status, error, messages }: Talk): string {
+/** Whether the browser has a network at all. */
+function useOnline(): boolean {
+  const [online, setOnline] = useState(navigator.onLine);
+  useEffect(() => {
+    const read = () => setOnline(navigator.onLine);
+    window.addEventListener("online", read);
+    window.addEventListener("offline", read);
+    return () => {
+      window.removeEventListener("online", read);
+      window.removeEventListener("offline", read);
+    };
+  }, []);
+  return online;
+}
+
+function statusWords({ status, problem, messages }: Talked): string {
   if (status === "submitted" || status === "streaming") return "An answer is being written.";
-  if (error) return "";
+  if (problem) return "";
   return messages.at(-1)?.role === "assistant" ? "The answer is there." : "";
 }

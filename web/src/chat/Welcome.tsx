@@ -1,5 +1,5 @@
 // The first thing a visitor sees: what this is, in one sentence, and three things to try.
-import { useState } from "preact/hooks";
+import { useEffect, useState } from "preact/hooks";
 import { api, wordsOf } from "../api";
 import type { Attachment } from "../files";
 import { useLoaded } from "../state/loading";
@@ -11,6 +11,11 @@ type Props = { onExample: (text: string, attachments: Attachment[]) => void };
 export function Welcome({ onExample }: Props) {
   const examples = useLoaded("examples", (signal) => api.get<{ examples: Example[] }>("/api/examples", { signal }));
   const [busy, setBusy] = useState<string | null>(null);
+  useEffect(() => {
+    if (!examples.error) return;
+    const timer = setTimeout(examples.again, 3000);
+    return () => clearTimeout(timer);
+  }, [examples.error]);
   const start = async (name: string) => {
     if (busy) return;
     setBusy(name);
@@ -27,27 +32,35 @@ export function Welcome({ onExample }: Props) {
   return (
     <section className="welcome">
       <h1>What shall we look at?</h1>
-      <p>Drop in pictures, documents or sound, and see everything the model’s tools show, with what it was really given.</p>
+      <p>
+        Drop in pictures, documents or sound, and see all that the model’s tools show, with what it was really given.
+      </p>
       {examples.value && (
         <ul className="examples">
           {examples.value.examples.map((example) => (
             <li key={example.name}>
-              <button type="button" className="example" disabled={busy !== null} onClick={() => void start(example.name)}>
-                <span className="example-title">
-                  {example.title}
-                  {busy === example.name ? <Spinner label="Starting" /> : <ArrowRightIcon size={18} />}
-                </span>
-                <span className="example-text">{example.text}</span>
-                {example.files.length > 0 && (
-                  <span className="example-files">
-                    <AttachIcon size={14} /> {example.files.join(", ")}
-                  </span>
-                )}
-              </button>
+              <Card example={example} starts={busy === example.name} onStart={() => void start(example.name)} />
             </li>
           ))}
         </ul>
       )}
     </section>
+  );
+}
+
+function Card({ example, starts, onStart }: { example: Example; starts: boolean; onStart: () => void }) {
+  return (
+    <button type="button" className="example" disabled={starts} onClick={onStart}>
+      <span className="example-title">
+        {example.title}
+        {starts ? <Spinner label="Starting" /> : <ArrowRightIcon size={18} />}
+      </span>
+      <span className="example-text">{example.text}</span>
+      {example.files.length > 0 && (
+        <span className="example-files">
+          <AttachIcon size={14} /> {example.files.join(", ")}
+        </span>
+      )}
+    </button>
   );
 }

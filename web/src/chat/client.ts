@@ -25,7 +25,7 @@ export function makeChat(given: ChatProps): Chat<Message> {
       if (!response.ok) throw await readError(response);
       const id = response.headers.get("x-conversation-id");
       if (id) given.heardId(id);
-      return response;
+      return response.body && response.status === 200 ? new Response(watched(response.body), response) : response;
     },
     prepareSendMessagesRequest: ({ id, messages, trigger, messageId }) => ({
       body: {
@@ -45,6 +45,28 @@ export function makeChat(given: ChatProps): Chat<Message> {
     onData: (part) => given.heardData(part),
     onFinish: (end) => given.ended(end),
   });
+}
+
+/** The server says at least every 15 seconds that it is there; after so much silence it isn't, in milliseconds. */
+const silence = 40_000;
+
+/** The same stream, but it fails like a lost connection when nothing is heard: a sleeping laptop gets no error. */
+function watched(stream: ReadableStream<Uint8Array>): ReadableStream<Uint8Array> {
+  let timer: ReturnType<typeof setTimeout>;
+  const wait = (controller: TransformStreamDefaultController<Uint8Array>) => {
+    clearTimeout(timer);
+    timer = setTimeout(() => controller.error(new TypeError("network: nothing was heard")), silence);
+  };
+  return stream.pipeThrough(
+    new TransformStream<Uint8Array, Uint8Array>({
+      start: wait,
+      transform(chunk, controller) {
+        wait(controller);
+        controller.enqueue(chunk);
+      },
+      flush: () => clearTimeout(timer),
+    }),
+  );
 }
 
 export const newId = generateId;

@@ -27,20 +27,18 @@ export function makeFiling(attachments: readonly Attachment[]) {
     return () => void readers.delete(read);
   }
   add([...attachments].sort((one, other) => (one.number ?? Infinity) - (other.number ?? Infinity)));
-  return { byId: byId as ReadonlyMap<string, Attachment>, byNumber: byNumber as ReadonlyMap<number, Attachment>, add, hear };
+  const all: { byId: ReadonlyMap<string, Attachment>; byNumber: ReadonlyMap<number, Attachment> } = { byId, byNumber };
+  return { ...all, add, hear };
 }
 
 const none = makeFiling([]);
 
 export const FilingContext = createContext<Filing>(none);
 
-/** One file by number or id, and its news. */
-export function useFile(which: number | string | null): Attachment | undefined {
+/** One file by number, and its news. */
+export function useFile(number: number | null): Attachment | undefined {
   const filing = useContext(FilingContext);
-  const find = useCallback(
-    () => (typeof which === "number" ? filing.byNumber.get(which) : which === null ? undefined : filing.byId.get(which)),
-    [filing, which],
-  );
+  const find = useCallback(() => (number === null ? undefined : filing.byNumber.get(number)), [filing, number]);
   const [, redraw] = useState(0);
   const shown = find();
   useEffect(() => {

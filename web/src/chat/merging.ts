@@ -1,4 +1,5 @@
 // The messages on the page and those that the server stored: brought together so that what is equal isn't drawn anew.
+import type { Attachment } from "../files";
 import type { Message } from "../types";
 
 /** The server's messages, each as the object the page has already where both say the same. */
@@ -23,4 +24,9 @@ export function keepKeys(keys: Map<string, string>, shown: readonly Message[], s
 /** All that a message says in words. */
 export function textOf(message: Message): string {
   return message.parts.flatMap((part) => (part.type === "text" ? [part.text] : [])).join("\n\n");
+}
+
+/** The files that were sent with a message. */
+export function filesIn(message: Message): Attachment[] {
+  return message.parts.flatMap((part) => (part.type === "data-attachment" ? [part.data] : []));
 }

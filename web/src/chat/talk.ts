@@ -5,10 +5,10 @@ import type { Attachment } from "../files";
 import { tell } from "../state/list";
 import type { Conversation, Data, Message } from "../types";
 import { toast } from "../ui";
-import { type Ended, makeChat } from "./client";
+import { type Ended, makeChat, newId } from "./client";
 import { makeFiling } from "./filing";
 import { type Live, quiet } from "./live";
-import { keepKeys, merge, textOf } from "./merging";
+import { filesIn, keepKeys, merge, textOf } from "./merging";
 
 export type TalkState = {
   id: string | null;
@@ -21,6 +21,8 @@ export type TalkState = {
   /** Whether asking once more is the thing to do about it. */
   again: boolean;
 };
+
+const fine = { live: quiet, lost: false, problem: null, again: false };
 
 export type Given = {
   /** What the client calls it until the server names it. */
@@ -45,9 +47,11 @@ export function openTalk(given: Given) {
   const keys = new Map<string, string>();
   const watchers = new Set<() => void>();
   const leaving = new AbortController();
-  let state: TalkState = { id: given.stored?.id ?? null, about: given.stored, live: quiet, lost: false, problem: null, again: false };
-  /** The message that is on its way, until the server has it. */
-  let unsent: Message | null = null;
+  let state: TalkState = { ...fine, id: given.stored?.id ?? null, about: given.stored };
+  /** Whether this page asked for the answer: then other tabs are told when it begins. */
+  let begun = false;
+  /** The message that is on its way, until the server has it; `edits` is the id of the one that it replaces. */
+  let unsent: (Message & { edits?: string }) | null = null;
 
   const chat = makeChat({
     id: given.stored?.id ?? given.chatId,
@@ -55,9 +59,12 @@ export function openTalk(given: Given) {
     model: given.model,
     heardId(id) {
       unsent = null;
-      if (state.id === id) return;
-      set({ id });
-      given.onNamed(id);
+      if (state.id !== id) {
+        set({ id });
+        given.onNamed(id);
+      }
+      if (begun) tell({ what: "run", id });
+      begun = false;
     },
     heardData,
     ended,
@@ -97,15 +104,17 @@ export function openTalk(given: Given) {
     for (let round = 0; !leaving.signal.aborted; round++) {
       await pause(waits[round] ?? waits.at(-1) ?? 0);
       try {
-        if (!state.id) await api.get("/api/me", { signal: leaving.signal });
-        chat.clearError();
         const sending = unsent;
-        if (sending) {
+        if (sending && !sending.edits) {
+          await api.get("/api/me", { signal: leaving.signal });
+          chat.clearError();
           set({ lost: false });
           chat.messages = chat.messages.filter((message) => message.id !== sending.id);
           return void chat.sendMessage(sending); // under the same id: if it had arrived, it is the same message
         }
+        chat.clearError();
         await refresh();
+        giveBack();
         break;
       } catch (failed) {
         if (failed instanceof ApiError && failed.status > 0 && failed.status < 500) break;
@@ -126,17 +135,22 @@ export function openTalk(given: Given) {
 
   /** Says what went wrong. A message that the server didn't take goes back to where it was written. */
   function fail(error: unknown) {
-    const refused = error instanceof ApiError ? unsent : null;
     const isBusy = error instanceof ApiError && error.status === 409;
-    set({ problem: isBusy ? null : wordsOf(error), again: !refused && !isBusy });
+    const isRefused = error instanceof ApiError && giveBack();
+    set({ problem: isBusy ? null : wordsOf(error), again: !isRefused && !isBusy });
     if (isBusy) toast("An answer is being written already, perhaps in another tab. What you wrote is back in the box.");
-    if (refused) {
-      unsent = null;
-      chat.messages = chat.messages.filter((message) => message !== refused && message.id !== refused.id);
-      given.onReturned(textOf(refused), filesIn(refused));
-    }
     chat.clearError();
     void look();
+  }
+
+  /** A message that the server hasn't got goes back to where it was written. Whether there was one. */
+  function giveBack(): boolean {
+    const message = unsent;
+    if (!message) return false;
+    unsent = null;
+    chat.messages = chat.messages.filter((other) => other.id !== message.id);
+    given.onReturned(textOf(message), message.edits ? [] : filesIn(message));
+    return true;
   }
 
   /** A refresh that may fail: the next one, or the next message, will tell. */
@@ -144,19 +158,32 @@ export function openTalk(given: Given) {
     await refresh().catch(() => undefined);
   }
 
-  async function send(message: Message, messageId?: string) {
+  function begin() {
+    begun = true;
     set({ problem: null });
-    unsent = message;
-    filing.add(filesIn(message));
-    if (state.id) tell({ what: "run", id: state.id });
-    if (messageId) await chat.sendMessage({ role: "user", parts: message.parts, messageId });
-    else await chat.sendMessage(message);
   }
 
-  async function regenerate(message?: Message) {
-    set({ problem: null });
-    if (state.id) tell({ what: "run", id: state.id });
-    await chat.regenerate(message ? { messageId: message.id } : {});
+  function send(text: string, attachments: readonly Attachment[]) {
+    const metadata = { created: Date.now() / 1000 };
+    const message: Message = { id: newId(), role: "user", parts: partsOf(text, attachments), metadata };
+    begin();
+    unsent = message;
+    filing.add(attachments);
+    void chat.sendMessage(message);
+  }
+
+  /** The message in other words: a branch of its own. Its files stay. */
+  function edit(message: Message, text: string) {
+    const parts = partsOf(text, filesIn(message));
+    begin();
+    unsent = { ...message, parts, edits: message.id };
+    void chat.sendMessage({ role: "user", parts, messageId: message.id });
+  }
+
+  /** Another answer; without a message to the last question. */
+  function regenerate(message?: Message) {
+    begin();
+    void chat.regenerate(message ? { messageId: message.id } : {});
   }
 
   async function branch(messageId: string) {
@@ -165,11 +192,11 @@ export function openTalk(given: Given) {
   }
 
   async function stop() {
-    const { status } = chat;
+    const answer = chat.lastMessage?.id;
     try {
       await api.post(`/api/chat/${encodeURIComponent(state.id ?? chat.id)}/stop`);
       await pause(patience);
-      if (status === chat.status && chat.lastMessage?.metadata?.status === undefined) await chat.stop();
+      if (chat.status === "streaming" && chat.lastMessage?.id === answer) await chat.stop();
     } catch (error) {
       toast(`Not stopped: ${wordsOf(error)}`, "bad");
     }
@@ -186,10 +213,14 @@ export function openTalk(given: Given) {
     keyOf: (message: Message) => keys.get(message.id) ?? message.id,
     look,
     send,
+    edit,
     regenerate,
     branch,
     stop,
-    answer: (id: string, approved: boolean) => void chat.addToolApprovalResponse({ id, approved }),
+    answer(id: string, approved: boolean) {
+      begin();
+      void chat.addToolApprovalResponse({ id, approved });
+    },
     titled(title: string) {
       if (state.about) set({ about: { ...state.about, title } });
     },
@@ -203,7 +234,10 @@ export function openTalk(given: Given) {
 
 const addressOf = (id: string) => `/api/conversations/${encodeURIComponent(id)}`;
 
-const filesIn = (message: Message) => message.parts.flatMap((part) => (part.type === "data-attachment" ? [part.data] : []));
+function partsOf(text: string, attachments: readonly Attachment[]): Message["parts"] {
+  const files = attachments.map((file) => ({ type: "data-attachment" as const, id: file.id, data: file }));
+  return text ? [...files, { type: "text", text }] : files;
+}
 
 /** Waits, but not longer than until the browser says that the network is there again. */
 function pause(milliseconds: number): Promise<void> {

@@ -1,9 +1,10 @@
 // A conversation's talk for as long as its view is there.
 import { useChat } from "@ai-sdk/react";
-import { useEffect, useMemo, useReducer, useRef } from "preact/hooks";
+import { createContext } from "preact";
+import { useContext, useEffect, useMemo, useReducer, useRef } from "preact/hooks";
 import { hear } from "../state/list";
 import type { Message } from "../types";
-import { type Given, openTalk } from "./talk";
+import { type Given, openTalk, type Talk } from "./talk";
 
 /** So often the page draws what streams in, in milliseconds. */
 const pace = 40;
@@ -46,4 +47,13 @@ export function useTalk(given: Omit<Given, "model"> & { model: string | null }) 
   return { talk, messages, status, busy: status === "submitted" || status === "streaming", ...talk.state() };
 }
 
-export type Talking = ReturnType<typeof useTalk>;
+export type Talked = ReturnType<typeof useTalk>;
+
+/** For what a message on the page asks of its conversation. */
+export const TalkContext = createContext<Talk | null>(null);
+
+export function useTalkHere(): Talk {
+  const talk = useContext(TalkContext);
+  if (!talk) throw new Error("a message is drawn outside of its conversation");
+  return talk;
+}

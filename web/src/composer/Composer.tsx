@@ -1,10 +1,11 @@
 // The box in which a message is written: text that grows, files, references to files, send and stop.
 import type { RefObject } from "preact";
 import { useCallback, useEffect, useImperativeHandle, useLayoutEffect, useRef, useState } from "preact/hooks";
-import type { Talk } from "../chat/useConversation";
+import type { Talked } from "../chat/useTalk";
 import { type Attachment, UploadTray, useUploads } from "../files";
 import { useHouse } from "../state/House";
-import { AttachIcon, CameraIcon, DownIcon, IconButton, SendIcon, StopIcon } from "../ui";
+import { DownIcon, IconButton, SendIcon, StopIcon } from "../ui";
+import { Attaching, touches } from "./Attaching";
 import { DropZone } from "./DropZone";
 import { keptDraft, keepDraft } from "./drafts";
 import { Offers } from "./Offers";
@@ -13,29 +14,25 @@ import { useOffers } from "./useOffers";
 export type ComposerHandle = {
   /** Writes a reference at the cursor. */
   insert: (text: string) => void;
-  /** Puts a whole message back, where nothing else was begun. */
-  put: (text: string) => void;
+  /** Puts a message back that couldn't be sent, before anything that was begun since. */
+  put: (text: string, attachments: Attachment[]) => void;
 };
 
 type Props = {
   handle: RefObject<ComposerHandle | null>;
   /** Under which name an unsent text is kept over a reload. */
   place: string;
-  talk: Talk;
+  talked: Talked;
   readOnly: boolean;
   away: boolean;
   onDown: () => void;
-  onSend: (text: string, attachments: Attachment[]) => Promise<void>;
 };
 
-const touches = matchMedia("(pointer: coarse)").matches;
-
-export function Composer({ handle, place, talk, readOnly, away, onDown, onSend }: Props) {
+export function Composer({ handle, place, talked, readOnly, away, onDown }: Props) {
   const { me } = useHouse();
+  const { talk } = talked;
   const [text, setText] = useState(() => keptDraft(place));
   const box = useRef<HTMLTextAreaElement>(null);
-  const picker = useRef<HTMLInputElement>(null);
-  const camera = useRef<HTMLInputElement>(null);
   const uploads = useUploads(me?.limits, place);
   const write = useCallback(
     (next: string) => {
@@ -66,22 +63,25 @@ export function Composer({ handle, place, talk, readOnly, away, onDown, onSend }
         const before = box.current?.value.slice(0, at) ?? "";
         replace(at, to, `${before && !/\s$/.test(before) ? " " : ""}${words} `);
       },
-      put: (words) => !box.current?.value && write(words),
+      put: (words, attachments) => {
+        write([words, box.current?.value].filter(Boolean).join("\n\n"));
+        uploads.adopt(attachments);
+      },
     }),
-    [replace, write],
+    [replace, write, uploads.adopt],
   );
   useGrowth(box, text);
   useEffect(() => {
     if (!touches) box.current?.focus({ preventScroll: true });
   }, []);
 
-  const ready = uploads.ready && !talk.busy && !talk.lost && Boolean(text.trim() || uploads.attachments.length);
+  const ready = uploads.ready && !talked.busy && !talked.lost && Boolean(text.trim() || uploads.attachments.length);
   const send = () => {
     if (!ready) return;
     const [words, attachments] = [text.trim(), uploads.attachments];
     write("");
     uploads.clear();
-    void onSend(words, attachments);
+    talk.send(words, attachments);
   };
   const onKeyDown = (event: KeyboardEvent) => {
     if (offers.onKeyDown(event)) return;
@@ -97,13 +97,6 @@ export function Composer({ handle, place, talk, readOnly, away, onDown, onSend }
     event.preventDefault();
     uploads.add(files, "paste");
   };
-  const onPicked = (from: "picker" | "camera") => (event: Event) => {
-    const input = event.currentTarget as HTMLInputElement;
-    if (input.files?.length) uploads.add(input.files, from);
-    input.value = "";
-    box.current?.focus();
-  };
-
   if (readOnly) return <p className="composer-note">This conversation was shared with you to read.</p>;
   return (
     <div className="composer">
@@ -134,20 +127,22 @@ export function Composer({ handle, place, talk, readOnly, away, onDown, onSend }
             offers.look();
           }}
           onKeyDown={onKeyDown}
-          onKeyUp={(event) => event.key.startsWith("Arrow") && offers.look()}
+          onKeyUp={(event) => /^(Arrow(Left|Right)|Home|End)$/.test(event.key) && offers.look()}
           onClick={offers.look}
           onBlur={offers.close}
           onPaste={onPaste}
         />
         <div className="composer-row">
-          <IconButton label="Attach files" icon={<AttachIcon />} onClick={() => picker.current?.click()} />
-          {touches && <IconButton label="Take a picture" icon={<CameraIcon />} onClick={() => camera.current?.click()} />}
-          <input ref={picker} type="file" multiple hidden aria-label="Files to attach" onChange={onPicked("picker")} />
-          <input ref={camera} type="file" accept="image/*" capture="environment" hidden aria-label="Picture to attach" onChange={onPicked("camera")} />
+          <Attaching
+            onFiles={(files, from) => {
+              uploads.add([...files], from);
+              box.current?.focus();
+            }}
+          />
           <span className="composer-hint">
-            {uploads.items.length > 0 && !uploads.ready ? "Uploading…" : "Enter sends, Shift+Enter starts a line, @ offers files"}
+            {uploads.ready ? "Enter sends, Shift+Enter starts a line, @ offers files" : "Uploading…"}
           </span>
-          {talk.busy ? (
+          {talked.busy ? (
             <IconButton className="send stop" label="Stop" icon={<StopIcon />} onClick={() => void talk.stop()} />
           ) : (
             <IconButton className="send" type="submit" label="Send" icon={<SendIcon />} disabled={!ready} />

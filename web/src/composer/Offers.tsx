@@ -7,7 +7,7 @@ export function Offers({ offers }: { offers: ReturnType<typeof useOffers> }) {
   return (
     <ul className="offers" id="offers" role="listbox" aria-label="Files of this conversation">
       {offers.items.map((offer, index) => {
-        const thumbnail = ownAddress(offer.file.thumbnail);
+        const source = ownAddress(offer.file.thumbnail);
         return (
           <li
             key={offer.file.id}
@@ -20,7 +20,7 @@ export function Offers({ offers }: { offers: ReturnType<typeof useOffers> }) {
             }}
           >
             <span className="offer-picture">
-              {thumbnail ? <img src={thumbnail} alt="" width={36} height={36} loading="lazy" /> : <FileIcon size={18} />}
+              {source ? <img src={source} alt="" width={36} height={36} loading="lazy" /> : <FileIcon size={18} />}
             </span>
             <strong>{offer.words}</strong>
             <span className="offer-name">{offer.file.name}</span>

@@ -1,4 +1,5 @@
 // A file that can't be looked at here: why, where there is a reason, else its type alone.
+import "./reading.css";
 import type { ComponentChildren } from "preact";
 import { WarnIcon } from "../ui/icons";
 import { typeOf, type Attachment } from "./attachment";

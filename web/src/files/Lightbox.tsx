@@ -1,9 +1,11 @@
 // Whatever is looked at in full, over the page. Stands once at the page's root.
 import { lazily } from "./lazily";
-import { useViewed } from "./viewing";
+import { useViewed, view } from "./viewing";
 
-const Pictures = lazily(() => import("./Pictures").then((found) => found.Pictures));
-const Pages = lazily(() => import("./Pages").then((found) => found.Pages));
+const onLost = () => view(null);
+
+const Pictures = lazily(() => import("./Pictures").then((found) => found.Pictures), { onLost });
+const Pages = lazily(() => import("./Pages").then((found) => found.Pages), { onLost });
 
 export function Lightbox() {
   const viewed = useViewed();

@@ -19,7 +19,7 @@ export function Pictures(p: { pictures: readonly Picture[]; at: number }) {
   const dialog = useModal();
   const [at, go] = useState(p.at);
   const turn = (by: number) => go((now) => Math.min(p.pictures.length - 1, Math.max(0, now + by)));
-  const { stage, zoom, change, ...touch } = usePanZoom(turn, at);
+  const { stage, zoom, change, ...touch } = usePanZoom(turn, close, at);
   const picture = p.pictures[at];
   useNeighbours(p.pictures, at);
   if (!picture) return null;

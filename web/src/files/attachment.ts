@@ -109,12 +109,13 @@ export function partOf(file: Attachment, part: string): string {
   return `/api/attachments/${encodeURIComponent(file.id)}/${part}`;
 }
 
-/** The address under which a browser saves it instead of showing it. */
-export function downloadOf(file: Attachment): string {
-  return `${file.url}${file.url.includes("?") ? "&" : "?"}download=1`;
-}
-
 /** An address of our own server; anything else is left out, whoever wrote it. */
 export function ownAddress(url: string | null | undefined): string | undefined {
   return url?.startsWith("/api/attachments/") ? url : undefined;
+}
+
+/** The address under which a browser saves it instead of showing it. */
+export function downloadOf(file: Attachment): string {
+  const url = ownAddress(file.url) ?? partOf(file, "content");
+  return `${url}${url.includes("?") ? "&" : "?"}download=1`;
 }

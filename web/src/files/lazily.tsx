@@ -1,22 +1,36 @@
 // Components that are fetched when they are first shown, so that the page's start doesn't wait for them.
 import type { ComponentChildren, ComponentType } from "preact";
 import { useEffect, useState } from "preact/hooks";
+import { toast } from "../ui";
 
-/** `load` is asked once. Until the component is here `meanwhile` stands in its place; where it can't come, words. */
-export function lazily<Props extends object>(load: () => Promise<ComponentType<Props>>, meanwhile?: ComponentChildren) {
+const LOST = "This part of the page could not be loaded. Check the connection, then reload the page.";
+
+type Options = { meanwhile?: ComponentChildren; onLost?: () => void };
+
+/** `meanwhile` stands in its place until it is here. Where it can't come that is said, and `onLost` told. */
+export function lazily<Props extends object>(load: () => Promise<ComponentType<Props>>, options: Options = {}) {
   let found: ComponentType<Props> | undefined;
   return function Lazily(props: Props) {
     const [, redraw] = useState(0);
-    const [failed, fail] = useState(false);
+    const [lost, lose] = useState(false);
     useEffect(() => {
       if (found) return;
       let left = false;
-      const come = (component: ComponentType<Props>) => ((found = component), left || redraw((n) => n + 1));
-      load().then(come, () => left || fail(true));
+      const come = (component: ComponentType<Props>) => {
+        found = component;
+        if (!left) redraw((count) => count + 1);
+      };
+      const miss = () => {
+        if (left) return;
+        toast(LOST, "bad");
+        lose(true);
+        options.onLost?.();
+      };
+      load().then(come, miss);
       return () => void (left = true);
     }, []);
-    if (failed) return <p className="file-quiet">This part of the page could not be loaded. Reload the page.</p>;
     const Found = found;
-    return Found ? <Found {...props} /> : <>{meanwhile ?? null}</>;
+    if (Found) return <Found {...props} />;
+    return lost ? <p className="file-quiet">{LOST}</p> : <>{options.meanwhile ?? null}</>;
   };
 }

@@ -3,18 +3,19 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import { between, distance, hold, pan, WHOLE, zoomAt, type Point, type Zoom } from "./zoom";
 
 const SWIPE = 60;
+const TAP = 6;
 const CLOSER = 2.5;
 
 type Change = (from: Zoom) => Zoom;
 
-/** `stage` is the element around an <img>; `turn` is told 1 or -1. */
-export function usePanZoom(turn: (by: number) => void, key: unknown) {
+/** `stage` is the element around an <img>; `turn` is told 1 or -1, and `leave` that somebody tapped beside the picture. */
+export function usePanZoom(turn: (by: number) => void, leave: () => void, key: unknown) {
   const stage = useRef<HTMLDivElement>(null);
   const [zoom, set] = useState(WHOLE);
   const change = (to: Change) => set((from) => held(stage.current, to(from)));
   useEffect(() => set(WHOLE), [key]);
   useWheel(stage, change);
-  const touch = useFingers(change, zoom, turn);
+  const touch = useFingers(change, zoom, { turn, leave });
   const onDblClick = (event: MouseEvent) => change((from) => toggle(from, pointOf(event, stage.current)));
   return { stage, zoom, change, ...touch, onDblClick };
 }
@@ -42,14 +43,18 @@ function useWheel(stage: { current: HTMLElement | null }, change: (to: Change) =
   }, []);
 }
 
-function useFingers(change: (to: Change) => void, zoom: Zoom, turn: (by: number) => void) {
+type Deeds = { turn: (by: number) => void; leave: () => void };
+
+function useFingers(change: (to: Change) => void, zoom: Zoom, deeds: Deeds) {
   const fingers = useRef(new Map<number, Point>());
   const swiped = useRef(0);
+  const moved = useRef(0);
   const onPointerDown = (event: PointerEvent) => {
     if (event.button !== 0) return;
     (event.currentTarget as HTMLElement).setPointerCapture(event.pointerId);
     fingers.current.set(event.pointerId, pointOf(event, event.currentTarget as HTMLElement));
     swiped.current = 0;
+    moved.current = fingers.current.size > 1 ? Infinity : 0;
   };
   const onPointerMove = (event: PointerEvent) => {
     const before = fingers.current.get(event.pointerId);
@@ -57,16 +62,24 @@ function useFingers(change: (to: Change) => void, zoom: Zoom, turn: (by: number)
     const now = pointOf(event, event.currentTarget as HTMLElement);
     const other = [...fingers.current].find(([id]) => id !== event.pointerId)?.[1];
     fingers.current.set(event.pointerId, now);
+    moved.current += distance(before, now);
     if (other) change(pinch(before, now, other));
     else if (zoom.scale > 1) change((from) => pan(from, { x: now.x - before.x, y: now.y - before.y }));
     else swiped.current += now.x - before.x;
   };
   const onPointerUp = (event: PointerEvent) => {
-    if (!fingers.current.delete(event.pointerId) || fingers.current.size) return;
-    if (zoom.scale === 1 && Math.abs(swiped.current) > SWIPE) turn(swiped.current < 0 ? 1 : -1);
+    if (!fingers.current.delete(event.pointerId) || fingers.current.size || zoom.scale > 1) return;
+    if (Math.abs(swiped.current) > SWIPE) deeds.turn(swiped.current < 0 ? 1 : -1);
+    else if (moved.current < TAP && isBeside(event)) deeds.leave();
   };
   const onPointerCancel = (event: PointerEvent) => void fingers.current.delete(event.pointerId);
   return { onPointerDown, onPointerMove, onPointerUp, onPointerCancel };
+}
+
+function isBeside(event: PointerEvent): boolean {
+  const box = (event.currentTarget as HTMLElement).querySelector("img")?.getBoundingClientRect();
+  const { clientX: x, clientY: y } = event;
+  return box !== undefined && (x < box.left || x > box.right || y < box.top || y > box.bottom);
 }
 
 function pinch(before: Point, now: Point, other: Point): Change {

@@ -1,4 +1,5 @@
 // The same matrix on narrow screens: a card for each family, its evidence unfolded by a tap.
+import "./cards.css";
 import { useState } from "preact/hooks";
 import { Evidence } from "./Evidence";
 import { isUnproven, KINDS, PLACES, type Row } from "./rows";

@@ -1,4 +1,5 @@
 // The matrix as a table: a row for each family of models, two columns for each kind; arrow keys go from cell to cell.
+import "./table.css";
 import { memo } from "preact/compat";
 import { useCallback, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { byProvider, isUnproven, KINDS, PLACES, type Row } from "./rows";
@@ -49,7 +50,7 @@ const Body = memo(function Body(p: { rows: readonly Row[]; look(at: Looked | nul
         <tbody key={provider}>
           <tr className="matrix-provider">
             <th scope="rowgroup" colSpan={COLUMNS.length + 1}>
-              {provider}
+              <span>{provider}</span>
             </th>
           </tr>
           {rows.map((row) => (

@@ -1,12 +1,11 @@
 // One answer: text, thoughts, tool calls and what tools showed, in the order it came, and what the model saw.
 import { memo } from "preact/compat";
-import { useContext } from "preact/hooks";
-import { TalkContext } from "../chat/talking";
-import { textOf } from "../chat/useConversation";
+import { textOf } from "../chat/merging";
+import { useTalkHere } from "../chat/useTalk";
 import { FileGrid } from "../files";
 import { SawPanel } from "../saw";
 import type { Message } from "../types";
-import { IconButton, InfoIcon, RetryIcon } from "../ui";
+import { Button, IconButton, InfoIcon, RetryIcon, WarnIcon } from "../ui";
 import { BranchSwitch } from "./BranchSwitch";
 import { CopyButton } from "./CopyButton";
 import { blocksOf } from "./blocks";
@@ -17,7 +16,7 @@ import { ToolCard } from "./ToolCard";
 type Props = { message: Message; writing: boolean; isLast: boolean };
 
 export const Answer = memo(function Answer({ message, writing, isLast }: Props) {
-  const talk = useContext(TalkContext);
+  const talk = useTalkHere();
   const blocks = blocksOf(message.parts);
   const text = textOf(message);
   const ending = writing ? null : endingOf(message);
@@ -36,6 +35,7 @@ export const Answer = memo(function Answer({ message, writing, isLast }: Props) 
             return <FileGrid key={block.key} files={block.files} />;
         }
       })}
+      {!writing && message.metadata?.status === "error" && <Failure message={message} />}
       {ending && (
         <p className="ending">
           <InfoIcon size={16} /> {ending}
@@ -45,7 +45,13 @@ export const Answer = memo(function Answer({ message, writing, isLast }: Props) 
         <div className="message-actions">
           {message.metadata?.branches && <BranchSwitch branches={message.metadata.branches} />}
           {text && <CopyButton text={text} label="Copy the answer" />}
-          <IconButton small className="when-idle" label="Answer again" icon={<RetryIcon />} onClick={() => talk.regenerate(message)} />
+          <IconButton
+            small
+            className="when-idle"
+            label="Answer again"
+            icon={<RetryIcon />}
+            onClick={() => talk.regenerate(message)}
+          />
           <SawPanel message={message} />
         </div>
       )}
@@ -61,12 +67,25 @@ const reasons: Record<string, string> = {
   cancelled: "Stopped.",
 };
 
+/** An answer that failed, and the way to another one. */
+function Failure({ message }: { message: Message }) {
+  const talk = useTalkHere();
+  return (
+    <div className="notice notice-bad">
+      <WarnIcon />
+      <span>{message.metadata?.reason ?? "The answer failed."}</span>
+      <Button className="when-idle" onClick={() => talk.regenerate(message)}>
+        <RetryIcon size={16} /> Try again
+      </Button>
+    </div>
+  );
+}
+
 /** What is to be said of an answer that isn't simply complete. */
 function endingOf(message: Message): string | null {
   const { status, reason } = message.metadata ?? {};
   if (status === "refused") return "The model declined to answer. Put the question in another way.";
   if (status === "waiting") return "Waits for your decision above.";
-  if (status === "error") return reason ? `The answer failed: ${reason}` : "The answer failed. Ask again.";
   if (status !== "incomplete") return null;
   return reasons[reason ?? ""] ?? `The answer is incomplete${reason ? `: ${reason}` : ""}.`;
 }

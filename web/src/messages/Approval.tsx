@@ -1,12 +1,12 @@
 // A tool that waits for a yes or a no.
-import { useContext, useState } from "preact/hooks";
-import { TalkContext } from "../chat/talking";
+import { useState } from "preact/hooks";
+import { useTalkHere } from "../chat/useTalk";
 import { Button } from "../ui";
 
 type Props = { id: string; name: string; input: unknown };
 
 export function Approval({ id, name, input }: Props) {
-  const { answer } = useContext(TalkContext);
+  const { answer } = useTalkHere();
   const [answered, setAnswered] = useState(false);
   const decide = (approved: boolean) => {
     setAnswered(true);

@@ -1,11 +1,12 @@
 // ‹ 2/3 ›: the messages that were written in each other's place.
-import { useContext } from "preact/hooks";
-import { TalkContext } from "../chat/talking";
+import { wordsOf } from "../api";
+import { useTalkHere } from "../chat/useTalk";
 import type { Branches } from "../types";
-import { IconButton, LeftIcon, RightIcon } from "../ui";
+import { IconButton, LeftIcon, RightIcon, toast } from "../ui";
 
 export function BranchSwitch({ branches }: { branches: Branches }) {
-  const { branch } = useContext(TalkContext);
+  const talk = useTalkHere();
+  const branch = (id: string) => void talk.branch(id).catch((error: unknown) => toast(wordsOf(error), "bad"));
   const { index, count, others } = branches;
   if (count < 2) return null;
   // `others` leaves the shown one out, in the order they were written.
@@ -13,11 +14,23 @@ export function BranchSwitch({ branches }: { branches: Branches }) {
   const after = others[index];
   return (
     <span className="branches when-idle" role="group" aria-label="Branches">
-      <IconButton small label="Previous branch" icon={<LeftIcon />} disabled={!before} onClick={() => before && branch(before)} />
+      <IconButton
+        small
+        label="Previous branch"
+        icon={<LeftIcon />}
+        disabled={!before}
+        onClick={() => before && branch(before)}
+      />
       <span>
         {index + 1}/{count}
       </span>
-      <IconButton small label="Next branch" icon={<RightIcon />} disabled={!after} onClick={() => after && branch(after)} />
+      <IconButton
+        small
+        label="Next branch"
+        icon={<RightIcon />}
+        disabled={!after}
+        onClick={() => after && branch(after)}
+      />
     </span>
   );
 }

@@ -13,5 +13,6 @@ export function CopyButton({ text, label }: { text: string; label: string }) {
       toast("The browser doesn’t let this page write to the clipboard. Select the text and copy it.", "bad");
     }
   };
-  return <IconButton small label={done ? "Copied" : label} icon={done ? <CheckIcon /> : <CopyIcon />} onClick={() => void copy()} />;
+  const icon = done ? <CheckIcon /> : <CopyIcon />;
+  return <IconButton small label={done ? "Copied" : label} icon={icon} onClick={() => void copy()} />;
 }

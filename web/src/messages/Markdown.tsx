@@ -1,4 +1,4 @@
-// Text as markdown. The renderer is loaded at first need and works only near the view; until then the text stands plain.
+// Text as markdown. The renderer is loaded at first need and works near the view only; until then the text is plain.
 import type { ComponentType } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 

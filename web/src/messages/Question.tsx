@@ -1,9 +1,9 @@
 // What the person wrote: the files, the text, what their references mean, and the ways to change it.
 import { memo } from "preact/compat";
-import { useContext, useMemo, useState } from "preact/hooks";
+import { useMemo, useState } from "preact/hooks";
 import { useNews } from "../chat/filing";
-import { TalkContext } from "../chat/talking";
-import { textOf } from "../chat/useConversation";
+import { filesIn, textOf } from "../chat/merging";
+import { useTalkHere } from "../chat/useTalk";
 import { FileGrid } from "../files";
 import type { Message } from "../types";
 import { EditIcon, IconButton } from "../ui";
@@ -13,10 +13,10 @@ import { EditBox } from "./EditBox";
 import { WithReferences } from "./references";
 
 export const Question = memo(function Question({ message }: { message: Message }) {
-  const talk = useContext(TalkContext);
+  const talk = useTalkHere();
   const [editing, setEditing] = useState(false);
   const text = textOf(message);
-  const sent = useMemo(() => message.parts.flatMap((part) => (part.type === "data-attachment" ? [part.data] : [])), [message]);
+  const sent = useMemo(() => filesIn(message), [message]);
   const shown = useNews(sent); // they get their numbers when the message has arrived
   return (
     <li className="message question" aria-label="You">
@@ -42,7 +42,13 @@ export const Question = memo(function Question({ message }: { message: Message }
         {message.metadata?.branches && <BranchSwitch branches={message.metadata.branches} />}
         {text && <CopyButton text={text} label="Copy your message" />}
         {!editing && (
-          <IconButton small className="when-idle" label="Edit your message" icon={<EditIcon />} onClick={() => setEditing(true)} />
+          <IconButton
+            small
+            className="when-idle"
+            label="Edit your message"
+            icon={<EditIcon />}
+            onClick={() => setEditing(true)}
+          />
         )}
       </div>
     </li>

@@ -33,14 +33,14 @@ function sanitiser(): Pluggable {
   const given = defaultRehypePlugins["sanitize"];
   if (!Array.isArray(given)) throw new Error("streamdown brings no sanitiser any more");
   const [sanitise, schema] = given as unknown as [Pluggable, Record<string, unknown>];
-  return [
-    sanitise,
-    { ...schema, protocols: { href: ["http", "https", "mailto"], src: ["file"], cite: [], longDesc: [] }, tagNames: tags },
-  ] as unknown as Pluggable;
+  const protocols = { href: ["http", "https", "mailto"], src: ["file"], cite: [], longDesc: [] };
+  return [sanitise, { ...schema, protocols, tagNames: words(tags) }] as unknown as Pluggable;
 }
 
-const tags = ["a", "blockquote", "br", "code", "del", "em", "h1", "h2", "h3", "h4", "h5", "h6", "hr", "img", "input", "li"];
-tags.push("ol", "p", "pre", "section", "span", "strong", "sub", "sup", "table", "tbody", "td", "th", "thead", "tr", "ul");
+const plainTags = "p ul ol li blockquote strong sup sub thead tbody tr th td section";
+const tags = `${plainTags} a br code del em h1 h2 h3 h4 h5 h6 hr img input pre span table`;
+
+const words = (text: string) => text.split(" ");
 
 /** Makes `<a href="#file-5">` of "image 5", but not within links and code. */
 function referring() {
@@ -81,7 +81,8 @@ type Props = {
   alt?: string;
   className?: string;
   start?: number;
-  align?: "left" | "center" | "right";
+  /** Of a table's cell: where its text stands. */
+  style?: { textAlign?: "left" | "center" | "right" };
 };
 
 function Link({ href = "", children }: Props) {
@@ -132,9 +133,18 @@ function Pre({ children }: Props) {
 
 function Table({ children }: Props) {
   return (
-    <div className="table-box" tabIndex={0} role="region" aria-label="Table">
+    <div className="table-box" tabIndex={0} role="group" aria-label="Table">
       <table>{children}</table>
     </div>
+  );
+}
+
+/** A task's box: a picture of one, for nobody can tick it. */
+function Tick({ checked }: { checked?: boolean }) {
+  return (
+    <span className="tick" role="img" aria-label={checked ? "done" : "to do"}>
+      {checked ? "☑" : "☐"}
+    </span>
   );
 }
 
@@ -147,10 +157,15 @@ function wordsIn(children: ComponentChildren): string {
 }
 
 /** Plain elements: their look is in our style sheet, where streamdown's own would need another framework's. */
-function plain(Tag: keyof JSX.IntrinsicElements) {
+function plain(Tag: string) {
   const Element = Tag as "td";
-  return function Plain({ children, start, align }: Props) {
-    return <Element {...(start ? { start } : {})} {...(align ? { align } : {})}>{children}</Element>;
+  return function Plain({ children, start, style }: Props) {
+    const at = style?.textAlign ? { className: `at-${style.textAlign}` } : {};
+    return (
+      <Element {...(start ? { start } : {})} {...at}>
+        {children}
+      </Element>
+    );
   };
 }
 
@@ -161,12 +176,11 @@ function heading(level: number) {
   };
 }
 
-const names = ["p", "ul", "ol", "li", "blockquote", "strong", "sup", "sub", "thead", "tbody", "tr", "th", "td", "section"] as const;
-
 const components = {
-  ...Object.fromEntries(names.map((name) => [name, plain(name)])),
+  ...Object.fromEntries(words(plainTags).map((name) => [name, plain(name)])),
   ...Object.fromEntries([1, 2, 3, 4, 5, 6].map((level) => [`h${level}`, heading(level)])),
   hr: () => <hr />,
+  input: Tick,
   a: Link,
   img: Picture,
   pre: Pre,

@@ -36,10 +36,11 @@ export function ToolCard({ part, writing }: Props) {
 function Progress({ id, name }: { id: string; name: string }) {
   const progress = useContext(LiveContext).progress[id];
   if (!progress) return null;
+  const { done, total, note } = progress;
   return (
     <div className="tool-progress">
-      {progress.total ? <progress max={progress.total} value={progress.done ?? 0} aria-label={`Progress of ${name}`} /> : null}
-      {progress.note && <span>{progress.note}</span>}
+      {total ? <progress max={total} value={done ?? 0} aria-label={`Progress of ${name}`} /> : null}
+      {note && <span>{note}</span>}
     </div>
   );
 }
@@ -101,7 +102,8 @@ function StateIcon({ look }: { look: Look }) {
 /** The arguments in one short line. */
 function briefOf(input: unknown): string {
   if (input === null || typeof input !== "object") return "";
-  const words = Object.entries(input).map(([name, value]) => `${name}: ${typeof value === "string" ? value : JSON.stringify(value)}`);
+  const spell = (value: unknown) => (typeof value === "string" ? value : JSON.stringify(value));
+  const words = Object.entries(input).map(([name, value]) => `${name}: ${spell(value)}`);
   return words.join(", ").slice(0, 160);
 }
 
@@ -111,6 +113,7 @@ function pretty(value: unknown): string {
 
 /** What our server gives as output is `{text, files}`; anything else is shown as it is. */
 function textOfOutput(output: unknown): string {
-  if (output !== null && typeof output === "object" && "text" in output && typeof output.text === "string") return output.text;
-  return typeof output === "string" ? output : pretty(output);
+  if (typeof output === "string") return output;
+  const text = output !== null && typeof output === "object" && "text" in output ? output.text : undefined;
+  return typeof text === "string" ? text : pretty(output);
 }

@@ -5,9 +5,10 @@ import { useFile } from "../chat/filing";
 import { scrollToFile } from "../files";
 
 /** A word for a file and its number, or "#5" standing by itself. */
-export const pattern = /\b(?:images?|pictures?|documents?|audio|videos?|texts?|files?)\s+#?(\d{1,5})\b|(?<![\w#&/])#(\d{1,5})\b/gi;
+const pattern =
+  /\b(?:images?|pictures?|documents?|audio|videos?|texts?|files?)\s+#?(\d{1,5})\b|(?<![\w#&/])#(\d{1,5})\b/gi;
 
-export type Piece = string | { words: string; number: number };
+type Piece = string | { words: string; number: number };
 
 /** A text cut at its references. */
 export function cut(text: string): Piece[] {

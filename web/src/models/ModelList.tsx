@@ -8,6 +8,7 @@ type Props = { models: Model[]; chosen: string | null; onChoose: (model: Model) 
 export function ModelList({ models, chosen, onChoose }: Props) {
   const [words, setWords] = useState("");
   const groups = useMemo(() => grouped(models, words), [models, words]);
+  const typed = typedModel(models, words);
   return (
     <>
       <input
@@ -19,7 +20,7 @@ export function ModelList({ models, chosen, onChoose }: Props) {
         value={words}
         onInput={(event) => setWords(event.currentTarget.value)}
         onKeyDown={(event) => {
-          const first = groups[0]?.[1].find((model) => model.available);
+          const first = typed ?? groups[0]?.[1].find((model) => model.available);
           if (event.key === "Enter" && first) onChoose(first);
         }}
       />
@@ -27,6 +28,7 @@ export function ModelList({ models, chosen, onChoose }: Props) {
         {groups.map(([provider, found]) => (
           <section key={provider} aria-label={provider}>
             <h3>{provider}</h3>
+            {sharedWhy(found) && <p className="model-why">{sharedWhy(found)}</p>}
             <ul>
               {found.map((model) => (
                 <li key={model.id}>
@@ -39,17 +41,40 @@ export function ModelList({ models, chosen, onChoose }: Props) {
                   >
                     <span className="model-row-name">{model.name}</span>
                     {model.id === chosen && <CheckIcon size={16} />}
-                    {model.available ? <SeesIcons sees={model.sees} /> : <span className="model-why">{model.why}</span>}
+                    {model.available && <SeesIcons sees={model.sees} />}
+                    {!model.available && !sharedWhy(found) && <span className="model-why">{model.why}</span>}
                   </button>
                 </li>
               ))}
             </ul>
           </section>
         ))}
-        {groups.length === 0 && <p className="soft">No model is called that.</p>}
+        {typed && (
+          <button type="button" className="model-row" onClick={() => onChoose(typed)}>
+            Ask <code>{typed.id}</code>
+          </button>
+        )}
+        {groups.length === 0 && !typed && (
+          <p className="soft">No listed model is called that. Any other one can be named as provider:model.</p>
+        )}
       </div>
     </>
   );
+}
+
+/** The reason that holds for all models of a provider is said once. */
+function sharedWhy(models: Model[]): string | null {
+  const why = models[0]?.why ?? null;
+  return models.length > 1 && models.every((model) => !model.available && model.why === why) ? why : null;
+}
+
+/** A model that isn't listed, of a provider that is and can be asked. */
+function typedModel(models: Model[], words: string): Model | null {
+  const id = words.trim();
+  const [provider, ...rest] = id.split(":");
+  if (!rest.join(":") || models.some((model) => model.id === id)) return null;
+  const open = models.some((model) => model.available && model.id.startsWith(`${provider}:`));
+  return open ? { id, provider: provider ?? "", name: rest.join(":"), available: true, why: null, sees: {} } : null;
 }
 
 /** Available ones first within a provider, and providers with one of them first. */
@@ -89,8 +114,9 @@ function SeesIcons({ sees }: { sees: Model["sees"] }) {
       {kinds.map(([kind, word, Icon]) => {
         const how = sees[kind];
         if (!how || how === "noted") return null;
+        const told = `${word}: ${meanings[how]}`;
         return (
-          <span key={kind} className={`sees-${how}`} role="img" aria-label={`${word}: ${meanings[how]}`} title={`${word}: ${meanings[how]}`}>
+          <span key={kind} className={`sees-${how}`} role="img" aria-label={told} title={told}>
             <Icon size={16} />
           </span>
         );

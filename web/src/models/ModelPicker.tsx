@@ -1,9 +1,11 @@
 // Chooses the model that answers next: searched, by provider, with what it sees; those that can't be asked say why.
+import { lazy, Suspense } from "preact/compat";
 import { useMemo, useState } from "preact/hooks";
 import { useHouse } from "../state/House";
 import type { Model } from "../types";
-import { Dialog, DownIcon } from "../ui";
-import { ModelList } from "./ModelList";
+import { Dialog, DownIcon, Spinner } from "../ui";
+
+const ModelList = lazy(() => import("./ModelList").then((module) => ({ default: module.ModelList })));
 
 type Props = { chosen: string | null; onChoose: (id: string) => void; label?: string };
 
@@ -21,14 +23,16 @@ export function ModelPicker({ chosen, onChoose, label = "Model" }: Props) {
         <DownIcon size={16} />
       </button>
       <Dialog open={open} onClose={() => setOpen(false)} title="Which model answers?" className="models">
-        <ModelList
-          models={models}
-          chosen={chosen}
-          onChoose={(picked: Model) => {
-            onChoose(picked.id);
-            setOpen(false);
-          }}
-        />
+        <Suspense fallback={<Spinner label="Loading" />}>
+          <ModelList
+            models={models}
+            chosen={chosen}
+            onChoose={(picked: Model) => {
+              onChoose(picked.id);
+              setOpen(false);
+            }}
+          />
+        </Suspense>
       </Dialog>
     </>
   );

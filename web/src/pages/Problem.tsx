@@ -5,30 +5,31 @@ type ProblemProps = {
   problem: { text: string; status?: number };
   again: () => void;
   words?: string;
-  login?: string | null;
 };
 
-export function Problem({ problem, again, words = "Try again", login }: ProblemProps) {
+export function Problem({ problem, again, words = "Try again" }: ProblemProps) {
   const signedOut = problem.status === 401;
   return (
     <section className="problem" role="alert">
       <WarnIcon size={28} />
       <h1>{signedOut ? "You are signed out" : "This can’t be shown"}</h1>
-      <p>{problem.text}</p>
-      {signedOut && !login && (
-        <p className="soft">
-          Open the address that <code>showandtell serve</code> printed when it started: it holds the key to this page.
+      {signedOut ? (
+        <p>
+          Nothing is lost. Sign in again, or open the address that <code>showandtell serve</code> printed when it started.
         </p>
+      ) : (
+        <p>{problem.text}</p>
       )}
       <div className="problem-actions">
-        {login && (
-          <a className="button button-main" href={login}>
-            Sign in
-          </a>
+        {signedOut ? (
+          <Button look="main" onClick={() => location.reload()}>
+            Sign in again
+          </Button>
+        ) : (
+          <Button look="main" onClick={again}>
+            {words}
+          </Button>
         )}
-        <Button look={login ? "plain" : "main"} onClick={again}>
-          {words}
-        </Button>
       </div>
     </section>
   );

@@ -34,7 +34,11 @@ export function SettingsPage(view: ViewProps) {
             <h2 id="settings-model">Model of new conversations</h2>
             <p className="soft">Each conversation may switch at any time.</p>
             <div className="settings-row">
-              <ModelPicker label="Model of new conversations" chosen={model} onChoose={(id) => void keep({ model: id })} />
+              <ModelPicker
+                label="Model of new conversations"
+                chosen={model}
+                onChoose={(id) => void keep({ model: id })}
+              />
               {settings.model && (
                 <Button look="quiet" onClick={() => void keep({ model: null })}>
                   Use the server’s choice
@@ -44,7 +48,9 @@ export function SettingsPage(view: ViewProps) {
           </section>
           <section aria-labelledby="settings-instructions">
             <h2 id="settings-instructions">Instructions</h2>
-            <p className="soft">Every model is told this before your messages: how to answer, in which language, what to keep in mind.</p>
+            <p className="soft">
+              Every model is told this before your messages: how to answer, in which language, what to keep in mind.
+            </p>
             <form
               onSubmit={(event) => {
                 event.preventDefault();
@@ -84,10 +90,17 @@ export function SettingsPage(view: ViewProps) {
             </div>
           </fieldset>
           {me && (
-            <p className="soft">
-              Show &amp; Tell {me.version}
-              {me.mode === "accounts" ? `, signed in as ${me.user}` : ", for you alone on this machine"}.
-            </p>
+            <div className="settings-row">
+              <p className="soft">
+                Show &amp; Tell {me.version}
+                {me.mode === "accounts" ? `, signed in as ${me.user}` : ", for you alone on this machine"}.
+              </p>
+              {me.mode === "accounts" && (
+                <form method="post" action="/logout">
+                  <Button type="submit">Sign out</Button>
+                </form>
+              )}
+            </div>
           )}
         </div>
       </div>

@@ -22,7 +22,7 @@ export function List({ list, current, searched }: Props) {
 
   return (
     <div className="side-list">
-      {problem && (
+      {problem && conversations === null && (
         <div className="side-note" role="alert">
           <p>{problem}</p>
           <Button onClick={() => void fresh()}>Try again</Button>
@@ -34,7 +34,9 @@ export function List({ list, current, searched }: Props) {
         </div>
       )}
       {conversations?.length === 0 && (
-        <p className="side-note soft">{searched ? `Nothing found for “${searched}”.` : "Your conversations will be listed here."}</p>
+        <p className="side-note soft">
+          {searched ? `Nothing found for “${searched}”.` : "Your conversations will be listed here."}
+        </p>
       )}
       {conversations &&
         byDay(conversations, new Date()).map(({ day, rows }) => (

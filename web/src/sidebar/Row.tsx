@@ -49,7 +49,13 @@ export function Row({ row, current, onChanged }: Props) {
       </a>
       <span className="row-actions">
         <IconButton small label={`Rename ${title}`} icon={<EditIcon />} onClick={() => setDoing("renaming")} />
-        <a className="icon-button icon-button-small" href={`${addressOf(row.id)}/export`} download aria-label={`Export ${title}`} title="Export">
+        <a
+          className="icon-button icon-button-small"
+          href={`${addressOf(row.id)}/export`}
+          download
+          aria-label={`Export ${title}`}
+          title="Export"
+        >
           <DownloadIcon />
         </a>
         <IconButton small label={`Delete ${title}`} icon={<TrashIcon />} onClick={() => setDoing("deleting")} />

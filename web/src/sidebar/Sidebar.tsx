@@ -26,7 +26,7 @@ export function Sidebar({ current, open, onOpen, folded, onFold }: Props) {
   useEffect(() => {
     const onKey = (event: KeyboardEvent) => {
       if (event.key === "Escape" && open) onOpen(false);
-      const typing = event.target instanceof HTMLElement && event.target.closest("input, textarea, select, dialog, [contenteditable]");
+      const typing = event.target instanceof HTMLElement && event.target.closest("input, textarea, select, dialog");
       if (event.key !== "/" || typing || event.ctrlKey || event.metaKey || event.altKey) return;
       event.preventDefault();
       if (narrow) onOpen(true);
@@ -37,7 +37,10 @@ export function Sidebar({ current, open, onOpen, folded, onFold }: Props) {
     return () => window.removeEventListener("keydown", onKey);
   }, [open, onOpen, narrow, folded, onFold]);
   useEffect(() => {
-    if (narrow && open) side.current?.querySelector<HTMLElement>("a, button")?.focus();
+    if (!narrow || !open) return;
+    const before = document.activeElement;
+    side.current?.querySelector<HTMLElement>("a, button")?.focus();
+    return () => before instanceof HTMLElement && before.focus();
   }, [narrow, open]);
 
   const hidden = narrow ? !open : folded;
@@ -50,7 +53,12 @@ export function Sidebar({ current, open, onOpen, folded, onFold }: Props) {
             <Mark /> Show &amp; Tell
           </a>
           <IconButton className="side-fold" label="Hide the list" icon={<PanelIcon />} onClick={onFold} />
-          <IconButton className="side-close" label="Close the list" icon={<CloseIcon />} onClick={() => onOpen(false)} />
+          <IconButton
+            className="side-close"
+            label="Close the list"
+            icon={<CloseIcon />}
+            onClick={() => onOpen(false)}
+          />
         </div>
         <a
           className="side-new"
@@ -113,7 +121,7 @@ function useNarrow(): boolean {
 
 function Mark() {
   return (
-    <svg className="mark" width="26" height="26" viewBox="0 0 32 32" aria-hidden="true" fill="none" strokeLinejoin="round" strokeLinecap="round">
+    <svg className="mark" width="26" height="26" viewBox="0 0 32 32" aria-hidden="true">
       <rect className="mark-ground" width="32" height="32" rx="9" />
       <path className="mark-front" d="M8 10.5h11v9H8z M8 17l3.2-3 2.6 2.4 2-1.8 3.2 3" />
       <path className="mark-back" d="M22.5 12.5h2v10H13v-2" />

@@ -41,8 +41,7 @@ export function HouseProvider({ children }: { children: ComponentChildren }) {
     if (stored.value) applyTheme(stored.value.theme);
   }, [stored.value]);
   useEffect(() => {
-    const leave = (event: Event) =>
-      setSignedOut((event as CustomEvent<ApiError | null>).detail ?? new ApiError("Unauthorised", "Sign in to go on.", 401));
+    const leave = () => setSignedOut(new ApiError("Unauthorised", "Sign in to go on.", 401));
     window.addEventListener("signed-out", leave);
     return () => window.removeEventListener("signed-out", leave);
   }, []);

@@ -42,7 +42,8 @@ export function useList(words: string) {
         const found = await api.get<Page>(`/api/conversations?${query}`);
         if (mine !== asked.current) return;
         const ids = new Set(kept.map((each) => each.id));
-        setPage({ conversations: [...kept, ...found.conversations.filter((each) => !ids.has(each.id))], next: found.next });
+        const others = found.conversations.filter((each) => !ids.has(each.id));
+        setPage({ conversations: [...kept, ...others], next: found.next });
         setProblem(null);
       } catch (error) {
         if (mine === asked.current) setProblem(wordsOf(error));

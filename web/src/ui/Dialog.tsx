@@ -1,6 +1,6 @@
 // A native modal dialog: focus trap, Esc and the backdrop come from the browser.
 import type { ComponentChildren } from "preact";
-import { useEffect, useId, useRef } from "preact/hooks";
+import { useId, useLayoutEffect, useRef } from "preact/hooks";
 import { IconButton } from "./Button";
 import { CloseIcon } from "./icons";
 
@@ -16,16 +16,19 @@ export type DialogProps = {
   children?: ComponentChildren;
 };
 
-export function Dialog({ open, onClose, title, place = "middle", className = "", bare = false, children }: DialogProps) {
+export function Dialog({ open, ...rest }: DialogProps) {
+  return open ? <Opened {...rest} /> : null;
+}
+
+function Opened(given: Omit<DialogProps, "open">) {
+  const { onClose, title, place = "middle", className = "", bare = false, children } = given;
   const dialog = useRef<HTMLDialogElement>(null);
   const heading = useId();
-  useEffect(() => {
+  useLayoutEffect(() => {
     const element = dialog.current;
-    if (!element) return;
-    if (open && !element.open) element.showModal();
-    if (!open && element.open) element.close();
-  }, [open]);
-  if (!open) return null;
+    element?.showModal();
+    return () => element?.close(); // gives the focus back to where it was
+  }, []);
   return (
     <dialog
       ref={dialog}

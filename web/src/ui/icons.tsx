@@ -16,7 +16,6 @@ function Icon({ size = 20, children }: IconProps & { children: ComponentChildren
       strokeLinecap="round"
       strokeLinejoin="round"
       aria-hidden="true"
-      focusable="false"
     >
       {children}
     </svg>
@@ -41,13 +40,21 @@ export const PanelIcon = drawn("M5 4h14a1 1 0 0 1 1 1v14a1 1 0 0 1-1 1H5a1 1 0 0
 export const SearchIcon = drawn("M11 4a7 7 0 1 0 0 14 7 7 0 0 0 0-14z", "M20 20l-4-4");
 export const SendIcon = drawn("M12 19V5", "M6 11l6-6 6 6");
 export const StopIcon = ({ size = 20 }: IconProps) => (
-  <svg className="icon" width={size} height={size} viewBox="0 0 24 24" fill="currentColor" aria-hidden="true" focusable="false">
+  <svg className="icon" width={size} height={size} viewBox="0 0 24 24" fill="currentColor" aria-hidden="true">
     <rect x="6" y="6" width="12" height="12" rx="2.5" />
   </svg>
 );
-export const AttachIcon = drawn("M20 11.5l-8.2 8.2a5 5 0 0 1-7.1-7.1l8.5-8.5a3.4 3.4 0 0 1 4.8 4.8l-8.5 8.5a1.7 1.7 0 0 1-2.4-2.4l7.8-7.8");
-export const CameraIcon = drawn("M4 8h3l2-3h6l2 3h3a1 1 0 0 1 1 1v9a1 1 0 0 1-1 1H4a1 1 0 0 1-1-1V9a1 1 0 0 1 1-1z", "M12 10a3.3 3.3 0 1 0 0 6.6 3.3 3.3 0 0 0 0-6.6z");
-export const CopyIcon = drawn("M9 9h10a1 1 0 0 1 1 1v10a1 1 0 0 1-1 1H9a1 1 0 0 1-1-1V10a1 1 0 0 1 1-1z", "M5 15H4a1 1 0 0 1-1-1V4a1 1 0 0 1 1-1h10a1 1 0 0 1 1 1v1");
+export const AttachIcon = drawn(
+  "M20 11.5l-8.2 8.2a5 5 0 0 1-7.1-7.1l8.5-8.5a3.4 3.4 0 0 1 4.8 4.8l-8.5 8.5a1.7 1.7 0 0 1-2.4-2.4l7.8-7.8",
+);
+export const CameraIcon = drawn(
+  "M4 8h3l2-3h6l2 3h3a1 1 0 0 1 1 1v9a1 1 0 0 1-1 1H4a1 1 0 0 1-1-1V9a1 1 0 0 1 1-1z",
+  "M12 10a3.3 3.3 0 1 0 0 6.6 3.3 3.3 0 0 0 0-6.6z",
+);
+export const CopyIcon = drawn(
+  "M9 9h10a1 1 0 0 1 1 1v10a1 1 0 0 1-1 1H9a1 1 0 0 1-1-1V10a1 1 0 0 1 1-1z",
+  "M5 15H4a1 1 0 0 1-1-1V4a1 1 0 0 1 1-1h10a1 1 0 0 1 1 1v1",
+);
 export const CheckIcon = drawn("M5 12.5l4.5 4.5L19 7");
 export const EditIcon = drawn("M4 20h4L19 9l-4-4L4 16z", "M13 7l4 4");
 export const RetryIcon = drawn("M20 12a8 8 0 1 1-2.4-5.7", "M20 3v4h-4");
@@ -57,17 +64,37 @@ export const UploadIcon = drawn("M12 16V5", "M7 9l5-5 5 5", "M5 20h14");
 export const LeftIcon = drawn("M15 5l-7 7 7 7");
 export const RightIcon = drawn("M9 5l7 7-7 7");
 export const DownIcon = drawn("M5 9l7 7 7-7");
-export const EyeIcon = drawn("M2.5 12S6 5.5 12 5.5 21.5 12 21.5 12 18 18.5 12 18.5 2.5 12 2.5 12z", "M12 9a3 3 0 1 0 0 6 3 3 0 0 0 0-6z");
-export const EyeOffIcon = drawn("M4 4l16 16", "M9.9 5.8A9 9 0 0 1 12 5.5c6 0 9.5 6.5 9.5 6.5a17 17 0 0 1-3 3.7", "M6.2 7.6A16 16 0 0 0 2.5 12S6 18.5 12 18.5a9 9 0 0 0 4-.9");
-export const GearIcon = drawn("M4 7h9", "M17 7h3", "M15 5a2 2 0 1 0 0 4 2 2 0 0 0 0-4z", "M4 17h3", "M11 17h9", "M9 15a2 2 0 1 0 0 4 2 2 0 0 0 0-4z");
+export const EyeIcon = drawn(
+  "M2.5 12S6 5.5 12 5.5 21.5 12 21.5 12 18 18.5 12 18.5 2.5 12 2.5 12z",
+  "M12 9a3 3 0 1 0 0 6 3 3 0 0 0 0-6z",
+);
+export const EyeOffIcon = drawn(
+  "M4 4l16 16",
+  "M9.9 5.8A9 9 0 0 1 12 5.5c6 0 9.5 6.5 9.5 6.5a17 17 0 0 1-3 3.7",
+  "M6.2 7.6A16 16 0 0 0 2.5 12S6 18.5 12 18.5a9 9 0 0 0 4-.9",
+);
+export const GearIcon = drawn(
+  "M4 7h9",
+  "M17 7h3",
+  "M15 5a2 2 0 1 0 0 4 2 2 0 0 0 0-4z",
+  "M4 17h3",
+  "M11 17h9",
+  "M9 15a2 2 0 1 0 0 4 2 2 0 0 0 0-4z",
+);
 export const TableIcon = drawn("M4 5h16v14H4z", "M4 10h16", "M4 14.5h16", "M10 5v14");
 export const ImageIcon = drawn("M4 5h16v14H4z", "M4 16l5-5 4 4 3-3 4 4", "M15.5 8.5h.01");
 export const DocumentIcon = drawn("M6 3h8l4 4v14H6z", "M14 3v4h4", "M9 12h6", "M9 16h6");
-export const AudioIcon = drawn("M9 18V6l10-2v12", "M6.5 15.5a2.5 2.5 0 1 0 0 5 2.5 2.5 0 0 0 0-5z", "M16.5 13.5a2.5 2.5 0 1 0 0 5 2.5 2.5 0 0 0 0-5z");
+export const AudioIcon = drawn(
+  "M9 18V6l10-2v12",
+  "M6.5 15.5a2.5 2.5 0 1 0 0 5 2.5 2.5 0 0 0 0-5z",
+  "M16.5 13.5a2.5 2.5 0 1 0 0 5 2.5 2.5 0 0 0 0-5z",
+);
 export const VideoIcon = drawn("M4 6h11v12H4z", "M15 10.5l5-3v9l-5-3");
 export const TextIcon = drawn("M5 6h14", "M5 10h14", "M5 14h9", "M5 18h6");
 export const FileIcon = drawn("M6 3h8l4 4v14H6z", "M14 3v4h4");
-export const ToolIcon = drawn("M14.5 6.5a4 4 0 0 1 5-1l-3 3 1.5 1.5 3-3a4 4 0 0 1-5.5 5L8 19.5a2 2 0 0 1-3-3l7.5-7.5a4 4 0 0 1 2-2.5z");
+export const ToolIcon = drawn(
+  "M14.5 6.5a4 4 0 0 1 5-1l-3 3 1.5 1.5 3-3a4 4 0 0 1-5.5 5L8 19.5a2 2 0 0 1-3-3l7.5-7.5a4 4 0 0 1 2-2.5z",
+);
 export const WarnIcon = drawn("M12 4l9 16H3z", "M12 10v4", "M12 17h.01");
 export const InfoIcon = drawn("M12 3a9 9 0 1 0 0 18 9 9 0 0 0 0-18z", "M12 11v5", "M12 8h.01");
 export const ClockIcon = drawn("M12 3a9 9 0 1 0 0 18 9 9 0 0 0 0-18z", "M12 7.5V12l3 2");

@@ -1,4 +1,5 @@
 // The files of the message that is being written, each with how far it has come and what can be done about it.
+import "./tray.css";
 import { IconButton } from "../../ui";
 import { CloseIcon, RetryIcon, WarnIcon } from "../../ui/icons";
 import { sizeOf } from "../attachment";

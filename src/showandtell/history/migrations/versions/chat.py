@@ -66,6 +66,8 @@ def create_runs() -> None:
         sa.Column("tries", sa.Integer(), nullable=False),
         sa.Column("created", sa.Double[float](), nullable=False),
         sa.Column("ended", sa.Double[float]()),
+        sa.Column("status", sa.Text()),
+        sa.Column("reason", sa.Text()),
         sa.PrimaryKeyConstraint("id", name="pk_runs"),
         of_conversation("runs"),
         sa.UniqueConstraint("conversation_id", "client_id", name="uq_runs_conversation_id_client_id"),

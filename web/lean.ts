@@ -1,0 +1,29 @@
+// What libraries bring and this page never runs, left out of its build. Each would fail loudly if it were run.
+import type { Plugin } from "vite";
+
+/** The chat client brings zod, and zod the writing of JSON schemas: 8 kB (gzip) at the page's start. */
+export const withoutJsonSchemas: Plugin = {
+  name: "without-json-schemas",
+  transform(code, id) {
+    if (!/\/zod\/v4\/core\/(json-schema-processors|to-json-schema)\.js$/.test(id)) return null;
+    const names = [...code.matchAll(/^export (?:const|function) (\w+)/gm)].map(([, name]) => name);
+    const refuse = `() => { throw new Error("This page writes no JSON schemas."); }`;
+    const renamed = code.includes("export { processSchema as process }") ? "export { processSchema as process };" : "";
+    return { code: names.map((name) => `export const ${name} = ${refuse};`).join("\n") + renamed, map: null };
+  },
+};
+
+const unused: Record<string, string> = {
+  // HTML in markdown stays text here, so its parser isn't needed.
+  "rehype-raw": `export default () => { throw new Error("This page renders no HTML of others."); };`,
+  // Sorts class names of a CSS framework that this page doesn't have.
+  "tailwind-merge": "export const twMerge = (names) => names;",
+};
+
+/** Streamdown brings an HTML parser and more: 55 kB (gzip) of what is loaded with the first answer. */
+export const withoutUnused: Plugin = {
+  name: "without-unused",
+  enforce: "pre",
+  resolveId: (name) => (name in unused ? `\0unused:${name}` : null),
+  load: (id) => (id.startsWith("\0unused:") ? unused[id.slice("\0unused:".length)] : null),
+};

@@ -1,0 +1,38 @@
+// The buttons that attach files: from the disk, and on touch devices from the camera.
+import { useRef } from "preact/hooks";
+import { AttachIcon, CameraIcon, IconButton } from "../ui";
+
+type Props = { onFiles: (files: FileList, from: "picker" | "camera") => void };
+
+/** Whether fingers are what points here: such a device mostly has a camera at hand, and no keyboard. */
+export const touches = matchMedia("(pointer: coarse)").matches;
+
+export function Attaching({ onFiles }: Props) {
+  const picker = useRef<HTMLInputElement>(null);
+  const camera = useRef<HTMLInputElement>(null);
+  const onPicked = (from: "picker" | "camera") => (event: Event) => {
+    const input = event.currentTarget as HTMLInputElement;
+    if (input.files?.length) onFiles(input.files, from);
+    input.value = ""; // so that the same file can be chosen again
+  };
+  return (
+    <>
+      <IconButton label="Attach files" icon={<AttachIcon />} onClick={() => picker.current?.click()} />
+      <input ref={picker} type="file" multiple hidden aria-label="Files to attach" onChange={onPicked("picker")} />
+      {touches && (
+        <>
+          <IconButton label="Take a picture" icon={<CameraIcon />} onClick={() => camera.current?.click()} />
+          <input
+            ref={camera}
+            type="file"
+            accept="image/*"
+            capture="environment"
+            hidden
+            aria-label="Picture to attach"
+            onChange={onPicked("camera")}
+          />
+        </>
+      )}
+    </>
+  );
+}
