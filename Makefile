@@ -5,7 +5,7 @@ export UV_NO_CONFIG := 1
 # The certificates that git and pip trust here, so that a proxy of a company is no obstacle.
 export UV_SYSTEM_CERTS := 1
 
-.PHONY: run chat setup page test torture lint bench bench-peers docs lock clean
+.PHONY: run chat setup page chromium test torture lint bench bench-peers docs lock clean
 run: setup page
 	@.venv/bin/showandtell serve $(if $(DISPLAY)$(WAYLAND_DISPLAY),--open)
 
@@ -15,12 +15,16 @@ chat: setup
 
 setup: .venv/.ready
 
-test: .venv/.ready-dev page
+test: .venv/.ready-dev page chromium
 	.venv/bin/python -m pytest
 
 # What takes minutes: thousands of faults, cuts at every byte, a real LiteLLM proxy; docs/reliability.md tells its figures.
-torture: .venv/.ready-dev
+torture: .venv/.ready-dev page chromium
 	.venv/bin/python -m pytest torture
+
+# The browser of the page's tests.
+chromium:
+	@.ci/chromium
 
 # Writes the generated parts of the README and of docs/ anew.
 docs: .venv/.ready-dev
@@ -48,7 +52,7 @@ bench-peers: .venv/.ready-dev
 # The page, built from web/ by Node: the one that is here if it is new enough, else one from PyPI, in .node.
 PAGE := src/showandtell/server/page/index.html
 page: $(PAGE)
-$(PAGE): $(shell find web -path web/node_modules -prune -o -type f -print) hatch_build.py requirements-node.txt | $(UV)
+$(PAGE): $(shell find web \( -path web/node_modules -o -path web/tests \) -prune -o -type f -print) hatch_build.py requirements-node.txt | $(UV)
 	@$(PYTHON) hatch_build.py --node >/dev/null || { echo "installing Node into .node ..." \
 		&& $(UV) venv --quiet --allow-existing --python $(PYTHON) .node \
 		&& $(UV) pip sync --quiet --python .node/bin/python --require-hashes requirements-node.txt; }

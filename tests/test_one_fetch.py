@@ -8,7 +8,8 @@ import pytest
 #: What opens connections, and who may import it: `hop` for URLs from outside, the others for hosts that the program set.
 CLIENTS = {
     "aiohttp": {"attachments.hop", "providers.network"},
-    "opens by socket": {"attachments.hop", "providers.network"},
+    # The server listens by one.
+    "opens by socket": {"attachments.hop", "providers.network", "serve", "server.process", "server.workers"},
     "obstore": {"attachments.bucket", "attachments.remote"},
     "botocore": {"providers.aws"},
     "google": {"providers.google"},

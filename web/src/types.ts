@@ -18,7 +18,8 @@ export type Metadata = {
   finished?: number;
 };
 
-export type Reference = { words: string; numbers: number[]; readings?: unknown };
+/** What a person's words point at; where that isn't clear `numbers` is empty and `readings` are what it may be. */
+export type Reference = { words: string; numbers: number[]; readings: number[][] };
 
 export type Data = {
   attachment: Attachment;

@@ -282,8 +282,7 @@ class Loop:
             raise
         finally:
             said = Step(fold.usage, tuple(receipts), self.target.name, fold.asides())
-            await self.store(draft, proved, said)
-            self.emit(StepFinish(step, draft.stop or "cut", fold.usage))
+            await self.store(draft, proved, said, StepFinish(step, draft.stop or "cut", fold.usage))
 
     async def plan(self, news: Known) -> Plan:
         """What the model is given now, of files that are what they were. Raises `UnsupportedFile`."""
@@ -355,8 +354,10 @@ class Loop:
         files = Files(self.conversation.attachments, self.conversation.file, self.loader.convert, running)
         return Context(self.conversation.owner, self.conversation.id, call.call_id, files, emit, stopped)
 
-    async def store(self, draft: Draft, proved: Sequence[Proved], step: Step | None = None) -> None:
-        """Number and store a message, and tell of its files; once it began, no cancellation comes between."""
+    async def store(
+        self, draft: Draft, proved: Sequence[Proved], step: Step | None = None, end: StepFinish | None = None
+    ) -> None:
+        """Number and store a message, tell of its files and its `end`; once it began, no cancellation comes between."""
         cancelled, message = await whole(self.conversation.record(draft, proved, step))
         self.messages.append(message)
         numbers = tuple(shown.number for shown in message.showings)
@@ -368,6 +369,8 @@ class Loop:
         if message.role == "tool":
             text = "\n".join(part.text for part in message.parts if isinstance(part, Text | Json))
             self.emit(ToolOutput(message.call_id or "", message.tool or "", text, numbers, message.is_error))
+        if end is not None:
+            self.emit(end)
         if cancelled is not None:
             raise cancelled
 

@@ -152,7 +152,7 @@ async def overview(database: Database, id: str, user: str) -> Overview:  # noqa:
 
 
 class Begun(Struct, frozen=True):
-    """A run in a conversation: which message it answers, when it began and ended, and whether somebody stopped it.
+    """A run in a conversation: which message it answers, when it began, and when and how it ended.
 
     Of one that goes on it may not be known yet which message that is.
     """
@@ -162,11 +162,12 @@ class Begun(Struct, frozen=True):
     model: str
     created: float
     ended: float | None
-    stop: int
+    status: str | None
+    reason: str | None
 
 
 BEGUN = (
-    select(runs.c.id, runs.c.message_id, runs.c.model, runs.c.created, runs.c.ended, runs.c.stop)
+    select(runs.c.id, runs.c.message_id, runs.c.model, runs.c.created, runs.c.ended, runs.c.status, runs.c.reason)
     .where(runs.c.conversation_id == bindparam("conversation"))
     .where(or_(runs.c.message_id.is_not(None), runs.c.state == literal_column("'running'")))
     .order_by(runs.c.created, runs.c.id)

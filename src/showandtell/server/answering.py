@@ -84,8 +84,9 @@ class Telling:
         if going.is_left:
             return
         if self._stream is None:
-            if any(not is_approval(one.parts) for one in going.asked.drafts) and not self.run.messages:
-                return  # it failed before anything was stored, and the client gets an error in place of a stream
+            says = any(not is_approval(one.parts) for one in going.asked.drafts)
+            if says and not any(map(is_asked, self.run.messages)):
+                return  # it belongs to the answer before; where nothing follows, the client gets an error, no stream
             self._stream = self._begin()
         data = self._stream.take(event)
         if isinstance(event, Finish):
@@ -106,8 +107,9 @@ class Telling:
         """The stream's start, for who asked; for who comes later with all that is stored of this answer already."""
         going, fresh = self.going, {one.id for one in self.run.messages}
         turn = find_turn(going.conversation, None)
-        earlier = [one for one in turn.said if one.id not in fresh]
-        stream = UiStream(answer_of(going.conversation, going.row, turn, self.clock))
+        earlier = [one for one in turn.said if one.id not in fresh or is_approval(one.parts)]
+        asked = self.run.agent.target.name
+        stream = UiStream(answer_of(going.conversation, going.row, turn, self.clock, asked))
         going.row = replace(going.row, message_id=turn.message_id)
         start, opening = (
             stream.start(),
@@ -147,14 +149,16 @@ def is_asked(message: Message) -> bool:
     return message.role == "user" and not is_approval(message.parts)
 
 
-def answer_of(conversation: StoredConversation, row: RunRow, turn: Turn, clock: Callable[[], object]) -> Answer:
-    """What the answer of a run is told with."""
+def answer_of(
+    conversation: StoredConversation, row: RunRow, turn: Turn, clock: Callable[[], object], asked: str
+) -> Answer:
+    """What the answer of a run is told with; `asked` is the model's full name, as it is stored with each step."""
     return Answer(
         id=answer_id(turn.message_id),
         start={"conversation_id": conversation.id, "run_id": row.id, "model": row.model, "created": row.created},
         files=conversation.attachments,
         show=Showing(conversation.id),
-        model=row.model,
+        model=asked,
         now=clock,
         receipts={number: receipt.record() for number, receipt in conversation.receipts.items()},
         messages=lambda: conversation.messages,
@@ -164,7 +168,7 @@ def answer_of(conversation: StoredConversation, row: RunRow, turn: Turn, clock: 
 async def retell_run(conversation: StoredConversation, row: RunRow) -> AsyncIterator[bytes]:
     """The stream of a run that has ended, from what is stored."""
     turn = find_turn(conversation, row.message_id)
-    stream = UiStream(answer_of(conversation, row, turn, lambda: row.ended))
+    stream = UiStream(answer_of(conversation, row, turn, lambda: row.ended, row.model))
     yield stream.start()
     yield stream.look_back(retell(turn.said, conversation.attachments, await conversation.told(), before=turn.before))
     yield stream.take(Finish("complete"))

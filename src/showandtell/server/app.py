@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
+import logging
+import random
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from importlib.metadata import version
@@ -10,6 +13,7 @@ from fastapi import FastAPI
 
 from showandtell.errors import ShowAndTellError
 from showandtell.history.lease import Terms
+from showandtell.history.store import Store
 from showandtell.providers.transport import Transport
 from showandtell.server import (
     attachments,
@@ -37,8 +41,12 @@ from showandtell.server.runs import Runs
 from showandtell.server.state import Server
 from showandtell.settings import data_folder
 
+log = logging.getLogger(__name__)
+
 #: So long a message waits for a command line that is answering in the same conversation, in seconds: then it gets 409.
 PATIENCE = 3.0
+#: How often what nobody needs is deleted, in seconds.
+COLLECT_EVERY = 3600.0
 ROUTERS = (
     chat.router,
     attachments.router,
@@ -96,4 +104,19 @@ async def opened(config: Config) -> AsyncGenerator[Server]:
         agents = Agents(config, transport)
         async with Runs(store, Answering(store, agents)) as runs:
             accounts = Issuer(config.oidc, transport.send) if config.oidc is not None else None
-            yield Server(config, store, keys, agents, runs, accounts)
+            collecting = asyncio.create_task(collect_for_ever(store))
+            try:
+                yield Server(config, store, keys, agents, runs, accounts)
+            finally:
+                collecting.cancel()
+                await asyncio.wait({collecting})
+
+
+async def collect_for_ever(store: Store) -> None:
+    """Delete what nobody needs, now and then: uploads that were never sent, conversions of what is gone."""
+    while True:
+        await asyncio.sleep(COLLECT_EVERY * random.uniform(0.5, 1.5))  # noqa: S311 - so that workers take turns
+        try:
+            await store.collect()
+        except ShowAndTellError as error:
+            log.warning("what nobody needs is not deleted: %s", error)

@@ -9,7 +9,6 @@ from typing import Any
 from msgspec import Struct, to_builtins
 
 from showandtell.agent.decide import Limits, Over, Wait, decide
-from showandtell.agent.loop import CANCELLED
 from showandtell.content import Message, is_approval
 from showandtell.delivery.values import View
 from showandtell.events.asides import Told
@@ -109,21 +108,18 @@ def begun_of(conversation_id: str, run: Begun | None, answer: Sequence[Message],
 
 def ended_of(view: View, answer: Sequence[Message], run: Begun | None, limits: Limits, kept: Kept) -> dict[str, Any]:
     """What an answer's stream says at its end, as far as it was stored."""
-    match decide(view, limits):
-        case Over(status, reason):
-            pass
-        case Wait():
-            status, reason = "waiting", "approval"
-        case _ if is_stopped(answer, run):
-            status, reason = "incomplete", "cancelled"
-        case _:
-            status, reason = "error", None
+    status, reason = (run.status, run.reason) if run is not None and run.status else judge(view, limits)
     usage = sum((kept.told[one.id].usage for one in answer if one.id in kept.told), Usage())
     finished = kept.times.get(answer[-1].id) if run is None and answer else run and run.ended
     return {"status": status, "reason": reason, "usage": to_builtins(usage), "finished": finished}
 
 
-def is_stopped(answer: Sequence[Message], run: Begun | None) -> bool:
-    """Whether a run that was not over ended because somebody wanted it to."""
-    in_call = bool(answer) and answer[-1].role == "tool" and answer[-1].is_error and answer[-1].text == CANCELLED
-    return in_call or (run is not None and bool(run.stop))
+def judge(view: View, limits: Limits) -> tuple[str, str | None]:
+    """How an answer ended, as its messages say: of one that no server made, or whose run nobody could end."""
+    match decide(view, limits):
+        case Over(status, reason):
+            return status, reason
+        case Wait():
+            return "waiting", "approval"
+        case _:
+            return "incomplete", "cut"

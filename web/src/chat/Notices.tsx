@@ -6,8 +6,6 @@ import type { Talked } from "./useTalk";
 export function Notices({ talked }: { talked: Talked }) {
   const { talk, lost, problem, again, live, status } = talked;
   const online = useOnline();
-  const last = talked.messages.at(-1);
-  const toldThere = last?.role === "assistant" && last.metadata?.status === "error";
   const writing = lost ? "The connection is lost." : statusWords(talked);
   return (
     <>
@@ -23,8 +21,7 @@ export function Notices({ talked }: { talked: Talked }) {
           </span>
         </p>
       ) : (
-        problem &&
-        !(again && toldThere) && (
+        problem && (
           <div className="notice notice-bad" role="alert">
             <WarnIcon />
             <span>{problem}</span>

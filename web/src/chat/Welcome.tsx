@@ -1,10 +1,11 @@
 // The first thing a visitor sees: what this is, in one sentence, and three things to try.
 import { useEffect, useState } from "preact/hooks";
-import { api, wordsOf } from "../api";
+import { api } from "../api";
 import type { Attachment } from "../files";
+import { complain } from "../state/complain";
 import { useLoaded } from "../state/loading";
 import type { Example } from "../types";
-import { ArrowRightIcon, AttachIcon, Spinner, toast } from "../ui";
+import { ArrowRightIcon, AttachIcon, Spinner } from "../ui";
 
 type Props = { onExample: (text: string, attachments: Attachment[]) => void };
 
@@ -25,7 +26,7 @@ export function Welcome({ onExample }: Props) {
       );
       onExample(text, attachments);
     } catch (error) {
-      toast(wordsOf(error), "bad");
+      complain(error);
       setBusy(null);
     }
   };

@@ -2,6 +2,7 @@
 // away, and stays equal to what the server stored.
 import { api, ApiError, wordsOf } from "../api";
 import type { Attachment } from "../files";
+import { complain } from "../state/complain";
 import { tell } from "../state/list";
 import type { Conversation, Data, Message } from "../types";
 import { toast } from "../ui";
@@ -180,10 +181,11 @@ export function openTalk(given: Given) {
     void chat.sendMessage({ role: "user", parts, messageId: message.id });
   }
 
-  /** Another answer; without a message to the last question. */
-  function regenerate(message?: Message) {
+  /** Another answer in the place of this one, or to this question. */
+  function regenerate(message = chat.lastMessage) {
+    if (!message) return;
     begin();
-    void chat.regenerate(message ? { messageId: message.id } : {});
+    void chat.regenerate({ messageId: message.id });
   }
 
   async function branch(messageId: string) {
@@ -198,7 +200,7 @@ export function openTalk(given: Given) {
       await pause(patience);
       if (chat.status === "streaming" && chat.lastMessage?.id === answer) await chat.stop();
     } catch (error) {
-      toast(`Not stopped: ${wordsOf(error)}`, "bad");
+      complain(error, "Not stopped: ");
     }
   }
 

@@ -13,9 +13,10 @@ import { Markdown } from "./Markdown";
 import { Reasoning } from "./Reasoning";
 import { ToolCard } from "./ToolCard";
 
-type Props = { message: Message; writing: boolean; isLast: boolean };
+/** `isTold`: what went wrong is said below already. */
+type Props = { message: Message; writing: boolean; isLast: boolean; isTold: boolean };
 
-export const Answer = memo(function Answer({ message, writing, isLast }: Props) {
+export const Answer = memo(function Answer({ message, writing, isLast, isTold }: Props) {
   const talk = useTalkHere();
   const blocks = blocksOf(message.parts);
   const text = textOf(message);
@@ -35,7 +36,7 @@ export const Answer = memo(function Answer({ message, writing, isLast }: Props) 
             return <FileGrid key={block.key} files={block.files} />;
         }
       })}
-      {!writing && message.metadata?.status === "error" && <Failure message={message} />}
+      {!writing && !isTold && message.metadata?.status === "error" && <Failure message={message} />}
       {ending && (
         <p className="ending">
           <InfoIcon size={16} /> {ending}

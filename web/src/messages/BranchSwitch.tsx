@@ -1,12 +1,12 @@
 // ‹ 2/3 ›: the messages that were written in each other's place.
-import { wordsOf } from "../api";
 import { useTalkHere } from "../chat/useTalk";
+import { complain } from "../state/complain";
 import type { Branches } from "../types";
-import { IconButton, LeftIcon, RightIcon, toast } from "../ui";
+import { IconButton, LeftIcon, RightIcon } from "../ui";
 
 export function BranchSwitch({ branches }: { branches: Branches }) {
   const talk = useTalkHere();
-  const branch = (id: string) => void talk.branch(id).catch((error: unknown) => toast(wordsOf(error), "bad"));
+  const branch = (id: string) => void talk.branch(id).catch((error: unknown) => complain(error));
   const { index, count, others } = branches;
   if (count < 2) return null;
   // `others` leaves the shown one out, in the order they were written.

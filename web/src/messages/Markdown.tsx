@@ -24,7 +24,8 @@ const watch = new IntersectionObserver(
   (entries) => {
     for (const entry of entries) if (entry.isIntersecting) nearby.get(entry.target)?.();
   },
-  { rootMargin: "1200px 0px" },
+  // The list scrolls within the page: what is near to its edges counts by this margin, not by that of the root.
+  { scrollMargin: "1200px" } as IntersectionObserverInit,
 );
 
 export function Markdown({ text, writing }: RenderedProps) {

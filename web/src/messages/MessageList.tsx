@@ -4,16 +4,22 @@ import { Answer } from "./Answer";
 import { Question } from "./Question";
 
 export function MessageList({ talked }: { talked: Talked }) {
-  const { talk, messages, busy } = talked;
+  const { talk, messages, busy, problem } = talked;
   const last = messages.length - 1;
   return (
     <ol className={`messages ${busy ? "messages-busy" : ""}`} aria-label="Messages">
       {messages.map((message, index) => {
-        const active = busy && index === last;
-        return message.role === "user" ? (
-          <Question key={talk.keyOf(message)} message={message} />
-        ) : (
-          <Answer key={talk.keyOf(message)} message={message} writing={active} isLast={index === last} />
+        const key = talk.keyOf(message);
+        if (message.role === "user") return <Question key={key} message={message} />;
+        const isLast = index === last;
+        return (
+          <Answer
+            key={key}
+            message={message}
+            writing={busy && isLast}
+            isLast={isLast}
+            isTold={isLast && problem !== null}
+          />
         );
       })}
     </ol>

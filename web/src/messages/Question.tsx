@@ -10,6 +10,7 @@ import { EditIcon, IconButton } from "../ui";
 import { BranchSwitch } from "./BranchSwitch";
 import { CopyButton } from "./CopyButton";
 import { EditBox } from "./EditBox";
+import { Meant } from "./Meant";
 import { WithReferences } from "./references";
 
 export const Question = memo(function Question({ message }: { message: Message }) {
@@ -38,6 +39,7 @@ export const Question = memo(function Question({ message }: { message: Message }
           </p>
         )
       )}
+      <Meant message={message} />
       <div className="message-actions">
         {message.metadata?.branches && <BranchSwitch branches={message.metadata.branches} />}
         {text && <CopyButton text={text} label="Copy your message" />}

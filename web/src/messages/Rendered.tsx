@@ -8,8 +8,9 @@ import type { Pluggable } from "unified";
 import { useFile } from "../chat/filing";
 import { FileView } from "../files";
 import { CopyButton } from "./CopyButton";
+import { cut } from "./cutting";
 import type { RenderedProps } from "./Markdown";
-import { cut, Reference } from "./references";
+import { Reference } from "./references";
 
 export function Rendered({ text, writing }: RenderedProps) {
   return (

@@ -3,25 +3,7 @@ import type { JSX } from "preact";
 import { useMemo } from "preact/hooks";
 import { useFile } from "../chat/filing";
 import { scrollToFile } from "../files";
-
-/** A word for a file and its number, or "#5" standing by itself. */
-const pattern =
-  /\b(?:images?|pictures?|documents?|audio|videos?|texts?|files?)\s+#?(\d{1,5})\b|(?<![\w#&/])#(\d{1,5})\b/gi;
-
-type Piece = string | { words: string; number: number };
-
-/** A text cut at its references. */
-export function cut(text: string): Piece[] {
-  const pieces: Piece[] = [];
-  let from = 0;
-  for (const match of text.matchAll(pattern)) {
-    if (match.index > from) pieces.push(text.slice(from, match.index));
-    pieces.push({ words: match[0], number: Number(match[1] ?? match[2]) });
-    from = match.index + match[0].length;
-  }
-  if (from < text.length) pieces.push(text.slice(from));
-  return pieces;
-}
+import { cut } from "./cutting";
 
 export function Reference({ number, children }: { number: number; children: string }): JSX.Element {
   const file = useFile(number);

@@ -1,10 +1,11 @@
 // One conversation in the list: open it, rename it, take it along, delete it.
 import { useLayoutEffect, useRef, useState } from "preact/hooks";
-import { api, wordsOf } from "../api";
+import { api } from "../api";
 import { follow, go, pathOf } from "../router";
+import { complain } from "../state/complain";
 import { tell } from "../state/list";
 import type { Listed } from "../types";
-import { Button, Dialog, DownloadIcon, EditIcon, IconButton, toast, TrashIcon } from "../ui";
+import { Button, Dialog, DownloadIcon, EditIcon, IconButton, TrashIcon } from "../ui";
 
 type Props = { row: Listed; current: boolean; onChanged: () => Promise<void> };
 
@@ -20,7 +21,7 @@ export function Row({ row, current, onChanged }: Props) {
       await api.patch(addressOf(row.id), { title: wanted });
       tell({ what: "title", id: row.id, title: wanted });
     } catch (error) {
-      toast(`Not renamed: ${wordsOf(error)}`, "bad");
+      complain(error, "Not renamed: ");
     }
   };
   const remove = async () => {
@@ -30,7 +31,7 @@ export function Row({ row, current, onChanged }: Props) {
       if (current) go("/");
       tell({ what: "list" });
     } catch (error) {
-      toast(`Not deleted: ${wordsOf(error)}`, "bad");
+      complain(error, "Not deleted: ");
       await onChanged();
     }
   };

@@ -1,10 +1,10 @@
 // What every part of the page may ask for: who is here, which models there are, and the person's settings.
 import { createContext, type ComponentChildren } from "preact";
 import { useCallback, useContext, useEffect, useMemo, useState } from "preact/hooks";
-import { api, ApiError, type Me, wordsOf } from "../api";
+import { api, ApiError, type Me } from "../api";
 import { applyTheme, keptTheme } from "../theme";
 import type { Model, Settings } from "../types";
-import { toast } from "../ui";
+import { complain } from "./complain";
 import { useLoaded } from "./loading";
 
 export type House = {
@@ -52,7 +52,7 @@ export function HouseProvider({ children }: { children: ComponentChildren }) {
       stored.set(wanted);
       await api.put<Settings>("/api/settings", wanted).catch((error: unknown) => {
         stored.set(settings);
-        toast(`Not saved: ${wordsOf(error)}`, "bad");
+        complain(error, "Not saved: ");
         throw error;
       });
     },

@@ -1,0 +1,305 @@
+"""Traces by OpenTelemetry's GenAI conventions: a span for each request, run, step and tool call; files by their sha256.
+
+Nothing of OpenTelemetry is imported where it isn't installed, and where nobody collects spans they cost next to nothing.
+No words, arguments, names or paths are in them, unless SHOWANDTELL_TELEMETRY_CONTENT=1 says so; bytes never are.
+Attributes: open-telemetry/semantic-conventions-genai, docs/gen-ai/gen-ai-spans.md and gen-ai-agent-spans.md, read in
+November 2026.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+from starlette.datastructures import Headers
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from showandtell.content import Text
+from showandtell.events.types import (
+    ErrorEvent,
+    Event,
+    FileEvent,
+    Finish,
+    ReasoningDelta,
+    ReceiptEvent,
+    Retry,
+    StepEnd,
+    StepFinish,
+    StepStart,
+    TextDelta,
+    ToolInputStart,
+    ToolOutput,
+    ToolStart,
+    Usage,
+)
+from showandtell.files import Attachment
+from showandtell.server.metrics import route_of
+from showandtell.server.runs import Going
+
+if TYPE_CHECKING:
+    from opentelemetry.trace import Span, Tracer
+
+VARIABLE = "SHOWANDTELL_TELEMETRY_CONTENT"
+NAME = "showandtell"
+#: Who is asked too often to be worth a span.
+PROBES = frozenset({"/healthz", "/readyz", "/metrics"})
+#: What the conventions call providers, where we call them otherwise.
+PROVIDERS: Mapping[str, str] = {
+    "azure": "azure.ai.openai",
+    "bedrock": "aws.bedrock",
+    "google": "gcp.gemini",
+    "mistral": "mistral_ai",
+    "openai-chat": "openai",
+    "vertex": "gcp.vertex_ai",
+    "xai": "x_ai",
+}
+#: The same for why a message ended.
+REASONS: Mapping[str, str] = {"end": "stop", "tool_calls": "tool_call", "filtered": "content_filter"}
+
+
+def find_telemetry(environ: Mapping[str, str] = os.environ) -> Telemetry | None:
+    """What makes traces; None where OpenTelemetry isn't installed."""
+    if find_spec("opentelemetry") is None or find_spec("opentelemetry.trace") is None:
+        return None
+    from opentelemetry.trace import get_tracer  # noqa: PLC0415 - an extra
+
+    return Telemetry(get_tracer(NAME), content=environ.get(VARIABLE, "") in {"1", "true"})
+
+
+class Telemetry:
+    """Makes spans with a tracer; with `content` also what was said."""
+
+    def __init__(self, tracer: Tracer, *, content: bool = False) -> None:
+        self.tracer, self.content = tracer, content
+
+    def watch(self, going: Going) -> Callable[[Event], None]:
+        """What is to be given every event of a run, in order."""
+        provider, _, model = going.row.model.partition(":")
+        asked = {
+            "gen_ai.provider.name": PROVIDERS.get(provider, provider),
+            "gen_ai.request.model": model or provider,
+            "gen_ai.conversation.id": going.row.conversation_id,
+        }
+        span = self._start(
+            "invoke_agent", NAME, asked, **{"gen_ai.agent.name": NAME, "showandtell.run.id": going.row.id}
+        )
+        files = going.conversation.attachments
+        watched = RunSpans(self, span, asked, files)
+        if self.content:
+            words = [part.text for draft in going.asked.drafts for part in draft.parts if isinstance(part, Text)]
+            watched.tell(span, "gen_ai.input.messages", "user", [text_part(one) for one in words])
+        return watched.take
+
+    def _start(self, operation: str, what: str, asked: Mapping[str, Any], **more: Any) -> Span:
+        """A span that begins now, inside the one that is open in this task."""
+        attributes = {"gen_ai.operation.name": operation, **asked, **more}
+        return self.tracer.start_span(f"{operation} {what}", attributes=attributes)
+
+    def start_within(self, parent: Span, operation: str, what: str, *, client: bool, **attributes: Any) -> Span:
+        """A span that begins now inside another; `client`: it is a call to somebody else's service."""
+        from opentelemetry.trace import SpanKind, set_span_in_context  # noqa: PLC0415 - an extra
+
+        kind = SpanKind.CLIENT if client else SpanKind.INTERNAL
+        attributes["gen_ai.operation.name"] = operation
+        within = set_span_in_context(parent)
+        return self.tracer.start_span(f"{operation} {what}", within, kind, attributes)
+
+
+@dataclass(slots=True)
+class RunSpans:
+    """The spans of one run: its own, that of the step that goes on, and those of the tools that run."""
+
+    telemetry: Telemetry
+    run: Span
+    asked: Mapping[str, Any]
+    files: Mapping[int, Attachment]
+    step: Span | None = None
+    since: float | None = None
+    tools: dict[str, Span] = field(default_factory=dict[str, "Span"])
+    shown: list[int] = field(default_factory=list[int])
+    words: list[str] = field(default_factory=list[str])
+
+    def take(self, event: Event) -> None:
+        """Note what an event says."""
+        match event:
+            case StepStart(step):
+                self._begin_step(step)
+            case TextDelta(_, text):
+                self._hear_first()
+                if self.telemetry.content:
+                    self.words.append(text)
+            case ReasoningDelta() | ToolInputStart():
+                self._hear_first()
+            case StepEnd(stop, usage):
+                self._end_step(stop, usage)
+            case StepFinish(_, stop, usage):
+                self._end_step(stop, usage)
+            case ToolStart(call_id, tool, arguments):
+                self._begin_tool(call_id, tool, arguments)
+            case ToolOutput():
+                self._end_tool(event)
+            case FileEvent(number):
+                add_files(self.run, "showandtell.files.made", self._parts([number]))
+            case ReceiptEvent(_, receipt):
+                if isinstance(number := receipt.get("number"), int) and receipt.get("delivery") != "noted":
+                    self.shown.append(number)
+            case Retry(_, seconds, files):
+                noted = {"showandtell.retry.seconds": seconds, "showandtell.retry.without": list(files)}
+                (self.step or self.run).add_event("showandtell.retry", noted)
+            case ErrorEvent(kind):
+                for span in (self.step, self.run):
+                    fail(span, kind)
+            case Finish(status, reason, usage):
+                self._finish(status, reason, usage)
+            case _:
+                pass
+
+    def _begin_step(self, step: int) -> None:
+        self._leave_step()
+        model = str(self.asked["gen_ai.request.model"])
+        more = {**self.asked, "gen_ai.request.stream": True, "showandtell.step": step}
+        self.step = self.telemetry.start_within(self.run, "chat", model, client=True, **more)
+        self.since = time.monotonic()
+
+    def _hear_first(self) -> None:
+        if self.since is not None and self.step is not None:
+            self.step.set_attribute("gen_ai.response.time_to_first_chunk", time.monotonic() - self.since)
+            self.since = None
+
+    def _end_step(self, stop: str, usage: Usage) -> None:
+        if self.step is not None:
+            self.step.set_attribute("gen_ai.response.finish_reasons", [REASONS.get(stop, stop)])
+            self.step.set_attributes(usage_of(usage))
+            self._leave_step()
+
+    def _leave_step(self) -> None:
+        """End the step's span, with the files that the model was given in it."""
+        step, self.step, self.since = self.step, None, None
+        if step is not None:
+            add_files(step, "showandtell.files.given", self._parts(self.shown))
+            self.tell(step, "gen_ai.output.messages", "assistant", [text_part("".join(self.words))])
+            step.end()
+        self.shown, self.words = [], []
+
+    def _begin_tool(self, call_id: str, tool: str, arguments: str) -> None:
+        named = {"gen_ai.tool.name": tool, "gen_ai.tool.call.id": call_id, "gen_ai.tool.type": "function"}
+        if self.telemetry.content:
+            named["gen_ai.tool.call.arguments"] = arguments
+        self.tools[call_id] = self.telemetry.start_within(self.run, "execute_tool", tool, client=False, **named)
+
+    def _end_tool(self, event: ToolOutput) -> None:
+        span = self.tools.pop(event.call_id, None)
+        if span is None:
+            return
+        add_files(span, "showandtell.files.made", self._parts(event.files))
+        if self.telemetry.content:
+            span.set_attribute("gen_ai.tool.call.result", event.text)
+        if event.is_error:
+            fail(span, "tool_error")
+        span.end()
+
+    def _finish(self, status: str, reason: str | None, usage: Usage) -> None:
+        self._leave_step()
+        for span in self.tools.values():
+            fail(span, "cancelled")
+            span.end()
+        self.tools.clear()
+        self.run.set_attribute("showandtell.run.status", status)
+        if status == "incomplete" and reason:  # one of our own words; of an error it could be a provider's sentence
+            self.run.set_attribute("showandtell.run.reason", reason)
+        self.run.set_attributes(usage_of(usage))
+        self.run.end()
+
+    def _parts(self, numbers: Sequence[int]) -> list[dict[str, str]]:
+        found = [self.files.get(number) for number in numbers]
+        return [uri_part(one) for one in found if one is not None and one.facts is not None]
+
+    def tell(self, span: Span, attribute: str, role: str, parts: list[dict[str, str]]) -> None:
+        """Add a message to a span, where content is wanted."""
+        if self.telemetry.content:
+            span.set_attribute(attribute, msgspec.json.encode([{"role": role, "parts": parts}]).decode())
+
+
+def text_part(words: str) -> dict[str, str]:
+    """Words as the conventions write them."""
+    return {"type": "text", "content": words}
+
+
+def uri_part(file: Attachment) -> dict[str, str]:
+    """A file as the conventions write it: by an address that is the same wherever its bytes are; not by its name."""
+    if file.facts is None:
+        raise ValueError(file.id)
+    uri = f"{NAME}://sha256/{file.facts.sha256}?size={file.facts.size}"
+    return {"type": "uri", "modality": file.kind, "mime_type": file.facts.media_type, "uri": uri}
+
+
+def add_files(span: Span, attribute: str, parts: list[dict[str, str]]) -> None:
+    """Note files on a span; none are not noted."""
+    if parts:
+        span.set_attribute(attribute, [msgspec.json.encode(one).decode() for one in parts])
+
+
+def usage_of(usage: Usage) -> dict[str, int]:
+    """Tokens by the conventions' names; what a provider doesn't tell is left out."""
+    found = {
+        "gen_ai.usage.input_tokens": usage.input_tokens,
+        "gen_ai.usage.output_tokens": usage.output_tokens,
+        "gen_ai.usage.cache_read.input_tokens": usage.cached_tokens,
+        "gen_ai.usage.cache_creation.input_tokens": usage.written_tokens,
+        "gen_ai.usage.reasoning.output_tokens": usage.reasoning_tokens,
+    }
+    return {name: count for name, count in found.items() if count}
+
+
+def fail(span: Span | None, kind: str) -> None:
+    """Mark a span as failed, by the error's class and none of its words."""
+    from opentelemetry.trace import Status, StatusCode  # noqa: PLC0415 - an extra
+
+    if span is not None:
+        span.set_attribute("error.type", kind)
+        span.set_status(Status(StatusCode.ERROR))
+
+
+class Traced:
+    """ASGI middleware: a span around each request, by the template of its route and never by what somebody wrote."""
+
+    def __init__(self, app: ASGIApp, telemetry: Telemetry) -> None:
+        self._app, self._tracer = app, telemetry.tracer
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Let a request through inside of a span."""
+        if scope["type"] != "http" or scope["path"] in PROBES:
+            await self._app(scope, receive, send)
+            return
+        from opentelemetry.propagate import extract  # noqa: PLC0415 - an extra
+        from opentelemetry.trace import SpanKind  # noqa: PLC0415 - the same
+
+        asked = {"http.request.method": scope["method"], "url.scheme": scope["scheme"]}
+        within = extract(dict(Headers(scope=scope)))
+        with self._tracer.start_as_current_span(
+            scope["method"], within, SpanKind.SERVER, asked, record_exception=False, set_status_on_exception=False
+        ) as span:
+            await self._visit(span, scope, receive, send)
+
+    async def _visit(self, span: Span, scope: Scope, receive: Receive, send: Send) -> None:
+        status = 500
+
+        async def noted(message: Message) -> None:
+            nonlocal status
+            if message["type"] == "http.response.start":
+                status = message["status"]
+            await send(message)
+
+        try:
+            await self._app(scope, receive, noted)
+        finally:
+            route = route_of(scope)
+            span.update_name(f"{scope['method']} {route}")
+            span.set_attributes({"http.route": route, "http.response.status_code": status})
+            if status >= 500:
+                fail(span, str(status))

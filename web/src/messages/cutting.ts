@@ -1,0 +1,19 @@
+// Finds the words by which a text speaks of files: "image 5", "documents 3", and "#5" standing by itself.
+
+const pattern =
+  /\b(?:images?|pictures?|documents?|audio|videos?|texts?|files?)\s+#?(\d{1,5})\b|(?<![\w#&/])#(\d{1,5})\b/gi;
+
+export type Piece = string | { words: string; number: number };
+
+/** A text cut at its references; joined, the pieces are the text again. */
+export function cut(text: string): Piece[] {
+  const pieces: Piece[] = [];
+  let from = 0;
+  for (const match of text.matchAll(pattern)) {
+    if (match.index > from) pieces.push(text.slice(from, match.index));
+    pieces.push({ words: match[0], number: Number(match[1] ?? match[2]) });
+    from = match.index + match[0].length;
+  }
+  if (from < text.length) pieces.push(text.slice(from));
+  return pieces;
+}
