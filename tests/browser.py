@@ -18,14 +18,15 @@ from typing import NamedTuple
 import pytest
 
 import nodejs
-from saying import MODEL, Speaker
 from serving import serving
 from showandtell.server.pages import BUILT
 from standin import Standin
 
 WEB = Path(__file__).parent.parent / "web"
 SCENARIOS = WEB / "tests" / "scenarios"
-TOKEN = "a-token-for-tests"
+TOKEN = "a-token-for-tests"  # noqa: S105 - it opens nothing
+#: Scenarios come in one after the other, by the same address.
+RATES = "chat=9999/minute, uploads=9999/minute, reads=99999/minute, login=9999/minute"
 #: What a scenario may take, in seconds; the process that plays it is given up a little later.
 PATIENCE = 60
 
@@ -131,7 +132,12 @@ class Program:
 
     def _start(self):
         serve = ["serve", "--port", str(self._port), "--data", str(self._folder), "--tools", "page_tools:TOOLS"]
-        own = {**os.environ, "SHOWANDTELL_TOKEN": TOKEN, "PYTHONPATH": str(Path(__file__).parent)}
+        own = {
+            **os.environ,
+            "SHOWANDTELL_TOKEN": TOKEN,
+            "SHOWANDTELL_RATE": RATES,
+            "PYTHONPATH": str(Path(__file__).parent),
+        }
         command = [sys.executable, "-m", "showandtell", *serve]
         self._process = subprocess.Popen(command, env=own, stdout=subprocess.PIPE, text=True)  # noqa: S603 - our own
         said = self._process.stdout.readline()
@@ -171,7 +177,7 @@ class Street:
         if not (BUILT / "index.html").is_file():
             pytest.fail("the page is not built: run `make page`, or `python hatch_build.py`")
         folder.mkdir(parents=True, exist_ok=True)
-        return self.enter(serving(folder, token=TOKEN, **settings))
+        return self.enter(serving(folder, token=TOKEN, **{"rates": RATES, **settings}))
 
     def stand_in(self, **settings):
         """Every provider's house, and the variables that lead there for as long as the street is open."""

@@ -89,6 +89,7 @@ async def serving(folder, **settings):
     config = Config(**{"place": place, "secret": b"s" * 32, **settings})
     app = make_app(config)
     listening = socket.create_server(("127.0.0.1", 0))
+    listening.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     server = uvicorn.Server(
         uvicorn.Config(app, log_config=None, access_log=False, lifespan="on", timeout_graceful_shutdown=1)
     )

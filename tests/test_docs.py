@@ -26,7 +26,8 @@ RUN = [ROOT / "README.md", *DOCS]
 READ = [*RUN, *PAGES, *sorted((ROOT / "docs" / "adr").glob("*.md")), ROOT / "SECURITY.md"]
 BLOCK = re.compile(r"^```(\w+)(?: (\S+))?\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 COMMAND = re.compile(r"^\$ showandtell (.*)\n((?:(?!\$ ).*\n?)*)", re.MULTILINE)
-LINK = re.compile(r"\]\(([^)\s#]+)(?:#[^)\s]*)?\)")
+#: `![caption](file:5)` is what a model writes to place a file.
+LINK = re.compile(r"\]\((?!file:)([^)\s#]+)(?:#[^)\s]*)?\)")
 #: A row of two code spans, of which the first is JSON.
 ROW = re.compile(r"^\| `([\[{].*)` \| (`+) ?(.*?) ?\2 \|$", re.MULTILINE)
 DATE = re.compile(r"\d{4}-\d{2}-\d{2}")

@@ -27,7 +27,9 @@ def test_hostile_files_run_nothing(town, tmp_path):
 
 
 def test_hostile_answers_run_nothing_and_ask_nobody(town, tmp_path):
-    told = play("hostile_words_of_an_answer_run_nothing_and_ask_nobody", *give(town, tmp_path), words=hostile.WORDS, together=9)
+    told = play(
+        "hostile_words_of_an_answer_run_nothing_and_ask_nobody", *give(town, tmp_path), words=hostile.WORDS, together=9
+    )
     assert told["shapes"] >= 40
 
 

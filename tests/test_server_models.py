@@ -9,7 +9,8 @@ from aiohttp import web
 
 from showandtell.capabilities.matrix import NOTHING
 from showandtell.capabilities.resolve import resolve
-from showandtell.server.local import LOCAL, MOST_BYTES, list_local
+from showandtell.server.fetched import MOST as MOST_BYTES
+from showandtell.server.local import LOCAL, list_local
 from showandtell.server.models import FRESH, Menu, list_choices
 
 pytestmark = pytest.mark.anyio

@@ -272,6 +272,8 @@ def listen(host: str, port: int | None) -> socket.socket:
         try:
             family = socket.getaddrinfo(host, one, type=socket.SOCK_STREAM)[0][0]
             found = socket.create_server((host, one), family=family, backlog=2048)
+            # asyncio does so only for sockets that name their protocol: without it, small answers wait 40 ms.
+            found.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         except socket.gaierror as error:
             raise WrongUsage(f"--host {host}: there is no such address here ({error.strerror})") from None
         except OSError as error:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Mapping
+import logging
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import TypeAlias
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -25,6 +27,11 @@ from showandtell.history.stored import StoredConversation
 from showandtell.server.agents import Agents
 from showandtell.server.runs import Going
 from showandtell.server.shapes import Link, attachment_json, plain
+
+log = logging.getLogger(__name__)
+
+#: Gives, for a run that begins, what is told every event of it, the `Finish` last.
+Watch: TypeAlias = Callable[[Going], Callable[[Event], None]]
 
 #: What the id of an answer begins with; the rest is that of the message that it answers.
 ANSWER = "ans_"
@@ -47,10 +54,10 @@ class Showing:
 
 
 class Answering:
-    """Answers with the agents of a server."""
+    """Answers with the agents of a server; `watching` see what happens."""
 
-    def __init__(self, store: Store, agents: Agents) -> None:
-        self._store, self._agents = store, agents
+    def __init__(self, store: Store, agents: Agents, watching: Sequence[Watch] = ()) -> None:
+        self._store, self._agents, self._watching = store, agents, watching
 
     async def __call__(self, going: Going) -> None:
         """One run, to its end."""
@@ -61,10 +68,42 @@ class Answering:
             await conversation.lead(asked.lead.message_id)
         run = Run(agent, asked.drafts, conversation)
         telling = Telling(going, run, await conversation.told(), self._store.terms.clock)
+        watched = Watched([telling.take, *(watch(going) for watch in self._watching)])
         try:
-            await run.pour(telling.take)
+            await run.pour(watched.take)
         finally:
             going.error = run.error
+            watched.end()
+
+
+@dataclass(slots=True)
+class Watched:
+    """Gives every event of a run to all who watch it. The first one tells it; of the others, who fails is left out."""
+
+    takers: list[Callable[[Event], None]]
+    _is_over: bool = False
+
+    def take(self, event: Event) -> None:
+        """Give it to all."""
+        self._is_over = self._is_over or isinstance(event, Finish)
+        self.takers[0](event)
+        for taker in self.takers[1:]:
+            try:
+                taker(event)
+            except Exception:
+                log.exception("a run goes on unwatched")
+                self.takers.remove(taker)
+
+    def end(self) -> None:
+        """Tell those who watch that it is over here, where the run itself didn't: another worker goes on with it."""
+        if not self._is_over:
+            del self.takers[:1]
+            self.takers.insert(0, ignore)
+            self.take(Finish("incomplete", "left"))
+
+
+def ignore(_: Event) -> None:
+    """Do nothing with an event."""
 
 
 @dataclass(slots=True)

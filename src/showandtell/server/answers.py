@@ -69,7 +69,11 @@ async def answer_http(_: Request, error: Exception) -> Response:
     """What the framework itself refuses: no such route, not by this method."""
     if not isinstance(error, HTTPException):
         raise error
-    words = {404: "there is nothing at this address", 405: "this address is not asked that way"}
+    words = {
+        400: "the body can't be read: send JSON, or a form with files",
+        404: "there is nothing at this address",
+        405: "this address is not asked that way",
+    }
     kinds = {404: "NotFound", 405: "BadInput"}
     told = words.get(error.status_code, error.detail)
     return problem(error.status_code, kinds.get(error.status_code, "BadInput"), told, dict(error.headers or {}))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import random
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Sequence
 from contextlib import asynccontextmanager
 from importlib.metadata import version
 
@@ -28,17 +28,19 @@ from showandtell.server import (
     preferences,
 )
 from showandtell.server.agents import Agents
-from showandtell.server.answering import Answering
+from showandtell.server.answering import Answering, Watch
 from showandtell.server.answers import answer_errors
 from showandtell.server.config import Config
 from showandtell.server.gate import hosts_of
 from showandtell.server.guard import guard
 from showandtell.server.keys import Keys, load_secret
-from showandtell.server.metrics import Measured, Metrics
+from showandtell.server.metrics import Measured, Metrics, RunMeter
 from showandtell.server.oidc import Issuer
+from showandtell.server.openapi import describe
 from showandtell.server.pages import BUILT, Assets, page_router
 from showandtell.server.runs import Runs
 from showandtell.server.state import Server
+from showandtell.server.telemetry import Traced, find_telemetry
 from showandtell.settings import data_folder
 
 log = logging.getLogger(__name__)
@@ -63,11 +65,15 @@ ROUTERS = (
 
 def make_app(config: Config) -> FastAPI:
     """The server as an ASGI application; what it works with is opened when it starts, and closed when it ends."""
+    metrics, telemetry = Metrics(version("showandtell")), find_telemetry()
+    watching: list[Watch] = [lambda going: RunMeter(metrics, going.row.model).take]
+    if telemetry is not None:
+        watching.append(telemetry.watch)
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncGenerator[None]:
         try:
-            async with opened(config) as server:
+            async with opened(config, watching) as server:
                 app.state.server = server
                 app.state.metrics.watch(lambda: server.runs.readers, lambda: server.runs.going)
                 yield
@@ -89,20 +95,23 @@ def make_app(config: Config) -> FastAPI:
     built = config.page or BUILT
     app.include_router(page_router(built))
     app.mount("/assets", Assets(directory=built / "assets", check_dir=False))
-    app.state.metrics = Metrics(app.version)
     guard(app, hosts_of(config.bind, config.hosts), config.origins, config.rates, config.clock)
-    app.add_middleware(Measured, metrics=app.state.metrics)  # the outermost: it counts what the others refuse
+    app.state.metrics = metrics
+    if telemetry is not None:
+        app.add_middleware(Traced, telemetry=telemetry)
+    app.add_middleware(Measured, metrics=metrics)  # the outermost: it counts what the others refuse
+    describe(app)
     return app
 
 
 @asynccontextmanager
-async def opened(config: Config) -> AsyncGenerator[Server]:
-    """Everything that a server works with."""
+async def opened(config: Config, watching: Sequence[Watch] = ()) -> AsyncGenerator[Server]:
+    """Everything that a server works with; `watching` see all of its runs."""
     place = config.place
     keys = Keys(config.secret or load_secret(place.data or data_folder()), config.token)
     async with place.store(Terms(config.clock, patience=PATIENCE)) as store, Transport() as transport:
         agents = Agents(config, transport)
-        async with Runs(store, Answering(store, agents)) as runs:
+        async with Runs(store, Answering(store, agents, watching)) as runs:
             accounts = Issuer(config.oidc, transport.send) if config.oidc is not None else None
             collecting = asyncio.create_task(collect_for_ever(store))
             try:

@@ -85,10 +85,15 @@ async def chat(request: Request, here: Here, user: Who) -> Response:
         raise
 
 
+def is_ours(chat_id: str) -> bool:
+    """Whether a chat's name is an id that this server gives; any other is a client's own."""
+    return chat_id.startswith("conv_") and ID.fullmatch(chat_id) is not None
+
+
 async def find_or_create(here: Server, user: User, chat_id: str) -> tuple[StoredConversation, bool]:
     """The conversation that a client means, which is made where it names a new one; and whether it was."""
     database = here.store.database
-    if ID.fullmatch(chat_id):
+    if is_ours(chat_id):
         return await here.store.open(chat_id, user.name, "writer"), False
     known = await library.find_alias(database, user.name, chat_id)
     if known is not None:
@@ -191,7 +196,7 @@ def stream(pieces: AsyncIterator[bytes], conversation_id: str) -> Response:
 
 async def find_readable(here: Server, user: User, chat_id: str, *, write: bool = False) -> str:
     """The id of a conversation by a client's name or ours. Raises `NotFound` where this user may not."""
-    known = None if ID.fullmatch(chat_id) else await library.find_alias(here.store.database, user.name, chat_id)
+    known = None if is_ours(chat_id) else await library.find_alias(here.store.database, user.name, chat_id)
     return (await resolve(here.store.database, known or chat_id, user.name, "writer" if write else "reader"))[0]
 
 

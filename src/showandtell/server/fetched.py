@@ -50,7 +50,7 @@ async def fetch_json(send: Send, call: Call, most: int = MOST) -> dict[str, Any]
     where = urlsplit(call.url).netloc
     try:
         async with asyncio.timeout(PATIENCE), send(call) as answer:
-            return await _read(answer, most)
+            return await read_json(answer, most)
     except TimeoutError:
         problem = f"{where} did not answer in {PATIENCE:g} s"
     except (msgspec.MsgspecError, UnicodeDecodeError):
@@ -60,7 +60,8 @@ async def fetch_json(send: Send, call: Call, most: int = MOST) -> dict[str, Any]
     raise LoginUnavailable(f"accounts can't be looked up, {problem}: try again, and tell who runs this server")
 
 
-async def _read(answer: Answer, most: int) -> dict[str, Any]:
+async def read_json(answer: Answer, most: int = MOST) -> dict[str, Any]:
+    """The object in an answer. Raises `BadAnswer`, and msgspec's errors for what is no object."""
     if answer.status != 200:
         raise BadAnswer("it says no", answer.status)
     read = bytearray()

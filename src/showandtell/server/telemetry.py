@@ -1,7 +1,7 @@
-"""Traces by OpenTelemetry's GenAI conventions: a span for each request, run, step and tool call; files by their sha256.
+"""Traces by OpenTelemetry's GenAI conventions: spans of requests, runs, steps and tool calls; files by their sha256.
 
 Nothing of OpenTelemetry is imported where it isn't installed, and where nobody collects spans they cost next to nothing.
-No words, arguments, names or paths are in them, unless SHOWANDTELL_TELEMETRY_CONTENT=1 says so; bytes never are.
+Words and arguments are in them where SHOWANDTELL_TELEMETRY_CONTENT is 1; names of files and bytes never are.
 Attributes: open-telemetry/semantic-conventions-genai, docs/gen-ai/gen-ai-spans.md and gen-ai-agent-spans.md, read in
 November 2026.
 """
@@ -59,7 +59,7 @@ PROVIDERS: Mapping[str, str] = {
     "xai": "x_ai",
 }
 #: The same for why a message ended.
-REASONS: Mapping[str, str] = {"end": "stop", "tool_calls": "tool_call", "filtered": "content_filter"}
+REASONS: Mapping[str, str] = {"end": "stop", "tool_calls": "tool_call", "refusal": "content_filter"}
 
 
 def find_telemetry(environ: Mapping[str, str] = os.environ) -> Telemetry | None:
@@ -85,20 +85,15 @@ class Telemetry:
             "gen_ai.request.model": model or provider,
             "gen_ai.conversation.id": going.row.conversation_id,
         }
-        span = self._start(
-            "invoke_agent", NAME, asked, **{"gen_ai.agent.name": NAME, "showandtell.run.id": going.row.id}
-        )
+        own = {"gen_ai.agent.name": NAME, "showandtell.run.id": going.row.id}
+        attributes = {"gen_ai.operation.name": "invoke_agent", **asked, **own}
+        span = self.tracer.start_span(f"invoke_agent {NAME}", attributes=attributes)
         files = going.conversation.attachments
         watched = RunSpans(self, span, asked, files)
         if self.content:
             words = [part.text for draft in going.asked.drafts for part in draft.parts if isinstance(part, Text)]
             watched.tell(span, "gen_ai.input.messages", "user", [text_part(one) for one in words])
         return watched.take
-
-    def _start(self, operation: str, what: str, asked: Mapping[str, Any], **more: Any) -> Span:
-        """A span that begins now, inside the one that is open in this task."""
-        attributes = {"gen_ai.operation.name": operation, **asked, **more}
-        return self.tracer.start_span(f"{operation} {what}", attributes=attributes)
 
     def start_within(self, parent: Span, operation: str, what: str, *, client: bool, **attributes: Any) -> Span:
         """A span that begins now inside another; `client`: it is a call to somebody else's service."""

@@ -14,6 +14,8 @@ const addressOf = (id: string) => `/api/conversations/${encodeURIComponent(id)}`
 export function Row({ row, current, onChanged }: Props) {
   const [doing, setDoing] = useState<"renaming" | "deleting" | null>(null);
   const title = row.title || "New conversation";
+  // With all its actions a long list would be an endless way for the keyboard: others have F2 and Delete.
+  const stop = current ? 0 : -1;
   const rename = async (wanted: string) => {
     setDoing(null);
     if (!wanted || wanted === row.title) return;
@@ -44,22 +46,45 @@ export function Row({ row, current, onChanged }: Props) {
   }
   return (
     <li className={`row ${current ? "row-current" : ""}`}>
-      <a href={pathOf(row.id)} aria-current={current ? "page" : undefined} onClick={follow} title={title}>
+      <a
+        href={pathOf(row.id)}
+        aria-current={current ? "page" : undefined}
+        aria-keyshortcuts="F2 Delete"
+        title={title}
+        onClick={follow}
+        onKeyDown={(event) => {
+          if (event.key === "F2") setDoing("renaming");
+          if (event.key === "Delete") setDoing("deleting");
+        }}
+      >
         {row.running && <span className="dot" role="img" aria-label="An answer is being written" />}
         <span className="row-title">{title}</span>
       </a>
       <span className="row-actions">
-        <IconButton small label={`Rename ${title}`} icon={<EditIcon />} onClick={() => setDoing("renaming")} />
+        <IconButton
+          small
+          tabIndex={stop}
+          label={`Rename ${title}`}
+          icon={<EditIcon />}
+          onClick={() => setDoing("renaming")}
+        />
         <a
           className="icon-button icon-button-small"
           href={`${addressOf(row.id)}/export`}
           download
+          tabIndex={stop}
           aria-label={`Export ${title}`}
           title="Export"
         >
           <DownloadIcon />
         </a>
-        <IconButton small label={`Delete ${title}`} icon={<TrashIcon />} onClick={() => setDoing("deleting")} />
+        <IconButton
+          small
+          tabIndex={stop}
+          label={`Delete ${title}`}
+          icon={<TrashIcon />}
+          onClick={() => setDoing("deleting")}
+        />
       </span>
       <Dialog open={doing === "deleting"} onClose={() => setDoing(null)} title="Delete this conversation?">
         <p>

@@ -107,7 +107,7 @@ export async function on_a_phone_everything_fits_and_can_be_reached(scene) {
 }
 
 export async function the_keyboard_alone_is_enough(scene) {
-  const page = await scene.visit("/");
+  const page = await scene.visit("/", { on: "own" });
   await page.locator(".example").first().waitFor();
   await box(page).waitFor();
   const seen = new Set();

@@ -34,6 +34,21 @@ export async function a_tool_that_is_declined_never_runs(scene) {
   await (await answered(page)).getByText("declined").waitFor();
 }
 
+export async function a_yes_is_sent_once_whatever_comes_back(scene) {
+  const page = await asked(scene);
+  const sent = [];
+  await page.route("**/api/chat", (route) => {
+    sent.push(route.request().postDataJSON());
+    const chunks = [{ type: "start", messageId: sent[0].messages[0].id }, { type: "finish" }].map((one) => JSON.stringify(one));
+    const body = [...chunks, "[DONE]"].map((one) => `data: ${one}\n\n`).join("");
+    return route.fulfill({ status: 200, headers: { "content-type": "text/event-stream" }, body });
+  });
+  await question(page).getByRole("button", { name: "Yes, run it" }).click();
+  await scene.until("it is sent", () => sent.length > 0);
+  await page.waitForTimeout(500);
+  assert.equal(sent.length, 1);
+}
+
 export async function a_tool_tells_how_far_it_is_and_shows_its_result(scene) {
   const page = await scene.visit("/");
   await say(page, "/take_time");

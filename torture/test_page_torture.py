@@ -1,0 +1,28 @@
+"""Every hostile file in a real browser, through the page and by its own address: 0 scripts run, 0 foreign requests."""
+
+import pytest
+
+import hostile
+from browser import Address, play, street
+
+#: So many come in one answer.
+TOGETHER = 20
+
+
+@pytest.fixture(scope="module")
+def house(tmp_path_factory):
+    """A server whose tools bring mischief."""
+    with street() as made:
+        yield Address(made.build(tmp_path_factory.mktemp("hostile"), tools=(hostile.bring_files,)).url)
+
+
+def test_there_are_enough_of_them():
+    assert len(hostile.FILES) >= 120
+
+
+@pytest.mark.parametrize("first", range(0, len(hostile.FILES), TOGETHER))
+def test_hostile_files_run_nothing(first, house, tmp_path):
+    count = min(TOGETHER, len(hostile.FILES) - first)
+    scenario = "hostile_files_run_nothing_through_the_page_and_by_their_addresses"
+    told = play(scenario, {"hostile": house}, tmp_path, seconds=180, first=first, step=1, count=count)
+    assert told["files"] == count
