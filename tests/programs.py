@@ -68,7 +68,7 @@ class Program:
 @asynccontextmanager
 async def running(folder, *arguments, **environ):
     """The command, at a free port, with what it keeps in a folder."""
-    Path(folder, "holding.py").write_text(TOOLS)
+    Path(folder, "holding.py").write_text(TOOLS)  # noqa: ASYNC240 - a few bytes
     process = await asyncio.create_subprocess_exec(
         *PROGRAM,
         "serve",
@@ -93,7 +93,7 @@ async def running(folder, *arguments, **environ):
         await asyncio.wait_for(process.communicate(), LONGEST)
 
 
-async def until(found, why="it"):
+async def until(found):
     """Wait until a function gives something, and give that."""
     async with asyncio.timeout(LONGEST):
         while not (value := found()):  # noqa: ASYNC110 - another process does it

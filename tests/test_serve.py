@@ -6,6 +6,7 @@ import signal
 import socket
 import stat
 import time
+from pathlib import Path
 
 import aiohttp
 import pytest
@@ -34,23 +35,25 @@ async def test_it_prints_an_address_that_lets_one_in_and_nothing_else(tmp_path):
         assert await program.end() == (143, "")
 
 
+def say(program, words, chat="chat"):
+    return program.session.post(f"{program.url}/api/chat", json=asked(words, chat))
+
+
 @pytest.mark.parametrize(("number", "expected"), ENDS)
 async def test_a_signal_ends_it_within_five_seconds_whoever_reads(number, expected, tmp_path):
-    async with running(tmp_path) as program:
-        async with program.session.post(f"{program.url}/api/chat", json=asked("/hold name=one")) as answer:
-            await until(lambda: [*tmp_path.glob("one.*")])
-            since = time.monotonic()
-            status, said = await program.end(number)
-            assert time.monotonic() - since < 5
-            assert (status, said) == (expected, "")
-            assert b"tool-input-available" in await answer.read()
+    async with running(tmp_path) as program, say(program, "/hold name=one") as answer:
+        await until(lambda: [*tmp_path.glob("one.*")])
+        since = time.monotonic()
+        status, said = await program.end(number)
+        assert time.monotonic() - since < 5
+        assert (status, said) == (expected, "")
+        assert b"tool-input-available" in await answer.read()
 
 
 async def test_what_was_left_is_gone_on_with_after_a_restart(tmp_path):
-    async with running(tmp_path) as program:
-        async with program.session.post(f"{program.url}/api/chat", json=asked("/hold name=one", "c")):
-            await until(lambda: [*tmp_path.glob("one.*")])
-            await program.end()
+    async with running(tmp_path) as program, say(program, "/hold name=one", "c"):
+        await until(lambda: [*tmp_path.glob("one.*")])
+        await program.end()
     (tmp_path / "one.go").touch()
     async with running(tmp_path) as program:
         async with program.session.get(f"{program.url}/api/chat/c/stream") as answer:
@@ -64,14 +67,14 @@ async def test_a_cookie_is_valid_after_a_restart_and_the_secret_is_its_owners_al
     async with running(tmp_path) as program:
         _, cookie, _ = await get(program, f"/?token={program.token}")
     assert stat.S_IMODE((tmp_path / "secret").stat().st_mode) == 0o600
-    async with running(tmp_path) as program, aiohttp.ClientSession() as visitor:
-        async with visitor.get(f"{program.url}/api/me", headers={"cookie": cookie.partition(";")[0]}) as answer:
-            assert (answer.status, (await answer.json())["user"]) == (200, "local")
+    async with running(tmp_path) as program, aiohttp.ClientSession(program.url) as visitor:
+        answer = await visitor.get("/api/me", headers={"cookie": cookie.partition(";")[0]})
+        assert (answer.status, (await answer.json())["user"]) == (200, "local")
 
 
 async def test_a_token_from_the_environment_is_the_one_that_is_taken(tmp_path):
     async with running(tmp_path, SHOWANDTELL_TOKEN="a-token-of-mine") as program:  # noqa: S106 - of a test
-        assert program.token == "a-token-of-mine"
+        assert program.token == "a-token-of-mine"  # noqa: S105 - the same
         assert (await get(program, "/api/me"))[0] == 200
         assert (await get(program, "/api/me", authorization="Bearer another-token"))[0] == 401
 
@@ -129,7 +132,7 @@ def test_a_port_that_is_taken_is_said(tmp_path):
 
 async def test_several_workers_share_a_port_and_end_together(tmp_path):
     async with running(tmp_path, "--workers", "2") as program:
-        children = await until(lambda: [*children_of(program)][1:] and [*children_of(program)])
+        children = await until(lambda: (found := children_of(program))[1:] and found)
         assert (await get(program, "/api/me"))[0] == 200
         status, said = await program.end(signal.SIGINT)
         assert (status, said.count("\n")) == (130, 1)
@@ -151,30 +154,23 @@ async def test_a_worker_that_dies_is_replaced_and_all_end_with_the_one_who_began
 
 def children_of(program):
     """The workers of a server, by their number."""
-    found = []
-    for one in os.listdir("/proc"):
-        if one.isdigit() and parent_of(int(one)) == program.process.pid and b"spawn_main" in command_of(int(one)):
-            found.append(int(one))
-    return sorted(found)
+    numbers = [int(one.name) for one in Path("/proc").iterdir() if one.name.isdigit()]
+    mine = [one for one in numbers if field_of(one, 1) == str(program.process.pid)]
+    return sorted(one for one in mine if "spawn_main" in read(one, "cmdline"))
 
 
 def read(number, name):
     try:
-        with open(f"/proc/{number}/{name}", "rb") as source:
-            return source.read()
+        return Path(f"/proc/{number}/{name}").read_text()
     except OSError:
-        return b""
+        return ""
 
 
-def command_of(number):
-    return read(number, "cmdline")
-
-
-def parent_of(number):
-    fields = read(number, "stat").rpartition(b")")[2].split()
-    return int(fields[1]) if fields else None
+def field_of(number, place):
+    """What the system says of a process, behind its name: its state, its parent."""
+    fields = read(number, "stat").rpartition(")")[2].split()
+    return fields[place] if fields else None
 
 
 def is_alive(number):
-    fields = read(number, "stat").rpartition(b")")[2].split()
-    return bool(fields) and fields[0] != b"Z"
+    return field_of(number, 0) not in {None, "Z"}

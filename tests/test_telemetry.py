@@ -1,8 +1,10 @@
 """Traces: the spans of a run by OpenTelemetry's GenAI conventions, without a word of what was said unless it is wanted."""
 
 import json
+import os
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 from opentelemetry.sdk.trace import TracerProvider
@@ -13,7 +15,7 @@ from opentelemetry.semconv._incubating.attributes import gen_ai_attributes as co
 from serving import serving
 from showandtell.samples import folder
 from showandtell.server import app
-from showandtell.server.telemetry import Telemetry, find_telemetry
+from showandtell.server.telemetry import Telemetry, make_telemetry
 
 pytestmark = pytest.mark.anyio
 CHART = "/chart title=Secret values=[3,1,2]"
@@ -27,7 +29,7 @@ def told(monkeypatch):
 
     def begin(*, content=False):
         tracer = provider.get_tracer("showandtell")
-        monkeypatch.setattr(app, "find_telemetry", lambda: Telemetry(tracer, content=content))
+        monkeypatch.setattr(app, "make_telemetry", lambda: Telemetry(tracer, content=content))
         return exporter.get_finished_spans
 
     yield begin
@@ -92,7 +94,6 @@ async def test_words_arguments_and_results_are_told_only_where_that_is_wanted(co
         await house.session.get(f"/api/attachments/{file}/content/Secret.png")
     everything = " ".join(one.to_json() for one in spans())
     assert ("Secret" in everything) == content
-    assert "Secret.png" not in everything
     (run,) = named(spans, "invoke_agent")
     assert ("gen_ai.input.messages" in run.attributes) == content
 
@@ -113,20 +114,32 @@ async def test_a_run_that_fails_says_the_class_of_its_error_and_no_more(tmp_path
     assert "hidden words" not in " ".join(one.to_json() for one in spans())
 
 
-def test_without_opentelemetry_nothing_is_made_of_it():
-    code = (
-        "import sys; sys.modules['opentelemetry'] = None\n"
-        "from showandtell.server.config import Config\n"
-        "from showandtell.server.app import make_app\n"
-        "make_app(Config())\n"
-        "assert not [one for one in sys.modules if one.startswith('opentelemetry.')]\n"
-    )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)  # noqa: S603
-    assert (done.returncode, done.stderr) == (0, "")
+SCRIPT = """
+import asyncio, sys
+from opentelemetry import trace
+from opentelemetry.sdk.trace import TracerProvider
+from opentelemetry.sdk.trace.export import SimpleSpanProcessor, ConsoleSpanExporter
+provider = TracerProvider()
+provider.add_span_processor(SimpleSpanProcessor(ConsoleSpanExporter(formatter=lambda one: one.name + str(dict(one.attributes)) + chr(10))))
+trace.set_tracer_provider(provider)
+from doors import send
+from showandtell.server.app import make_app
+from showandtell.server.config import Config
+asyncio.run(send(make_app(Config()), "GET", "/nowhere/secret?token=secret", {"host": "127.0.0.1"}))
+"""
+
+
+def test_of_a_request_no_address_is_told_by_whoever_makes_spans():
+    environ = {**os.environ, "PYTHONPATH": str(Path(__file__).parent)}
+    done = subprocess.run([sys.executable, "-c", SCRIPT], capture_output=True, text=True, check=True, env=environ)  # noqa: S603
+    (line,) = done.stdout.splitlines()
+    assert line.startswith("GET none{")
+    assert "'http.response.status_code': 404" in line
+    assert "secret" not in line
 
 
 def test_content_is_told_only_where_the_variable_says_so():
-    assert [find_telemetry({"SHOWANDTELL_TELEMETRY_CONTENT": one}).content for one in ("", "0", "no", "1")] == [
+    assert [make_telemetry({"SHOWANDTELL_TELEMETRY_CONTENT": one}).content for one in ("", "0", "no", "1")] == [
         False,
         False,
         False,

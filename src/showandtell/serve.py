@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import functools
 import importlib
-import logging
 import os
 import socket
 import sys
 import webbrowser
 from collections.abc import Callable
 from contextlib import suppress
+from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -35,6 +35,14 @@ ALONE = "127.0.0.1"
 #: Proxies on this machine.
 NEAR = "127.0.0.1,::1"
 MEANT = "several workers share one SQLite file: that works, and waits for the disk; PostgreSQL is meant for it"
+
+
+class LogFormat(StrEnum):
+    """How the log is written."""
+
+    text = "text"
+    json = "json"
+
 
 Port = Annotated[
     int | None,
@@ -115,6 +123,10 @@ Rate = Annotated[
         "--rate", envvar="SHOWANDTELL_RATE", help='how often one user may ask, as "chat=60/minute,uploads=300/minute"'
     ),
 ]
+Log = Annotated[
+    LogFormat,
+    typer.Option("--log-format", envvar="SHOWANDTELL_LOG_FORMAT", help="lines for people, or one JSON object a line"),
+]
 Verbose = Annotated[bool, typer.Option("--verbose", "-v", help="log requests, and the traceback of what fails")]
 
 
@@ -133,6 +145,7 @@ class Asked(Struct, frozen=True):
     max_seconds: float
     max_message_files: int
     rates: str
+    log_format: LogFormat
     verbose: bool
 
 
@@ -164,6 +177,7 @@ def serve(  # noqa: PLR0917 - each is an option
     origin: Origins = None,
     proxy: Proxies = NEAR,
     open_page: Open = False,
+    log_format: Log = LogFormat.text,
     verbose: Verbose = False,
 ) -> None:
     """Serve the chat: a page for people, an API for programs.
@@ -188,6 +202,7 @@ def serve(  # noqa: PLR0917 - each is an option
         max_seconds,
         max_message_files,
         rate,
+        log_format,
         verbose,
     )
     listening = listen(host, port)
@@ -242,18 +257,20 @@ def config_of(asked: Asked) -> Config:
 def work(asked: Asked, listening: socket.socket, tell: Callable[[Ready], None]) -> None:
     """One worker, until a signal ends it. Raises what of ours keeps it from starting."""
     from showandtell.server.app import make_app  # noqa: PLC0415 - an extra
+    from showandtell.server.logs import set_up  # noqa: PLC0415 - the same
     from showandtell.server.process import run  # noqa: PLC0415 - the same
 
-    logging.basicConfig(level=logging.INFO if asked.verbose else logging.WARNING, stream=sys.stderr)
+    set_up(asked.log_format.value, verbose=asked.verbose)
     app = make_app(config_of(asked))
     run(app, listening, lambda server: tell(ready_of(server)), asked.proxies)
 
 
 def share(asked: Asked, listening: socket.socket, tell: Callable[[Ready], None], count: int) -> None:
     """Several workers, until a signal ends them all."""
-    from showandtell.server.workers import Workers  # noqa: PLC0415 - an extra
+    from showandtell.server.logs import set_up  # noqa: PLC0415 - an extra
+    from showandtell.server.workers import Workers  # noqa: PLC0415 - the same
 
-    logging.basicConfig(level=logging.INFO if asked.verbose else logging.WARNING, stream=sys.stderr)
+    set_up(asked.log_format.value, verbose=asked.verbose)
     if not (asked.place.database or "").startswith("postgres"):
         typer.echo(f"showandtell: {MEANT}", err=True)
     signalled = Workers(functools.partial(work, asked), listening, count, tell).run()

@@ -55,6 +55,7 @@ async function ask<T>(method: string, path: string, body: unknown, options: Opti
   if (body !== undefined) {
     init.headers = { accept: "application/json", "content-type": "application/json" };
     init.body = JSON.stringify(body);
+    init.keepalive = init.body.length < 16_000; // a change arrives also when the page is left at once
   }
   const response = await fetch(path, init).catch((error: unknown) => {
     if (error instanceof DOMException && error.name === "AbortError") throw error;

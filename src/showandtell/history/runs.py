@@ -8,14 +8,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from msgspec import Struct, structs
-from sqlalchemy import Text, bindparam, delete, func, insert, select, text, update
+from sqlalchemy import Text, bindparam, delete, exists, func, insert, select, text, update
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from showandtell.errors import Busy
 from showandtell.history.database import Database
 from showandtell.history.lease import BUSY
-from showandtell.history.tables import run_log
+from showandtell.history.tables import conversations, messages, run_log
 from showandtell.history.tables import runs as r
 
 #: What PostgreSQL tells every worker when a run has said more, or shall stop: the payload is the run's id.
@@ -90,6 +90,11 @@ RELEASE = update(r).where(r.c.worker == bindparam("mine"), r.c.state == RUNNING)
 NOTHING_SAID = delete(r).where(r.c.id == bindparam("run"), r.c.worker == bindparam("mine"))
 FORGET_LOGS = delete(run_log).where(
     run_log.c.run_id.in_(select(r.c.id).where(r.c.state == ENDED, r.c.ended < bindparam("before")))
+)
+UNUSED = delete(conversations).where(
+    conversations.c.id == bindparam("conversation"),
+    ~exists().where(messages.c.conversation_id == conversations.c.id),
+    ~exists().where(r.c.conversation_id == conversations.c.id),
 )
 NOTIFY = text(f"SELECT pg_notify('{CHANNEL}', :run)")
 
@@ -212,6 +217,12 @@ async def forget(database: Database, run_id: str, worker: str) -> None:
     async with database.write() as connection:
         await connection.execute(NOTHING_SAID, {"run": run_id, "mine": worker})
         await _tell(database, connection, [run_id])
+
+
+async def drop_unused(database: Database, conversation_id: str) -> None:
+    """Drop a conversation in which nothing was ever said, and nobody is about to answer."""
+    async with database.write() as connection:
+        await connection.execute(UNUSED, {"conversation": conversation_id})
 
 
 async def forget_logs(database: Database, before: float) -> None:

@@ -13,11 +13,11 @@ from msgspec.structs import replace
 
 from showandtell.agent.agent import Run
 from showandtell.content import Message, is_approval
-from showandtell.errors import NotFound
+from showandtell.errors import NotFound, StorageFailed
 from showandtell.events import ui_chunks as ui
 from showandtell.events.asides import Told
 from showandtell.events.retell import retell
-from showandtell.events.types import Event, Finish
+from showandtell.events.types import ErrorEvent, Event, Finish
 from showandtell.events.ui_stream import Answer, UiStream, answer_id
 from showandtell.files import Attachment
 from showandtell.history.library import read_preferences
@@ -25,6 +25,7 @@ from showandtell.history.runs import Over, RunRow
 from showandtell.history.store import Store
 from showandtell.history.stored import StoredConversation
 from showandtell.server.agents import Agents
+from showandtell.server.answers import told_of
 from showandtell.server.runs import Going
 from showandtell.server.shapes import Link, attachment_json, plain
 
@@ -116,6 +117,7 @@ class Telling:
     clock: Callable[[], object]
     _stream: UiStream | None = None
     _waiting: list[bytes] = field(default_factory=list[bytes])
+    _words: str = ""
 
     def take(self, event: Event) -> None:
         """Tell an event. Nothing is told before the message that is answered is stored, or after others took over."""
@@ -127,6 +129,7 @@ class Telling:
             if says and not any(map(is_asked, self.run.messages)):
                 return  # it belongs to the answer before; where nothing follows, the client gets an error, no stream
             self._stream = self._begin()
+        event = self._hushed(event)
         data = self._stream.take(event)
         if isinstance(event, Finish):
             going.over = Over(event.status, event.reason)
@@ -136,6 +139,14 @@ class Telling:
             if not self._waiting:
                 asyncio.get_running_loop().call_soon(self._flush)
             self._waiting.append(data)
+
+    def _hushed(self, event: Event) -> Event:
+        """The same event, but for what an error says of where things are kept: that stands in the log alone."""
+        error = self.run.error
+        if not isinstance(error, StorageFailed) or not isinstance(event, ErrorEvent | Finish):
+            return event
+        self._words = self._words or told_of(error)
+        return replace(event, text=self._words) if isinstance(event, ErrorEvent) else replace(event, reason=self._words)
 
     def _flush(self) -> None:
         if self._waiting and not self.going.is_left:

@@ -34,6 +34,9 @@ STATUS: tuple[tuple[type[Exception], int], ...] = (
     (UnsupportedFile, 422),
     (BadInput, 422),
 )
+FULL = "this server has no room left, and nothing was stored: tell who runs it; the log knows it as {id}"
+FAILED = "what this server keeps is out of reach, and nothing was stored: try again; the log knows it as {id}"
+SELF = "the program itself failed"
 UNKNOWN = "something went wrong here, and not in what you sent: try again; the log knows it as {id}"
 
 
@@ -45,6 +48,15 @@ def status_of(error: Exception) -> int:
     return next((status for kind, status in STATUS if isinstance(error, kind)), 500)
 
 
+def told_of(error: Exception) -> str:
+    """What anybody may read of an error: where something is kept, and what a database said, stands in the log alone."""
+    if not isinstance(error, StorageFailed):
+        return str(error) if isinstance(error, ShowAndTellError) else SELF
+    number = new_id("error")
+    log.warning("error %s: %s", number, error)
+    return (FULL if isinstance(error, StorageFull) else FAILED).format(id=number)
+
+
 def problem(status: int, kind: str, text: str, headers: dict[str, str] | None = None) -> Response:
     """An error as everybody gets it."""
     kept = {"cache-control": "no-store", **(headers or {})}
@@ -53,8 +65,9 @@ def problem(status: int, kind: str, text: str, headers: dict[str, str] | None = 
 
 async def answer_ours(_: Request, error: Exception) -> Response:
     """An error of ours says itself what to do."""
+    told = told_of(error)
     headers = {"www-authenticate": error.challenge} if isinstance(error, Unauthorised) else None
-    return problem(status_of(error), type(error).__name__, str(error), headers)
+    return problem(status_of(error), type(error).__name__, told, headers)
 
 
 async def answer_unknown(_: Request, error: Exception) -> Response:
@@ -83,8 +96,13 @@ async def answer_invalid(_: Request, error: Exception) -> Response:
     """A body or a query that isn't what the route takes: where, and what is wrong there; never what was sent."""
     if not isinstance(error, RequestValidationError):
         raise error
-    told = [f"{'.'.join(map(str, one['loc'][1:])) or one['loc'][0]}: {one['msg']}" for one in error.errors()[:5]]
+    told = [f"{place_of(one['loc'])}: {one['msg'][:200]}" for one in error.errors()[:5]]
     return problem(422, "BadInput", "; ".join(told))
+
+
+def place_of(where: tuple[int | str, ...]) -> str:
+    """Where something is wrong, in a few letters: a field that nobody knows may be called anything."""
+    return ".".join(str(one)[:40] for one in where[1:6]) or str(where[0])
 
 
 def answer_errors(app: FastAPI) -> None:

@@ -34,13 +34,14 @@ from showandtell.server.config import Config
 from showandtell.server.gate import hosts_of
 from showandtell.server.guard import guard
 from showandtell.server.keys import Keys, load_secret
+from showandtell.server.logs import Logged, log_run
 from showandtell.server.metrics import Measured, Metrics, RunMeter
 from showandtell.server.oidc import Issuer
 from showandtell.server.openapi import describe
 from showandtell.server.pages import BUILT, Assets, page_router
 from showandtell.server.runs import Runs
 from showandtell.server.state import Server
-from showandtell.server.telemetry import Traced, find_telemetry
+from showandtell.server.telemetry import FASTAPI, Traced, make_telemetry
 from showandtell.settings import data_folder
 
 log = logging.getLogger(__name__)
@@ -65,10 +66,8 @@ ROUTERS = (
 
 def make_app(config: Config) -> FastAPI:
     """The server as an ASGI application; what it works with is opened when it starts, and closed when it ends."""
-    metrics, telemetry = Metrics(version("showandtell")), find_telemetry()
-    watching: list[Watch] = [lambda going: RunMeter(metrics, going.row.model).take]
-    if telemetry is not None:
-        watching.append(telemetry.watch)
+    metrics, telemetry = Metrics(version("showandtell")), make_telemetry()
+    watching: tuple[Watch, ...] = (log_run, lambda going: RunMeter(metrics, going.row.model).take, telemetry.watch)
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncGenerator[None]:
@@ -88,6 +87,7 @@ def make_app(config: Config) -> FastAPI:
         docs_url=None,
         redoc_url=None,
         openapi_url="/api/openapi.json",
+        telemetry=FASTAPI,
     )
     answer_errors(app)
     for router in ROUTERS:
@@ -97,9 +97,9 @@ def make_app(config: Config) -> FastAPI:
     app.mount("/assets", Assets(directory=built / "assets", check_dir=False))
     guard(app, hosts_of(config.bind, config.hosts), config.origins, config.rates, config.clock)
     app.state.metrics = metrics
-    if telemetry is not None:
-        app.add_middleware(Traced, telemetry=telemetry)
-    app.add_middleware(Measured, metrics=metrics)  # the outermost: it counts what the others refuse
+    app.add_middleware(Traced, telemetry=telemetry)
+    app.add_middleware(Measured, metrics=metrics)
+    app.add_middleware(Logged)  # the outermost: what all others refuse is counted and told
     describe(app)
     return app
 

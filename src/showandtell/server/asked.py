@@ -10,11 +10,13 @@ import msgspec
 from msgspec import Raw, Struct
 
 from showandtell.errors import BadInput
+from showandtell.history.access import NO_TEXT
 
 #: The most parts of one message; more were never written by a person.
 MOST_PARTS = 200
-#: The most letters of one message.
+#: The most letters of one message, or of why somebody says no; and of an id that a client makes up.
 MOST_LETTERS = 1_000_000
+MOST_ID = 500
 OURS = re.compile(r"(?:https?://[^/?#]+)?/api/attachments/(att_[A-Za-z0-9_-]{22})(?:[/?#].*)?", re.ASCII)
 UPLOAD_FIRST = (
     "a file of this message is no upload of this server: POST it to /api/attachments, "
@@ -105,13 +107,24 @@ def read_asked(data: bytes) -> Asked:
         approvals = dict(answers(parts)) if last is not None and last.role == "assistant" else {}
     except (msgspec.DecodeError, RecursionError) as error:
         raise BadInput(f"the body is no chat request ({error}): send {{id, messages, trigger}}") from None
+    except UnicodeDecodeError:
+        raise BadInput("the body is no UTF-8: send JSON as RFC 8259 has it") from None
     if len(parts) > MOST_PARTS:
         raise BadInput(f"a message of more than {MOST_PARTS} parts is not taken: send fewer")
-    if sum(len(one) for one in said if isinstance(one, str)) > MOST_LETTERS:
+    letters = sum(len(one) for one in said if isinstance(one, str)), sum(len(why) for _, why in approvals.values())
+    if max(letters) > MOST_LETTERS:
         raise BadInput(f"a message of more than {MOST_LETTERS:,} letters is not taken: upload it as a file")
     again = body.trigger == "regenerate-message"
     client_id = last.id if last is not None and last.role == "user" and not again else None
+    for one in (client_id, body.message_id):
+        check_name(one)
     return Asked(body.id, client_id, () if again else said, approvals, body.trigger, body.message_id, body.model)
+
+
+def check_name(name: str | None) -> None:
+    """Raise `BadInput` for an id of a message that can't be kept."""
+    if name is not None and (not 1 <= len(name) <= MOST_ID or NO_TEXT.search(name)):
+        raise BadInput(f"a message can't be called {name!r:.40}: use 1 to {MOST_ID} letters without NUL")
 
 
 def words_and_files(parts: Iterable[AskedPart]) -> Iterable[str | FileId]:

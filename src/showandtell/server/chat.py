@@ -19,7 +19,7 @@ from showandtell.history.memory import waiting_calls
 from showandtell.history.runs import RUNNING, RunRow
 from showandtell.history.stored import StoredConversation
 from showandtell.history.uploads import Uploads
-from showandtell.server.answering import ANSWER, retell_run
+from showandtell.server.answering import ANSWER, find_turn, retell_run
 from showandtell.server.asked import Asked, FileId, read_asked
 from showandtell.server.runs import Lead, Task
 from showandtell.server.shapes import errors
@@ -76,13 +76,22 @@ BODY: dict[str, Any] = {
 async def chat(request: Request, here: Here, user: Who) -> Response:
     """The answer to a new message, to an edited one, to an approval, or to an earlier message once more."""
     asked = read_asked(await request.body())
+    model = await choose_model(here, user, asked)
     conversation, is_new = await find_or_create(here, user, asked.chat_id)
     try:
-        return await answer(here, user, asked, conversation)
+        return await answer(here, user, asked, conversation, model)
     except BaseException:
-        if is_new and not conversation.messages:
-            await here.store.delete(conversation.id, user.name)
+        if is_new:
+            await runs.drop_unused(here.store.database, conversation.id)
         raise
+
+
+async def choose_model(here: Server, user: User, asked: Asked) -> str:
+    """Who answers: whom the request names, or the user's settings, or the server's. Raises before anything is made."""
+    set_by_user = await library.read_preferences(here.store.database, user.name)
+    model = asked.model or set_by_user.model or here.config.default_model
+    here.agents.of(model, set_by_user.instructions)
+    return model
 
 
 def is_ours(chat_id: str) -> bool:
@@ -104,12 +113,9 @@ async def find_or_create(here: Server, user: User, chat_id: str) -> tuple[Stored
         return await find_or_create(here, user, chat_id)
 
 
-async def answer(here: Server, user: User, asked: Asked, conversation: StoredConversation) -> Response:
+async def answer(here: Server, user: User, asked: Asked, conversation: StoredConversation, model: str) -> Response:
     """Begin the run that a request asks for, and stream it from its start."""
     database = here.store.database
-    set_by_user = await library.read_preferences(database, user.name)
-    model = asked.model or set_by_user.model or here.config.default_model
-    here.agents.of(model, set_by_user.instructions)  # raises before anything is stored
     client_id = same_message(asked)
     before = client_id and await runs.find_of_client(database, conversation.id, client_id)
     if before:
@@ -183,9 +189,10 @@ async def ours(here: Server, message_id: str, conversation: StoredConversation) 
 
 
 async def tell_again(here: Server, conversation: StoredConversation, row: RunRow) -> Response:
-    """The stream of a run that was begun by the same message before."""
+    """The stream of a run that was begun by the same message before. Raises `NotFound` where another branch has it."""
     if row.state == RUNNING:
         return stream(here.runs.follow(row, late=False), conversation.id)
+    find_turn(conversation, row.message_id)  # before the stream begins, which could no longer say that it can't
     return stream(retell_run(conversation, row), conversation.id)
 
 

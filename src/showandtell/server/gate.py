@@ -85,6 +85,8 @@ class Gate:
         if len(headers.raw) > HEADERS or sum(len(name) + len(value) for name, value in headers.raw) > HEADER_BYTES:
             told = f"more than {HEADERS} headers, or {HEADER_BYTES:,} bytes of them: send fewer"
             return Refusal(431, "BadInput", told)
+        if "transfer-encoding" in headers and ("content-length" in headers or scope.get("http_version") == "1.0"):
+            return Refusal(400, "BadInput", TWO_ENDS)
         host = self._host(headers.getlist("host"))
         if host is None and scope["path"] not in PROBES:
             return Refusal(421, "WrongHost", WRONG_HOST)
@@ -142,6 +144,8 @@ class Gate:
         return guarded
 
 
+#: What one on the way takes for the body's end, the next may not, and take the rest for another request.
+TWO_ENDS: Final = "the body's length is said in two ways, or in one that HTTP/1.0 doesn't have: send one of them"
 WRONG_HOST: Final = (
     "this server is not called so: use the address that it printed, or name this one by --name or SHOWANDTELL_HOSTS"
 )

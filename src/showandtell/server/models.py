@@ -16,6 +16,7 @@ from starlette.responses import Response
 
 from showandtell.capabilities.matrix import NOTHING, PROBES, InResult, Overrides, matrix, place_result, to_json
 from showandtell.capabilities.overrides import select
+from showandtell.capabilities.family import ANY_MODEL, Family
 from showandtell.capabilities.resolve import families, resolve
 from showandtell.errors import BadInput
 from showandtell.files import Kind
@@ -77,12 +78,15 @@ def list_choices(
     there: Mapping[str, tuple[str, ...]], environ: Mapping[str, str], overrides: Overrides = NOTHING
 ) -> Iterator[Choice]:
     """Every model that the table names, provider by provider, and those of servers that are `there`."""
-    named: dict[str, list[str]] = {}
+    of_provider: dict[str, list[Family]] = {}
     for family in families():
-        named.setdefault(family.provider, []).append(family.example)
-    for provider, examples in named.items():
-        why = None if there.get(provider) else why_not(provider, examples[0], environ)
-        for name in dict.fromkeys(there.get(provider) or examples):
+        of_provider.setdefault(family.provider, []).append(family)
+    for provider, found in of_provider.items():
+        why = None if there.get(provider) else why_not(provider, found[0].example, environ)
+        named = [family.example for family in found if family.patterns != ANY_MODEL]
+        if not there.get(provider) and not named:  # whose models nobody can list
+            why = why or f"name one of yours: write {provider}:MODEL"
+        for name in dict.fromkeys(there.get(provider) or named or [found[0].example]):
             yield describe(provider, name, why, overrides)
 
 
@@ -90,7 +94,8 @@ def describe(provider: str, name: str, why: str | None, overrides: Overrides) ->
     """A model with what becomes of each kind of file."""
     model = f"{provider}:{name}"
     target = resolve(model, select(overrides, model))
-    return Choice(model, provider, name, why is None, why, {kind: place_result(target, kind) for kind in SEEN})
+    shown = f"Inspector ({name})" if provider == "inspector" else name
+    return Choice(model, provider, shown, why is None, why, {kind: place_result(target, kind) for kind in SEEN})
 
 
 def why_not(provider: str, example: str, environ: Mapping[str, str]) -> str | None:
@@ -156,7 +161,7 @@ class MatrixShape(Shape):
 async def list_models(request: Request, here: Here, user: Who) -> Response:
     """List the models, those that can be asked now first."""
     wanted = await read_preferences(here.store.database, user.name)
-    return answer({"default": wanted.model or here.config.default_model, "models": await menu_of(request).choices()})
+    return answer({"default": resolve(wanted.model or here.config.default_model).name, "models": await menu_of(request).choices()})
 
 
 @router.get("/matrix", operation_id="get_matrix", responses={200: {"model": MatrixShape}, **errors(422)})

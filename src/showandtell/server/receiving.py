@@ -19,7 +19,7 @@ from showandtell.content import File, Reader
 from showandtell.delivery.labels import size_of
 from showandtell.errors import BadInput, ShowAndTellError
 from showandtell.history.uploads import Upload, Uploads
-from showandtell.server.answers import problem, status_of
+from showandtell.server.answers import problem, status_of, told_of
 from showandtell.server.parts import End, Head, read_parts
 from showandtell.whole import uncut
 
@@ -152,7 +152,7 @@ class Refusal(Response):
     """The answer to a body that wasn't read to its end: the connection closes behind it."""
 
     def __init__(self, error: ShowAndTellError) -> None:
-        told = problem(status_of(error), type(error).__name__, str(error), {"connection": "close"})
+        told = problem(status_of(error), type(error).__name__, told_of(error), {"connection": "close"})
         super().__init__(told.body, told.status_code, dict(told.headers))
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:

@@ -1,7 +1,7 @@
 """Traces by OpenTelemetry's GenAI conventions: spans of requests, runs, steps and tool calls; files by their sha256.
 
-Nothing of OpenTelemetry is imported where it isn't installed, and where nobody collects spans they cost next to nothing.
-Words and arguments are in them where SHOWANDTELL_TELEMETRY_CONTENT is 1; names of files and bytes never are.
+Where nobody collects spans they cost next to nothing. FastAPI's own are off (see `FASTAPI`): they hold whole addresses.
+Words and arguments are in them where SHOWANDTELL_TELEMETRY_CONTENT is 1; bytes never are.
 Attributes: open-telemetry/semantic-conventions-genai, docs/gen-ai/gen-ai-spans.md and gen-ai-agent-spans.md, read in
 November 2026.
 """
@@ -12,10 +12,12 @@ import os
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from importlib.util import find_spec
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import msgspec
+from fastapi.telemetry import TelemetryConfig
+from opentelemetry.propagate import extract
+from opentelemetry.trace import Span, SpanKind, Status, StatusCode, Tracer, get_tracer, set_span_in_context
 from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
@@ -41,11 +43,10 @@ from showandtell.files import Attachment
 from showandtell.server.metrics import route_of
 from showandtell.server.runs import Going
 
-if TYPE_CHECKING:
-    from opentelemetry.trace import Span, Tracer
-
 VARIABLE = "SHOWANDTELL_TELEMETRY_CONTENT"
 NAME = "showandtell"
+#: Nothing of FastAPI's own, but for the exporters that it makes where FASTAPI_OTEL_AUTO_CONFIGURE is "true".
+FASTAPI: TelemetryConfig = {"exclude": lambda _: True, "metrics": False, "logs": False, "operation_spans": False}
 #: Who is asked too often to be worth a span.
 PROBES = frozenset({"/healthz", "/readyz", "/metrics"})
 #: What the conventions call providers, where we call them otherwise.
@@ -62,12 +63,8 @@ PROVIDERS: Mapping[str, str] = {
 REASONS: Mapping[str, str] = {"end": "stop", "tool_calls": "tool_call", "refusal": "content_filter"}
 
 
-def find_telemetry(environ: Mapping[str, str] = os.environ) -> Telemetry | None:
-    """What makes traces; None where OpenTelemetry isn't installed."""
-    if find_spec("opentelemetry") is None or find_spec("opentelemetry.trace") is None:
-        return None
-    from opentelemetry.trace import get_tracer  # noqa: PLC0415 - an extra
-
+def make_telemetry(environ: Mapping[str, str] = os.environ) -> Telemetry:
+    """What makes traces for whoever collects them in this process."""
     return Telemetry(get_tracer(NAME), content=environ.get(VARIABLE, "") in {"1", "true"})
 
 
@@ -88,6 +85,8 @@ class Telemetry:
         own = {"gen_ai.agent.name": NAME, "showandtell.run.id": going.row.id}
         attributes = {"gen_ai.operation.name": "invoke_agent", **asked, **own}
         span = self.tracer.start_span(f"invoke_agent {NAME}", attributes=attributes)
+        if not span.is_recording():
+            return ignore
         files = going.conversation.attachments
         watched = RunSpans(self, span, asked, files)
         if self.content:
@@ -97,8 +96,6 @@ class Telemetry:
 
     def start_within(self, parent: Span, operation: str, what: str, *, client: bool, **attributes: Any) -> Span:
         """A span that begins now inside another; `client`: it is a call to somebody else's service."""
-        from opentelemetry.trace import SpanKind, set_span_in_context  # noqa: PLC0415 - an extra
-
         kind = SpanKind.CLIENT if client else SpanKind.INTERNAL
         attributes["gen_ai.operation.name"] = operation
         within = set_span_in_context(parent)
@@ -115,7 +112,7 @@ class RunSpans:
     files: Mapping[int, Attachment]
     step: Span | None = None
     since: float | None = None
-    tools: dict[str, Span] = field(default_factory=dict[str, "Span"])
+    tools: dict[str, Span] = field(default_factory=dict[str, Span])
     shown: list[int] = field(default_factory=list[int])
     words: list[str] = field(default_factory=list[str])
 
@@ -220,6 +217,10 @@ class RunSpans:
             span.set_attribute(attribute, msgspec.json.encode([{"role": role, "parts": parts}]).decode())
 
 
+def ignore(_: Event) -> None:
+    """Do nothing with an event: nobody collects."""
+
+
 def text_part(words: str) -> dict[str, str]:
     """Words as the conventions write them."""
     return {"type": "text", "content": words}
@@ -253,8 +254,6 @@ def usage_of(usage: Usage) -> dict[str, int]:
 
 def fail(span: Span | None, kind: str) -> None:
     """Mark a span as failed, by the error's class and none of its words."""
-    from opentelemetry.trace import Status, StatusCode  # noqa: PLC0415 - an extra
-
     if span is not None:
         span.set_attribute("error.type", kind)
         span.set_status(Status(StatusCode.ERROR))
@@ -271,9 +270,6 @@ class Traced:
         if scope["type"] != "http" or scope["path"] in PROBES:
             await self._app(scope, receive, send)
             return
-        from opentelemetry.propagate import extract  # noqa: PLC0415 - an extra
-        from opentelemetry.trace import SpanKind  # noqa: PLC0415 - the same
-
         asked = {"http.request.method": scope["method"], "url.scheme": scope["scheme"]}
         within = extract(dict(Headers(scope=scope)))
         with self._tracer.start_as_current_span(

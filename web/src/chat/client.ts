@@ -15,6 +15,8 @@ export type ChatProps = {
   heardId: (id: string) => void;
   heardData: (part: { type: string; id?: string; data: unknown }) => void;
   ended: (end: Ended) => void;
+  /** Whether answers to approvals are there to be sent; asking takes them. */
+  takeAnswers: () => boolean;
 };
 
 export function makeChat(given: ChatProps): Chat<Message> {
@@ -41,7 +43,7 @@ export function makeChat(given: ChatProps): Chat<Message> {
     id: given.id,
     messages: given.messages,
     transport,
-    sendAutomaticallyWhen: lastAssistantMessageIsCompleteWithApprovalResponses,
+    sendAutomaticallyWhen: (all) => lastAssistantMessageIsCompleteWithApprovalResponses(all) && given.takeAnswers(),
     onData: (part) => given.heardData(part),
     onFinish: (end) => given.ended(end),
   });

@@ -7,3 +7,11 @@ export type Live = { progress: Readonly<Record<string, Data["progress"]>>; retry
 export const quiet: Live = { progress: {}, retry: null };
 
 export const LiveContext = createContext<Live>(quiet);
+
+/** What is true after a part of the stream: progress goes on, and any news ends the wait for another try. */
+export function after(live: Live, part: { type: string; data: unknown }): Live {
+  if (part.type === "data-retry") return { ...live, retry: part.data as Data["retry"] };
+  if (part.type !== "data-progress") return live.retry ? { ...live, retry: null } : live;
+  const progress = part.data as Data["progress"];
+  return { retry: null, progress: { ...live.progress, [progress.tool_call_id]: progress } };
+}

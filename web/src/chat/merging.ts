@@ -30,3 +30,9 @@ export function textOf(message: Message): string {
 export function filesIn(message: Message): Attachment[] {
   return message.parts.flatMap((part) => (part.type === "data-attachment" ? [part.data] : []));
 }
+
+/** A new message: its files, then its words. */
+export function partsOf(text: string, attachments: readonly Attachment[]): Message["parts"] {
+  const files = attachments.map((file) => ({ type: "data-attachment" as const, id: file.id, data: file }));
+  return text ? [...files, { type: "text", text }] : files;
+}

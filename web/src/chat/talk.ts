@@ -8,33 +8,10 @@ import type { Conversation, Data, Message } from "../types";
 import { toast } from "../ui";
 import { type Ended, makeChat, newId } from "./client";
 import { makeFiling } from "./filing";
-import { type Live, quiet } from "./live";
-import { filesIn, keepKeys, merge, textOf } from "./merging";
-
-export type TalkState = {
-  id: string | null;
-  about: Conversation | null;
-  live: Live;
-  /** The server or the network is away; it is being looked for. */
-  lost: boolean;
-  /** What went wrong, in words for the person; null when all is well. */
-  problem: string | null;
-  /** Whether asking once more is the thing to do about it. */
-  again: boolean;
-};
-
-const fine = { live: quiet, lost: false, problem: null, again: false };
-
-export type Given = {
-  /** What the client calls it until the server names it. */
-  chatId: string;
-  stored: Conversation | null;
-  model: () => string | null;
-  /** The server named a new conversation. */
-  onNamed: (id: string) => void;
-  /** A message that wasn't taken goes back to where it was written. */
-  onReturned: (text: string, attachments: Attachment[]) => void;
-};
+import { after, quiet } from "./live";
+import { filesIn, keepKeys, merge, partsOf, textOf } from "./merging";
+import { pause } from "./pause";
+import { fine, type Given, type TalkState } from "./talkState";
 
 export type Talk = ReturnType<typeof openTalk>;
 
@@ -49,8 +26,12 @@ export function openTalk(given: Given) {
   const watchers = new Set<() => void>();
   const leaving = new AbortController();
   let state: TalkState = { ...fine, id: given.stored?.id ?? null, about: given.stored };
+  /** Whether the person said yes or no since the last answers were sent: they are sent once, whatever comes back. */
+  let isDecided = false;
   /** Whether this page asked for the answer: then other tabs are told when it begins. */
   let begun = false;
+  /** How many answers were read to their end, or as far as they came. */
+  let endings = 0;
   /** The message that is on its way, until the server has it; `edits` is the id of the one that it replaces. */
   let unsent: (Message & { edits?: string }) | null = null;
 
@@ -69,6 +50,11 @@ export function openTalk(given: Given) {
     },
     heardData,
     ended,
+    takeAnswers: () => {
+      const decided = isDecided;
+      isDecided = false;
+      return decided;
+    },
   });
 
   function set(change: Partial<TalkState>) {
@@ -77,14 +63,9 @@ export function openTalk(given: Given) {
   }
 
   function heardData(part: { type: string; data: unknown }) {
-    const live = state.live;
     if (part.type === "data-attachment") filing.add([part.data as Attachment]);
     else if (part.type === "data-notice") toast((part.data as Data["notice"]).text);
-    else if (part.type === "data-retry") set({ live: { ...live, retry: part.data as Data["retry"] } });
-    else if (part.type === "data-progress") {
-      const progress = part.data as Data["progress"];
-      set({ live: { retry: null, progress: { ...live.progress, [progress.tool_call_id]: progress } } });
-    } else if (live.retry) set({ live: { ...live, retry: null } });
+    else set({ live: after(state.live, part) });
   }
 
   /** Reads what the server stored, and follows the answer that is being written there. */
@@ -96,7 +77,14 @@ export function openTalk(given: Given) {
     if (chat.status === "streaming" || chat.status === "submitted") return;
     keepKeys(keys, chat.messages, there.messages);
     chat.messages = merge(chat.messages, there.messages);
-    if (there.running) void chat.resumeStream();
+    if (there.running) void resume();
+  }
+
+  /** Follows the answer that is being written; one that was over by now is read like any other. */
+  async function resume() {
+    const before = endings;
+    await chat.resumeStream();
+    if (endings === before && !leaving.signal.aborted) await look();
   }
 
   /** Looks for the server until it is there again, then goes on where it was. */
@@ -125,6 +113,7 @@ export function openTalk(given: Given) {
   }
 
   function ended({ isAbort, isDisconnect, isError, finishReason }: Ended) {
+    endings += 1;
     set({ live: quiet });
     if (leaving.signal.aborted) return;
     tell({ what: "list" });
@@ -214,6 +203,7 @@ export function openTalk(given: Given) {
     },
     keyOf: (message: Message) => keys.get(message.id) ?? message.id,
     look,
+    resume,
     send,
     edit,
     regenerate,
@@ -221,6 +211,7 @@ export function openTalk(given: Given) {
     stop,
     answer(id: string, approved: boolean) {
       begin();
+      isDecided = true;
       void chat.addToolApprovalResponse({ id, approved });
     },
     titled(title: string) {
@@ -235,21 +226,3 @@ export function openTalk(given: Given) {
 }
 
 const addressOf = (id: string) => `/api/conversations/${encodeURIComponent(id)}`;
-
-function partsOf(text: string, attachments: readonly Attachment[]): Message["parts"] {
-  const files = attachments.map((file) => ({ type: "data-attachment" as const, id: file.id, data: file }));
-  return text ? [...files, { type: "text", text }] : files;
-}
-
-/** Waits, but not longer than until the browser says that the network is there again. */
-function pause(milliseconds: number): Promise<void> {
-  return new Promise((resolve) => {
-    const done = () => {
-      clearTimeout(timer);
-      window.removeEventListener("online", done);
-      resolve();
-    };
-    const timer = setTimeout(done, milliseconds);
-    window.addEventListener("online", done);
-  });
-}

@@ -4,7 +4,8 @@ import { createContext } from "preact";
 import { useContext, useEffect, useMemo, useReducer, useRef } from "preact/hooks";
 import { hear } from "../state/list";
 import type { Message } from "../types";
-import { type Given, openTalk, type Talk } from "./talk";
+import { openTalk, type Talk } from "./talk";
+import type { Given } from "./talkState";
 
 /** So often the page draws what streams in, in milliseconds. */
 const pace = 40;
@@ -28,7 +29,7 @@ export function useTalk(given: Omit<Given, "model"> & { model: string | null }) 
 
   useEffect(() => talk.watch(() => redraw(undefined)), [talk]);
   useEffect(() => {
-    if (given.stored?.running) void talk.chat.resumeStream();
+    if (given.stored?.running) void talk.resume();
     return talk.close;
   }, [talk]);
   useEffect(() => {

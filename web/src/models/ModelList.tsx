@@ -1,5 +1,5 @@
 // The models by provider, and a box to search them. Any id may be typed: not every model is in a list.
-import { useMemo, useState } from "preact/hooks";
+import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import type { Model, Sees } from "../types";
 import { AudioIcon, CheckIcon, DocumentIcon, ImageIcon, VideoIcon } from "../ui";
 
@@ -7,6 +7,10 @@ type Props = { models: Model[]; chosen: string | null; onChoose: (model: Model) 
 
 export function ModelList({ models, chosen, onChoose }: Props) {
   const [words, setWords] = useState("");
+  const box = useRef<HTMLInputElement>(null);
+  useEffect(() => {
+    if (!matchMedia("(pointer: coarse)").matches) box.current?.focus(); // a keyboard on the screen would hide the list
+  }, []);
   const groups = useMemo(() => grouped(models, words), [models, words]);
   const typed = typedModel(models, words);
   return (
@@ -16,7 +20,7 @@ export function ModelList({ models, chosen, onChoose }: Props) {
         type="search"
         aria-label="Search models"
         placeholder="Search"
-        autoFocus
+        ref={box}
         value={words}
         onInput={(event) => setWords(event.currentTarget.value)}
         onKeyDown={(event) => {

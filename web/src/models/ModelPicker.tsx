@@ -26,7 +26,7 @@ export function ModelPicker({ chosen, onChoose, label = "Model" }: Props) {
         <Suspense fallback={<Spinner label="Loading" />}>
           <ModelList
             models={models}
-            chosen={chosen}
+            chosen={model?.id ?? chosen}
             onChoose={(picked: Model) => {
               onChoose(picked.id);
               setOpen(false);
