@@ -22,7 +22,7 @@ from pathlib import Path
 from PIL import Image
 
 from cases import table, verdict
-from showandtell.content import Draft, File, Stop, Text
+from showandtell.content import Draft, File, Text
 from showandtell.history.store import Store
 from showandtell.keeping import Place
 
@@ -77,7 +77,7 @@ async def write(store: Store) -> str:
         files = (File.from_bytes(draw(at), name=f"picture {at}.png"),) if at < IMAGES else ()
         for draft in (
             Draft("user", (*files, Text(f"What is there in picture {at + 1}?"))),
-            Draft("assistant", (Text(WORDS.format(at + 1) * 3),), stop=Stop("end")),
+            Draft("assistant", (Text(WORDS.format(at + 1) * 3),), stop="end"),
         ):
             await conversation.record(draft, await conversation.prove(draft))
     return conversation.id

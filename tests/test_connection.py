@@ -20,7 +20,7 @@ class Hasty(Connection):
     patience = 0.2
 
 
-async def slow(scope, receive, send):
+async def slow(scope, _, send):
     """An app that takes longer than a head may, and reads no body."""
     await asyncio.sleep(0.5 if scope["path"] == "/slow" else 0)
     await send({"type": "http.response.start", "status": 200, "headers": [(b"content-length", b"2")]})

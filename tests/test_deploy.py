@@ -140,12 +140,11 @@ async def test_a_backup_of_sqlite_is_taken_while_it_is_in_use(tmp_path):
 
 
 async def test_all_of_a_person_is_deleted_and_nothing_of_another(tmp_path):
-    code = re.search(r"```python\n(.*?)```", PAGE, re.DOTALL)[1]
+    program = [sys.executable, str(DOCS / "deploy" / "forget.py"), "anna@id"]
     async with Store.at(tmp_path) as store:
         for owner in ("anna@id", "anna@id", "ben@id"):
             await show(store, note(f"of {owner}"), owner=owner)
-    where = {"SHOWANDTELL_DATABASE": f"sqlite:///{tmp_path}/showandtell.db", "SHOWANDTELL_BLOBS": f"{tmp_path}/blobs"}
-    done = await asyncio.to_thread(run, [sys.executable, "-c", code, "anna@id"], env={**os.environ, **where})
+    done = await asyncio.to_thread(run, program, env={**os.environ, "SHOWANDTELL_DATA": str(tmp_path)})
     assert (done.returncode, done.stderr) == (0, "")
     async with Store.at(tmp_path) as store:
         assert [len(await store.list(one)) for one in ("anna@id", "ben@id")] == [0, 1]

@@ -63,3 +63,8 @@ def test_places(scenario, acting):
 @pytest.mark.parametrize("scenario", names("trouble"))
 def test_trouble(scenario, acting):
     acting(scenario)
+
+
+@pytest.mark.parametrize("scenario", names("access"))
+def test_access(scenario, acting):
+    acting(scenario)

@@ -114,6 +114,22 @@ async def test_a_run_that_fails_says_the_class_of_its_error_and_no_more(tmp_path
     assert "hidden words" not in " ".join(one.to_json() for one in spans())
 
 
+async def test_every_run_is_counted_and_who_fails_to_watch_it_costs_no_answer(tmp_path, told):
+    told()
+    async with serving(tmp_path) as house:
+        watching = house.server.runs._work
+
+        def fall(_):
+            raise RuntimeError("a fault of a watcher's")
+
+        watching._watching = (*watching._watching, lambda _: fall)
+        status, chunks = await house.post("Hello")
+        async with house.session.get("/metrics") as answer:
+            counted = await answer.text()
+    assert (status, chunks[-1]["type"]) == (200, "finish")
+    assert 'showandtell_runs_total{model="inspector",status="complete"} 1.0' in counted
+
+
 SCRIPT = """
 import asyncio, sys
 from opentelemetry import trace

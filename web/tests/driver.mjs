@@ -44,7 +44,6 @@ const browser = await chromium.launch({
     "--disable-component-update",
     "--disable-sync",
     "--disable-dev-shm-usage",
-    ...(process.env.XF ?? "").split(" ").filter(Boolean),
     `--host-resolver-rules=${makers.join(", ")}, MAP * 127.0.0.1:${net.address().port}, EXCLUDE 127.0.0.1`,
   ],
 });

@@ -13,6 +13,7 @@ from sqlalchemy.exc import IntegrityError
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from showandtell.errors import Busy
+from showandtell.history.access import not_found
 from showandtell.history.database import Database
 from showandtell.history.lease import BUSY
 from showandtell.history.tables import conversations, messages, run_log
@@ -21,6 +22,8 @@ from showandtell.history.tables import runs as r
 #: What PostgreSQL tells every worker when a run has said more, or shall stop: the payload is the run's id.
 CHANNEL = "showandtell_runs"
 RUNNING, ENDED = "running", "ended"
+#: The sign of life of a run whose worker has left it.
+RELEASED = 0.0
 
 
 class RunRow(Struct, frozen=True):
@@ -70,9 +73,11 @@ NEWEST = (
     .limit(1)
 )
 ALL_RUNNING = select(r).where(r.c.state == RUNNING).order_by(r.c.created)
+#: One statement, for who takes a run over begins its log anew.
 LOG = (
     select(run_log.c.seq, run_log.c.data)
-    .where(run_log.c.run_id == bindparam("run"), run_log.c.seq > bindparam("after"))
+    .join(r, r.c.id == run_log.c.run_id)
+    .where(run_log.c.run_id == bindparam("run"), run_log.c.seq > bindparam("after"), r.c.tries == bindparam("tries"))
     .order_by(run_log.c.seq)
 )
 MINE = update(r).where(r.c.id == bindparam("run"), r.c.worker == bindparam("mine", type_=Text), r.c.state == RUNNING)
@@ -86,11 +91,12 @@ TAKE = (
     .where(r.c.state == RUNNING)
     .values(worker=bindparam("mine"), beat=bindparam("now"), tries=r.c.tries + 1)
 )
-RELEASE = update(r).where(r.c.worker == bindparam("mine"), r.c.state == RUNNING).values(beat=0.0)
+RELEASE = update(r).where(r.c.worker == bindparam("mine"), r.c.state == RUNNING).values(beat=RELEASED)
 NOTHING_SAID = delete(r).where(r.c.id == bindparam("run"), r.c.worker == bindparam("mine"))
 FORGET_LOGS = delete(run_log).where(
     run_log.c.run_id.in_(select(r.c.id).where(r.c.state == ENDED, r.c.ended < bindparam("before")))
 )
+THERE = select(conversations.c.id).where(conversations.c.id == bindparam("conversation"))
 UNUSED = delete(conversations).where(
     conversations.c.id == bindparam("conversation"),
     ~exists().where(messages.c.conversation_id == conversations.c.id),
@@ -102,7 +108,7 @@ NOTIFY = text(f"SELECT pg_notify('{CHANNEL}', :run)")
 async def begin(database: Database, row: RunRow) -> tuple[RunRow, bool]:
     """Store that a run begins. The same client's id once more gives the run that it began, and False.
 
-    Raises `Busy` while another one goes on in the conversation.
+    Raises `Busy` while another one goes on in the conversation, and `NotFound` where that was deleted.
     """
     try:
         async with database.write() as connection:
@@ -112,9 +118,11 @@ async def begin(database: Database, row: RunRow) -> tuple[RunRow, bool]:
                 raise Busy(BUSY) from None
     except Busy:
         same = row.client_id and await find_of_client(database, row.conversation_id, row.client_id)
-        if not same:
-            raise
-        return same, False
+        if same:
+            return same, False
+        if not await database.read(THERE, conversation=row.conversation_id):
+            raise not_found(row.conversation_id) from None
+        raise
     return row, True
 
 
@@ -178,9 +186,9 @@ async def _tell(database: Database, connection: AsyncConnection, run_ids: Sequen
             await connection.execute(NOTIFY, {"run": run_id})
 
 
-async def read_log(database: Database, run_id: str, after: int) -> list[tuple[int, str]]:
-    """What a run has said behind a piece (0: from the start)."""
-    return [(row[0], row[1]) for row in await database.read(LOG, run=run_id, after=after)]
+async def read_log(database: Database, run_id: str, tries: int, after: int) -> list[tuple[int, str]]:
+    """What a run has said behind a piece (-1: all of it); nothing where it was taken over more often than that."""
+    return [(row[0], row[1]) for row in await database.read(LOG, run=run_id, after=after, tries=tries)]
 
 
 async def ask_to_stop(database: Database, run_id: str) -> None:
@@ -222,7 +230,9 @@ async def forget(database: Database, run_id: str, worker: str) -> None:
 async def drop_unused(database: Database, conversation_id: str) -> None:
     """Drop a conversation in which nothing was ever said, and nobody is about to answer."""
     async with database.write() as connection:
-        await connection.execute(UNUSED, {"conversation": conversation_id})
+        named = {"conversation": conversation_id}
+        await connection.execute(THERE.with_for_update(), named)  # waits for a run that is about to begin
+        await connection.execute(UNUSED, named)
 
 
 async def forget_logs(database: Database, before: float) -> None:

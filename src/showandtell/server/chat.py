@@ -125,10 +125,7 @@ async def answer(here: Server, user: User, asked: Asked, conversation: StoredCon
     row, going = await here.runs.begin(conversation, user.name, model, client_id, Task(drafts, lead))
     if going is None:
         return await tell_again(here, conversation, row)
-    await going.begun.wait()
-    if going.error is not None and not len(going.tape):
-        await here.runs.forget(going)
-        raise going.error
+    await going.begin()
     return stream(going.tape.follow(), conversation.id)
 
 

@@ -10,18 +10,20 @@ import asyncio
 import contextlib
 import logging
 from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Sequence
+from contextlib import aclosing
 from dataclasses import dataclass, field
 from typing import Self
 
 from msgspec import Struct, structs
 
 from showandtell.content import Draft, new_id
-from showandtell.errors import NotFound, ShowAndTellError, StorageFailed
+from showandtell.errors import Busy, NotFound, ShowAndTellError, StorageFailed
 from showandtell.history import runs
 from showandtell.history.lease import is_dead, myself
-from showandtell.history.runs import ENDED, RUNNING, News, Over, RunRow
+from showandtell.history.runs import RELEASED, RUNNING, News, Over, RunRow
 from showandtell.history.store import Store
 from showandtell.history.stored import StoredConversation
+from showandtell.server.echoes import Echoes
 from showandtell.server.hearing import Hearing
 from showandtell.server.tape import Tape
 
@@ -35,6 +37,8 @@ HEARTBEAT_EVERY = 15.0
 LOOK_EVERY = 5.0
 #: A run whose worker was silent for so long, in seconds, is another's: the lease of its conversation has ended by then.
 SILENT = 35.0
+#: And it must have been looked at more often than this without a sign of life.
+LOOKS = 2
 #: A run that has taken so many workers with it is given up.
 MOST_TRIES = 3
 GIVEN_UP = "the server went down again and again while it answered: try again"
@@ -57,6 +61,9 @@ class Task(Struct, frozen=True):
     lead: Lead | None = None
 
 
+#: What is told of a message that nobody has taken, so that it can be sent again.
+STOPPED = "the answer was stopped before the message was taken: send it again"
+LEFT = "the server could not take the message: send it again"
 #: What a run ended as that never said so.
 FAILED = Over("error", "the server itself failed")
 
@@ -81,7 +88,19 @@ class Going:
     beat: float = 0.0
     is_done: bool = False
     is_left: bool = False
+    is_stopped: bool = False
     begun: asyncio.Event = field(default_factory=asyncio.Event)
+
+    @property
+    def has_said(self) -> bool:
+        """Whether the stream has begun, which it does when what is answered is stored."""
+        return bool(len(self.tape) or self.last)
+
+    async def begin(self) -> None:
+        """Wait until what is answered is stored, and the stream begins. Raises why, where it never does."""
+        await self.begun.wait()
+        if not len(self.tape):
+            raise self.error or Busy(STOPPED if self.is_stopped else LEFT)
 
     def news(self, now: float) -> News | None:
         """What there is to store; None where there is nothing.
@@ -96,7 +115,7 @@ class Going:
         rest = self.tape.since(max(self.stored, 1)) + (self.last if self.is_done else b"")
         if rest:
             said.append((max(self.seq, 1) + 1, rest.decode()))
-        if said or self.is_done or now - self.beat > LOOK_EVERY:
+        if said or self.is_done or abs(now - self.beat) > LOOK_EVERY:  # a clock may go back
             return News(self.row.id, tuple(said), self.over if self.is_done else None, self.row.message_id)
         return None
 
@@ -113,7 +132,10 @@ class Runs:
         self._store, self._work = store, work
         self._hearing = Hearing(store.database, self._heard)
         self._going: dict[str, Going] = {}
-        self._echoes: dict[tuple[str, int], Tape] = {}
+        self._echoes = Echoes(store.database, self._hearing)
+        self._heeding: asyncio.Task[None] | None = None
+        #: How often a run's sign of life was looked at that has not changed since.
+        self._looked: dict[str, tuple[tuple[str, float, int], int]] = {}
         self._tasks: set[asyncio.Task[None]] = set()
         self._storing = asyncio.Lock()
 
@@ -136,7 +158,7 @@ class Runs:
             await self.leave_all()
         for task in self._tasks:
             task.cancel()
-        await asyncio.gather(*self._tasks, return_exceptions=True)
+        await asyncio.gather(*self._tasks, self._echoes.close(), return_exceptions=True)
         await self._hearing.close()
 
     @property
@@ -147,7 +169,7 @@ class Runs:
     @property
     def readers(self) -> int:
         """How many streams are read here."""
-        return sum(tape.readers for tape in (*(one.tape for one in self._going.values()), *self._echoes.values()))
+        return sum(tape.readers for tape in (*(one.tape for one in self._going.values()), *self._echoes.tapes))
 
     def _spawn(self, work: Coroutine[None, None, None]) -> asyncio.Task[None]:
         task = asyncio.create_task(work)
@@ -210,14 +232,15 @@ class Runs:
                 await self._end(going)
 
     async def _end(self, going: Going) -> None:
-        """Store the end of a run, and then tell it."""
+        """Store the end of a run, and then tell it; one in which nothing was stored has never been."""
         going.is_done = True
         try:
-            await self.store_now()
+            await (self.store_now() if going.has_said else self._forget(going))
         except StorageFailed as error:
             log.warning("the end of the run %s is not stored: %s", going.row.id, error)
         last, going.last = going.last, b""
-        going.tape.say(last)
+        if last:
+            going.tape.say(last)
         going.tape.end()
         going.begun.set()
 
@@ -242,36 +265,47 @@ class Runs:
             self._going.pop(one.row.id, None)
 
     async def _heed_stops(self) -> None:
+        self._heeding = None
         if not self._going:
             return
-        for run_id in await runs.list_stops(self._store.database, self.worker):
-            self._cancel(run_id)
+        try:
+            for run_id in await runs.list_stops(self._store.database, self.worker):
+                self._cancel(run_id)
+        except StorageFailed as error:  # whoever wants them to stop can't say so either
+            log.warning("who is to stop can't be read: %s", error)
 
     def _cancel(self, run_id: str) -> None:
+        """Stop a run, once: what it does then to be gone on with must not be cut."""
         going = self._going.get(run_id)
-        if going is not None and going.task is not None and not going.is_done:
+        if going is not None and going.task is not None and not (going.is_done or going.is_stopped):
+            going.is_stopped = True
             going.task.cancel()
 
     def _let_go(self, going: Going) -> None:
-        """Another worker has this run now."""
+        """Another worker has this run now, or nobody has."""
         going.is_left = True
         self._going.pop(going.row.id, None)
         if going.task is not None:
             going.task.cancel()
         going.tape.tear()
+        going.begun.set()
 
     async def leave_all(self) -> None:
         """Leave every run as a crash would, for others to go on with: nothing of what is unfinished is stored."""
-        await self.store_now()
-        for going in list(self._going.values()):
+        with contextlib.suppress(StorageFailed):
+            await self.store_now()
+        left = list(self._going.values())
+        for going in left:
+            going.is_left = True  # before anything is awaited: what it meets from now on is not its end
+        for going in left:
             await going.conversation.leave()
             self._let_go(going)
         await runs.release(self._store.database, self.worker)
 
-    async def forget(self, going: Going) -> None:
+    async def _forget(self, going: Going) -> None:
         """Forget a run in which nothing was stored, so that the same message can be sent again."""
-        await runs.forget(self._store.database, going.row.id, self.worker)
         self._going.pop(going.row.id, None)
+        await runs.forget(self._store.database, going.row.id, self.worker)
 
     async def stop(self, row: RunRow) -> None:
         """Stop a run, wherever it goes on."""
@@ -280,61 +314,46 @@ class Runs:
         else:
             await runs.ask_to_stop(self._store.database, row.id)
 
-    def follow(self, row: RunRow, *, late: bool) -> AsyncIterator[bytes]:
+    def find(self, row: RunRow) -> Going | None:
+        """A run, where it goes on here."""
+        return self._going.get(row.id)
+
+    async def follow(self, row: RunRow, *, late: bool) -> AsyncIterator[bytes]:
         """The stream of a run that goes on, here or elsewhere, from its start to its end."""
         going = self._going.get(row.id)
-        return (going.tape if going is not None else self._echo(row)).follow(late=late)
-
-    def _echo(self, row: RunRow) -> Tape:
-        key = (row.id, row.tries)
-        tape = self._echoes.get(key)
-        if tape is None:
-            tape = self._echoes[key] = Tape()
-            self._spawn(self._copy(row, tape)).add_done_callback(lambda _: self._echoes.pop(key, None))
-        return tape
-
-    async def _copy(self, row: RunRow, tape: Tape) -> None:
-        """Say here what another worker's run says, for as long as anybody reads it."""
-        after = -1
-        try:
-            while True:
-                heard = self._hearing.next(row.id)
-                now = await runs.find(self._store.database, row.id)
-                for seq, data in await runs.read_log(self._store.database, row.id, after):
-                    after = seq
-                    if seq == 0:
-                        tape.opening = data.encode()
-                    else:
-                        tape.say(data.encode())
-                if now is None or now.tries != row.tries:
-                    return
-                if now.state == ENDED:
-                    tape.end()
-                    return
-                await self._hearing.wait(heard)
-                if not tape.readers:
-                    return
-        finally:
-            if not tape.is_over:
-                tape.tear()
+        pieces = going.tape.follow(late=late) if going is not None else self._echoes.follow(row, late=late)
+        async with aclosing(pieces):
+            async for piece in pieces:
+                yield piece
 
     def _heard(self, run_id: str) -> None:
         """Somebody has said more, or wants a run to stop."""
-        if run_id in self._going:
-            self._spawn(self._heed_stops())
+        if run_id in self._going and self._heeding is None:
+            self._heeding = self._spawn(self._heed_stops())
 
     async def beat(self) -> None:
         """Send a sign of life to silent streams, and drop the logs that nobody needs."""
-        for tape in (*(one.tape for one in self._going.values()), *self._echoes.values()):
+        for tape in (*(one.tape for one in self._going.values()), *self._echoes.tapes):
             tape.beat()
         await runs.forget_logs(self._store.database, self._store.terms.clock() - KEEP_LOG)
 
     async def look_for_orphans(self) -> None:
         """Take over the runs whose worker is gone."""
-        now = self._store.terms.clock()
+        now, before, self._looked = self._store.terms.clock(), self._looked, {}
         for row in await runs.list_running(self._store.database):
-            if row.worker != self.worker and (now - row.beat > SILENT or is_dead(row.worker.partition("@")[2])):
+            if row.id in self._going:
+                continue
+            sign = (row.worker, row.beat, row.tries)
+            known, times = before.get(row.id, (sign, 0))
+            self._looked[row.id] = (sign, times + 1 if known == sign else 1)
+            if self._is_orphan(row, now):
                 await self._take_over(row, now)
+
+    def _is_orphan(self, row: RunRow, now: float) -> bool:
+        """Whether a run's worker is gone. A clock may jump: what is silent has to stay so while we look."""
+        if row.beat == RELEASED or is_dead(row.worker.partition("@")[2]):
+            return row.worker != self.worker
+        return abs(now - row.beat) > SILENT and self._looked[row.id][1] > LOOKS
 
     async def _take_over(self, row: RunRow, now: float) -> None:
         if not await runs.take_over(self._store.database, row, self.worker, now):
@@ -343,10 +362,12 @@ class Runs:
         try:
             conversation = await self._store.open(row.conversation_id, row.user_id, "writer")
         except NotFound:  # it was deleted meanwhile, or is no longer shared
+            over = Over("incomplete", "cancelled")
+            await runs.write_log(self._store.database, self.worker, [News(row.id, (), over, row.message_id)], now)
             return
         going = Going(row, Tape(), conversation, Task(), beat=now)
         if conversation.head == row.before:  # nothing was stored, so nothing was acknowledged
-            await self.forget(going)
+            await self._forget(going)
         elif row.tries > MOST_TRIES or row.stop:
             going.is_done = True
             going.over = Over("incomplete", "cancelled") if row.stop else Over("error", GIVEN_UP)

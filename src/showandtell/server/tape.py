@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator
 
 #: Sent when nothing is said for a while, so that nobody on the way takes the connection for dead; clients ignore it.
 HEARTBEAT = b":\n\n"
@@ -58,7 +58,7 @@ class Tape:
         bell, self._bell = self._bell, asyncio.Event()
         bell.set()
 
-    async def follow(self, *, late: bool = False) -> AsyncIterator[bytes]:
+    async def follow(self, *, late: bool = False) -> AsyncGenerator[bytes]:
         """Everything from the start to the end, joined as far as it is there. `late`: with the opening."""
         place = 0
         self.readers += 1

@@ -43,13 +43,15 @@ const tags = `${plainTags} a br code del em h1 h2 h3 h4 h5 h6 hr img input pre s
 
 const words = (text: string) => text.split(" ");
 
-/** Makes `<a href="#file-5">` of "image 5", but not within links and code. */
+/** Makes `<a href="#file-5">` of "image 5", and keeps the ends of lines; but not within links and code. */
 function referring() {
   const walk = (parent: Root | Element) => {
     if (parent.type === "element" && ["a", "code", "pre"].includes(parent.tagName)) return;
     const children: RootContent[] = [];
     for (const child of parent.children) {
-      if (child.type === "text") children.push(...linked(child.value));
+      const before = children.at(-1);
+      const isBroken = before?.type === "element" && before.tagName === "br";
+      if (child.type === "text") children.push(...linesOf(child.value, isBroken));
       else {
         if (child.type === "element") walk(child);
         children.push(child);
@@ -59,6 +61,16 @@ function referring() {
   };
   return walk;
 }
+
+/** A text with its lines as they were written; what only stands between blocks stays as it is. */
+function linesOf(text: string, isBroken: boolean): ElementContent[] {
+  if (!text.trim()) return [{ type: "text", value: text }];
+  const lines = text.replace(/\n+$/, "").split("\n");
+  if (isBroken && !lines[0]) lines.shift();
+  return lines.flatMap((line, index) => (index ? [lineEnd(), ...linked(line)] : linked(line)));
+}
+
+const lineEnd = (): ElementContent => ({ type: "element", tagName: "br", properties: {}, children: [] });
 
 function linked(text: string): ElementContent[] {
   return cut(text).map((piece) =>

@@ -1,0 +1,24 @@
+"""Deletes all that a user has kept here: conversations and their files, for good. Give the user's name.
+
+The database and the files are those of SHOWANDTELL_DATABASE and SHOWANDTELL_BLOBS, or of the data folder.
+"""
+
+import asyncio
+import os
+import sys
+
+from showandtell.history.store import Store
+from showandtell.settings import data_folder
+
+
+async def forget(owner: str) -> None:
+    """Delete conversation after conversation, and then what nobody needs any more."""
+    environ = os.environ.get
+    async with Store.at(data_folder(), environ("SHOWANDTELL_DATABASE"), environ("SHOWANDTELL_BLOBS")) as store:
+        while found := await store.list(owner):
+            for one in found:
+                await store.delete(one.id, owner)
+        await store.collect()
+
+
+asyncio.run(forget(sys.argv[1]))
