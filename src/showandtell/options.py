@@ -21,4 +21,11 @@ Most = Annotated[
 Quota = Annotated[
     int | None, typer.Option("--quota", envvar="SHOWANDTELL_QUOTA", min=1, help="the most bytes of all files kept")
 ]
-Strip = Annotated[bool, typer.Option("--strip-location", help="take the place where photos were made out of them")]
+Strip = Annotated[
+    bool,
+    typer.Option(
+        "--strip-location",
+        envvar="SHOWANDTELL_STRIP_LOCATION",
+        help="take the place where photos were made out of them",
+    ),
+]

@@ -12,6 +12,7 @@ from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
+from typing import ClassVar
 
 from sqlalchemy import Double, bindparam, cast, extract, func, or_, select, update
 from sqlalchemy.ext.asyncio import AsyncConnection
@@ -68,13 +69,14 @@ FREE = HELD.values(lease_holder=None, lease_token=None, lease_until=None)
 class Lease:
     """The lease of one conversation: `token` while it is held, and every write asks for it."""
 
+    #: Tokens that this process couldn't give back: who finds one of them in the row has the lease.
+    _left: ClassVar[set[str]] = set()
+
     def __init__(self, database: Database, conversation: str, terms: Terms) -> None:
         self._database, self._conversation, self._terms = database, conversation, terms
         self._beat: asyncio.Task[None] | None = None
         self._is_lost = False
         self._token: str | None = None
-        #: Tokens that couldn't be given back: who finds one of them in the row still has the lease.
-        self._left: set[str] = set()
 
     @property
     def is_held(self) -> bool:

@@ -72,6 +72,8 @@ NEWEST = (
     .order_by(r.c.created.desc(), r.c.id.desc())
     .limit(1)
 )
+#: Of one answer, which goes on after an approval in a run of its own.
+LAST_OF = NEWEST.where(r.c.message_id == bindparam("message"))
 ALL_RUNNING = select(r).where(r.c.state == RUNNING).order_by(r.c.created)
 #: One statement, for who takes a run over begins its log anew.
 LOG = (
@@ -144,6 +146,11 @@ async def find_running(database: Database, conversation_id: str) -> RunRow | Non
 async def find_newest(database: Database, conversation_id: str) -> RunRow | None:
     """The run that was begun last in a conversation."""
     return _first(await database.read(NEWEST, conversation=conversation_id))
+
+
+async def find_last_of(database: Database, conversation_id: str, message_id: str) -> RunRow | None:
+    """The run that was begun last to answer a message."""
+    return _first(await database.read(LAST_OF, conversation=conversation_id, message=message_id))
 
 
 async def list_running(database: Database) -> tuple[RunRow, ...]:

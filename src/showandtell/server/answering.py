@@ -6,7 +6,7 @@ import asyncio
 import logging
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TypeAlias
+from typing import TypeAlias, cast
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -17,10 +17,11 @@ from showandtell.errors import NotFound, StorageFailed
 from showandtell.events import ui_chunks as ui
 from showandtell.events.asides import Told
 from showandtell.events.retell import retell
-from showandtell.events.types import ErrorEvent, Event, Finish
+from showandtell.events.types import ErrorEvent, Event, Finish, Status
 from showandtell.events.ui_stream import Answer, UiStream, answer_id
 from showandtell.files import Attachment
 from showandtell.history.library import read_preferences
+from showandtell.history.memory import waiting_calls
 from showandtell.history.runs import Over, RunRow
 from showandtell.history.store import Store
 from showandtell.history.stored import StoredConversation
@@ -215,10 +216,11 @@ def answer_of(
     )
 
 
-async def retell_run(conversation: StoredConversation, row: RunRow) -> AsyncIterator[bytes]:
-    """The stream of a run that has ended, from what is stored."""
-    turn = find_turn(conversation, row.message_id)
-    stream = UiStream(answer_of(conversation, row, turn, lambda: row.ended, row.model))
+async def retell_run(conversation: StoredConversation, row: RunRow, last: RunRow) -> AsyncIterator[bytes]:
+    """The stream of an answer from what is stored: `row` is the run that began it, `last` the one that ended it."""
+    turn, told = find_turn(conversation, row.message_id), await conversation.told()
+    waiting = [one.call_id for one in waiting_calls(turn.said)] if last.status == "waiting" else ()
+    stream = UiStream(answer_of(conversation, row, turn, lambda: last.ended, row.model))
     yield stream.start()
-    yield stream.look_back(retell(turn.said, conversation.attachments, await conversation.told(), before=turn.before))
-    yield stream.take(Finish("complete"))
+    yield stream.look_back(retell(turn.said, conversation.attachments, told, before=turn.before, waiting=waiting))
+    yield stream.take(Finish(cast("Status", last.status or "complete"), last.reason))

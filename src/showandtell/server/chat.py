@@ -118,7 +118,10 @@ async def answer(here: Server, user: User, asked: Asked, conversation: StoredCon
     database = here.store.database
     client_id = same_message(asked)
     before = client_id and await runs.find_of_client(database, conversation.id, client_id)
-    if before:
+    if before and client_id and is_left(asked, before, conversation):
+        client_id = f"{client_id} {conversation.head}"
+        before = await runs.find_of_client(database, conversation.id, client_id)
+    if before and (before.state == RUNNING or not asked.approvals):
         return await tell_again(here, conversation, before)
     drafts = await drafts_of(here, user, asked, conversation)
     lead = await lead_of(here, asked, conversation)
@@ -130,11 +133,23 @@ async def answer(here: Server, user: User, asked: Asked, conversation: StoredCon
 
 
 def same_message(asked: Asked) -> str | None:
-    """By what the same message is known when it comes twice; an edited one by what it says now."""
+    """By what the same message is known when it comes twice; an edited one, or a yes, by what it says now."""
+    if asked.approvals:
+        return f"approval {hash_of(sorted(asked.approvals.items()))}"
     if asked.client_id is None or asked.message_id is None:
         return asked.client_id
-    said = hashlib.sha256(msgspec.json.encode(asked.said)).hexdigest()
-    return f"{asked.message_id} {said}"
+    return f"{asked.message_id} {hash_of(asked.said)}"
+
+
+def hash_of(said: object) -> str:
+    """The same for what says the same."""
+    return hashlib.sha256(msgspec.json.encode(said)).hexdigest()
+
+
+def is_left(asked: Asked, before: RunRow, conversation: StoredConversation) -> bool:
+    """Whether an edit says again what an earlier one said, from which another has led away since."""
+    is_here = before.message_id in {one.id for one in conversation.messages}
+    return asked.message_id is not None and not asked.approvals and before.state != RUNNING and not is_here
 
 
 async def drafts_of(here: Server, user: User, asked: Asked, conversation: StoredConversation) -> list[Draft]:
@@ -187,10 +202,15 @@ async def ours(here: Server, message_id: str, conversation: StoredConversation) 
 
 async def tell_again(here: Server, conversation: StoredConversation, row: RunRow) -> Response:
     """The stream of a run that was begun by the same message before. Raises `NotFound` where another branch has it."""
-    if row.state == RUNNING:
-        return stream(here.runs.follow(row, late=False), conversation.id)
+    last = row
+    if row.state != RUNNING and row.message_id is not None:  # after an approval its answer goes on in another run
+        last = await runs.find_last_of(here.store.database, conversation.id, row.message_id) or row
+    if last.state == RUNNING:
+        if going := here.runs.find(last):
+            await going.begin()
+        return stream(here.runs.follow(last, late=last is not row), conversation.id)
     find_turn(conversation, row.message_id)  # before the stream begins, which could no longer say that it can't
-    return stream(retell_run(conversation, row), conversation.id)
+    return stream(retell_run(conversation, row, last), conversation.id)
 
 
 def stream(pieces: AsyncIterator[bytes], conversation_id: str) -> Response:
@@ -217,6 +237,10 @@ async def follow(chat_id: str, here: Here, user: Who) -> Response:
     row = await runs.find_running(here.store.database, conversation_id)
     if row is None:
         return Response(status_code=204)
+    if going := here.runs.find(row):
+        await going.begun.wait()
+        if not going.has_said:
+            return Response(status_code=204)
     return stream(here.runs.follow(row, late=True), conversation_id)
 
 

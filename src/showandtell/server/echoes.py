@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import AsyncGenerator, Iterable
 from contextlib import aclosing
 
+from showandtell.errors import StorageFailed
 from showandtell.history import runs
 from showandtell.history.database import Database
 from showandtell.history.runs import ENDED, RunRow
 from showandtell.server.hearing import Hearing
 from showandtell.server.tape import Tape
+
+log = logging.getLogger(__name__)
 
 
 class Echoes:
@@ -69,6 +73,8 @@ class Echoes:
                 await self._hearing.wait(heard)
                 if not tape.readers:
                     return
+        except StorageFailed as error:  # readers are let go, and come back
+            log.warning("a run of another worker can't be read: %s", error)
         finally:
             self._tapes.pop((row.id, row.tries), None)
             if not tape.is_over:
