@@ -35,7 +35,7 @@ lint: .venv/.ready-dev
 	.venv/bin/ruff format --check src tests torture bench docs examples
 	.venv/bin/pyright
 
-bench: .venv/.ready-dev
+bench: .venv/.ready-dev page chromium
 	.venv/bin/python bench/imports.py
 	.venv/bin/python bench/steps.py
 	.venv/bin/python bench/request.py
@@ -44,6 +44,7 @@ bench: .venv/.ready-dev
 	.venv/bin/python bench/store.py
 	.venv/bin/python bench/server.py
 	.venv/bin/python bench/load.py 10
+	.venv/bin/python bench/page.py
 
 # Measures other libraries beside ours, each in an environment of its own below bench/.envs.
 bench-peers: .venv/.ready-dev

@@ -7,8 +7,9 @@ import msgspec
 from showandtell.agent.agent import Run, said
 from showandtell.content import Approval, Draft, is_approval
 from showandtell.events.retell import retell
+from showandtell.events.turns import turns
 from showandtell.events.types import Usage
-from showandtell.events.ui_messages import Page, turns, ui_messages
+from showandtell.events.ui_messages import Page, ui_messages
 from showandtell.events.ui_stream import Answer, UiStream, answer_id
 from showandtell.history.memory import MemoryConversation, waiting_calls
 

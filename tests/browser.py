@@ -55,6 +55,10 @@ class Stage:
         self._process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)  # noqa: S603 - our own
         self.version = self._hear()["version"]
 
+    @property
+    def is_open(self):
+        return self._process.poll() is None
+
     def _hear(self):
         line = self._process.stdout.readline()
         if not line:
@@ -101,7 +105,9 @@ def open_stage():
 
 
 def play(name, houses, folder, doors=None, **given):
-    """Play a scenario on it."""
+    """Play a scenario on it; where a scenario has taken the stage down, on another."""
+    if not open_stage().is_open:
+        open_stage.cache_clear()
     return open_stage().play(name, houses, folder, doors, **given)
 
 
@@ -198,7 +204,8 @@ class Street:
 
 @contextmanager
 def street():
-    """A street, which is closed whatever happens."""
+    """A street, which is closed whatever happens. Without a browser there is no use in one: the tests are skipped."""
+    open_stage()
     made = Street()
     try:
         yield made

@@ -7,11 +7,10 @@ from sqlalchemy import insert
 
 from postgres import on_sqlite
 from showandtell.content import Draft, Text, ToolCall, new_id
-from showandtell.errors import BadInput, NotFound
+from showandtell.errors import BadInput, Busy, NotFound
 from showandtell.history.library import (
     Preferences,
     find_alias,
-    give_alias,
     list_conversations,
     overview,
     read_preferences,
@@ -25,9 +24,9 @@ from stores import check_not_found, post, said
 pytestmark = pytest.mark.anyio
 
 
-async def talk(store, *words, owner="ann"):
+async def talk(store, *words, owner="ann", alias=None):
     """A conversation in which these words were said, one message after the other."""
-    conversation = await store.create(owner)
+    conversation = await store.create(owner, alias=alias)
     for one in words:
         await post(conversation, said(one))
     return conversation.id
@@ -149,9 +148,8 @@ async def test_only_the_owner_gives_a_title_and_it_stays_on_one_line(store):
 
 
 async def test_an_overview_says_the_right_the_alias_and_the_model_that_answered_last(store):
-    one = await talk(store, "hello")
+    one = await talk(store, "hello", alias="chat 1")
     await store.share(one, "ann", "bob", "reader")
-    await give_alias(store.database, "ann", "chat 1", one)
     await begin_run(store, one)
     mine, theirs = await overview(store.database, one, "ann"), await overview(store.database, one, "bob")
     assert (mine.right, mine.alias, mine.model, mine.running) == ("owner", "chat 1", "inspector:gemini", True)
@@ -160,27 +158,21 @@ async def test_an_overview_says_the_right_the_alias_and_the_model_that_answered_
 
 
 async def test_a_clients_name_is_its_owners_alone_and_stays_with_the_first(store):
-    one, two = await talk(store, "one"), await talk(store, "two")
-    theirs = await talk(store, "of bob", owner="bob")
-    assert await give_alias(store.database, "ann", "chat", one) == one
-    assert await give_alias(store.database, "ann", "chat", two) == one
-    assert await give_alias(store.database, "bob", "chat", theirs) == theirs
+    one = await talk(store, "one", alias="chat")
+    with pytest.raises(Busy):
+        await talk(store, "two", alias="chat")
+    theirs = await talk(store, "of bob", owner="bob", alias="chat")
     assert [await find_alias(store.database, who, "chat") for who in ("ann", "bob", "eve")] == [one, theirs, None]
-    await check_not_found(
-        give_alias(store.database, "ann", "sly", theirs),
-        give_alias(store.database, "ann", theirs, one),
-        find_alias(store.database, "ann", theirs),
-    )
+    await check_not_found(find_alias(store.database, "ann", theirs))
     for strange in ("", "x" * 201, "nul\0"):
         with pytest.raises(BadInput):
             await find_alias(store.database, "ann", strange)
 
 
 async def test_what_is_deleted_has_no_alias_any_more(store):
-    one = await talk(store, "one", note_of := "two")
-    await give_alias(store.database, "ann", note_of, one)
+    one = await talk(store, "one", alias="two")
     await store.delete(one, "ann")
-    assert await find_alias(store.database, "ann", note_of) is None
+    assert await find_alias(store.database, "ann", "two") is None
     with pytest.raises(NotFound):
         await overview(store.database, one, "ann")
 

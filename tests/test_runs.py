@@ -2,19 +2,22 @@
 
 import asyncio
 from contextlib import asynccontextmanager
+from time import process_time
 
 import pytest
+from msgspec import structs
 
 from postgres import each_database
-from showandtell.errors import Busy, LeaseLost
+from showandtell.errors import Busy, LeaseLost, StorageFailed
 from showandtell.history import runs as rows
 from showandtell.server import runs as running
 from showandtell.server.runs import Runs, Task
 from showandtell.server.tape import Tape
-from stores import Place, post, said
+from stores import Place, Time, post, said
 
 pytestmark = pytest.mark.anyio
 START = b"data: start\n\n"
+YEAR = 365 * 24 * 3600
 
 
 @pytest.fixture
@@ -169,3 +172,119 @@ async def test_silent_streams_get_a_sign_of_life_and_no_reader_holds_up_another(
     for number in range(3):
         tape.say(b"%d" % number)
     assert await anext(fast) == b"012" == await anext(slow)
+
+
+def row_of(conversation, **known):
+    """A run as another worker has stored it."""
+    row = rows.RunRow(
+        "run_1", conversation.id, "local", "m1", None, None, "inspector", "running", 0, "w@x/1/2", 0.0, 0, 0.0, None
+    )
+    return structs.replace(row, **known)
+
+
+@each_database
+async def test_a_worker_that_ends_while_the_database_is_away_stores_nothing_as_cancelled(place, monkeypatch):
+    monkeypatch.setattr(running, "GRACE", 0)
+    async with workers(place, 1) as (two,):
+        async with workers(place, 1) as (one,):
+            row, _ = await begin(one)
+            write = one[0].database.write
+            monkeypatch.setattr(one[0].database, "write", away)
+        monkeypatch.setattr(one[0].database, "write", write)
+        left = await rows.find(two[0].database, row.id)
+        assert (left.state, left.status) == ("running", None)
+        assert len((await two[0].open(row.conversation_id)).messages) == 1
+
+
+@asynccontextmanager
+async def away():
+    """A write that finds no database."""
+    raise StorageFailed("the database is away: try again")
+    yield
+
+
+@each_database
+async def test_a_run_is_told_to_stop_once_however_often_it_is_asked(place):
+    async with workers(place, 1) as (one,):
+        row, going = await begin(one)
+        cancelled = []
+        going.task.cancel = lambda: cancelled.append(1)
+        await rows.ask_to_stop(one[0].database, row.id)
+        for _ in range(3):
+            await one[1].store_now()
+            await one[1].stop(row)
+        assert cancelled == [1]
+        one[2].words.put_nowait(None)
+        await going.task
+
+
+@each_database
+async def test_a_run_whose_user_may_no_longer_write_ends_with_its_worker(place):
+    async with workers(place, 1) as (one,):
+        conversation = await one[0].create("owner")
+        await post(conversation, said("hello"))
+        await rows.begin(one[0].database, row_of(conversation, user_id="guest"))
+        await one[1].look_for_orphans()
+        assert (await rows.find(one[0].database, "run_1")).state == "ended"
+        assert await rows.find_running(one[0].database, conversation.id) is None
+
+
+async def test_a_clock_that_jumps_takes_no_run_from_a_worker_that_lives(tmp_path):
+    time = Time()
+    place = Place("sqlite", tmp_path)
+    async with place.store(terms=time.terms()) as store, Runs(store, Speaker()) as one, Runs(store, Speaker()) as two:
+        row, going = await one.begin(await store.create(), "local", "inspector", None, Task())
+        await going.begin()
+        for year in (-YEAR, 2 * YEAR, -YEAR):
+            time.now += year
+            for _ in range(5):
+                await two.look_for_orphans()
+                await one.store_now()
+        assert (await rows.find(store.database, row.id)).worker == one.worker
+
+
+@each_database
+async def test_a_run_that_its_own_worker_has_lost_sight_of_is_gone_on_with(place):
+    async with workers(place, 1) as (one,):
+        conversation = await one[0].create()
+        await post(conversation, said("hello"))
+        await rows.begin(one[0].database, row_of(conversation, worker=one[1].worker, beat=1.0))
+        for _ in range(4):
+            await one[1].look_for_orphans()
+        taken = await rows.find(one[0].database, "run_1")
+        assert (taken.tries, one[1].going) == (1, 1)
+        one[2].words.put_nowait(None)
+        await until_idle(one[1])
+
+
+async def until_idle(runs):
+    while runs.going:  # noqa: ASYNC110 - it ends by itself
+        await asyncio.sleep(0.01)
+
+
+@each_database
+async def test_a_conversation_that_is_deleted_ends_its_run_and_lets_its_readers_go(place):
+    async with workers(place) as (one, two):
+        row, going = await begin(one)
+        readers = [asyncio.create_task(read(runs.follow(row, late=True))) for _, runs, _ in (one, two)]
+        await one[1].store_now()
+        await one[0].delete(row.conversation_id)
+        going.tape.say(b"data: more\n\n")
+        await one[1].store_now()
+        await asyncio.wait_for(asyncio.gather(going.task, *readers), 10)
+        assert (one[1].going, one[1].readers, two[1].readers) == (0, 0, 0)
+
+
+async def test_twenty_megabytes_are_told_and_stored_in_time_that_grows_with_them(tmp_path):
+    async with workers(Place("sqlite", tmp_path), 1) as (one,):
+        row, going = await begin(one)
+        reader = asyncio.create_task(read(one[1].follow(row, late=False)))
+        begun = process_time()
+        for number in range(20_000):
+            going.tape.say(b"data: %d %s\n\n" % (number, b"x" * 1000))
+            if number % 500 == 0:
+                await asyncio.sleep(0)
+                await one[1].store_now()
+        one[2].words.put_nowait(None)
+        assert len(await reader) > 20_000_000
+        assert process_time() - begun < 2

@@ -2,27 +2,17 @@
 
 import asyncio
 import io
-import json
 import logging
 import re
-import sqlite3
 import time
 import zipfile
-from pathlib import Path
+from urllib.parse import urljoin
 
-import aiohttp
 import pytest
+from yarl import URL
 
-import showandtell.server as package
-from neighbours import RATES, ask, chat, conversations_of, fresh, street, upload
-from serving import asked, serving, texts
-from showandtell import tool
-from showandtell.errors import LeaseLost, StorageFailed, StorageFull
-from showandtell.history.database import Database
-from showandtell.history.stored import StoredConversation
-from standin import Standin
-from standin.auth import AWS_SECRET, KEYS
-from standin.faults import echo
+from neighbours import RATES, ask, conversations_of, upload
+from serving import asked, serving
 
 pytestmark = pytest.mark.anyio
 JSON = {"content-type": "application/json"}
@@ -78,7 +68,6 @@ SMUGGLED = {
     "two hosts": ([SET, KIND, "Host: evil.example", "Content-Length: 16"], BODY),
     "a host in the first line": (["PUT http://evil.example/api/settings HTTP/1.1", KIND, "Content-Length: 16"], BODY),
     "another protocol": (["PRI * HTTP/2.0"], b"SM\r\n\r\n"),
-    "no such version": (["PUT /api/settings HTTP/9.9", KIND, "Content-Length: 16"], BODY),
     "a tunnel": (["CONNECT evil.example:80 HTTP/1.1"], b""),
     "a mirror": (["TRACE /api/me HTTP/1.1"], b""),
 }
@@ -120,7 +109,7 @@ ODD = {
     "a surrogate in UTF-8": b'{"FIELD":"\xed\xa0\x80"}',
     "NUL as a name": b'{"FIELD":"x","\\u0000":1}',
     "a long name": b'{"FIELD":"x","' + b"k" * DEEP + b'":1}',
-    "many names": b'{"FIELD":"x"' + b"".join(b',"k%d":1' % at for at in range(20_000)) + b"}",
+    "many names": b'{"FIELD":"x"' + b"".join(b',"k%d":1' % at for at in range(300_000)) + b"}",
     "a prototype": b'{"FIELD":"x","__proto__":{"owner":"eve"}}',
     "a bare NUL": b'{"FIELD":"\0"}',
     "two values": b'{"FIELD":"x"}{"FIELD":"y"}',
@@ -148,9 +137,9 @@ async def test_a_body_that_is_hard_to_read_is_refused_in_few_words(tmp_path, odd
         await house.post("hello")
         there = (await conversations_of(house, house.session))[0]["id"]
         for method, path, field in TAKERS:
-            body = ODD[odd].replace(b"FIELD", field)
+            body = io.BytesIO(ODD[odd].replace(b"FIELD", field))
             status, told = await ask(house.session, method, path.format(there), data=body, headers=JSON)
-            assert status in {400, 422}, (path, told)
+            assert status in {400, 404, 413, 422}, (path, told)
             assert len(told["error"]["text"]) < 1500
         assert len((await house.get(f"/api/conversations/{there}"))[1]["messages"]) == 2
 
@@ -176,106 +165,176 @@ PARTS = {
 async def test_a_part_that_is_none_is_refused_and_begins_nothing(tmp_path, part):
     async with serving(tmp_path) as house:
         body = CHAT.replace(b"PART", PARTS[part])
-        status, told = await ask(house.session, "POST", "/api/chat", data=body, headers=JSON)
+        status, told = await ask(house.session, "POST", "/api/chat", data=io.BytesIO(body), headers=JSON)
         assert (status in {404, 422}, await conversations_of(house, house.session)) == (True, []), told
 
 
-#: What stands in the errors of disks, databases and programs, and is nobody's business.
-SECRETS = ("/srv/keep/showandtell.db", "postgresql://admin:hunter2@db.internal/chat", "SELECT record FROM messages")
-PLANTED = " | ".join(SECRETS)
-ERRORS = (
-    StorageFailed(f"the database {PLANTED} does not answer"),
-    StorageFull(f"{PLANTED} has no room left"),
-    LeaseLost(PLANTED),
-    OSError(5, PLANTED, SECRETS[0]),
-    sqlite3.OperationalError(PLANTED),
-    RuntimeError(PLANTED),
-    KeyError(PLANTED),
-    UnicodeDecodeError("utf-8", PLANTED.encode(), 0, 1, PLANTED),
-    RecursionError(PLANTED),
-    TimeoutError(PLANTED),
-)
-READS = ("/api/conversations", "/api/conversations/{}", "/api/settings", "/api/attachments/att_" + "x" * 22)
-READS += ("/api/conversations/{}/export", "/api/chat/{}/stream", "/readyz")
+async def test_names_that_nobody_counts_on_make_no_series(tmp_path):
+    async with serving(tmp_path, rates=RATES) as house:
+        for at in range(150):
+            async with house.session.request(f"M{at}", f"/api/{at}/x?y={at}", headers={"user-agent": f"u{at}"}):
+                pass
+            await ask(house.session, "POST", "/api/chat", json=asked("x", f"c{at}", model=f"no-such-{at}:x"))
+            await ask(house.session, "GET", f"/api/conversations/conv_{at:022}")
+        text = (await ask(house.session, "GET", "/metrics"))[1].decode()
+        assert not re.search(r"M1\d\d|no-such|conv_0|/api/1\d\d", text)
+        assert len(text.splitlines()) < 600
 
 
-def given_away(text):
-    """What of it is in a text."""
-    return [one for one in (*SECRETS, "hunter2", "Traceback", ".py") if one in str(text)]
+async def test_a_stranger_is_counted_by_where_they_come_from_whatever_they_say_of_it(tmp_path):
+    async with serving(tmp_path, rates="login=5/minute,reads=5/minute") as house:
+        for path, headers in (
+            ("/api/me", {"authorization": "Bearer wrong-wrong-wrong"}),
+            ("/?token=wrong", {}),
+            ("/api/me", {}),
+        ):
+            found = []
+            for at in range(12):
+                lies = {"forwarded": f"for=10.0.0.{at}", "x-real-ip": f"10.0.0.{at}", "true-client-ip": f"10.0.0.{at}"}
+                found.append((await ask(house.as_user(), "GET", path, headers={**headers, **lies}))[0])
+            assert 429 in found[:6], (path, found)
+            assert set(found[6:]) == {429}
 
 
-@pytest.mark.parametrize("error", ERRORS, ids=lambda one: type(one).__name__)
-async def test_no_answer_says_where_things_are_kept_or_what_failed_there(tmp_path, monkeypatch, error):
+ELSEWHERE = [
+    "//evil.example",
+    "/\\evil.example",
+    "///evil.example",
+    "/%09/evil.example",
+    "/%2f%2fevil.example/",
+    "/c//evil.example",
+]
+ELSEWHERE += [
+    "/login?to=//evil.example",
+    "/login?to=https://evil.example",
+    "/login?to=/\\evil.example",
+    "/login?to=%09//evil.example",
+]
+ELSEWHERE += [
+    "/assets//evil.example",
+    "/api/chat/",
+    "/assets",
+    "/c/x?to=//evil.example&token=",
+    "/?next=//evil.example",
+]
+
+
+@pytest.mark.parametrize("path", ELSEWHERE)
+async def test_no_address_leads_elsewhere(tmp_path, path):
     async with serving(tmp_path) as house:
-        await house.post("hello")
+        joined = path + ("&" if "?" in path else "?") + "token=" + house.server.keys.token
+        for address in (path, joined):
+            async with house.session.get(URL(house.url + address, encoded=True), allow_redirects=False) as answer:
+                await answer.read()
+            to = answer.headers.get("location")
+            assert to is None or urljoin(house.url, to).startswith(f"{house.url}/"), to
+
+
+async def test_nothing_below_the_page_is_a_way_to_other_files(tmp_path):
+    (tmp_path / "page" / "assets").mkdir(parents=True)
+    (tmp_path / "page" / "index.html").write_text("the page")
+    (tmp_path / "page" / "assets" / "own.js").write_text("own()")
+    (tmp_path / "page" / "assets-private").mkdir()
+    (tmp_path / "page" / "assets-private" / "x").write_text("secret")
+    (tmp_path / "secret.txt").write_text("secret")
+    (tmp_path / "page" / "assets" / "link").symlink_to(tmp_path / "secret.txt")
+    ways = [
+        "../../secret.txt",
+        "..%2f..%2fsecret.txt",
+        "%2e%2e/%2e%2e/secret.txt",
+        "..\\..\\secret.txt",
+        "....//secret.txt",
+        "link",
+    ]
+    ways += [
+        str(tmp_path / "secret.txt"),
+        "//etc/passwd",
+        "%00",
+        "own.js%00",
+        "../assets-private/x",
+        "../index.html/..",
+        "a" * 3000,
+    ]
+    async with serving(tmp_path / "kept", page=tmp_path / "page") as house:
+        assert b"own()" in (await ask(house.session, "GET", "/assets/own.js"))[1]
+        for way in ways:
+            heard = await said(house, head(house, f"GET /assets/{way} HTTP/1.1", ENDS))
+            assert (heard.startswith(b"HTTP/1.1 40"), b"secret" in heard, b"root:" in heard) == (True, False, False), (
+                way
+            )
+
+
+NAMES = [
+    "../../../etc/passwd",
+    "..\\..\\x.txt",
+    "/etc/passwd",
+    "C:\\con",
+    "a\r\nSet-Cookie: a=1",
+    "a\0b",
+    "\u202egnp.exe",
+    ".htaccess",
+    "x" * 4000,
+]
+NAMES += [
+    "con",
+    "aux.txt",
+    "a/../../b",
+    "~root",
+    "-rf",
+    "$(id)",
+    "a;b",
+    'a"; filename="b',
+    "%2e%2e%2f",
+    "records.json",
+    "files/1",
+    "\ufeff",
+    " ",
+    "",
+    "é" * 300,
+]
+
+
+async def test_an_export_names_its_files_by_number_whatever_they_are_called(tmp_path):
+    async with serving(tmp_path, max_message_files=len(NAMES)) as house:
+        files = [
+            (await ask(house.session, "PUT", "/api/attachments", params={"name": name}, data=b"%d" % at))[1]
+            for at, name in enumerate(NAMES)
+        ]
+        await house.post("keep these", files=[one["id"] for one in files])
         there = (await conversations_of(house, house.session))[0]["id"]
-
-        async def fail(*_, **__):
-            raise error
-
-        monkeypatch.setattr(Database, "read", fail)
-        for path in READS:
-            async with aiohttp.ClientSession(house.url, headers=house.session.headers) as session:
-                headers = {"authorization": f"Bearer {house.server.keys.token}"}
-                async with session.get(path.format(there), headers=headers) as answer:
-                    told = await answer.text() + str(answer.headers)
-            assert (answer.status >= 500, given_away(told)) == (True, []), path
-        status, told = await ask(house.session, "POST", "/api/chat", json=asked("more"))
-        assert (status in {500, 503, 507}, given_away(told)) == (True, [])
-        monkeypatch.undo()
+        async with house.session.get(f"/api/conversations/{there}/export") as answer:
+            archive, told = zipfile.ZipFile(io.BytesIO(await answer.read())), answer.headers["content-disposition"]
+        assert told == f'attachment; filename="{there}.zip"'
+        assert {
+            one for one in archive.namelist() if not re.fullmatch(r"(files/\d+(\.[a-z0-9]{1,8})?|[a-z]+\.jsonl?)", one)
+        } == set()
+        assert len(archive.namelist()) == len(set(archive.namelist())) >= len(NAMES)
 
 
-@pytest.mark.parametrize("error", ERRORS, ids=lambda one: type(one).__name__)
-async def test_no_stream_says_what_failed_in_a_tool_or_in_the_store(tmp_path, monkeypatch, error):
-    failing = []
-
-    @tool
-    def break_down(where: str) -> str:
-        """Break down."""
-        if where == "here":
-            raise error
-        failing.append(1)
-        return "done"
-
-    honest = StoredConversation.write
-
-    async def write(self, *what):
-        if failing:
-            raise error
-        return await honest(self, *what)
-
-    monkeypatch.setattr(StoredConversation, "write", write)
-    async with serving(tmp_path, tools=(break_down,)) as house:
-        _, chunks = await house.post("/break_down where=here", id="m1")
-        assert (given_away(chunks), "failed with" in str(chunks)) == ([], True)
-        _, chunks = await house.post("/break_down where=there", id="m2")
-        assert (given_away(chunks), "error" in {one["type"] for one in chunks}) == ([], True)
-        there = (await conversations_of(house, house.session))[0]["id"]
-        assert given_away((await house.get(f"/api/conversations/{there}"))[1]) == []
+async def test_what_is_logged_of_a_request_is_one_line_each(tmp_path, caplog):
+    caplog.set_level(logging.DEBUG, logger="showandtell")
+    forged = "x\r\nERROR root: forged\n"
+    async with serving(tmp_path) as house:
+        await house.post(forged, chat="c", id=forged)
+        await ask(house.session, "POST", "/api/chat", json=asked("x", forged, forged, model=forged))
+        await ask(house.session, "GET", "/api/conversations", params={"q": forged, "before": forged})
+        await upload(house.session, b"x", "x%0D%0AERROR%20root:%20forged%0A")
+        await ask(house.session, "GET", "/api/attachments/%0D%0AERROR%20root:%20forged%0A")
+    assert [one.getMessage() for one in caplog.records if "forged" in one.getMessage()] == []
 
 
-WRITTEN = {key for _, key in KEYS.values()} | {AWS_SECRET}
-ASKED = ("anthropic:claude-sonnet-4-5", "openai:gpt-5-mini", "openai-chat:gpt-5-mini", "google:gemini-3-flash-preview")
-ASKED += ("mistral:mistral-medium-latest", "groq:openai/gpt-oss-120b")
-
-
-async def test_no_key_stands_in_a_stream_an_answer_a_log_or_the_database(tmp_path, monkeypatch, caplog):
-    caplog.set_level(logging.DEBUG)
-    heard = []
-    async with Standin([echo(place) for place in ("refusal", "page", "answer") for _ in range(4)] * 20) as standin:
-        for name, value in standin.environ().items():
-            monkeypatch.setenv(name, value)
+async def test_a_small_body_cannot_hold_up_the_others(tmp_path):
+    names = b"".join(b',"k%d":1' % at for at in range(20_000))
+    for body in (
+        b'{"title":"x"' + names + b"}",
+        b'{"title":' + b"[" * 250_000 + b"]",
+        b'{"title":"' + b"\\u0041" * 40_000 + b'"}',
+    ):
         async with serving(tmp_path) as house:
-            for model in ASKED:
-                for turn in range(3):
-                    heard.append(await house.post("hello", chat=model, id=str(turn), model=model))
-            heard += [await ask(house.session, "GET", path) for path in ("/api/models", "/api/me", "/metrics", "/api/settings")]
-            for one in await conversations_of(house, house.session):
-                heard.append(await ask(house.session, "GET", f"/api/conversations/{one['id']}"))
-        assert len(standin.ledger) >= len(ASKED)
-    kept = b"".join(path.read_bytes() for path in tmp_path.rglob("*") if path.is_file())
-    places = {"said": str(heard), "logged": caplog.text, "kept": kept.decode("latin-1")}
-    assert [(where, key) for where, text in places.items() for key in WRITTEN if key in text] == []
-    assert "[hidden]" in places["said"]
-    assert house.app.state.server.keys.token not in places["said"] + places["logged"] + places["kept"]
-    assert not re.search(r"[A-Za-z0-9+/=_-]{257,}", caplog.text)
+            await house.post("hello")
+            there = (await conversations_of(house, house.session))[0]["id"]
+            before = time.process_time()
+            status, _ = await ask(
+                house.session, "PATCH", f"/api/conversations/{there}", data=io.BytesIO(body), headers=JSON
+            )
+            assert (status in {400, 413, 422}, time.process_time() - before < 1.0) == (True, True)

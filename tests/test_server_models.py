@@ -11,7 +11,7 @@ from showandtell.capabilities.matrix import NOTHING
 from showandtell.capabilities.resolve import resolve
 from showandtell.server.fetched import MOST as MOST_BYTES
 from showandtell.server.local import LOCAL, list_local
-from showandtell.server.models import FRESH, Menu, list_choices
+from showandtell.server.menu import FRESH, Menu, list_choices
 
 pytestmark = pytest.mark.anyio
 

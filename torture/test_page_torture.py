@@ -1,9 +1,10 @@
-"""Every hostile file in a real browser, through the page and by its own address: 0 scripts run, 0 foreign requests."""
+"""The page in a real browser: every hostile file, every look by axe, and what takes its time."""
 
 import pytest
 
 import hostile
-from browser import Address, play, street
+from browser import Address, names, play, street
+from page_town import open_town
 
 #: So many come in one answer.
 TOGETHER = 20
@@ -26,3 +27,19 @@ def test_hostile_files_run_nothing(first, house, tmp_path):
     scenario = "hostile_files_run_nothing_through_the_page_and_by_their_addresses"
     told = play(scenario, {"hostile": house}, tmp_path, seconds=180, first=first, step=1, count=count)
     assert told["files"] == count
+
+
+@pytest.fixture(scope="module")
+def town(tmp_path_factory):
+    with open_town(tmp_path_factory.mktemp) as town:
+        yield town
+
+
+@pytest.mark.parametrize("scenario", names("access"))
+def test_every_look_is_accessible(scenario, town, tmp_path):
+    town.play(scenario, tmp_path, looks=4)
+
+
+@pytest.mark.parametrize("scenario", names("long"))
+def test_what_takes_its_time(scenario, town, tmp_path):
+    town.play(scenario, tmp_path)

@@ -287,6 +287,11 @@ def is_approval(parts: Sequence[Claimed]) -> bool:
     return bool(parts) and all(isinstance(part, Approval) for part in parts)
 
 
+def begins_turn(message: Message | Draft) -> bool:
+    """Whether a person says something here: words or files, and not only yes or no to calls that wait."""
+    return message.role == "user" and not is_approval(message.parts)
+
+
 @dataclass(frozen=True, slots=True)
 class Draft:
     """A message before ingest, as a person, a tool or another library's history hands it in: its files are claims."""

@@ -8,6 +8,7 @@ import "./styles/messages.css";
 import "./styles/composer.css";
 import "./styles/sidebar.css";
 import "./styles/pages.css";
+import "./styles/print.css";
 import { render } from "preact";
 import { App } from "./App";
 import { applyTheme, keptTheme } from "./theme";

@@ -5,25 +5,10 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import os
-from pathlib import Path
-from typing import Protocol
 
 from showandtell.attachments.blobs import Spooled, TooLarge
 from showandtell.attachments.disk import storing
-
-
-class Room(Protocol):
-    """Where pieces are written."""
-
-    path: Path
-
-    def new_spool(self) -> tuple[int, Path]:
-        """A new file to write to: its handle and path."""
-        ...
-
-    def write(self, handle: int, piece: bytes | memoryview) -> None:
-        """Write all of it."""
-        ...
+from showandtell.attachments.ground import Ground
 
 
 class Incoming:
@@ -32,17 +17,17 @@ class Incoming:
     Whoever began it calls `end`, and gives what that gives to somebody who drops it, or `drop`.
     """
 
-    def __init__(self, room: Room, name: str, most: int) -> None:
-        self._room, self._name, self._most = room, name, most
+    def __init__(self, ground: Ground, name: str, most: int) -> None:
+        self._ground, self._name, self._most = ground, name, most
         self._digest = hashlib.sha256()
-        self._handle, self._path = room.new_spool()
+        self._handle, self._path = ground.new_spool()
         self.size = 0
 
     def write(self, piece: bytes | memoryview) -> None:
         """Take a piece. `TooLarge` for the one that goes beyond the limit, of which nothing is written."""
         if self.size + len(piece) > self._most:
             raise TooLarge(self._name, self._most)
-        self._room.write(self._handle, piece)
+        self._ground.write(self._handle, piece)
         self._digest.update(piece)
         self.size += len(piece)
 
@@ -60,5 +45,5 @@ class Incoming:
     def _close(self) -> None:
         handle, self._handle = self._handle, -1
         if handle >= 0:
-            with storing(self._room.path):
+            with storing(self._ground.path):
                 os.close(handle)

@@ -11,7 +11,7 @@ from msgspec import Struct
 
 from showandtell.attachments.references import resolve
 from showandtell.attachments.shelf import describe
-from showandtell.content import Claimed, Draft, File, History, Json, Message, Part, Shown, Text, is_approval, new_id
+from showandtell.content import Claimed, Draft, File, History, Json, Message, Part, Shown, Text, begins_turn, new_id
 from showandtell.errors import BadConversation
 from showandtell.files import Attachment, Origin, Proved
 from showandtell.media.claims import name_ending, respell
@@ -73,7 +73,7 @@ class Register:
         for index, (draft, answers) in enumerate(zip(history, proved, strict=True)):
             parent = index - 1 if parents is None else parents[index]
             before = ids[parent] if parent is not None and parent >= 0 else None
-            said = refers and draft.role == "user" and not is_approval(draft.parts)
+            said = refers and begins_turn(draft)
             try:
                 accepted = self.accept(draft, answers, before, refers=said)
             except BadConversation as error:

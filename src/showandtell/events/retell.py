@@ -7,7 +7,7 @@ from typing import TypeAlias
 
 from msgspec import Struct
 
-from showandtell.content import Approval, Json, Message, Text, ToolCall, is_approval
+from showandtell.content import Approval, Json, Message, Text, ToolCall, begins_turn
 from showandtell.events.asides import Aside, Thought, Told, Torn
 from showandtell.events.types import (
     ApprovalNeeded,
@@ -94,7 +94,7 @@ def find_step(messages: Sequence[Message], step: int) -> Message | None:
     """The message of a step of the newest answer; steps count from 1."""
     steps: list[Message] = []
     for message in reversed(messages):
-        if message.role == "user" and not is_approval(message.parts):
+        if begins_turn(message):
             break
         if message.role == "assistant":
             steps.append(message)

@@ -10,9 +10,10 @@ from dataclasses import dataclass, field
 
 import msgspec
 
-from showandtell.content import Json, Message, Shown, Text, is_approval
+from showandtell.content import Json, Message, Shown, Text, begins_turn
 from showandtell.events.asides import Told
 from showandtell.events.retell import retell
+from showandtell.events.turns import Turn, turns
 from showandtell.events.ui_chunks import Record
 from showandtell.events.ui_fold import UiFold
 from showandtell.events.ui_stream import Answer, Show, UiStream, answer_id, has_bytes
@@ -34,38 +35,14 @@ class Page:
     metadata: Mapping[str, Record] = field(default_factory=dict[str, Record])
 
 
-@dataclass(slots=True)
-class _Turn:
-    """What a person said, if that is where it begins, and all that came of it."""
-
-    said: Message | None
-    answer: list[Message] = field(default_factory=list[Message])
-
-
-def ui_messages(messages: Iterable[Message], page: Page) -> list[Record]:
+def ui_messages(messages: Sequence[Message], page: Page) -> list[Record]:
     """The messages of one branch as a page has them, plain JSON values: a person's words, and an answer to each."""
     found: list[Record] = []
-    shown: set[int] = set()
     for turn in turns(messages):
         if turn.said is not None:
             found.append(show_said(turn.said, page))
-            shown |= {one.number for one in turn.said.showings}
-        if (answer := show_answer(turn, page, shown)) is not None:
+        if (answer := show_answer(turn, page)) is not None:
             found.append(answer)
-        shown |= {one.number for message in turn.answer for one in message.showings}
-    return found
-
-
-def turns(messages: Iterable[Message]) -> list[_Turn]:
-    """Messages by what they answer; what a person says to calls that wait belongs to the answer."""
-    found: list[_Turn] = []
-    for message in messages:
-        if message.role == "user" and not is_approval(message.parts):
-            found.append(_Turn(message))
-        elif found:
-            found[-1].answer.append(message)
-        else:
-            found.append(_Turn(None, [message]))
     return found
 
 
@@ -100,16 +77,16 @@ def show_file(shown: Shown, page: Page) -> list[Record]:
     return found
 
 
-def show_answer(turn: _Turn, page: Page, shown: Collection[int]) -> Record | None:
+def show_answer(turn: Turn, page: Page) -> Record | None:
     """An answer with all its steps, or None where there is none: neither words nor an end of a run."""
-    messages: Sequence[Message] = turn.answer
+    messages = turn.answer
     if not messages and (turn.said is None or answer_id(turn.said.id) not in page.metadata):
         return None
     name = answer_id(turn.said.id if turn.said is not None else messages[0].id)
     stream = UiStream(Answer(name, page.metadata.get(name, {}), page.files, page.show, "", lambda: None))
     fold = UiFold()
     fold.add([stream.begin()])
-    fold.add(stream.replay(retell(messages, page.files, page.told, before=shown, waiting=page.waiting)))
+    fold.add(stream.replay(retell(messages, page.files, page.told, before=turn.before, waiting=page.waiting)))
     return fold.message
 
 
@@ -122,7 +99,7 @@ def branches(everything: Iterable[Message], branch: Iterable[Message]) -> dict[s
     beside: dict[tuple[str | None, bool], list[str]] = {}
     said = set[str]()
     for message in everything:
-        if message.role == "user" and not is_approval(message.parts):
+        if begins_turn(message):
             said.add(message.id)
         beside.setdefault((message.parent_id, message.id in said), []).append(message.id)
     found: dict[str, Record] = {}

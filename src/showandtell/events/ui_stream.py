@@ -68,6 +68,11 @@ def answer_id(message_id: str) -> str:
     return "ans_" + message_id.removeprefix("msg_")
 
 
+def question_id(message_id: str) -> str:
+    """The id of the stored user message that an answer's id belongs to; any other id as it is."""
+    return "msg_" + message_id.removeprefix("ans_") if message_id.startswith("ans_") else message_id
+
+
 class UiStream:
     """Takes a run's events one by one and gives the bytes that tell of each, if any."""
 

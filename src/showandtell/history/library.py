@@ -18,7 +18,7 @@ from showandtell.history.access import ID, NO_TEXT, Right, allowed, check_id, ch
 from showandtell.history.database import Database
 from showandtell.history.loading import spell
 from showandtell.history.searching import Words, matching
-from showandtell.history.store import MOST, NEWEST, OLDER
+from showandtell.history.store import NEWEST, OLDER, Summary, check_limit
 from showandtell.history.tables import aliases, conversations, messages, preferences, runs, shares, upsert
 
 Theme: TypeAlias = Literal["system", "light", "dark"]
@@ -34,15 +34,9 @@ RUNNING: ColumnElement[bool] = exists().where(
 FIRST, FURTHER = NEWEST.add_columns(RUNNING), OLDER.add_columns(RUNNING)
 
 
-class Listed(Struct, frozen=True):
-    """A conversation in a list: its title, its times (epoch seconds), its counts, and whether a run goes on in it."""
+class Listed(Summary, frozen=True):
+    """A conversation in a list, and whether a run goes on in it."""
 
-    id: str
-    title: str
-    created: float
-    changed: float
-    messages: int
-    files: int
     running: bool
 
 
@@ -64,8 +58,7 @@ async def list_conversations(
     Upper and lower case are the same. At most 5,000 are searched at once. Raises `BadInput` for a limit below 1 or
     above 10,000.
     """
-    if not 1 <= limit <= MOST:
-        raise BadInput(f"a list of {limit} conversations can't be given: ask for 1 to {MOST}")
+    check_limit(limit)
     sought = Words(words)
     if not sought.each:
         page = await read_page(database, owner, limit + 1, before)
@@ -218,21 +211,6 @@ async def find_alias(database: Database, user: str, alias: str) -> str | None:
     """The id of the conversation that a user's client calls so; None where it is none of its names."""
     rows = await database.read(NAMED, who=check_user(user), name=check_alias(alias))
     return rows[0][0] if rows else None
-
-
-async def give_alias(database: Database, user: str, alias: str, conversation_id: str) -> str:
-    """Let a user's client call a conversation so; gives the id of the one that is called so from now on.
-
-    That is another one where somebody was faster: a name that is given stays. Raises `NotFound` for a conversation
-    that this user may not read.
-    """
-    row = {"owner": check_user(user), "alias": check_alias(alias), "conversation_id": check_id(conversation_id)}
-    async with database.write() as connection:
-        asked = {"id": conversation_id, "user": user}
-        if (await connection.execute(question("conv", "reader"), asked)).first() is None:
-            raise not_found(conversation_id)
-        await connection.execute(upsert(connection, aliases).on_conflict_do_nothing(), row)
-        return (await connection.execute(NAMED, {"who": user, "name": alias})).scalar_one()
 
 
 def check_alias(alias: str) -> str:

@@ -14,7 +14,7 @@ from showandtell.attachments.proving import prove_all, prove_now
 from showandtell.attachments.shelf import Shelf
 from showandtell.attachments.sources import Stored
 from showandtell.cleaning import clean
-from showandtell.content import Draft, File, History, Message, Reader, ToolCall, is_approval, new_id
+from showandtell.content import Draft, File, History, Message, Reader, ToolCall, begins_turn, is_approval, new_id
 from showandtell.delivery.values import Receipt, View
 from showandtell.errors import BadConversation, BadInput
 from showandtell.files import Attachment, Blobs, Facts, Failed, Known, Proved, Variant, Want, find
@@ -82,7 +82,7 @@ class MemoryConversation:
 
     def view(self) -> View:
         """What the planner reads."""
-        said = (one.id for one in reversed(self.messages) if one.role == "user" and not is_approval(one.parts))
+        said = (one.id for one in reversed(self.messages) if begins_turn(one))
         return View(tuple(self.messages), self.attachments, next(said, None), frozenset(self._begun))
 
     def known(self) -> Known:
@@ -95,11 +95,10 @@ class MemoryConversation:
 
     async def record(self, draft: Draft, proved: Sequence[Proved], step: Step | None = None) -> Message:
         """Number a draft's files and store its message; a step's with what the model was given, and what it took."""
-        refers = draft.role == "user" and not is_approval(draft.parts)
         async with self.held():
             if draft.role != "tool" and not is_approval(draft.parts):
                 self._check_answered()
-            accepted = self._register.accept(draft, proved, self.head, refers=refers)
+            accepted = self._register.accept(draft, proved, self.head, refers=begins_turn(draft))
             if step is not None:
                 news = tuple(one for one in step.receipts if self.receipts.get(one.number) != one)
                 step = structs.replace(step, receipts=news)
@@ -212,7 +211,7 @@ def waiting_calls(messages: Sequence[Message]) -> list[ToolCall]:
     for message in reversed(messages):
         if message.role == "assistant":
             return [call for call in message.calls if call.call_id not in answered]
-        if message.role == "user" and not is_approval(message.parts):
+        if begins_turn(message):
             break
         answered.add(message.call_id)
     return []

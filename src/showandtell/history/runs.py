@@ -48,10 +48,11 @@ class RunRow(Struct, frozen=True):
 
 
 class Over(Struct, frozen=True):
-    """How a run ended: a status, and why in words."""
+    """How a run ended: a status, why in words, and when (epoch seconds; None: when it is stored)."""
 
     status: str
     reason: str | None
+    ended: float | None = None
 
 
 class News(Struct, frozen=True):
@@ -179,9 +180,8 @@ async def write_log(database: Database, worker: str, news: Sequence[News], now: 
             await connection.execute(insert(run_log), rows)
         for one in mine:
             if one.over is not None:
-                await connection.execute(
-                    END, {"run": one.run_id, "mine": worker, "now": now, **structs.asdict(one.over)}
-                )
+                over = {"status": one.over.status, "reason": one.over.reason, "now": one.over.ended or now}
+                await connection.execute(END, {"run": one.run_id, "mine": worker, **over})
         await _tell(database, connection, [one.run_id for one in mine if one.said or one.over])
     return lost
 

@@ -186,9 +186,7 @@ class Store:
 
         Those that others share with them are not among them: they are opened by their ids. At most 10,000 at once.
         """
-        if not 1 <= limit <= MOST:
-            raise BadInput(f"a list of {limit} conversations can't be given: ask for 1 to {MOST}")
-        asked = {"who": check_user(owner), "most": limit}
+        asked = {"who": check_user(owner), "most": check_limit(limit)}
         if before is None:
             rows = await self.database.read(NEWEST, **asked)
         else:
@@ -237,3 +235,10 @@ class Store:
     async def fsck(self, owner: str | None = None) -> tuple[Finding, ...]:
         """What is wrong with the stored bytes: missing, short, changed, or without a row that names them."""
         return await check_all(self.database, self.blobs, owner)
+
+
+def check_limit(limit: int) -> int:
+    """The same length of a list. Raises `BadInput` for none, and for one that is too long."""
+    if not 1 <= limit <= MOST:
+        raise BadInput(f"a list of {limit} conversations can't be given: ask for 1 to {MOST}")
+    return limit

@@ -40,7 +40,7 @@ Clock: TypeAlias = Callable[[], float]
 
 @dataclass(frozen=True, slots=True)
 class Parcel:
-    """A request of a Files API: its body is bytes and a file, never joined."""
+    """A request whose body is bytes and files, never joined."""
 
     url: str
     headers: Mapping[str, str] = field(repr=False)

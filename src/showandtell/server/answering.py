@@ -115,8 +115,9 @@ class Telling:
     going: Going
     run: Run
     told: Mapping[str, Told]
-    clock: Callable[[], object]
+    clock: Callable[[], float]
     _stream: UiStream | None = None
+    _ended: float | None = None
     _waiting: list[bytes] = field(default_factory=list[bytes])
     _words: str = ""
 
@@ -131,9 +132,11 @@ class Telling:
                 return  # it belongs to the answer before; where nothing follows, the client gets an error, no stream
             self._stream = self._begin()
         event = self._hushed(event)
+        if isinstance(event, Finish):
+            self._ended = self.clock()
+            going.over = Over(event.status, event.reason, self._ended)
         data = self._stream.take(event)
         if isinstance(event, Finish):
-            going.over = Over(event.status, event.reason)
             going.last = b"".join((*self._waiting, data))
             self._waiting.clear()
         elif data:
@@ -160,7 +163,7 @@ class Telling:
         turn = find_turn(going.conversation, None)
         earlier = [one for one in turn.said if one.id not in fresh or is_approval(one.parts)]
         asked = self.run.agent.target.name
-        stream = UiStream(answer_of(going.conversation, going.row, turn, self.clock, asked))
+        stream = UiStream(answer_of(going.conversation, going.row, turn, lambda: self._ended, asked))
         going.row = replace(going.row, message_id=turn.message_id)
         start, opening = (
             stream.start(),

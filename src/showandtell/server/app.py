@@ -35,10 +35,12 @@ from showandtell.server.gate import hosts_of
 from showandtell.server.guard import guard
 from showandtell.server.keys import Keys, load_secret
 from showandtell.server.logs import Logged, log_run
+from showandtell.server.menu import Menu
 from showandtell.server.metrics import Measured, Metrics, RunMeter
 from showandtell.server.oidc import Issuer
 from showandtell.server.openapi import describe
 from showandtell.server.pages import BUILT, Assets, page_router
+from showandtell.server.readiness import Readiness
 from showandtell.server.runs import Runs
 from showandtell.server.state import Server
 from showandtell.server.telemetry import FASTAPI, Traced, make_telemetry
@@ -115,7 +117,7 @@ async def opened(config: Config, watching: Sequence[Watch] = ()) -> AsyncGenerat
             accounts = Issuer(config.oidc, transport.send) if config.oidc is not None else None
             collecting = asyncio.create_task(collect_for_ever(store))
             try:
-                yield Server(config, store, keys, agents, runs, accounts)
+                yield Server(config, store, keys, agents, runs, Menu(), Readiness(store), accounts)
             finally:
                 collecting.cancel()
                 await asyncio.wait({collecting})

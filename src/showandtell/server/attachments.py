@@ -7,13 +7,13 @@ from typing import Annotated, Any, Final
 
 from fastapi import APIRouter, Query
 from starlette.requests import ClientDisconnect, Request
-from starlette.responses import JSONResponse, Response
+from starlette.responses import Response
 
 from showandtell.errors import ShowAndTellError
 from showandtell.history.uploads import Placed, Upload
 from showandtell.keeping import delete_uploads
 from showandtell.server.receiving import MOST_FILES, Body, Refusal, check_length, receive_file, receive_form
-from showandtell.server.shapes import AttachmentShape, ErrorShape, Link, Shape, attachment_json, errors, plain
+from showandtell.server.shapes import AttachmentShape, ErrorShape, Link, Shape, answer, attachment_json, errors, plain
 from showandtell.server.state import Here, Server
 from showandtell.server.who import User, Who
 
@@ -22,7 +22,6 @@ Name = Annotated[str, Query(description="what the file is called")]
 
 router = APIRouter(prefix="/api/attachments", tags=["attachments"])
 
-UNKEPT: Final = {"cache-control": "no-store"}
 SLOW: Final[dict[int | str, dict[str, Any]]] = {408: {"description": "no more of the body came", "model": ErrorShape}}
 #: What a form adds to its files.
 FORM_BYTES: Final = 1 << 20
@@ -77,7 +76,7 @@ async def take_in(request: Request, work: Callable[[Body], Awaitable[Any]], most
     body = Body(request)
     try:
         check_length(request, most)
-        return JSONResponse(await work(body), 201, UNKEPT)
+        return answer(await work(body), 201)
     except ClientDisconnect:
         return Response(status_code=400)  # nobody reads it
     except ShowAndTellError as error:
@@ -136,7 +135,7 @@ async def upload_file(request: Request, here: Here, user: Who, name: Name = "") 
 async def get_attachment(id: str, here: Here, user: Who) -> Response:  # noqa: A002 - it is one
     """An upload of yours, or a file of a conversation that you may read."""
     found = await here.store.uploads(user.name).find(id)
-    return JSONResponse(found_json(found, link_for(here, user)), headers=UNKEPT)
+    return answer(found_json(found, link_for(here, user)))
 
 
 @router.delete(

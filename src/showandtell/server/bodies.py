@@ -11,7 +11,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from showandtell.server.gate import READING, UPLOADS
 from showandtell.server.refusal import Refusal
 
-#: Bytes of a chat's JSON body, which a client fills with all that was said, and of any other: 20,000 letters, spelt out.
+#: Bytes of a chat's JSON body, which a client fills with all that was said, and of others: 20,000 letters, spelt out.
 #: A body that isn't what its route takes is told field by field: 7 MB of such fields take 5 s of the event loop.
 MOST: Final = 8 * 1024 * 1024
 SMALL: Final = 256 * 1024

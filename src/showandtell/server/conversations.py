@@ -11,6 +11,7 @@ from starlette.responses import Response, StreamingResponse
 
 from showandtell.content import Message
 from showandtell.errors import Busy
+from showandtell.events.ui_stream import question_id
 from showandtell.history import library, runs
 from showandtell.history.access import check_id, resolve
 from showandtell.history.lease import BUSY
@@ -164,7 +165,7 @@ async def lead_conversation(here: Here, user: Who, id: str, body: Branch) -> Res
     conversation = await here.store.open(as_conversation(id), user.name, "writer")
     if await runs.find_running(here.store.database, id):
         raise Busy(BUSY)
-    question = body.message_id.replace("ans_", "msg_", 1)
+    question = question_id(body.message_id)
     await resolve(here.store.database, question, user.name, "writer")
     await conversation.lead(newest_behind(question, await conversation.everything()))
     return answer(await tell_conversation(here, user, as_conversation(id)))

@@ -3,50 +3,31 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Awaitable, Callable
 from typing import Any, Final, Generic, TypeVar
 from urllib.parse import urlsplit
 
 import msgspec
 
 from showandtell.errors import BadAnswer, ShowAndTellError
-from showandtell.providers.http import Answer, Send
+from showandtell.providers.exchange import gather
+from showandtell.providers.http import Answer, HttpRequest, Send
 from showandtell.server.who import LoginUnavailable
 
 T = TypeVar("T")
 #: Bytes and seconds that an answer may have.
 MOST: Final = 1024 * 1024
 PATIENCE: Final = 10.0
-#: Seconds: how long an answer is good, how soon it is asked for again where something is missing in it, how soon after
-#: a failure, and for how long an old one does when no new one comes.
+#: Seconds: how long an answer is good unless it is said otherwise, how soon it is asked for again where something is
+#: missing in it, how soon after a failure, and for how long an old one does when no new one comes.
 GOOD: Final = 600
 AGAIN: Final = 60
 AFTER_FAILURE: Final = 10
 OLDEST: Final = 86_400
 
 
-@dataclass(frozen=True, slots=True)
-class Call:
-    """A request: `send` of the providers' transport takes it, which follows no redirect and keeps no cookie."""
-
-    url: str
-    method: str = "GET"
-    headers: Mapping[str, str] = field(default_factory=dict[str, str], repr=False)
-    data: bytes = field(default=b"", repr=False)
-
-    @property
-    def size(self) -> int:
-        """The content-length."""
-        return len(self.data)
-
-    async def body(self) -> AsyncIterator[bytes]:
-        """The bytes."""
-        yield self.data
-
-
-async def fetch_json(send: Send, call: Call, most: int = MOST) -> dict[str, Any]:
-    """The object that an address answers with. Raises `LoginUnavailable`, which tells nothing of what was sent."""
+async def fetch_json(send: Send, call: HttpRequest, most: int = MOST) -> dict[str, Any]:
+    """The object that a request is answered with. Raises `LoginUnavailable`, which tells nothing of what was sent."""
     where = urlsplit(call.url).netloc
     try:
         async with asyncio.timeout(PATIENCE), send(call) as answer:
@@ -64,12 +45,10 @@ async def read_json(answer: Answer, most: int = MOST) -> dict[str, Any]:
     """The object in an answer. Raises `BadAnswer`, and msgspec's errors for what is no object."""
     if answer.status != 200:
         raise BadAnswer("it says no", answer.status)
-    read = bytearray()
-    async for piece in answer.body:
-        read += piece
-        if len(read) > most:
-            raise BadAnswer(f"it answers with more than {most:,} bytes")
-    return msgspec.json.decode(bytes(read), type=dict[str, Any])
+    data = await gather(answer.body, most + 1)
+    if len(data) > most:
+        raise BadAnswer(f"it answers with more than {most:,} bytes")
+    return msgspec.json.decode(data, type=dict[str, Any])
 
 
 class Kept(Generic[T]):
@@ -78,8 +57,8 @@ class Kept(Generic[T]):
     Many who need it at once wait for one fetch. Where none succeeds, the old value does for a day.
     """
 
-    def __init__(self, fetch: Callable[[float], Awaitable[T]]) -> None:
-        self._fetch = fetch
+    def __init__(self, fetch: Callable[[float], Awaitable[T]], good: float = GOOD) -> None:
+        self._fetch, self._seconds = fetch, good
         self._lock = asyncio.Lock()
         self._value: tuple[T, float] | None = None
         self._failure: tuple[LoginUnavailable, float] | None = None
@@ -98,7 +77,7 @@ class Kept(Generic[T]):
         """What is there, where that does; a failure that just was is raised again."""
         if self._value is not None:
             value, fetched = self._value
-            if abs(now - fetched) < (AGAIN if value is missing else GOOD):
+            if abs(now - fetched) < (AGAIN if value is missing else self._seconds):
                 return value
         if self._failure is not None and abs(now - self._failure[1]) < AFTER_FAILURE:
             return self._old(now, self._failure[0])

@@ -72,7 +72,7 @@ class Keys:
         if token and not TOKEN.fullmatch(token):
             raise BadInput("SHOWANDTELL_TOKEN is not usable: take 12 to 512 letters, digits and signs, without spaces")
         self._secret = secret
-        self.token = token or _text(self.derive("token"))
+        self.token = token or letters(self.derive("token"))
         self._sealing = self.derive(f"seal {self.token}")
         self._url = self.derive("url")
 
@@ -82,7 +82,7 @@ class Keys:
 
     def is_token(self, said: str) -> bool:
         """Whether this is the token; how long that takes tells nothing about it."""
-        return _equal(said, self.token)
+        return is_same(said, self.token)
 
     def sign_cookie(self, user: str, now: float, since: float | None = None) -> str:
         """A cookie's value for a user who signed in at `since` (now, where it isn't given)."""
@@ -119,13 +119,13 @@ class Keys:
         user, until, seal = said
         if not UNTIL.fullmatch(until) or not now < int(until) <= now + URL_AGE + SKEW:
             return None
-        return user if _equal(seal, self._seal(path, user, int(until))) else None
+        return user if is_same(seal, self._seal(path, user, int(until))) else None
 
     def _seal(self, path: str, user: str, until: int) -> str:
         # The path is taken without its escapes: clients and proxies spell those each in their own way.
         fields = [b"read", unquote_to_bytes(path), user.encode(errors="surrogatepass"), b"%d" % until]
         message = b"".join(len(one).to_bytes(8, "big") + one for one in fields)
-        return _text(hmac.digest(self._url, message, "sha256"))
+        return letters(hmac.digest(self._url, message, "sha256"))
 
     def _signer(self, label: str, now: float) -> _Signer:
         signer = _Signer(self._sealing, salt=label.encode(), key_derivation="hmac", digest_method=hashlib.sha256)
@@ -194,11 +194,12 @@ def _said_once(query: str) -> tuple[str, str, str] | None:
             return None
 
 
-def _equal(said: str, meant: str) -> bool:
-    """Compared by digests, so that neither content nor length shows in the time it takes."""
+def is_same(said: str, meant: str) -> bool:
+    """Whether two texts are the same, compared by digests: neither content nor length shows in the time it takes."""
     digests = (hashlib.sha256(one.encode(errors="surrogatepass")).digest() for one in (said, meant))
     return hmac.compare_digest(*digests)
 
 
-def _text(key: bytes) -> str:
-    return base64.urlsafe_b64encode(key).decode().rstrip("=")
+def letters(data: bytes) -> str:
+    """Bytes as letters that may stand in an address and in a header."""
+    return base64.urlsafe_b64encode(data).decode().rstrip("=")

@@ -13,7 +13,8 @@ from showandtell.capabilities.table import FAMILIES
 from showandtell.errors import ShowAndTellError
 from showandtell.providers.rows import ROWS, connect
 from showandtell.providers.transport import Transport
-from showandtell.server.fetched import Call, read_json
+from showandtell.providers.uploads import Parcel
+from showandtell.server.fetched import read_json
 
 #: How long a server may take, in seconds; the most models of its list that are read.
 PATIENCE, MOST_MODELS = 0.5, 200
@@ -35,7 +36,7 @@ async def list_models(transport: Transport, provider: str, environ: Mapping[str,
     """The models that a server says it has, as OpenAI's `/models` lists them; None where it says nothing of use."""
     try:
         exchange = connect(resolve(f"{provider}:{example_of(provider)}"), environ=environ, transport=transport)
-        asked = Call(f"{exchange.base}/models", headers=exchange.headers)
+        asked = Parcel(f"{exchange.base}/models", exchange.headers, method="GET")
         async with asyncio.timeout(PATIENCE), exchange.send(asked) as answer:
             return names_in(await read_json(answer))
     except (ShowAndTellError, msgspec.MsgspecError, OSError, TimeoutError, ValueError):

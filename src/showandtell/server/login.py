@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import base64
 import hashlib
-import hmac
 import re
 import secrets
 from collections.abc import Mapping
@@ -16,9 +15,10 @@ from msgspec import Struct
 from starlette.requests import Request
 from starlette.responses import JSONResponse, RedirectResponse, Response
 
+from showandtell.providers.uploads import Parcel
 from showandtell.server.closed import AGAIN, UNKEPT, closed
-from showandtell.server.fetched import Call, fetch_json
-from showandtell.server.keys import Keys
+from showandtell.server.fetched import fetch_json
+from showandtell.server.keys import Keys, is_same, letters
 from showandtell.server.oidc import Issuer, Published, is_safe
 from showandtell.server.who import (
     COOKIE,
@@ -144,12 +144,12 @@ def _question(issuer: Issuer, journey: Journey, keys: Keys, back: str) -> dict[s
         "scope": issuer.oidc.scopes,
         "state": journey.state,
         "nonce": journey.nonce(keys),
-        "code_challenge": _text(hashlib.sha256(journey.verifier(keys).encode()).digest()),
+        "code_challenge": letters(hashlib.sha256(journey.verifier(keys).encode()).digest()),
         "code_challenge_method": "S256",
     }
 
 
-def _exchange(issuer: Issuer, published: Published, code: str, verifier: str, back: str) -> Call:
+def _exchange(issuer: Issuer, published: Published, code: str, verifier: str, back: str) -> Parcel:
     """The request that gets the token for a code (RFC 6749, sections 2.3.1 and 4.1.3)."""
     oidc, headers = issuer.oidc, {"content-type": "application/x-www-form-urlencoded", "accept": "application/json"}
     form = {"grant_type": "authorization_code", "code": code, "redirect_uri": back, "code_verifier": verifier}
@@ -160,7 +160,7 @@ def _exchange(issuer: Issuer, published: Published, code: str, verifier: str, ba
         form["client_id"] = oidc.client_id
         if oidc.client_secret:
             form["client_secret"] = oidc.client_secret
-    return Call(published.token_endpoint, "POST", headers, urlencode(form).encode())
+    return Parcel(published.token_endpoint, headers, (urlencode(form).encode(),))
 
 
 async def _farewell(request: Request) -> str:
@@ -187,12 +187,8 @@ def _extended(address: str, query: Mapping[str, str]) -> str:
 
 
 def _is(said: object, meant: str) -> bool:
-    return isinstance(said, str) and hmac.compare_digest(said.encode(errors="replace"), meant.encode())
+    return isinstance(said, str) and is_same(said, meant)
 
 
 def _derive(keys: Keys, end: str, state: str) -> str:
-    return _text(keys.derive(f"login {end} {state}"))
-
-
-def _text(data: bytes) -> str:
-    return base64.urlsafe_b64encode(data).decode().rstrip("=")
+    return letters(keys.derive(f"login {end} {state}"))

@@ -21,7 +21,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from showandtell.content import new_id
 from showandtell.events.types import Event, Finish
-from showandtell.server.metrics import route_of
+from showandtell.server.metrics import PROBES, route_of
 from showandtell.server.runs import Going
 
 Format: TypeAlias = Literal["text", "json"]
@@ -30,8 +30,6 @@ log = logging.getLogger(__name__)
 HEADER: Final = "x-request-id"
 #: What of a proxy's own id is taken: nothing that could be anything but an id.
 REQUEST_ID: Final = re.compile(r"[A-Za-z0-9._-]{8,64}", re.ASCII)
-#: Who is asked too often to be worth a line.
-PROBES: Final = frozenset({"/healthz", "/readyz", "/metrics"})
 #: Longer than any word or path of ours: base64, mostly.
 LONG: Final = re.compile(r"\S{257,}")
 #: Queries hold tokens and seals; what follows these words, or begins so, is a key.

@@ -11,6 +11,8 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from showandtell.events.types import ErrorEvent, Event, Finish, Usage
 
 SECONDS = (0.005, 0.02, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0, 100.0, 300.0, 1000.0)
+#: Who is asked too often to be worth a line or a span.
+PROBES = frozenset({"/healthz", "/readyz", "/metrics"})
 #: Models of which each has a label of its own: anybody may write any name, and each would stay for ever.
 MOST_MODELS = 100
 OTHERS = "others"

@@ -1,114 +1,23 @@
-"""Which models may be asked, and what each sees: those whose key is set, servers that answer, and the inspector."""
+"""Routes of the models: which may be asked, and what becomes of files with each."""
 
 from __future__ import annotations
 
 import asyncio
-import os
-import time
-from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Literal
 
 from fastapi import APIRouter
-from msgspec import Struct
 from pydantic import ConfigDict, Field
-from starlette.requests import Request
 from starlette.responses import Response
 
-from showandtell.capabilities.matrix import NOTHING, PROBES, InResult, Overrides, matrix, place_result, to_json
-from showandtell.capabilities.overrides import select
-from showandtell.capabilities.family import ANY_MODEL, Family
-from showandtell.capabilities.resolve import families, resolve
-from showandtell.errors import BadInput
-from showandtell.files import Kind
+from showandtell.capabilities.matrix import matrix, to_json
+from showandtell.capabilities.resolve import resolve
 from showandtell.history.library import read_preferences
-from showandtell.providers.rows import ROWS, connect, find_base, locate, own_variables
-from showandtell.server.local import LOCAL, list_local
 from showandtell.server.shapes import Shape, answer, errors
 from showandtell.server.state import Here
 from showandtell.server.who import Who
 from showandtell.settings import all_overrides
 
 router = APIRouter(prefix="/api", tags=["models"])
-
-#: How long a list of models is told again before anybody is asked anew, in seconds.
-FRESH = 30.0
-#: What is told of a model's eyes: all kinds but text, which every model reads.
-SEEN: tuple[Kind, ...] = tuple(kind for kind in PROBES if kind != "text")
-
-
-class Choice(Struct, frozen=True):
-    """A model that may be asked, or why not. `sees` says by kind what becomes of a file that a tool shows it."""
-
-    id: str
-    provider: str
-    name: str
-    available: bool
-    why: str | None
-    sees: dict[Kind, InResult]
-
-
-class Menu:
-    """The models there are, looked for anew after half a minute; many who ask at once wait for one look.
-
-    `clock` gives seconds.
-    """
-
-    def __init__(self, environ: Mapping[str, str] = os.environ, clock: Callable[[], float] = time.monotonic) -> None:
-        self._environ, self._clock = environ, clock
-        self._looking = asyncio.Lock()
-        self._found: tuple[Choice, ...] = ()
-        self._until = float("-inf")
-
-    async def choices(self) -> tuple[Choice, ...]:
-        """All models; those that can be asked now come first. Raises `BadInput` for broken overrides."""
-        async with self._looking:
-            if self._clock() >= self._until:
-                there = await list_local(self._environ)
-                self._found = await asyncio.to_thread(self._list, there)
-                self._until = self._clock() + FRESH
-            return self._found
-
-    def _list(self, there: Mapping[str, tuple[str, ...]]) -> tuple[Choice, ...]:
-        overrides = all_overrides(self._environ)
-        found = list(list_choices(there, self._environ, overrides))
-        return tuple(sorted(found, key=lambda one: not one.available))
-
-
-def list_choices(
-    there: Mapping[str, tuple[str, ...]], environ: Mapping[str, str], overrides: Overrides = NOTHING
-) -> Iterator[Choice]:
-    """Every model that the table names, provider by provider, and those of servers that are `there`."""
-    of_provider: dict[str, list[Family]] = {}
-    for family in families():
-        of_provider.setdefault(family.provider, []).append(family)
-    for provider, found in of_provider.items():
-        why = None if there.get(provider) else why_not(provider, found[0].example, environ)
-        named = [family.example for family in found if family.patterns != ANY_MODEL]
-        if not there.get(provider) and not named:  # whose models nobody can list
-            why = why or f"name one of yours: write {provider}:MODEL"
-        for name in dict.fromkeys(there.get(provider) or named or [found[0].example]):
-            yield describe(provider, name, why, overrides)
-
-
-def describe(provider: str, name: str, why: str | None, overrides: Overrides) -> Choice:
-    """A model with what becomes of each kind of file."""
-    model = f"{provider}:{name}"
-    target = resolve(model, select(overrides, model))
-    shown = f"Inspector ({name})" if provider == "inspector" else name
-    return Choice(model, provider, shown, why is None, why, {kind: place_result(target, kind) for kind in SEEN})
-
-
-def why_not(provider: str, example: str, environ: Mapping[str, str]) -> str | None:
-    """Why a provider's models can't be asked, with what to do; None where they can."""
-    try:
-        target = locate(resolve(f"{provider}:{example}"), environ)
-        connect(target, environ=environ)
-        if provider not in LOCAL:
-            return None
-        base = find_base(ROWS[provider], provider, target.account, None, environ)[1]
-    except BadInput as error:
-        return str(error)
-    return f"no list of models comes from {base}: start the server, or set {own_variables(provider)[0]}"
 
 
 class SeesShape(Shape):
@@ -158,10 +67,11 @@ class MatrixShape(Shape):
 
 
 @router.get("/models", operation_id="list_models", responses={200: {"model": ModelsShape}, **errors(422)})
-async def list_models(request: Request, here: Here, user: Who) -> Response:
+async def list_models(here: Here, user: Who) -> Response:
     """List the models, those that can be asked now first."""
     wanted = await read_preferences(here.store.database, user.name)
-    return answer({"default": resolve(wanted.model or here.config.default_model).name, "models": await menu_of(request).choices()})
+    default = resolve(wanted.model or here.config.default_model).name
+    return answer({"default": default, "models": await here.menu.choices()})
 
 
 @router.get("/matrix", operation_id="get_matrix", responses={200: {"model": MatrixShape}, **errors(422)})
@@ -170,11 +80,3 @@ async def get_matrix(user: Who) -> Response:
     del user
     rows = await asyncio.to_thread(lambda: to_json(matrix(all_overrides())))
     return Response(f'{{"rows":{rows}}}', 200, {"cache-control": "no-store"}, "application/json")
-
-
-def menu_of(request: Request) -> Menu:
-    """The menu of a worker, made when somebody first asks."""
-    state = request.app.state
-    if not hasattr(state, "menu"):
-        state.menu = Menu()
-    return state.menu

@@ -14,8 +14,9 @@ from msgspec import Struct, ValidationError, convert
 
 from showandtell.errors import BadInput
 from showandtell.providers.http import Send
+from showandtell.providers.uploads import Parcel
 from showandtell.server import tokens
-from showandtell.server.fetched import Call, Kept, fetch_json
+from showandtell.server.fetched import Kept, fetch_json
 from showandtell.server.who import LoginUnavailable
 
 PREFIX: Final = "SHOWANDTELL_OIDC_"
@@ -119,10 +120,11 @@ class Issuer:
 
     async def _fetch_keys(self, now: float) -> list[Key]:
         published = await self._published.get(now)
-        return tokens.read_keys(await fetch_json(self.send, Call(published.jwks_uri)))
+        return tokens.read_keys(await fetch_json(self.send, Parcel(published.jwks_uri, {}, method="GET")))
 
     async def _discover(self, _: float) -> Published:
-        said = await fetch_json(self.send, Call(self.oidc.issuer.rstrip("/") + DISCOVERY))
+        address = self.oidc.issuer.rstrip("/") + DISCOVERY
+        said = await fetch_json(self.send, Parcel(address, {}, method="GET"))
         try:
             published = convert(said, Published)
         except ValidationError:

@@ -6,10 +6,9 @@ from typing import Any, cast
 
 from fastapi import FastAPI
 
+from showandtell.server.gate import PROBES
 from showandtell.server.shapes import MEANINGS, Shape
 
-#: Where nobody has to be logged in.
-OPEN = frozenset({"/healthz", "/readyz"})
 METHODS = frozenset({"get", "put", "post", "delete", "patch", "head", "options"})
 SECURITY: dict[str, Any] = {
     "cookie": {"type": "apiKey", "in": "cookie", "name": "showandtell", "description": "what the page has"},
@@ -72,7 +71,7 @@ def examples_of(shape: type[Shape]) -> list[Any]:
 
 def tell(path: str, operation: dict[str, Any]) -> None:
     """Say of one operation that its errors are JSON, whatever else it answers, and that one has to be logged in."""
-    if path in OPEN:
+    if path in PROBES:  # nobody has to be logged in
         return
     operation["security"] = [{"cookie": []}, {"bearer": []}]
     answers = cast("dict[str, dict[str, Any]]", operation["responses"])

@@ -134,8 +134,8 @@ class Runs:
         self._going: dict[str, Going] = {}
         self._echoes = Echoes(store.database, self._hearing)
         self._heeding: asyncio.Task[None] | None = None
-        #: How often a run's sign of life was looked at that has not changed since.
-        self._looked: dict[str, tuple[tuple[str, float, int], int]] = {}
+        #: How often runs were looked at, by their last sign of life, since they have been silent.
+        self._silent: dict[tuple[str, float], int] = {}
         self._tasks: set[asyncio.Task[None]] = set()
         self._storing = asyncio.Lock()
 
@@ -339,21 +339,15 @@ class Runs:
 
     async def look_for_orphans(self) -> None:
         """Take over the runs whose worker is gone."""
-        now, before, self._looked = self._store.terms.clock(), self._looked, {}
-        for row in await runs.list_running(self._store.database):
-            if row.id in self._going:
-                continue
-            sign = (row.worker, row.beat, row.tries)
-            known, times = before.get(row.id, (sign, 0))
-            self._looked[row.id] = (sign, times + 1 if known == sign else 1)
-            if self._is_orphan(row, now):
+        now = self._store.terms.clock()
+        found = [row for row in await runs.list_running(self._store.database) if row.id not in self._going]
+        silent = [row for row in found if abs(now - row.beat) > SILENT]
+        # A clock may jump: what is silent has to stay so while we look.
+        self._silent = {(row.id, row.beat): self._silent.get((row.id, row.beat), 0) + 1 for row in silent}
+        for row in found:
+            is_left = row.beat == RELEASED or is_dead(row.worker.partition("@")[2])
+            if (is_left and row.worker != self.worker) or self._silent.get((row.id, row.beat), 0) > LOOKS:
                 await self._take_over(row, now)
-
-    def _is_orphan(self, row: RunRow, now: float) -> bool:
-        """Whether a run's worker is gone. A clock may jump: what is silent has to stay so while we look."""
-        if row.beat == RELEASED or is_dead(row.worker.partition("@")[2]):
-            return row.worker != self.worker
-        return abs(now - row.beat) > SILENT and self._looked[row.id][1] > LOOKS
 
     async def _take_over(self, row: RunRow, now: float) -> None:
         if not await runs.take_over(self._store.database, row, self.worker, now):

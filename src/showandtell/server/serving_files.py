@@ -20,6 +20,7 @@ from starlette.types import Receive, Scope, Send
 
 from showandtell.errors import FileChanged, NotFound
 from showandtell.server.answers import problem
+from showandtell.server.gate import GUARDS
 from showandtell.server.ranges import Unsatisfiable, choose_span, has_it
 from showandtell.whole import uncut, whole
 
@@ -52,12 +53,7 @@ SHOWN: Final = {
 UNKNOWN: Final = "application/octet-stream"
 #: What every answer about a file says, whatever its status. Our own page may frame a file: Chromium's PDF viewer works
 #: in this sandbox (tried with version 150 of it), and not in one that the frame has.
-GUARDS: Final = {
-    "x-content-type-options": "nosniff",
-    "content-security-policy": "sandbox; default-src 'none'; frame-ancestors 'self'",
-    "cross-origin-resource-policy": "same-origin",
-    "referrer-policy": "no-referrer",
-}
+GUARDED: Final = {**GUARDS, "content-security-policy": "sandbox; default-src 'none'; frame-ancestors 'self'"}
 #: The bytes of an id never change, but it may be deleted: so it isn't kept for ever. Another user's cookie asks anew.
 KEPT: Final = {"cache-control": "private, max-age=3600, immutable", "vary": "cookie, authorization"}
 #: What stands in a quoted name as it is, in every client's reading.
@@ -94,7 +90,7 @@ def headers_of(file: Served, *, download: bool) -> dict[str, str]:
     shown = SHOWN.get(file.media_type)
     inline = shown is not None and not download
     return {
-        **GUARDS,
+        **GUARDED,
         **KEPT,
         "etag": file.etag,
         "accept-ranges": "bytes",
@@ -113,7 +109,7 @@ def answer_file(request: Request, file: Served, *, download: bool = False) -> Re
     try:
         span = choose_span(request.method, request.headers, file.etag, file.size)
     except Unsatisfiable:
-        told = {**GUARDS, "accept-ranges": "bytes", "content-range": f"bytes */{file.size}"}
+        told = {**GUARDED, "accept-ranges": "bytes", "content-range": f"bytes */{file.size}"}
         return problem(416, "BadInput", f"the file ends at byte {file.size}: ask for a part before that", told)
     if span is None:
         return Sending(file, (0, file.size), 200, headers)
@@ -123,7 +119,7 @@ def answer_file(request: Request, file: Served, *, download: bool = False) -> Re
 
 def refuse(error: Exception) -> Response:
     """Why there are no bytes."""
-    return problem(404, NotFound.__name__, str(error), GUARDS)
+    return problem(404, NotFound.__name__, str(error), GUARDED)
 
 
 class Sending(Response):

@@ -1,4 +1,4 @@
-"""What every route works with: the store, the runs, the agents, the keys. One of it for each worker."""
+"""What every route works with: the store, the runs, the agents, the keys and more. One of it for each worker."""
 
 from __future__ import annotations
 
@@ -13,6 +13,8 @@ from showandtell.history.store import Store
 from showandtell.server.agents import Agents
 from showandtell.server.config import Config
 from showandtell.server.keys import Keys
+from showandtell.server.menu import Menu
+from showandtell.server.readiness import Readiness
 from showandtell.server.runs import Runs
 from showandtell.server.who import Accounts
 
@@ -26,6 +28,8 @@ class Server:
     keys: Keys
     agents: Agents
     runs: Runs
+    menu: Menu
+    readiness: Readiness
     accounts: Accounts | None = None
 
     @property

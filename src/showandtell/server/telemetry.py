@@ -40,15 +40,14 @@ from showandtell.events.types import (
     Usage,
 )
 from showandtell.files import Attachment
-from showandtell.server.metrics import route_of
+from showandtell.server.answering import ignore
+from showandtell.server.metrics import PROBES, route_of
 from showandtell.server.runs import Going
 
 VARIABLE = "SHOWANDTELL_TELEMETRY_CONTENT"
 NAME = "showandtell"
 #: Nothing of FastAPI's own, but for the exporters that it makes where FASTAPI_OTEL_AUTO_CONFIGURE is "true".
 FASTAPI: TelemetryConfig = {"exclude": lambda _: True, "metrics": False, "logs": False, "operation_spans": False}
-#: Who is asked too often to be worth a span.
-PROBES = frozenset({"/healthz", "/readyz", "/metrics"})
 #: What the conventions call providers, where we call them otherwise.
 PROVIDERS: Mapping[str, str] = {
     "azure": "azure.ai.openai",
@@ -215,10 +214,6 @@ class RunSpans:
         """Add a message to a span, where content is wanted."""
         if self.telemetry.content:
             span.set_attribute(attribute, msgspec.json.encode([{"role": role, "parts": parts}]).decode())
-
-
-def ignore(_: Event) -> None:
-    """Do nothing with an event: nobody collects."""
 
 
 def text_part(words: str) -> dict[str, str]:

@@ -9,9 +9,10 @@ from typing import Any
 from msgspec import Struct, to_builtins
 
 from showandtell.agent.decide import Limits, Over, Wait, decide
-from showandtell.content import Message, is_approval
+from showandtell.content import Message
 from showandtell.delivery.values import View
 from showandtell.events.asides import Told
+from showandtell.events.turns import turns
 from showandtell.events.types import Usage
 from showandtell.events.ui_messages import Page, branches, ui_messages
 from showandtell.events.ui_stream import answer_id
@@ -80,10 +81,13 @@ def metadata_of(conversation: StoredConversation, kept: Kept, limits: Limits) ->
     """What is known of each message of the branch, by its id on the page."""
     messages = conversation.messages
     beside = branches(kept.everything, messages)
-    asked = [place for place, one in enumerate(messages) if one.role == "user" and not is_approval(one.parts)]
     found: dict[str, dict[str, Any]] = {}
-    for place, end in zip(asked, [*asked[1:], len(messages)], strict=True):
-        said, answer = messages[place], messages[place + 1 : end]
+    end = 0
+    for turn in turns(messages):
+        said, answer = turn.said, turn.answer
+        end += len(answer) + (said is not None)
+        if said is None:
+            continue
         found[said.id] = {"created": kept.times.get(said.id), "branches": beside.get(said.id)}
         is_going = kept.known.running and end == len(messages)
         run = kept.runs.get(said.id) or (kept.runs.get(None) if is_going else None)

@@ -38,7 +38,7 @@ export function ConversationView({ chatId, stored, onNamed, ...view }: Props) {
   const scroll = useStickiness();
   const asks = messages.at(-1)?.role === "user";
   useEffect(() => {
-    if (asks) scroll.toEnd();
+    if (asks) scroll.toQuestion();
   }, [asks, messages.length]);
   const title = about?.title ?? null;
   useEffect(() => {

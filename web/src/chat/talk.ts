@@ -162,9 +162,9 @@ export function openTalk(given: Given) {
     void chat.sendMessage(message);
   }
 
-  /** The message in other words: a branch of its own. Its files stay. */
-  function edit(message: Message, text: string) {
-    const parts = partsOf(text, filesIn(message));
+  /** The message in other words, with those of its files that stay: a branch of its own. */
+  function edit(message: Message, text: string, files: readonly Attachment[]) {
+    const parts = partsOf(text, files);
     begin();
     unsent = { ...message, parts, edits: message.id };
     void chat.sendMessage({ role: "user", parts, messageId: message.id });

@@ -1,44 +1,73 @@
-// Keeps the end of a conversation in view while it grows, unless the reader has scrolled away from it.
+// What of a conversation is in view while it grows: its end, or the question that is being answered, so that the answer
+// is read from its beginning. A reader who has scrolled elsewhere is left alone.
 import { useCallback, useLayoutEffect, useRef, useState } from "preact/hooks";
 
 /** So near to the end, in pixels, somebody counts as reading the end. */
 const near = 80;
+/** Above a question that stands at the top of the view, in pixels. */
+const gap = 16;
+/** Of a question that is higher than this share of the view, only so much of its end is kept in view. */
+const share = 0.4;
 
 export function useStickiness() {
   const box = useRef<HTMLDivElement>(null);
   const content = useRef<HTMLDivElement>(null);
   const sticks = useRef(true);
+  /** Whether following stops where the question would leave the view. */
+  const holds = useRef(false);
+  const top = useRef(0);
   const [away, setAway] = useState(false);
 
-  const toEnd = useCallback(() => {
-    sticks.current = true;
-    setAway(false);
-    if (box.current) box.current.scrollTop = box.current.scrollHeight;
+  const follow = useCallback(() => {
+    const element = box.current;
+    if (!element) return;
+    const end = element.scrollHeight - element.clientHeight;
+    if (sticks.current) {
+      element.scrollTop = holds.current ? Math.min(end, startOf(element)) : end;
+      top.current = element.scrollTop;
+    }
+    setAway(end - element.scrollTop > near);
   }, []);
 
-  const top = useRef(0);
+  const stick = (toQuestion: boolean) => {
+    sticks.current = true;
+    holds.current = toQuestion;
+    follow();
+  };
+  const toEnd = useCallback(() => stick(false), []);
+  const toQuestion = useCallback(() => stick(true), []);
+
   const onScroll = useCallback(() => {
     const element = box.current;
     if (!element) return;
     const rest = element.scrollHeight - element.scrollTop - element.clientHeight;
-    // Growing content also fires scroll events: only going up is leaving, only the end is coming back.
-    if (element.scrollTop < top.current - 1 && rest > near) sticks.current = false;
-    else if (rest <= near) sticks.current = true;
+    // Growing content also fires scroll events, without a move. Only a move is leaving, only the end is coming back.
+    const moved = element.scrollTop - top.current;
+    if (rest <= near) {
+      sticks.current = true;
+      if (moved > 1) holds.current = false;
+    } else if (moved < -1 || (holds.current && moved > 1)) sticks.current = false;
     top.current = element.scrollTop;
-    setAway(!sticks.current);
+    setAway(rest > near);
   }, []);
 
   useLayoutEffect(() => {
     const [element, inner] = [box.current, content.current];
     if (!element || !inner) return;
-    const follow = () => {
-      if (sticks.current) element.scrollTop = element.scrollHeight;
-    };
     const watch = new ResizeObserver(follow);
     watch.observe(inner);
     watch.observe(element);
     follow();
     return () => watch.disconnect();
   }, []);
-  return { box, content, away, onScroll, toEnd };
+  return { box, content, away, onScroll, toEnd, toQuestion };
+}
+
+/** How far down the view is where the last question stands at its top, or, of a high one, the end of it. */
+function startOf(box: HTMLElement): number {
+  const question = [...box.querySelectorAll(".messages > .question")].at(-1);
+  if (!question) return Infinity;
+  const { top, bottom } = question.getBoundingClientRect();
+  const before = box.scrollTop - box.getBoundingClientRect().top;
+  return before + Math.max(top - gap, bottom - box.clientHeight * share);
 }

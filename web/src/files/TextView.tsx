@@ -6,7 +6,7 @@ import { Card } from "./Card";
 import { readTable } from "./csv";
 import { spread } from "./jsonLines";
 
-const LINES = 40;
+const LINES = 12;
 const MOST_COLUMNS = 60;
 const MOST_ROWS = 2000;
 const TABLES = new Map([["text/csv", undefined], ["text/tab-separated-values", "\t"]]);

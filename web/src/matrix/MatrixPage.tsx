@@ -22,7 +22,7 @@ export function MatrixPage() {
     <div className="matrix" tabIndex={0} role="region" aria-label="What models see">
       <div className="matrix-top">
         <h1>What models see</h1>
-        <p>What becomes of an image, a document, a sound, a film or a text, when a tool returns it and when you upload it.</p>
+        <p>What becomes of an image, a document, audio, video or a text, when a tool returns it and when you upload it.</p>
         <Legend />
         <input
           className="field"

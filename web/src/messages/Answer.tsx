@@ -21,6 +21,7 @@ export const Answer = memo(function Answer({ message, writing, isLast, isTold }:
   const blocks = blocksOf(message.parts);
   const text = textOf(message);
   const ending = writing ? null : endingOf(message);
+  const offersAgain = isTold || message.metadata?.status === "error"; // beside the words that say why
   return (
     <li className={`message answer ${isLast ? "message-last" : ""}`} aria-label="Answer">
       <h2 className="unseen">Answer</h2>
@@ -46,13 +47,15 @@ export const Answer = memo(function Answer({ message, writing, isLast, isTold }:
         <div className="message-actions">
           {message.metadata?.branches && <BranchSwitch branches={message.metadata.branches} />}
           {text && <CopyButton text={text} label="Copy the answer" />}
-          <IconButton
-            small
-            className="when-idle"
-            label="Answer again"
-            icon={<RetryIcon />}
-            onClick={() => talk.regenerate(message)}
-          />
+          {!offersAgain && (
+            <IconButton
+              small
+              className="when-idle"
+              label="Answer again"
+              icon={<RetryIcon />}
+              onClick={() => talk.regenerate(message)}
+            />
+          )}
           <SawPanel message={message} />
         </div>
       )}
@@ -67,6 +70,9 @@ const reasons: Record<string, string> = {
   cut: "The model’s stream ended too early. Ask again to get the whole answer.",
   cancelled: "Stopped.",
 };
+
+const unseen =
+  "The model can’t be shown a file of this message, so it wasn’t asked. Choose another model, or edit the message and leave the file out.";
 
 /** An answer that failed, and the way to another one. */
 function Failure({ message }: { message: Message }) {
@@ -85,7 +91,7 @@ function Failure({ message }: { message: Message }) {
 /** What is to be said of an answer that isn't simply complete. */
 function endingOf(message: Message): string | null {
   const { status, reason } = message.metadata ?? {};
-  if (status === "refused") return "The model declined to answer. Put the question in another way.";
+  if (status === "refused") return reason === "file" ? unseen : "The model declined to answer. Put the question in another way.";
   if (status === "waiting") return "Waits for your decision above.";
   if (status !== "incomplete") return null;
   return reasons[reason ?? ""] ?? `The answer is incomplete${reason ? `: ${reason}` : ""}.`;

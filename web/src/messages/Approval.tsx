@@ -1,5 +1,5 @@
 // A tool that waits for a yes or a no.
-import { useState } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 import { useTalkHere } from "../chat/useTalk";
 import { Button } from "../ui";
 
@@ -8,12 +8,14 @@ type Props = { id: string; name: string; input: unknown };
 export function Approval({ id, name, input }: Props) {
   const { answer } = useTalkHere();
   const [answered, setAnswered] = useState(false);
+  const box = useRef<HTMLDivElement>(null);
+  useEffect(() => box.current?.scrollIntoView({ block: "nearest" }), []); // the answer waits for it: it must be seen
   const decide = (approved: boolean) => {
     setAnswered(true);
     answer(id, approved);
   };
   return (
-    <div className="approval" role="group" aria-label={`May ${name} run?`}>
+    <div ref={box} className="approval" role="group" aria-label={`May ${name} run?`}>
       <p>
         May <code>{name}</code> run with this?
       </p>

@@ -1,17 +1,26 @@
 // A message of the person's, open for a change. Sending it begins another branch; the old one stays.
 import { useLayoutEffect, useRef, useState } from "preact/hooks";
-import { Button } from "../ui";
+import { type Attachment, labelOf } from "../files";
+import { Button, CloseIcon, IconButton } from "../ui";
 
-type Props = { text: string; onSave: (text: string) => void; onCancel: () => void };
+type Props = {
+  text: string;
+  files: readonly Attachment[];
+  onSave: (text: string, files: readonly Attachment[]) => void;
+  onCancel: () => void;
+};
 
-export function EditBox({ text, onSave, onCancel }: Props) {
+export function EditBox({ text, files, onSave, onCancel }: Props) {
   const [value, setValue] = useState(text);
+  const [left, setLeft] = useState<ReadonlySet<string>>(new Set());
   const box = useRef<HTMLTextAreaElement>(null);
   useLayoutEffect(() => {
     box.current?.focus();
     box.current?.setSelectionRange(text.length, text.length);
   }, []);
-  const save = () => value.trim() && onSave(value.trim());
+  const kept = files.filter((file) => !left.has(file.id));
+  const ready = Boolean(value.trim() || kept.length);
+  const save = () => ready && onSave(value.trim(), kept);
   return (
     <form
       className="edit-box"
@@ -20,6 +29,24 @@ export function EditBox({ text, onSave, onCancel }: Props) {
         save();
       }}
     >
+      {kept.length > 0 && (
+        <ul className="edit-files" aria-label="Files of your message">
+          {kept.map((file) => (
+            <li key={file.id}>
+              <strong>{labelOf(file)}</strong> <span className="file-name">{file.name}</span>
+              <IconButton
+                small
+                label={`Leave ${file.name} out`}
+                icon={<CloseIcon size={16} />}
+                onClick={() => {
+                  setLeft(new Set([...left, file.id]));
+                  box.current?.focus();
+                }}
+              />
+            </li>
+          ))}
+        </ul>
+      )}
       <textarea
         ref={box}
         className="field"
@@ -37,7 +64,7 @@ export function EditBox({ text, onSave, onCancel }: Props) {
       <p className="soft">Sending it starts another branch. You can switch back.</p>
       <div className="dialog-actions">
         <Button onClick={onCancel}>Cancel</Button>
-        <Button look="main" type="submit" disabled={!value.trim()}>
+        <Button look="main" type="submit" disabled={!ready}>
           Send
         </Button>
       </div>

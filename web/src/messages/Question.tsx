@@ -6,7 +6,7 @@ import { filesIn, textOf } from "../chat/merging";
 import { useTalkHere } from "../chat/useTalk";
 import { FileGrid } from "../files";
 import type { Message } from "../types";
-import { EditIcon, IconButton } from "../ui";
+import { Button, EditIcon, IconButton } from "../ui";
 import { BranchSwitch } from "./BranchSwitch";
 import { CopyButton } from "./CopyButton";
 import { EditBox } from "./EditBox";
@@ -26,23 +26,20 @@ export const Question = memo(function Question({ message }: { message: Message }
       {editing ? (
         <EditBox
           text={text}
+          files={shown}
           onCancel={() => setEditing(false)}
-          onSave={(changed) => {
+          onSave={(changed, files) => {
             setEditing(false);
-            talk.edit(message, changed);
+            talk.edit(message, changed, files);
           }}
         />
       ) : (
-        text && (
-          <p className="question-text">
-            <WithReferences text={text} />
-          </p>
-        )
+        text && <Words text={text} />
       )}
       <Meant message={message} />
       <div className="message-actions">
         {message.metadata?.branches && <BranchSwitch branches={message.metadata.branches} />}
-        {text && <CopyButton text={text} label="Copy your message" />}
+        {text && !editing && <CopyButton text={text} label="Copy your message" />}
         {!editing && (
           <IconButton
             small
@@ -56,3 +53,21 @@ export const Question = memo(function Question({ message }: { message: Message }
     </li>
   );
 });
+
+/** The text; of a long one, such as a pasted log, the beginning until more is asked for. */
+function Words({ text }: { text: string }) {
+  const [all, setAll] = useState(false);
+  const isLong = text.length > 1600 || text.split("\n").length > 16;
+  return (
+    <>
+      <p className={`question-text ${isLong && !all ? "question-cut" : ""}`}>
+        <WithReferences text={text} />
+      </p>
+      {isLong && (
+        <Button look="quiet" aria-expanded={all} onClick={() => setAll(!all)}>
+          {all ? "Show less" : "Show all"}
+        </Button>
+      )}
+    </>
+  );
+}

@@ -69,7 +69,7 @@ export function ModelList({ models, chosen, onChoose }: Props) {
 /** The reason that holds for all models of a provider is said once. */
 function sharedWhy(models: Model[]): string | null {
   const why = models[0]?.why ?? null;
-  return models.length > 1 && models.every((model) => !model.available && model.why === why) ? why : null;
+  return models.every((model) => !model.available && model.why === why) ? why : null;
 }
 
 /** A model that isn't listed, of a provider that is and can be asked. */

@@ -13,13 +13,13 @@ export function ModelPicker({ chosen, onChoose, label = "Model" }: Props) {
   const { models } = useHouse();
   const [open, setOpen] = useState(false);
   const model = useMemo(() => found(models, chosen), [models, chosen]);
-  const name = model ? model.name : (chosen ?? "Model");
+  const [name, note] = model ? namesOf(model) : [chosen ?? "Model", null];
   return (
     <>
       <button type="button" className="model" aria-haspopup="dialog" onClick={() => setOpen(true)}>
         <span className="unseen">{label}:</span>
         <span className="model-name">{name}</span>
-        {model && <span className="model-provider">{model.provider}</span>}
+        {note && <span className="model-provider">{note}</span>}
         <DownIcon size={16} />
       </button>
       <Dialog open={open} onClose={() => setOpen(false)} title="Which model answers?" className="models">
@@ -36,6 +36,12 @@ export function ModelPicker({ chosen, onChoose, label = "Model" }: Props) {
       </Dialog>
     </>
   );
+}
+
+/** A model's name and what stands small beside it: what its name says in brackets, else its provider. */
+function namesOf({ name, provider }: Model): [string, string] {
+  const [, own, note] = /^(.*\S) \((.+)\)$/.exec(name) ?? [];
+  return own && note ? [own, note] : [name, provider];
 }
 
 /** A provider's name alone means the first of its models. */

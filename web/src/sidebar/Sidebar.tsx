@@ -86,7 +86,7 @@ export function Sidebar({ current, open, onOpen, folded, onFold }: Props) {
         <List list={list} current={current} searched={words} />
         <div className="side-foot">
           <a href="/matrix" onClick={follow}>
-            <TableIcon size={18} /> What models can see
+            <TableIcon size={18} /> What models see
           </a>
           <a href="/settings" onClick={follow}>
             <GearIcon size={18} /> Settings

@@ -87,6 +87,9 @@ export async function an_answer_can_be_asked_for_again(scene) {
     return !there.running && there.messages.length === 2;
   });
   await answered(page);
+  await told(page).getByText("2/2").waitFor();
+  await told(page).getByRole("button", { name: "Previous branch" }).click();
+  await told(page).getByText("1/2").waitFor();
   assert.deepEqual([await questions(page).count(), await answers(page).count()], [1, 1]);
 }
 

@@ -1,4 +1,5 @@
 // The greeting, and its three examples, which need no key.
+import { gzipSync } from "node:zlib";
 import { answered, answers, assert, drawn, questions } from "../doing.mjs";
 
 async function start(scene, title) {
@@ -38,4 +39,17 @@ export async function the_example_of_two_pictures_compares_them(scene) {
   const text = await answer.innerText();
   assert.match(text, /image 1/);
   assert.match(text, /image 2/);
+}
+
+export async function the_page_starts_with_at_most_80_kB_of_scripts(scene) {
+  const first = await scene.visit("/settings");
+  const page = await first.context().newPage();
+  const scripts = [];
+  page.on("request", (request) => request.resourceType() === "script" && scripts.push(request.url()));
+  await page.goto(new URL("/", first.url()).href);
+  await page.locator(".example").nth(2).waitFor();
+  const answers = await Promise.all(scripts.map((one) => page.request.get(one)));
+  const bodies = await Promise.all(answers.map((one) => one.body()));
+  const bytes = bodies.reduce((sum, body) => sum + gzipSync(body, { level: 9 }).length, 0);
+  assert.ok(bytes > 20_000 && bytes <= 80_000, `${bytes} bytes of ${scripts}`);
 }

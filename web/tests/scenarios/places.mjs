@@ -56,7 +56,7 @@ export async function back_and_forward_go_between_conversations(scene) {
 
 export async function the_matrix_tells_what_models_see_and_finds_one(scene) {
   const page = await scene.visit("/");
-  await side(page).getByRole("link", { name: "What models can see" }).click();
+  await side(page).getByRole("link", { name: "What models see" }).click();
   await page.getByText(/^\d+ families of models$/).waitFor();
   await page.getByRole("searchbox", { name: "Find a provider or model" }).fill("gemini-3-flash-preview");
   await page.getByText(/^\d+ of \d+ families$/).waitFor();
@@ -97,7 +97,7 @@ export async function on_a_phone_everything_fits_and_can_be_reached(scene) {
   const figure = await answer.getByRole("figure").boundingBox();
   assert.ok(figure.x >= 0 && figure.x + figure.width <= 390);
   await page.getByRole("button", { name: "Conversations" }).click();
-  await side(page).getByRole("link", { name: "What models can see" }).click();
+  await side(page).getByRole("link", { name: "What models see" }).click();
   await page.getByText(/^\d+ families of models$/).waitFor();
   assert.equal(await width(), 390);
   await page.getByRole("button", { name: "Conversations" }).click();

@@ -13,7 +13,8 @@ export async function without_the_token_the_server_says_how_to_come_in(scene) {
 export async function a_page_whose_cookie_ended_says_so(scene) {
   const page = await scene.visit("/");
   scene.allow(/status of 401/);
-  await box(page).waitFor();
+  await page.locator(".example").nth(2).waitFor();
+  await page.waitForLoadState("networkidle");
   await page.context().clearCookies();
   await page.getByRole("button", { name: "Draw a chart" }).click();
   await page.getByRole("heading", { name: "You are signed out" }).waitFor();
@@ -93,17 +94,4 @@ export async function a_server_that_begins_anew_still_waits_for_the_yes(scene) {
   const answer = await answered(page);
   await answer.getByText("done").waitFor();
   assert.equal(await answers(page).count(), 1);
-}
-
-export async function an_answer_that_died_with_its_server_is_told_as_cut(scene) {
-  scene.allow(/ERR_CONNECTION_REFUSED/, /ERR_CONNECTION_RESET/, /ERR_INCOMPLETE_CHUNKED_ENCODING/);
-  const page = await scene.visit("/", { on: "program" });
-  await say(page, "/take_time");
-  await page.getByText("a quarter is done").waitFor();
-  await idOf(page);
-  await scene.ask("restart");
-  await page.getByText(/The connection is lost/).first().waitFor({ state: "detached" });
-  await page.reload();
-  await questions(page).getByText("/take_time").waitFor();
-  await box(page).waitFor();
 }

@@ -9,6 +9,9 @@ import { isOpen, type Upload } from "./values";
 
 export function UploadTray(p: { uploads: Uploads }) {
   const { items, remove, retry, problems } = p.uploads;
+  const later = items.filter((one) => one.state === "later");
+  const rank = (one: Upload) => (one.problem ? 0 : 1); // what went wrong must not be missed below many others
+  const shown = items.filter((one) => one.state !== "later").sort((one, other) => rank(one) - rank(other));
   return (
     <>
       <p className="unseen" role="status">
@@ -16,12 +19,25 @@ export function UploadTray(p: { uploads: Uploads }) {
       </p>
       {items.length > 0 && (
         <ul className="tray" aria-label="Files of this message">
-          {items.map((item) => (
+          {later.length > 0 && <Later items={later} taken={shown.filter((one) => one.state !== "refused").length} remove={remove} />}
+          {shown.map((item) => (
             <Item key={item.key} item={item} remove={() => remove(item.key)} retry={() => retry(item.key)} />
           ))}
         </ul>
       )}
     </>
+  );
+}
+
+/** Those that are more than one message takes, in one line. */
+function Later(p: { items: Upload[]; taken: number; remove(key: string): void }) {
+  const { length } = p.items;
+  const words = `${p.taken} files are the most for one message. ${length} more ${length === 1 ? "goes" : "go"} with the next one.`;
+  return (
+    <li className="tray-item tray-later">
+      <span role="status">{words}</span>
+      <IconButton small label="Leave those out" icon={<CloseIcon />} onClick={() => p.items.forEach((one) => p.remove(one.key))} />
+    </li>
   );
 }
 

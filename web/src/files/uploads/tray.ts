@@ -14,7 +14,7 @@ export type Tray = ReturnType<typeof makeTray>;
 /** `place` names the conversation; what was attached there before a reload is fetched again. */
 export function makeTray(place: string) {
   let items: readonly Upload[] = [];
-  let [made, pasted] = [0, 0];
+  let [made, pasted, most] = [0, 0, Infinity];
   const watchers = new Set<() => void>();
   const files = new Map<string, File>();
   const stops = new Map<string, () => void>();
@@ -32,15 +32,23 @@ export function makeTray(place: string) {
     for (const file of given) {
       const name = nameOf(file, from, from === "paste" ? pasted + 1 : 0);
       if (name !== file.name) pasted += 1;
-      const problem = refuse(file, items.filter((one) => one.state !== "refused").length, limits);
+      const problem = refuse(file, limits);
       const item = fresh(name, file.size);
       if (problem) set([...items, { ...item, state: "refused", problem }]);
       else {
         files.set(item.key, file);
-        set([...items, { ...item, preview: isDrawn(file.type) ? URL.createObjectURL(file) : null }]);
+        set([...items, { ...item, state: "later", preview: isDrawn(file.type) ? URL.createObjectURL(file) : null }]);
       }
     }
+    most = limits?.max_message_files ?? most;
+    admit();
     begin();
+  }
+
+  /** So many as one message takes get their turn; the others go with the next one. */
+  function admit() {
+    let room = most - items.filter((one) => one.state !== "refused" && one.state !== "later").length;
+    set(items.map((one) => (one.state === "later" && room-- > 0 ? { ...one, state: "waiting" } : one)));
   }
 
   /** Sends what waits, as far as there are places. */
@@ -76,6 +84,7 @@ export function makeTray(place: string) {
     if (!item) return;
     forget([item]);
     set(items.filter((one) => one !== item));
+    admit();
     if (item.id) api.del(pathOf(item.id)).catch(() => undefined); // it ends by itself after a day
     begin();
   }
@@ -102,6 +111,8 @@ export function makeTray(place: string) {
     const gone = items.filter((one) => one.state === "ready" || one.state === "refused");
     forget(gone);
     set(items.filter((one) => !gone.includes(one)));
+    admit();
+    begin();
   }
 
   /** Puts files of which the server already has the bytes into the message. */

@@ -4,8 +4,8 @@ import { sizeOf, type Attachment } from "../attachment";
 export type From = "drop" | "paste" | "picker" | "camera";
 export type Limits = { max_file_bytes: number; max_message_files: number };
 
-/** waiting: for its turn; failed: may be tried again; refused: never will be taken as it is. */
-export type UploadState = "waiting" | "sending" | "ready" | "failed" | "refused";
+/** waiting: for its turn; later: for the next message; failed: may be tried again; refused: won't be taken as it is. */
+export type UploadState = "waiting" | "later" | "sending" | "ready" | "failed" | "refused";
 
 /** `done` counts bytes; `preview` is the address of a small picture; `again` says that trying again can help. */
 export type Upload = {
@@ -24,14 +24,10 @@ export type Upload = {
 
 export const isOpen = (upload: Upload) => upload.state === "waiting" || upload.state === "sending";
 
-/** Why a file can't be sent at all; null where it can. `count` is how many the message has already. */
-export function refuse(file: { name: string; size: number }, count: number, limits: Limits | null): string | null {
-  if (!limits) return null;
-  if (file.size > limits.max_file_bytes)
-    return `It is larger than ${sizeOf(limits.max_file_bytes)}, the most that one file may have. Send a smaller one.`;
-  if (count >= limits.max_message_files)
-    return `One message takes ${limits.max_message_files} files. Send this one with the next message.`;
-  return null;
+/** Why a file can't be sent at all; null where it can. */
+export function refuse(file: { size: number }, limits: Limits | null): string | null {
+  if (!limits || file.size <= limits.max_file_bytes) return null;
+  return `It is larger than ${sizeOf(limits.max_file_bytes)}, the most that one file may have. Send a smaller one.`;
 }
 
 /** Pictures from the clipboard all have the same name: they get one that tells them apart. */

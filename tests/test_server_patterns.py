@@ -1,0 +1,102 @@
+"""No pattern that the server holds against what strangers send takes long, however tedious that is."""
+
+import importlib
+import pkgutil
+import re
+import time
+from pathlib import Path
+
+import pytest
+
+import showandtell.server
+
+#: What is held against requests, too.
+MORE = ("showandtell.history.access", "showandtell.eventstream", "showandtell.sse", "showandtell.attachments.shelf")
+SOURCE = "".join(path.read_text() for path in Path(showandtell.__file__).parent.rglob("*.py"))
+WAYS = ("match", "fullmatch", "search", "sub", "split", "findall", "finditer")
+
+
+def patterns():
+    """Every pattern of the server by its place, and the ways in which its source uses it."""
+    listed = (one.name for one in pkgutil.iter_modules(showandtell.server.__path__))
+    for module in (*(f"showandtell.server.{name}" for name in listed), *MORE):
+        for name, value in vars(importlib.import_module(module)).items():
+            ways = [way for way in WAYS if re.search(rf"\b{name}\.{way}\(", SOURCE)] or ["search", "sub"]
+            for at, one in enumerate(held(value)):
+                yield pytest.param(one, ways, id=f"{module.removeprefix('showandtell.')}.{name}.{at}")
+
+
+def held(value):
+    """The patterns of a constant: it itself, or what is in its tuples."""
+    if isinstance(value, re.Pattern):
+        yield value
+    elif isinstance(value, tuple | list):
+        for one in value:
+            yield from held(one)
+
+
+#: What makes patterns go back and forth: the same again and again, and at its end what doesn't fit.
+TEDIOUS = [
+    "a",
+    "1",
+    " ",
+    "-",
+    "/",
+    "a/",
+    "a.",
+    "?a=",
+    "?a=b&",
+    "://",
+    "://a@",
+    "a-1,",
+    "bearer ",
+    "sk-",
+    "token=",
+    "_",
+    "=",
+    "\t ",
+    "%",
+    "[",
+    "0-,",
+]
+TEDIOUS += [
+    "data:",
+    "\r",
+    "\n",
+    "\r\n",
+    ":",
+    "bytes=0-",
+    "Bearer A",
+    "http://a",
+    "/api/attachments/att_",
+    "é",
+    "\0",
+    "AKIA",
+    "api_key ",
+    "password: x ",
+]
+
+
+@pytest.mark.parametrize(("pattern", "ways"), [*patterns()])
+def test_no_pattern_of_the_server_takes_long(pattern, ways):
+    for one in TEDIOUS:
+        many = one * (100_000 // len(one))
+        for text in (many, many + "\x01", "\x01" + many):
+            for way in ways:
+                assert min(timed(pattern, way, text) for _ in range(2)) < 0.05, (way, one)
+
+
+def timed(pattern, way, text):
+    """Seconds of processor time of one use, to its end."""
+    subject = text.encode() if isinstance(pattern.pattern, bytes) else text
+    before = time.thread_time()
+    if way == "sub":
+        pattern.sub(subject[:0], subject)
+    else:
+        used = getattr(pattern, way)(subject)
+        _ = [*used] if way == "finditer" else used
+    return time.thread_time() - before
+
+
+def test_a_pattern_that_goes_back_and_forth_would_be_seen():
+    assert timed(re.compile(r"(a|aa)+$"), "search", "a" * 28 + "b") > 0.05
