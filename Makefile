@@ -30,10 +30,11 @@ chromium:
 docs: .venv/.ready-dev
 	.venv/bin/python docs/generate.py
 
-lint: .venv/.ready-dev
-	.venv/bin/ruff check src tests torture bench docs examples
-	.venv/bin/ruff format --check src tests torture bench docs examples
+lint: .venv/.ready-dev page
+	.venv/bin/ruff check src tests torture bench docs examples hatch_build.py
+	.venv/bin/ruff format --check src tests torture bench docs examples hatch_build.py
 	.venv/bin/pyright
+	@$(PYTHON) hatch_build.py --check
 
 bench: .venv/.ready-dev page chromium
 	.venv/bin/python bench/imports.py

@@ -1,6 +1,6 @@
 """Builds the page of the chat server from web/, for the wheel and for `make`; Node >= 22 is taken from where it is.
 
-`python hatch_build.py` builds it in place; `python hatch_build.py --node` only says where a fitting Node is.
+`python hatch_build.py` builds it in place; with `--check` its types are checked; `--node` only says where a fitting Node is.
 """
 
 from __future__ import annotations
@@ -47,8 +47,8 @@ def find_node() -> Path | None:
     return None
 
 
-def build() -> None:
-    """Install what the page is made of, and make it. Raises `SystemExit` that says what is missing."""
+def run(*scripts: tuple[str, ...]) -> None:
+    """Install what the page is made of, and run npm scripts. Raises `SystemExit` that says what is missing."""
     folder = find_node()
     if folder is None:
         raise SystemExit(NONE)
@@ -57,7 +57,13 @@ def build() -> None:
     installed = WEB / "node_modules" / ".package-lock.json"
     if not installed.exists() or installed.stat().st_mtime < (WEB / "package-lock.json").stat().st_mtime:
         subprocess.run([npm, "ci", "--no-audit", "--no-fund", "--loglevel=error"], cwd=WEB, env=own, check=True)
-    subprocess.run([npm, "run", "--silent", "build", "--", "--logLevel", "warn"], cwd=WEB, env=own, check=True)
+    for script in scripts:
+        subprocess.run([npm, "run", "--silent", *script], cwd=WEB, env=own, check=True)
+
+
+def build() -> None:
+    """Make the page."""
+    run(("build", "--", "--logLevel", "warn"))
 
 
 class PageBuildHook(BuildHookInterface):
@@ -74,4 +80,4 @@ if __name__ == "__main__":
         found = find_node()
         print(found or "")  # noqa: T201 - make reads it
         sys.exit(found is None)
-    build()
+    run(("check",)) if "--check" in sys.argv[1:] else build()
