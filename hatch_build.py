@@ -1,6 +1,7 @@
 """Builds the page of the chat server from web/, for the wheel and for `make`; Node >= 22 is taken from where it is.
 
-`python hatch_build.py` builds it in place; with `--check` its types are checked; `--node` only says where a fitting Node is.
+`python hatch_build.py` builds it in place; with `--check` its types are checked, with `--node` it is only said where a
+fitting Node is.
 """
 
 from __future__ import annotations
@@ -35,10 +36,10 @@ def folders() -> list[Path]:
 
 
 def find_node() -> Path | None:
-    """The folder of the first Node that is new enough, and has npm beside it."""
+    """The folder of the first Node that is new enough, and has npm with it."""
     for folder in folders():
         node = shutil.which("node", path=str(folder))
-        if node is None or shutil.which("npm", path=str(folder)) is None:
+        if node is None or npm_of(folder) is None:
             continue
         told = subprocess.run([node, "--version"], capture_output=True, text=True, check=False).stdout
         version = re.match(r"v(\d+)", told)
@@ -47,18 +48,33 @@ def find_node() -> Path | None:
     return None
 
 
+def npm_of(folder: Path) -> list[str] | None:
+    """How npm is called that belongs to the Node of a folder: in Python's package it is no link, and finds nothing."""
+    script = folder.parent / "lib" / "node_modules" / "npm" / "bin" / "npm-cli.js"
+    if script.is_file():
+        return [str(folder / "node"), str(script)]
+    found = shutil.which("npm", path=str(folder))
+    return None if found is None else [found]
+
+
 def run(*scripts: tuple[str, ...]) -> None:
     """Install what the page is made of, and run npm scripts. Raises `SystemExit` that says what is missing."""
     folder = find_node()
-    if folder is None:
+    npm = None if folder is None else npm_of(folder)
+    if npm is None:
         raise SystemExit(NONE)
-    own = {**os.environ, "PATH": f"{folder}{os.pathsep}{os.environ.get('PATH', '')}"}
-    npm = shutil.which("npm", path=str(folder))
+    # The certificates that git and pip trust here, so that a proxy of a company is no obstacle.
+    own = {"NODE_USE_SYSTEM_CA": "1", **os.environ, "PATH": f"{folder}{os.pathsep}{os.environ.get('PATH', '')}"}
     installed = WEB / "node_modules" / ".package-lock.json"
-    if not installed.exists() or installed.stat().st_mtime < (WEB / "package-lock.json").stat().st_mtime:
-        subprocess.run([npm, "ci", "--no-audit", "--no-fund", "--loglevel=error"], cwd=WEB, env=own, check=True)
-    for script in scripts:
-        subprocess.run([npm, "run", "--silent", *script], cwd=WEB, env=own, check=True)
+    try:
+        if not installed.exists() or installed.stat().st_mtime < (WEB / "package-lock.json").stat().st_mtime:
+            subprocess.run([*npm, "ci", "--no-audit", "--no-fund", "--loglevel=error"], cwd=WEB, env=own, check=True)
+        for script in scripts:
+            subprocess.run([*npm, "run", "--silent", *script], cwd=WEB, env=own, check=True)
+    except subprocess.CalledProcessError as error:
+        raise SystemExit(
+            f"the page can't be built: npm ended with {error.returncode}; its own words stand above"
+        ) from None
 
 
 def build() -> None:

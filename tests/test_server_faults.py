@@ -10,10 +10,12 @@ import pytest
 
 from postgres import each_database, new_database
 from serving import asked, chunks_of, kinds, serving, texts
-from showandtell.agent.tools import by_name
+from showandtell.agent.tools import by_name, tool
 from showandtell.errors import StorageFailed, StorageFull
 from showandtell.events import ui_chunks as ui
 from showandtell.events.ui_fold import UiFold
+from showandtell.history.runs import drop_unused
+from showandtell.server.tape import Tape
 
 pytestmark = pytest.mark.anyio
 CHART = "/chart title=Sales values=[3,1,2]"
@@ -94,6 +96,19 @@ async def test_a_bad_message_does_not_delete_the_chat_that_a_good_one_began(tmp_
             (status, chunks), (refused, _) = await asyncio.gather(good, bad)
             assert (status, refused in {404, 409}, kinds(chunks)[-1]) == (200, True, "finish")
             assert len((await stored(house)).messages) == 2
+
+
+async def test_a_chat_that_who_made_it_drops_again_is_made_anew(tmp_path, monkeypatch):
+    async with serving(tmp_path) as house:
+        begin, made = house.server.runs.begin, await house.store.create(alias="c")
+
+        async def drop_first(*asked):
+            await drop_unused(house.store.database, made.id)
+            return await begin(*asked)
+
+        monkeypatch.setattr(house.server.runs, "begin", drop_first)
+        status, chunks = await house.post("Hello", "c")
+        assert (status, kinds(chunks)[-1]) == (200, "finish")
 
 
 async def test_what_waits_for_another_writer_is_stopped_and_can_be_sent_again(tmp_path):
@@ -339,3 +354,91 @@ async def both(session, body):
 def told(chunks):
     """The message of a stream, however it was cut into pieces."""
     return fold([one for one in chunks if not one.get("transient")])
+
+
+@tool(approval=True)
+def erase(path: str) -> str:
+    """Erase it."""
+    erased.append(path)
+    return f"erased {path}"
+
+
+erased = []
+
+
+def saying(chat, **answers):
+    """The body of a request that says yes or no to calls."""
+    parts = [
+        {"type": "tool-erase", "toolCallId": call, "state": "approval-responded", "approval": {"id": call, "approved": yes}}
+        for call, yes in answers.items()
+    ]
+    message = {"id": "ans_x", "role": "assistant", "parts": parts}
+    return {"id": chat, "messages": [message], "trigger": "submit-message"}
+
+
+def waiting_of(chunks):
+    return [one["toolCallId"] for one in chunks if one["type"] == "tool-approval-request"]
+
+
+async def test_a_call_waits_over_a_restart_and_two_answers_at_once_run_it_once(tmp_path):
+    erased.clear()
+    async with serving(tmp_path, tools=(erase,)) as house:
+        _, chunks = await house.post("/erase path=a", "c")
+        (call,) = waiting_of(chunks)
+    async with serving(tmp_path, tools=(erase,)) as house:
+        _, again = await house.post("/erase path=a", "c")
+        assert (waiting_of(again), again[-1]["finishReason"]) == ([call], "tool-calls")
+        yes = saying("c", **{call: True})
+        found = await asyncio.gather(*(both(house.session, yes) for _ in range(3)))
+        assert ({status for status, _ in found}, erased) == ({200}, ["a"])
+        assert (await both(house.session, yes))[0] == 422
+        assert (await page(house))["waiting"] is False
+        await check_usable(house, "c")
+
+
+async def test_of_two_calls_that_wait_one_may_be_answered_first(tmp_path):
+    erased.clear()
+    async with serving(tmp_path, tools=(erase,)) as house:
+        _, chunks = await house.post("/erase path=a\n/erase path=b", "c")
+        first, second = waiting_of(chunks)
+        _, chunks = await both(house.session, saying("c", **{first: True}))
+        assert (erased, waiting_of(chunks), (await page(house))["waiting"]) == (["a"], [second], True)
+        _, chunks = await both(house.session, saying("c", **{second: False}))
+        assert (erased, chunks[-1]["finishReason"]) == (["a"], "stop")
+        await check_usable(house, "c")
+
+
+async def test_words_in_place_of_an_answer_end_the_calls_that_wait(tmp_path):
+    erased.clear()
+    async with serving(tmp_path, tools=(erase,)) as house:
+        _, chunks = await house.post("/erase path=a", "c")
+        await check_usable(house, "c")
+        (call,) = waiting_of(chunks)
+        assert (await both(house.session, saying("c", **{call: True})))[0] == 422
+        parts = (await page(house))["messages"][1]["parts"]
+        assert ([one["state"] for one in parts if one["type"] == "tool-erase"], erased) == (["output-error"], [])
+
+
+async def test_a_conversation_deleted_in_the_midst_of_a_run_ends_it_and_lets_its_readers_go(tmp_path):
+    gate = Gate()
+    async with serving(tmp_path, tools=gate.tools) as house:
+        async with house.session.post("/api/chat", json=asked("/hold", "c")) as answer:
+            await gate.called.wait()
+            async with house.session.get("/api/chat/c/stream") as follower:
+                id = (await house.store.newest()).id  # noqa: A001 - it is one
+                assert (await house.session.delete(f"/api/conversations/{id}")).status == 204
+                await asyncio.wait_for(asyncio.gather(answer.read(), follower.read()), 5)
+        await idle(house)
+        assert (house.server.runs.readers, await house.store.list()) == (0, ())
+
+
+async def test_slow_readers_hold_up_nobody_and_each_holds_little():
+    tape = Tape()
+    readers = [tape.follow() for _ in range(50)]
+    for _ in range(20_000):
+        tape.say(b"x" * 1000)
+    tape.end()
+    pieces = [await anext(one) for one in readers]
+    assert max(map(len, pieces)) < 1_000_000
+    fast = [piece async for piece in readers[0]]
+    assert len(pieces[0]) + sum(map(len, fast)) == 20_000_000

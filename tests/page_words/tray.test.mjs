@@ -61,12 +61,31 @@ test("three are sent at a time, and the next begins when one is there", () => {
   assert.deepEqual(states(tray), ["a sending", "b ready", "c sending", "d sending"]);
 });
 
-test("what is too large or too much is refused before a byte is sent", () => {
+test("what is too large is refused before a byte is sent", () => {
   const tray = makeTray("c");
-  tray.add([file("huge", 101), file("1"), file("2"), file("3"), file("4"), file("5")], "drop", LIMITS);
+  tray.add([file("huge", 101), file("1")], "drop", LIMITS);
   assert.match(tray.items()[0].problem, /larger than 100 bytes/);
-  assert.match(tray.items()[5].problem, /takes 4 files/);
-  assert.equal(open.length, 3);
+  assert.deepEqual(open.map((one) => one.path), ["/api/attachments?name=1"]);
+});
+
+test("what is more than one message takes goes with the next one, or into a place that was left", () => {
+  const tray = makeTray("c");
+  tray.add(["1", "2", "3", "4", "5", "6"].map((name) => file(name)), "drop", LIMITS);
+  while (open.length) open[0].answer(201, stored("x"));
+  assert.deepEqual(tray.items().map((one) => one.state), [...Array(4).fill("ready"), "later", "later"]);
+  tray.remove(tray.items()[0].key);
+  open[0].answer(201, stored("5"));
+  assert.equal(tray.items().filter((one) => one.state === "later").length, 1);
+  tray.clear();
+  assert.deepEqual(states(tray), ["6 sending"]);
+});
+
+test("when the conversation gets its name, what is still attached goes along", () => {
+  const tray = makeTray("new");
+  tray.add([file("a")], "picker", LIMITS);
+  tray.move("conv_1");
+  open[0].answer(201, stored("a"));
+  assert.deepEqual([...kept.keys()], ["showandtell.uploads conv_1"]);
 });
 
 test("a file that the server can't take is refused in its words; a failure can be tried again", () => {

@@ -77,6 +77,16 @@ async def chat(request: Request, here: Here, user: Who) -> Response:
     """The answer to a new message, to an edited one, to an approval, or to an earlier message once more."""
     asked = read_asked(await request.body())
     model = await choose_model(here, user, asked)
+    try:
+        return await answer_in_chat(here, user, asked, model)
+    except NotFound:
+        if is_ours(asked.chat_id) or await library.find_alias(here.store.database, user.name, asked.chat_id):
+            raise
+    return await answer_in_chat(here, user, asked, model)  # who had made the chat said nothing, and has dropped it
+
+
+async def answer_in_chat(here: Server, user: User, asked: Asked, model: str) -> Response:
+    """The answer in the conversation that is meant, which is made where it isn't there, and dropped if unused."""
     conversation, is_new = await find_or_create(here, user, asked.chat_id)
     try:
         return await answer(here, user, asked, conversation, model)

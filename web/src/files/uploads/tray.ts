@@ -11,8 +11,9 @@ const GONE = "It is no longer on the server. Attach it again.";
 
 export type Tray = ReturnType<typeof makeTray>;
 
-/** `place` names the conversation; what was attached there before a reload is fetched again. */
-export function makeTray(place: string) {
+/** `at` names the conversation; what was attached there before a reload is fetched again. */
+export function makeTray(at: string) {
+  let place = at;
   let items: readonly Upload[] = [];
   let [made, pasted, most] = [0, 0, Infinity];
   const watchers = new Set<() => void>();
@@ -142,12 +143,19 @@ export function makeTray(place: string) {
     }
   }
 
+  /** The conversation got its name. */
+  function move(to: string) {
+    keep(place, []);
+    place = to;
+    set(items);
+  }
+
   const watch = (told: () => void) => {
     watchers.add(told);
     return () => void watchers.delete(told);
   };
   restore();
-  return { items: () => items, watch, add, remove, retry, clear, adopt };
+  return { items: () => items, watch, add, remove, retry, clear, adopt, move };
 }
 
 const BLANK: Upload = {

@@ -1,5 +1,5 @@
 // The uploads of the message that is being written, for its composer.
-import { useEffect, useReducer } from "preact/hooks";
+import { useEffect, useReducer, useRef } from "preact/hooks";
 import { makeTray, isBusy, type Tray } from "./tray";
 import type { From, Limits } from "./values";
 
@@ -12,9 +12,21 @@ function trayOf(place: string): Tray {
   return tray;
 }
 
-/** `place` tells conversations apart: give the same one as long as the same message is being written. */
+/** A new conversation got its name: what is still attached goes along. */
+function moveTray(from: string, to: string) {
+  const tray = trays.get(from);
+  if (!tray || trays.has(to)) return;
+  trays.delete(from);
+  trays.set(to, tray);
+  tray.move(to);
+}
+
+/** `place` tells conversations apart; where it changes for the same composer, the conversation got its name. */
 export function useUploads(limits: Limits | null | undefined, place: string = location.pathname) {
   const [, redraw] = useReducer((count: number) => count + 1, 0);
+  const before = useRef(place);
+  if (before.current !== place) moveTray(before.current, place);
+  before.current = place;
   const tray = trayOf(place);
   useEffect(() => {
     redraw(undefined); // something may have come since it was drawn

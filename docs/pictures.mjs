@@ -1,0 +1,120 @@
+// Takes the README's pictures: a real server with the model `inspector`, a real browser, no key.
+// `node docs/pictures.mjs` from the project's folder; PYTHON and CHROMIUM name other programs than the usual ones.
+import { spawn, spawnSync } from "node:child_process";
+import { mkdtempSync, rmSync } from "node:fs";
+import { createServer } from "node:net";
+import { createRequire } from "node:module";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+
+const { chromium } = createRequire(new URL("../web/package.json", import.meta.url))("playwright-core");
+const root = fileURLToPath(new URL("..", import.meta.url));
+const folder = join(root, "docs", "pictures");
+const sample = (name) => join(root, "src", "showandtell", "samples", name);
+const python = process.env.PYTHON ?? join(root, ".venv", "bin", "python");
+const token = "a-token-for-pictures";
+
+const desktop = { viewport: { width: 1280, height: 800 } };
+const phone = { viewport: { width: 390, height: 844 }, deviceScaleFactor: 2, isMobile: true, hasTouch: true };
+
+/** Few colours make small files: each picture has at most 200 kB. */
+const shrink = `
+import sys
+from PIL import Image
+for path in sys.argv[1:]:
+    Image.open(path).convert("RGB").quantize(256, dither=Image.Dither.NONE).save(path, optimize=True)
+`;
+
+const data = mkdtempSync(join(tmpdir(), "pictures-"));
+const server = await serve();
+const browser = await chromium.launch({ executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium", args: ["--no-sandbox"] });
+try {
+  await takeConversation("desktop-light", { ...desktop, colorScheme: "light" });
+  await takePanel("desktop-dark", { ...desktop, colorScheme: "dark" });
+  await takeComparison("phone-light", { ...phone, colorScheme: "light" });
+  await takeMatrix("phone-dark", { ...phone, colorScheme: "dark" });
+} finally {
+  await browser.close();
+  server.program.kill();
+  rmSync(data, { recursive: true });
+}
+const shrunk = spawnSync(python, ["-c", shrink, ...server.taken], { stdio: "inherit" });
+process.exit(shrunk.status ?? 1);
+
+/** The server on a port that is free; it is ready when it says so. */
+async function serve() {
+  const port = await new Promise((found) => {
+    const probe = createServer().listen(0, "127.0.0.1", () => {
+      const { port } = probe.address();
+      probe.close(() => found(port));
+    });
+  });
+  const program = spawn(python, ["-m", "showandtell", "serve", "--port", `${port}`, "--data", data], {
+    env: { ...process.env, SHOWANDTELL_TOKEN: token },
+    stdio: ["ignore", "pipe", "inherit"],
+  });
+  await new Promise((ready, fail) => {
+    program.stdout.on("data", (words) => /is ready/.test(words) && ready());
+    program.on("exit", (code) => fail(new Error(`the server ended with ${code}`)));
+  });
+  return { url: `http://127.0.0.1:${port}`, program, taken: [] };
+}
+
+async function visit(path, settings, model = null) {
+  const context = await browser.newContext({ ...settings, reducedMotion: "reduce" });
+  const page = await context.newPage();
+  await page.goto(`${server.url}${path}?token=${token}`);
+  await page.request.put(`${server.url}/api/settings`, { data: { model, instructions: "", theme: "system" } });
+  await page.reload();
+  return page;
+}
+
+async function ask(page, words, ...files) {
+  const answers = page.getByRole("listitem", { name: "Answer", exact: true });
+  const before = await answers.count();
+  if (files.length) await page.getByLabel("Files to attach").setInputFiles(files.map(sample));
+  await page.getByRole("textbox", { name: "Message", exact: true }).fill(words);
+  await page.locator("button.send:enabled").click();
+  await answers.nth(before).getByRole("button", { name: /What the model saw/ }).waitFor();
+  await page.waitForFunction(() => [...document.images].every((one) => one.complete));
+}
+
+async function take(page, name) {
+  await page.mouse.move(0, 0);
+  await page.evaluate(() => document.activeElement?.blur());
+  const path = join(folder, `${name}.png`);
+  await page.screenshot({ path });
+  server.taken.push(path);
+  await page.context().close();
+}
+
+/** An upload, and a chart that a tool drew: both have their numbers. */
+async function takeConversation(name, settings) {
+  const page = await visit("/", settings);
+  await ask(page, "What does the sign say?", "harbour.png");
+  await ask(page, 'Draw a bar chart titled "Visitors at the pier" with the values 120, 95, 140, 180 and 230.');
+  await take(page, name);
+}
+
+/** An api that takes no image in a tool result: the chart follows in a message of its own, and the panel says so. */
+async function takePanel(name, settings) {
+  const page = await visit("/", settings, "inspector:openai-chat");
+  await ask(page, 'Draw a bar chart titled "Visitors at the pier" with the values 120, 95, 140, 180 and 230.');
+  await page.getByRole("button", { name: /What the model saw/ }).click();
+  await page.getByRole("heading", { name: /^Step 2/ }).waitFor();
+  await page.waitForFunction(() => [...document.images].every((one) => one.complete));
+  await take(page, name);
+}
+
+async function takeComparison(name, settings) {
+  const page = await visit("/", settings);
+  await ask(page, "Compare these two pictures.", "harbour.png", "kiwi.jpg");
+  await take(page, name);
+}
+
+async function takeMatrix(name, settings) {
+  const page = await visit("/matrix", settings);
+  await page.getByText("families of models").waitFor();
+  await take(page, name);
+}
