@@ -31,9 +31,9 @@ const server = await serve();
 const browser = await chromium.launch({ executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium", args: ["--no-sandbox"] });
 try {
   await takeConversation("desktop-light", { ...desktop, colorScheme: "light" });
-  await takePanel("desktop-dark", { ...desktop, colorScheme: "dark" });
+  await takeMatrix("desktop-dark", { ...desktop, colorScheme: "dark" });
   await takeComparison("phone-light", { ...phone, colorScheme: "light" });
-  await takeMatrix("phone-dark", { ...phone, colorScheme: "dark" });
+  await takePanel("phone-dark", { ...phone, colorScheme: "dark" });
 } finally {
   await browser.close();
   server.program.kill();
@@ -65,7 +65,12 @@ async function visit(path, settings, model = null) {
   const context = await browser.newContext({ ...settings, reducedMotion: "reduce" });
   const page = await context.newPage();
   await page.goto(`${server.url}${path}?token=${token}`);
-  await page.request.put(`${server.url}/api/settings`, { data: { model, instructions: "", theme: "system" } });
+  const kept = await fetch(`${server.url}/api/settings`, {
+    method: "PUT",
+    headers: { authorization: `Bearer ${token}`, "content-type": "application/json" },
+    body: JSON.stringify({ model, instructions: "", theme: "system" }),
+  });
+  if (!kept.ok) throw new Error(await kept.text());
   await page.reload();
   return page;
 }
@@ -102,7 +107,7 @@ async function takePanel(name, settings) {
   const page = await visit("/", settings, "inspector:openai-chat");
   await ask(page, 'Draw a bar chart titled "Visitors at the pier" with the values 120, 95, 140, 180 and 230.');
   await page.getByRole("button", { name: /What the model saw/ }).click();
-  await page.getByRole("heading", { name: /^Step 2/ }).waitFor();
+  await page.getByRole("heading", { name: /^Step 2/ }).evaluate((one) => one.scrollIntoView());
   await page.waitForFunction(() => [...document.images].every((one) => one.complete));
   await take(page, name);
 }

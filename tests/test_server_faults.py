@@ -1,9 +1,9 @@
 """What goes wrong around a run: double messages, stops, readers that leave, a database that fails, and what is left then."""
 
 import asyncio
-import os
 import threading
 from contextlib import asynccontextmanager, contextmanager
+from pathlib import Path
 
 import msgspec
 import pytest
@@ -245,7 +245,7 @@ async def test_a_tool_that_hangs_is_stopped_once_and_its_call_is_ended(tmp_path)
             for _ in range(3):
                 assert (await house.session.post(f"/api/chat/{call}/stop")).status == 204
                 await asyncio.sleep(0)
-            status, chunks = await asyncio.wait_for(answer, 5)
+            _, chunks = await asyncio.wait_for(answer, 5)
             assert kinds(chunks)[-2:] == ["abort", "finish"]
             assert "tool-output-error" in kinds(chunks)
             await check_page(house, chunks)
@@ -282,7 +282,7 @@ def shape_of(parts):
 
 async def until(true):
     async with asyncio.timeout(5):
-        while not true():
+        while not true():  # noqa: ASYNC110 - many things may make it so
             await asyncio.sleep(0.01)
 
 
@@ -301,7 +301,7 @@ async def test_no_task_and_no_file_is_left_behind(tmp_path):
 
 def held():
     """How many tasks and open files there are."""
-    return len(asyncio.all_tasks()), len(os.listdir("/proc/self/fd"))
+    return len(asyncio.all_tasks()), len([*Path("/proc/self/fd").iterdir()])
 
 
 @pytest.mark.parametrize("error", [StorageFull("no space left: free some"), StorageFailed("it is away: try again")])
@@ -336,7 +336,10 @@ async def test_the_next_message_never_meets_a_run_that_is_over(database, tmp_pat
 @each_database
 async def test_the_same_message_at_two_servers_at_once_is_one_run_that_both_tell_whole(database, tmp_path):
     url = new_database(database, tmp_path)
-    async with serving(tmp_path, database=url, token="a-token-for-both") as one, serving(tmp_path, database=url, token="a-token-for-both") as two:
+    async with (
+        serving(tmp_path, database=url) as one,
+        serving(tmp_path, database=url) as two,
+    ):
         for turn in range(8):
             same = asked(CHART, f"c{turn}", "m1")
             found = await asyncio.gather(*(both(house.session, same) for house in (one, two, one)))
@@ -369,7 +372,12 @@ erased = []
 def saying(chat, **answers):
     """The body of a request that says yes or no to calls."""
     parts = [
-        {"type": "tool-erase", "toolCallId": call, "state": "approval-responded", "approval": {"id": call, "approved": yes}}
+        {
+            "type": "tool-erase",
+            "toolCallId": call,
+            "state": "approval-responded",
+            "approval": {"id": call, "approved": yes},
+        }
         for call, yes in answers.items()
     ]
     message = {"id": "ans_x", "role": "assistant", "parts": parts}

@@ -21,8 +21,8 @@ def patterns():
     listed = (one.name for one in pkgutil.iter_modules(showandtell.server.__path__))
     for module in (*(f"showandtell.server.{name}" for name in listed), *MORE):
         for name, value in vars(importlib.import_module(module)).items():
-            ways = [way for way in WAYS if re.search(rf"\b{name}\.{way}\(", SOURCE)] or ["search", "sub"]
             for at, one in enumerate(held(value)):
+                ways = [way for way in WAYS if f"{name}.{way}(" in SOURCE] or ["search", "sub"]
                 yield pytest.param(one, ways, id=f"{module.removeprefix('showandtell.')}.{name}.{at}")
 
 

@@ -20,6 +20,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, create_async_en
 from sqlalchemy.sql import Executable
 
 from showandtell.errors import BadInput, StorageFailed, StorageFull
+from showandtell.history import onetrip
 from showandtell.history.tables import HEAD
 from showandtell.whole import uncut, whole
 
@@ -65,8 +66,10 @@ class Database:
         try:
             if not self.is_sqlite:
                 return create_async_engine(self.url, hide_parameters=True, pool_pre_ping=True)
-            settings = {"isolation_level": None, "timeout": WAIT}
-            engine = create_async_engine(self.url, hide_parameters=True, connect_args=settings)
+            settings = {"isolation_level": None, "timeout": WAIT, "async_creator_fn": onetrip.connect}
+            engine = create_async_engine(
+                self.url, hide_parameters=True, connect_args=settings, pool_size=1, max_overflow=0, pool_timeout=WAIT
+            )
         except ImportError as error:
             raise BadInput(f"{self.name} needs {error.name}: pip install 'showandtell[history,postgres]'") from error
         event.listen(engine.sync_engine, "connect", set_pragmas)
