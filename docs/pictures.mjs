@@ -31,7 +31,7 @@ const server = await serve();
 const browser = await chromium.launch({ executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium", args: ["--no-sandbox"] });
 try {
   await takeConversation("desktop-light", { ...desktop, colorScheme: "light" });
-  await takeMatrix("desktop-dark", { ...desktop, colorScheme: "dark" });
+  await takeMatrix("desktop-dark", { viewport: { width: 1440, height: 900 }, colorScheme: "dark" });
   await takeComparison("phone-light", { ...phone, colorScheme: "light" });
   await takePanel("phone-dark", { ...phone, colorScheme: "dark" });
 } finally {

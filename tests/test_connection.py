@@ -8,6 +8,7 @@ import pytest
 import uvicorn
 
 from showandtell.server.connection import Connection
+from showandtell.server.process import configure
 
 pytestmark = pytest.mark.anyio
 HEAD = b"GET / HTTP/1.1\r\nHost: here\r\n"
@@ -95,3 +96,9 @@ async def test_many_who_say_nothing_keep_nobody_out():
             assert await until_closed(other) == b""
         for one in (writer, *(one for _, one in silent)):
             one.close()
+
+
+def test_the_server_itself_lets_them_go():
+    config = configure(slow, "127.0.0.1")
+    config.load()
+    assert config.http_protocol_class is Connection

@@ -117,7 +117,7 @@ async def test_a_worker_that_ends_leaves_its_runs_to_another_which_tells_them_an
     monkeypatch.setattr(running, "GRACE", 0)
     async with workers(place, 1) as (two,):
         async with workers(place, 1) as (one,):
-            row, going = await begin(one)
+            row, _ = await begin(one)
             reader = asyncio.create_task(read(two[1].follow(row, late=True)))
             await one[1].store_now()
         await two[1].look_for_orphans()

@@ -235,7 +235,7 @@ async def test_settings_are_checked_and_kept(tmp_path):
 async def test_models_and_the_matrix_are_listed(tmp_path):
     async with serving(tmp_path) as house:
         found = ModelsShape(**(await house.get("/api/models"))[1])
-        assert (found.default, found.models[0].provider) == ("inspector", "inspector")
+        assert (found.default, found.models[0].provider) == ("inspector:anthropic-messages", "inspector")
         rows = (await house.get("/api/matrix"))[1]["rows"]
         assert {row["provider"] for row in rows} >= {one.provider for one in found.models}
         assert {"tool_result", "user", "known_by", "cells"} <= set(rows[0])

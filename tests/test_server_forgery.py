@@ -201,6 +201,16 @@ async def test_an_id_that_no_database_keeps_is_refused_as_the_clients_mistake(tm
             assert len(found["error"]["text"]) < 200
 
 
+@pytest.mark.parametrize("name", ["x\0y", "x" * 500, "x" * 1_000_000, "\0"], ids=["NUL", "long", "longer", "only NUL"])
+async def test_a_models_name_that_nobody_could_keep_is_refused_also_where_there_is_a_key(tmp_path, monkeypatch, name):
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-nobodys")
+    async with serving(tmp_path) as house:
+        body = asked("hello", model=f"openai:{name}")
+        status, found = await ask(house.session, "POST", "/api/chat", json=body)
+        assert (status, found["error"]["kind"], len(found["error"]["text"]) < 200) == (422, "UnknownModel", True)
+        assert await conversations_of(house, house.session) == []
+
+
 async def test_the_same_message_from_another_branch_is_told_so_before_its_stream_begins(tmp_path):
     async with serving(tmp_path) as house:
         await house.post("one", id="m1")

@@ -85,7 +85,7 @@ function View({ route, ...view }: ViewProps & { route: Route }) {
   }
 }
 
-export function Waiting() {
+function Waiting() {
   return (
     <div className="waiting">
       <Spinner label="Loading" />

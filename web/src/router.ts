@@ -9,7 +9,7 @@ export type Route =
   | { at: "nowhere" };
 
 /** What a path shows. */
-export function routeOf(path: string): Route {
+function routeOf(path: string): Route {
   if (path === "/") return { at: "new" };
   if (path === "/settings") return { at: "settings" };
   if (path === "/matrix") return { at: "matrix" };

@@ -123,10 +123,15 @@ async def begin(database: Database, row: RunRow) -> tuple[RunRow, bool]:
         same = row.client_id and await find_of_client(database, row.conversation_id, row.client_id)
         if same:
             return same, False
-        if not await database.read(THERE, conversation=row.conversation_id):
+        if not await is_there(database, row.conversation_id):
             raise not_found(row.conversation_id) from None
         raise
     return row, True
+
+
+async def is_there(database: Database, conversation_id: str) -> bool:
+    """Whether there is such a conversation, whosever it is: for who has found it a moment ago."""
+    return bool(await database.read(THERE, conversation=conversation_id))
 
 
 async def find(database: Database, run_id: str) -> RunRow | None:

@@ -11,10 +11,10 @@ from fastapi import APIRouter, Request
 from starlette.responses import Response, StreamingResponse
 
 from showandtell.content import Approval, Draft, Text, is_approval
-from showandtell.errors import BadInput, Busy, NotFound
+from showandtell.errors import BadInput, Busy, NotFound, UnknownModel
 from showandtell.events.ui_chunks import HEADERS
 from showandtell.history import library, runs
-from showandtell.history.access import ID, resolve
+from showandtell.history.access import ID, NO_TEXT, resolve
 from showandtell.history.memory import waiting_calls
 from showandtell.history.runs import RUNNING, RunRow
 from showandtell.history.stored import StoredConversation
@@ -27,6 +27,9 @@ from showandtell.server.state import Here, Server
 from showandtell.server.who import User, Who
 
 router = APIRouter(prefix="/api/chat", tags=["chat"])
+
+#: The most letters of a model's name: what is made for it is kept for a while.
+MOST_MODEL = 500
 
 STREAM: dict[str, Any] = {
     "content": {"text/event-stream": {"schema": {"type": "string"}, "example": 'data: {"type":"start"}\n\n'}},
@@ -77,12 +80,7 @@ async def chat(request: Request, here: Here, user: Who) -> Response:
     """The answer to a new message, to an edited one, to an approval, or to an earlier message once more."""
     asked = read_asked(await request.body())
     model = await choose_model(here, user, asked)
-    try:
-        return await answer_in_chat(here, user, asked, model)
-    except NotFound:
-        if is_ours(asked.chat_id) or await library.find_alias(here.store.database, user.name, asked.chat_id):
-            raise
-    return await answer_in_chat(here, user, asked, model)  # who had made the chat said nothing, and has dropped it
+    return await answer_in_chat(here, user, asked, model)
 
 
 async def answer_in_chat(here: Server, user: User, asked: Asked, model: str) -> Response:
@@ -90,9 +88,12 @@ async def answer_in_chat(here: Server, user: User, asked: Asked, model: str) -> 
     conversation, is_new = await find_or_create(here, user, asked.chat_id)
     try:
         return await answer(here, user, asked, conversation, model)
-    except BaseException:
+    except BaseException as error:
+        database = here.store.database
         if is_new:
-            await runs.drop_unused(here.store.database, conversation.id)
+            await runs.drop_unused(database, conversation.id)
+        elif isinstance(error, NotFound) and not await runs.is_there(database, conversation.id):
+            return await answer_in_chat(here, user, asked, model)  # who made it said nothing in it, and dropped it
         raise
 
 
@@ -100,6 +101,8 @@ async def choose_model(here: Server, user: User, asked: Asked) -> str:
     """Who answers: whom the request names, or the user's settings, or the server's. Raises before anything is made."""
     set_by_user = await library.read_preferences(here.store.database, user.name)
     model = asked.model or set_by_user.model or here.config.default_model
+    if len(model) > MOST_MODEL or NO_TEXT.search(model):
+        raise UnknownModel(f"there is no model {model!r:.40}: name one of up to {MOST_MODEL} letters, without NUL")
     here.agents.of(model, set_by_user.instructions)
     return model
 
@@ -116,7 +119,11 @@ async def find_or_create(here: Server, user: User, chat_id: str) -> tuple[Stored
         return await here.store.open(chat_id, user.name, "writer"), False
     known = await library.find_alias(database, user.name, chat_id)
     if known is not None:
-        return await here.store.open(known, user.name, "writer"), False
+        try:
+            return await here.store.open(known, user.name, "writer"), False
+        except NotFound:
+            if await runs.is_there(database, known):
+                raise
     try:
         return await here.store.create(user.name, alias=library.check_alias(chat_id)), True
     except Busy:  # somebody was faster

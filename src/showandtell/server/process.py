@@ -9,12 +9,12 @@ import socket
 import sys
 from collections.abc import Callable, Generator
 from contextlib import contextmanager, suppress
-from typing import Any
 
 import uvicorn
 from fastapi import FastAPI
 
 from showandtell.errors import ShowAndTellError, StorageFailed
+from showandtell.server.connection import Connection
 from showandtell.server.state import Server
 
 #: How long a connection without a request is kept, in seconds; a proxy's own should be shorter.
@@ -58,17 +58,7 @@ def run(app: FastAPI, listening: socket.socket, tell: Callable[[Server], None], 
 
     Raises what of ours kept it from starting, and `SystemExit` after a signal.
     """
-    settings: dict[str, Any] = {
-        "access_log": False,
-        "log_config": None,
-        "lifespan": "on",
-        "timeout_keep_alive": KEEP_ALIVE,
-        "timeout_graceful_shutdown": REQUESTS_END,
-        "server_header": False,
-        "h11_max_incomplete_event_size": MOST_HEAD,
-        "forwarded_allow_ips": proxies,
-    }
-    server = Worker(uvicorn.Config(app, **settings), app, tell)
+    server = Worker(configure(app, proxies), app, tell)
     with closing_with_the_terminal(server) as closed, untold(app):
         try:
             server.run(sockets=[listening])
@@ -79,6 +69,22 @@ def run(app: FastAPI, listening: socket.socket, tell: Callable[[Server], None], 
                 raise
             failed: ShowAndTellError | None = getattr(app.state, "failed", None)
             raise (failed or SystemExit(1)) from ended
+
+
+def configure(app: FastAPI, proxies: str) -> uvicorn.Config:
+    """What uvicorn is told."""
+    return uvicorn.Config(
+        app,
+        http=Connection,
+        access_log=False,
+        log_config=None,
+        lifespan="on",
+        timeout_keep_alive=KEEP_ALIVE,
+        timeout_graceful_shutdown=REQUESTS_END,
+        server_header=False,
+        h11_max_incomplete_event_size=MOST_HEAD,
+        forwarded_allow_ips=proxies,
+    )
 
 
 @contextmanager

@@ -65,7 +65,7 @@ export function useStickiness() {
 
 /** How far down the view is where the last question stands at its top, or, of a high one, the end of it. */
 function startOf(box: HTMLElement): number {
-  const question = [...box.querySelectorAll(".messages > .question")].at(-1);
+  const question = box.querySelector(".messages > .question:nth-last-child(-n + 2)");
   if (!question) return Infinity;
   const { top, bottom } = question.getBoundingClientRect();
   const before = box.scrollTop - box.getBoundingClientRect().top;

@@ -1,11 +1,9 @@
 // The buttons that attach files: from the disk, and on touch devices from the camera.
 import { useRef } from "preact/hooks";
+import { touches } from "../state/media";
 import { AttachIcon, CameraIcon, IconButton } from "../ui";
 
 type Props = { onFiles: (files: FileList, from: "picker" | "camera") => void };
-
-/** Whether fingers are what points here: such a device mostly has a camera at hand, and no keyboard. */
-export const touches = matchMedia("(pointer: coarse)").matches;
 
 export function Attaching({ onFiles }: Props) {
   const picker = useRef<HTMLInputElement>(null);

@@ -4,8 +4,9 @@ import { useCallback, useEffect, useImperativeHandle, useLayoutEffect, useRef, u
 import type { Talked } from "../chat/useTalk";
 import { type Attachment, UploadTray, useUploads } from "../files";
 import { useHouse } from "../state/House";
+import { touches } from "../state/media";
 import { DownIcon, IconButton, SendIcon, StopIcon } from "../ui";
-import { Attaching, touches } from "./Attaching";
+import { Attaching } from "./Attaching";
 import { DropZone } from "./DropZone";
 import { keptDraft, keepDraft } from "./drafts";
 import { Offers } from "./Offers";

@@ -18,7 +18,7 @@ export function Card(p: { file: Attachment; says?: string; children?: ComponentC
 }
 
 /** Why a file isn't here, as a sentence; null where it is. */
-export function troubleOf(file: Attachment): string | null {
+function troubleOf(file: Attachment): string | null {
   if (file.state === "deleted") return "This file was deleted. Its number and name stay.";
   if (file.state === "quarantined") return `This file is held back: ${file.problem ?? "it was not found safe"}`;
   return file.problem ? `This file can't be used: ${file.problem}` : null;

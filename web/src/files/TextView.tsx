@@ -78,7 +78,7 @@ function whenNear(element: Element | null, start: (signal: AbortSignal) => void)
       watch.disconnect();
       start(stop.signal);
     },
-    { rootMargin: "400px" },
+    { scrollMargin: "400px" } as IntersectionObserverInit, // the list scrolls within the page
   );
   if (element) watch.observe(element);
   return () => (watch.disconnect(), stop.abort());

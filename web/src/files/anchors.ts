@@ -4,7 +4,7 @@ import { useLayoutEffect, useRef } from "preact/hooks";
 /** All places of a number; the first of them has the id, for an id stands once in a page. */
 const places = new Map<number, Set<HTMLElement>>();
 
-export const anchorOf = (number: number) => `file-${number}`;
+const anchorOf = (number: number) => `file-${number}`;
 
 /** A ref for the element that shows the file; a file without a number is no place to go to. */
 export function useAnchor<Shown extends HTMLElement = HTMLElement>(number: number | null) {

@@ -45,7 +45,7 @@ function readPlain(text: string, start: number, separator: string): { value: str
   return { value: text.slice(start, end), end };
 }
 
-export function separatorOf(text: string): string {
+function separatorOf(text: string): string {
   const line = /^[^\r\n]*/.exec(text)?.[0] ?? "";
   const counts = [",", ";", "\t", "|"].map((one) => ({ one, count: line.split(one).length }));
   return counts.reduce((best, next) => (next.count > best.count ? next : best)).one;

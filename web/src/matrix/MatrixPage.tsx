@@ -1,7 +1,9 @@
 // What becomes of each kind of file with each family of models, and how we know.
 import "./matrix.css";
 import { useEffect, useMemo, useState } from "preact/hooks";
-import { api, wordsOf } from "../api";
+import { api } from "../api";
+import { useLoaded } from "../state/loading";
+import { useMatch } from "../state/media";
 import { Button, Spinner } from "../ui";
 import { Cards } from "./Cards";
 import { filterRows, type Fate, type Row } from "./rows";
@@ -11,7 +13,8 @@ import { FATES, Word } from "./Word";
 const NARROW = "(max-width: 1000px)";
 
 export function MatrixPage() {
-  const { rows, problem, again } = useRows();
+  const { value, error, again } = useLoaded("matrix", (signal) => api.get<{ rows: Row[] }>("/api/matrix", { signal }));
+  const rows = value?.rows;
   const [wanted, want] = useState("");
   const narrow = useMatch(NARROW);
   const found = useMemo(() => filterRows(rows ?? [], wanted), [rows, wanted]);
@@ -36,12 +39,12 @@ export function MatrixPage() {
           {rows && (wanted ? `${found.length} of ${rows.length} families` : `${rows.length} families of models`)}
         </p>
       </div>
-      {problem && (
+      {error && (
         <p className="matrix-problem" role="alert">
-          {problem} <Button onClick={again}>Try again</Button>
+          {error.text} <Button onClick={again}>Try again</Button>
         </p>
       )}
-      {!rows && !problem && <Spinner label="Loading" />}
+      {!rows && !error && <Spinner label="Loading" />}
       {rows && found.length === 0 && (
         <p className="matrix-problem">No family fits. A model that nobody knows is treated as “any other” of its provider.</p>
       )}
@@ -58,7 +61,7 @@ function Legend() {
           <dt>
             <Word fate={fate} />
           </dt>
-          <dd>{FATES[fate].tool || FATES[fate].user}</dd>
+          <dd>{FATES[fate].all ?? (FATES[fate].tool || FATES[fate].user)}</dd>
         </div>
       ))}
       <div>
@@ -69,31 +72,4 @@ function Legend() {
       </div>
     </dl>
   );
-}
-
-function useRows() {
-  const [rows, set] = useState<Row[] | null>(null);
-  const [problem, fail] = useState<string | null>(null);
-  const [turn, next] = useState(0);
-  useEffect(() => {
-    const stop = new AbortController();
-    fail(null);
-    api.get<{ rows: Row[] }>("/api/matrix", { signal: stop.signal }).then(
-      (answer) => set(answer.rows),
-      (error: unknown) => stop.signal.aborted || fail(wordsOf(error)),
-    );
-    return () => stop.abort();
-  }, [turn]);
-  return { rows, problem, again: () => next(turn + 1) };
-}
-
-function useMatch(query: string): boolean {
-  const [matches, set] = useState(() => matchMedia(query).matches);
-  useEffect(() => {
-    const media = matchMedia(query);
-    const read = () => set(media.matches);
-    media.addEventListener("change", read);
-    return () => media.removeEventListener("change", read);
-  }, [query]);
-  return matches;
 }

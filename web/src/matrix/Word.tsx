@@ -1,8 +1,14 @@
 // One fate as a word with a colour of its own.
 import type { Fate } from "./rows";
 
-export const FATES: Record<Fate, { word: string; tool: string; user: string }> = {
-  native: { word: "native", tool: "It stands in the tool’s result.", user: "It stands in your message." },
+/** What a fate means for a file from a tool and for an upload; `all` is said of both at once. */
+export const FATES: Record<Fate, { word: string; tool: string; user: string; all?: string }> = {
+  native: {
+    word: "native",
+    tool: "It stands in the tool’s result.",
+    user: "It stands in your message.",
+    all: "The file itself stands in the tool’s result, or in your message.",
+  },
   relocated: { word: "relocated", tool: "It follows in a labelled message, right after the results.", user: "" },
   converted: { word: "converted", tool: "Another form of it is given: pages or text, frames, what is said.", user: "The same." },
   words: { word: "as text", tool: "Its text is given as words.", user: "The same." },

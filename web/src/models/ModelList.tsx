@@ -1,5 +1,6 @@
 // The models by provider, and a box to search them. Any id may be typed: not every model is in a list.
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
+import { touches } from "../state/media";
 import type { Model, Sees } from "../types";
 import { AudioIcon, CheckIcon, DocumentIcon, ImageIcon, VideoIcon } from "../ui";
 
@@ -9,7 +10,7 @@ export function ModelList({ models, chosen, onChoose }: Props) {
   const [words, setWords] = useState("");
   const box = useRef<HTMLInputElement>(null);
   useEffect(() => {
-    if (!matchMedia("(pointer: coarse)").matches) box.current?.focus(); // a keyboard on the screen would hide the list
+    if (!touches) box.current?.focus(); // a keyboard on the screen would hide the list
   }, []);
   const groups = useMemo(() => grouped(models, words), [models, words]);
   const typed = typedModel(models, words);

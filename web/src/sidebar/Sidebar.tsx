@@ -3,6 +3,7 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import { follow } from "../router";
 import { useHouse } from "../state/House";
 import { useList } from "../state/list";
+import { useMatch } from "../state/media";
 import { CloseIcon, GearIcon, IconButton, PanelIcon, PlusIcon, SearchIcon, TableIcon } from "../ui";
 import { List } from "./List";
 
@@ -21,7 +22,7 @@ export function Sidebar({ current, open, onOpen, folded, onFold }: Props) {
   const list = useList(words);
   const search = useRef<HTMLInputElement>(null);
   const side = useRef<HTMLElement>(null);
-  const narrow = useNarrow();
+  const narrow = useMatch("(max-width: 860px)");
 
   useEffect(() => {
     const onKey = (event: KeyboardEvent) => {
@@ -106,17 +107,6 @@ function useLater(value: string, milliseconds: number): string {
     return () => clearTimeout(timer);
   }, [value, milliseconds]);
   return late;
-}
-
-function useNarrow(): boolean {
-  const [query] = useState(() => matchMedia("(max-width: 860px)"));
-  const [narrow, setNarrow] = useState(query.matches);
-  useEffect(() => {
-    const read = () => setNarrow(query.matches);
-    query.addEventListener("change", read);
-    return () => query.removeEventListener("change", read);
-  }, [query]);
-  return narrow;
 }
 
 function Mark() {

@@ -3,7 +3,7 @@ import type { ButtonHTMLAttributes, ComponentChildren, JSX } from "preact";
 
 type Native = Omit<ButtonHTMLAttributes, "size" | "label" | "icon">;
 
-export type ButtonProps = Native & {
+type ButtonProps = Native & {
   look?: "main" | "plain" | "quiet" | "danger";
   children?: ComponentChildren;
   disabled?: boolean;
@@ -18,7 +18,7 @@ export function Button({ look = "plain", type = "button", className = "", childr
   );
 }
 
-export type IconButtonProps = Native & {
+type IconButtonProps = Native & {
   label: string;
   icon: JSX.Element;
   disabled?: boolean;

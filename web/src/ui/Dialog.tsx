@@ -4,15 +4,13 @@ import { useId, useLayoutEffect, useRef } from "preact/hooks";
 import { IconButton } from "./Button";
 import { CloseIcon } from "./icons";
 
-export type DialogProps = {
+type DialogProps = {
   open: boolean;
   onClose: () => void;
   title: string;
-  /** "middle" is a box; "side" a panel at the right, which is a bottom sheet on phones; "full" covers everything. */
-  place?: "middle" | "side" | "full";
+  /** "middle" is a box; "side" a panel at the right, which is a bottom sheet on phones. */
+  place?: "middle" | "side";
   className?: string;
-  /** Without its own header, the title is read out only. */
-  bare?: boolean;
   children?: ComponentChildren;
 };
 
@@ -21,7 +19,7 @@ export function Dialog({ open, ...rest }: DialogProps) {
 }
 
 function Opened(given: Omit<DialogProps, "open">) {
-  const { onClose, title, place = "middle", className = "", bare = false, children } = given;
+  const { onClose, title, place = "middle", className = "", children } = given;
   const dialog = useRef<HTMLDialogElement>(null);
   const heading = useId();
   useLayoutEffect(() => {
@@ -33,8 +31,7 @@ function Opened(given: Omit<DialogProps, "open">) {
     <dialog
       ref={dialog}
       className={`dialog dialog-${place} ${className}`}
-      aria-labelledby={bare ? undefined : heading}
-      aria-label={bare ? title : undefined}
+      aria-labelledby={heading}
       onClose={onClose}
       onClick={(event) => {
         // A click on the dialog element itself is one on its backdrop: the content is a child.
@@ -42,12 +39,10 @@ function Opened(given: Omit<DialogProps, "open">) {
       }}
     >
       <div className="dialog-body">
-        {!bare && (
-          <header className="dialog-head">
-            <h2 id={heading}>{title}</h2>
-            <IconButton label="Close" icon={<CloseIcon />} onClick={onClose} />
-          </header>
-        )}
+        <header className="dialog-head">
+          <h2 id={heading}>{title}</h2>
+          <IconButton label="Close" icon={<CloseIcon />} onClick={onClose} />
+        </header>
         {children}
       </div>
     </dialog>

@@ -68,11 +68,6 @@ export const EyeIcon = drawn(
   "M2.5 12S6 5.5 12 5.5 21.5 12 21.5 12 18 18.5 12 18.5 2.5 12 2.5 12z",
   "M12 9a3 3 0 1 0 0 6 3 3 0 0 0 0-6z",
 );
-export const EyeOffIcon = drawn(
-  "M4 4l16 16",
-  "M9.9 5.8A9 9 0 0 1 12 5.5c6 0 9.5 6.5 9.5 6.5a17 17 0 0 1-3 3.7",
-  "M6.2 7.6A16 16 0 0 0 2.5 12S6 18.5 12 18.5a9 9 0 0 0 4-.9",
-);
 export const GearIcon = drawn(
   "M4 7h9",
   "M17 7h3",
@@ -97,7 +92,6 @@ export const ToolIcon = drawn(
 );
 export const WarnIcon = drawn("M12 4l9 16H3z", "M12 10v4", "M12 17h.01");
 export const InfoIcon = drawn("M12 3a9 9 0 1 0 0 18 9 9 0 0 0 0-18z", "M12 11v5", "M12 8h.01");
-export const ClockIcon = drawn("M12 3a9 9 0 1 0 0 18 9 9 0 0 0 0-18z", "M12 7.5V12l3 2");
 export const ArrowRightIcon = drawn("M5 12h14", "M13 6l6 6-6 6");
 export const SwapIcon = drawn("M7 4L4 7l3 3", "M4 7h13", "M17 14l3 3-3 3", "M20 17H7");
 export const BlockIcon = drawn("M12 3a9 9 0 1 0 0 18 9 9 0 0 0 0-18z", "M5.8 5.8l12.4 12.4");

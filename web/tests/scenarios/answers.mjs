@@ -128,3 +128,30 @@ export async function a_draft_outlives_a_reload(scene) {
   await page.reload();
   assert.equal(await box(page).inputValue(), "not yet sent");
 }
+
+export async function a_long_answer_is_read_from_its_beginning(scene) {
+  const page = await scene.visit("/", { on: "spoken" });
+  await ask(page, "Say: hello");
+  await ask(page, `Say: ${Array.from({ length: 90 }, (_, at) => `line ${at}`).join("\n\n")}`);
+  const inView = (found) => found.evaluate((one) => {
+    const [box, view] = [one.getBoundingClientRect(), document.querySelector(".talk").getBoundingClientRect()];
+    return box.bottom > view.top && box.top < view.bottom;
+  });
+  assert.equal(await inView(told(page).getByText("line 0", { exact: true })), true);
+  assert.equal(await inView(told(page).getByText("line 89", { exact: true })), false);
+  await page.getByRole("button", { name: "Go to the newest message" }).click();
+  assert.equal(await inView(told(page).getByText("line 89", { exact: true })), true);
+}
+
+export async function words_in_a_wide_table_stay_whole_and_each_language_begins_at_its_side(scene) {
+  const page = await scene.visit("/", { on: "spoken", viewport: { width: 390, height: 844 } });
+  const row = (word) => `|${Array.from({ length: 12 }, () => word).join("|")}|`;
+  const answer = await ask(page, `Say: ${row("column")}\n${row("---")}\n${row("value")}\n\nhello\n\nمرحبا`);
+  const rectOf = (found) => found.evaluate((one) => {
+    const range = document.createRange();
+    range.selectNodeContents(one);
+    return { lines: range.getClientRects().length, left: range.getBoundingClientRect().left };
+  });
+  assert.equal((await rectOf(answer.getByRole("cell", { name: "value" }).first())).lines, 1);
+  assert.ok((await rectOf(answer.getByText("مرحبا"))).left > (await rectOf(answer.getByText("hello"))).left + 100);
+}

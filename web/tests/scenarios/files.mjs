@@ -147,3 +147,19 @@ export async function several_pictures_of_tools_stand_in_the_answer_by_number(sc
   assert.deepEqual(badges, ["image 1", "image 2", "image 3"]);
   assert.equal(await answers(page).count(), 1);
 }
+
+export async function a_file_that_the_model_cannot_be_shown_is_left_out_of_the_message(scene) {
+  const page = await scene.visit("/");
+  const zip = Buffer.from("504b0506000000000000000000000000000000000000", "hex"); // an empty archive
+  await pick(page, { name: "stuff.zip", mimeType: "application/zip", buffer: zip }, picture("dot.png"));
+  const refused = await ask(page, "What are these?");
+  assert.match(await refused.innerText(), /Choose another model, or edit the message and leave the file out\./);
+  await questions(page).hover();
+  await page.getByRole("button", { name: "Edit your message" }).click();
+  await page.getByRole("button", { name: "Leave stuff.zip out" }).click();
+  await page.keyboard.press("Enter");
+  await questions(page).getByText("2/2").waitFor();
+  const answer = await answered(page);
+  assert.match(await answer.innerText(), /dot\.png/);
+  assert.equal(await questions(page).getByText("stuff.zip").count(), 0);
+}

@@ -147,3 +147,30 @@ export async function a_file_that_is_removed_isnt_sent(scene) {
   await questions(page).getByRole("figure", { name: "text 1: two.txt" }).waitFor();
   assert.equal(await questions(page).getByRole("figure").count(), 1);
 }
+
+export async function nothing_makes_the_page_itself_scroll(scene) {
+  const page = await scene.visit("/", { viewport: { width: 320, height: 640 } });
+  await page.getByRole("button", { name: "Compare two pictures" }).click();
+  await answered(page, 1);
+  const sizes = () => page.evaluate(() => {
+    const { scrollHeight, scrollWidth } = document.documentElement;
+    const talk = document.querySelector(".talk");
+    return { high: scrollHeight > innerHeight, wide: scrollWidth > innerWidth || talk.scrollWidth > talk.clientWidth };
+  });
+  assert.deepEqual(await sizes(), { high: false, wide: false }, "a conversation");
+  for (const place of ["/settings", "/matrix", "/"]) {
+    await page.goto(new URL(place, page.url()).href);
+    await page.getByRole("heading", { level: 1 }).first().waitFor();
+    assert.deepEqual(await sizes(), { high: false, wide: false }, place);
+  }
+}
+
+export async function a_conversation_is_printed_whole(scene) {
+  const page = await scene.visit("/");
+  await page.getByRole("button", { name: "Compare two pictures" }).click();
+  await answered(page, 1);
+  await page.emulateMedia({ media: "print" });
+  const talk = page.locator(".talk");
+  assert.equal(await talk.evaluate((one) => one.scrollHeight - one.clientHeight), 0);
+  assert.equal(await page.getByRole("textbox", { name: "Message" }).isVisible(), false);
+}
