@@ -13,6 +13,7 @@ import uvicorn
 from showandtell.keeping import Place
 from showandtell.server.app import make_app
 from showandtell.server.config import Config
+from showandtell.server.connection import Connection
 
 #: 1x1, red.
 PIXEL = bytes.fromhex(
@@ -91,7 +92,9 @@ async def serving(folder, **settings):
     listening = socket.create_server(("127.0.0.1", 0))
     listening.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     server = uvicorn.Server(
-        uvicorn.Config(app, log_config=None, access_log=False, lifespan="on", timeout_graceful_shutdown=1)
+        uvicorn.Config(
+            app, http=Connection, log_config=None, access_log=False, lifespan="on", timeout_graceful_shutdown=1
+        )
     )
     running = asyncio.create_task(server.serve(sockets=[listening]))
     while not server.started:

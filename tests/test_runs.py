@@ -288,3 +288,28 @@ async def test_twenty_megabytes_are_told_and_stored_in_time_that_grows_with_them
         one[2].words.put_nowait(None)
         assert len(await reader) > 20_000_000
         assert process_time() - begun < 2
+
+
+async def test_readers_here_wait_for_no_write(tmp_path, monkeypatch):
+    async with workers(Place("sqlite", tmp_path), 1) as (one,):
+        row, going = await begin(one)
+        go, write = asyncio.Event(), one[0].database.write
+
+        @asynccontextmanager
+        async def slow():
+            await go.wait()
+            async with write() as connection:
+                yield connection
+
+        monkeypatch.setattr(one[0].database, "write", slow)
+        storing = asyncio.create_task(one[1].store_now())
+        reader = one[1].follow(row, late=False)
+        for word in (b"data: a\n\n", b"data: b\n\n"):
+            going.tape.say(word)
+            assert (await anext(reader)).endswith(word)
+        await reader.aclose()
+        assert (going.tape.readers, storing.done()) == (0, False)
+        go.set()
+        await storing
+        one[2].words.put_nowait(None)
+        await going.task

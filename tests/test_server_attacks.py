@@ -338,3 +338,12 @@ async def test_a_small_body_cannot_hold_up_the_others(tmp_path):
                 house.session, "PATCH", f"/api/conversations/{there}", data=io.BytesIO(body), headers=JSON
             )
             assert (status in {400, 413, 422}, time.process_time() - before < 1.0) == (True, True)
+
+
+async def test_only_a_chats_body_may_be_large(tmp_path):
+    large = b'{"title":"x"' + b"".join(b',"k%d":1' % at for at in range(600_000)) + b"}"
+    async with serving(tmp_path) as house:
+        for method, path, expected in (("PUT", "/api/settings", 413), ("POST", "/api/chat", 422)):
+            before = time.process_time()
+            status, _ = await ask(house.session, method, path, data=io.BytesIO(large), headers=JSON)
+            assert (status, time.process_time() - before < 1.0) == (expected, True)

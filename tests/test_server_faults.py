@@ -5,15 +5,13 @@ import threading
 from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
 
-import msgspec
 import pytest
 
+from pages import both, check_page, check_usable, fold, idle, stored, until
 from postgres import each_database, new_database
-from serving import asked, chunks_of, kinds, serving, texts
-from showandtell.agent.tools import by_name, tool
+from serving import asked, kinds, serving, texts
+from showandtell.agent.tools import by_name
 from showandtell.errors import StorageFailed, StorageFull
-from showandtell.events import ui_chunks as ui
-from showandtell.events.ui_fold import UiFold
 from showandtell.history.runs import drop_unused
 from showandtell.server.tape import Tape
 
@@ -61,28 +59,6 @@ def failing(database, at, error=FULL, times=1):
         yield seen
     finally:
         database.write = write
-
-
-async def stored(house):
-    return await house.store.open((await house.store.newest()).id)
-
-
-async def page(house):
-    """What the page gets of the newest conversation."""
-    found = await house.get(f"/api/conversations/{(await house.store.newest()).id}")
-    assert found[0] == 200
-    return found[1]
-
-
-async def idle(house):
-    """Wait until nothing runs."""
-    await until(lambda: not house.server.runs.going)
-
-
-async def until(true):
-    async with asyncio.timeout(10):
-        while not true():  # noqa: ASYNC110 - many things may make it so
-            await asyncio.sleep(0.01)
 
 
 async def test_two_first_messages_of_a_chat_at_once_lose_neither_the_chat_nor_an_answer(tmp_path):
@@ -183,31 +159,6 @@ def at_event(house, place, deed):
         yield told
     finally:
         answering._watching = watching
-
-
-def read_chunk(chunk):
-    if chunk["type"] == "tool-input-available":
-        given = msgspec.Raw(msgspec.json.encode(chunk["input"]))
-        return ui.Input(chunk["toolCallId"], chunk["toolName"], given)
-    return msgspec.convert(chunk, ui.Chunk)
-
-
-def fold(chunks):
-    """The message that a client makes of a stream."""
-    made = UiFold()
-    made.add(map(read_chunk, chunks))
-    return msgspec.to_builtins(made.message)
-
-
-async def check_page(house, chunks):
-    """What the page reads is what the stream came to."""
-    assert fold(chunks) == (await page(house))["messages"][-1]
-
-
-async def check_usable(house, chat):
-    """Every call has its result, and the conversation goes on."""
-    status, chunks = await house.post("Hello", chat, id="after")
-    assert (status, kinds(chunks)[-1], chunks[-1]["finishReason"]) == (200, "finish", "stop")
 
 
 async def count_events(house):
@@ -349,82 +300,9 @@ async def test_the_same_message_at_two_servers_at_once_is_one_run_that_both_tell
             assert len([message for message in (await stored(one)).messages if message.role == "user"]) == 1
 
 
-async def both(session, body):
-    async with session.post("/api/chat", json=body) as answer:
-        return answer.status, await chunks_of(answer)
-
-
 def told(chunks):
     """The message of a stream, however it was cut into pieces."""
     return fold([one for one in chunks if not one.get("transient")])
-
-
-@tool(approval=True)
-def erase(path: str) -> str:
-    """Erase it."""
-    erased.append(path)
-    return f"erased {path}"
-
-
-erased = []
-
-
-def saying(chat, **answers):
-    """The body of a request that says yes or no to calls."""
-    parts = [
-        {
-            "type": "tool-erase",
-            "toolCallId": call,
-            "state": "approval-responded",
-            "approval": {"id": call, "approved": yes},
-        }
-        for call, yes in answers.items()
-    ]
-    message = {"id": "ans_x", "role": "assistant", "parts": parts}
-    return {"id": chat, "messages": [message], "trigger": "submit-message"}
-
-
-def waiting_of(chunks):
-    return [one["toolCallId"] for one in chunks if one["type"] == "tool-approval-request"]
-
-
-async def test_a_call_waits_over_a_restart_and_two_answers_at_once_run_it_once(tmp_path):
-    erased.clear()
-    async with serving(tmp_path, tools=(erase,)) as house:
-        _, chunks = await house.post("/erase path=a", "c")
-        (call,) = waiting_of(chunks)
-    async with serving(tmp_path, tools=(erase,)) as house:
-        _, again = await house.post("/erase path=a", "c")
-        assert (waiting_of(again), again[-1]["finishReason"]) == ([call], "tool-calls")
-        yes = saying("c", **{call: True})
-        found = await asyncio.gather(*(both(house.session, yes) for _ in range(3)))
-        assert ({status for status, _ in found}, erased) == ({200}, ["a"])
-        assert (await both(house.session, yes))[0] == 422
-        assert (await page(house))["waiting"] is False
-        await check_usable(house, "c")
-
-
-async def test_of_two_calls_that_wait_one_may_be_answered_first(tmp_path):
-    erased.clear()
-    async with serving(tmp_path, tools=(erase,)) as house:
-        _, chunks = await house.post("/erase path=a\n/erase path=b", "c")
-        first, second = waiting_of(chunks)
-        _, chunks = await both(house.session, saying("c", **{first: True}))
-        assert (erased, waiting_of(chunks), (await page(house))["waiting"]) == (["a"], [second], True)
-        _, chunks = await both(house.session, saying("c", **{second: False}))
-        assert (erased, chunks[-1]["finishReason"]) == (["a"], "stop")
-        await check_usable(house, "c")
-
-
-async def test_words_in_place_of_an_answer_end_the_calls_that_wait(tmp_path):
-    erased.clear()
-    async with serving(tmp_path, tools=(erase,)) as house:
-        _, chunks = await house.post("/erase path=a", "c")
-        await check_usable(house, "c")
-        (call,) = waiting_of(chunks)
-        assert (await both(house.session, saying("c", **{call: True})))[0] == 422
-        parts = (await page(house))["messages"][1]["parts"]
-        assert ([one["state"] for one in parts if one["type"] == "tool-erase"], erased) == (["output-error"], [])
 
 
 async def test_a_conversation_deleted_in_the_midst_of_a_run_ends_it_and_lets_its_readers_go(tmp_path):

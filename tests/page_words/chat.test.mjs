@@ -16,6 +16,7 @@ const said = (text, state = "done") => ({ type: "text", text, state });
 test("a text speaks of files by kind and number, and by a number sign that stands alone", () => {
   assert.deepEqual(numbers("Compare Image 5 with document #3, then see #12 and files 7."), [5, 3, 12, 7]);
   assert.deepEqual(numbers("images of 5, C#5, &#39;, a/#4, ##6, image 1234567, imaged 3"), []);
+  assert.deepEqual(numbers("picture 2.png is not file 2, but image 3. And image 4."), [2, 3, 4]);
 });
 
 test("however a text is made, its pieces are the text again", () => {

@@ -22,7 +22,7 @@ from showandtell.cleaning import clean
 from showandtell.collect import collect
 from showandtell.content import Approval, Draft, File, Message, Reader
 from showandtell.delivery.values import Receipt
-from showandtell.errors import BadInput, UnsupportedFile
+from showandtell.errors import BadInput, ShowAndTellError, UnsupportedFile
 from showandtell.events.types import Event, Finish, Status, Usage
 from showandtell.history.memory import MemoryConversation
 from showandtell.providers.exchange import Exchange
@@ -233,7 +233,8 @@ class Run:
         except BaseException as error:
             if not self._has_finished:  # its turn never came
                 is_cancelled = isinstance(error, asyncio.CancelledError)
-                end = Finish("incomplete", "cancelled") if is_cancelled else Finish("error", str(error))
+                end = Finish("incomplete", "cancelled") if is_cancelled else Finish("error", told(error))
+                self._loop.error = error if isinstance(error, Exception) else None
                 self._take(end)
                 emit(end)
             raise
@@ -247,7 +248,7 @@ class Run:
         """End the events. A run that ended before its turn came has not said so: that is said for it."""
         if not self._has_finished:
             error = None if task.cancelled() else task.exception()
-            end = Finish("incomplete", "cancelled") if error is None else Finish("error", str(error))
+            end = Finish("incomplete", "cancelled") if error is None else Finish("error", told(error))
             self._take(end)
             queue.put_nowait(end)
         queue.put_nowait(None)
@@ -330,6 +331,11 @@ class Run:
         """The same file, which keeps its conversation, and so its bytes, for as long as anybody holds it."""
         conversation, number = self.conversation, file.number or 0
         return replace(file, source=Reader(lambda: conversation.file(number).open(), size))
+
+
+def told(error: BaseException) -> str:
+    """An error in our own words, or by its class: anybody's may say what is nobody's business."""
+    return str(error) if isinstance(error, ShowAndTellError) else type(error).__name__
 
 
 def said(text: object, files: Iterable[File]) -> Draft | None:

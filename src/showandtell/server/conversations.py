@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from typing import Annotated, Any, Literal
 
-from fastapi import APIRouter, Query
+from fastapi import APIRouter, Path, Query
 from pydantic import ConfigDict, Field
 from starlette.responses import Response, StreamingResponse
 
@@ -25,6 +25,8 @@ from showandtell.server.who import Who
 log = logging.getLogger(__name__)
 router = APIRouter(prefix="/api/conversations", tags=["conversations"])
 
+#: Another user's name; that of an account may hold slashes.
+Other = Annotated[str, Path(max_length=300)]
 CONVERSATION = "conv_9aPz5WqjT3uYcR7oXn2KfA"
 LISTED: dict[str, Any] = {
     "id": CONVERSATION,
@@ -182,8 +184,10 @@ async def export_conversation(here: Here, user: Who, id: str) -> Response:  # no
     return await export(await here.store.open(as_conversation(id), user.name, "reader"))
 
 
-@router.put("/{id}/shares/{other}", operation_id="share_conversation", status_code=204, responses=errors(404, 415, 422))
-async def share_conversation(here: Here, user: Who, id: str, other: str, body: Share) -> Response:  # noqa: A002 - it is one
+@router.put(
+    "/{id}/shares/{other:path}", operation_id="share_conversation", status_code=204, responses=errors(404, 415, 422)
+)
+async def share_conversation(here: Here, user: Who, id: str, other: Other, body: Share) -> Response:  # noqa: A002 - it is one
     """Let another user read it, or write in it; or no longer. Only its owner may."""
     await here.store.share(as_conversation(id), user.name, other, body.right)
     return Response(status_code=204)

@@ -18,9 +18,22 @@ export function useStickiness() {
   const top = useRef(0);
   const [away, setAway] = useState(false);
 
+  /** Growing content also fires scroll events, without a move. Only a move is leaving, only the end is coming back. */
+  const weigh = (element: HTMLElement) => {
+    const rest = element.scrollHeight - element.scrollTop - element.clientHeight;
+    const moved = element.scrollTop - top.current;
+    if (rest <= near) {
+      sticks.current = true;
+      if (moved > 1) holds.current = false;
+    } else if (moved < -1 || (holds.current && moved > 1)) sticks.current = false;
+    top.current = element.scrollTop;
+    setAway(rest > near);
+  };
+
   const follow = useCallback(() => {
     const element = box.current;
     if (!element) return;
+    if (element.scrollTop < top.current) weigh(element); // a move of which no event has told yet
     const end = element.scrollHeight - element.clientHeight;
     if (sticks.current) {
       element.scrollTop = holds.current ? Math.min(end, startOf(element)) : end;
@@ -32,24 +45,13 @@ export function useStickiness() {
   const stick = (toQuestion: boolean) => {
     sticks.current = true;
     holds.current = toQuestion;
+    top.current = 0;
     follow();
   };
   const toEnd = useCallback(() => stick(false), []);
   const toQuestion = useCallback(() => stick(true), []);
 
-  const onScroll = useCallback(() => {
-    const element = box.current;
-    if (!element) return;
-    const rest = element.scrollHeight - element.scrollTop - element.clientHeight;
-    // Growing content also fires scroll events, without a move. Only a move is leaving, only the end is coming back.
-    const moved = element.scrollTop - top.current;
-    if (rest <= near) {
-      sticks.current = true;
-      if (moved > 1) holds.current = false;
-    } else if (moved < -1 || (holds.current && moved > 1)) sticks.current = false;
-    top.current = element.scrollTop;
-    setAway(rest > near);
-  }, []);
+  const onScroll = useCallback(() => void (box.current && weigh(box.current)), []);
 
   useLayoutEffect(() => {
     const [element, inner] = [box.current, content.current];

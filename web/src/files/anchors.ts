@@ -36,10 +36,30 @@ const isCalm = () => matchMedia("(prefers-reduced-motion: reduce)").matches;
 export function scrollToFile(number: number): void {
   const shown = document.getElementById(anchorOf(number));
   if (!shown) return;
-  shown.scrollIntoView({ block: "center", behavior: isCalm() ? "auto" : "smooth" });
+  const isNear = Math.abs(shown.getBoundingClientRect().top) < 2 * innerHeight;
+  if (isNear) shown.scrollIntoView({ block: "center", behavior: isCalm() ? "auto" : "smooth" });
+  else jump(shown);
   shown.focus({ preventScroll: true });
   shown.classList.remove("file-found");
   void shown.offsetWidth; // so that the mark starts anew when the same file is looked for again
   shown.classList.add("file-found");
   shown.addEventListener("animationend", () => shown.classList.remove("file-found"), { once: true });
+}
+
+/** So many frames a jump is put right, unless the reader scrolls. */
+const settling = 40;
+
+/** Far messages have no layout until they are near, so the way is only known when one is there. */
+function jump(shown: HTMLElement) {
+  const reader = new AbortController();
+  for (const kind of ["wheel", "touchstart", "pointerdown", "keydown"])
+    addEventListener(kind, () => reader.abort(), { signal: reader.signal, passive: true });
+  let left = settling;
+  const settle = () => {
+    if (reader.signal.aborted) return;
+    shown.scrollIntoView({ block: "center", behavior: "instant" });
+    if (left-- > 0) requestAnimationFrame(settle);
+    else reader.abort();
+  };
+  settle();
 }

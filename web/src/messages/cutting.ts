@@ -1,7 +1,8 @@
-// Finds the words by which a text speaks of files: "image 5", "documents 3", and "#5" standing by itself.
+// Finds the words by which a text speaks of files: "image 5", "documents 3", and "#5" standing by itself; but not a name
+// such as "picture 5.png", nor "file 1.2".
 
 const pattern =
-  /\b(?:images?|pictures?|documents?|audio|videos?|texts?|files?)\s+#?(\d{1,5})\b|(?<![\w#&/])#(\d{1,5})\b/gi;
+  /\b(?:images?|pictures?|documents?|audio|videos?|texts?|files?)\s+#?(\d{1,5})\b(?!\.\w)|(?<![\w#&/])#(\d{1,5})\b/gi;
 
 export type Piece = string | { words: string; number: number };
 
