@@ -10,11 +10,11 @@ from __future__ import annotations
 import asyncio
 import io
 import os
-import random
 import re
 import sys
 import tempfile
 import time
+from contextlib import AsyncExitStack
 from statistics import quantiles
 
 import aiohttp
@@ -35,7 +35,7 @@ SLOW = 50
 def picture() -> bytes:
     """A PNG of about 1 MB, each time another one."""
     held = io.BytesIO()
-    Image.frombytes("RGB", (590, 590), random.randbytes(590 * 590 * 3)).save(held, "PNG", compress_level=1)
+    Image.frombytes("RGB", (590, 590), os.urandom(590 * 590 * 3)).save(held, "PNG", compress_level=1)
     assert MIB * 0.9 < held.tell() < MIB * 1.1
     return held.getvalue()
 
@@ -84,21 +84,22 @@ async def measure(minutes: float) -> list[list[object]]:
     """The table's rows."""
     late: list[float] = []
     held: list[int] = []
-    with tempfile.TemporaryDirectory() as folder, started(str(HERE / "served/provider.py")) as (provider, _):
-        with ours(folder, provider) as (url, process):
-            async with client(url) as session:
-                until = time.monotonic() + minutes * 60
+    async with AsyncExitStack() as stack:
+        folder = stack.enter_context(tempfile.TemporaryDirectory())
+        provider, _ = stack.enter_context(started(str(HERE / "served/provider.py")))
+        url, process = stack.enter_context(ours(folder, provider))
+        session = await stack.enter_async_context(client(url))
 
-                async def watch() -> None:
-                    while True:
-                        await asyncio.sleep(minutes * 60 / 40)
-                        held.append(resident(process))
+        async def watch() -> None:
+            while True:
+                await asyncio.sleep(minutes * 60 / 40)
+                held.append(resident(process))
 
-                watching = asyncio.create_task(watch())
-                before, begun = seconds(process), time.monotonic()
-                counts = await asyncio.gather(*(talk(session, at, until, late) for at in range(RUNS)))
-                taken = (seconds(process) - before) / (time.monotonic() - begun)
-                watching.cancel()
+        watching = asyncio.create_task(watch())
+        before, begun, until = seconds(process), time.monotonic(), time.monotonic() + minutes * 60
+        counts = await asyncio.gather(*(talk(session, at, until, late) for at in range(RUNS)))
+        taken = (seconds(process) - before) / (time.monotonic() - begun)
+        watching.cancel()
     cuts = quantiles(late, n=1000)
     warm = held[len(held) // 3 :]
     return [

@@ -50,7 +50,7 @@ class Place(Struct, frozen=True):
     keeps: bool = True
 
     def store(self, terms: Terms | None = None) -> Store:
-        """The store there, to be opened, with these terms of leases. Raises `WrongUsage` where its libraries are missing."""
+        """The store there, to be opened. `WrongUsage` where its libraries are missing."""
         check_libraries()
         from showandtell.history.lease import Terms  # noqa: PLC0415 - its libraries are an extra, and large
         from showandtell.history.pinning import Quotas  # noqa: PLC0415 - its libraries are an extra, and large

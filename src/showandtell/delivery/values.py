@@ -101,7 +101,7 @@ class Receipt(Struct, frozen=True):
         return spoken(self.kind, self.number)
 
     def shows(self) -> dict[str, object]:
-        """What a converted file shows of its original, as far as it applies: scale, pages, crop, what was made of it …"""
+        """What a converted file shows of its original, as far as it applies, and what was made of it."""
         if self.variant is None:
             return {}
         found = {name: getattr(self.variant, name) for name in ("scale", "pages", "times", "total", "cut")}

@@ -36,7 +36,8 @@ const isCalm = () => matchMedia("(prefers-reduced-motion: reduce)").matches;
 export function scrollToFile(number: number): void {
   const shown = document.getElementById(anchorOf(number));
   if (!shown) return;
-  const isNear = Math.abs(shown.getBoundingClientRect().top) < 2 * innerHeight;
+  const message = shown.closest("li.message") ?? shown; // what is in a message that was never near has no place yet
+  const isNear = Math.abs(message.getBoundingClientRect().top) < 2 * innerHeight;
   if (isNear) shown.scrollIntoView({ block: "center", behavior: isCalm() ? "auto" : "smooth" });
   else jump(shown);
   shown.focus({ preventScroll: true });
