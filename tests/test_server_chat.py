@@ -103,3 +103,14 @@ async def test_a_part_of_a_newer_client_is_left_out(tmp_path):
         ]
         async with house.session.post("/api/chat", json=body) as answer:
             assert (answer.status, kinds(await chunks_of(answer))[-1]) == (200, "finish")
+
+
+async def test_why_a_file_was_refused_is_still_known_after_a_reload(tmp_path):
+    async with serving(tmp_path) as house:
+        async with house.session.put("/api/attachments?name=parts.zip", data=b"PK\x05\x06" + bytes(18)) as put:
+            file = (await put.json())["id"]
+        _, chunks = await house.post("What is in it?", files=[file])
+        told = chunks[-1]["messageMetadata"]
+        assert (told["status"], "parts.zip" in told["reason"]) == ("refused", True)
+        _, page = await house.get(f"/api/conversations/{(await house.store.newest()).id}")
+        assert page["messages"][-1]["metadata"]["reason"] == told["reason"]

@@ -13,7 +13,7 @@ from msgspec.structs import replace
 
 from showandtell.agent.agent import Run
 from showandtell.content import Message, is_approval
-from showandtell.errors import NotFound, StorageFailed
+from showandtell.errors import NotFound, StorageFailed, UnsupportedFile
 from showandtell.events import ui_chunks as ui
 from showandtell.events.asides import Told
 from showandtell.events.retell import retell
@@ -145,8 +145,13 @@ class Telling:
             self._waiting.append(data)
 
     def _hushed(self, event: Event) -> Event:
-        """The same event, but for what an error says of where things are kept: that stands in the log alone."""
+        """The same event, but for what an error says of where things are kept: that stands in the log alone.
+
+        Why files were refused is told with the end, which is what a page finds after a reload.
+        """
         error = self.run.error
+        if isinstance(error, UnsupportedFile) and isinstance(event, Finish):
+            return replace(event, reason=str(error))
         if not isinstance(error, StorageFailed) or not isinstance(event, ErrorEvent | Finish):
             return event
         self._words = self._words or told_of(error)

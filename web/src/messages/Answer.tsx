@@ -72,7 +72,7 @@ const reasons: Record<string, string> = {
 };
 
 const unseen =
-  "The model can’t be shown a file of this message, so it wasn’t asked. Choose another model, or edit the message and leave the file out.";
+  "So it wasn’t asked: choose another model, or edit the message and leave the file out.";
 
 /** An answer that failed, and the way to another one. */
 function Failure({ message }: { message: Message }) {
@@ -91,7 +91,8 @@ function Failure({ message }: { message: Message }) {
 /** What is to be said of an answer that isn't simply complete. */
 function endingOf(message: Message): string | null {
   const { status, reason } = message.metadata ?? {};
-  if (status === "refused") return reason === "file" ? unseen : "The model declined to answer. Put the question in another way.";
+  if (status === "refused" && reason?.includes("can't be shown")) return `${reason}. ${unseen}`;
+  if (status === "refused") return "The model declined to answer. Put the question in another way.";
   if (status === "waiting") return "Waits for your decision above.";
   if (status !== "incomplete") return null;
   return reasons[reason ?? ""] ?? `The answer is incomplete${reason ? `: ${reason}` : ""}.`;

@@ -163,3 +163,19 @@ export async function a_file_that_the_model_cannot_be_shown_is_left_out_of_the_m
   assert.match(await answer.innerText(), /dot\.png/);
   assert.equal(await questions(page).getByText("stuff.zip").count(), 0);
 }
+
+export async function a_number_leads_to_a_file_far_above(scene) {
+  const page = await scene.visit("/", { on: "spoken" });
+  await pick(page, picture("first.png"));
+  const lines = Array.from({ length: 60 }, (_, at) => `line ${at}`).join("\n\n");
+  for (let turn = 0; turn < 3; turn++) await ask(page, `Say: ${lines}`);
+  await ask(page, "Say: as image 1 shows");
+  await page.reload(); // what is far above was never drawn
+  await answers(page).last().getByRole("link", { name: "image 1" }).click();
+  const figure = page.getByRole("figure", { name: "image 1: first.png" });
+  await scene.until("the file is in view, and stays there", async () => {
+    const tops = [];
+    for (let look = 0; look < 5; look++) tops.push(Math.round((await figure.boundingBox()).y));
+    return tops.every((top) => top === tops[0] && top > 0 && top < 700);
+  });
+}
