@@ -7,8 +7,8 @@ from types import SimpleNamespace
 from doors import door, house, send
 from issuer import CLIENT, CLIENT_SECRET, issuing
 from showandtell.providers.transport import Transport
-from showandtell.server import login
-from showandtell.server.oidc import Issuer, Oidc
+from showandtell.server.access import login
+from showandtell.server.access.oidc import Issuer, Oidc
 
 
 @asynccontextmanager

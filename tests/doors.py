@@ -8,11 +8,11 @@ from urllib.parse import unquote, urlsplit
 from fastapi import FastAPI, Request, Response
 from starlette.responses import JSONResponse
 
-from showandtell.server.bodies import Bodies
-from showandtell.server.gate import LOOPBACK, Gate
-from showandtell.server.keys import Keys
-from showandtell.server.limits import Limits, read_rates
-from showandtell.server.who import LoginUnavailable, Unauthorised, Who, enter
+from showandtell.server.access.keys import Keys
+from showandtell.server.access.who import LoginUnavailable, Unauthorised, Who, enter
+from showandtell.server.gates.bodies import Bodies
+from showandtell.server.gates.gate import LOOPBACK, Gate
+from showandtell.server.gates.limits import Limits, read_rates
 
 SECRET = bytes(range(32))
 NOON = 1_800_000_000.0

@@ -13,7 +13,7 @@ import uvicorn
 from showandtell.keeping import Place
 from showandtell.server.app import make_app
 from showandtell.server.config import Config
-from showandtell.server.connection import Connection
+from showandtell.server.gates.connection import Connection
 
 #: 1x1, red.
 PIXEL = bytes.fromhex(

@@ -10,7 +10,7 @@ import pytest
 from doors import NOON, send
 from issuer import CLIENT, CLIENT_SECRET, issuing
 from serving import serving, texts
-from showandtell.server.oidc import Oidc
+from showandtell.server.access.oidc import Oidc
 
 pytestmark = pytest.mark.anyio
 

@@ -10,10 +10,10 @@ import pytest
 
 from doors import HOST, OWN, SECRET, ask, cookie_of, door, house, send
 from serving import serving
-from showandtell.server.bodies import MOST, SMALL
-from showandtell.server.gate import LOOPBACK, PAGE_POLICY, Gate, hosts_of
-from showandtell.server.keys import Keys
-from showandtell.server.refusal import LINGER_BYTES
+from showandtell.server.access.keys import Keys
+from showandtell.server.gates.bodies import MOST, SMALL
+from showandtell.server.gates.gate import LOOPBACK, PAGE_POLICY, Gate, hosts_of
+from showandtell.server.gates.refusal import LINGER_BYTES
 
 BEARER = {"authorization": f"Bearer {Keys(SECRET).token}"}
 FOREIGN = [
@@ -264,7 +264,7 @@ def test_a_body_that_fits_arrives_as_it_was_sent():
 
 
 def test_a_body_that_never_comes_is_not_waited_for(monkeypatch):
-    monkeypatch.setattr("showandtell.server.refusal.LINGER", 0.01)
+    monkeypatch.setattr("showandtell.server.gates.refusal.LINGER", 0.01)
     made = house(patience=0.01)
 
     async def ask_slowly():

@@ -9,14 +9,12 @@ from postgres import on_sqlite
 from showandtell.content import Draft, Text, ToolCall, new_id
 from showandtell.errors import BadInput, Busy, NotFound
 from showandtell.history.library import (
-    Preferences,
     find_alias,
     list_conversations,
     overview,
-    read_preferences,
     rename,
-    write_preferences,
 )
+from showandtell.history.preferences import Preferences, read_preferences, write_preferences
 from showandtell.history.searching import Words
 from showandtell.history.tables import runs
 from stores import check_not_found, post, said

@@ -12,7 +12,7 @@ from joserfc import jwk
 from accounts import during, name
 from doors import NOON, OWN, send
 from issuer import BACK, CLIENT_SECRET
-from showandtell.server.keys import DAY
+from showandtell.server.access.keys import DAY
 
 
 async def journey(made, to="/c/conv_1?tab=files", **changes):

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from doors import send
 from programs import running
 from serving import asked, serving
-from showandtell.server.logs import JsonLines, Lines, clean
+from showandtell.server.watching.logs import JsonLines, Lines, clean
 
 pytestmark = pytest.mark.anyio
 WORDS = "correct horse battery staple"

@@ -8,7 +8,7 @@ from schemathesis import GenerationMode
 
 from schema_cases import apart, ask_anything, operations
 from serving import serving
-from showandtell.server.gate import PROBES
+from showandtell.server.gates.gate import PROBES
 from showandtell.server.openapi import METHODS
 
 anyio = pytest.mark.anyio

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from starlette.datastructures import Headers
 
-from showandtell.server.ranges import Unsatisfiable, choose_span, has_it
+from showandtell.server.files.ranges import Unsatisfiable, choose_span, has_it
 
 SIZE = 1000
 TAG = '"abc"'

@@ -22,8 +22,8 @@ from showandtell.attachments.incoming import Incoming
 from showandtell.content import new_id
 from showandtell.errors import BadInput
 from showandtell.history.tables import uploads
-from showandtell.server import receiving
-from showandtell.server.parts import MOST_PARTS, End, Head, PartReader
+from showandtell.server.files import receiving
+from showandtell.server.files.parts import MOST_PARTS, End, Head, PartReader
 from stores import note, show
 
 pytestmark = pytest.mark.anyio

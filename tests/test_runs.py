@@ -10,9 +10,9 @@ from msgspec import structs
 from postgres import each_database
 from showandtell.errors import Busy, LeaseLost, StorageFailed
 from showandtell.history import runs as rows
-from showandtell.server import runs as running
-from showandtell.server.runs import Runs, Task
-from showandtell.server.tape import Tape
+from showandtell.server.running import runs as running
+from showandtell.server.running.runs import Runs, Task
+from showandtell.server.running.tape import Tape
 from stores import Place, Time, post, said
 
 pytestmark = pytest.mark.anyio

@@ -13,7 +13,7 @@ from serving import asked, kinds, serving, texts
 from showandtell.agent.tools import by_name
 from showandtell.errors import StorageFailed, StorageFull
 from showandtell.history.runs import drop_unused
-from showandtell.server.tape import Tape
+from showandtell.server.running.tape import Tape
 
 pytestmark = pytest.mark.anyio
 CHART = "/chart title=Sales values=[3,1,2]"

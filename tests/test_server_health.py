@@ -8,8 +8,8 @@ import pytest
 from serving import serving
 from showandtell.errors import StorageFailed
 from showandtell.events.types import ErrorEvent, Finish, TextDelta, Usage
-from showandtell.server.metrics import MOST_MODELS, OTHERS, Measured, Metrics, RunMeter
 from showandtell.server.readiness import FRESH, Probe
+from showandtell.server.watching.metrics import MOST_MODELS, OTHERS, Measured, Metrics, RunMeter
 
 pytestmark = pytest.mark.anyio
 

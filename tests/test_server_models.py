@@ -9,7 +9,7 @@ from aiohttp import web
 
 from showandtell.capabilities.matrix import NOTHING
 from showandtell.capabilities.resolve import resolve
-from showandtell.server.fetched import MOST as MOST_BYTES
+from showandtell.server.access.fetched import MOST as MOST_BYTES
 from showandtell.server.local import LOCAL, list_local
 from showandtell.server.menu import FRESH, Menu, list_choices
 

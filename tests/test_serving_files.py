@@ -11,7 +11,7 @@ from serving import serving
 from showandtell.attachments.zstd import zstd
 from showandtell.content import File, new_id
 from showandtell.files import Variant, Want
-from showandtell.server.serving_files import disposition
+from showandtell.server.files.serving_files import disposition
 from stores import note, post, said
 
 pytestmark = pytest.mark.anyio

@@ -15,7 +15,7 @@ from opentelemetry.semconv._incubating.attributes import gen_ai_attributes as co
 from serving import serving
 from showandtell.samples import folder
 from showandtell.server import app
-from showandtell.server.telemetry import Telemetry, make_telemetry
+from showandtell.server.watching.telemetry import Telemetry, make_telemetry
 
 pytestmark = pytest.mark.anyio
 CHART = "/chart title=Secret values=[3,1,2]"

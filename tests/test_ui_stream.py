@@ -13,6 +13,7 @@ from nodejs import reading
 from showandtell.content import Approval, Message, Text
 from showandtell.events import types as ev
 from showandtell.events import ui_chunks as ui
+from showandtell.events.asides import Thought
 from showandtell.events.retell import Asks
 from showandtell.events.ui_fold import UiFold
 from showandtell.events.ui_step import spell_input
@@ -238,7 +239,8 @@ def test_a_message_that_was_stored_otherwise_is_told_anew_with_what_stood_beside
     stream = streaming([Message("msg_1", "user"), said])
     events = [ev.StepStart(1), receipt(1), ev.ReasoningDelta("t", "Well"), ev.TextDelta("0", "Hm data: so")]
     fold = UiFold()
-    fold.add(chunk for event in [*events, ev.StepFinish(1, "end", ev.Usage())] for chunk in stream.chunks(event))
+    events.append(ev.StepFinish(1, "end", ev.Usage(), (Thought(0, "t", "Well"),)))
+    fold.add(chunk for event in events for chunk in stream.chunks(event))
     shown = [part for part in fold.message["parts"] if part["type"] in {"text", "reasoning"}]
     assert [part["text"] for part in shown] == ["Well", "Hm ", " so"]
     assert [part["id"] for part in fold.message["parts"] if part["type"] == "data-receipt"] == ["1.1"]

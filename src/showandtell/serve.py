@@ -232,8 +232,8 @@ def check_server() -> None:
 
 def config_of(asked: Asked) -> Config:
     """The server's own settings. Raises `WrongUsage`, and `BadInput` for what stands wrongly in a variable."""
+    from showandtell.server.access.oidc import read_oidc  # noqa: PLC0415 - the same
     from showandtell.server.config import Config  # noqa: PLC0415 - an extra
-    from showandtell.server.oidc import read_oidc  # noqa: PLC0415 - the same
 
     if asked.folder is not None and not asked.folder.is_dir():
         raise WrongUsage(f"--folder: {asked.folder} is no folder")
@@ -257,8 +257,8 @@ def config_of(asked: Asked) -> Config:
 def work(asked: Asked, listening: socket.socket, tell: Callable[[Ready], None]) -> None:
     """One worker, until a signal ends it. Raises what of ours keeps it from starting."""
     from showandtell.server.app import make_app  # noqa: PLC0415 - an extra
-    from showandtell.server.logs import set_up  # noqa: PLC0415 - the same
     from showandtell.server.process import run  # noqa: PLC0415 - the same
+    from showandtell.server.watching.logs import set_up  # noqa: PLC0415 - the same
 
     set_up(asked.log_format.value, verbose=asked.verbose)
     app = make_app(config_of(asked))
@@ -267,7 +267,7 @@ def work(asked: Asked, listening: socket.socket, tell: Callable[[Ready], None]) 
 
 def share(asked: Asked, listening: socket.socket, tell: Callable[[Ready], None], count: int) -> None:
     """Several workers, until a signal ends them all."""
-    from showandtell.server.logs import set_up  # noqa: PLC0415 - an extra
+    from showandtell.server.watching.logs import set_up  # noqa: PLC0415 - an extra
     from showandtell.server.workers import Workers  # noqa: PLC0415 - the same
 
     set_up(asked.log_format.value, verbose=asked.verbose)

@@ -5,7 +5,8 @@ from __future__ import annotations
 from msgspec import Struct
 
 from showandtell.delivery.values import Receipt
-from showandtell.events.asides import Aside, Told
+from showandtell.events.asides import Aside
+from showandtell.events.retell import Told
 from showandtell.events.types import Usage
 
 

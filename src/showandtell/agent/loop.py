@@ -22,24 +22,23 @@ from showandtell.agent.uploading import by_bytes, forget_expired, forget_failed,
 from showandtell.capabilities.cells import Target
 from showandtell.cleaning import clean
 from showandtell.collect import result_draft
-from showandtell.content import Draft, Json, Message, Stop, Text, ToolCall, is_approval
+from showandtell.content import Draft, Message, Stop, ToolCall, is_approval
 from showandtell.delivery.plan import prepare, read_by, refuse
 from showandtell.delivery.settled import Kept, Settled
 from showandtell.delivery.values import Plan, Policy, Receipt
 from showandtell.errors import ProviderError, RejectedFiles, ShowAndTellError, StorageFailed, UnsupportedFile
 from showandtell.events.fold import CallIds, Fold
+from showandtell.events.retell import file_event, tool_output
 from showandtell.events.types import (
     ApprovalNeeded,
     ErrorEvent,
     Event,
-    FileEvent,
     FileMade,
     Finish,
     ReceiptEvent,
     Retry,
     StepFinish,
     StepStart,
-    ToolOutput,
     ToolProgress,
     ToolStart,
     Usage,
@@ -282,7 +281,7 @@ class Loop:
             raise
         finally:
             said = Step(fold.usage, tuple(receipts), self.target.name, fold.asides())
-            await self.store(draft, proved, said, StepFinish(step, draft.stop or "cut", fold.usage))
+            await self.store(draft, proved, said, StepFinish(step, draft.stop or "cut", fold.usage, said.asides))
 
     async def plan(self, news: Known) -> Plan:
         """What the model is given now, of files that are what they were. Raises `UnsupportedFile`."""
@@ -360,15 +359,13 @@ class Loop:
         """Number and store a message, tell of its files and its `end`; once it began, no cancellation comes between."""
         cancelled, message = await whole(self.conversation.record(draft, proved, step))
         self.messages.append(message)
-        numbers = tuple(shown.number for shown in message.showings)
-        for number in dict.fromkeys(numbers):
+        for number in dict.fromkeys(shown.number for shown in message.showings):
             if number not in self.numbers:
                 self.numbers.add(number)
                 self.files.append(self.conversation.attachments[number])
                 self.emit(file_event(self.files[-1]))
         if message.role == "tool":
-            text = "\n".join(part.text for part in message.parts if isinstance(part, Text | Json))
-            self.emit(ToolOutput(message.call_id or "", message.tool or "", text, numbers, message.is_error))
+            self.emit(tool_output(message))
         if end is not None:
             self.emit(end)
         if cancelled is not None:
@@ -385,12 +382,6 @@ class Loop:
         messages = self.conversation.view().messages
         answered = {message.call_id for message in messages if message.role == "tool"}
         return [call for message in messages for call in message.calls if call.call_id not in answered]
-
-
-def file_event(file: Attachment) -> FileEvent:
-    """What is told of a file that joined the conversation."""
-    size = file.facts.size if file.facts else 0
-    return FileEvent(file.number, file.id, file.name, file.kind, file.media_type, size, str(file.origin), file.problem)
 
 
 def last_text(messages: Sequence[Message]) -> str:

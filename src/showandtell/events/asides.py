@@ -6,8 +6,6 @@ from typing import TypeAlias
 
 from msgspec import Struct
 
-from showandtell.events.types import Usage
-
 
 class Thought(Struct, frozen=True, tag="thought"):
     """A model's thinking in words; `place` counts the texts and whole calls of its message that began before it."""
@@ -27,15 +25,3 @@ class Torn(Struct, frozen=True, tag="torn"):
 
 
 Aside: TypeAlias = Thought | Torn
-
-
-class Told(Struct, frozen=True):
-    """What is known of a step besides its message.
-
-    `receipts` are the records of those that changed with it (`Receipt.record()`), `model` is as a person names it.
-    """
-
-    model: str
-    usage: Usage
-    receipts: tuple[dict[str, object], ...] = ()
-    asides: tuple[Aside, ...] = ()

@@ -8,7 +8,7 @@ from typing import TypeAlias
 from msgspec import Struct
 
 from showandtell.content import Approval, Json, Message, Text, ToolCall, begins_turn
-from showandtell.events.asides import Aside, Thought, Told, Torn
+from showandtell.events.asides import Aside, Thought, Torn
 from showandtell.events.types import (
     ApprovalNeeded,
     Event,
@@ -27,8 +27,21 @@ from showandtell.events.types import (
     ToolInputEnd,
     ToolInputStart,
     ToolOutput,
+    Usage,
 )
 from showandtell.files import Attachment
+
+
+class Told(Struct, frozen=True):
+    """What is known of a step besides its message.
+
+    `receipts` are the records of those that changed with it (`Receipt.record()`), `model` is as a person names it.
+    """
+
+    model: str
+    usage: Usage
+    receipts: tuple[dict[str, object], ...] = ()
+    asides: tuple[Aside, ...] = ()
 
 
 class Asks(Struct, frozen=True):
@@ -63,7 +76,7 @@ def retell(
                 yield from _step(step, message, told.get(message.id), _joined(message, files, shown))
             case "tool":
                 yield from _joined(message, files, shown)
-                yield _output(message)
+                yield tool_output(message)
             case "user":
                 for part in message.parts:
                     if isinstance(part, Approval) and (call := calls.get(part.call_id)):
@@ -125,7 +138,8 @@ def _needs_approval(call: ToolCall) -> ApprovalNeeded:
     return ApprovalNeeded(call.call_id, call.tool, call.arguments)
 
 
-def _output(message: Message) -> ToolOutput:
+def tool_output(message: Message) -> ToolOutput:
+    """What is told of a call's stored result."""
     text = "\n".join(part.text for part in message.parts if isinstance(part, Text | Json))
     numbers = tuple(shown.number for shown in message.showings)
     return ToolOutput(message.call_id or "", message.tool or "", text, numbers, message.is_error)
@@ -135,7 +149,7 @@ def _joined(message: Message, files: Mapping[int, Attachment], shown: set[int]) 
     """The files that came with a message; the others were there, and are shown again."""
     fresh = [number for number in dict.fromkeys(one.number for one in message.showings) if number not in shown]
     shown.update(fresh)
-    return [_tell(files[number]) for number in fresh if number in files and _came_with(message, files[number])]
+    return [file_event(files[number]) for number in fresh if number in files and _came_with(message, files[number])]
 
 
 def _came_with(message: Message, file: Attachment) -> bool:
@@ -144,6 +158,7 @@ def _came_with(message: Message, file: Attachment) -> bool:
     return file.origin.by == message.role
 
 
-def _tell(file: Attachment) -> FileEvent:
+def file_event(file: Attachment) -> FileEvent:
+    """What is told of a file that joined the conversation."""
     size = file.facts.size if file.facts else 0
     return FileEvent(file.number, file.id, file.name, file.kind, file.media_type, size, str(file.origin), file.problem)

@@ -20,6 +20,11 @@ class Turn(Struct, frozen=True):
     answer: tuple[Message, ...]
     before: frozenset[int]
 
+    @property
+    def message_id(self) -> str:
+        """The id of its first message."""
+        return (self.said or self.answer[0]).id
+
 
 def turns(messages: Sequence[Message]) -> list[Turn]:
     """Messages by what they answer; what a person says to calls that wait belongs to the answer."""

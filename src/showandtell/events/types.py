@@ -10,6 +10,7 @@ from typing import Literal, TypeAlias
 from msgspec import Struct
 
 from showandtell.content import Stop
+from showandtell.events.asides import Aside
 
 Status: TypeAlias = Literal["complete", "incomplete", "refused", "error", "waiting"]
 
@@ -138,11 +139,12 @@ class StepStart(Struct, frozen=True, tag="step-start"):
 
 
 class StepFinish(Struct, frozen=True, tag="step-finish"):
-    """A step's message is stored."""
+    """A step's message is stored. `asides` is what the model said that it doesn't hold."""
 
     step: int
     stop: Stop
     usage: Usage
+    asides: tuple[Aside, ...] = ()
 
 
 class ToolStart(Struct, frozen=True, tag="tool-start"):

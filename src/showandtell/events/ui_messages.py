@@ -11,8 +11,7 @@ from dataclasses import dataclass, field
 import msgspec
 
 from showandtell.content import Json, Message, Shown, Text, begins_turn
-from showandtell.events.asides import Told
-from showandtell.events.retell import retell
+from showandtell.events.retell import Told, retell
 from showandtell.events.turns import Turn, turns
 from showandtell.events.ui_chunks import Record
 from showandtell.events.ui_fold import UiFold
@@ -80,9 +79,9 @@ def show_file(shown: Shown, page: Page) -> list[Record]:
 def show_answer(turn: Turn, page: Page) -> Record | None:
     """An answer with all its steps, or None where there is none: neither words nor an end of a run."""
     messages = turn.answer
-    if not messages and (turn.said is None or answer_id(turn.said.id) not in page.metadata):
+    if not messages and answer_id(turn.message_id) not in page.metadata:
         return None
-    name = answer_id(turn.said.id if turn.said is not None else messages[0].id)
+    name = answer_id(turn.message_id)
     stream = UiStream(Answer(name, page.metadata.get(name, {}), page.files, page.show, "", lambda: None))
     fold = UiFold()
     fold.add([stream.begin()])

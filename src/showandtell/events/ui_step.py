@@ -10,14 +10,13 @@ from typing import TypeAlias, cast
 import msgspec
 from msgspec import Raw
 
-from showandtell.content import Message, Stop, Text, ToolCall
+from showandtell.content import Message, Text, ToolCall
 from showandtell.events import ui_chunks as ui
-from showandtell.events.asides import Aside, Thought, Torn
+from showandtell.events.asides import Aside, Torn
 from showandtell.events.types import (
     ReasoningDelta,
     ReasoningEnd,
     ReasoningStart,
-    StepEnd,
     TextDelta,
     TextEnd,
     TextStart,
@@ -41,9 +40,8 @@ Chunks: TypeAlias = Sequence[ui.Chunk]
 
 @dataclass(slots=True, eq=False)
 class _Words:
-    """A text or a thought; `key` is the provider's own id of it, `run` how many letters of base64 it ends with."""
+    """A text or a thought; `run` is how many letters of base64 it ends with."""
 
-    key: str
     id: str
     is_thought: bool
     pieces: list[str] = field(default_factory=list[str])
@@ -88,8 +86,6 @@ class Saying:
         self._texts: dict[str, _Words] = {}
         self._thoughts: dict[str, _Words] = {}
         self._calls: dict[str, _Call] = {}
-        self._last: _Item | None = None
-        self._stop: Stop = "cut"
 
     def start_text(self, event: TextStart) -> Chunks:
         """A text begins; its first word says so."""
@@ -132,15 +128,13 @@ class Saying:
 
     def end_thought(self, event: ReasoningEnd) -> Chunks:
         """A thought is whole."""
-        if event.opaque is not None:
-            self._last = None
         return self._end_words(self._thoughts.pop(event.id, None))
 
     def start_call(self, event: ToolInputStart) -> Chunks:
         """A call begins."""
         if event.call_id in self._calls:
             return ()
-        self._last = self._calls[event.call_id] = call = _Call(event.call_id, event.tool)
+        self._calls[event.call_id] = call = _Call(event.call_id, event.tool)
         self._items.append(call)
         self._sent.append(call)
         return (*self._open_step(), ui.BeginInput(call.call_id, call.tool))
@@ -161,11 +155,6 @@ class Saying:
         call.has_ended = True
         return (spell_input(call.call_id, call.tool, call.text or "{}"),)
 
-    def stop(self, event: StepEnd) -> Chunks:
-        """Why the message ended."""
-        self._stop = event.stop
-        return ()
-
     def end(self, *, drops: bool = False) -> list[ui.Chunk]:
         """End what is open, and say of calls that broke off that they did. `drops`: what was held back never comes."""
         found: list[ui.Chunk] = []
@@ -178,38 +167,18 @@ class Saying:
                 found.append(ui.InputError(item.call_id, item.tool, item.text, NOT_WHOLE))
         return found
 
-    def asides(self) -> tuple[Aside, ...]:
-        """What was said that the stored message doesn't hold."""
-        found: list[Aside] = []
-        place = 0
-        for item in self._items:
-            if isinstance(item, _Call) and not self._is_whole(item):
-                found.append(Torn(place, item.call_id, item.tool, item.text))
-            elif isinstance(item, _Call) or (item.pieces and item.text and not item.is_thought):
-                place += 1
-            elif item.is_thought and item.text:
-                found.append(Thought(place, item.key, item.text))
-        return tuple(found)
-
-    def differs(self, message: Message) -> bool:
+    def differs(self, message: Message, asides: Sequence[Aside]) -> bool:
         """Whether what was sent isn't what was stored: files were found in a text, or two texts came at once."""
+        torn = {one.call_id for one in asides if isinstance(one, Torn)}
         there = [item for item in self._items if isinstance(item, _Call) or item.text]
-        said = [_word(item) for item in there if isinstance(item, _Words) or self._is_whole(item)]
+        said = [_word(item) for item in there if isinstance(item, _Words) or item.call_id not in torn]
         stored = [_stored(part) for part in message.parts if isinstance(part, Text | ToolCall)]
         return [word for word in said if word is not None] != stored or there != self._sent
 
-    def _is_whole(self, call: _Call) -> bool:
-        """As `Fold` sees it: the limit may have ended the last call in the midst of its arguments."""
-        return call.has_ended and not (
-            self._stop == "length" and call is self._last and _read(call.text or "{}") is _NOTHING
-        )
-
     def _start_words(self, there: dict[str, _Words], key: str, *, is_thought: bool) -> Chunks:
         before = self._end_words(there.get(key))
-        there[key] = words = _Words(key, self._prefix + key, is_thought)
+        there[key] = words = _Words(self._prefix + key, is_thought)
         self._items.append(words)
-        if not is_thought:
-            self._last = words
         return before
 
     def _send(self, words: _Words) -> Chunks:

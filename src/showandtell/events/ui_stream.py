@@ -99,7 +99,6 @@ class UiStream:
             types.ToolInputStart: self._start_call,
             types.ToolInputDelta: self._saying.add_input,
             types.ToolInputEnd: self._saying.end_call,
-            types.StepEnd: self._saying.stop,
             types.StepStart: self._start_step,
             types.StepFinish: self._end_step,
             types.ToolProgress: self._tell_progress,
@@ -212,12 +211,12 @@ class UiStream:
 
     def _end_step(self, event: types.StepFinish) -> Chunks:
         self._usage += event.usage
-        asides = self._saying.asides()
         stored = find_step(self._answer.messages(), event.step) if self._is_live else None
-        differs = stored is not None and self._saying.differs(stored)
+        differs = stored is not None and self._saying.differs(stored, event.asides)
         found = [*self._open_step(), *self._saying.end(drops=differs)]
         if stored is not None and differs:
-            found += (ui.ResetStep(), *map(self._show_receipt, self._given), *self._retell(stored, asides), *self._made)
+            found += (ui.ResetStep(), *map(self._show_receipt, self._given), *self._retell(stored, event.asides))
+            found += self._made
         data = {"step": event.step, "model": self._model, "usage": event.usage, "stop": event.stop}
         self._say(event.step)
         return [*found, ui.StepData(f"step {event.step}", data)]

@@ -1,27 +1,22 @@
 """A user's conversations as a list with search, what is known of each without reading it, and clients' names of them.
 
-What a user has set is kept here, too. Nothing here reads a whole conversation.
+Nothing here reads a whole conversation.
 """
 
 from __future__ import annotations
 
 import re
-from typing import Literal, TypeAlias
 
-import msgspec
 from msgspec import Struct
-from sqlalchemy import ColumnElement, Text, bindparam, case, exists, literal_column, or_, select, update
+from sqlalchemy import ColumnElement, Text, bindparam, case, exists, literal_column, select, update
 
 from showandtell.attachments.shelf import drop_unseen
-from showandtell.errors import BadInput, StorageFailed
+from showandtell.errors import BadInput
 from showandtell.history.access import ID, NO_TEXT, Right, allowed, check_id, check_user, not_found, question
 from showandtell.history.database import Database
-from showandtell.history.loading import spell
 from showandtell.history.searching import Words, matching
 from showandtell.history.store import NEWEST, OLDER, Summary, check_limit
-from showandtell.history.tables import aliases, conversations, messages, preferences, runs, shares, upsert
-
-Theme: TypeAlias = Literal["system", "light", "dark"]
+from showandtell.history.tables import aliases, conversations, messages, runs, shares
 
 #: The most letters of a title that a person gives, and of a client's name for a conversation.
 MOST_TITLE, MOST_ALIAS = 200, 200
@@ -144,37 +139,14 @@ async def overview(database: Database, id: str, user: str) -> Overview:  # noqa:
     return Overview(*known, running=bool(running))
 
 
-class Begun(Struct, frozen=True):
-    """A run in a conversation: which message it answers, when it began, and when and how it ended.
-
-    Of one that goes on it may not be known yet which message that is.
-    """
-
-    id: str
-    message_id: str | None
-    model: str
-    created: float
-    ended: float | None
-    status: str | None
-    reason: str | None
-
-
-BEGUN = (
-    select(runs.c.id, runs.c.message_id, runs.c.model, runs.c.created, runs.c.ended, runs.c.status, runs.c.reason)
-    .where(runs.c.conversation_id == bindparam("conversation"))
-    .where(or_(runs.c.message_id.is_not(None), runs.c.state == literal_column("'running'")))
-    .order_by(runs.c.created, runs.c.id)
-)
 TIMES = select(messages.c.id, messages.c.created).where(messages.c.conversation_id == bindparam("conversation"))
 
 
-async def runs_in(database: Database, conversation_id: str) -> tuple[Begun, ...]:
-    """The runs of a conversation, the oldest first. Whoever asks has been found to be allowed to."""
-    return tuple(Begun(*row) for row in await database.read(BEGUN, conversation=conversation_id))
-
-
 async def times_of(database: Database, conversation_id: str) -> dict[str, float]:
-    """When each message of a conversation was stored, in epoch seconds, by id. As above, the asker is known."""
+    """When each message of a conversation was stored, in epoch seconds, by id.
+
+    Whoever asks has been found to be allowed to.
+    """
     return {row[0]: row[1] for row in await database.read(TIMES, conversation=conversation_id)}
 
 
@@ -223,32 +195,3 @@ def check_alias(alias: str) -> str:
     if not 1 <= len(alias) <= MOST_ALIAS or NO_TEXT.search(alias):
         raise BadInput(f"a conversation can't be called {alias!r:.40}: use 1 to {MOST_ALIAS} letters without NUL")
     return alias
-
-
-class Preferences(Struct, frozen=True, omit_defaults=True):
-    """What a user has set: the model that answers where a message names none, instructions for it, the page's look."""
-
-    model: str | None = None
-    instructions: str = ""
-    theme: Theme = "system"
-
-
-SET = select(preferences.c.record).where(preferences.c.owner == bindparam("who"))
-
-
-async def read_preferences(database: Database, owner: str) -> Preferences:
-    """What a user has set, or the usual. Raises `StorageFailed` where it can't be read."""
-    rows = await database.read(SET, who=check_user(owner))
-    try:
-        return msgspec.json.decode(rows[0][0], type=Preferences) if rows else Preferences()
-    except msgspec.DecodeError as error:
-        raise StorageFailed(f"stored settings are damaged ({error}): set them again") from error
-
-
-async def write_preferences(database: Database, owner: str, wanted: Preferences) -> None:
-    """Keep what a user has set, in the place of all that was set before."""
-    row = {"owner": check_user(owner), "record": spell(wanted)}
-    async with database.write() as connection:
-        fresh = upsert(connection, preferences)
-        keep = fresh.on_conflict_do_update(index_elements=["owner"], set_={"record": fresh.excluded.record})
-        await connection.execute(keep, row)

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from msgspec import Struct, structs
-from sqlalchemy import Text, bindparam, delete, exists, func, insert, select, text, update
+from sqlalchemy import Text, bindparam, delete, exists, insert, or_, select, text, update
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.ext.asyncio import AsyncConnection
 
@@ -67,14 +67,19 @@ class News(Struct, frozen=True):
 ONE = select(r).where(r.c.id == bindparam("run"))
 OF_CLIENT = select(r).where(r.c.conversation_id == bindparam("conversation"), r.c.client_id == bindparam("client"))
 NOW_RUNNING = select(r).where(r.c.conversation_id == bindparam("conversation"), r.c.state == RUNNING)
-NEWEST = (
+#: Of one answer, which goes on after an approval in a run of its own.
+LAST_OF = (
     select(r)
-    .where(r.c.conversation_id == bindparam("conversation"))
+    .where(r.c.conversation_id == bindparam("conversation"), r.c.message_id == bindparam("message"))
     .order_by(r.c.created.desc(), r.c.id.desc())
     .limit(1)
 )
-#: Of one answer, which goes on after an approval in a run of its own.
-LAST_OF = NEWEST.where(r.c.message_id == bindparam("message"))
+#: A run that goes on may not know yet what it answers.
+IN_CONVERSATION = (
+    select(r)
+    .where(r.c.conversation_id == bindparam("conversation"), or_(r.c.message_id.is_not(None), r.c.state == RUNNING))
+    .order_by(r.c.created, r.c.id)
+)
 ALL_RUNNING = select(r).where(r.c.state == RUNNING).order_by(r.c.created)
 #: One statement, for who takes a run over begins its log anew.
 LOG = (
@@ -149,14 +154,14 @@ async def find_running(database: Database, conversation_id: str) -> RunRow | Non
     return _first(await database.read(NOW_RUNNING, conversation=conversation_id))
 
 
-async def find_newest(database: Database, conversation_id: str) -> RunRow | None:
-    """The run that was begun last in a conversation."""
-    return _first(await database.read(NEWEST, conversation=conversation_id))
-
-
 async def find_last_of(database: Database, conversation_id: str, message_id: str) -> RunRow | None:
     """The run that was begun last to answer a message."""
     return _first(await database.read(LAST_OF, conversation=conversation_id, message=message_id))
+
+
+async def list_in(database: Database, conversation_id: str) -> tuple[RunRow, ...]:
+    """The runs of a conversation, the oldest first. Whoever asks has been found to be allowed to."""
+    return tuple(RunRow(*row) for row in await database.read(IN_CONVERSATION, conversation=conversation_id))
 
 
 async def list_running(database: Database) -> tuple[RunRow, ...]:
@@ -251,8 +256,3 @@ async def forget_logs(database: Database, before: float) -> None:
     """Drop the logs of runs that ended before (epoch seconds): the messages say it all."""
     async with database.write() as connection:
         await connection.execute(FORGET_LOGS, {"before": before})
-
-
-async def count_running(database: Database) -> int:
-    """How many runs go on, over all workers."""
-    return (await database.read(select(func.count()).select_from(r).where(r.c.state == RUNNING)))[0][0]

@@ -15,7 +15,7 @@ from showandtell.attachments.ingest import Accepted, Register
 from showandtell.attachments.shelf import Shelf, drop_unseen
 from showandtell.content import Draft, Message, ToolCall
 from showandtell.errors import BadInput, LeaseLost, NotFound
-from showandtell.events.asides import Told
+from showandtell.events.retell import Told
 from showandtell.files import Attachment, Failed, Known, Proved, Variant, Want, find
 from showandtell.history.access import Right, check_id, not_found, resolve
 from showandtell.history.database import Database

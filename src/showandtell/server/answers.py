@@ -8,7 +8,7 @@ from fastapi import FastAPI
 from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
-from starlette.responses import JSONResponse, Response
+from starlette.responses import Response
 
 from showandtell.content import new_id
 from showandtell.errors import (
@@ -20,8 +20,9 @@ from showandtell.errors import (
     StorageFull,
     UnsupportedFile,
 )
-from showandtell.server.gate import GUARDS, POLICY
-from showandtell.server.who import Unauthorised
+from showandtell.server.access.who import Unauthorised
+from showandtell.server.gates.gate import GUARDS, POLICY
+from showandtell.server.gates.refusal import Problem
 
 log = logging.getLogger(__name__)
 
@@ -57,17 +58,11 @@ def told_of(error: Exception) -> str:
     return (FULL if isinstance(error, StorageFull) else FAILED).format(id=number)
 
 
-def problem(status: int, kind: str, text: str, headers: dict[str, str] | None = None) -> Response:
-    """An error as everybody gets it."""
-    kept = {"cache-control": "no-store", **(headers or {})}
-    return JSONResponse({"error": {"kind": kind, "text": text}}, status, kept)
-
-
 async def answer_ours(_: Request, error: Exception) -> Response:
     """An error of ours says itself what to do."""
     told = told_of(error)
     headers = {"www-authenticate": error.challenge} if isinstance(error, Unauthorised) else None
-    return problem(status_of(error), type(error).__name__, told, headers)
+    return Problem(status_of(error), type(error).__name__, told, headers)
 
 
 async def answer_unknown(_: Request, error: Exception) -> Response:
@@ -75,7 +70,7 @@ async def answer_unknown(_: Request, error: Exception) -> Response:
     number = new_id("error")
     log.error("request %s failed", number, exc_info=error)
     headers = {**GUARDS, "content-security-policy": POLICY}  # it is made outside the gate, which knows nothing of it
-    return problem(500, "ServerError", UNKNOWN.format(id=number), headers)
+    return Problem(500, "ServerError", UNKNOWN.format(id=number), headers)
 
 
 async def answer_http(_: Request, error: Exception) -> Response:
@@ -89,7 +84,7 @@ async def answer_http(_: Request, error: Exception) -> Response:
     }
     kinds = {404: "NotFound", 405: "BadInput"}
     told = words.get(error.status_code, error.detail)
-    return problem(error.status_code, kinds.get(error.status_code, "BadInput"), told, dict(error.headers or {}))
+    return Problem(error.status_code, kinds.get(error.status_code, "BadInput"), told, dict(error.headers or {}))
 
 
 async def answer_invalid(_: Request, error: Exception) -> Response:
@@ -97,7 +92,7 @@ async def answer_invalid(_: Request, error: Exception) -> Response:
     if not isinstance(error, RequestValidationError):
         raise error
     told = [f"{place_of(one['loc'])}: {one['msg'][:200]}" for one in error.errors()[:5]]
-    return problem(422, "BadInput", "; ".join(told))
+    return Problem(422, "BadInput", "; ".join(told))
 
 
 def place_of(where: tuple[int | str, ...]) -> str:

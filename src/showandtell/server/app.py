@@ -15,35 +15,26 @@ from showandtell.errors import ShowAndTellError
 from showandtell.history.lease import Terms
 from showandtell.history.store import Store
 from showandtell.providers.transport import Transport
-from showandtell.server import (
-    attachments,
-    chat,
-    contents,
-    conversations,
-    examples,
-    health,
-    login,
-    me,
-    models,
-    preferences,
-)
-from showandtell.server.agents import Agents
-from showandtell.server.answering import Answering, Watch
+from showandtell.server import chat, conversations, examples, health, me, models, preferences
+from showandtell.server.access import login
+from showandtell.server.access.keys import Keys, load_secret
+from showandtell.server.access.oidc import Issuer
 from showandtell.server.answers import answer_errors
 from showandtell.server.config import Config
-from showandtell.server.gate import hosts_of
-from showandtell.server.guard import guard
-from showandtell.server.keys import Keys, load_secret
-from showandtell.server.logs import Logged, log_run
+from showandtell.server.files import attachments, contents
+from showandtell.server.gates.gate import hosts_of
+from showandtell.server.gates.guard import guard
 from showandtell.server.menu import Menu
-from showandtell.server.metrics import Measured, Metrics, RunMeter
-from showandtell.server.oidc import Issuer
 from showandtell.server.openapi import describe
 from showandtell.server.pages import BUILT, Assets, page_router
 from showandtell.server.readiness import Readiness
-from showandtell.server.runs import Runs
+from showandtell.server.running.agents import Agents
+from showandtell.server.running.answering import Answering, Watch
+from showandtell.server.running.runs import Runs
 from showandtell.server.state import Server
-from showandtell.server.telemetry import FASTAPI, Traced, make_telemetry
+from showandtell.server.watching.logs import Logged, log_run
+from showandtell.server.watching.metrics import Measured, Metrics, RunMeter
+from showandtell.server.watching.telemetry import FASTAPI, Traced, make_telemetry
 from showandtell.settings import data_folder
 
 log = logging.getLogger(__name__)

@@ -10,21 +10,23 @@ import msgspec
 from fastapi import APIRouter, Request
 from starlette.responses import Response, StreamingResponse
 
-from showandtell.content import Approval, Draft, Text, is_approval
+from showandtell.content import Approval, Draft, Text, begins_turn
 from showandtell.errors import BadInput, Busy, NotFound, UnknownModel
 from showandtell.events.ui_chunks import HEADERS
+from showandtell.events.ui_stream import question_id
 from showandtell.history import library, runs
 from showandtell.history.access import ID, NO_TEXT, resolve
 from showandtell.history.memory import waiting_calls
+from showandtell.history.preferences import read_preferences
 from showandtell.history.runs import RUNNING, RunRow
 from showandtell.history.stored import StoredConversation
 from showandtell.history.uploads import Uploads
-from showandtell.server.answering import ANSWER, find_turn, retell_run
+from showandtell.server.access.who import User, Who
 from showandtell.server.asked import Asked, FileId, read_asked
-from showandtell.server.runs import Lead, Task
+from showandtell.server.running.answering import find_turn, retell_run
+from showandtell.server.running.runs import Lead, Task
 from showandtell.server.shapes import errors
 from showandtell.server.state import Here, Server
-from showandtell.server.who import User, Who
 
 router = APIRouter(prefix="/api/chat", tags=["chat"])
 
@@ -99,7 +101,7 @@ async def answer_in_chat(here: Server, user: User, asked: Asked, model: str) -> 
 
 async def choose_model(here: Server, user: User, asked: Asked) -> str:
     """Who answers: whom the request names, or the user's settings, or the server's. Raises before anything is made."""
-    set_by_user = await library.read_preferences(here.store.database, user.name)
+    set_by_user = await read_preferences(here.store.database, user.name)
     model = asked.model or set_by_user.model or here.config.default_model
     if len(model) > MOST_MODEL or NO_TEXT.search(model):
         raise UnknownModel(f"there is no model {model!r:.40}: name one of up to {MOST_MODEL} letters, without NUL")
@@ -125,7 +127,7 @@ async def find_or_create(here: Server, user: User, chat_id: str) -> tuple[Stored
             if await runs.is_there(database, known):
                 raise
     try:
-        return await here.store.create(user.name, alias=library.check_alias(chat_id)), True
+        return await here.store.create(user.name, alias=chat_id), True
     except Busy:  # somebody was faster
         return await find_or_create(here, user, chat_id)
 
@@ -199,7 +201,7 @@ async def lead_of(here: Server, asked: Asked, conversation: StoredConversation) 
     again = asked.trigger == "regenerate-message"
     if not again and (asked.message_id is None or asked.client_id is None):
         return None  # beside an approval the stock client names the newest message, which isn't edited
-    said = {one.id: one for one in await conversation.everything() if one.role == "user" and not is_approval(one.parts)}
+    said = {one.id: one for one in await conversation.everything() if begins_turn(one)}
     if asked.message_id is None:
         meant = next((one.id for one in reversed(conversation.messages) if one.id in said), None)
     else:
@@ -211,8 +213,8 @@ async def lead_of(here: Server, asked: Asked, conversation: StoredConversation) 
 
 async def ours(here: Server, message_id: str, conversation: StoredConversation) -> str | None:
     """The id of the user's message that a client means by its own id, by ours, or by that of the answer to it."""
-    if message_id.startswith(ANSWER):
-        return f"msg_{message_id.removeprefix(ANSWER)}"
+    if (question := question_id(message_id)) != message_id:
+        return question
     row = await runs.find_of_client(here.store.database, conversation.id, message_id)
     return row.message_id if row is not None else message_id
 

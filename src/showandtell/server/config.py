@@ -9,7 +9,7 @@ from pathlib import Path
 
 from showandtell.agent.tools import Tool
 from showandtell.keeping import Place
-from showandtell.server.oidc import Oidc
+from showandtell.server.access.oidc import Oidc
 
 #: The models that a server offers first.
 DEFAULT_MODEL = "inspector"

@@ -16,11 +16,11 @@ from showandtell.history import library, runs
 from showandtell.history.access import check_id, resolve
 from showandtell.history.lease import BUSY
 from showandtell.keeping import delete_uploads
+from showandtell.server.access.who import Who
 from showandtell.server.exporting import export
 from showandtell.server.shapes import AttachmentShape, Shape, answer, errors
 from showandtell.server.state import Here
 from showandtell.server.telling import tell_conversation
-from showandtell.server.who import Who
 
 log = logging.getLogger(__name__)
 router = APIRouter(prefix="/api/conversations", tags=["conversations"])

@@ -12,10 +12,10 @@ from starlette.responses import Response
 from showandtell import samples
 from showandtell.content import File
 from showandtell.errors import NotFound
-from showandtell.server.attachments import found_json, link_for
+from showandtell.server.access.who import Who
+from showandtell.server.files.attachments import found_json, link_for
 from showandtell.server.shapes import AttachmentShape, Shape, answer, errors
 from showandtell.server.state import Here
-from showandtell.server.who import Who
 
 router = APIRouter(prefix="/api/examples", tags=["examples"])
 

@@ -10,10 +10,10 @@ from pydantic import ConfigDict
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
 
-from showandtell.server.metrics import Metrics
+from showandtell.server.access.who import who
 from showandtell.server.shapes import Shape, answer, errors
 from showandtell.server.state import Here
-from showandtell.server.who import who
+from showandtell.server.watching.metrics import Metrics
 
 router = APIRouter(tags=["health"])
 

@@ -14,7 +14,7 @@ from showandtell.errors import ShowAndTellError
 from showandtell.providers.rows import ROWS, connect
 from showandtell.providers.transport import Transport
 from showandtell.providers.uploads import Parcel
-from showandtell.server.fetched import read_json
+from showandtell.server.access.fetched import read_json
 
 #: How long a server may take, in seconds; the most models of its list that are read.
 PATIENCE, MOST_MODELS = 0.5, 200

@@ -8,9 +8,9 @@ from typing import Any, Literal
 from fastapi import APIRouter
 from pydantic import ConfigDict
 
+from showandtell.server.access.who import Who
 from showandtell.server.shapes import Shape, errors
 from showandtell.server.state import Here
-from showandtell.server.who import Who
 
 router = APIRouter(prefix="/api/me", tags=["me"])
 ALONE: dict[str, Any] = {

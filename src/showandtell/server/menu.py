@@ -16,7 +16,7 @@ from showandtell.capabilities.resolve import families, resolve
 from showandtell.errors import BadInput
 from showandtell.files import Kind
 from showandtell.providers.rows import ROWS, connect, find_base, locate, own_variables
-from showandtell.server.fetched import Kept
+from showandtell.server.access.fetched import Kept
 from showandtell.server.local import LOCAL, list_local
 from showandtell.settings import all_overrides
 

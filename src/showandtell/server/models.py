@@ -11,10 +11,10 @@ from starlette.responses import Response
 
 from showandtell.capabilities.matrix import matrix, to_json
 from showandtell.capabilities.resolve import resolve
-from showandtell.history.library import read_preferences
+from showandtell.history.preferences import read_preferences
+from showandtell.server.access.who import Who
 from showandtell.server.shapes import Shape, answer, errors
 from showandtell.server.state import Here
-from showandtell.server.who import Who
 from showandtell.settings import all_overrides
 
 router = APIRouter(prefix="/api", tags=["models"])

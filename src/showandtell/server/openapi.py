@@ -6,7 +6,7 @@ from typing import Any, cast
 
 from fastapi import FastAPI
 
-from showandtell.server.gate import PROBES
+from showandtell.server.gates.gate import PROBES
 from showandtell.server.shapes import MEANINGS, Shape
 
 METHODS = frozenset({"get", "put", "post", "delete", "patch", "head", "options"})

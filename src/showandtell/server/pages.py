@@ -9,7 +9,7 @@ from starlette.exceptions import HTTPException
 from starlette.responses import FileResponse, Response
 from starlette.staticfiles import StaticFiles
 
-from showandtell.server.who import enter
+from showandtell.server.access.who import enter
 
 #: Where the build puts the page, and the wheel has it.
 BUILT = Path(__file__).parent / "page"

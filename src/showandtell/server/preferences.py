@@ -8,10 +8,10 @@ from fastapi import APIRouter
 from pydantic import ConfigDict, Field
 from starlette.responses import Response
 
-from showandtell.history.library import Preferences, Theme, read_preferences, write_preferences
+from showandtell.history.preferences import Preferences, Theme, read_preferences, write_preferences
+from showandtell.server.access.who import Who
 from showandtell.server.shapes import Shape, answer, errors
 from showandtell.server.state import Here
-from showandtell.server.who import Who
 from showandtell.settings import find_target
 
 router = APIRouter(prefix="/api/settings", tags=["settings"])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 from urllib.parse import quote
 
@@ -55,6 +56,22 @@ def attachment_json(one: Attachment, conversation_id: str | None, link: Link = p
         "thumbnail": link(f"/api/attachments/{one.id}/thumbnail") if has_thumbnail(one) else None,
         "conversation_id": conversation_id,
     }
+
+
+@dataclass(frozen=True, slots=True)
+class Showing:
+    """How the files of a conversation are shown."""
+
+    conversation_id: str
+    link: Link = plain
+
+    def attachment(self, file: Attachment) -> dict[str, Any]:
+        """A file as JSON."""
+        return attachment_json(file, self.conversation_id, self.link)
+
+    def variant(self, file: Attachment, sha256: str) -> str:
+        """Where what was made of a file is."""
+        return self.link(f"/api/attachments/{file.id}/variants/{sha256}")
 
 
 def content_path(id: str, name: str) -> str:  # noqa: A002 - it is one

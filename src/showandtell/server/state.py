@@ -10,13 +10,13 @@ from fastapi import Depends
 from starlette.requests import HTTPConnection
 
 from showandtell.history.store import Store
-from showandtell.server.agents import Agents
+from showandtell.server.access.keys import Keys
+from showandtell.server.access.who import Accounts
 from showandtell.server.config import Config
-from showandtell.server.keys import Keys
 from showandtell.server.menu import Menu
 from showandtell.server.readiness import Readiness
-from showandtell.server.runs import Runs
-from showandtell.server.who import Accounts
+from showandtell.server.running.agents import Agents
+from showandtell.server.running.runs import Runs
 
 
 @dataclass(frozen=True, slots=True)

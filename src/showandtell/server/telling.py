@@ -11,19 +11,20 @@ from msgspec import Struct, to_builtins
 from showandtell.agent.decide import Limits, Over, Wait, decide
 from showandtell.content import Message
 from showandtell.delivery.values import View
-from showandtell.events.asides import Told
+from showandtell.events.retell import Told
 from showandtell.events.turns import turns
 from showandtell.events.types import Usage
 from showandtell.events.ui_messages import Page, branches, ui_messages
 from showandtell.events.ui_stream import answer_id
-from showandtell.history.library import Begun, Overview, overview, runs_in, times_of
+from showandtell.history import runs
+from showandtell.history.library import Overview, overview, times_of
 from showandtell.history.memory import waiting_calls
+from showandtell.history.runs import RunRow
 from showandtell.history.stored import StoredConversation
-from showandtell.server.answering import Showing
-from showandtell.server.attachments import link_for
-from showandtell.server.shapes import Link
+from showandtell.server.access.who import User
+from showandtell.server.files.attachments import link_for
+from showandtell.server.shapes import Link, Showing
 from showandtell.server.state import Server
-from showandtell.server.who import User
 
 
 class Kept(Struct, frozen=True):
@@ -33,7 +34,7 @@ class Kept(Struct, frozen=True):
     """
 
     known: Overview
-    runs: Mapping[str | None, Begun]
+    runs: Mapping[str | None, RunRow]
     times: Mapping[str, float]
     told: Mapping[str, Told]
     everything: Sequence[Message]
@@ -46,7 +47,7 @@ async def tell_conversation(here: Server, user: User, id: str) -> dict[str, Any]
     conversation = await here.store.open(id, user.name, "reader")
     kept = Kept(
         known,
-        {one.message_id: one for one in await runs_in(database, id)},
+        {one.message_id: one for one in await runs.list_in(database, id)},
         await times_of(database, id),
         await conversation.told(),
         await conversation.everything(),
@@ -100,7 +101,7 @@ def metadata_of(conversation: StoredConversation, kept: Kept, limits: Limits) ->
     return found
 
 
-def begun_of(conversation_id: str, run: Begun | None, answer: Sequence[Message], kept: Kept) -> dict[str, Any]:
+def begun_of(conversation_id: str, run: RunRow | None, answer: Sequence[Message], kept: Kept) -> dict[str, Any]:
     """What an answer's stream says at its start; of one that no server made, what is known of it."""
     if run is not None:
         return {"conversation_id": conversation_id, "run_id": run.id, "model": run.model, "created": run.created}
@@ -110,7 +111,7 @@ def begun_of(conversation_id: str, run: Begun | None, answer: Sequence[Message],
     return {"conversation_id": conversation_id, "run_id": None, "model": model, "created": created}
 
 
-def ended_of(view: View, answer: Sequence[Message], run: Begun | None, limits: Limits, kept: Kept) -> dict[str, Any]:
+def ended_of(view: View, answer: Sequence[Message], run: RunRow | None, limits: Limits, kept: Kept) -> dict[str, Any]:
     """What an answer's stream says at its end, as far as it was stored."""
     status, reason = (run.status, run.reason) if run is not None and run.status else judge(view, limits)
     usage = sum((kept.told[one.id].usage for one in answer if one.id in kept.told), Usage())

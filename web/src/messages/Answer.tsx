@@ -20,7 +20,7 @@ export const Answer = memo(function Answer({ message, writing, isLast, isTold }:
   const talk = useTalkHere();
   const blocks = blocksOf(message.parts);
   const text = textOf(message);
-  const ending = writing ? null : endingOf(message);
+  const ending = writing ? null : endingOf(message, isTold);
   const offersAgain = isTold || message.metadata?.status === "error"; // beside the words that say why
   return (
     <li className={`message answer ${isLast ? "message-last" : ""}`} aria-label="Answer">
@@ -71,9 +71,6 @@ const reasons: Record<string, string> = {
   cancelled: "Stopped.",
 };
 
-const unseen =
-  "So it wasn’t asked: choose another model, or edit the message and leave the file out.";
-
 /** An answer that failed, and the way to another one. */
 function Failure({ message }: { message: Message }) {
   const talk = useTalkHere();
@@ -89,11 +86,17 @@ function Failure({ message }: { message: Message }) {
 }
 
 /** What is to be said of an answer that isn't simply complete. */
-function endingOf(message: Message): string | null {
+function endingOf(message: Message, isTold: boolean): string | null {
   const { status, reason } = message.metadata ?? {};
-  if (status === "refused" && reason?.includes("can't be shown")) return `${reason}. ${unseen}`;
-  if (status === "refused") return "The model declined to answer. Put the question in another way.";
+  if (status === "refused") return refusalOf(reason ?? null, isTold);
   if (status === "waiting") return "Waits for your decision above.";
   if (status !== "incomplete") return null;
   return reasons[reason ?? ""] ?? `The answer is incomplete${reason ? `: ${reason}` : ""}.`;
+}
+
+/** Either the model declined, or there are files that it can't be shown: then the reason names them. */
+function refusalOf(reason: string | null, isTold: boolean): string {
+  if (!reason || reason === "refusal") return "The model declined to answer. Put the question in another way.";
+  const why = isTold ? "" : `${reason === "file" ? "The model can’t be shown a file of this message" : reason}. `;
+  return `${why}The model wasn’t asked: choose another model, or edit the message and leave the file out.`;
 }

@@ -153,7 +153,9 @@ export async function a_file_that_the_model_cannot_be_shown_is_left_out_of_the_m
   const zip = Buffer.from("504b0506000000000000000000000000000000000000", "hex"); // an empty archive
   await pick(page, { name: "stuff.zip", mimeType: "application/zip", buffer: zip }, picture("dot.png"));
   const refused = await ask(page, "What are these?");
-  assert.match(await refused.innerText(), /Choose another model, or edit the message and leave the file out\./);
+  assert.match(await refused.innerText(), /choose another model, or edit the message and leave the file out\./);
+  await page.reload();
+  await answers(page).getByText(/can't be shown file 1 \(stuff\.zip\)/).waitFor();
   await questions(page).hover();
   await page.getByRole("button", { name: "Edit your message" }).click();
   await page.getByRole("button", { name: "Leave stuff.zip out" }).click();

@@ -19,9 +19,9 @@ from starlette.requests import HTTPConnection
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from showandtell.errors import BadInput
-from showandtell.server.gate import READING, UPLOADS
-from showandtell.server.refusal import Refusal
-from showandtell.server.who import LoginUnavailable, Unauthorised, who
+from showandtell.server.access.who import LoginUnavailable, Unauthorised, who
+from showandtell.server.gates.gate import READING, UPLOADS
+from showandtell.server.gates.refusal import Refusal
 
 VARIABLE: Final = "SHOWANDTELL_RATE"
 UNITS: Final = {"second": 1, "minute": 60, "hour": 3600, "day": 86_400}
@@ -92,7 +92,7 @@ class Limits:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Let one request through, or answer it."""
         refused = await self._refuse(HTTPConnection(scope)) if scope["type"] == "http" else None
-        await (self._app(scope, receive, send) if refused is None else refused(receive, send))
+        await (self._app if refused is None else refused)(scope, receive, send)
 
     async def _refuse(self, request: HTTPConnection) -> Refusal | None:
         group = group_of(request.scope)
@@ -111,14 +111,14 @@ class Limits:
     def _strange(self, request: HTTPConnection, error: Unauthorised) -> Refusal | None:
         refused = self._count("login" if error.tried else "reads", address_of(request))
         if refused is None and request.scope["method"] not in READING:
-            return Refusal(401, "Unauthorised", str(error), [("www-authenticate", error.challenge)])
+            return Refusal(401, "Unauthorised", str(error), {"www-authenticate": error.challenge})
         return refused
 
     def _count(self, group: str, name: str) -> Refusal | None:
         rate = self._rates[group]
         wait = self._counts.hit(group, name, rate)
         told = f"more than {rate.amount} requests in {rate.seconds} s: try again in {wait} s"
-        return Refusal(429, "TooMany", told, [("retry-after", str(wait))]) if wait else None
+        return Refusal(429, "TooMany", told, {"retry-after": str(wait)}) if wait else None
 
 
 def group_of(scope: Scope) -> str | None:

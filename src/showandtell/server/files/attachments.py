@@ -12,10 +12,10 @@ from starlette.responses import Response
 from showandtell.errors import ShowAndTellError
 from showandtell.history.uploads import Placed, Upload
 from showandtell.keeping import delete_uploads
-from showandtell.server.receiving import MOST_FILES, Body, Refusal, check_length, receive_file, receive_form
+from showandtell.server.access.who import User, Who
+from showandtell.server.files.receiving import MOST_FILES, Body, check_length, receive_file, receive_form, turn_away
 from showandtell.server.shapes import AttachmentShape, ErrorShape, Link, Shape, answer, attachment_json, errors, plain
 from showandtell.server.state import Here, Server
-from showandtell.server.who import User, Who
 
 #: What an uploaded file is called.
 Name = Annotated[str, Query(description="what the file is called")]
@@ -82,7 +82,7 @@ async def take_in(request: Request, work: Callable[[Body], Awaitable[Any]], most
     except ShowAndTellError as error:
         if body.is_whole:
             raise
-        return Refusal(error)
+        return turn_away(error)
 
 
 @router.post(

@@ -11,8 +11,8 @@ from showandtell.errors import StorageFailed
 from showandtell.history import runs
 from showandtell.history.database import Database
 from showandtell.history.runs import ENDED, RunRow
-from showandtell.server.hearing import Hearing
-from showandtell.server.tape import Tape
+from showandtell.server.running.hearing import Hearing
+from showandtell.server.running.tape import Tape
 
 log = logging.getLogger(__name__)
 

@@ -40,9 +40,9 @@ from showandtell.events.types import (
     Usage,
 )
 from showandtell.files import Attachment
-from showandtell.server.answering import ignore
-from showandtell.server.metrics import PROBES, route_of
-from showandtell.server.runs import Going
+from showandtell.server.running.answering import ignore
+from showandtell.server.running.runs import Going
+from showandtell.server.watching.metrics import PROBES, route_of
 
 VARIABLE = "SHOWANDTELL_TELEMETRY_CONTENT"
 NAME = "showandtell"

@@ -4,12 +4,9 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterable, AsyncIterator
-from contextlib import suppress
 from typing import Final
 
 from starlette.requests import Request
-from starlette.responses import Response
-from starlette.types import Receive, Scope, Send
 
 from showandtell.attachments.blobs import TooLarge
 from showandtell.attachments.incoming import Incoming
@@ -19,8 +16,9 @@ from showandtell.content import File, Reader
 from showandtell.delivery.labels import size_of
 from showandtell.errors import BadInput, ShowAndTellError
 from showandtell.history.uploads import Upload, Uploads
-from showandtell.server.answers import problem, status_of, told_of
-from showandtell.server.parts import End, Head, read_parts
+from showandtell.server.answers import status_of, told_of
+from showandtell.server.files.parts import End, Head, read_parts
+from showandtell.server.gates.refusal import Refusal
 from showandtell.whole import uncut
 
 #: So much is gathered before a thread writes it.
@@ -31,9 +29,6 @@ PATIENCE: Final = 60.0
 MOST_LETTERS: Final = 255
 #: The most files of one form.
 MOST_FILES: Final = 32
-#: After a refusal so many bytes and seconds more are read, so that a client that still sends gets to see the answer.
-LINGER_BYTES: Final = 8 << 20
-LINGER_SECONDS: Final = 2.0
 
 
 class FileTooLarge(BadInput):
@@ -148,28 +143,6 @@ def check_length(request: Request, most: int) -> None:
         raise FileTooLarge(f"{size_of(int(said))} are more than the {size_of(most)} that may be sent at once")
 
 
-class Refusal(Response):
-    """The answer to a body that wasn't read to its end: the connection closes behind it."""
-
-    def __init__(self, error: ShowAndTellError) -> None:
-        told = problem(status_of(error), type(error).__name__, told_of(error), {"connection": "close"})
-        super().__init__(told.body, told.status_code, dict(told.headers))
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer, then let the client finish its sentence, up to a point: else it may only see a closed door."""
-        del scope
-        await send({"type": "http.response.start", "status": self.status_code, "headers": self.raw_headers})
-        await send({"type": "http.response.body", "body": bytes(self.body), "more_body": True})
-        with suppress(TimeoutError):
-            async with asyncio.timeout(LINGER_SECONDS):
-                await drain(receive)
-        await send({"type": "http.response.body", "body": b"", "more_body": False})
-
-
-async def drain(receive: Receive) -> None:
-    """Read on for a while, and keep nothing."""
-    left, more = LINGER_BYTES, True
-    while more and left > 0:
-        message = await receive()
-        left -= len(message.get("body", b""))
-        more = message["type"] == "http.request" and message.get("more_body", False)
+def turn_away(error: ShowAndTellError) -> Refusal:
+    """The answer to a body that wasn't read to its end."""
+    return Refusal(status_of(error), type(error).__name__, told_of(error))

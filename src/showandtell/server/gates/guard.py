@@ -6,9 +6,9 @@ from collections.abc import Callable, Collection
 
 from starlette.applications import Starlette
 
-from showandtell.server.bodies import Bodies
-from showandtell.server.gate import Gate
-from showandtell.server.limits import Limits, read_rates
+from showandtell.server.gates.bodies import Bodies
+from showandtell.server.gates.gate import Gate
+from showandtell.server.gates.limits import Limits, read_rates
 
 
 def guard(

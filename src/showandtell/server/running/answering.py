@@ -8,51 +8,29 @@ from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TypeAlias, cast
 
-from msgspec import Struct
 from msgspec.structs import replace
 
 from showandtell.agent.agent import Run
-from showandtell.content import Message, is_approval
+from showandtell.content import begins_turn, is_approval
 from showandtell.errors import NotFound, StorageFailed, UnsupportedFile
-from showandtell.events import ui_chunks as ui
-from showandtell.events.asides import Told
-from showandtell.events.retell import retell
+from showandtell.events.retell import Told, retell
+from showandtell.events.turns import Turn, turns
 from showandtell.events.types import ErrorEvent, Event, Finish, Status
 from showandtell.events.ui_stream import Answer, UiStream, answer_id
-from showandtell.files import Attachment
-from showandtell.history.library import read_preferences
 from showandtell.history.memory import waiting_calls
+from showandtell.history.preferences import read_preferences
 from showandtell.history.runs import Over, RunRow
 from showandtell.history.store import Store
 from showandtell.history.stored import StoredConversation
-from showandtell.server.agents import Agents
 from showandtell.server.answers import told_of
-from showandtell.server.runs import Going
-from showandtell.server.shapes import Link, attachment_json, plain
+from showandtell.server.running.agents import Agents
+from showandtell.server.running.runs import Going
+from showandtell.server.shapes import Showing
 
 log = logging.getLogger(__name__)
 
 #: Gives, for a run that begins, what is told every event of it, the `Finish` last.
 Watch: TypeAlias = Callable[[Going], Callable[[Event], None]]
-
-#: What the id of an answer begins with; the rest is that of the message that it answers.
-ANSWER = "ans_"
-
-
-@dataclass(frozen=True, slots=True)
-class Showing:
-    """How the files of a conversation are shown."""
-
-    conversation_id: str
-    link: Link = plain
-
-    def attachment(self, file: Attachment) -> ui.Record:
-        """A file as JSON."""
-        return attachment_json(file, self.conversation_id, self.link)
-
-    def variant(self, file: Attachment, sha256: str) -> str:
-        """Where what was made of a file is."""
-        return self.link(f"/api/attachments/{file.id}/variants/{sha256}")
 
 
 class Answering:
@@ -128,7 +106,7 @@ class Telling:
             return
         if self._stream is None:
             says = any(not is_approval(one.parts) for one in going.asked.drafts)
-            if says and not any(map(is_asked, self.run.messages)):
+            if says and not any(map(begins_turn, self.run.messages)):
                 return  # it belongs to the answer before; where nothing follows, the client gets an error, no stream
             self._stream = self._begin()
         event = self._hushed(event)
@@ -166,7 +144,7 @@ class Telling:
         """The stream's start, for who asked; for who comes later with all that is stored of this answer already."""
         going, fresh = self.going, {one.id for one in self.run.messages}
         turn = find_turn(going.conversation, None)
-        earlier = [one for one in turn.said if one.id not in fresh or is_approval(one.parts)]
+        earlier = [one for one in turn.answer if one.id not in fresh or is_approval(one.parts)]
         asked = self.run.agent.target.name
         stream = UiStream(answer_of(going.conversation, going.row, turn, lambda: self._ended, asked))
         going.row = replace(going.row, message_id=turn.message_id)
@@ -181,31 +159,12 @@ class Telling:
         return stream
 
 
-class Turn(Struct, frozen=True):
-    """A message of the user's, and all that followed it; `before` are the numbers of files shown up to it."""
-
-    message_id: str
-    said: tuple[Message, ...]
-    before: frozenset[int]
-
-
 def find_turn(conversation: StoredConversation, message_id: str | None) -> Turn:
     """The turn of a message of the branch that is talked on, or the last one. Raises `NotFound`."""
-    messages = conversation.messages
-    asked = [place for place, one in enumerate(messages) if is_asked(one)]
-    if message_id is not None:
-        asked = [place for place in asked if messages[place].id == message_id]
-    if not asked:
+    found = [one for one in turns(conversation.messages) if one.said and message_id in {None, one.said.id}]
+    if not found:
         raise NotFound("there is no such message in what is talked on: load the conversation again")
-    place = asked[-1]
-    end = next((at for at in range(place + 1, len(messages)) if is_asked(messages[at])), len(messages))
-    before = frozenset(shown.number for one in messages[: place + 1] for shown in one.showings)
-    return Turn(messages[place].id, tuple(messages[place + 1 : end]), before)
-
-
-def is_asked(message: Message) -> bool:
-    """Whether a person says something here."""
-    return message.role == "user" and not is_approval(message.parts)
+    return found[-1]
 
 
 def answer_of(
@@ -227,8 +186,8 @@ def answer_of(
 async def retell_run(conversation: StoredConversation, row: RunRow, last: RunRow) -> AsyncIterator[bytes]:
     """The stream of an answer from what is stored: `row` is the run that began it, `last` the one that ended it."""
     turn, told = find_turn(conversation, row.message_id), await conversation.told()
-    waiting = [one.call_id for one in waiting_calls(turn.said)] if last.status == "waiting" else ()
+    waiting = [one.call_id for one in waiting_calls(turn.answer)] if last.status == "waiting" else ()
     stream = UiStream(answer_of(conversation, row, turn, lambda: last.ended, row.model))
     yield stream.start()
-    yield stream.look_back(retell(turn.said, conversation.attachments, told, before=turn.before, waiting=waiting))
+    yield stream.look_back(retell(turn.answer, conversation.attachments, told, before=turn.before, waiting=waiting))
     yield stream.take(Finish(cast("Status", last.status or "complete"), last.reason))

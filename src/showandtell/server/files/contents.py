@@ -24,11 +24,11 @@ from showandtell.history.uploads import Upload
 from showandtell.media import gate
 from showandtell.media.claims import name_ending
 from showandtell.recipes import Recipe, spell
-from showandtell.server.ranges import has_it
-from showandtell.server.serving_files import Served, answer_file, refuse
+from showandtell.server.access.who import Who
+from showandtell.server.files.ranges import has_it
+from showandtell.server.files.serving_files import Served, answer_file, refuse
 from showandtell.server.shapes import ErrorShape, errors, is_pictured
 from showandtell.server.state import Here
-from showandtell.server.who import Who
 
 #: Up to how many pixels a page's longer side has.
 PAGE_SIDE: Final = 1568

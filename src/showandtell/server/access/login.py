@@ -16,11 +16,11 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, RedirectResponse, Response
 
 from showandtell.providers.uploads import Parcel
-from showandtell.server.closed import AGAIN, UNKEPT, closed
-from showandtell.server.fetched import fetch_json
-from showandtell.server.keys import Keys, is_same, letters
-from showandtell.server.oidc import Issuer, Published, is_safe
-from showandtell.server.who import (
+from showandtell.server.access.closed import AGAIN, UNKEPT, closed
+from showandtell.server.access.fetched import fetch_json
+from showandtell.server.access.keys import Keys, is_same, letters
+from showandtell.server.access.oidc import Issuer, Published, is_safe
+from showandtell.server.access.who import (
     COOKIE,
     ENTRY_AGE,
     Forbidden,

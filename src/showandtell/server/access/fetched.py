@@ -12,7 +12,7 @@ import msgspec
 from showandtell.errors import BadAnswer, ShowAndTellError
 from showandtell.providers.exchange import gather
 from showandtell.providers.http import Answer, HttpRequest, Send
-from showandtell.server.who import LoginUnavailable
+from showandtell.server.access.who import LoginUnavailable
 
 T = TypeVar("T")
 #: Bytes and seconds that an answer may have.

@@ -23,9 +23,9 @@ from showandtell.history.lease import is_dead, myself
 from showandtell.history.runs import RELEASED, RUNNING, News, Over, RunRow
 from showandtell.history.store import Store
 from showandtell.history.stored import StoredConversation
-from showandtell.server.echoes import Echoes
-from showandtell.server.hearing import Hearing
-from showandtell.server.tape import Tape
+from showandtell.server.running.echoes import Echoes
+from showandtell.server.running.hearing import Hearing
+from showandtell.server.running.tape import Tape
 
 log = logging.getLogger(__name__)
 

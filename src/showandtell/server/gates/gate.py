@@ -13,8 +13,8 @@ from typing import Final
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from showandtell.server.refusal import Refusal
-from showandtell.server.who import COOKIES
+from showandtell.server.access.who import COOKIES
+from showandtell.server.gates.refusal import Refusal
 
 #: Names by which a server that listens to its own machine alone is called.
 LOOPBACK: Final = ("127.0.0.1", "localhost", "[::1]")
@@ -74,7 +74,7 @@ class Gate:
         headers = Headers(scope=scope)
         refused = self._refuse(scope, headers)
         if refused is not None:
-            await refused(receive, send)
+            await refused(scope, receive, send)
         elif scope["method"] == "OPTIONS" and self._shared_with(headers):
             await _permit(send)
         else:

@@ -13,7 +13,7 @@ from joserfc.jws import JWSRegistry, extract_compact
 from joserfc.jwt import JWTClaimsRegistry
 from msgspec import Struct
 
-from showandtell.server.who import Unauthorised
+from showandtell.server.access.who import Unauthorised
 
 #: What may sign, and by which kind of key. No shared secret (HS…) and no "none": a public key would pass for one.
 ALGORITHMS: Final[Mapping[str, type]] = {"RS256": RSAKey, "ES256": ECKey, "EdDSA": OKPKey, "Ed25519": OKPKey}

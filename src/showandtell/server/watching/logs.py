@@ -21,8 +21,8 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from showandtell.content import new_id
 from showandtell.events.types import Event, Finish
-from showandtell.server.metrics import PROBES, route_of
-from showandtell.server.runs import Going
+from showandtell.server.running.runs import Going
+from showandtell.server.watching.metrics import PROBES, route_of
 
 Format: TypeAlias = Literal["text", "json"]
 log = logging.getLogger(__name__)

@@ -15,9 +15,9 @@ from msgspec import Struct, ValidationError, convert
 from showandtell.errors import BadInput
 from showandtell.providers.http import Send
 from showandtell.providers.uploads import Parcel
-from showandtell.server import tokens
-from showandtell.server.fetched import Kept, fetch_json
-from showandtell.server.who import LoginUnavailable
+from showandtell.server.access import tokens
+from showandtell.server.access.fetched import Kept, fetch_json
+from showandtell.server.access.who import LoginUnavailable
 
 PREFIX: Final = "SHOWANDTELL_OIDC_"
 DISCOVERY: Final = "/.well-known/openid-configuration"

@@ -8,8 +8,8 @@ from typing import Final
 from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from showandtell.server.gate import READING, UPLOADS
-from showandtell.server.refusal import Refusal
+from showandtell.server.gates.gate import READING, UPLOADS
+from showandtell.server.gates.refusal import Refusal
 
 #: Bytes of a chat's JSON body, which a client fills with all that was said, and of others: 20,000 letters, spelt out.
 #: A body that isn't what its route takes is told field by field: 7 MB of such fields take 5 s of the event loop.
@@ -39,10 +39,10 @@ class Bodies:
             async with asyncio.timeout(self._patience):
                 body = await read_body(Headers(scope=scope), receive, most)
         except OverflowError:
-            await Refusal(413, "TooLarge", f"more than {most:,} bytes: upload files on their own")(receive, send)
+            await Refusal(413, "TooLarge", f"more than {most:,} bytes: upload files on their own")(scope, receive, send)
         except TimeoutError:
             await Refusal(408, "TooSlow", f"the body was not there within {self._patience:g} s: send it again")(
-                receive, send
+                scope, receive, send
             )
         else:
             if body is not None:

@@ -13,8 +13,8 @@ from starlette.requests import HTTPConnection
 from starlette.responses import RedirectResponse, Response
 
 from showandtell.errors import ShowAndTellError
-from showandtell.server.closed import ADDRESS, UNKEPT, closed
-from showandtell.server.keys import COOKIE_AGE, DAY, RENEWED_AFTER, Keys
+from showandtell.server.access.closed import ADDRESS, UNKEPT, closed
+from showandtell.server.access.keys import COOKIE_AGE, DAY, RENEWED_AFTER, Keys
 
 #: The one user where there are no accounts; the command line's conversations are theirs, too.
 ALONE: Final = "local"

@@ -19,9 +19,9 @@ from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
 from showandtell.errors import FileChanged, NotFound
-from showandtell.server.answers import problem
-from showandtell.server.gate import GUARDS
-from showandtell.server.ranges import Unsatisfiable, choose_span, has_it
+from showandtell.server.files.ranges import Unsatisfiable, choose_span, has_it
+from showandtell.server.gates.gate import GUARDS
+from showandtell.server.gates.refusal import Problem
 from showandtell.whole import uncut, whole
 
 #: So much is read and sent at a time.
@@ -110,7 +110,7 @@ def answer_file(request: Request, file: Served, *, download: bool = False) -> Re
         span = choose_span(request.method, request.headers, file.etag, file.size)
     except Unsatisfiable:
         told = {**GUARDED, "accept-ranges": "bytes", "content-range": f"bytes */{file.size}"}
-        return problem(416, "BadInput", f"the file ends at byte {file.size}: ask for a part before that", told)
+        return Problem(416, "BadInput", f"the file ends at byte {file.size}: ask for a part before that", told)
     if span is None:
         return Sending(file, (0, file.size), 200, headers)
     headers["content-range"] = f"bytes {span[0]}-{span[1] - 1}/{file.size}"
@@ -119,7 +119,7 @@ def answer_file(request: Request, file: Served, *, download: bool = False) -> Re
 
 def refuse(error: Exception) -> Response:
     """Why there are no bytes."""
-    return problem(404, NotFound.__name__, str(error), GUARDED)
+    return Problem(404, NotFound.__name__, str(error), GUARDED)
 
 
 class Sending(Response):

@@ -1,0 +1,1 @@
+"""Who asks, and how they come in: tokens, cookies, signed addresses, accounts of an issuer."""
