@@ -16,8 +16,9 @@ os.environ["XDG_DATA_HOME"] = f"{own.name}/data"
 for name in [name for name in os.environ if name.startswith("SHOWANDTELL_") or name.endswith("_API_KEY")]:
     del os.environ[name]
 
-# Where the tests are run by nohup, programs that they start would ignore it, too.
+# What nohup and a shell's background ignore, programs that the tests start would ignore, too.
 signal.signal(signal.SIGHUP, signal.SIG_DFL)
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture

@@ -14,7 +14,7 @@ export async function a_document_is_read_by_the_model_and_quoted(scene) {
   await answer.getByRole("button", { name: /What the model saw/ }).click();
   const panel = page.getByRole("dialog", { name: "What the model saw" });
   await panel.getByRole("heading", { name: /^Step 2/ }).waitFor();
-  assert.match(await panel.innerText(), /invoice\.pdf/);
+  await panel.getByText("invoice.pdf").first().waitFor();
   scene.told = { id: await idOf(page) };
 }
 
