@@ -145,6 +145,7 @@ class Runs:
             (STORE_EVERY, self.store_now),
             (LOOK_EVERY, self.look_for_orphans),
             (HEARTBEAT_EVERY, self.beat),
+            (KEEP_LOG, self.forget_logs),
         ):
             self._spawn(self._again_and_again(every, work))
         await self.look_for_orphans()
@@ -332,9 +333,12 @@ class Runs:
             self._heeding = self._spawn(self._heed_stops())
 
     async def beat(self) -> None:
-        """Send a sign of life to silent streams, and drop the logs that nobody needs."""
+        """Send a sign of life to silent streams."""
         for tape in (*(one.tape for one in self._going.values()), *self._echoes.tapes):
             tape.beat()
+
+    async def forget_logs(self) -> None:
+        """Drop the logs that nobody needs. Seldom: each time is a write, also where nothing goes on."""
         await runs.forget_logs(self._store.database, self._store.terms.clock() - KEEP_LOG)
 
     async def look_for_orphans(self) -> None:
