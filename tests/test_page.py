@@ -21,36 +21,9 @@ def acting(town, tmp_path):
     return partial(town.play, folder=tmp_path)
 
 
-@pytest.mark.parametrize("scenario", names("first_visit"))
-def test_first_visit(scenario, acting):
-    acting(scenario)
+PARTS = ("first_visit", "answers", "files", "tools", "places", "trouble", "access")
 
 
-@pytest.mark.parametrize("scenario", names("answers"))
-def test_answers(scenario, acting):
-    acting(scenario)
-
-
-@pytest.mark.parametrize("scenario", names("files"))
-def test_files(scenario, acting):
-    acting(scenario)
-
-
-@pytest.mark.parametrize("scenario", names("tools"))
-def test_tools(scenario, acting):
-    acting(scenario)
-
-
-@pytest.mark.parametrize("scenario", names("places"))
-def test_places(scenario, acting):
-    acting(scenario)
-
-
-@pytest.mark.parametrize("scenario", names("trouble"))
-def test_trouble(scenario, acting):
-    acting(scenario)
-
-
-@pytest.mark.parametrize("scenario", names("access"))
-def test_access(scenario, acting):
+@pytest.mark.parametrize("scenario", [scenario for part in PARTS for scenario in names(part)])
+def test_on_the_page(scenario, acting):
     acting(scenario)
