@@ -83,8 +83,7 @@ def note(words, name="note.txt"):
 
 async def write_row(store, **values):
     """What another machine would have written into the row of each conversation."""
-    async with store.database.write() as connection:
-        await connection.execute(update(conversations).values(**values))
+    await store.database.write(lambda connection: connection.execute(update(conversations).values(**values)))
 
 
 async def show(store, *files, owner="local"):

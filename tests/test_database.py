@@ -10,7 +10,8 @@ import pytest
 from sqlalchemy import event, insert, select, text
 
 from postgres import new_database, on_sqlite
-from showandtell.errors import BadInput, StorageFailed
+from showandtell.content import new_id
+from showandtell.errors import BadInput, Busy, StorageFailed, StorageFull
 from showandtell.history.database import Database
 from showandtell.history.store import Store
 from showandtell.history.tables import HEAD, conversations, messages, metadata
@@ -26,9 +27,9 @@ async def test_the_migrated_schema_is_that_of_the_tables(place):
     def differences(connection):
         return compare_metadata(MigrationContext.configure(connection, opts={"compare_type": True}), metadata)
 
-    async with place.store() as store, store.database.engine.connect() as connection:
-        assert await connection.run_sync(differences) == []
-        assert (await connection.execute(text("SELECT version_num FROM alembic_version"))).scalar() == HEAD
+    async with place.store() as store:
+        assert await store.database.write(differences) == []
+        assert await store.database.read(text("SELECT version_num FROM alembic_version")) == [(HEAD,)]
 
 
 def test_a_migration_that_is_killed_at_any_statement_leaves_the_old_or_the_new(tmp_path):
@@ -40,7 +41,7 @@ def test_a_migration_that_is_killed_at_any_statement_leaves_the_old_or_the_new(t
     async def migrate():
         (tmp_path / "live").mkdir()
         database = Database(f"sqlite:///{tmp_path}/live/test.db")
-        event.listen(database.engine.sync_engine, "after_cursor_execute", snapshot)
+        event.listen(database.engine, "after_cursor_execute", snapshot)
         await database.open()
         await database.close()
 
@@ -64,7 +65,7 @@ def test_a_migration_of_postgresql_is_done_or_not(tmp_path):
             if next(left, None) is None:
                 raise StorageFailed("killed")
 
-        event.listen(database.engine.sync_engine, "before_cursor_execute", stop)
+        event.listen(database.engine, "before_cursor_execute", stop)
         try:
             await database.open()
         except StorageFailed:
@@ -75,8 +76,8 @@ def test_a_migration_of_postgresql_is_done_or_not(tmp_path):
 
     async def peek(url):
         database = Database(url)
-        async with database.engine.connect() as connection:
-            rows = (await connection.execute(text("SELECT tablename FROM pg_tables WHERE schemaname = 'public'"))).all()
+        with database.engine.connect() as connection:
+            rows = connection.execute(text("SELECT tablename FROM pg_tables WHERE schemaname = 'public'")).all()
         await database.close()
         return rows
 
@@ -106,8 +107,9 @@ def test_programs_that_start_at_once_migrate_once(database, tmp_path):
 
 
 async def test_a_database_of_a_newer_program_is_not_touched(tmp_path):
-    async with Store.at(tmp_path) as store, store.database.write() as connection:
-        await connection.execute(text("UPDATE alembic_version SET version_num = '9999'"))
+    newer = text("UPDATE alembic_version SET version_num = '9999'")
+    async with Store.at(tmp_path) as store:
+        await store.database.write(lambda connection: connection.execute(newer))
     with pytest.raises(BadInput, match="another version of showandtell"):
         async with Store.at(tmp_path):
             pass
@@ -167,8 +169,7 @@ WRONG = {
 async def test_whatever_a_database_refuses_is_told_without_the_statement(store, what):
     await store.create()
     with pytest.raises(StorageFailed, match=r"refuses|does not answer") as told:
-        async with store.database.write() as connection:
-            await connection.execute(WRONG[what])
+        await store.database.write(lambda connection: connection.execute(WRONG[what]))
     assert not re.search("secret_column FROM|INSERT", str(told.value))
     assert "sqlalchemy" not in type(told.value.__cause__).__module__
     with pytest.raises(StorageFailed):
@@ -198,6 +199,72 @@ async def test_a_file_is_found_again_wherever_the_program_goes(tmp_path, monkeyp
         await post(await store.create(), said("one"))
     assert (tmp_path / "history.db").is_file()
     assert not [*(tmp_path / "elsewhere").iterdir()]
+
+
+async def hold(store):
+    """A writer that has the database until its gate is opened."""
+    has, gate = threading.Event(), threading.Event()
+    holding = asyncio.create_task(store.database.write(lambda _: has.set() or gate.wait(10)))
+    await asyncio.to_thread(has.wait, 10)
+    return holding, gate
+
+
+async def together(store, *works):
+    """What becomes of works that all wait while another one holds the database, and how many transactions that takes."""
+    begun, (holding, gate) = [], await hold(store)
+    event.listen(store.database.engine, "begin", begun.append)
+    others = [asyncio.create_task(store.database.write(work)) for work in works]
+    await asyncio.sleep(0)
+    gate.set()
+    await holding
+    return await asyncio.gather(*others, return_exceptions=True), len(begun)
+
+
+def store_title(title, error=None):
+    def work(connection):
+        row = {"owner": "local", "title": title, "next_seq": 0, "version": 0, "created": 1.0, "changed": 1.0}
+        connection.execute(insert(conversations), {**row, "id": new_id("conv")})
+        if error is not None:
+            raise error
+        return title
+
+    return work
+
+
+@on_sqlite
+async def test_writers_that_wait_are_stored_at_once_and_one_that_fails_undoes_itself_alone(store):
+    works = store_title("one"), store_title("two", Busy("no")), store_title("three")
+    (one, two, three), begun = await together(store, *works)
+    assert (one, type(two), three) == ("one", Busy, "three")
+    assert begun == 1
+    assert sorted(found.title for found in await store.list()) == ["one", "three"]
+
+
+@on_sqlite
+async def test_where_sqlite_gives_up_a_transaction_no_writer_in_it_takes_it_for_stored(store):
+    def give_up(connection):
+        connection.exec_driver_sql("ROLLBACK")  # as it does by itself where the disk is full
+        raise StorageFull("the disk is full")
+
+    told, _ = await together(store, store_title("one"), give_up, store_title("three"))
+    assert all(isinstance(one, StorageFailed) for one in told)
+    assert await store.list() == ()
+    await store.create(title="works again")
+
+
+@on_sqlite
+async def test_a_writer_that_is_cancelled_while_it_waits_is_stored_or_not_and_harms_nobody(store):
+    first, gate = await hold(store)
+    second, third = (asyncio.create_task(store.database.write(store_title(one))) for one in ("two", "three"))
+    await asyncio.sleep(0)
+    second.cancel()
+    gate.set()
+    assert [type(one) for one in await asyncio.gather(first, second, third, return_exceptions=True)] == [
+        bool,
+        asyncio.CancelledError,
+        str,
+    ]
+    assert "three" in {found.title for found in await store.list()}
 
 
 @on_sqlite

@@ -235,10 +235,10 @@ async def test_a_message_that_cannot_be_stored_leaves_nothing_behind(store):
         if statement.startswith("INSERT INTO attachments"):
             raise StorageFailed("the power went")
 
-    event.listen(store.database.engine.sync_engine, "before_cursor_execute", fail)
+    event.listen(store.database.engine, "before_cursor_execute", fail)
     with pytest.raises(StorageFailed):
         await post(conversation, said("look", note("one")))
-    event.remove(store.database.engine.sync_engine, "before_cursor_execute", fail)
+    event.remove(store.database.engine, "before_cursor_execute", fail)
     again = await store.open(conversation.id)
     assert again.view() == conversation.view()
     assert (again.messages, again.attachments) == ([], {})

@@ -313,7 +313,7 @@ def test_after_an_end_in_the_midst_of_a_tool_the_conversation_goes_on(folder, nu
     assert "← wait failed: " in run(folder, "show")[0]
 
 
-LIBRARIES = ("sqlalchemy", "aiosqlite", "alembic")
+LIBRARIES = ("sqlalchemy", "alembic")
 BLOCKED = f"""
 import sys
 for name in {LIBRARIES}: sys.modules[name] = None

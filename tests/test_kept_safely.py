@@ -51,8 +51,9 @@ def test_a_folder_of_blobs_that_can_not_be_read_is_said(tmp_path, monkeypatch):
 
 def test_sqlite_waits_for_the_disk_with_every_transaction(tmp_path):
     async def work(store):
-        async with store.database.write() as connection:
-            return [(await connection.exec_driver_sql(f"PRAGMA {name}")).scalar() for name in SETTINGS]
+        return await store.database.write(
+            lambda connection: [connection.exec_driver_sql(f"PRAGMA {name}").scalar() for name in SETTINGS]
+        )
 
     assert in_store(tmp_path, work) == [*SETTINGS.values()]
 

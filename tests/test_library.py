@@ -47,8 +47,7 @@ async def begin_run(store, conversation_id, model="inspector:gemini", state="run
         "tries": 0,
         "created": 1.0,
     }
-    async with store.database.write() as connection:
-        await connection.execute(insert(runs), row)
+    await store.database.write(lambda connection: connection.execute(insert(runs), row))
 
 
 async def test_a_list_goes_on_where_it_ended_and_gives_each_once(store, clock):

@@ -93,7 +93,7 @@ async def test_bytes_that_no_message_named_count_against_the_quota_for_an_hour(p
 async def test_many_files_are_deleted_in_few_transactions(store):
     conversation = await show(store, *(note(f"number {number}") for number in range(150)))
     begun = []
-    event.listen(store.database.engine.sync_engine, "begin", begun.append)
+    event.listen(store.database.engine, "begin", begun.append)
     gone = await store.delete(conversation.id)
     assert (gone.blobs, gone.bytes) == (150, 10 * 8 + 90 * 9 + 50 * 10)
     assert [*await store.database.read(select(blobs))] == []

@@ -2,7 +2,7 @@
 
 import asyncio
 import threading
-from contextlib import asynccontextmanager, contextmanager
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -46,13 +46,11 @@ def failing(database, at, error=FULL, times=1):
     """A database whose writes fail from the one with this number on, so many times."""
     write, seen = database.write, []
 
-    @asynccontextmanager
-    async def refuse():
+    async def refuse(work):
         seen.append(1)
         if at <= len(seen) < at + times:
             raise error
-        async with write() as connection:
-            yield connection
+        return await write(work)
 
     database.write = refuse
     try:

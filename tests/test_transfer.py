@@ -282,7 +282,7 @@ def imported(folder, *messages, **options):
 
     async def run():
         async with Store.at(folder / "data") as store:
-            event.listen(store.database.engine.sync_engine, "begin", begun.append)
+            event.listen(store.database.engine, "begin", begun.append)
             found = await import_conversation(store, talk_of(folder / "x.json", *messages), **options)
             return found, await found.everything()
 
@@ -317,7 +317,7 @@ def test_an_import_that_breaks_off_leaves_no_conversation(tmp_path, table):
 
     async def run():
         async with Store.at(tmp_path / "data") as store:
-            event.listen(store.database.engine.sync_engine, "after_cursor_execute", fail)
+            event.listen(store.database.engine, "after_cursor_execute", fail)
             data = {"type": "file", "data": base64.b64encode(png()).decode()}
             with pytest.raises(OSError, match="killed"):
                 await import_conversation(store, talk_of(tmp_path / "x.json", user(WORDS_ONLY, data)))

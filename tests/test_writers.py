@@ -137,7 +137,7 @@ async def test_a_turn_ends_though_the_database_fails_as_it_is_renewed(store, clo
 
     task = asyncio.create_task(hold())
     await clock.idle()
-    event.listen(store.database.engine.sync_engine, "before_cursor_execute", fail)
+    event.listen(store.database.engine, "before_cursor_execute", fail)
     clock.tell()
     await asyncio.wait({task}, timeout=10)
     assert task.cancelled()
@@ -155,10 +155,13 @@ async def test_the_lease_of_a_machine_whose_clock_is_ahead_is_respected(store, c
 async def test_leases_on_postgresql_go_by_the_clock_of_the_database(place):
     fast = "CREATE FUNCTION public.clock_timestamp() RETURNS timestamptz LANGUAGE sql AS $$ SELECT '2100-01-01Z'::timestamptz $$"
 
-    async with place.store() as store, store.database.write() as connection:
-        await connection.execute(text(fast))
-        name = (await connection.execute(text("SELECT current_database()"))).scalar_one()
-        await connection.execute(text(f"ALTER DATABASE {name} SET search_path = public, pg_catalog"))
+    def mislead(connection):
+        connection.execute(text(fast))
+        name = connection.execute(text("SELECT current_database()")).scalar_one()
+        connection.execute(text(f"ALTER DATABASE {name} SET search_path = public, pg_catalog"))
+
+    async with place.store() as store:
+        await store.database.write(mislead)
     async with place.store() as store:
         conversation = await store.create()
         async with conversation.turn:
@@ -185,8 +188,7 @@ async def test_a_damaged_conversation_is_told_as_such(store, what):
 
     conversation = await store.create()
     await post(conversation, said("one"))
-    async with store.database.write() as connection:
-        await connection.execute(text(damage[what]))
+    await store.database.write(lambda connection: connection.execute(text(damage[what])))
     with pytest.raises(StorageFailed, match="damaged"):
         await store.open(conversation.id)
 

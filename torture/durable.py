@@ -8,7 +8,7 @@ import time
 import alembic.command
 import alembic.config  # noqa: F401 - so that a forked program needn't
 import disk
-import sqlalchemy.dialects.sqlite.aiosqlite  # noqa: F401
+import sqlalchemy.dialects.sqlite.pysqlite  # noqa: F401
 
 from scripted import CLAUDE, check_usable, say, scripted, watch
 from showandtell import File, tool

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 #: Whose the conversations of the command line are.
 OWNER = "local"
 NEW, LAST, NONE = "new", "last", "none"
-LIBRARIES = ("sqlalchemy", "greenlet", "aiosqlite", "alembic")
+LIBRARIES = ("sqlalchemy", "alembic")
 INSTALL = "pip install 'showandtell[history]'"
 LACKING = f"conversations can't be kept here: {INSTALL}"
 

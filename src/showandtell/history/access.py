@@ -6,7 +6,7 @@ import re
 from functools import cache
 from typing import Any, Literal, TypeAlias
 
-from sqlalchemy import ColumnElement, Select, bindparam, exists, literal, or_, select
+from sqlalchemy import ColumnElement, Connection, Select, bindparam, exists, literal, or_, select
 
 from showandtell.errors import BadInput, NotFound
 from showandtell.history.database import Database, Row
@@ -63,12 +63,22 @@ async def resolve(database: Database, id: str, user: str, right: Right = "reader
 
     Raises `NotFound`, in the same words whether it isn't there or isn't theirs.
     """
-    kind = check_id(id).partition("_")[0]
-    asked = question(kind if kind in WORDS else "conv", check_right(right))
-    rows = await database.read(asked, id=id, user=check_user(user))
+    rows = await database.read(question_of(id, right), id=id, user=check_user(user))
     if not rows:
         raise not_found(id)
     return rows[0]
+
+
+def resolve_in(connection: Connection, id: str, user: str, right: Right) -> None:  # noqa: A002 - it is one
+    """Raise `NotFound` in a transaction, where `user` has no such right to what this is the id of."""
+    if connection.execute(question_of(id, right), {"id": id, "user": check_user(user)}).first() is None:
+        raise not_found(id)
+
+
+def question_of(id: str, right: Right) -> Select[Any]:  # noqa: A002 - it is one
+    """What asks for the conversation of an id, by a right to it."""
+    kind = check_id(id).partition("_")[0]
+    return question(kind if kind in WORDS else "conv", check_right(right))
 
 
 def check_id(id: object) -> str:  # noqa: A002 - it is one

@@ -1,4 +1,7 @@
-"""One database: SQLite in a file, or PostgreSQL. A read is a single statement, a write a transaction from its start."""
+"""One database: SQLite in a file, or PostgreSQL. A read is a single statement, a write a transaction from its start.
+
+Both are done in threads of the database's own: one trip there and back for each, which no cancellation cuts in two.
+"""
 
 from __future__ import annotations
 
@@ -6,45 +9,62 @@ import asyncio
 import os
 import sqlite3
 import time
-from collections.abc import AsyncGenerator, Generator, Sequence
-from contextlib import asynccontextmanager, contextmanager, suppress
+from collections import deque
+from collections.abc import Callable, Generator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TypeAlias, cast
+from typing import Any, TypeAlias, TypeVar, cast
 from weakref import WeakKeyDictionary
 
-import aiosqlite
-from sqlalchemy import URL, Connection, event, make_url, text
+from sqlalchemy import URL, Connection, Engine, create_engine, event, make_url, text
 from sqlalchemy.exc import ArgumentError, DBAPIError, InterfaceError, OperationalError
-from sqlalchemy.exc import TimeoutError as NoConnection
-from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, create_async_engine
 from sqlalchemy.sql import Executable
 
 from showandtell.errors import BadInput, StorageFailed, StorageFull
-from showandtell.history import onetrip
 from showandtell.history.tables import HEAD
-from showandtell.whole import uncut, whole
+from showandtell.whole import uncut
 
 Row: TypeAlias = Sequence[Any]
 #: A statement for SQLite's driver: its text, the names of its values in order, and those values that never change.
 Compiled: TypeAlias = tuple[str, Sequence[str], dict[str, Any]]
+T = TypeVar("T")
 
-DRIVERS = {"sqlite": "sqlite+aiosqlite", "postgresql": "postgresql+psycopg", "postgres": "postgresql+psycopg"}
+DRIVERS = {"sqlite": "sqlite", "postgresql": "postgresql+psycopg", "postgres": "postgresql+psycopg"}
 HOW = "write sqlite:///path/to/file.db, or postgresql://user:password@host/name"
 #: How long SQLite waits for another process that writes, in seconds.
 WAIT = 30.0
 #: SQLite's own setting for each connection: wait for others, check references, survive a power cut.
 PRAGMAS = (f"PRAGMA busy_timeout={WAIT * 1000:.0f}", "PRAGMA foreign_keys=ON", "PRAGMA synchronous=FULL")
+#: So many connections to PostgreSQL work at once, each in a thread.
+AT_ONCE = 15
 #: One number for all of our programs, by which they wait for each other's migrations on PostgreSQL.
 MIGRATING = 0x73686F77
 FULL = ("disk is full", "No space left", "could not extend file", "quota")
 
 
-class Steady(AsyncConnection):
-    """A connection whose statements are done to their end; a cancellation is raised behind them."""
+@dataclass(slots=True, eq=False)
+class Job:
+    """Some work for a transaction, and what became of it when that has ended."""
 
-    async def execute(self, *asked: Any, **options: Any) -> Any:
-        """As `AsyncConnection.execute`."""
-        return await uncut(super().execute(*asked, **options))
+    work: Callable[[Connection], Any]
+    value: Any = None
+    error: BaseException | None = None
+    is_done: bool = False
+
+    def do(self, connection: Connection, *, alone: bool) -> None:
+        """Do it; beside others, what it did is undone where it raises, and theirs isn't."""
+        if alone:
+            self.value = self.work(connection)
+            return
+        try:
+            with connection.begin_nested():
+                self.value = self.work(connection)
+        except Exception as error:
+            self.error = error
+            if not connection.connection.in_transaction:  # SQLite gave up all of it: the disk is full, say
+                raise
 
 
 class Database:
@@ -57,23 +77,29 @@ class Database:
         self.is_sqlite = self.url.get_backend_name() == "sqlite"
         self.engine = self._connect()
         self._single = self.engine.execution_options(isolation_level="AUTOCOMMIT")
-        self._reader: aiosqlite.Connection | None = None
+        self._hire()
+        self._reader: sqlite3.Connection | None = None
+        self._jobs: deque[Job] = deque()
         self._compiled: WeakKeyDictionary[Executable, Compiled] = WeakKeyDictionary()
         self._events: asyncio.AbstractEventLoop | None = None
         self._file: tuple[int, int] | None = None
 
-    def _connect(self) -> AsyncEngine:
+    def _hire(self) -> None:
+        """Threads that are started when they are needed. On SQLite who reads doesn't wait for who writes."""
+        self._writing = ThreadPoolExecutor(1 if self.is_sqlite else AT_ONCE, "database")
+        self._reading = ThreadPoolExecutor(1, "database reader") if self.is_sqlite else self._writing
+
+    def _connect(self) -> Engine:
         try:
             if not self.is_sqlite:
-                return create_async_engine(self.url, hide_parameters=True, pool_pre_ping=True)
-            settings = {"isolation_level": None, "timeout": WAIT, "async_creator_fn": onetrip.connect}
-            engine = create_async_engine(
-                self.url, hide_parameters=True, connect_args=settings, pool_size=1, max_overflow=0, pool_timeout=WAIT
-            )
+                sizes = {"pool_size": 5, "max_overflow": AT_ONCE - 5}
+                return create_engine(self.url, hide_parameters=True, pool_pre_ping=True, **sizes)
+            settings = {"isolation_level": None, "timeout": WAIT, "check_same_thread": False}
+            engine = create_engine(self.url, hide_parameters=True, connect_args=settings, pool_size=1, max_overflow=0)
         except ImportError as error:
             raise BadInput(f"{self.name} needs {error.name}: pip install 'showandtell[history,postgres]'") from error
-        event.listen(engine.sync_engine, "connect", set_pragmas)
-        event.listen(engine.sync_engine, "begin", begin_immediately)
+        event.listen(engine, "connect", set_pragmas)
+        event.listen(engine, "begin", begin_immediately)
         return engine
 
     async def open(self) -> None:
@@ -82,37 +108,49 @@ class Database:
         try:
             with self.telling():
                 if self.is_sqlite:
-                    await self._open_reader(self.url.database or "")
+                    await self._in(self._reading, self._open_reader, self.url.database or "")
                 await self._update()
         except BaseException:
             await self.close()
             raise
 
-    async def _open_reader(self, path: str) -> None:
-        await asyncio.to_thread(use_wal, path)
+    def _open_reader(self, path: str) -> None:
+        use_wal(path)
         self._file = file_at(path)
-        self._reader = await aiosqlite.connect(path, isolation_level=None, timeout=WAIT)
+        self._reader = sqlite3.connect(path, isolation_level=None, timeout=WAIT, check_same_thread=False)
         for pragma in (*PRAGMAS, "PRAGMA query_only=ON"):
-            await self._reader.execute_fetchall(pragma)
+            self._reader.execute(pragma)
 
     async def close(self) -> None:
-        """Close every connection."""
+        """Close every connection, when what goes on has ended."""
         self._events = None
+        await uncut(asyncio.to_thread(self._close))
+
+    def _close(self) -> None:
+        self._reading.shutdown()
+        self._writing.shutdown()
+        self._hire()
         if self._reader is not None:
-            await self._reader.close()
+            self._reader.close()
             self._reader = None
-        await self.engine.dispose()
+        self.engine.dispose()
+
+    async def _in(self, threads: ThreadPoolExecutor, work: Callable[..., T], *values: Any) -> T:
+        return await asyncio.get_running_loop().run_in_executor(threads, work, *values)
 
     async def read(self, statement: Executable, **values: object) -> Sequence[Row]:
-        """The rows of one query, which takes no lock and one trip to the driver on SQLite."""
+        """The rows of one query, which takes no lock."""
         self._check_open()
         with self.telling():
-            if self._reader is None:
-                async with self._single.connect() as connection:
-                    return (await connection.execute(statement, values)).all()
-            sql, order, constants = self._compile(statement)
-            given = {**constants, **values}
-            return tuple(await self._reader.execute_fetchall(sql, [given[name] for name in order]))
+            return await self._in(self._reading, self._read, statement, values)
+
+    def _read(self, statement: Executable, values: dict[str, Any]) -> Sequence[Row]:
+        if self._reader is None:
+            with self._single.connect() as connection:
+                return connection.execute(statement, values).all()
+        sql, order, constants = self._compile(statement)
+        given = {**constants, **values}
+        return self._reader.execute(sql, [given[name] for name in order]).fetchall()
 
     def _check_open(self) -> None:
         if self._events is None:
@@ -128,44 +166,54 @@ class Database:
             self._compiled[statement] = (str(compiled), tuple(compiled.positiontup), constants)
         return self._compiled[statement]
 
-    @asynccontextmanager
-    async def write(self) -> AsyncGenerator[AsyncConnection]:
-        """A transaction that holds SQLite's write lock from its start, and is stored when the block ends.
+    async def write(self, work: Callable[[Connection], T]) -> T:
+        """What some work gives, done in one transaction that holds SQLite's write lock from its start.
 
-        Raises `StorageFailed` where SQLite's file is no longer the one that was opened: what is written to a file
-        that was deleted is gone.
+        It is done whole in a thread, whoever cancels meanwhile, and undone where the work raises. Raises
+        `StorageFailed` where SQLite's file is no longer the one that was opened: what is written to a file that was
+        deleted is gone.
         """
         self._check_open()
-        if self.is_sqlite and file_at(self.url.database or "") != self._file:
+        with self.telling():
+            if not self.is_sqlite:
+                return await uncut(self._in(self._writing, self._write, work))
+            self._jobs.append(job := Job(work))
+            return await uncut(self._in(self._writing, self._write_together, job))
+
+    def _write(self, work: Callable[[Connection], Any]) -> Any:
+        with self.engine.begin() as connection:
+            return work(connection)
+
+    def _write_together(self, job: Job) -> Any:
+        """What became of a job: all that wait are stored as one transaction, for each of them waits for the disk."""
+        if not job.is_done:
+            jobs = [self._jobs.popleft() for _ in range(len(self._jobs))]
+            try:
+                self._do_all(jobs)
+            except Exception as error:  # noqa: BLE001 - nothing of any is stored, and each of them says so
+                for one in jobs:
+                    one.error = one.error or error
+            for one in jobs:
+                one.is_done = True
+        if job.error is not None:
+            raise job.error
+        return job.value
+
+    def _do_all(self, jobs: Sequence[Job]) -> None:
+        if file_at(self.url.database or "") != self._file:
             raise StorageFailed(
                 f"the file of the database {self.name} was deleted or replaced while it was in use: start again"
             )
-        with self.telling():
-            transaction = self._begin()
-            # Begun, done and ended whoever cancels meanwhile: a driver that is left in the middle of a statement keeps
-            # the lock of the whole database.
-            cancelled, connection = await whole(transaction.__aenter__())
-            if cancelled is not None:
-                await uncut(transaction.__aexit__(type(cancelled), cancelled, None))
-                raise cancelled
-            try:
-                yield connection
-            except BaseException as error:
-                await uncut(transaction.__aexit__(type(error), error, error.__traceback__))
-                raise
-            await uncut(transaction.__aexit__(None, None, None))
-
-    @asynccontextmanager
-    async def _begin(self) -> AsyncGenerator[AsyncConnection]:
-        async with Steady(self.engine) as connection, connection.begin():
-            yield connection
+        with self.engine.begin() as connection:
+            for one in jobs:
+                one.do(connection, alone=len(jobs) == 1)
 
     @contextmanager
     def telling(self) -> Generator[None]:
         """Say in our words that the database fails; its password and our statements are in none of them."""
         try:
             yield
-        except (DBAPIError, NoConnection, sqlite3.Error) as error:
+        except (DBAPIError, sqlite3.Error) as error:
             raise self._failed(error) from (error.orig if isinstance(error, DBAPIError) else error)
 
     def _failed(self, error: Exception) -> StorageFailed:
@@ -173,7 +221,7 @@ class Database:
         words = " ".join(str(cause).strip().partition("\n")[0].split())[:200]
         if any(sign in words for sign in FULL):
             return StorageFull(f"the database {self.name} has no space left: free some, then try again")
-        if isinstance(error, (OperationalError, InterfaceError, NoConnection, sqlite3.OperationalError)) or (
+        if isinstance(error, (OperationalError, InterfaceError, sqlite3.OperationalError)) or (
             isinstance(error, DBAPIError) and error.connection_invalidated
         ):
             return StorageFailed(
@@ -186,12 +234,13 @@ class Database:
             there = await self.read(text("SELECT version_num FROM alembic_version"))
         except StorageFailed:  # there are no tables yet; what else it may be, the migration will say
             there = ()
-        if [row[0] for row in there] == [HEAD]:
-            return
-        async with self.engine.begin() as connection:
-            if not self.is_sqlite:
-                await connection.execute(text(f"SELECT pg_advisory_xact_lock({MIGRATING})"))
-            await connection.run_sync(migrate)
+        if [row[0] for row in there] != [HEAD]:
+            await self.write(self._migrate)
+
+    def _migrate(self, connection: Connection) -> None:
+        if not self.is_sqlite:
+            connection.execute(text(f"SELECT pg_advisory_xact_lock({MIGRATING})"))
+        migrate(connection)
 
 
 def read_url(url: str | URL) -> URL:

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Sequence
 from typing import TypeAlias
 
 from msgspec import Struct
-from sqlalchemy import bindparam, delete, exists, or_, select, text, tuple_, update
+from sqlalchemy import Connection, bindparam, delete, exists, or_, select, text, tuple_, update
 from sqlalchemy.sql import Executable
 
 from showandtell.attachments.blobs import BlobStore, owner_key
@@ -94,10 +94,13 @@ async def collect(database: Database, store: BlobStore, now: float, grace: float
     """Delete what nobody needs and nobody has touched for `grace` seconds; `now` is in epoch seconds."""
     before, written = now - grace, now - max(grace, WRITING)
     done: list[Collected] = []
-    async with database.write() as connection:
-        await connection.execute(EXPIRE, {"before": now - max(grace, PENDING)})
-        await connection.execute(UNPIN, {"before": before})
-        left = learnt((await connection.execute(FORGET_LEFT)).all())
+
+    def give_up(connection: Connection) -> Known:
+        connection.execute(EXPIRE, {"before": now - max(grace, PENDING)})
+        connection.execute(UNPIN, {"before": before})
+        return learnt(connection.execute(FORGET_LEFT).all())
+
+    left = await database.write(give_up)
     while marked := await mark(database, OLD, before=before):
         for who, hashes in by_owner(marked).items():
             starts = range(0, len(hashes), SOME)
@@ -135,11 +138,14 @@ def by_owner(keys: Iterable[Key]) -> dict[str, list[str]]:
 
 async def mark(database: Database, needless: Executable, **values: object) -> Sequence[Key]:
     """Mark bytes that nobody needs."""
-    async with database.write() as connection:
-        found = [(row[0], row[1]) for row in await connection.execute(needless, values)]
+
+    def work(connection: Connection) -> Sequence[Key]:
+        found = [(row[0], row[1]) for row in connection.execute(needless, values)]
         if found:
-            await connection.execute(MARK, [{"who": who, "hash": sha256} for who, sha256 in found])
-    return found
+            connection.execute(MARK, [{"who": who, "hash": sha256} for who, sha256 in found])
+        return found
+
+    return await database.write(work)
 
 
 async def sweep(
@@ -149,20 +155,23 @@ async def sweep(
 
     Gives the hashes of what was made of them, too.
     """
-    async with database.write() as connection:
-        rows = (await connection.execute(CLAIM, {"who": who, "hashes": hashes})).all()
+
+    def work(connection: Connection) -> tuple[Collected, Sequence[str]]:
+        rows = connection.execute(CLAIM, {"who": who, "hashes": hashes}).all()
         needed = [{"who": who, "hash": row.sha256} for row in rows if row.needed]
         if needed:
-            await connection.execute(KEEP, needed)
+            connection.execute(KEEP, needed)
         sizes: dict[str, int] = {row.sha256: row.size for row in rows if not row.needed}
         if not sizes:
             return Collected(), ()
         gone = {"who": who, "hashes": [*sizes]}
-        made = [row[0] for row in await connection.execute(MADE, gone)]
-        forgotten = learnt((await connection.execute(FORGET, gone)).all())
-        await connection.execute(DROP, gone)  # fails where a row still refers to it, and so before the bytes go
-        await asyncio.to_thread(delete_all, store.of(who), [*sizes])
-    return Collected(len(sizes), sum(sizes.values()), uploads=uploads_of(forgotten)), made
+        made = [row[0] for row in connection.execute(MADE, gone)]
+        forgotten = learnt(connection.execute(FORGET, gone).all())
+        connection.execute(DROP, gone)  # fails where a row still refers to it, and so before the bytes go
+        delete_all(store.of(who), sizes)
+        return Collected(len(sizes), sum(sizes.values()), uploads=uploads_of(forgotten)), made
+
+    return await database.write(work)
 
 
 def delete_all(blobs: BlobStore, hashes: Iterable[str]) -> None:
@@ -193,16 +202,18 @@ def list_old(blobs: BlobStore, before: float) -> list[str]:
 
 async def clear_some(database: Database, store: BlobStore, owner: str, files: Sequence[str]) -> int:
     """Delete those of an owner's files that have no row, while nobody can note any."""
-    async with database.write() as connection:
+
+    def work(connection: Connection) -> int:
         if not database.is_sqlite:
-            await connection.execute(text("LOCK TABLE blobs IN SHARE ROW EXCLUSIVE MODE"))
-        names = [row[0] for row in await connection.execute(OWNERS)]
+            connection.execute(text("LOCK TABLE blobs IN SHARE ROW EXCLUSIVE MODE"))
+        names = [row[0] for row in connection.execute(OWNERS)]
         who = next((name for name in names if owner_key(name) == owner), None)
-        rows = {row[0] for row in await connection.execute(ROWS, {"who": who})}
+        rows = {row[0] for row in connection.execute(ROWS, {"who": who})}
         orphans = [sha256 for sha256 in files if sha256 not in rows]
-        for sha256 in orphans:
-            await asyncio.to_thread(store.at(owner).delete, sha256)
-    return len(orphans)
+        delete_all(store.at(owner), orphans)
+        return len(orphans)
+
+    return await database.write(work)
 
 
 def sum_up(done: Sequence[Collected]) -> Collected:

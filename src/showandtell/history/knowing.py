@@ -6,8 +6,7 @@ from collections import Counter
 from collections.abc import Iterable
 from collections.abc import Set as AbstractSet
 
-from sqlalchemy import bindparam, delete, select
-from sqlalchemy.ext.asyncio import AsyncConnection
+from sqlalchemy import Connection, bindparam, delete, select
 
 from showandtell.files import Facts, Failed, Known, Variant, Want
 from showandtell.history.loading import spell_outcome
@@ -26,7 +25,7 @@ def key_of(owner: str, want: Want) -> dict[str, str]:
     return {"owner": owner, "sha256": want.sha256, "recipe": want.recipe, "at": want.at or ""}
 
 
-async def store_known(connection: AsyncConnection, owner: str, news: Known, now: float) -> None:
+def store_known(connection: Connection, owner: str, news: Known, now: float) -> None:
     """Store what was learnt of files that are still there; converted bytes stay for as long as their source does.
 
     Of a file that was deleted meanwhile nothing is kept but its uploads, for they have to be deleted, too.
@@ -35,18 +34,18 @@ async def store_known(connection: AsyncConnection, owner: str, news: Known, now:
     for want in news:
         pins[want.sha256] += 0
     # First the bytes, then what is known of them: so does who deletes them, and neither waits for the other for ever.
-    held = await hold(connection, owner, pins, now)
+    held = hold(connection, owner, pins, now)
     gone = {want.sha256 for want in news} - held
     if gone:
-        rows = await connection.execute(ADDRESSES, {"who": owner, "hashes": sorted(gone)})
+        rows = connection.execute(ADDRESSES, {"who": owner, "hashes": sorted(gone)})
         held |= {row[0] for row in rows}
     stored = {want: news[want] for want in sorted(news, key=spell_key) if holds(want, news[want], held)}
-    await derive(connection, owner, stored)
+    derive(connection, owner, stored)
     if stored:
         fresh = upsert(connection, known)
         insert = fresh.on_conflict_do_update(index_elements=KEY, set_={"record": fresh.excluded.record})
         rows = [{**key_of(owner, want), "record": spell_outcome(found)} for want, found in stored.items()]
-        await connection.execute(insert, rows)
+        connection.execute(insert, rows)
 
 
 def made_by(found: Variant | Failed) -> tuple[Facts, ...]:
@@ -66,7 +65,7 @@ def spell_key(want: Want) -> tuple[str, str, str]:
     return (want.sha256, want.recipe, want.at or "")
 
 
-async def derive(connection: AsyncConnection, owner: str, stored: Known) -> None:
+def derive(connection: Connection, owner: str, stored: Known) -> None:
     """Note which bytes were made of which."""
     rows = [
         {"owner": owner, "sha256": facts.sha256, "source": want.sha256, "recipe": want.recipe}
@@ -75,10 +74,10 @@ async def derive(connection: AsyncConnection, owner: str, stored: Known) -> None
         if facts.sha256 != want.sha256
     ]
     if rows:
-        await connection.execute(upsert(connection, derivations).on_conflict_do_nothing(), rows)
+        connection.execute(upsert(connection, derivations).on_conflict_do_nothing(), rows)
 
 
-async def drop_known(connection: AsyncConnection, owner: str, wants: Iterable[Want]) -> None:
+def drop_known(connection: Connection, owner: str, wants: Iterable[Want]) -> None:
     """Delete what holds no more."""
     keys = [key_of(owner, want) for want in sorted(wants, key=spell_key)]
-    await connection.execute(FORGET, [{f"_{name}": value for name, value in key.items()} for key in keys])
+    connection.execute(FORGET, [{f"_{name}": value for name, value in key.items()} for key in keys])

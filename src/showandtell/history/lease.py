@@ -14,8 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
 
-from sqlalchemy import Double, bindparam, cast, extract, func, or_, select, update
-from sqlalchemy.ext.asyncio import AsyncConnection
+from sqlalchemy import Connection, Double, bindparam, cast, extract, func, or_, select, update
 
 from showandtell.errors import Busy, LeaseLost, NotFound, StorageFailed
 from showandtell.history.database import Database
@@ -90,10 +89,13 @@ class Lease:
             raise LeaseLost(LOST)
         return self._token
 
-    async def take(self) -> int:
-        """Wait until it is ours; gives the conversation's version. Raises `Busy`, and `NotFound`."""
+    async def take(self, check: Callable[[Connection], None]) -> int:
+        """Wait until it is ours; gives the conversation's version. Raises `Busy`, `NotFound`, and what `check` does.
+
+        `check` is asked in the same transaction whether it may be taken at all.
+        """
         pause, waited = 0.005, 0.0
-        while (version := await self._try()) is None:
+        while (version := await self._try(check)) is None:
             if waited >= self._terms.patience:
                 raise Busy(BUSY)
             pause = min(pause * 1.5, 0.1)
@@ -122,44 +124,42 @@ class Lease:
         if token is not None:
             self._left.add(token)
             with suppress(StorageFailed):  # it ends by itself, or we take it again
-                async with self._database.write() as connection:
-                    await connection.execute(FREE, {"conversation": self._conversation, "token": token})
+                mine = {"conversation": self._conversation, "token": token}
+                await self._database.write(lambda connection: connection.execute(FREE, mine))
                 self._left.discard(token)
 
-    async def _now(self, connection: AsyncConnection | None = None) -> float:
+    def _now(self, connection: Connection) -> float:
         """What time it is, for everybody who may want this lease."""
         if self._database.is_sqlite or self._terms.clock is not time.time:
             return self._terms.clock()
-        if connection is not None:
-            return (await connection.execute(CLOCK)).scalar_one()
-        return (await self._database.read(CLOCK))[0][0]
+        return connection.execute(CLOCK).scalar_one()
 
-    async def _try(self) -> int | None:
-        rows = await self._database.read(HOLDER, conversation=self._conversation)
-        if not rows:
-            raise NotFound(LOST)
-        holder, until, token = rows[0]
-        dead = holder if holder is not None and is_dead(holder) else ""
-        left = token if token in self._left else ""
-        if holder is not None and not dead and not left and (now := await self._now()) < until <= now + FAR:
-            return None
+    async def _try(self, check: Callable[[Connection], None]) -> int | None:
         # Known before it is ours: whoever is cancelled in between gives it back.
-        self._token = secrets.token_hex(16)
-        asked = {
-            "conversation": self._conversation,
-            "dead": dead,
-            "left": left,
-            "holder": myself(),
-            "token": self._token,
-        }
-        async with self._database.write() as connection:
-            now = await self._now(connection)
-            times = {"now": now, "until": now + self._terms.length, "furthest": now + FAR}
-            row = (await connection.execute(TAKE, {**asked, **times})).first()
-        if row is None:
+        token = self._token = secrets.token_hex(16)
+
+        def work(connection: Connection) -> int | None:
+            check(connection)
+            return self._take(connection, token)
+
+        version = await self._database.write(work)
+        if version is None:
             self._token = None
+        return version
+
+    def _take(self, connection: Connection, token: str) -> int | None:
+        row = connection.execute(HOLDER, {"conversation": self._conversation}).first()
+        if row is None:
+            raise NotFound(LOST)
+        holder, until, held = row
+        dead = holder if holder is not None and is_dead(holder) else ""
+        left = held if held in self._left else ""
+        now = self._now(connection)
+        if holder is not None and not dead and not left and now < until <= now + FAR:
             return None
-        return row[0]
+        asked = {"conversation": self._conversation, "dead": dead, "left": left, "holder": myself(), "token": token}
+        times = {"now": now, "until": now + self._terms.length, "furthest": now + FAR}
+        return connection.execute(TAKE, {**asked, **times}).scalar_one_or_none()
 
     async def _renew(self) -> None:
         while not self._is_lost:
@@ -168,11 +168,14 @@ class Lease:
 
     async def _beat_once(self) -> None:
         """Hold it for as long again, if it is still ours."""
+
+        def work(connection: Connection) -> bool:
+            until = self._now(connection) + self._terms.length
+            asked = {"conversation": self._conversation, "token": self._token, "until": until}
+            return connection.execute(RENEW, asked).rowcount == 0
+
         with suppress(StorageFailed):  # the database may be back in time for the next beat
-            async with self._database.write() as connection:
-                until = await self._now(connection) + self._terms.length
-                asked = {"conversation": self._conversation, "token": self._token, "until": until}
-                self._is_lost = (await connection.execute(RENEW, asked)).rowcount == 0
+            self._is_lost = await self._database.write(work)
 
 
 def myself() -> str:

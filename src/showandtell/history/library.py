@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 
 from msgspec import Struct
-from sqlalchemy import ColumnElement, Text, bindparam, case, exists, literal_column, select, update
+from sqlalchemy import ColumnElement, Connection, Text, bindparam, case, exists, literal_column, select, update
 
 from showandtell.attachments.shelf import drop_unseen
 from showandtell.errors import BadInput
@@ -167,10 +167,13 @@ async def rename(database: Database, id: str, owner: str, title: str) -> str:  #
     if not 1 <= len(words) <= MOST_TITLE:
         raise BadInput(f"a title of {len(words)} letters can't be kept: write 1 to {MOST_TITLE}")
     asked = {"id": check_id(id), "user": check_user(owner)}
-    async with database.write() as connection:
-        if (await connection.execute(question("conv", "owner"), asked)).first() is None:
+
+    def work(connection: Connection) -> None:
+        if connection.execute(question("conv", "owner"), asked).first() is None:
             raise not_found(id)
-        await connection.execute(RENAME, {"conversation": id, "words": words})
+        connection.execute(RENAME, {"conversation": id, "words": words})
+
+    await database.write(work)
     return words
 
 

@@ -70,6 +70,6 @@ async def make(store: Store, owner: str, facts: Facts, want: Want) -> Variant | 
     shelf = store.shelf(owner, pin_from_threads(store.database, account))
     shelf.facts[facts.sha256] = facts
     found = (await asyncio.to_thread(load_now, [want], shelf))[want]
-    async with store.database.write() as connection:
-        await store_known(connection, owner, {want: found}, store.terms.clock())
+    now = store.terms.clock()
+    await store.database.write(lambda connection: store_known(connection, owner, {want: found}, now))
     return found

@@ -11,8 +11,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from msgspec import Struct, structs
-from sqlalchemy import Double, Integer, and_, bindparam, case, exists, func, or_, select, text, update
-from sqlalchemy.ext.asyncio import AsyncConnection
+from sqlalchemy import Connection, Double, Integer, and_, bindparam, case, exists, func, or_, select, text, update
 
 from showandtell.delivery.labels import size_of
 from showandtell.errors import BadFile
@@ -75,29 +74,35 @@ IN_TURN = text("SELECT pg_advisory_xact_lock(hashtextextended(CAST(:who AS text)
 AGAIN = update(blobs).where(KEY, blobs.c.state == "ready").values(touched=LATER, pins=blobs.c.pins + 1)
 
 
-async def pin(connection: AsyncConnection, owner: str, sha256: str, size: int, now: float) -> None:
+def pin(connection: Connection, owner: str, sha256: str, size: int, now: float) -> None:
     """Note that somebody wants these bytes kept, also where they were about to be deleted."""
     row = {"owner": owner, "sha256": sha256, "size": size, "state": "ready", "touched": now, "pins": 1}
     later = case((blobs.c.touched > now, blobs.c.touched), else_=now)
     there = {"state": "ready", "touched": later, "pins": blobs.c.pins + 1}
-    await connection.execute(
+    connection.execute(
         upsert(connection, blobs).values(row).on_conflict_do_update(index_elements=["owner", "sha256"], set_=there)
     )
 
 
 async def pin_within(database: Database, account: Account, sha256: str, size: int) -> None:
     """The same in a transaction of its own. Raises `BadFile` where the owner has no room for them."""
-    async with database.write() as connection:
-        (await room_of_owner(connection, account, {sha256})).check(size)
-        await pin(connection, account.owner, sha256, size, account.clock())
+
+    def work(connection: Connection) -> None:
+        room_of_owner(connection, account, {sha256}).check(size)
+        pin(connection, account.owner, sha256, size, account.clock())
+
+    await database.write(work)
 
 
 async def pin_again(database: Database, account: Account, sha256: str, size: int) -> bool:
     """Note that somebody wants kept bytes for one more file; whether they are kept. Raises `BadFile` as above."""
-    async with database.write() as connection:
-        (await room_of_owner(connection, account, {sha256})).check(size)
+
+    def work(connection: Connection) -> bool:
+        room_of_owner(connection, account, {sha256}).check(size)
         asked = {"who": account.owner, "hash": sha256, "now": account.clock()}
-        return (await connection.execute(AGAIN, asked)).rowcount > 0
+        return connection.execute(AGAIN, asked).rowcount > 0
+
+    return await database.write(work)
 
 
 def pin_from_threads(database: Database, account: Account) -> Callable[[str, int], None]:
@@ -142,18 +147,18 @@ def room_beside(quotas: Quotas, there: Mapping[int, Attachment], besides: Iterab
     return Room("the files of this conversation", sum(sizes.values()), quotas.conversation)
 
 
-async def room_of_owner(connection: AsyncConnection, account: Account, besides: Iterable[str]) -> Room:
+def room_of_owner(connection: Connection, account: Account, besides: Iterable[str]) -> Room:
     """The room of all that an owner has, which nobody else takes until the transaction ends."""
     taken = 0
     if account.quotas.owner is not None:
         if connection.dialect.name != "sqlite":
-            await connection.execute(IN_TURN, {"who": account.owner})
+            connection.execute(IN_TURN, {"who": account.owner})
         asked = {"who": account.owner, "besides": [*besides], "since": account.clock() - WAITING}
-        taken = int((await connection.execute(TAKEN, asked)).scalar_one())
+        taken = int(connection.execute(TAKEN, asked).scalar_one())
     return Room("all your files", taken, account.quotas.owner)
 
 
-async def hold(connection: AsyncConnection, owner: str, pins: Mapping[str, int], now: float) -> set[str]:
+def hold(connection: Connection, owner: str, pins: Mapping[str, int], now: float) -> set[str]:
     """Keep bytes from being deleted until the transaction ends and names them, and take back so many of their pins.
 
     Gives the hashes of those that are still kept.
@@ -162,16 +167,16 @@ async def hold(connection: AsyncConnection, owner: str, pins: Mapping[str, int],
     hashes = sorted(pins)
     for start in range(0, len(hashes), SOME):
         asked = {"who": owner, "hashes": hashes[start : start + SOME]}
-        found = [row[0] for row in await connection.execute(THERE, asked)]
+        found = [row[0] for row in connection.execute(THERE, asked)]
         if found:
             touched = [{"who": owner, "hash": one, "now": now, "pinned": pins[one]} for one in found]
-            await connection.execute(HOLD, touched)
+            connection.execute(HOLD, touched)
         held.update(found)
     return held
 
 
-async def admit(
-    connection: AsyncConnection, account: Account, there: Mapping[int, Attachment], fresh: Sequence[Attachment]
+def admit(
+    connection: Connection, account: Account, there: Mapping[int, Attachment], fresh: Sequence[Attachment]
 ) -> tuple[Attachment, ...]:
     """The attachments of a message as they may be stored: one without bytes or room is stored with that problem.
 
@@ -180,8 +185,8 @@ async def admit(
     pins = Counter(one.facts.sha256 for one in fresh if one.facts is not None)
     if not pins:
         return tuple(fresh)
-    rooms = [room_beside(account.quotas, there, pins), await room_of_owner(connection, account, pins)]
-    held = await hold(connection, account.owner, pins, account.clock())
+    rooms = [room_beside(account.quotas, there, pins), room_of_owner(connection, account, pins)]
+    held = hold(connection, account.owner, pins, account.clock())
     sizes = {one.facts.sha256: one.facts.size for one in fresh if one.facts is not None}
     problems = {sha256: take(rooms, size) if sha256 in held else CLEANED for sha256, size in sizes.items()}
     return tuple(

@@ -6,7 +6,7 @@ from typing import Literal, TypeAlias
 
 import msgspec
 from msgspec import Struct
-from sqlalchemy import bindparam, select
+from sqlalchemy import Connection, bindparam, select
 
 from showandtell.errors import StorageFailed
 from showandtell.history.access import check_user
@@ -40,7 +40,10 @@ async def read_preferences(database: Database, owner: str) -> Preferences:
 async def write_preferences(database: Database, owner: str, wanted: Preferences) -> None:
     """Keep what a user has set, in the place of all that was set before."""
     row = {"owner": check_user(owner), "record": spell(wanted)}
-    async with database.write() as connection:
+
+    def keep(connection: Connection) -> None:
         fresh = upsert(connection, preferences)
-        keep = fresh.on_conflict_do_update(index_elements=["owner"], set_={"record": fresh.excluded.record})
-        await connection.execute(keep, row)
+        kept = fresh.on_conflict_do_update(index_elements=["owner"], set_={"record": fresh.excluded.record})
+        connection.execute(kept, row)
+
+    await database.write(keep)

@@ -8,9 +8,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from msgspec import Struct, structs
-from sqlalchemy import Text, bindparam, delete, exists, insert, or_, select, text, update
+from sqlalchemy import Connection, Text, bindparam, delete, exists, insert, or_, select, text, update
 from sqlalchemy.exc import IntegrityError
-from sqlalchemy.ext.asyncio import AsyncConnection
 
 from showandtell.errors import Busy
 from showandtell.history.access import not_found
@@ -118,12 +117,15 @@ async def begin(database: Database, row: RunRow) -> tuple[RunRow, bool]:
 
     Raises `Busy` while another one goes on in the conversation, and `NotFound` where that was deleted.
     """
+
+    def work(connection: Connection) -> None:
+        try:
+            connection.execute(insert(r), structs.asdict(row))
+        except IntegrityError:
+            raise Busy(BUSY) from None
+
     try:
-        async with database.write() as connection:
-            try:
-                await connection.execute(insert(r), structs.asdict(row))
-            except IntegrityError:
-                raise Busy(BUSY) from None
+        await database.write(work)
     except Busy:
         same = row.client_id and await find_of_client(database, row.conversation_id, row.client_id)
         if same:
@@ -178,29 +180,32 @@ async def write_log(database: Database, worker: str, news: Sequence[News], now: 
 
     One transaction for all of a worker's runs: on SQLite each one waits for the disk.
     """
-    lost: set[str] = set()
-    async with database.write() as connection:
+
+    def work(connection: Connection) -> set[str]:
+        lost: set[str] = set()
         for one in news:
             asked = {"run": one.run_id, "mine": worker, "now": now, "message": one.message_id}
-            if (await connection.execute(BEAT, asked)).rowcount == 0:
+            if connection.execute(BEAT, asked).rowcount == 0:
                 lost.add(one.run_id)
         mine = [one for one in news if one.run_id not in lost]
         rows = [{"run_id": one.run_id, "seq": seq, "data": data} for one in mine for seq, data in one.said]
         if rows:
-            await connection.execute(insert(run_log), rows)
+            connection.execute(insert(run_log), rows)
         for one in mine:
             if one.over is not None:
                 over = {"status": one.over.status, "reason": one.over.reason, "now": one.over.ended or now}
-                await connection.execute(END, {"run": one.run_id, "mine": worker, **over})
-        await _tell(database, connection, [one.run_id for one in mine if one.said or one.over])
-    return lost
+                connection.execute(END, {"run": one.run_id, "mine": worker, **over})
+        _tell(connection, [one.run_id for one in mine if one.said or one.over])
+        return lost
+
+    return await database.write(work)
 
 
-async def _tell(database: Database, connection: AsyncConnection, run_ids: Sequence[str]) -> None:
+def _tell(connection: Connection, run_ids: Sequence[str]) -> None:
     """Wake every worker that has readers of these runs, once the transaction is done."""
-    if not database.is_sqlite:
+    if connection.dialect.name != "sqlite":
         for run_id in dict.fromkeys(run_ids):
-            await connection.execute(NOTIFY, {"run": run_id})
+            connection.execute(NOTIFY, {"run": run_id})
 
 
 async def read_log(database: Database, run_id: str, tries: int, after: int) -> list[tuple[int, str]]:
@@ -210,9 +215,12 @@ async def read_log(database: Database, run_id: str, tries: int, after: int) -> l
 
 async def ask_to_stop(database: Database, run_id: str) -> None:
     """Ask whichever worker runs it to stop it."""
-    async with database.write() as connection:
-        await connection.execute(STOP, {"run": run_id})
-        await _tell(database, connection, [run_id])
+
+    def work(connection: Connection) -> None:
+        connection.execute(STOP, {"run": run_id})
+        _tell(connection, [run_id])
+
+    await database.write(work)
 
 
 async def list_stops(database: Database, worker: str) -> list[str]:
@@ -223,36 +231,43 @@ async def list_stops(database: Database, worker: str) -> list[str]:
 async def take_over(database: Database, row: RunRow, worker: str, now: float) -> bool:
     """Take a run whose worker is gone; False where somebody else was first. Its log begins anew."""
     asked = {"run": row.id, "old": row.worker, "last": row.beat, "mine": worker, "now": now}
-    async with database.write() as connection:
-        if (await connection.execute(TAKE, asked)).rowcount == 0:
+
+    def work(connection: Connection) -> bool:
+        if connection.execute(TAKE, asked).rowcount == 0:
             return False
-        await connection.execute(delete(run_log).where(run_log.c.run_id == row.id))
-        await _tell(database, connection, [row.id])
-    return True
+        connection.execute(delete(run_log).where(run_log.c.run_id == row.id))
+        _tell(connection, [row.id])
+        return True
+
+    return await database.write(work)
 
 
 async def release(database: Database, worker: str) -> None:
     """Leave a worker's runs to others: it ends."""
-    async with database.write() as connection:
-        await connection.execute(RELEASE, {"mine": worker})
+    await database.write(lambda connection: connection.execute(RELEASE, {"mine": worker}))
 
 
 async def forget(database: Database, run_id: str, worker: str) -> None:
     """Drop a run in which nothing was stored, so that the same message can be sent again."""
-    async with database.write() as connection:
-        await connection.execute(NOTHING_SAID, {"run": run_id, "mine": worker})
-        await _tell(database, connection, [run_id])
+
+    def work(connection: Connection) -> None:
+        connection.execute(NOTHING_SAID, {"run": run_id, "mine": worker})
+        _tell(connection, [run_id])
+
+    await database.write(work)
 
 
 async def drop_unused(database: Database, conversation_id: str) -> None:
     """Drop a conversation in which nothing was ever said, and nobody is about to answer."""
-    async with database.write() as connection:
-        named = {"conversation": conversation_id}
-        await connection.execute(THERE.with_for_update(), named)  # waits for a run that is about to begin
-        await connection.execute(UNUSED, named)
+    named = {"conversation": conversation_id}
+
+    def work(connection: Connection) -> None:
+        connection.execute(THERE.with_for_update(), named)  # waits for a run that is about to begin
+        connection.execute(UNUSED, named)
+
+    await database.write(work)
 
 
 async def forget_logs(database: Database, before: float) -> None:
     """Drop the logs of runs that ended before (epoch seconds): the messages say it all."""
-    async with database.write() as connection:
-        await connection.execute(FORGET_LOGS, {"before": before})
+    await database.write(lambda connection: connection.execute(FORGET_LOGS, {"before": before}))

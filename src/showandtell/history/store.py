@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Self, TypedDict, Unpack
 
 from msgspec import Struct
-from sqlalchemy import URL, bindparam, delete, exists, func, insert, or_, select
+from sqlalchemy import URL, Connection, bindparam, delete, exists, func, insert, or_, select
 
 from showandtell.attachments.blobs import BlobStore, open_store
 from showandtell.attachments.load import AT_ONCE
@@ -21,7 +21,7 @@ from showandtell.errors import BadInput, Busy, NotFound, StorageFailed
 from showandtell.history.access import Right, check_id, check_user, not_found, question, resolve
 from showandtell.history.database import Database
 from showandtell.history.fsck import Finding, check_all
-from showandtell.history.garbage import Collected, collect, collect_now
+from showandtell.history.garbage import Collected, Key, collect, collect_now
 from showandtell.history.lease import Terms
 from showandtell.history.loading import State, empty, load
 from showandtell.history.pinning import Quotas
@@ -144,13 +144,16 @@ class Store:
         """
         now, fresh = self.terms.clock(), new_id("conv")
         row = {"owner": check_user(owner), "title": shorten(title), "next_seq": 0, "version": 0}
-        async with self.database.write() as connection:
-            await connection.execute(insert(conversations), {**row, "id": fresh, "created": now, "changed": now})
+
+        def work(connection: Connection) -> None:
+            connection.execute(insert(conversations), {**row, "id": fresh, "created": now, "changed": now})
             if alias is not None:
                 called = upsert(connection, aliases).on_conflict_do_nothing().returning(aliases.c.alias)
                 named = {"owner": owner, "alias": alias, "conversation_id": fresh}
-                if (await connection.execute(called, named)).first() is None:
+                if connection.execute(called, named).first() is None:
                     raise Busy(f"a conversation is called {alias[:40]!r} already: open that one")
+
+        await self.database.write(work)
         return self._opened(empty(fresh, owner), owner, "owner")
 
     async def open(self, id: str, user: str = "local", right: Right | None = None) -> StoredConversation:  # noqa: A002 - it is one
@@ -205,20 +208,26 @@ class Store:
             )
         asked = {"id": check_id(id), "user": check_user(owner)}
         row = {"conversation_id": id, "user_id": check_user(user), "access": right}
-        async with self.database.write() as connection:
-            if (await connection.execute(OWNED, asked)).first() is None:
+
+        def work(connection: Connection) -> None:
+            if connection.execute(OWNED, asked).first() is None:
                 raise not_found(id)
-            await connection.execute(UNSHARE, {"conversation": id, "whom": user})
+            connection.execute(UNSHARE, {"conversation": id, "whom": user})
             if right is not None:
-                await connection.execute(insert(shares), row)
+                connection.execute(insert(shares), row)
+
+        await self.database.write(work)
 
     async def delete(self, id: str, owner: str = "local") -> Collected:  # noqa: A002 - it is one
         """Delete a conversation, and every file that no other of its owner has."""
         await resolve(self.database, id, owner, "owner")
-        async with self.database.write() as connection:
-            keys = {(row[0], row[1]) for row in await connection.execute(HASHES, {"conversation": id})}
-            await connection.execute(delete(conversations).where(conversations.c.id == id))
-        return await collect_now(self.database, self.blobs, keys)
+
+        def work(connection: Connection) -> set[Key]:
+            keys = {(row[0], row[1]) for row in connection.execute(HASHES, {"conversation": id})}
+            connection.execute(delete(conversations).where(conversations.c.id == id))
+            return keys
+
+        return await collect_now(self.database, self.blobs, await self.database.write(work))
 
     async def delete_file(self, conversation: StoredConversation, number: int) -> Collected:
         """Delete the bytes of a file, and all that was made of them; its name and number stay, and say so.

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, Iterable, Sequence
+from collections.abc import AsyncGenerator, Callable, Iterable, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 
 from msgspec import structs
-from sqlalchemy import Text, bindparam, case, delete, insert, select, update
-from sqlalchemy.ext.asyncio import AsyncConnection
+from sqlalchemy import Connection, Text, bindparam, case, delete, insert, select, update
 
 from showandtell.attachments.blobs import BlobStore
 from showandtell.attachments.ingest import Accepted, Register
@@ -17,7 +16,7 @@ from showandtell.content import Draft, Message, ToolCall
 from showandtell.errors import BadInput, LeaseLost, NotFound
 from showandtell.events.retell import Told
 from showandtell.files import Attachment, Failed, Known, Proved, Variant, Want, find
-from showandtell.history.access import Right, check_id, not_found, resolve
+from showandtell.history.access import Right, check_id, not_found, resolve, resolve_in
 from showandtell.history.database import Database
 from showandtell.history.garbage import Collected, collect_now
 from showandtell.history.knowing import drop_known, store_known
@@ -110,9 +109,8 @@ class StoredConversation(MemoryConversation):
     async def _hold(self) -> AsyncGenerator[None]:
         self._check_right()
         async with self._turn:
-            await resolve(self._database, self.id, self._user, self._right)
             try:
-                if await self._lease.take() != self._version:
+                if await self._lease.take(self._check_shared) != self._version:
                     await self.refresh()
                 yield
             finally:
@@ -125,6 +123,9 @@ class StoredConversation(MemoryConversation):
     def _check_right(self) -> None:
         if self._right == "reader":
             raise not_found(self.id)
+
+    def _check_shared(self, connection: Connection) -> None:
+        resolve_in(connection, self.id, self._user, self._right)
 
     async def _still_may(self) -> None:
         """Raise `NotFound` for a reader, and for a writer whose share was taken back before the turn began."""
@@ -164,21 +165,26 @@ class StoredConversation(MemoryConversation):
         """Store a message with its files, and what belongs to its step, in one transaction."""
         message, now = accepted.message, self._terms.clock()
         token = self._lease.token
-        async with self._database.write() as connection:
-            title = title_of(message) if message.role == "user" else ""
-            asked = {"conversation": self.id, "token": token, "message": message.id, "now": now, "words": title}
-            place = (await connection.execute(NEXT, asked)).first()
+        title = title_of(message) if message.role == "user" else ""
+        asked = {"conversation": self.id, "token": token, "message": message.id, "now": now, "words": title}
+        ended = message.call_id if message.call_id in self._begun else None
+
+        def work(connection: Connection) -> tuple[int, tuple[Attachment, ...]]:
+            place = connection.execute(NEXT, asked).first()
             if place is None:
                 raise LeaseLost(LOST)
-            await connection.execute(insert(messages), row_of(message, self.id, place[0], now, step))
+            connection.execute(insert(messages), row_of(message, self.id, place[0], now, step))
             if message.role == "user":
-                await mark_sent(connection, self._user, accepted.attachments)
-            files = await admit(connection, self._account, self.attachments, accepted.attachments)
+                mark_sent(connection, self._user, accepted.attachments)
+            files = admit(connection, self._account, self.attachments, accepted.attachments)
             if files:
-                await connection.execute(insert(attachments), [row_of_file(one, self.id, self.owner) for one in files])
-            if message.call_id is not None and message.call_id in self._begun:
-                await connection.execute(ENDED, {"conversation": self.id, "call": spell(message.call_id)})
-        self._moved_to(place[1])
+                connection.execute(insert(attachments), [row_of_file(one, self.id, self.owner) for one in files])
+            if ended is not None:
+                connection.execute(ENDED, {"conversation": self.id, "call": spell(ended)})
+            return place[1], files
+
+        version, files = await self._database.write(work)
+        self._moved_to(version)
         return Accepted(message, files)
 
     def _moved_to(self, version: int) -> None:
@@ -194,12 +200,15 @@ class StoredConversation(MemoryConversation):
             now = self._terms.clock()
             touch = {"conversation": self.id, "token": self._lease.token, "now": now}
             rows = [{"conversation_id": self.id, "call_id": spell(call_id), "started": now} for call_id in fresh]
-            async with self._database.write() as connection:
-                touched = (await connection.execute(TOUCH, touch)).first()
+
+            def work(connection: Connection) -> int:
+                touched = connection.execute(TOUCH, touch).first()
                 if touched is None:
                     raise LeaseLost(LOST)
-                await connection.execute(insert(intents), rows)
-            self._moved_to(touched[0])
+                connection.execute(insert(intents), rows)
+                return touched[0]
+
+            self._moved_to(await self._database.write(work))
             await super().begin(calls)
 
     async def lead(self, message_id: str | None) -> None:
@@ -214,11 +223,15 @@ class StoredConversation(MemoryConversation):
             if message_id == self.head:
                 return
             here = {"conversation": self.id, "message": None if message_id is None else check_id(message_id)}
-            async with self._database.write() as connection:
-                if message_id is not None and (await connection.execute(HERE, here)).first() is None:
+            lead = {**here, "token": self._lease.token}
+
+            def work(connection: Connection) -> None:
+                if message_id is not None and connection.execute(HERE, here).first() is None:
                     raise NotFound(f"this conversation has no message {message_id!r}: check the id")
-                if (await connection.execute(LEAD, {**here, "token": self._lease.token})).first() is None:
+                if connection.execute(LEAD, lead).first() is None:
                     raise LeaseLost(LOST)
+
+            await self._database.write(work)
             await self.refresh()
 
     async def settle(self, files: Sequence[Attachment]) -> None:
@@ -227,19 +240,21 @@ class StoredConversation(MemoryConversation):
             there = [one for one in files if self.attachments[one.number].state != "deleted"]
             if there and self._right != "reader":
                 await self._still_may()
-                async with self._database.write() as connection:
-                    version = await self._count_change(connection)
-                    rows = [{"file": one.id, "now": one.state, "says": spell(one)} for one in there]
-                    await connection.execute(SETTLE, rows)
-                self._moved_to(version)
+                rows = [{"file": one.id, "now": one.state, "says": spell(one)} for one in there]
+                self._moved_to(await self._change(lambda connection: connection.execute(SETTLE, rows)))
             await super().settle(there)
 
-    async def _count_change(self, connection: AsyncConnection) -> int:
+    async def _change(self, change: Callable[[Connection], object]) -> int:
         """The version behind a change that waits for no turn. Raises `NotFound` where the conversation is deleted."""
-        version = (await connection.execute(CHANGED, {"conversation": self.id})).scalar_one_or_none()
-        if version is None:
-            raise not_found(self.id)
-        return version
+
+        def work(connection: Connection) -> int:
+            version = connection.execute(CHANGED, {"conversation": self.id}).scalar_one_or_none()
+            if version is None:
+                raise not_found(self.id)
+            change(connection)
+            return version
+
+        return await self._database.write(work)
 
     async def delete_file(self, number: int, blobs: BlobStore) -> Collected:
         """Delete the bytes of a file and what was made of them; see `Store.delete_file`. A run that goes on may."""
@@ -249,10 +264,8 @@ class StoredConversation(MemoryConversation):
         async with self._changing:
             there = find(self.attachments, number)
             gone = structs.replace(without_bytes(there, DELETED), state="deleted")
-            async with self._database.write() as connection:
-                version = await self._count_change(connection)
-                await connection.execute(GONE.values(row_of_file(gone, self.id, self.owner)), {"file": there.id})
-            self._moved_to(version)
+            deleted, file = GONE.values(row_of_file(gone, self.id, self.owner)), {"file": there.id}
+            self._moved_to(await self._change(lambda connection: connection.execute(deleted, file)))
             self.attachments[number] = gone
         if there.facts is None:
             return Collected()
@@ -267,8 +280,8 @@ class StoredConversation(MemoryConversation):
         """Store what conversions and providers taught; converted bytes stay for as long as their source does."""
         if news:
             await self._still_may()
-            async with self._database.write() as connection:
-                await store_known(connection, self.owner, news, self._terms.clock())
+            now = self._terms.clock()
+            await self._database.write(lambda connection: store_known(connection, self.owner, news, now))
         self._known |= news
 
     def remember(self, news: Known) -> None:
@@ -281,8 +294,7 @@ class StoredConversation(MemoryConversation):
         gone = list(wants)
         if gone and self._right != "reader":
             await self._still_may()
-            async with self._database.write() as connection:
-                await drop_known(connection, self.owner, gone)
+            await self._database.write(lambda connection: drop_known(connection, self.owner, gone))
         for want in gone:
             self._remembered.pop(want, None)
         await super().forget(gone)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from sqlalchemy import (
     BigInteger,
     Column,
+    Connection,
     Double,
     ForeignKey,
     ForeignKeyConstraint,
@@ -16,7 +17,6 @@ from sqlalchemy import (
     UniqueConstraint,
 )
 from sqlalchemy.dialects import postgresql, sqlite
-from sqlalchemy.ext.asyncio import AsyncConnection
 
 #: The newest revision in migrations/versions: a database that has it needs no migration.
 HEAD = "0002"
@@ -228,6 +228,6 @@ preferences = Table(
 )
 
 
-def upsert(connection: AsyncConnection, table: Table) -> sqlite.Insert | postgresql.Insert:
+def upsert(connection: Connection, table: Table) -> sqlite.Insert | postgresql.Insert:
     """An insert that can say what becomes of a row that is there already, as this database spells it."""
     return (sqlite.insert if connection.dialect.name == "sqlite" else postgresql.insert)(table)

@@ -9,8 +9,7 @@ from contextlib import ExitStack, suppress
 from pathlib import Path
 
 from msgspec import Struct, structs
-from sqlalchemy import insert
-from sqlalchemy.ext.asyncio import AsyncConnection
+from sqlalchemy import Connection, insert
 
 from showandtell.attachments.ingest import Accepted, Register
 from showandtell.attachments.proving import prove_all
@@ -100,8 +99,7 @@ async def import_conversation(
         checked = await asyncio.to_thread(read_checked, file, read, packed=file != Path(path))
         proved = [await prove(shelf, files, addresses=addresses) for files in checked.claims]
     accepted = await asyncio.to_thread(lambda: [*Register().accept_all(checked.history, proved, refers=True)])
-    async with store.database.write() as connection:
-        await write(connection, fresh, account, accepted, checked.history.head)
+    await store.database.write(lambda connection: write(connection, fresh, account, accepted, checked.history.head))
     return await store.open(fresh, owner, "owner")
 
 
@@ -150,9 +148,7 @@ def judge(file: File, proved: Proved, *, addresses: bool) -> Proved:
     return proved if problem is None else structs.replace(proved, problem=problem)
 
 
-async def write(
-    connection: AsyncConnection, fresh: str, account: Account, said: Sequence[Accepted], head: int | None
-) -> None:
+def write(connection: Connection, fresh: str, account: Account, said: Sequence[Accepted], head: int | None) -> None:
     """Store a whole conversation, in one transaction: nobody sees a part of it, and no crash leaves one."""
     now, all_messages = account.clock(), [one.message for one in said]
     last = len(said) - 1 if head is None else head
@@ -167,11 +163,11 @@ async def write(
         "created": now,
         "changed": now,
     }
-    await connection.execute(insert(conversations), row)
-    files = await admit(connection, account, {}, [file for one in said for file in one.attachments])
+    connection.execute(insert(conversations), row)
+    files = admit(connection, account, {}, [file for one in said for file in one.attachments])
     for start in range(0, len(said), SOME):
         some = enumerate(all_messages[start : start + SOME], start + 1)
-        await connection.execute(insert(messages), [row_of(message, fresh, seq, now) for seq, message in some])
+        connection.execute(insert(messages), [row_of(message, fresh, seq, now) for seq, message in some])
     for start in range(0, len(files), SOME):
         some_files = files[start : start + SOME]
-        await connection.execute(insert(attachments), [row_of_file(one, fresh, account.owner) for one in some_files])
+        connection.execute(insert(attachments), [row_of_file(one, fresh, account.owner) for one in some_files])

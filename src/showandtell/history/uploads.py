@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 from msgspec import Struct, structs
-from sqlalchemy import bindparam, delete, insert, select
-from sqlalchemy.ext.asyncio import AsyncConnection
+from sqlalchemy import Connection, bindparam, delete, insert, select
 
 from showandtell.attachments.proving import start_proof
 from showandtell.attachments.sources import Stored
@@ -95,10 +94,7 @@ class Uploads:
         now, claimed = clock(), respell(file.media_type)
         name = proved.name or f"file{name_ending(proved.facts.media_type)}"
         upload = Upload(new_id("att"), self.user, now, name, proved.facts, claimed, proved.corrected)
-        async with store.database.write() as connection:
-            if not await hold(connection, self.user, {proved.facts.sha256: 1}, now):
-                raise BadFile(proved.name, *CLEANED.split(": "))
-            await connection.execute(insert(uploads), row_of_upload(upload))
+        await store.database.write(lambda connection: keep(connection, upload, now))
         return upload
 
     async def find(self, id: str) -> Upload | Placed:  # noqa: A002 - it is one
@@ -116,8 +112,8 @@ class Uploads:
 
     async def drop(self, id: str) -> Collected:  # noqa: A002 - it is one
         """Delete an upload of this user, and its bytes where nothing else needs them."""
-        async with self.store.database.write() as connection:
-            row = (await connection.execute(DROP, {"id": check_id(id), "user": self.user})).first()
+        mine = {"id": check_id(id), "user": self.user}
+        row = await self.store.database.write(lambda connection: connection.execute(DROP, mine).first())
         if row is None:
             raise not_found(id)
         return await collect_now(self.store.database, self.store.blobs, [(self.user, row[0])])
@@ -154,6 +150,13 @@ class Uploads:
         return File(Reader(stored, facts.size), claimed, name, description, id=id)
 
 
+def keep(connection: Connection, upload: Upload, now: float) -> None:
+    """Store an upload, whose bytes are there. Raises `BadFile` where they were cleared away meanwhile."""
+    if not hold(connection, upload.owner, {upload.facts.sha256: 1}, now):
+        raise BadFile(upload.name, *CLEANED.split(": "))
+    connection.execute(insert(uploads), row_of_upload(upload))
+
+
 def row_of_upload(one: Upload) -> dict[str, Any]:
     """The row of an upload."""
     return {
@@ -165,11 +168,11 @@ def row_of_upload(one: Upload) -> dict[str, Any]:
     }
 
 
-async def mark_sent(connection: AsyncConnection, user: str, files: Iterable[Attachment]) -> None:
+def mark_sent(connection: Connection, user: str, files: Iterable[Attachment]) -> None:
     """The uploads among the files of a message are no more: it has them. Raises `BadInput` where another has one."""
     ids = {one.id for one in files}
     if not ids:
         return
-    ids -= {row[0] for row in await connection.execute(SENT, {"user": user, "ids": sorted(ids)})}
-    if ids and (await connection.execute(TAKEN, {"ids": sorted(ids)})).first() is not None:
+    ids -= {row[0] for row in connection.execute(SENT, {"user": user, "ids": sorted(ids)})}
+    if ids and connection.execute(TAKEN, {"ids": sorted(ids)}).first() is not None:
         raise BadInput("a file of this message was sent in another one meanwhile: add it again")
