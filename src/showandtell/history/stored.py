@@ -5,9 +5,11 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncGenerator, Callable, Iterable, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from functools import cache
+from typing import Any
 
 from msgspec import structs
-from sqlalchemy import Connection, Text, bindparam, case, delete, insert, select, update
+from sqlalchemy import Connection, Select, Text, and_, bindparam, case, delete, insert, select, update
 
 from showandtell.attachments.blobs import BlobStore
 from showandtell.attachments.ingest import Accepted, Register
@@ -16,8 +18,8 @@ from showandtell.content import Draft, Message, ToolCall
 from showandtell.errors import BadInput, LeaseLost, NotFound
 from showandtell.events.retell import Told
 from showandtell.files import Attachment, Failed, Known, Proved, Variant, Want, find
-from showandtell.history.access import Right, check_id, not_found, resolve, resolve_in
-from showandtell.history.database import Database
+from showandtell.history.access import Right, allowed, check_id, not_found, resolve, resolve_in
+from showandtell.history.database import Database, Row
 from showandtell.history.garbage import Collected, collect_now
 from showandtell.history.knowing import drop_known, store_known
 from showandtell.history.lease import HELD, LOST, Lease, Terms
@@ -61,11 +63,22 @@ CHANGED = (
     .values(version=conversations.c.version + 1)
     .returning(conversations.c.version)
 )
-STEPS = select(messages.c.id, messages.c.step).where(
-    messages.c.conversation_id == bindparam("conversation"), messages.c.step.is_not(None)
-)
-#: All of a conversation's messages.
-SAID = select(messages.c.record).where(messages.c.conversation_id == bindparam("conversation")).order_by(messages.c.seq)
+
+
+@cache
+def said(column: str, right: Right) -> Select[Any, Any]:
+    """A column of all messages of a conversation that have it, with their ids, in the order in which they were said.
+
+    No row: not with this right; one row of nothing: there is none.
+    """
+    one = messages.c[column]
+    theirs = and_(messages.c.conversation_id == conversations.c.id, one.is_not(None))
+    return (
+        select(messages.c.id, one)
+        .select_from(conversations.outerjoin(messages, theirs))
+        .where(conversations.c.id == bindparam("conversation"), allowed(right))
+        .order_by(messages.c.seq)
+    )
 
 
 class StoredConversation(MemoryConversation):
@@ -140,18 +153,21 @@ class StoredConversation(MemoryConversation):
 
     async def everything(self) -> list[Message]:
         """The messages of all branches, in the order in which they were said."""
-        await resolve(self._database, self.id, self._user, self._right)
-        rows = await self._database.read(SAID, conversation=self.id)
-        return await aside(lambda: read_all(read_messages, rows, 0), rows)
+        rows = await self._read_said("record", self._right)
+        return await aside(lambda: read_all(read_messages, rows, 1), rows)
 
     async def told(self) -> dict[str, Told]:
         """What a page tells of each step of this branch, by its message's id."""
-        await resolve(self._database, self.id, self._user, "reader")
-        rows = await self._database.read(STEPS, conversation=self.id)
         here = {one.id for one in self.messages}
-        mine = [row for row in rows if row[0] in here]
+        mine = [row for row in await self._read_said("step", "reader") if row[0] in here]
         steps = await aside(lambda: read_all(read_steps, mine, 1), mine)
         return {row[0]: step.told() for row, step in zip(mine, steps, strict=True)}
+
+    async def _read_said(self, column: str, right: Right) -> list[Row]:
+        rows = await self._database.read(said(column, right), conversation=self.id, user=self._user)
+        if not rows:
+            raise not_found(self.id)
+        return [row for row in rows if row[0] is not None]
 
     async def record(self, draft: Draft, proved: Sequence[Proved], step: Step | None = None) -> Message:
         """Number a draft's files and store its message. Raises `LeaseLost` where another process writes now.

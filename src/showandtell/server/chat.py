@@ -8,6 +8,7 @@ from typing import Any
 
 import msgspec
 from fastapi import APIRouter, Request
+from msgspec import Struct
 from starlette.responses import Response, StreamingResponse
 
 from showandtell.content import Approval, Draft, Text, begins_turn
@@ -81,32 +82,38 @@ BODY: dict[str, Any] = {
 async def chat(request: Request, here: Here, user: Who) -> Response:
     """The answer to a new message, to an edited one, to an approval, or to an earlier message once more."""
     asked = read_asked(await request.body())
-    model = await choose_model(here, user, asked)
-    return await answer_in_chat(here, user, asked, model)
+    return await answer_in_chat(here, user, asked, await choose(here, user, asked))
 
 
-async def answer_in_chat(here: Server, user: User, asked: Asked, model: str) -> Response:
+class Chosen(Struct, frozen=True):
+    """Who answers, and what the user's settings tell it."""
+
+    model: str
+    instructions: str
+
+
+async def answer_in_chat(here: Server, user: User, asked: Asked, chosen: Chosen) -> Response:
     """The answer in the conversation that is meant, which is made where it isn't there, and dropped if unused."""
     conversation, is_new = await find_or_create(here, user, asked.chat_id)
     try:
-        return await answer(here, user, asked, conversation, model)
+        return await answer(here, user, asked, conversation, chosen)
     except BaseException as error:
         database = here.store.database
         if is_new:
             await runs.drop_unused(database, conversation.id)
         elif isinstance(error, NotFound) and not await runs.is_there(database, conversation.id):
-            return await answer_in_chat(here, user, asked, model)  # who made it said nothing in it, and dropped it
+            return await answer_in_chat(here, user, asked, chosen)  # who made it said nothing in it, and dropped it
         raise
 
 
-async def choose_model(here: Server, user: User, asked: Asked) -> str:
+async def choose(here: Server, user: User, asked: Asked) -> Chosen:
     """Who answers: whom the request names, or the user's settings, or the server's. Raises before anything is made."""
     set_by_user = await read_preferences(here.store.database, user.name)
     model = asked.model or set_by_user.model or here.config.default_model
     if len(model) > MOST_MODEL or NO_TEXT.search(model):
         raise UnknownModel(f"there is no model {model!r:.40}: name one of up to {MOST_MODEL} letters, without NUL")
     here.agents.of(model, set_by_user.instructions)
-    return model
+    return Chosen(model, set_by_user.instructions)
 
 
 def is_ours(chat_id: str) -> bool:
@@ -132,7 +139,7 @@ async def find_or_create(here: Server, user: User, chat_id: str) -> tuple[Stored
         return await find_or_create(here, user, chat_id)
 
 
-async def answer(here: Server, user: User, asked: Asked, conversation: StoredConversation, model: str) -> Response:
+async def answer(here: Server, user: User, asked: Asked, conversation: StoredConversation, chosen: Chosen) -> Response:
     """Begin the run that a request asks for, and stream it from its start."""
     database = here.store.database
     client_id = same_message(asked)
@@ -144,7 +151,8 @@ async def answer(here: Server, user: User, asked: Asked, conversation: StoredCon
         return await tell_again(here, conversation, before)
     drafts = await drafts_of(here, user, asked, conversation)
     lead = await lead_of(here, asked, conversation)
-    row, going = await here.runs.begin(conversation, user.name, model, client_id, Task(drafts, lead))
+    task = Task(drafts, lead, chosen.instructions)
+    row, going = await here.runs.begin(conversation, user.name, chosen.model, client_id, task)
     if going is None:
         return await tell_again(here, conversation, row)
     await going.begin()

@@ -42,8 +42,10 @@ class Answering:
     async def __call__(self, going: Going) -> None:
         """One run, to its end."""
         conversation, asked = going.conversation, going.asked
-        chosen = await read_preferences(self._store.database, going.row.user_id)
-        agent = self._agents.of(going.row.model, chosen.instructions)
+        instructions = asked.instructions
+        if instructions is None:
+            instructions = (await read_preferences(self._store.database, going.row.user_id)).instructions
+        agent = self._agents.of(going.row.model, instructions)
         if asked.lead is not None:
             await conversation.lead(asked.lead.message_id)
         run = Run(agent, asked.drafts, conversation)

@@ -55,10 +55,14 @@ class Lead(Struct, frozen=True):
 
 
 class Task(Struct, frozen=True):
-    """What a run begins with: what is said, and where; one that goes on where the conversation stands has neither."""
+    """What a run begins with: what is said, and where; one that goes on where the conversation stands has neither.
+
+    `instructions` are the user's; None: as they are set when it goes on.
+    """
 
     drafts: Sequence[Draft] = ()
     lead: Lead | None = None
+    instructions: str | None = None
 
 
 #: What is told of a message that nobody has taken, so that it can be sent again.
@@ -236,7 +240,7 @@ class Runs:
         """Store the end of a run, and then tell it; one in which nothing was stored has never been."""
         going.is_done = True
         try:
-            await (self.store_now() if going.has_said else self._forget(going))
+            await (self._store_news() if going.has_said else self._forget(going))
         except StorageFailed as error:
             log.warning("the end of the run %s is not stored: %s", going.row.id, error)
         last, going.last = going.last, b""
@@ -247,6 +251,10 @@ class Runs:
 
     async def store_now(self) -> None:
         """Store what all runs here have said, and which of them are over; stop those that somebody asked to stop."""
+        await self._store_news()
+        await self._heed_stops()
+
+    async def _store_news(self) -> None:
         async with self._storing:
             now = self._store.terms.clock()
             told = [(one, len(one.tape), news) for one in self._going.values() if (news := one.news(now))]
@@ -257,7 +265,6 @@ class Runs:
                         self._let_go(one)
                     else:
                         self._stored(one, length, news, now)
-        await self._heed_stops()
 
     def _stored(self, one: Going, length: int, news: News, now: float) -> None:
         one.stored, one.beat = length, now
