@@ -1,6 +1,7 @@
 """The UI message stream: its chunks and bytes, whatever the events are, and going on with what another process began."""
 
 import json
+from time import process_time
 
 import msgspec
 import pytest
@@ -244,6 +245,28 @@ def test_a_message_that_was_stored_otherwise_is_told_anew_with_what_stood_beside
     shown = [part for part in fold.message["parts"] if part["type"] in {"text", "reasoning"}]
     assert [part["text"] for part in shown] == ["Well", "Hm ", " so"]
     assert [part["id"] for part in fold.message["parts"] if part["type"] == "data-receipt"] == ["1.1"]
+
+
+def told(step, *, again=False):
+    files = [ui.AttachmentData("att_1", {"step": step})] if again else []
+    return [ui.StartStep(), *files, ui.ReceiptData(f"{step}.1", {}), ui.StepData(f"step {step}", {}), ui.FinishStep()]
+
+
+def test_what_is_told_twice_stands_once_also_where_a_step_began_anew():
+    fold = UiFold()
+    fold.add([*told(1, again=True), *told(2, again=True), ui.ResetStep(), *told(2)[1:]])
+    fold.add([*told(3, again=True), ui.AttachmentData("att_2", {}), ui.ResetStep(), ui.AttachmentData("att_2", {})])
+    found = [(part["type"], part["id"]) for part in fold.message["parts"] if "id" in part]
+    assert len(found) == len(set(found)) == 6
+    assert next(part["data"] for part in fold.message["parts"] if part.get("id") == "att_1") == {"step": 3}
+
+
+def test_an_answer_of_thousands_of_steps_takes_no_more_for_its_last_than_for_its_first():
+    chunks, fold = [chunk for step in range(4000) for chunk in told(step)], UiFold()
+    before = process_time()
+    fold.add(chunks)
+    assert process_time() - before < 0.5
+    assert len(fold.message["parts"]) == 3 * 4000
 
 
 ids = st.sampled_from(["c1", "c2", "0"])

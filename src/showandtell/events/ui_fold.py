@@ -23,6 +23,7 @@ class UiFold:
         self._texts: dict[str, ui.Record] = {}
         self._thoughts: dict[str, ui.Record] = {}
         self._calls: dict[str, ui.Record] = {}
+        self._data: dict[tuple[str, str], ui.Record] = {}
 
     def add(self, chunks: Iterable[ui.Chunk]) -> None:
         """Take chunks."""
@@ -65,7 +66,8 @@ class UiFold:
 
     def _drop_step(self) -> None:
         while self._parts and self._parts[-1]["type"] != "step-start":
-            self._parts.pop()
+            dropped = self._parts.pop()
+            self._data.pop((dropped["type"], dropped.get("id", "")), None)
         self._texts.clear()
         self._thoughts.clear()
 
@@ -139,9 +141,8 @@ class UiFold:
         found: ui.Record = msgspec.to_builtins(chunk)
         if found.get("transient"):
             return
-        same = (part for part in self._parts if part["type"] == found["type"] and part["id"] == found["id"])
-        there = next(same, None)
-        if there is None:
+        there = self._data.setdefault((found["type"], found["id"]), found)
+        if there is found:
             self._parts.append(found)
         else:
             there["data"] = found["data"]
