@@ -5,13 +5,15 @@ import io
 import itertools
 import json
 import resource
+import tracemalloc
 
 import pytest
+from starlette.datastructures import Headers
 
 from doors import HOST, OWN, SECRET, ask, cookie_of, door, house, send
 from serving import serving
 from showandtell.server.access.keys import Keys
-from showandtell.server.gates.bodies import MOST, SMALL
+from showandtell.server.gates.bodies import MOST, SMALL, read_body
 from showandtell.server.gates.gate import LOOPBACK, PAGE_POLICY, Gate, hosts_of
 from showandtell.server.gates.refusal import LINGER_BYTES
 
@@ -261,6 +263,23 @@ def test_a_body_that_fits_arrives_as_it_was_sent():
     headers = {**BEARER, "content-type": "application/json", "transfer-encoding": "chunked"}
     assert asyncio.run(send(made, "POST", "/api/change", headers, [b"a" * 500, b"", b"b" * 500])).status == 200
     assert made.state.changes == [("local", b"a" * 500 + b"b" * 500)]
+
+
+def test_a_body_in_pieces_of_two_bytes_takes_no_more_room_than_it_has_bytes():
+    coming, left = itertools.count(), 100_000
+
+    async def receive():
+        number = next(coming)
+        return {"type": "http.request", "body": b"%02d" % (number % 100), "more_body": number < left}
+
+    tracemalloc.start()
+    try:
+        body = asyncio.run(read_body(Headers({}), receive, SMALL))
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert (body[:6], body[-2:], len(body)) == (b"000102", b"00", 2 * left + 2)
+    assert peak < 5 * len(body)
 
 
 def test_a_body_that_never_comes_is_not_waited_for(monkeypatch):

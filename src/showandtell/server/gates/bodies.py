@@ -54,17 +54,16 @@ async def read_body(headers: Headers, receive: Receive, most: int) -> bytes | No
     length = headers.get("content-length", "0")
     if not length.isdecimal() or len(length) > 18 or int(length) > most:
         raise OverflowError
-    pieces: list[bytes] = []
-    left, more = most, True
+    body, more = bytearray(), True
     while more:
         message = await receive()
         if message["type"] == "http.disconnect":
             return None
-        pieces.append(message.get("body", b""))
-        left, more = left - len(pieces[-1]), message.get("more_body", False)
-        if left < 0:
+        body += message.get("body", b"")
+        more = message.get("more_body", False)
+        if len(body) > most:
             raise OverflowError
-    return b"".join(pieces)
+    return bytes(body)
 
 
 def _replay(body: bytes, receive: Receive) -> Receive:
