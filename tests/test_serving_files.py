@@ -5,13 +5,14 @@ from io import BytesIO
 from urllib.parse import unquote, urlsplit
 
 import pytest
+from starlette.requests import Request
 
 from fixtures import mp4, pdf, png, svg, wav
 from serving import serving
 from showandtell.attachments.zstd import zstd
 from showandtell.content import File, new_id
 from showandtell.files import Variant, Want
-from showandtell.server.files.serving_files import disposition
+from showandtell.server.files.serving_files import Served, answer_file, disposition
 from stores import note, post, said
 
 pytestmark = pytest.mark.anyio
@@ -68,6 +69,25 @@ async def test_every_answer_about_a_file_has_the_same_guards(tmp_path):
                 assert "set-cookie" not in found
                 assert "private" in found["cache-control"] or found["cache-control"] == "no-store"
                 assert method == "GET" or body == b""
+
+
+@pytest.mark.parametrize("method", ["GET", "HEAD"])
+async def test_no_bytes_at_all_are_an_answer_that_ends(method):
+    request, sent = Request({"type": "http", "method": method, "headers": []}), []
+    answer = answer_file(request, Served(lambda: BytesIO(b""), 0, "a.txt", "text/plain", "tag"))
+    await answer(request.scope, asyncio.Event().wait, lambda message: asyncio.sleep(0, sent.append(message)))
+    assert [(one["type"], one.get("more_body")) for one in sent] == [
+        ("http.response.start", None),
+        ("http.response.body", False),
+    ]
+
+
+async def test_the_words_of_a_file_without_any_are_none(tmp_path, caplog):
+    async with serving(tmp_path) as house:
+        mark = await put(house, b"\xef\xbb\xbf", "a.txt")
+        status, headers, body = await get(house, f"/api/attachments/{mark['id']}/text")
+        assert (status, headers["content-length"], body) == (200, "0", b"")
+    assert "without completing" not in caplog.text
 
 
 async def test_a_part_of_a_file_is_what_was_asked_for(tmp_path):

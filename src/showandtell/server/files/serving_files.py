@@ -150,7 +150,7 @@ class Sending(Response):
 
     async def _send(self, source: BinaryIO, scope: Scope, receive: Receive, send: Send) -> None:
         await send({"type": "http.response.start", "status": self.status_code, "headers": self.raw_headers})
-        if scope["method"] == "HEAD":
+        if scope["method"] == "HEAD" or not self._left:
             return await send(piece_of(b"", more=False))
         gone = asyncio.create_task(wait_gone(receive))
         try:
