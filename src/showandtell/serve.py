@@ -34,6 +34,8 @@ PORT = 8000
 ALONE = "127.0.0.1"
 #: Proxies on this machine.
 NEAR = "127.0.0.1,::1"
+#: What the help tells together: a table for each leaves room for the names of the variables.
+REACHED, ANSWERS = "How it is reached", "Who answers, and how much"
 MEANT = "several workers share one SQLite file: that works, and waits for the disk; PostgreSQL is meant for it"
 
 
@@ -48,6 +50,7 @@ Port = Annotated[
     int | None,
     typer.Option(
         "--port",
+        rich_help_panel=REACHED,
         envvar="SHOWANDTELL_PORT",
         min=0,
         max=65535,
@@ -58,46 +61,72 @@ Host = Annotated[
     str,
     typer.Option(
         "--host",
+        rich_help_panel=REACHED,
         envvar="SHOWANDTELL_HOST",
         help="the address to listen at; others than 127.0.0.1 are reached by all",
     ),
 ]
 Names = Annotated[
     list[str] | None,
-    typer.Option("--name", envvar="SHOWANDTELL_HOSTS", help="a name it is reached by, as chat.example.com"),
+    typer.Option(
+        "--name",
+        rich_help_panel=REACHED,
+        envvar="SHOWANDTELL_HOSTS",
+        help="a name it is reached by, as chat.example.com",
+    ),
 ]
 Origins = Annotated[
     list[str] | None,
     typer.Option(
-        "--origin", envvar="SHOWANDTELL_ORIGINS", help="another page that may ask, as https://app.example.com"
+        "--origin",
+        rich_help_panel=REACHED,
+        envvar="SHOWANDTELL_ORIGINS",
+        help="another page that may ask, as https://app.example.com",
     ),
 ]
 Proxies = Annotated[
     str,
     typer.Option(
         "--proxy",
+        rich_help_panel=REACHED,
         envvar="SHOWANDTELL_PROXIES",
         help="addresses and networks of proxies that say truly who asks; commas between",
     ),
 ]
-Open = Annotated[bool, typer.Option("--open", help="open the page in the browser")]
+Open = Annotated[bool, typer.Option("--open", rich_help_panel=REACHED, help="open the page in the browser")]
 Folder = Annotated[
     Path | None,
     typer.Option(
-        "--folder", envvar="SHOWANDTELL_FOLDER", help="the folder that read_file serves; without one it is off"
+        "--folder",
+        rich_help_panel=ANSWERS,
+        envvar="SHOWANDTELL_FOLDER",
+        help="the folder that read_file serves; without one it is off",
     ),
 ]
 Tools = Annotated[
     str | None,
-    typer.Option("--tools", envvar="SHOWANDTELL_TOOLS", help="MODULE:NAME, a list of tools in an importable module"),
+    typer.Option(
+        "--tools",
+        rich_help_panel=ANSWERS,
+        envvar="SHOWANDTELL_TOOLS",
+        help="MODULE:NAME, a list of tools in an importable module",
+    ),
 ]
 Model = Annotated[
-    str, typer.Option("--model", "-m", envvar="SHOWANDTELL_MODEL", help="who answers: provider:model, or inspector")
+    str,
+    typer.Option(
+        "--model",
+        "-m",
+        rich_help_panel=ANSWERS,
+        envvar="SHOWANDTELL_MODEL",
+        help="who answers: provider:model, or inspector",
+    ),
 ]
 Count = Annotated[
     int,
     typer.Option(
         "--workers",
+        rich_help_panel=REACHED,
         envvar="SHOWANDTELL_WORKERS",
         min=1,
         max=64,
@@ -105,22 +134,45 @@ Count = Annotated[
     ),
 ]
 Steps = Annotated[
-    int, typer.Option("--max-steps", envvar="SHOWANDTELL_MAX_STEPS", min=1, help="the most model calls of one answer")
+    int,
+    typer.Option(
+        "--max-steps",
+        rich_help_panel=ANSWERS,
+        metavar="N",
+        envvar="SHOWANDTELL_MAX_STEPS",
+        min=1,
+        help="the most model calls of one answer",
+    ),
 ]
 Seconds = Annotated[
     float,
-    typer.Option("--max-seconds", envvar="SHOWANDTELL_MAX_SECONDS", min=1, help="the longest that one answer may take"),
+    typer.Option(
+        "--max-seconds",
+        rich_help_panel=ANSWERS,
+        metavar="S",
+        envvar="SHOWANDTELL_MAX_SECONDS",
+        min=1,
+        help="the longest that one answer may take",
+    ),
 ]
 Files = Annotated[
     int,
     typer.Option(
-        "--max-message-files", envvar="SHOWANDTELL_MAX_MESSAGE_FILES", min=0, help="the most files of one message"
+        "--max-message-files",
+        rich_help_panel=ANSWERS,
+        metavar="N",
+        envvar="SHOWANDTELL_MAX_MESSAGE_FILES",
+        min=0,
+        help="the most files of one message",
     ),
 ]
 Rate = Annotated[
     str,
     typer.Option(
-        "--rate", envvar="SHOWANDTELL_RATE", help='how often one user may ask, as "chat=60/minute,uploads=300/minute"'
+        "--rate",
+        rich_help_panel=ANSWERS,
+        envvar="SHOWANDTELL_RATE",
+        help='how often one user may ask, as "chat=60/minute, uploads=300/minute"',
     ),
 ]
 Log = Annotated[
@@ -182,8 +234,15 @@ def serve(  # noqa: PLR0917 - each is an option
 ) -> None:
     """Serve the chat: a page for people, an API for programs.
 
-    SHOWANDTELL_TOKEN sets the single user's token, SHOWANDTELL_SECRET what cookies are signed with, and
-    SHOWANDTELL_OIDC_ISSUER with _CLIENT_ID and _CLIENT_SECRET make accounts.
+    These are variables alone:
+    SHOWANDTELL_TOKEN: the single user's token, in place of one that is made
+    SHOWANDTELL_SECRET: what cookies and addresses are signed with
+    SHOWANDTELL_OIDC_ISSUER: makes accounts of an OpenID Connect issuer
+    SHOWANDTELL_OIDC_CLIENT_ID, SHOWANDTELL_OIDC_CLIENT_SECRET: its client
+    SHOWANDTELL_OIDC_AUDIENCE: for whom programs' tokens are made
+    SHOWANDTELL_OIDC_SCOPES: what is asked of the issuer besides openid
+    SHOWANDTELL_OVERRIDES: a file of your own knowledge about models
+    SHOWANDTELL_TELEMETRY_CONTENT: 1 puts words and arguments into traces
     """
     check_libraries()
     check_server()
