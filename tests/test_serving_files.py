@@ -1,6 +1,7 @@
 """Bytes that leave: what their headers say, which part of them, and that nobody gets what isn't theirs."""
 
 import asyncio
+import threading
 from io import BytesIO
 from urllib.parse import unquote, urlsplit
 
@@ -9,9 +10,11 @@ from starlette.requests import Request
 
 from fixtures import mp4, pdf, png, svg, wav
 from serving import serving
+from showandtell.attachments.load import load_now
 from showandtell.attachments.zstd import zstd
 from showandtell.content import File, new_id
 from showandtell.files import Variant, Want
+from showandtell.history import making
 from showandtell.server.files.serving_files import Served, answer_file, disposition
 from stores import note, post, said
 
@@ -181,6 +184,29 @@ async def test_small_pictures_are_made_once_and_kept_with_the_file(tmp_path):
             assert (await get(house, f"/api/attachments/{one}", "DELETE"))[0] == 204
         assert [*house.store.blobs.of("local").listed()] == []
         assert (await put(house, b"words", "a.txt"))["thumbnail"] is None
+
+
+async def test_what_many_ask_for_at_once_is_made_once_also_where_the_first_of_them_leaves(tmp_path, monkeypatch):
+    begun, go, count, loop = asyncio.Event(), threading.Event(), [], asyncio.get_running_loop()
+
+    def load(wants, shelf):
+        count.append(wants)
+        loop.call_soon_threadsafe(begun.set)
+        go.wait()
+        return load_now(wants, shelf)
+
+    monkeypatch.setattr(making, "load_now", load)
+    async with serving(tmp_path) as house:
+        facts = (await house.store.uploads("local").find((await put(house, PICTURE))["id"])).facts
+        asked = [asyncio.create_task(making.convert(house.store, "local", facts, "thumbnail"))]
+        await begun.wait()
+        asked += [asyncio.create_task(making.convert(house.store, "local", facts, "thumbnail")) for _ in range(5)]
+        asked[0].cancel()
+        go.set()
+        left, *found = await asyncio.gather(*asked, return_exceptions=True)
+        assert (len(count), type(left)) == (1, asyncio.CancelledError)
+        assert {one.files[0].sha256 for one in found} == {found[0].files[0].sha256}
+        assert not making.UNDERWAY[house.store]
 
 
 async def test_what_has_no_picture_page_or_words_says_so(tmp_path):

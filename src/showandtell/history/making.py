@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING, TypeGuard
+from typing import TYPE_CHECKING, TypeAlias, TypeGuard
+from weakref import WeakKeyDictionary
 
 from sqlalchemy import bindparam, or_, select
 
@@ -18,6 +19,9 @@ from showandtell.history.tables import derivations, known
 if TYPE_CHECKING:
     from showandtell.history.store import Store
 
+Work: TypeAlias = "asyncio.Task[Variant | Failed]"
+#: What each store makes now, by owner and want.
+UNDERWAY: WeakKeyDictionary[Store, dict[tuple[str, Want], Work]] = WeakKeyDictionary()
 #: What was learnt of some bytes, and of what was made of them.
 LEARNT = select(*ROW).where(
     known.c.owner == bindparam("who"),
@@ -47,15 +51,32 @@ async def find_variant(store: Store, owner: str, sha256: str, made: str) -> Fact
 
 
 async def convert(store: Store, owner: str, facts: Facts, recipe: str) -> Variant | Failed:
-    """A conversion of stored bytes, as it is known, or made now and kept; a failure that may pass is tried again."""
+    """A conversion of stored bytes, as it is known, or made now and kept; a failure that may pass is tried again.
+
+    It is made once for all who ask meanwhile, and to its end, whoever of them leaves.
+    """
     want = Want(facts.sha256, recipe)
     found = (await known_of(store, owner, facts.sha256)).get(want)
     if is_final(found):
         return found
+    underway, key = UNDERWAY.setdefault(store, {}), (owner, want)
+    if key not in underway:
+        underway[key] = task = asyncio.create_task(make_in_turn(store, owner, facts, want))
+        task.add_done_callback(lambda done: finish(underway, key, done))
+    return await asyncio.shield(underway[key])
+
+
+def finish(underway: dict[tuple[str, Want], Work], key: tuple[str, Want], done: Work) -> None:
+    """Forget what is done; where all have left who asked for it, nobody else looks at its error."""
+    del underway[key]
+    if not done.cancelled():
+        done.exception()
+
+
+async def make_in_turn(store: Store, owner: str, facts: Facts, want: Want) -> Variant | Failed:
+    """A conversion, when there is room for one more; while it waits, another process may make it."""
     async with store.making:
-        found = (await known_of(store, owner, facts.sha256)).get(
-            want
-        )  # while this one waited, another may have made it
+        found = (await known_of(store, owner, facts.sha256)).get(want)
         return found if is_final(found) else await make(store, owner, facts, want)
 
 
