@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from doors import NOON, SECRET, ask, cookie_of, door, house, send
+from serving import serving
 from showandtell.errors import BadInput
 from showandtell.server.access.keys import Keys
 from showandtell.server.gates.limits import RATES, Counts, Rate, group_of, read_rates
@@ -57,7 +58,31 @@ def test_groups_and_users_count_apart():
     ],
 )
 def test_each_route_counts_for_its_group(method, path, query, group):
-    assert group_of({"method": method, "path": path, "query_string": query}) == group
+    assert group_of({"method": method, "path": path, "query_string": query, "headers": []}) == group
+
+
+@pytest.mark.parametrize("path", ["/", "/c/x", "/metrics", "/assets/a.js", "/nothing"])
+def test_wherever_a_token_is_tried_it_counts(path):
+    app = house()
+    said = [ask(app, "GET", path, {"authorization": f"Bearer guess-number-{n}"}).status for n in range(21)]
+    assert (said.count(401), said[-1]) == (20, 429)
+    assert ask(app, "GET", "/api/me", {"authorization": "Bearer another"}).status == 429
+    assert ask(app, "GET", path, BEARER).status == 200
+
+
+def test_who_asks_whether_the_server_lives_is_answered_whatever_else_they_say():
+    app = house()
+    assert {ask(app, "GET", "/healthz", {"authorization": "Basic eDp5"}).status for _ in range(30)} == {200}
+
+
+def test_metrics_are_no_place_to_try_tokens(tmp_path):
+    async def test():
+        async with serving(tmp_path) as house:
+            guess = {"authorization": "Bearer guess", "x-forwarded-for": "203.0.113.9"}
+            said = [(await send(house.app, "GET", "/metrics", guess)).status for _ in range(20)]
+            assert (said.count(401), said[-1]) == (19, 429)  # the house itself came in by one
+
+    asyncio.run(test())
 
 
 def test_who_tries_tokens_is_slowed_down_and_who_has_one_is_not():

@@ -15,12 +15,13 @@ from typing import Final
 from urllib.parse import unquote_plus
 
 from msgspec import Struct
+from starlette.datastructures import Headers
 from starlette.requests import HTTPConnection
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from showandtell.errors import BadInput
 from showandtell.server.access.who import LoginUnavailable, Unauthorised, who
-from showandtell.server.gates.gate import READING, UPLOADS
+from showandtell.server.gates.gate import PROBES, READING, UPLOADS
 from showandtell.server.gates.refusal import Refusal
 
 VARIABLE: Final = "SHOWANDTELL_RATE"
@@ -83,7 +84,8 @@ class Counts:
 class Limits:
     """ASGI middleware behind the gate: 429 for who asks too often, 401 for a stranger who wants to change something.
 
-    A stranger's body is thus never read, and who tries tokens is slowed down like who tries to sign in.
+    A stranger's body is thus never read, and who tries tokens is slowed down like who tries to sign in, wherever they
+    try them: in any address, and in any request's `Authorization`.
     """
 
     def __init__(self, app: ASGIApp, rates: Mapping[str, Rate], clock: Callable[[], float]) -> None:
@@ -122,11 +124,13 @@ class Limits:
 
 
 def group_of(scope: Scope) -> str | None:
-    """Which rate a request counts for; None for the page's own files, and who asks whether the server lives."""
+    """Which rate a request counts for; None for who asks whether the server lives, or for the page without a token."""
     path: str = scope["path"]
+    if path in PROBES:
+        return None
     if not path.startswith("/api/"):
         enters = path.startswith("/login") or "token=" in unquote_plus(scope["query_string"].decode("latin-1"))
-        return "login" if enters else None
+        return "login" if enters else "reads" if "authorization" in Headers(scope=scope) else None
     if scope["method"] in READING:
         return "reads"
     return {"/api/chat": "chat", UPLOADS: "uploads"}.get(path, "reads")
