@@ -3,15 +3,19 @@
 import asyncio
 import json
 from contextlib import asynccontextmanager
+from typing import get_args
 
 import pytest
 from aiohttp import web
+from msgspec.structs import replace
 
+from builders import attachment, planned, shown, user, view
 from showandtell.capabilities.matrix import NOTHING
 from showandtell.capabilities.resolve import resolve
+from showandtell.files import Kind, Origin
 from showandtell.server.access.fetched import MOST as MOST_BYTES
 from showandtell.server.local import LOCAL, list_local
-from showandtell.server.menu import FRESH, Menu, list_choices
+from showandtell.server.menu import FRESH, SENT, Menu, list_choices
 
 pytestmark = pytest.mark.anyio
 
@@ -80,6 +84,7 @@ async def test_every_listed_model_has_a_name_of_its_own_that_can_be_asked_by():
     for one in found:
         assert resolve(one.id).name == one.id
         assert set(one.sees) == {"image", "document", "audio", "video"}
+        assert set(one.takes) == set(get_args(Kind))
         assert "*" not in one.name
 
 
@@ -95,6 +100,26 @@ async def test_what_a_model_sees_is_what_the_table_says_and_eye_tests_go_before_
     blind = {"anthropic:*": resolve("openai-chat:gpt-5-mini").cells}
     assert by_id(list_choices({}, QUIET, blind))["anthropic:claude-sonnet-4-5"].sees["image"] == "relocated"
     assert NOTHING == {}
+
+
+async def test_what_a_model_takes_of_a_person_is_what_the_table_says_and_eye_tests_go_before_it():
+    claude = {"image": "native", "document": "native", "audio": "words", "video": "converted"}
+    found = by_id(list_choices({}, QUIET))
+    assert found["anthropic:claude-sonnet-4-5"].takes == {**claude, "text": "words", "other": "refused"}
+    assert found["cohere:command-a-03-2025"].takes["image"] == "refused"
+    nothing = {"anthropic:*": [replace(one, verdict="rejects") for one in resolve("anthropic:claude-sonnet-4-5").cells]}
+    words = dict.fromkeys(("document", "audio", "video", "text"), "words")
+    left = by_id(list_choices({}, QUIET, nothing))["anthropic:claude-sonnet-4-5"].takes
+    assert left == {**words, "image": "refused", "other": "refused"}
+
+
+@pytest.mark.parametrize("kind", get_args(Kind))
+async def test_a_file_is_said_to_be_refused_where_the_planner_refuses_it(kind):
+    sent = view(user(shown(1)), files=[attachment(1, SENT[kind], origin=Origin("user"))])
+    for one in list_choices({}, QUIET):
+        made = planned(sent, one.id, {})
+        assert ("refused" in {receipt.delivery for receipt in made.receipts}) == (one.takes[kind] == "refused"), one.id
+        assert bool(made.wants) == (one.takes[kind] in {"converted", "words"}), one.id
 
 
 async def test_servers_that_answer_are_listed_with_their_own_models():

@@ -1,4 +1,4 @@
-"""Which models may be asked, and what each sees: those whose key is set, servers that answer, and the inspector."""
+"""Which models may be asked, and what each sees and takes: whose key is set, servers that answer, the inspector."""
 
 from __future__ import annotations
 
@@ -6,15 +6,20 @@ import asyncio
 import os
 import time
 from collections.abc import Callable, Iterator, Mapping
+from typing import Literal, TypeAlias, get_args
 
 from msgspec import Struct
 
+from showandtell.capabilities.cells import Target
 from showandtell.capabilities.family import ANY_MODEL, Family
 from showandtell.capabilities.matrix import NOTHING, PROBES, InResult, Overrides, place_result
 from showandtell.capabilities.overrides import select
 from showandtell.capabilities.resolve import families, resolve
+from showandtell.content import Message
+from showandtell.delivery.place import Showing, settle
+from showandtell.delivery.values import Policy
 from showandtell.errors import BadInput
-from showandtell.files import Kind
+from showandtell.files import Attachment, Facts, Kind, Origin
 from showandtell.providers.rows import ROWS, connect, find_base, locate, own_variables
 from showandtell.server.access.fetched import Kept
 from showandtell.server.local import LOCAL, list_local
@@ -24,10 +29,20 @@ from showandtell.settings import all_overrides
 FRESH = 30.0
 #: What is told of a model's eyes: all kinds but text, which every model reads.
 SEEN: tuple[Kind, ...] = tuple(kind for kind in PROBES if kind != "text")
+#: What becomes of a file that a person sends: native, as it is; converted, to pictures of it or another format; words,
+#: the text that is in it; refused, and the whole message with it.
+Taken: TypeAlias = Literal["native", "converted", "words", "refused"]
+#: One representative type for each kind; of those that are none of ours, one that nobody reads.
+SENT: dict[Kind, str] = {**PROBES, "other": "application/octet-stream"}
+#: The conversions whose outcome is text alone.
+AS_WORDS = frozenset({"text", "transcript"})
 
 
 class Choice(Struct, frozen=True):
-    """A model that may be asked, or why not. `sees` says by kind what becomes of a file that a tool shows it."""
+    """A model that may be asked, or why not.
+
+    `sees` says by kind what becomes of a file that a tool shows it, `takes` of one that a person sends.
+    """
 
     id: str
     provider: str
@@ -35,6 +50,7 @@ class Choice(Struct, frozen=True):
     available: bool
     why: str | None
     sees: dict[Kind, InResult]
+    takes: dict[Kind, Taken]
 
 
 class Menu:
@@ -82,7 +98,22 @@ def describe(provider: str, name: str, why: str | None, overrides: Overrides) ->
     model = f"{provider}:{name}"
     target = resolve(model, select(overrides, model))
     shown = f"Inspector ({name})" if provider == "inspector" else name
-    return Choice(model, provider, shown, why is None, why, {kind: place_result(target, kind) for kind in SEEN})
+    sees: dict[Kind, InResult] = {kind: place_result(target, kind) for kind in SEEN}
+    return Choice(model, provider, shown, why is None, why, sees, {kind: take(target, kind) for kind in get_args(Kind)})
+
+
+def take(target: Target, kind: Kind) -> Taken:
+    """What becomes of a file of a kind that a person sends: the first rung that the planner finds for it.
+
+    A conversion may still fail, and a file be too large; then it is refused when it is sent.
+    """
+    facts = Facts("0" * 64, SENT[kind], 1)
+    file = Attachment("att_probe", 1, "probe", Origin("user"), "", facts)
+    message = Message("msg_probe", "user", ())
+    found = settle(Showing(file, 1, message, "", True, True, True, True), target, {}, Policy())
+    if found.pending is not None:
+        return "words" if found.pending.recipe in AS_WORDS else "converted"
+    return "refused" if found.delivery == "refused" else "native"
 
 
 def why_not(provider: str, example: str, environ: Mapping[str, str]) -> str | None:

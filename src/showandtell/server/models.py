@@ -29,6 +29,17 @@ class SeesShape(Shape):
     video: Literal["native", "relocated", "converted", "noted"]
 
 
+class TakesShape(Shape):
+    """What becomes of a file that a person sends: native as it is, converted, its words alone, or refused."""
+
+    image: Literal["native", "converted", "words", "refused"]
+    document: Literal["native", "converted", "words", "refused"]
+    audio: Literal["native", "converted", "words", "refused"]
+    video: Literal["native", "converted", "words", "refused"]
+    text: Literal["native", "converted", "words", "refused"]
+    other: Literal["native", "converted", "words", "refused"]
+
+
 class ModelShape(Shape):
     """A model."""
 
@@ -38,9 +49,11 @@ class ModelShape(Shape):
     available: bool
     why: str | None = Field(description="why it can't be asked, and what to do")
     sees: SeesShape
+    takes: TakesShape
 
 
 SEES = {"image": "native", "document": "native", "audio": "converted", "video": "converted"}
+TAKES = {**SEES, "audio": "words", "text": "native", "other": "refused"}
 INSPECTOR: dict[str, Any] = {
     "id": "inspector:anthropic-messages",
     "provider": "inspector",
@@ -48,6 +61,7 @@ INSPECTOR: dict[str, Any] = {
     "available": True,
     "why": None,
     "sees": SEES,
+    "takes": TAKES,
 }
 
 
