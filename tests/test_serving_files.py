@@ -15,6 +15,7 @@ from showandtell.attachments.zstd import zstd
 from showandtell.content import File, new_id
 from showandtell.files import Variant, Want
 from showandtell.history import making
+from showandtell.server.files.contents import find_asked
 from showandtell.server.files.serving_files import Served, answer_file, disposition
 from stores import note, post, said
 
@@ -34,9 +35,10 @@ async def put(house, data, name="a.png", session=None):
         return await answer.json()
 
 
-async def get(house, path, method="GET", session=None, **headers):
+async def get(house, path, method="GET", *, session=None, data=None, follow=True, **headers):
     spelled = {name.replace("_", "-"): value for name, value in headers.items()}
-    async with (session or house.session).request(method, path, headers=spelled) as answer:
+    more = {"data": data, "allow_redirects": follow}
+    async with (session or house.session).request(method, path, headers=spelled, **more) as answer:
         return answer.status, answer.headers, await answer.read()
 
 
@@ -72,6 +74,41 @@ async def test_every_answer_about_a_file_has_the_same_guards(tmp_path):
                 assert "set-cookie" not in found
                 assert "private" in found["cache-control"] or found["cache-control"] == "no-store"
                 assert method == "GET" or body == b""
+
+
+async def test_what_is_refused_below_the_files_is_guarded_like_them(tmp_path):
+    async with serving(tmp_path, rates="uploads=1/minute") as house:
+        one, nobody = await put(house, PICTURE), house.as_user()
+        below = f"/api/attachments/{one['id']}"
+        asked = [
+            (401, "GET", one["url"], {"session": nobody}),
+            (403, "DELETE", below, {"origin": "null"}),
+            (405, "POST", one["url"], {}),
+            (422, "GET", f"{below}/pages/abc", {}),
+            (422, "GET", f"{below}/content?download=banana", {}),
+            (404, "GET", f"{below}/nosuch", {}),
+            (404, "GET", f"{below}/nosuch/deeper", {"accept": "text/html"}),
+            (415, "POST", "/api/attachments", {"data": b"x", "content_type": "text/plain"}),
+            (421, "GET", one["url"], {"host": "evil.example"}),
+            (429, "PUT", "/api/attachments", {"data": b"x"}),
+        ]
+        for expected, method, path, more in asked:
+            status, headers, _ = await get(house, path, method, **more)
+            assert (status, headers["content-security-policy"]) == (expected, GUARDS["content-security-policy"]), path
+            assert GUARDS.items() <= headers.items()
+        status, headers, _ = await get(house, f"{below}/text/", follow=False)
+        assert (status, GUARDS.items() <= headers.items()) == (307, True)
+
+
+async def test_a_fault_of_ours_below_the_files_is_guarded_too(tmp_path):
+    def fail():
+        raise RuntimeError
+
+    async with serving(tmp_path) as house:
+        house.app.dependency_overrides[find_asked] = fail
+        status, headers, _ = await get(house, "/api/attachments/x/content")
+        assert (status, GUARDS.items() <= headers.items()) == (500, True)
+        assert (await get(house, "/api/me"))[1]["content-security-policy"].startswith("default-src 'none'")
 
 
 @pytest.mark.parametrize("method", ["GET", "HEAD"])

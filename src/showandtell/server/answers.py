@@ -21,7 +21,7 @@ from showandtell.errors import (
     UnsupportedFile,
 )
 from showandtell.server.access.who import Unauthorised
-from showandtell.server.gates.gate import GUARDS, POLICY
+from showandtell.server.gates.gate import guards_of
 from showandtell.server.gates.refusal import Problem
 
 log = logging.getLogger(__name__)
@@ -65,11 +65,11 @@ async def answer_ours(_: Request, error: Exception) -> Response:
     return Problem(status_of(error), type(error).__name__, told, headers)
 
 
-async def answer_unknown(_: Request, error: Exception) -> Response:
+async def answer_unknown(request: Request, error: Exception) -> Response:
     """Any other is told by a number, and stands in the log."""
     number = new_id("error")
     log.error("request %s failed", number, exc_info=error)
-    headers = {**GUARDS, "content-security-policy": POLICY}  # it is made outside the gate, which knows nothing of it
+    headers = guards_of(request.scope["path"])  # it is made outside the gate, which knows nothing of it
     return Problem(500, "ServerError", UNKNOWN.format(id=number), headers)
 
 

@@ -36,8 +36,8 @@ PAGE_SIDE: Final = 1568
 WORDS: Final = {"audio": "transcript", "video": "transcript"}
 
 
-class Guarded(APIRoute):
-    """A route about files: where there is none it says so with the headers that files have."""
+class Stored(APIRoute):
+    """A route about stored bytes, which may not be what they were any more."""
 
     def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
         """As FastAPI asks for it."""
@@ -46,13 +46,13 @@ class Guarded(APIRoute):
         async def answer(request: Request) -> Response:
             try:
                 return await handle(request)
-            except (NotFound, FileChanged) as error:
+            except FileChanged as error:
                 return refuse(error)
 
         return answer
 
 
-router = APIRouter(prefix="/api/attachments", tags=["attachments"], route_class=Guarded)
+router = APIRouter(prefix="/api/attachments", tags=["attachments"], route_class=Stored)
 
 Work = TypeVar("Work", bound=Callable[..., Awaitable[Response]])
 

@@ -20,7 +20,7 @@ from starlette.types import Receive, Scope, Send
 
 from showandtell.errors import FileChanged, NotFound
 from showandtell.server.files.ranges import Unsatisfiable, choose_span, has_it
-from showandtell.server.gates.gate import GUARDS
+from showandtell.server.gates.gate import UPLOADS, guards_of
 from showandtell.server.gates.refusal import Problem
 from showandtell.whole import uncut, whole
 
@@ -51,9 +51,6 @@ SHOWN: Final = {
     )
 } | {"text/plain": "text/plain; charset=utf-8"}
 UNKNOWN: Final = "application/octet-stream"
-#: What every answer about a file says, whatever its status. Our own page may frame a file: Chromium's PDF viewer works
-#: in this sandbox (tried with version 150 of it), and not in one that the frame has.
-GUARDED: Final = {**GUARDS, "content-security-policy": "sandbox; default-src 'none'; frame-ancestors 'self'"}
 #: The bytes of an id never change, but it may be deleted: so it isn't kept for ever. Another user's cookie asks anew.
 KEPT: Final = {"cache-control": "private, max-age=3600, immutable", "vary": "cookie, authorization"}
 #: What stands in a quoted name as it is, in every client's reading.
@@ -90,7 +87,7 @@ def headers_of(file: Served, *, download: bool) -> dict[str, str]:
     shown = SHOWN.get(file.media_type)
     inline = shown is not None and not download
     return {
-        **GUARDED,
+        **guards_of(UPLOADS),
         **KEPT,
         "etag": file.etag,
         "accept-ranges": "bytes",
@@ -109,7 +106,7 @@ def answer_file(request: Request, file: Served, *, download: bool = False) -> Re
     try:
         span = choose_span(request.method, request.headers, file.etag, file.size)
     except Unsatisfiable:
-        told = {**GUARDED, "accept-ranges": "bytes", "content-range": f"bytes */{file.size}"}
+        told = {"accept-ranges": "bytes", "content-range": f"bytes */{file.size}"}
         return Problem(416, "BadInput", f"the file ends at byte {file.size}: ask for a part before that", told)
     if span is None:
         return Sending(file, (0, file.size), 200, headers)
@@ -117,9 +114,9 @@ def answer_file(request: Request, file: Served, *, download: bool = False) -> Re
     return Sending(file, span, 206, headers)
 
 
-def refuse(error: Exception) -> Response:
-    """Why there are no bytes."""
-    return Problem(404, NotFound.__name__, str(error), GUARDED)
+def refuse(error: FileChanged) -> Response:
+    """Why there are no bytes: those that changed are as good as none."""
+    return Problem(404, NotFound.__name__, str(error))
 
 
 class Sending(Response):

@@ -37,6 +37,9 @@ PAGE_POLICY: Final = (
     "base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
 )
 POLICY: Final = "default-src 'none'; frame-ancestors 'none'"
+#: What every answer about a file says, whatever its status. Our own page may frame a file: Chromium's PDF viewer works
+#: in this sandbox (tried with version 150 of it), and not in one that the frame has.
+FILE_POLICY: Final = "sandbox; default-src 'none'; frame-ancestors 'self'"
 GUARDS: Final = {
     "x-content-type-options": "nosniff",
     "referrer-policy": "no-referrer",
@@ -130,7 +133,7 @@ class Gate:
         async def guarded(message: Message) -> None:
             if message["type"] == "http.response.start":
                 headers = MutableHeaders(raw=[*message.get("headers", ())])
-                _guard(headers, cookies)
+                _guard(headers, scope["path"], cookies)
                 if scope["path"].startswith("/api/"):
                     headers.setdefault("cache-control", "no-store")
                 if self._origins:
@@ -189,9 +192,17 @@ def _check_type(scope: Scope, headers: Headers) -> Refusal | None:
     return None if kind == fitting else Refusal(415, "BadInput", text)
 
 
-def _guard(headers: MutableHeaders, cookies: Iterable[str]) -> None:
-    page = headers.get("content-type", "").startswith("text/html")
-    for name, value in (*GUARDS.items(), ("content-security-policy", PAGE_POLICY if page else POLICY)):
+def guards_of(path: str, media_type: str = "") -> dict[str, str]:
+    """The headers that keep an answer at a path from doing anything that it shouldn't."""
+    if f"{path}/".startswith(f"{UPLOADS}/"):
+        policy = FILE_POLICY
+    else:
+        policy = PAGE_POLICY if media_type.startswith("text/html") else POLICY
+    return {**GUARDS, "content-security-policy": policy}
+
+
+def _guard(headers: MutableHeaders, path: str, cookies: Iterable[str]) -> None:
+    for name, value in guards_of(path, headers.get("content-type", "")).items():
         headers.setdefault(name, value)
     for cookie in cookies:
         headers.append("set-cookie", cookie)
