@@ -6,12 +6,15 @@ from time import process_time
 
 import pytest
 from msgspec import structs
+from sqlalchemy import update
 
 from postgres import each_database
-from showandtell.errors import Busy, LeaseLost, StorageFailed
+from showandtell.errors import Busy, LeaseLost, MissingKey, StorageFailed
 from showandtell.history import runs as rows
+from showandtell.history.tables import messages
 from showandtell.server.running import runs as running
-from showandtell.server.running.runs import Runs, Task
+from showandtell.server.running.going import Task
+from showandtell.server.running.runs import Runs
 from showandtell.server.running.tape import Tape
 from stores import Place, Time, post, said
 
@@ -309,3 +312,90 @@ async def test_readers_here_wait_for_no_write(tmp_path, monkeypatch):
         await storing
         one[2].words.put_nowait(None)
         await going.task
+
+
+@each_database
+async def test_a_conversation_that_cannot_be_read_keeps_no_server_from_starting_and_its_run_is_given_up(place):
+    async with place.store() as store:
+        conversation, other = await store.create(), await store.create()
+        for one, name in ((conversation, "run_1"), (other, "run_2")):
+            await post(one, said("hello"))
+            await rows.begin(store.database, row_of(one, id=name))
+        damage = update(messages).values(record="{broken").where(messages.c.conversation_id == conversation.id)
+        await store.database.write(lambda connection: connection.execute(damage))
+        async with Runs(store, Speaker()) as runs:
+            assert runs.going == 1
+            await release_until_ended(store.database, runs, "run_1")
+        assert (await rows.find(store.database, "run_1")).reason == running.GIVEN_UP
+
+
+async def release_until_ended(database, runs, run_id):
+    """Look for a run whose worker is gone, as often as servers begin, until it has ended."""
+    while (await rows.find(database, run_id)).state != "ended":
+        gone = update(rows.r).where(rows.r.c.id == run_id).values(worker="w@x/1/2", beat=0.0)
+        await database.write(lambda connection, gone=gone: connection.execute(gone))
+        await runs.look_for_orphans()
+
+
+@each_database
+async def test_a_run_that_is_taken_over_and_fails_at_once_is_told_as_failed_and_not_forgotten(place):
+    async def fail(_):
+        raise MissingKey("set ANTHROPIC_API_KEY")
+
+    async with place.store() as store:
+        conversation = await store.create()
+        await post(conversation, said("hello"))
+        await rows.begin(store.database, row_of(conversation))
+        async with Runs(store, fail) as runs:
+            await until_idle(runs)
+        ended = await rows.find(store.database, "run_1")
+        assert (ended.state, ended.status, ended.reason) == ("ended", "error", "set ANTHROPIC_API_KEY")
+
+
+@each_database
+async def test_an_error_that_nobody_expected_lets_readers_go_and_no_work_of_the_server_end(place, monkeypatch):
+    async with workers(place, 1) as (one,):
+        row, _ = await begin(one)
+        reader = asyncio.create_task(read(one[1].follow(row, late=False)))
+        write = rows.write_log
+        monkeypatch.setattr(rows, "write_log", unexpected)
+        one[2].words.put_nowait(None)
+        assert (await asyncio.wait_for(reader, 5)).endswith(b"[DONE]\n\n")
+        monkeypatch.setattr(rows, "write_log", write)
+        await until_idle(one[1])  # what goes on again and again stores its end
+        assert (await rows.find(one[0].database, row.id)).state == "ended"
+
+
+async def unexpected(*_):
+    raise ValueError("not one of ours")
+
+
+@each_database
+async def test_what_was_stored_without_anybody_hearing_so_is_stored_again_as_it_was(place, monkeypatch):
+    async with workers(place) as (one, two):
+        row, going = await begin(one)
+        reader, write = asyncio.create_task(read(two[1].follow(row, late=False))), rows.write_log
+
+        async def unheard(*asked):
+            await write(*asked)
+            raise StorageFailed("the connection broke")
+
+        for word in (b"data: a\n\n", b"data: b\n\n"):
+            monkeypatch.setattr(rows, "write_log", unheard)
+            going.tape.say(word)
+            with pytest.raises(StorageFailed):
+                await one[1].store_now()
+        monkeypatch.setattr(rows, "write_log", write)
+        one[2].words.put_nowait(None)
+        assert await asyncio.wait_for(reader, 10) == START + b"data: a\n\ndata: b\n\ndata: [DONE]\n\n"
+
+
+@each_database
+async def test_nothing_is_kept_of_a_run_elsewhere_that_nobody_reads_any_more(place):
+    async with workers(place) as (one, two):
+        row, _ = await begin(one)
+        reader = asyncio.create_task(read(two[1].follow(row, late=True)))
+        one[2].words.put_nowait(None)
+        await asyncio.wait_for(reader, 10)
+        await asyncio.sleep(0)
+        assert (two[1]._hearing._bells, list(two[1]._echoes.tapes)) == ({}, [])

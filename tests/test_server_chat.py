@@ -1,7 +1,11 @@
 """The chat over HTTP: a message is answered as a stream, and the server owns what was said."""
 
+import asyncio
+
 import pytest
 
+from neighbours import hanging
+from pages import both, page
 from serving import asked, chunks_of, kinds, serving, texts
 
 pytestmark = pytest.mark.anyio
@@ -114,3 +118,17 @@ async def test_why_a_file_was_refused_is_still_known_after_a_reload(tmp_path):
         assert (told["status"], "parts.zip" in told["reason"]) == ("refused", True)
         _, page = await house.get(f"/api/conversations/{(await house.store.newest()).id}")
         assert page["messages"][-1]["metadata"]["reason"] == told["reason"]
+
+
+async def test_an_answer_that_was_stopped_is_gone_on_with_by_no_message_at_all(tmp_path):
+    tool, begun = hanging()
+    async with serving(tmp_path, tools=(tool,)) as house, asyncio.timeout(20):
+        talking = asyncio.create_task(house.post("/hang"))
+        await begun.wait()
+        assert (await house.session.post("/api/chat/chat/stop")).status == 204
+        await talking
+        status, chunks = await both(house.session, {"id": "chat", "messages": []})
+        assert (status, chunks[-1]["messageMetadata"]["status"]) == (200, "complete")
+        question, answer = (await page(house))["messages"]
+        assert chunks[0]["messageId"] == answer["id"] == question["id"].replace("msg_", "ans_")
+        assert texts(chunks) == "".join(part["text"] for part in answer["parts"] if part["type"] == "text")

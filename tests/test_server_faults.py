@@ -128,6 +128,19 @@ async def test_a_conversation_that_is_deleted_while_a_message_waits_is_not_there
         assert not house.server.runs.going
 
 
+async def test_an_edit_that_cannot_be_stored_leaves_the_conversation_as_it_was(tmp_path):
+    async with serving(tmp_path) as house:
+        for number in range(3):
+            await house.post(f"Question {number}", id=f"m{number}")
+        before = (await stored(house)).head
+        for at in range(1, 4):  # beginning the run, its lease, the message
+            with failing(house.store.database, at):
+                assert (await house.post("Edited", id="m1", messageId="m1"))[0] in {503, 507}
+            assert (await stored(house)).head == before
+        assert (await house.post("Edited", id="m1", messageId="m1"))[0] == 200
+        assert [one.text for one in (await stored(house)).messages if one.role == "user"] == ["Question 0", "Edited"]
+
+
 async def test_an_edit_back_to_what_was_said_before_is_answered(tmp_path):
     async with serving(tmp_path) as house:
         await house.post("One", id="m1")

@@ -315,6 +315,12 @@ class Draft:
         return tuple(found)
 
 
+class Lead(Struct, frozen=True):
+    """The message behind which a branch begins; None: before the first one."""
+
+    message_id: str | None
+
+
 class History(list[Draft]):
     """A conversation before ingest: its messages in order, and its instructions (empty if none).
 

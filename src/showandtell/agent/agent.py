@@ -20,7 +20,7 @@ from showandtell.attachments.shelf import MAX_FILE_BYTES, Shelf
 from showandtell.capabilities.cells import Cell
 from showandtell.cleaning import clean
 from showandtell.collect import collect
-from showandtell.content import Approval, Draft, File, Message, Reader
+from showandtell.content import Approval, Draft, File, Lead, Message, Reader
 from showandtell.delivery.values import Receipt
 from showandtell.errors import BadInput, ShowAndTellError, UnsupportedFile
 from showandtell.events.types import Event, Finish, Status, Usage
@@ -181,15 +181,20 @@ class Agent:
 
 
 class Run:
-    """One run. Iterate over it once for its events; then `text`, `files`, `receipts`, `usage`, `status` are final."""
+    """One run. Iterate over it once for its events; then `text`, `files`, `receipts`, `usage`, `status` are final.
 
-    def __init__(self, agent: Agent, drafts: Sequence[Draft], conversation: MemoryConversation) -> None:
+    What it says stands `behind` a message of another branch, where one is given, once any of it is stored.
+    """
+
+    def __init__(
+        self, agent: Agent, drafts: Sequence[Draft], conversation: MemoryConversation, behind: Lead | None = None
+    ) -> None:
         self.agent = agent
         self.conversation = conversation
         self.status: Status = "incomplete"
         self.reason: str | None = None
         self.usage = Usage()
-        self._drafts = drafts
+        self._drafts, self._behind = drafts, behind
         self._loop: Loop | None = None
         self._task: asyncio.Task[None] | None = None
         self._has_finished = False
@@ -242,6 +247,8 @@ class Run:
     async def _go(self, loop: Loop) -> None:
         """The run itself, when it is this conversation's turn."""
         async with self.conversation.turn, self.agent.transport:
+            if self._behind is not None:
+                await self.conversation.stand_behind(self._behind)
             await loop.run(self._drafts)
 
     def _close(self, task: asyncio.Task[None], queue: asyncio.Queue[Event | None]) -> None:

@@ -144,9 +144,10 @@ class UiStream:
     def look_back(self, retold: Iterable[Retold]) -> bytes:
         """Take what an earlier run of this answer has stored, before the first event of this one.
 
-        Gives its chunks, for readers that hold nothing of the answer yet.
+        Gives its chunks, for readers that hold nothing of the answer yet; whoever reads on from here has its last step
+        ended already.
         """
-        return b"".join([ui.spell(chunk) for chunk in self.replay(retold)])
+        return b"".join([ui.spell(chunk) for chunk in (*self.replay(retold), *self._close_step())])
 
     def _name_model(self, event: Asks) -> Chunks:
         self._model = event.model

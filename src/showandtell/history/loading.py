@@ -12,7 +12,7 @@ from msgspec import Struct
 from sqlalchemy import Integer, Text, bindparam, cast, func, literal_column, null, select, union, union_all
 from sqlalchemy.sql import Executable
 
-from showandtell.content import Message
+from showandtell.content import Lead, Message
 from showandtell.delivery.values import Receipt
 from showandtell.errors import StorageFailed
 from showandtell.files import Attachment, Failed, Variant, Want
@@ -114,13 +114,22 @@ def rows_of(right: Right) -> Executable:
     )
 
 
-async def load(database: Database, id: str, user: str, right: Right) -> State:  # noqa: A002 - it is one
-    """Read a conversation. Raises `NotFound` where it isn't there, or `user` has no such right.
+async def load(
+    database: Database,
+    id: str,  # noqa: A002 - it is one
+    user: str,
+    right: Right,
+    lead: Lead | None = None,
+) -> State:
+    """Read a conversation as it stands, or as it stood behind a message of another branch.
 
-    `StorageFailed` where what is stored contradicts itself.
+    Raises `NotFound` where it isn't there, or `user` has no such right, and `StorageFailed` where what is stored
+    contradicts itself.
     """
     rows = await database.read(rows_of(check_right(right)), id=check_id(id), user=check_user(user))
-    state = await aside(lambda: read_state(rows), rows)
+    if lead is not None and lead.message_id is not None and all(lead.message_id != row[2] for row in rows):
+        raise not_found(lead.message_id)
+    state = await aside(lambda: read_state(rows, lead), rows)
     if state is None:
         raise not_found(id)
     return state
@@ -134,7 +143,7 @@ async def aside(decode: Callable[[], T], rows: Sequence[Row]) -> T:
         raise StorageFailed(f"a stored conversation is damaged ({error}): restore it from a backup") from error
 
 
-def read_state(found: Iterable[Row]) -> State | None:
+def read_state(found: Iterable[Row], lead: Lead | None) -> State | None:
     """A conversation of its rows; None where there are none."""
     rows: dict[str, list[Row]] = {"c": [], "m": [], "a": [], "k": [], "i": []}
     for row in found:
@@ -142,7 +151,7 @@ def read_state(found: Iterable[Row]) -> State | None:
     if not rows["c"]:
         return None
     _, version, id, head, owner, _ = rows["c"][0]  # noqa: A001 - it is one
-    said = lead_to(rows["m"], head)
+    said = lead_to(rows["m"], head if lead is None else lead.message_id)
     return State(
         id=id,
         owner=owner,

@@ -14,7 +14,7 @@ from showandtell.attachments.proving import prove_all, prove_now
 from showandtell.attachments.shelf import Shelf
 from showandtell.attachments.sources import Stored
 from showandtell.cleaning import clean
-from showandtell.content import Draft, File, History, Message, Reader, ToolCall, begins_turn, is_approval, new_id
+from showandtell.content import Draft, File, History, Lead, Message, Reader, ToolCall, begins_turn, is_approval, new_id
 from showandtell.delivery.values import Receipt, View
 from showandtell.errors import BadConversation, BadInput
 from showandtell.files import Attachment, Blobs, Facts, Failed, Known, Proved, Variant, Want, find
@@ -145,6 +145,10 @@ class MemoryConversation:
             self._check_answered()
         async with self.held():
             self.messages = branch(self._said, message_id)
+
+    async def stand_behind(self, lead: Lead) -> None:
+        """The same for who has the turn; it counts from the first message that is stored there."""
+        self.messages = branch(self._said, lead.message_id)
 
     def ingest_now(self, drafts: Iterable[Draft]) -> None:
         """Prove, number and store a whole history, without an event loop."""

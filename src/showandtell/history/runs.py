@@ -15,10 +15,10 @@ from showandtell.errors import Busy
 from showandtell.history.access import not_found
 from showandtell.history.database import Database
 from showandtell.history.lease import BUSY
-from showandtell.history.tables import conversations, messages, run_log
+from showandtell.history.tables import conversations, messages, run_log, upsert
 from showandtell.history.tables import runs as r
 
-#: What PostgreSQL tells every worker when a run has said more, or shall stop: the payload is the run's id.
+#: Where PostgreSQL tells every worker that a run has said more, by its id, or shall stop: behind `SHALL_STOP`.
 CHANNEL = "showandtell_runs"
 RUNNING, ENDED = "running", "ended"
 #: The sign of life of a run whose worker has left it.
@@ -101,7 +101,7 @@ TAKE = (
 RELEASE = update(r).where(r.c.worker == bindparam("mine"), r.c.state == RUNNING).values(beat=RELEASED)
 NOTHING_SAID = delete(r).where(r.c.id == bindparam("run"), r.c.worker == bindparam("mine"))
 FORGET_LOGS = delete(run_log).where(
-    run_log.c.run_id.in_(select(r.c.id).where(r.c.state == ENDED, r.c.ended < bindparam("before")))
+    exists().where(r.c.id == run_log.c.run_id, r.c.state == ENDED, r.c.ended < bindparam("before"))
 )
 THERE = select(conversations.c.id).where(conversations.c.id == bindparam("conversation"))
 UNUSED = delete(conversations).where(
@@ -109,7 +109,9 @@ UNUSED = delete(conversations).where(
     ~exists().where(messages.c.conversation_id == conversations.c.id),
     ~exists().where(r.c.conversation_id == conversations.c.id),
 )
-NOTIFY = text(f"SELECT pg_notify('{CHANNEL}', :run)")
+NOTIFY = text("SELECT pg_notify(:channel, news) FROM unnest(CAST(:news AS text[])) AS news")
+#: What stands before the id of a run that shall stop.
+SHALL_STOP = "stop "
 
 
 async def begin(database: Database, row: RunRow) -> tuple[RunRow, bool]:
@@ -189,8 +191,10 @@ async def write_log(database: Database, worker: str, news: Sequence[News], now: 
                 lost.add(one.run_id)
         mine = [one for one in news if one.run_id not in lost]
         rows = [{"run_id": one.run_id, "seq": seq, "data": data} for one in mine for seq, data in one.said]
-        if rows:
-            connection.execute(insert(run_log), rows)
+        if rows:  # once more, where nobody heard that they were stored
+            fresh = upsert(connection, run_log)
+            same = fresh.on_conflict_do_update(index_elements=["run_id", "seq"], set_={"data": fresh.excluded.data})
+            connection.execute(same, rows)
         for one in mine:
             if one.over is not None:
                 over = {"status": one.over.status, "reason": one.over.reason, "now": one.over.ended or now}
@@ -203,9 +207,8 @@ async def write_log(database: Database, worker: str, news: Sequence[News], now: 
 
 def _tell(connection: Connection, run_ids: Sequence[str]) -> None:
     """Wake every worker that has readers of these runs, once the transaction is done."""
-    if connection.dialect.name != "sqlite":
-        for run_id in dict.fromkeys(run_ids):
-            connection.execute(NOTIFY, {"run": run_id})
+    if connection.dialect.name != "sqlite" and run_ids:
+        connection.execute(NOTIFY, {"channel": CHANNEL, "news": [*run_ids]})
 
 
 async def read_log(database: Database, run_id: str, tries: int, after: int) -> list[tuple[int, str]]:
@@ -218,7 +221,7 @@ async def ask_to_stop(database: Database, run_id: str) -> None:
 
     def work(connection: Connection) -> None:
         connection.execute(STOP, {"run": run_id})
-        _tell(connection, [run_id])
+        _tell(connection, [SHALL_STOP + run_id])
 
     await database.write(work)
 

@@ -14,7 +14,7 @@ from sqlalchemy import Connection, Select, Text, and_, bindparam, case, delete, 
 from showandtell.attachments.blobs import BlobStore
 from showandtell.attachments.ingest import Accepted, Register
 from showandtell.attachments.shelf import Shelf, drop_unseen
-from showandtell.content import Draft, Message, ToolCall
+from showandtell.content import Draft, Lead, Message, ToolCall
 from showandtell.errors import BadInput, LeaseLost, NotFound
 from showandtell.events.retell import Told
 from showandtell.files import Attachment, Failed, Known, Proved, Variant, Want, find
@@ -249,6 +249,12 @@ class StoredConversation(MemoryConversation):
 
             await self._database.write(work)
             await self.refresh()
+
+    async def stand_behind(self, lead: Lead) -> None:
+        """The same for who has the turn, in memory alone: it is stored with the first message that is said there."""
+        async with self._changing:
+            self._take(await load(self._database, self.id, self._user, self._right, lead))
+            self._version = STALE  # if nothing is said, the next turn reads where the conversation really stands
 
     async def settle(self, files: Sequence[Attachment]) -> None:
         """Store the state of files that were set aside, or found whole again; a reader's, in memory alone."""

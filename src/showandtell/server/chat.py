@@ -11,7 +11,7 @@ from fastapi import APIRouter, Request
 from msgspec import Struct
 from starlette.responses import Response, StreamingResponse
 
-from showandtell.content import Approval, Draft, Text, begins_turn
+from showandtell.content import Approval, Draft, Lead, Text, begins_turn
 from showandtell.errors import BadInput, Busy, NotFound, UnknownModel
 from showandtell.events.ui_chunks import HEADERS
 from showandtell.events.ui_stream import question_id
@@ -24,8 +24,8 @@ from showandtell.history.stored import StoredConversation
 from showandtell.history.uploads import Uploads
 from showandtell.server.access.who import User, Who
 from showandtell.server.asked import Asked, FileId, read_asked
-from showandtell.server.running.answering import find_turn, retell_run
-from showandtell.server.running.runs import Lead, Task
+from showandtell.server.running.answering import retell_run
+from showandtell.server.running.going import Task
 from showandtell.server.shapes import errors
 from showandtell.server.state import Here, Server
 
@@ -142,12 +142,12 @@ async def find_or_create(here: Server, user: User, chat_id: str) -> tuple[Stored
 async def answer(here: Server, user: User, asked: Asked, conversation: StoredConversation, chosen: Chosen) -> Response:
     """Begin the run that a request asks for, and stream it from its start."""
     database = here.store.database
-    client_id = same_message(asked)
+    client_id = same_message(asked, conversation)
     before = client_id and await runs.find_of_client(database, conversation.id, client_id)
     if before and client_id and is_left(asked, before, conversation):
         client_id = f"{client_id} {conversation.head}"
         before = await runs.find_of_client(database, conversation.id, client_id)
-    if before and (before.state == RUNNING or not asked.approvals):
+    if before:
         return await tell_again(here, conversation, before)
     drafts = await drafts_of(here, user, asked, conversation)
     lead = await lead_of(here, asked, conversation)
@@ -159,10 +159,16 @@ async def answer(here: Server, user: User, asked: Asked, conversation: StoredCon
     return stream(going.tape.follow(), conversation.id)
 
 
-def same_message(asked: Asked) -> str | None:
-    """By what the same message is known when it comes twice; an edited one, or a yes, by what it says now."""
+def same_message(asked: Asked, conversation: StoredConversation) -> str | None:
+    """By what the same message is known when it comes twice; an edited one, or a yes, by what it says now.
+
+    Another answer may ask for the same again, by the same id of a call: a yes is one to the message that asked.
+    """
     if asked.approvals:
-        return f"approval {hash_of(sorted(asked.approvals.items()))}"
+        asking = (
+            one.id for one in reversed(conversation.messages) if any(c.call_id in asked.approvals for c in one.calls)
+        )
+        return f"approval {next(asking, '')} {hash_of(sorted(asked.approvals.items()))}"
     if asked.client_id is None or asked.message_id is None:
         return asked.client_id
     return f"{asked.message_id} {hash_of(asked.said)}"
@@ -236,13 +242,17 @@ async def tell_again(here: Server, conversation: StoredConversation, row: RunRow
         if going := here.runs.find(last):
             await going.begin()
         return stream(here.runs.follow(last, late=last is not row), conversation.id)
-    find_turn(conversation, row.message_id)  # before the stream begins, which could no longer say that it can't
-    return stream(retell_run(conversation, row, last), conversation.id)
+    return Response(await retell_run(conversation, row, last), headers=headers_of(conversation.id))
 
 
 def stream(pieces: AsyncIterator[bytes], conversation_id: str) -> Response:
     """A stream of events."""
-    return StreamingResponse(pieces, headers={**HEADERS, "x-conversation-id": conversation_id})
+    return StreamingResponse(pieces, headers=headers_of(conversation_id))
+
+
+def headers_of(conversation_id: str) -> dict[str, str]:
+    """The headers of a stream of events."""
+    return {**HEADERS, "x-conversation-id": conversation_id}
 
 
 async def find_readable(here: Server, user: User, chat_id: str, *, write: bool = False) -> str:
@@ -259,7 +269,9 @@ async def find_readable(here: Server, user: User, chat_id: str, *, write: bool =
     responses={200: STREAM, 204: {"description": "nothing is being answered"}, **errors(404)},
 )
 async def follow(chat_id: str, here: Here, user: Who) -> Response:
-    """Any number of readers, at any time."""
+    """Any number of readers, at any time. A client's own name that is new has nothing to read yet."""
+    if not ID.fullmatch(chat_id) and await library.find_alias(here.store.database, user.name, chat_id) is None:
+        return Response(status_code=204)
     conversation_id = await find_readable(here, user, chat_id)
     row = await runs.find_running(here.store.database, conversation_id)
     if row is None:

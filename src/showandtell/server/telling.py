@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 from msgspec import Struct, to_builtins
@@ -83,7 +84,7 @@ def metadata_of(conversation: StoredConversation, kept: Kept, limits: Limits) ->
     messages = conversation.messages
     beside = branches(kept.everything, messages)
     found: dict[str, dict[str, Any]] = {}
-    end = 0
+    end, begun_calls = 0, conversation.view().begun
     for turn in turns(messages):
         said, answer = turn.said, turn.answer
         end += len(answer) + (said is not None)
@@ -95,7 +96,7 @@ def metadata_of(conversation: StoredConversation, kept: Kept, limits: Limits) ->
         if answer or run is not None:
             own = {} if (there := beside.get(answer_id(said.id))) is None else {"branches": there}
             begun = begun_of(conversation.id, run, answer, kept)
-            view = View(tuple(messages[:end]), conversation.attachments, said.id, conversation.view().begun)
+            view = partial(view_of, conversation, end, said.id, begun_calls)
             over = {} if is_going else ended_of(view, answer, run, limits, kept)
             found[answer_id(said.id)] = begun | own | over
     return found
@@ -111,9 +112,17 @@ def begun_of(conversation_id: str, run: RunRow | None, answer: Sequence[Message]
     return {"conversation_id": conversation_id, "run_id": None, "model": model, "created": created}
 
 
-def ended_of(view: View, answer: Sequence[Message], run: RunRow | None, limits: Limits, kept: Kept) -> dict[str, Any]:
-    """What an answer's stream says at its end, as far as it was stored."""
-    status, reason = (run.status, run.reason) if run is not None and run.status else judge(view, limits)
+def view_of(conversation: StoredConversation, end: int, said: str, begun: frozenset[str]) -> View:
+    """A conversation as it stood behind one of its messages."""
+    return View(tuple(conversation.messages[:end]), conversation.attachments, said, begun)
+
+
+def ended_of(
+    view: Callable[[], View], answer: Sequence[Message], run: RunRow | None, limits: Limits, kept: Kept
+) -> dict[str, Any]:
+    """What an answer's stream says at its end, as far as it was stored; one that waited may have been passed over."""
+    is_told = run is not None and run.status and (run.status != "waiting" or waiting_calls(answer))
+    status, reason = (run.status, run.reason) if run is not None and is_told else judge(view(), limits)
     usage = sum((kept.told[one.id].usage for one in answer if one.id in kept.told), Usage())
     finished = kept.times.get(answer[-1].id) if run is None and answer else run and run.ended
     return {"status": status, "reason": reason, "usage": to_builtins(usage), "finished": finished}

@@ -12,6 +12,11 @@ from showandtell.agent.tools import Tool, by_name
 from showandtell.providers.transport import Transport
 from showandtell.server.config import Config
 
+#: What every model is told, before the user's own instructions: what it can do with numbers on this server's page.
+ABOUT_FILES = (
+    'Files of this conversation have numbers, as in "image 5", by which you and the user may name them. The user has '
+    "seen each where it came up; ![caption](file:5) in your answer shows number 5 in that place."
+)
 #: So many are kept; of more, the one that was used longest ago is made again.
 MOST = 64
 
@@ -43,7 +48,7 @@ class Agents:
         agent = Agent(
             model,
             self._tools,
-            instructions,
+            f"{ABOUT_FILES}\n\n{instructions}".strip(),
             max_steps=self._config.max_steps,
             max_seconds=self._config.max_seconds,
             max_file_bytes=self._config.place.max_file_bytes,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TypeAlias, cast
 
@@ -24,7 +24,7 @@ from showandtell.history.store import Store
 from showandtell.history.stored import StoredConversation
 from showandtell.server.answers import told_of
 from showandtell.server.running.agents import Agents
-from showandtell.server.running.runs import Going
+from showandtell.server.running.going import Going
 from showandtell.server.shapes import Showing
 
 log = logging.getLogger(__name__)
@@ -46,9 +46,11 @@ class Answering:
         if instructions is None:
             instructions = (await read_preferences(self._store.database, going.row.user_id)).instructions
         agent = self._agents.of(going.row.model, instructions)
-        if asked.lead is not None:
+        # What is said anew is stored together with where: a crash leaves both or neither.
+        behind = asked.lead if asked.drafts else None
+        if asked.lead is not None and behind is None:
             await conversation.lead(asked.lead.message_id)
-        run = Run(agent, asked.drafts, conversation)
+        run = Run(agent, asked.drafts, conversation, behind)
         telling = Telling(going, run, await conversation.told(), self._store.terms.clock)
         watched = Watched([telling.take, *(watch(going) for watch in self._watching)])
         try:
@@ -185,9 +187,19 @@ def answer_of(
     )
 
 
-async def retell_run(conversation: StoredConversation, row: RunRow, last: RunRow) -> AsyncIterator[bytes]:
-    """The stream of an answer from what is stored: `row` is the run that began it, `last` the one that ended it."""
+async def retell_run(conversation: StoredConversation, row: RunRow, last: RunRow) -> bytes:
+    """The stream of an answer from what is stored: `row` is the run that began it, `last` the one that ended it.
+
+    Raises `NotFound` where another branch has it.
+    """
     turn, told = find_turn(conversation, row.message_id), await conversation.told()
+    return await asyncio.to_thread(lambda: b"".join(spell_again(conversation, turn, told, row, last)))
+
+
+def spell_again(
+    conversation: StoredConversation, turn: Turn, told: Mapping[str, Told], row: RunRow, last: RunRow
+) -> Iterator[bytes]:
+    """The pieces of `retell_run`."""
     waiting = [one.call_id for one in waiting_calls(turn.answer)] if last.status == "waiting" else ()
     stream = UiStream(answer_of(conversation, row, turn, lambda: last.ended, row.model))
     yield stream.start()

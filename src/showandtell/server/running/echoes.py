@@ -77,5 +77,6 @@ class Echoes:
             log.warning("a run of another worker can't be read: %s", error)
         finally:
             self._tapes.pop((row.id, row.tries), None)
+            self._hearing.forget(row.id)
             if not tape.is_over:
                 tape.tear()

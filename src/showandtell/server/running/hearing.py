@@ -8,7 +8,7 @@ import logging
 from collections.abc import Callable
 
 from showandtell.history.database import Database
-from showandtell.history.runs import CHANNEL
+from showandtell.history.runs import CHANNEL, SHALL_STOP
 
 log = logging.getLogger(__name__)
 
@@ -19,7 +19,7 @@ AGAIN = 1.0
 
 
 class Hearing:
-    """Hears the ids of runs of which something was stored. `tell` is called with each."""
+    """Hears the ids of runs of which something was stored. `tell` is called with those that shall stop."""
 
     def __init__(self, database: Database, tell: Callable[[str], None]) -> None:
         self._database, self._tell = database, tell
@@ -41,6 +41,10 @@ class Hearing:
         """What is set when something of a run is stored from now on."""
         return self._bells.setdefault(run_id, asyncio.Event())
 
+    def forget(self, run_id: str) -> None:
+        """Nobody waits for it any more."""
+        self._bells.pop(run_id, None)
+
     async def wait(self, bell: asyncio.Event) -> None:
         """Wait for it, or until it is time to look."""
         with contextlib.suppress(TimeoutError):
@@ -50,7 +54,12 @@ class Hearing:
         bell = self._bells.pop(run_id, None)
         if bell is not None:
             bell.set()
-        self._tell(run_id)
+
+    def _hear(self, news: str) -> None:
+        if news.startswith(SHALL_STOP):
+            self._tell(news.removeprefix(SHALL_STOP))
+        else:
+            self._ring(news)
 
     async def _listen(self) -> None:
         """Hear PostgreSQL; where the connection breaks, everybody looks, and it is opened again."""
@@ -63,9 +72,11 @@ class Hearing:
                     await connection.execute(f"LISTEN {CHANNEL}")
                     self._ring_all()
                     async for news in connection.notifies():
-                        self._ring(news.payload)
+                        self._hear(news.payload)
             except OperationalError as error:
                 log.warning("PostgreSQL can't be heard (%s): looking instead", type(error).__name__)
+            except Exception:  # whatever it is, it is tried again
+                log.exception("PostgreSQL can't be heard: looking instead")
             self._ring_all()
             await asyncio.sleep(AGAIN)
 

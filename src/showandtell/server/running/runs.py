@@ -9,21 +9,22 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
-from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine
 from contextlib import aclosing
-from dataclasses import dataclass, field
 from typing import Self
 
-from msgspec import Struct, structs
+from msgspec import structs
 
-from showandtell.content import Draft, new_id
-from showandtell.errors import Busy, NotFound, ShowAndTellError, StorageFailed
+from showandtell.content import new_id
+from showandtell.errors import NotFound, ShowAndTellError, StorageFailed
 from showandtell.history import runs
 from showandtell.history.lease import is_dead, myself
 from showandtell.history.runs import RELEASED, RUNNING, News, Over, RunRow
 from showandtell.history.store import Store
 from showandtell.history.stored import StoredConversation
+from showandtell.server.answers import told_of
 from showandtell.server.running.echoes import Echoes
+from showandtell.server.running.going import FAILED, Going, Task
 from showandtell.server.running.hearing import Hearing
 from showandtell.server.running.tape import Tape
 
@@ -33,7 +34,7 @@ log = logging.getLogger(__name__)
 STORE_EVERY = 0.3
 #: A sign of life goes to silent streams that often, in seconds.
 HEARTBEAT_EVERY = 15.0
-#: How often a run without news says that its worker is there, and runs without a worker are looked for, in seconds.
+#: How often runs without a worker are looked for, in seconds.
 LOOK_EVERY = 5.0
 #: A run whose worker was silent for so long, in seconds, is another's: the lease of its conversation has ended by then.
 SILENT = 35.0
@@ -46,82 +47,6 @@ GIVEN_UP = "the server went down again and again while it answered: try again"
 KEEP_LOG = 300.0
 #: So long a worker that ends waits for its runs to end by themselves, in seconds.
 GRACE = 2.0
-
-
-class Lead(Struct, frozen=True):
-    """The message behind which a branch begins; None: before the first one."""
-
-    message_id: str | None
-
-
-class Task(Struct, frozen=True):
-    """What a run begins with: what is said, and where; one that goes on where the conversation stands has neither.
-
-    `instructions` are the user's; None: as they are set when it goes on.
-    """
-
-    drafts: Sequence[Draft] = ()
-    lead: Lead | None = None
-    instructions: str | None = None
-
-
-#: What is told of a message that nobody has taken, so that it can be sent again.
-STOPPED = "the answer was stopped before the message was taken: send it again"
-LEFT = "the server could not take the message: send it again"
-#: What a run ended as that never said so.
-FAILED = Over("error", "the server itself failed")
-
-
-@dataclass(slots=True)
-class Going:
-    """A run that this worker runs.
-
-    `last` is the end of its stream, which readers get when the end is stored: then the next message may come.
-    """
-
-    row: RunRow
-    tape: Tape
-    conversation: StoredConversation
-    asked: Task
-    last: bytes = b""
-    over: Over = FAILED
-    error: Exception | None = None
-    task: asyncio.Task[None] | None = None
-    stored: int = 0
-    seq: int = 0
-    beat: float = 0.0
-    is_done: bool = False
-    is_left: bool = False
-    is_stopped: bool = False
-    begun: asyncio.Event = field(default_factory=asyncio.Event)
-
-    @property
-    def has_said(self) -> bool:
-        """Whether the stream has begun, which it does when what is answered is stored."""
-        return bool(len(self.tape) or self.last)
-
-    async def begin(self) -> None:
-        """Wait until what is answered is stored, and the stream begins. Raises why, where it never does."""
-        await self.begun.wait()
-        if not len(self.tape):
-            raise self.error or Busy(STOPPED if self.is_stopped else LEFT)
-
-    def news(self, now: float) -> News | None:
-        """What there is to store; None where there is nothing.
-
-        A stream's start is a piece of its own, which late readers skip.
-        """
-        said: list[tuple[int, str]] = []
-        if self.stored == 0:
-            if self.tape.opening is not None:
-                said.append((0, self.tape.opening.decode()))
-            said += [(1, one.decode()) for one in [self.tape.since(0, 1)] if one]
-        rest = self.tape.since(max(self.stored, 1)) + (self.last if self.is_done else b"")
-        if rest:
-            said.append((max(self.seq, 1) + 1, rest.decode()))
-        if said or self.is_done or abs(now - self.beat) > LOOK_EVERY:  # a clock may go back
-            return News(self.row.id, tuple(said), self.over if self.is_done else None, self.row.message_id)
-        return None
 
 
 #: Does the work of a run, and says all of it on its tape.
@@ -144,7 +69,12 @@ class Runs:
         self._storing = asyncio.Lock()
 
     async def __aenter__(self) -> Self:
-        await self._hearing.open()
+        try:
+            await self._hearing.open()
+            await self.look_for_orphans()
+        except BaseException:
+            await self._close()
+            raise
         for every, work in (
             (STORE_EVERY, self.store_now),
             (LOOK_EVERY, self.look_for_orphans),
@@ -152,7 +82,6 @@ class Runs:
             (KEEP_LOG, self.forget_logs),
         ):
             self._spawn(self._again_and_again(every, work))
-        await self.look_for_orphans()
         return self
 
     async def __aexit__(self, *_: object) -> None:
@@ -161,6 +90,9 @@ class Runs:
             await asyncio.wait(working, timeout=GRACE)
         with contextlib.suppress(StorageFailed):
             await self.leave_all()
+        await self._close()
+
+    async def _close(self) -> None:
         for task in self._tasks:
             task.cancel()
         await asyncio.gather(*self._tasks, self._echoes.close(), return_exceptions=True)
@@ -189,6 +121,8 @@ class Runs:
                 await work()
             except ShowAndTellError as error:  # the database may be back next time
                 log.warning("the server's runs: %s", error)
+            except Exception:  # whatever it is, what is done again and again goes on
+                log.exception("the server's runs")
 
     async def begin(
         self, conversation: StoredConversation, user: str, model: str, client_id: str | None, asked: Task
@@ -237,12 +171,19 @@ class Runs:
                 await self._end(going)
 
     async def _end(self, going: Going) -> None:
-        """Store the end of a run, and then tell it; one in which nothing was stored has never been."""
+        """Store the end of a run, and then tell it; one in which nothing was stored has never been.
+
+        One that was taken over has stored something, and ends even where it never came to say a word.
+        """
         going.is_done = True
+        if going.over is FAILED and isinstance(going.error, ShowAndTellError):
+            going.over = Over("error", told_of(going.error))
         try:
-            await (self._store_news() if going.has_said else self._forget(going))
+            await (self._store_news() if going.has_said or going.row.tries else self._forget(going))
         except StorageFailed as error:
             log.warning("the end of the run %s is not stored: %s", going.row.id, error)
+        except Exception:  # its readers are told all the same
+            log.exception("the end of the run %s is not stored", going.row.id)
         last, going.last = going.last, b""
         if last:
             going.tape.say(last)
@@ -257,20 +198,16 @@ class Runs:
     async def _store_news(self) -> None:
         async with self._storing:
             now = self._store.terms.clock()
-            told = [(one, len(one.tape), news) for one in self._going.values() if (news := one.news(now))]
+            told = [(one, news) for one in self._going.values() if (news := one.news(now))]
             if told:
-                lost = await runs.write_log(self._store.database, self.worker, [news for _, _, news in told], now)
-                for one, length, news in told:
+                lost = await runs.write_log(self._store.database, self.worker, [news for _, news in told], now)
+                for one, news in told:
                     if news.run_id in lost:
                         self._let_go(one)
-                    else:
-                        self._stored(one, length, news, now)
-
-    def _stored(self, one: Going, length: int, news: News, now: float) -> None:
-        one.stored, one.beat = length, now
-        one.seq = max([one.seq, *(seq for seq, _ in news.said)])
-        if news.over is not None:
-            self._going.pop(one.row.id, None)
+                        continue
+                    one.stored(news, now)
+                    if news.over is not None:
+                        self._going.pop(one.row.id, None)
 
     async def _heed_stops(self) -> None:
         self._heeding = None
@@ -335,7 +272,7 @@ class Runs:
                 yield piece
 
     def _heard(self, run_id: str) -> None:
-        """Somebody has said more, or wants a run to stop."""
+        """Somebody wants a run to stop."""
         if run_id in self._going and self._heeding is None:
             self._heeding = self._spawn(self._heed_stops())
 
@@ -358,7 +295,10 @@ class Runs:
         for row in found:
             is_left = row.beat == RELEASED or is_dead(row.worker.partition("@")[2])
             if (is_left and row.worker != self.worker) or self._silent.get((row.id, row.beat), 0) > LOOKS:
-                await self._take_over(row, now)
+                try:
+                    await self._take_over(row, now)
+                except StorageFailed as error:  # it is looked at again, and given up at last; others go on
+                    log.warning("the run %s can't be gone on with: %s", row.id, error)
 
     async def _take_over(self, row: RunRow, now: float) -> None:
         if not await runs.take_over(self._store.database, row, self.worker, now):
@@ -367,9 +307,15 @@ class Runs:
         try:
             conversation = await self._store.open(row.conversation_id, row.user_id, "writer")
         except NotFound:  # it was deleted meanwhile, or is no longer shared
-            over = Over("incomplete", "cancelled")
-            await runs.write_log(self._store.database, self.worker, [News(row.id, (), over, row.message_id)], now)
-            return
+            await self._end_unseen(row, Over("incomplete", "cancelled"), now)
+        except StorageFailed:
+            if row.tries <= MOST_TRIES:
+                raise
+            await self._end_unseen(row, Over("error", GIVEN_UP), now)
+        else:
+            await self._go_on(row, conversation, now)
+
+    async def _go_on(self, row: RunRow, conversation: StoredConversation, now: float) -> None:
         going = Going(row, Tape(), conversation, Task(), beat=now)
         if conversation.head == row.before:  # nothing was stored, so nothing was acknowledged
             await self._forget(going)
@@ -380,3 +326,7 @@ class Runs:
             await self.store_now()
         else:
             self._start(going)
+
+    async def _end_unseen(self, row: RunRow, over: Over, now: float) -> None:
+        """End a run whose conversation can't be read."""
+        await runs.write_log(self._store.database, self.worker, [News(row.id, (), over, row.message_id)], now)
