@@ -186,11 +186,11 @@ def said(told):
 async def test_an_export_is_what_import_reads(tmp_path):
     async with serving(tmp_path) as house:
         upload = (await ask(house.session, "PUT", "/api/attachments?name=a.txt", data=b"hello"))[1]
-        await house.post("look", files=[upload["id"]])
+        await house.post("look: «это»", files=[upload["id"]])
         async with house.session.get(f"/api/conversations/{await only(house)}/export") as answer:
             assert answer.status == 200
             assert answer.content_type == "application/zip"
-            assert answer.headers["content-disposition"].startswith('attachment; filename="conv_')
+            assert answer.headers["content-disposition"].endswith("''look%3A%20%C2%AB%D1%8D%D1%82%D0%BE%C2%BB.zip")
             (tmp_path / "it.zip").write_bytes(await answer.read())
         assert len(ZipFile(tmp_path / "it.zip").namelist()) >= 2
         again = await import_conversation(house.store, tmp_path / "it.zip", "eve")

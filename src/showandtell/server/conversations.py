@@ -181,7 +181,8 @@ async def lead_conversation(here: Here, user: Who, id: str, body: Branch) -> Res
 )
 async def export_conversation(here: Here, user: Who, id: str) -> Response:  # noqa: A002 - it is one
     """The conversation with all its branches and files, as `showandtell import` reads it."""
-    return await export(await here.store.open(as_conversation(id), user.name, "reader"))
+    known = await library.overview(here.store.database, as_conversation(id), user.name)
+    return await export(await here.store.open(id, user.name, "reader"), known.title)
 
 
 @router.put(

@@ -15,18 +15,19 @@ from showandtell.attachments.disk import storage_error
 from showandtell.errors import BadInput
 from showandtell.history.memory import MemoryConversation
 from showandtell.history.transfer import export_conversation
+from showandtell.server.files.serving_files import disposition
 
 #: So much is read at once.
 PIECE = 256 * 1024
 HERE = Path("the folder for temporary files")
 
 
-async def export(conversation: MemoryConversation) -> StreamingResponse:
-    """A response with the whole conversation."""
+async def export(conversation: MemoryConversation, title: str) -> StreamingResponse:
+    """A response with the whole conversation, as a file with its title for a name."""
     archive, size = await pack(conversation)
     headers = {
         "content-length": str(size),
-        "content-disposition": f'attachment; filename="{conversation.id}.zip"',
+        "content-disposition": disposition(f"{title or conversation.id}.zip", inline=False),
         "cache-control": "no-store",
     }
     return StreamingResponse(pieces(archive), headers=headers, media_type="application/zip")
