@@ -247,23 +247,8 @@ def serve(  # noqa: PLR0917 - each is an option
     check_libraries()
     check_server()
     place = Place(data, database, blobs, max_file_bytes, quota, strip_location)
-    names, origins = split(name), split(origin)
-    asked = Asked(
-        place,
-        host,
-        names,
-        origins,
-        proxy,
-        model,
-        tools,
-        folder,
-        max_steps,
-        max_seconds,
-        max_message_files,
-        rate,
-        log_format,
-        verbose,
-    )
+    names, origins, most = split(name), split(origin), (max_steps, max_seconds, max_message_files)
+    asked = Asked(place, host, names, origins, proxy, model, tools, folder, *most, rate, log_format, verbose)
     listening = listen(host, port)
 
     def tell(ready: Ready) -> None:
