@@ -1,6 +1,7 @@
 """A tiny server behind the real gate, and requests to it in process: who asks, and what may pass, needs no more."""
 
 import asyncio
+import re
 from dataclasses import dataclass, field
 from types import SimpleNamespace
 from urllib.parse import unquote, urlsplit
@@ -138,5 +139,10 @@ def house(made=None, hosts=LOOPBACK, origins=(), rates="", **bodies):
     return app
 
 
+def is_entry(cookie):
+    """Whether a Set-Cookie lets somebody in."""
+    return re.match(r"(__Host-)?showandtell-[0-9a-f]{8}=[^;]", cookie) is not None
+
+
 def cookie_of(made, user="local"):
-    return {"cookie": f"showandtell={made.keys.sign_cookie(user, made.now)}"}
+    return {"cookie": f"showandtell-{made.keys.mark}={made.keys.sign_cookie(user, made.now)}"}

@@ -7,7 +7,7 @@ from urllib.parse import urlsplit
 import aiohttp
 import pytest
 
-from doors import NOON, send
+from doors import NOON, is_entry, send
 from issuer import CLIENT, CLIENT_SECRET, issuing
 from serving import serving, texts
 from showandtell.server.access.oidc import Oidc
@@ -52,7 +52,7 @@ async def test_a_person_signs_in_at_the_issuer_and_comes_back_with_a_cookie(tmp_
             back = urlsplit(answer.headers["location"])
         came = await send(house.app, "GET", f"{back.path}?{back.query}", {"cookie": begun.cookie})
         assert (came.status, came["location"]) == (303, "/settings")
-        cookie = next(one for one in came.all("set-cookie") if one.startswith("showandtell=")).partition(";")[0]
+        cookie = next(one for one in came.all("set-cookie") if is_entry(one)).partition(";")[0]
         me = await send(house.app, "GET", "/api/me", {"cookie": cookie})
         assert (me.status, b'"anna@' in me.body) == (200, True)
 

@@ -10,9 +10,9 @@ import pytest
 from joserfc import jwk
 
 from accounts import during, name
-from doors import NOON, OWN, send
+from doors import NOON, OWN, SECRET, is_entry, send
 from issuer import BACK, CLIENT_SECRET
-from showandtell.server.access.keys import DAY
+from showandtell.server.access.keys import DAY, Keys
 
 
 async def journey(made, to="/c/conv_1?tab=files", **changes):
@@ -34,7 +34,9 @@ def test_a_person_signs_in_and_comes_to_where_they_were_going(public):
         answer = await journey(made, "/c/conv_1?tab=files")
         assert (answer.status, answer["location"]) == (303, "/c/conv_1?tab=files")
         gone, kept = answer.all("set-cookie")
-        assert gone.startswith("showandtell-login=; Path=/; Max-Age=0")
+        mark = made.door.keys.mark
+        assert gone.startswith(f"showandtell-login-{mark}=; Path=/; Max-Age=0")
+        assert is_entry(kept)
         assert kept.endswith(f"; Path=/; Max-Age={7 * DAY}; HttpOnly; SameSite=Lax")
         me = {"cookie": kept.partition(";")[0]}
         assert json.loads((await made.ask("/api/me", me)).body) == {"user": name(made), "how": "cookie"}
@@ -78,7 +80,7 @@ def test_signing_in_leads_to_no_other_server(to):
 
 STRAYED = {
     "no cookie": {"cookie": ""},
-    "a cookie that was tampered with": {"cookie": "showandtell-login=WyJhIiwiLyJd.aaaaaa.bbbb"},
+    "a cookie that was tampered with": {"cookie": f"showandtell-login-{Keys(SECRET).mark}=WyJhIiwiLyJd.aaaaaa.bbbb"},
     "another state": {"replace": {"state=[^&]+": "state=" + "x" * 32}},
     "no state": {"replace": {"state=[^&]+": ""}},
     "two states": {"replace": {"state=([^&]+)": r"state=\1&state=\1"}},
@@ -94,7 +96,7 @@ def test_who_comes_back_from_elsewhere_is_not_signed_in(changes):
         made.issuer.answer = changes.get("answer", {})
         answer = await journey(made, **changes)
         assert answer.status == 403
-        assert not any(one.startswith("showandtell=") for one in answer.all("set-cookie"))
+        assert not any(is_entry(one) for one in answer.all("set-cookie"))
         assert "token" not in made.issuer.asked
 
     during(test)
@@ -116,7 +118,7 @@ def test_a_wrong_answer_of_the_issuer_signs_nobody_in(claims):
         made.issuer.claims = claims
         answer = await journey(made)
         assert answer.status in {401, 403}
-        assert not any(one.startswith("showandtell=") for one in answer.all("set-cookie"))
+        assert not any(is_entry(one) for one in answer.all("set-cookie"))
 
     during(test)
 
@@ -162,7 +164,7 @@ def test_behind_https_the_address_to_come_back_to_is_https():
 def test_signing_out_forgets_the_browser_and_says_where_to_go():
     async def test(made):
         answer = await made.ask("/logout", {"origin": OWN}, "POST")
-        assert answer["set-cookie"].startswith("showandtell=; Path=/; Max-Age=0")
+        assert answer["set-cookie"].startswith(f"showandtell-{made.door.keys.mark}=; Path=/; Max-Age=0")
         assert json.loads(answer.body) == {"to": "/logout"}
         assert (await made.ask("/logout", {"origin": "https://evil.example"}, "POST")).status == 403
         assert (await made.ask("/logout")).status == 200

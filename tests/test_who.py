@@ -8,11 +8,13 @@ import subprocess
 import sys
 from urllib.parse import urljoin
 
+import aiohttp
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from doors import NOON, SECRET, ask, cookie_of, door, house, send
+from serving import serving
 from showandtell.errors import BadInput
 from showandtell.server.access.keys import DAY, Keys, load_secret
 from showandtell.server.access.who import own_path
@@ -94,7 +96,7 @@ def test_the_printed_address_gives_a_cookie_and_loses_its_token():
 def test_under_https_the_cookie_is_secure_and_no_neighbour_can_set_it():
     made = door()
     answer = ask(house(made), "GET", f"/?token={TOKEN}", scheme="https")
-    assert answer["set-cookie"].startswith("__Host-showandtell=")
+    assert answer["set-cookie"].startswith(f"__Host-showandtell-{made.keys.mark}=")
     assert answer["set-cookie"].endswith("; Path=/; Max-Age=2592000; HttpOnly; SameSite=Lax; Secure")
     assert ask(house(made), "GET", "/api/me", {"cookie": answer.cookie}, scheme="https").status == 200
     assert ask(house(made), "GET", "/api/me", cookie_of(made), scheme="https").status == 401
@@ -129,6 +131,23 @@ def test_an_own_path_never_names_a_host(said):
     assert not set("\\\t\r\n ") & set(own_path(said))
 
 
+def test_two_servers_on_one_host_sign_nobody_out(tmp_path):
+    async def test():
+        keeping = aiohttp.CookieJar(unsafe=True)
+        first, second = serving(tmp_path / "a"), serving(tmp_path / "b", secret=b"t" * 32)
+        third = serving(tmp_path / "c", token="another-good-token")  # noqa: S106 - nobody's
+        async with first as a, second as b, third as c, aiohttp.ClientSession(cookie_jar=keeping) as browser:
+            for one in (a, b, c):
+                async with browser.get(one.url, params={"token": one.server.keys.token}, allow_redirects=False) as came:
+                    assert came.status == 303
+            for one in (a, b, c):
+                async with browser.get(f"{one.url}/api/me") as answer:
+                    assert answer.status == 200
+            assert len(keeping) == 3
+
+    asyncio.run(test())
+
+
 def test_a_cookie_lasts_thirty_days_and_is_written_anew_by_who_comes_often():
     made = door()
     headers = cookie_of(made)
@@ -150,7 +169,7 @@ def test_a_cookie_of_another_secret_another_user_or_the_future_is_nobodys():
     forged = [other.sign_cookie("local", NOON), made.keys.sign_cookie("eve", NOON)]
     forged += [made.keys.sign_cookie("local", NOON + 3600), "", ".", "..", "a.b.c", "\xff" * 40]
     for text in forged:
-        assert ask(house(made), "GET", "/api/me", {"cookie": f"showandtell={text}"}).status == 401
+        assert ask(house(made), "GET", "/api/me", {"cookie": f"showandtell-{made.keys.mark}={text}"}).status == 401
 
 
 @given(st.integers(0, 200), st.characters(min_codepoint=33, max_codepoint=126))

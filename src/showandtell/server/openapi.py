@@ -10,8 +10,9 @@ from showandtell.server.gates.gate import PROBES
 from showandtell.server.shapes import MEANINGS, Shape
 
 METHODS = frozenset({"get", "put", "post", "delete", "patch", "head", "options"})
+OF_THE_PAGE = "what the page has; its name ends in letters of each server's own, and begins with __Host- under https"
 SECURITY: dict[str, Any] = {
-    "cookie": {"type": "apiKey", "in": "cookie", "name": "showandtell", "description": "what the page has"},
+    "cookie": {"type": "apiKey", "in": "cookie", "name": "showandtell", "description": OF_THE_PAGE},
     "bearer": {"type": "http", "scheme": "bearer", "description": "the server's token, or a JWT of its issuer"},
 }
 ABOUT = """Chat with models that see what tools show.

@@ -75,6 +75,8 @@ class Keys:
         self.token = token or letters(self.derive("token"))
         self._sealing = self.derive(f"seal {self.token}")
         self._url = self.derive("url")
+        #: What the names of this server's cookies end in: browsers send them to every port of a host.
+        self.mark = self.derive(f"mark {self.token}").hex()[:8]
 
     def derive(self, label: str) -> bytes:
         """32 bytes for one use alone."""

@@ -203,8 +203,12 @@ def _is_secure(request: HTTPConnection) -> bool:
 
 
 def _spelt(request: HTTPConnection, name: str) -> str:
-    """A cookie's name: with this prefix, browsers take it from this very host alone, and from no neighbour of it."""
-    return f"__Host-{name}" if _is_secure(request) else name
+    """A cookie's name: with this prefix, browsers take it from this very host alone, and from no neighbour of it.
+
+    Another server on the same host has cookies of another mark: neither signs the other's users out.
+    """
+    marked = f"{name}-{door_of(request).keys.mark}"
+    return f"__Host-{marked}" if _is_secure(request) else marked
 
 
 def _is_ours(user: str, door: Door) -> bool:
