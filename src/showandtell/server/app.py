@@ -26,7 +26,7 @@ from showandtell.server.gates.gate import hosts_of
 from showandtell.server.gates.guard import guard
 from showandtell.server.menu import Menu
 from showandtell.server.openapi import describe
-from showandtell.server.pages import BUILT, Assets, page_router
+from showandtell.server.pages import BUILT, Assets, answer_nothing, page_router
 from showandtell.server.readiness import Readiness
 from showandtell.server.running.agents import Agents
 from showandtell.server.running.answering import Answering, Watch
@@ -83,6 +83,7 @@ def make_app(config: Config) -> FastAPI:
         telemetry=FASTAPI,
     )
     answer_errors(app)
+    app.add_exception_handler(404, answer_nothing)
     for router in ROUTERS:
         app.include_router(router)
     built = config.page or BUILT

@@ -9,7 +9,10 @@ from starlette.exceptions import HTTPException
 from starlette.responses import FileResponse, Response
 from starlette.staticfiles import StaticFiles
 
+from showandtell.server.access.closed import HOME, closed
 from showandtell.server.access.who import enter
+from showandtell.server.answers import answer_http
+from showandtell.server.gates.gate import READING
 
 #: Where the build puts the page, and the wheel has it.
 BUILT = Path(__file__).parent / "page"
@@ -46,3 +49,11 @@ def page_router(built: Path) -> APIRouter:
     for address in ADDRESSES:
         router.add_api_route(address, show, methods=["GET"])
     return router
+
+
+async def answer_nothing(request: Request, error: Exception) -> Response:
+    """There is nothing at an address: to a person it is told by a page that leads to the chat, to a program as JSON."""
+    opened = request.method in READING and "text/html" in request.headers.get("accept", "")
+    if not opened or request.url.path.startswith("/api/"):
+        return await answer_http(request, error)
+    return closed("Nothing here", "There is nothing at this address.", HOME, 404)

@@ -1,4 +1,4 @@
-"""Small pages for who can't come in (yet): they say what to do, load nothing and run nothing."""
+"""Small pages for who can't come in (yet), or is lost: they say what to do, load nothing and run nothing."""
 
 from __future__ import annotations
 
@@ -27,6 +27,7 @@ PAGE: Final = """<!doctype html>
 """
 ADDRESS: Final = """<p>Open the whole address that <code>showandtell serve</code> printed when it started; it ends in
 <code>?token=</code> and the token. It can be opened again at any time, and this browser will remember it.</p>"""
+HOME: Final = '<p><a href="/">Go to the chat</a></p>'
 AGAIN: Final = '<p><a href="/login">Sign in</a></p>'
 
 
