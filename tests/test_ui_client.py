@@ -54,6 +54,15 @@ async def test_words_and_what_a_tool_shows(tmp_path):
         assert kinds >= {"tool-chart", "data-attachment", "file", "data-receipt", "data-step", "text"}
 
 
+async def test_a_client_that_always_resumes_begins_a_new_chat_without_an_error(tmp_path):
+    async with talking(tmp_path) as (house, do):
+        got = await do("resume")
+        assert (got["status"], got["error"], got["messages"]) == ("ready", None, [])
+        await check(house, await do("send", text="Hello"))
+        for unknown, status in (("another", 204), ("conv_" + "x" * 22, 404)):
+            assert (await house.session.get(f"/api/chat/{unknown}/stream")).status == status
+
+
 async def test_an_answer_is_given_again_and_a_message_is_edited(tmp_path):
     async with talking(tmp_path) as (house, do):
         await do("send", text="Hello")

@@ -270,7 +270,7 @@ async def find_readable(here: Server, user: User, chat_id: str, *, write: bool =
 )
 async def follow(chat_id: str, here: Here, user: Who) -> Response:
     """Any number of readers, at any time. A client's own name that is new has nothing to read yet."""
-    if not ID.fullmatch(chat_id) and await library.find_alias(here.store.database, user.name, chat_id) is None:
+    if not is_ours(chat_id) and await library.find_alias(here.store.database, user.name, chat_id) is None:
         return Response(status_code=204)
     conversation_id = await find_readable(here, user, chat_id)
     row = await runs.find_running(here.store.database, conversation_id)
