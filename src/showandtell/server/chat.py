@@ -22,6 +22,7 @@ from showandtell.history.preferences import read_preferences
 from showandtell.history.runs import RUNNING, RunRow
 from showandtell.history.stored import StoredConversation
 from showandtell.history.uploads import Uploads
+from showandtell.server import exchange
 from showandtell.server.access.who import User, Who
 from showandtell.server.asked import Asked, FileId, read_asked
 from showandtell.server.running.answering import retell_run
@@ -35,7 +36,7 @@ router = APIRouter(prefix="/api/chat", tags=["chat"])
 MOST_MODEL = 500
 
 STREAM: dict[str, Any] = {
-    "content": {"text/event-stream": {"schema": {"type": "string"}, "example": 'data: {"type":"start"}\n\n'}},
+    "content": {"text/event-stream": {"schema": {"type": "string"}, "example": exchange.STREAM}},
     "description": "the UI message stream, version 1",
 }
 BODY: dict[str, Any] = {
@@ -58,13 +59,7 @@ BODY: dict[str, Any] = {
                         "model": {"type": ["string", "null"], "description": "provider:model, or inspector"},
                     },
                 },
-                "example": {
-                    "id": "my-chat",
-                    "messages": [
-                        {"id": "m1", "role": "user", "parts": [{"type": "text", "text": "Draw a chart of 3, 1, 2"}]}
-                    ],
-                    "trigger": "submit-message",
-                },
+                "example": exchange.ASKED,
             }
         },
     }

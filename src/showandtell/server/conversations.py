@@ -16,9 +16,10 @@ from showandtell.history import library, runs
 from showandtell.history.access import check_id, resolve
 from showandtell.history.lease import BUSY
 from showandtell.keeping import delete_uploads
+from showandtell.server import exchange
 from showandtell.server.access.who import Who
 from showandtell.server.exporting import export
-from showandtell.server.shapes import AttachmentShape, Shape, answer, errors
+from showandtell.server.shapes import BYTES, AttachmentShape, Shape, answer, errors
 from showandtell.server.state import Here
 from showandtell.server.telling import tell_conversation
 
@@ -27,12 +28,11 @@ router = APIRouter(prefix="/api/conversations", tags=["conversations"])
 
 #: Another user's name; that of an account may hold slashes.
 Other = Annotated[str, Path(max_length=300)]
-CONVERSATION = "conv_9aPz5WqjT3uYcR7oXn2KfA"
 LISTED: dict[str, Any] = {
-    "id": CONVERSATION,
-    "title": "What is the total of this invoice?",
-    "created": 1795340000.0,
-    "changed": 1795340042.5,
+    "id": exchange.CONVERSATION,
+    "title": exchange.WORDS,
+    "created": exchange.BEGAN,
+    "changed": exchange.ENDED,
     "messages": 4,
     "files": 1,
     "running": False,
@@ -72,6 +72,8 @@ class MessageShape(Shape):
 class ConversationShape(Shape):
     """A conversation with the messages of the branch that is talked on, and all of its files."""
 
+    model_config = ConfigDict(json_schema_extra={"examples": [exchange.KEPT]})
+
     id: str
     alias: str | None = Field(description="what your client called it")
     title: str
@@ -96,13 +98,15 @@ class NewTitle(Shape):
 class Titled(Shape):
     """The title as it is kept: on one line."""
 
+    model_config = ConfigDict(json_schema_extra={"examples": [{"title": "Invoices of May"}]})
+
     title: str
 
 
 class Branch(Shape):
     """A message of the branch to go on with: a question, or the answer to it."""
 
-    model_config = ConfigDict(json_schema_extra={"examples": [{"message_id": "msg_Xb1oK3sW9uEJrQ5cTz8L2A"}]})
+    model_config = ConfigDict(json_schema_extra={"examples": [{"message_id": exchange.QUESTION}]})
 
     message_id: str
 
@@ -177,7 +181,7 @@ async def lead_conversation(here: Here, user: Who, id: str, body: Branch) -> Res
     "/{id}/export",
     operation_id="export_conversation",
     response_class=StreamingResponse,
-    responses={200: {"content": {"application/zip": {}}, "description": "one zip file"}, **errors(404)},
+    responses={200: {"content": {"application/zip": BYTES}, "description": "one zip file"}, **errors(404)},
 )
 async def export_conversation(here: Here, user: Who, id: str) -> Response:  # noqa: A002 - it is one
     """The conversation with all its branches and files, as `showandtell import` reads it."""

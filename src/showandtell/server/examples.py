@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from fastapi import APIRouter
-from msgspec import Struct
+from msgspec import Struct, to_builtins
 from pydantic import ConfigDict
 from starlette.responses import Response
 
@@ -14,7 +14,7 @@ from showandtell.content import File
 from showandtell.errors import NotFound
 from showandtell.server.access.who import Who
 from showandtell.server.files.attachments import found_json, link_for
-from showandtell.server.shapes import AttachmentShape, Shape, answer, errors
+from showandtell.server.shapes import PENDING, AttachmentShape, Shape, answer, errors
 from showandtell.server.state import Here
 
 router = APIRouter(prefix="/api/examples", tags=["examples"])
@@ -44,10 +44,13 @@ EXAMPLES = (
     ),
 )
 BY_NAME = {one.name: one for one in EXAMPLES}
+INVOICES: dict[str, Any] = {**to_builtins(BY_NAME["invoice"]), "files": ["invoice.pdf"]}
 
 
 class ExampleShape(Shape):
     """A prompt to try, and the names of the files that go with it."""
+
+    model_config = ConfigDict(json_schema_extra={"examples": [INVOICES]})
 
     name: str
     title: str
@@ -58,13 +61,15 @@ class ExampleShape(Shape):
 class ExamplesShape(Shape):
     """All of them."""
 
+    model_config = ConfigDict(json_schema_extra={"examples": [{"examples": [INVOICES]}]})
+
     examples: list[ExampleShape]
 
 
 class PreparedShape(Shape):
     """What to send: the words, and the uploads that belong to the message."""
 
-    model_config = ConfigDict(json_schema_extra={"examples": [{"text": EXAMPLES[0].text, "attachments": []}]})
+    model_config = ConfigDict(json_schema_extra={"examples": [{"text": INVOICES["text"], "attachments": [PENDING]}]})
 
     text: str
     attachments: list[AttachmentShape]

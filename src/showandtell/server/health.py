@@ -18,6 +18,12 @@ from showandtell.server.watching.metrics import Metrics
 router = APIRouter(tags=["health"])
 
 UNREADY: dict[str, Any] = {"ready": False, "database": "ok", "files": "it did not answer within 2 s"}
+COUNTED = "showandtell_running 1.0\nshowandtell_open_streams 2.0\n"
+
+
+def told_as(text: str) -> dict[str, Any]:
+    """How plain text is described."""
+    return {"content": {"text/plain": {"example": text}}}
 
 
 class ReadyShape(Shape):
@@ -30,7 +36,7 @@ class ReadyShape(Shape):
     files: str
 
 
-@router.get("/healthz", operation_id="is_alive", response_class=PlainTextResponse)
+@router.get("/healthz", operation_id="is_alive", response_class=PlainTextResponse, responses={200: told_as("ok\n")})
 async def is_alive() -> PlainTextResponse:
     """This process answers. Nobody has to be logged in."""
     return PlainTextResponse("ok\n", headers={"cache-control": "no-store"})
@@ -50,7 +56,12 @@ async def is_ready(here: Here) -> Response:
     return answer(found, 200 if found["ready"] else 503)
 
 
-@router.get("/metrics", operation_id="get_metrics", response_class=PlainTextResponse, responses=errors())
+@router.get(
+    "/metrics",
+    operation_id="get_metrics",
+    response_class=PlainTextResponse,
+    responses={200: told_as(COUNTED), **errors()},
+)
 async def get_metrics(request: Request) -> PlainTextResponse:
     """What this worker has counted, as Prometheus reads it: for this machine itself, and for whoever is logged in."""
     if not is_neighbour(request):

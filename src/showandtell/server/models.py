@@ -74,8 +74,56 @@ class ModelsShape(Shape):
     models: list[ModelShape]
 
 
+BECOMES = {"image": "native", "document": "native", "audio": "converted", "video": "converted", "text": "words"}
+#: A row of the matrix with one of its cells.
+CLAUDE: dict[str, Any] = {
+    "provider": "anthropic",
+    "models": "*claude*",
+    "api": "anthropic-messages",
+    "example": "claude-sonnet-4-5",
+    "tool_result": BECOMES,
+    "user": BECOMES,
+    "unproven": [],
+    "blind": {},
+    "known_by": "recorded 2026-11-21",
+    "cells": [
+        {
+            "place": "tool_result",
+            "kind": "image",
+            "media_types": ["image/png", "image/jpeg", "image/webp", "image/gif"],
+            "form": "inline",
+            "verdict": "sees",
+            "evidence": "recorded: a PNG in a tool result was described",
+            "date": "2026-11-21",
+            "limits": {"bytes": 3932160, "side": 8000, "pixels": None, "pages": None, "frames": None},
+            "url_schemes": ["https"],
+        }
+    ],
+    "budget": {
+        "bytes": 32_000_000,
+        "images": 100,
+        "documents": None,
+        "message_images": None,
+        "message_documents": None,
+        "few_images": 20,
+        "many_side": 2000,
+    },
+    "order": {
+        "after_results": "same_turn",
+        "filler": "",
+        "filler_when": "user",
+        "error_media": False,
+        "call_ids": "anthropic",
+        "marks": 4,
+    },
+    "verified": {},
+}
+
+
 class MatrixShape(Shape):
     """The capability matrix, as `showandtell matrix --json` prints it, with this machine's own eye tests."""
+
+    model_config = ConfigDict(json_schema_extra={"examples": [{"rows": [CLAUDE]}]})
 
     rows: list[dict[str, Any]]
 

@@ -6,8 +6,9 @@ from typing import Any, cast
 
 from fastapi import FastAPI
 
+from showandtell.server import exchange
 from showandtell.server.gates.gate import PROBES
-from showandtell.server.shapes import MEANINGS, Shape
+from showandtell.server.shapes import INVOICE, MEANINGS, Shape
 
 METHODS = frozenset({"get", "put", "post", "delete", "patch", "head", "options"})
 OF_THE_PAGE = "what the page has; its name ends in letters of each server's own, and begins with __Host- under https"
@@ -29,6 +30,23 @@ TAGS = {
     "settings": "What a user sets",
     "examples": "What a newcomer may try",
     "health": "For machines that look after this one",
+}
+#: Examples of parameters by name, and of those that mean another thing below `/api/…`.
+GIVEN: dict[str, Any] = {
+    "chat_id": exchange.ALIAS,
+    "name": "invoice.pdf",
+    "number": 1,
+    "sha256": "c93ba2d30e2ad044ca41c0a621934f57652f99c0421c1d8e40a8c003e2c35f91",
+    "other": "anna@https://id.example.com",
+    "download": True,
+    "q": "invoice may",
+    "limit": 20,
+    "before": exchange.CONVERSATION,
+}
+OF_PATHS: dict[str, dict[str, str]] = {
+    "attachments": {"id": INVOICE["id"]},
+    "conversations": {"id": exchange.CONVERSATION},
+    "examples": {"name": "invoice"},
 }
 #: How any body may be refused.
 OF_BODIES = (400, 413, 415)
@@ -72,6 +90,11 @@ def examples_of(shape: type[Shape]) -> list[Any]:
 
 def tell(path: str, operation: dict[str, Any]) -> None:
     """Say of one operation that its errors are JSON, whatever else it answers, and that one has to be logged in."""
+    for parameter in operation.get("parameters", ()):
+        own = OF_PATHS.get(path.split("/")[2], {}) if parameter["in"] == "path" else {}
+        example = own.get(parameter["name"], GIVEN.get(parameter["name"]))
+        if example is not None:
+            parameter["example"] = example
     if path in PROBES:  # nobody has to be logged in
         return
     operation["security"] = [{"cookie": []}, {"bearer": []}]

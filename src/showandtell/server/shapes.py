@@ -90,6 +90,10 @@ def is_pictured(facts: Facts) -> bool:
     return facts.kind in {"image", "video"} or facts.media_type == "application/pdf"
 
 
+#: How bytes are described, whatever they are.
+BYTES: dict[str, Any] = {"schema": {"type": "string", "format": "binary"}, "example": "(its bytes)"}
+
+
 class Shape(BaseModel):
     """What all bodies have in common: an unknown field is an error that names it, not a surprise."""
 
@@ -124,12 +128,14 @@ INVOICE: dict[str, Any] = {
     "thumbnail": "/api/attachments/att_4n1Qw9S0eJrZ8xkU2LmVbg/thumbnail",
     "conversation_id": "conv_9aPz5WqjT3uYcR7oXn2KfA",
 }
+#: The same before a message brings it.
+PENDING: dict[str, Any] = {**INVOICE, "number": None, "state": "pending", "conversation_id": None}
 
 
 class AttachmentShape(Shape):
     """A file of a conversation, or an upload that waits for its message."""
 
-    model_config = ConfigDict(extra="forbid", json_schema_extra={"examples": [INVOICE]})
+    model_config = ConfigDict(extra="forbid", json_schema_extra={"examples": [INVOICE, PENDING]})
 
     id: str
     number: int | None = Field(description="its place in the conversation; null where it was not sent yet")

@@ -6,6 +6,7 @@ from collections.abc import Awaitable, Callable
 from typing import Annotated, Any, Final
 
 from fastapi import APIRouter, Query
+from pydantic import ConfigDict
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 
@@ -14,7 +15,18 @@ from showandtell.history.uploads import Placed, Upload
 from showandtell.keeping import delete_uploads
 from showandtell.server.access.who import User, Who
 from showandtell.server.files.receiving import MOST_FILES, Body, check_length, receive_file, receive_form, turn_away
-from showandtell.server.shapes import AttachmentShape, ErrorShape, Link, Shape, answer, attachment_json, errors, plain
+from showandtell.server.shapes import (
+    BYTES,
+    PENDING,
+    AttachmentShape,
+    ErrorShape,
+    Link,
+    Shape,
+    answer,
+    attachment_json,
+    errors,
+    plain,
+)
 from showandtell.server.state import Here, Server
 
 #: What an uploaded file is called.
@@ -33,8 +45,9 @@ FORM: Final[dict[str, Any]] = {
                 "schema": {
                     "type": "object",
                     "required": ["file"],
-                    "properties": {"file": {"type": "array", "items": {"type": "string", "format": "binary"}}},
-                }
+                    "properties": {"file": {"type": "array", "items": BYTES["schema"]}},
+                },
+                "example": {"file": [BYTES["example"]]},
             }
         },
     }
@@ -42,13 +55,15 @@ FORM: Final[dict[str, Any]] = {
 RAW: Final[dict[str, Any]] = {
     "requestBody": {
         "required": True,
-        "content": {"application/octet-stream": {"schema": {"type": "string", "format": "binary"}}},
+        "content": {"application/octet-stream": BYTES},
     }
 }
 
 
 class UploadedShape(Shape):
     """What was uploaded, in the order of the form."""
+
+    model_config = ConfigDict(json_schema_extra={"examples": [{"attachments": [PENDING]}]})
 
     attachments: list[AttachmentShape]
 
@@ -78,7 +93,7 @@ async def take_in(request: Request, work: Callable[[Body], Awaitable[Any]], most
         check_length(request, most)
         return answer(await work(body), 201)
     except ClientDisconnect:
-        return Response(status_code=400)  # nobody reads it
+        return Response(status_code=499)  # nobody reads it: for those who count
     except ShowAndTellError as error:
         if body.is_whole:
             raise

@@ -27,13 +27,15 @@ from showandtell.recipes import Recipe, spell
 from showandtell.server.access.who import Who
 from showandtell.server.files.ranges import has_it
 from showandtell.server.files.serving_files import Served, answer_file, refuse
-from showandtell.server.shapes import ErrorShape, errors, is_pictured
+from showandtell.server.shapes import BYTES, ErrorShape, errors, is_pictured
 from showandtell.server.state import Here
 
 #: Up to how many pixels a page's longer side has.
 PAGE_SIDE: Final = 1568
 #: What becomes words for people otherwise than by reading them.
 WORDS: Final = {"audio": "transcript", "video": "transcript"}
+#: What words look like.
+READ: Final[dict[str, Any]] = {"schema": {"type": "string"}, "example": "Invoice 2026-117\nTotal: 1,204.50\n"}
 
 
 class Stored(APIRoute):
@@ -57,9 +59,11 @@ router = APIRouter(prefix="/api/attachments", tags=["attachments"], route_class=
 Work = TypeVar("Work", bound=Callable[..., Awaitable[Response]])
 
 
-def route(path: str, operation: str, summary: str, media_type: str) -> Callable[[Work], Work]:
+def route(
+    path: str, operation: str, summary: str, media_type: str, told: dict[str, Any] = BYTES
+) -> Callable[[Work], Work]:
     """A route that is asked by GET, and by HEAD."""
-    content: dict[str, dict[str, Any]] = {media_type: {}}
+    content = {media_type: told}
     found: dict[int | str, dict[str, Any]] = {
         200: {"description": "all of it", "content": content},
         206: {"description": "the range that was asked for", "content": content},
@@ -163,7 +167,7 @@ async def send_page(file: File, number: int) -> Response:
     return file.made(data, "image/webp", tag)
 
 
-@route("/{id}/text", "get_text", "The words of a file", "text/plain")
+@route("/{id}/text", "get_text", "The words of a file", "text/plain", READ)
 async def send_text(file: File) -> Response:
     """Up to 200,000 characters; `x-cut: 1` says that there are more. Of sound and film, what is said in them."""
     tag = f"{file.facts.sha256}-text"
