@@ -110,6 +110,8 @@ async def test_accounts_are_made_by_variables_and_no_token_is_printed(tmp_path):
         (["--port", "0", "--tools", "nothing:HERE"], {}, 2, "no module 'nothing'"),
         (["--port", "0", "--host", "no.such.host.invalid"], {}, 2, "no such address here"),
         (["--port", "0", "--workers", "0"], {}, 2, "--workers"),
+        (["--port", "0", "--model", "nonsense"], {}, 2, "'nonsense' is not written as provider:model"),
+        (["--port", "0"], {"SHOWANDTELL_MODEL": "inspector:foo"}, 2, "inspector has anthropic-messages"),
         (["--port", "0", "--rate", "chat=often"], {}, 1, "'chat=often' is no rate"),
         (["--port", "0"], {"SHOWANDTELL_TOKEN": "short"}, 1, "SHOWANDTELL_TOKEN is not usable"),
         (["--port", "0"], {"SHOWANDTELL_SECRET": "short"}, 1, "use at least 32 random"),
@@ -125,6 +127,15 @@ def test_what_it_cannot_follow_it_says_in_one_line(arguments, environ, status, t
     assert (done.returncode, done.stdout, len(lines)) == (status, "", 1)
     assert told in lines[0]
     assert "hidden" not in done.stderr
+
+
+async def test_a_model_whose_key_is_missing_is_told_when_it_starts_and_keeps_no_other_from_answering(tmp_path):
+    async with running(tmp_path, SHOWANDTELL_MODEL="anthropic:claude-sonnet-4-5", ANTHROPIC_API_KEY="") as program:
+        body = {**asked("Hello"), "model": "inspector"}
+        async with program.session.post(f"{program.url}/api/chat", json=body) as answer:
+            assert (answer.status, b"[DONE]" in await answer.read()) == (200, True)
+        _, said = await program.end()
+        assert "can't answer yet: anthropic needs a key: set ANTHROPIC_API_KEY" in said
 
 
 def test_the_help_names_every_variable_whole_also_in_a_narrow_terminal(tmp_path):

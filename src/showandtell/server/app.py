@@ -11,7 +11,7 @@ from importlib.metadata import version
 
 from fastapi import FastAPI
 
-from showandtell.errors import ShowAndTellError
+from showandtell.errors import MissingKey, ShowAndTellError
 from showandtell.history.lease import Terms
 from showandtell.history.store import Store
 from showandtell.providers.transport import Transport
@@ -105,6 +105,10 @@ async def opened(config: Config, watching: Sequence[Watch] = ()) -> AsyncGenerat
     keys = Keys(config.secret or load_secret(place.data or data_folder()), config.token)
     async with place.store(Terms(config.clock, patience=PATIENCE)) as store, Transport() as transport:
         agents = Agents(config, transport)
+        try:
+            agents.of(config.default_model)
+        except MissingKey as error:  # others may be asked, and the page says why this one can't
+            log.warning("the model %s can't answer yet: %s", config.default_model, error)
         async with Runs(store, Answering(store, agents, watching)) as runs:
             accounts = Issuer(config.oidc, transport.send) if config.oidc is not None else None
             collecting = asyncio.create_task(collect_for_ever(store))
