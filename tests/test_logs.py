@@ -1,5 +1,6 @@
 """The log: one line or one JSON object for each thing, by ids and templates, and never by content, keys or queries."""
 
+import asyncio
 import json
 import logging
 
@@ -10,7 +11,8 @@ from hypothesis import strategies as st
 from doors import send
 from programs import running
 from serving import asked, serving
-from showandtell.server.watching.logs import JsonLines, Lines, clean
+from showandtell.server.watching.logs import JsonLines, Lines, clean, log_visit
+from showandtell.server.watching.visits import Watching
 
 pytestmark = pytest.mark.anyio
 WORDS = "correct horse battery staple"
@@ -47,6 +49,18 @@ async def test_a_request_and_its_run_are_told_by_ids_and_by_the_routes_template(
             await answer.read()
         assert lines[-1]["route"].startswith("/api/conversations/{")
     assert not [one for one in lines if "horse" in json.dumps(one)]
+
+
+async def test_who_leaves_before_the_body_is_there_is_told_apart_from_a_fault_of_ours(lines):
+    coming = [{"type": "http.disconnect"}, {"type": "http.request", "body": b"{", "more_body": True}]
+
+    async def leaving(_, receive, __):
+        while (await receive())["type"] != "http.disconnect":
+            pass
+
+    scope = {"type": "http", "method": "POST", "path": "/api/chat", "headers": []}
+    await Watching(leaving, (log_visit,))(scope, lambda: asyncio.sleep(0, coming.pop()), None)
+    assert (lines[-1]["text"], lines[-1]["status"]) == ("request", 499)
 
 
 @pytest.mark.parametrize(

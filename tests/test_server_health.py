@@ -2,14 +2,17 @@
 
 import asyncio
 import re
+from functools import partial
 
 import pytest
 
+from programs import until
 from serving import serving
 from showandtell.errors import StorageFailed
 from showandtell.events.types import ErrorEvent, Finish, TextDelta, Usage
 from showandtell.server.readiness import FRESH, Probe
-from showandtell.server.watching.metrics import MOST_MODELS, OTHERS, Measured, Metrics, RunMeter
+from showandtell.server.watching.metrics import MOST_MODELS, OTHERS, Metrics, RunMeter
+from showandtell.server.watching.visits import Watching
 
 pytestmark = pytest.mark.anyio
 
@@ -18,12 +21,13 @@ def value(metrics, name, **labels):
     return metrics.registry.get_sample_value(f"showandtell_{name}", labels)
 
 
-async def visit(app, path="/", method="GET"):
+async def visit(app, path="/", method="GET", *, leaves=False):
     """Ask an ASGI application, which gets one body of three bytes; gives what it sent."""
-    sent = []
+    sent, coming = [], [{"type": "http.disconnect"}]
+    coming += [{"type": "http.request", "body": b"abc", "more_body": leaves}]
 
     async def receive():
-        return {"type": "http.request", "body": b"abc", "more_body": False}
+        return coming.pop() if leaves else coming[-1]
 
     async def send(message):
         sent.append(message)
@@ -43,10 +47,14 @@ def answering(status=200, body=b"hello", route=None):
     return app
 
 
+def watched(app, metrics):
+    return Watching(app, (metrics.count_visit,), metrics.clock)
+
+
 async def test_requests_are_counted_by_the_template_of_their_route():
     metrics = Metrics("1.2.3", clock=iter(range(100)).__next__)
     for name in "abc":
-        await visit(Measured(answering(route="/api/things/{id}"), metrics), f"/api/things/{name}")
+        await visit(watched(answering(route="/api/things/{id}"), metrics), f"/api/things/{name}")
     route = "/api/things/{id}"
     assert value(metrics, "requests_total", method="GET", route=route, status="200") == 3
     assert value(metrics, "request_seconds_sum", route=route) == 3
@@ -58,7 +66,7 @@ async def test_requests_are_counted_by_the_template_of_their_route():
 async def test_what_no_route_answers_and_strange_methods_have_one_label():
     metrics = Metrics()
     for number in range(20):
-        await visit(Measured(answering(404), metrics), f"/wp-admin/{number}", f"METHOD{number}")
+        await visit(watched(answering(404), metrics), f"/wp-admin/{number}", f"METHOD{number}")
     assert value(metrics, "requests_total", method=OTHERS, route="none", status="404") == 20
     assert len(metrics.text()) < 20_000
 
@@ -69,8 +77,53 @@ async def test_a_request_that_fails_is_counted_too():
 
     metrics = Metrics()
     with pytest.raises(RuntimeError):
-        await visit(Measured(broken, metrics))
+        await visit(watched(broken, metrics))
     assert value(metrics, "requests_total", method="GET", route="none", status="500") == 1
+
+
+async def leave(house, line):
+    """Begin to send a body, and close the connection."""
+    _, writer = await asyncio.open_connection("127.0.0.1", int(house.url.rpartition(":")[2]))
+    said = {"host": "127.0.0.1", "authorization": f"Bearer {house.server.keys.token}", "content-length": "1000"}
+    said |= {"content-type": "application/json"}
+    head = "".join(f"{name}: {one}\r\n" for name, one in said.items())
+    writer.write(f"{line} HTTP/1.1\r\n{head}\r\n{{".encode())
+    await writer.drain()
+    writer.close()
+
+
+async def test_who_leaves_while_sending_is_no_fault_of_ours(tmp_path):
+    async with serving(tmp_path) as house:
+        for line in ("POST /api/chat", "PUT /api/attachments"):
+            await leave(house, line)
+        count = partial(value, house.app.state.metrics, "requests_total", status="499")
+        await until(lambda: count(method="POST", route="none") == count(method="PUT", route="/api/attachments") == 1)
+        async with house.session.get("/metrics") as answer:
+            assert 'status="5' not in await answer.text()
+
+
+async def test_a_fault_of_ours_is_one_also_where_who_asked_has_left():
+    async def broken(_, receive, __):
+        while (await receive())["type"] != "http.disconnect":
+            pass
+        raise RuntimeError
+
+    metrics = Metrics()
+    with pytest.raises(RuntimeError):
+        await visit(watched(broken, metrics), leaves=True)
+    assert value(metrics, "requests_total", method="GET", route="none", status="500") == 1
+
+
+async def test_who_leaves_while_reading_had_an_answer():
+    async def streaming(_, receive, send):
+        await send({"type": "http.response.start", "status": 200, "headers": []})
+        await send({"type": "http.response.body", "body": b"some", "more_body": True})
+        while (await receive())["type"] != "http.disconnect":
+            pass
+
+    metrics = Metrics()
+    await visit(watched(streaming, metrics), leaves=True)
+    assert value(metrics, "requests_total", method="GET", route="none", status="200") == 1
 
 
 async def test_a_run_is_counted_with_its_time_tokens_and_errors():

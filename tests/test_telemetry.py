@@ -1,5 +1,6 @@
 """Traces: the spans of a run by OpenTelemetry's GenAI conventions, without a word of what was said unless it is wanted."""
 
+import asyncio
 import json
 import os
 import subprocess
@@ -11,11 +12,13 @@ from opentelemetry.sdk.trace import TracerProvider
 from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 from opentelemetry.semconv._incubating.attributes import gen_ai_attributes as conventions
+from opentelemetry.trace import StatusCode
 
 from serving import serving
 from showandtell.samples import folder
 from showandtell.server import app
 from showandtell.server.watching.telemetry import Telemetry, make_telemetry
+from showandtell.server.watching.visits import Watching
 
 pytestmark = pytest.mark.anyio
 CHART = "/chart title=Secret values=[3,1,2]"
@@ -50,6 +53,19 @@ async def test_a_run_is_a_span_with_its_steps_and_tools_inside_of_its_request(tm
     inside = [one.name for one in spans() if one.parent and one.parent.span_id == run.context.span_id]
     assert inside == ["chat inspector", "execute_tool chart", "chat inspector"]
     assert request.attributes["http.response.status_code"] == 200
+
+
+async def test_a_request_that_is_left_has_no_fault_of_ours(told):
+    spans, coming = told(), [{"type": "http.disconnect"}]
+
+    async def leaving(_, receive, __):
+        await receive()
+
+    traced = Watching(leaving, (app.make_telemetry().trace_visit,))
+    scope = {"type": "http", "method": "POST", "scheme": "http", "path": "/api/chat", "headers": []}
+    await traced(scope, lambda: asyncio.sleep(0, coming.pop()), None)
+    (request,) = spans()
+    assert (request.attributes["http.response.status_code"], request.status.status_code) == (499, StatusCode.UNSET)
 
 
 async def test_what_spans_say_is_what_the_conventions_call_it(tmp_path, told):

@@ -32,9 +32,10 @@ from showandtell.server.running.agents import Agents
 from showandtell.server.running.answering import Answering, Watch
 from showandtell.server.running.runs import Runs
 from showandtell.server.state import Server
-from showandtell.server.watching.logs import Logged, log_run
-from showandtell.server.watching.metrics import Measured, Metrics, RunMeter
-from showandtell.server.watching.telemetry import FASTAPI, Traced, make_telemetry
+from showandtell.server.watching.logs import log_run, log_visit
+from showandtell.server.watching.metrics import Metrics, RunMeter
+from showandtell.server.watching.telemetry import FASTAPI, make_telemetry
+from showandtell.server.watching.visits import Watching
 from showandtell.settings import data_folder
 
 log = logging.getLogger(__name__)
@@ -91,9 +92,7 @@ def make_app(config: Config) -> FastAPI:
     app.mount("/assets", Assets(directory=built / "assets", check_dir=False))
     guard(app, hosts_of(config.bind, config.hosts), config.origins, config.rates, config.clock)
     app.state.metrics = metrics
-    app.add_middleware(Traced, telemetry=telemetry)
-    app.add_middleware(Measured, metrics=metrics)
-    app.add_middleware(Logged)  # the outermost: what all others refuse is counted and told
+    app.add_middleware(Watching, witnesses=(log_visit, metrics.count_visit, telemetry.trace_visit))
     describe(app)
     return app
 

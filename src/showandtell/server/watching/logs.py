@@ -10,26 +10,21 @@ import re
 import sys
 import time
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
 from contextvars import ContextVar
 from datetime import UTC, datetime
 from typing import Any, Final, Literal, TypeAlias
 
 import msgspec
-from starlette.datastructures import Headers, MutableHeaders
-from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from showandtell.content import new_id
 from showandtell.events.types import Event, Finish
-from showandtell.server.running.runs import Going
-from showandtell.server.watching.metrics import PROBES, route_of
+from showandtell.server.running.going import Going
+from showandtell.server.watching.visits import Visit
 
 Format: TypeAlias = Literal["text", "json"]
 log = logging.getLogger(__name__)
 
-HEADER: Final = "x-request-id"
-#: What of a proxy's own id is taken: nothing that could be anything but an id.
-REQUEST_ID: Final = re.compile(r"[A-Za-z0-9._-]{8,64}", re.ASCII)
 #: Longer than any word or path of ours: base64, mostly.
 LONG: Final = re.compile(r"\S{257,}")
 #: Queries hold tokens and seals; what follows these words, or begins so, is a key.
@@ -122,39 +117,14 @@ def log_run(going: Going) -> Callable[[Event], None]:
     return take
 
 
-class Logged:
-    """ASGI middleware: gives each request an id, answers it as `x-request-id`, and tells how the request ended."""
-
-    def __init__(self, app: ASGIApp) -> None:
-        self._app = app
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Let a request through, and log it when it is over."""
-        if scope["type"] != "http":
-            await self._app(scope, receive, send)
-            return
-        since, status, request_id = time.monotonic(), 500, id_of(Headers(scope=scope))
-        AROUND.set({"request_id": request_id})
-
-        async def named(message: Message) -> None:
-            nonlocal status
-            if message["type"] == "http.response.start":
-                status = message["status"]
-                headers = MutableHeaders(raw=[*message.get("headers", ())])
-                headers[HEADER] = request_id
-                message = {**message, "headers": headers.raw}
-            await send(message)
-
-        try:
-            await self._app(scope, receive, named)
-        finally:
-            if scope["path"] not in PROBES:
-                seconds = round(time.monotonic() - since, 3)
-                told = {"method": scope["method"], "route": route_of(scope), "status": status, "seconds": seconds}
-                log.info("request", extra={"fields": told})
-
-
-def id_of(headers: Headers) -> str:
-    """The request's id: that of a proxy where it is one, else a new one."""
-    said = headers.getlist(HEADER)
-    return said[0] if len(said) == 1 and REQUEST_ID.fullmatch(said[0]) else new_id("req")
+@contextmanager
+def log_visit(visit: Visit) -> Generator[None]:
+    """Name a request in whatever its task logs, and tell how it ended."""
+    AROUND.set({"request_id": visit.id})
+    try:
+        yield
+    finally:
+        if not visit.is_probe:
+            seconds = round(visit.seconds, 3)
+            told = {"method": visit.scope["method"], "route": visit.route, "status": visit.status, "seconds": seconds}
+            log.info("request", extra={"fields": told})

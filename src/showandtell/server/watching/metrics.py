@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, Info, generate_latest
-from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from showandtell.events.types import ErrorEvent, Event, Finish, Usage
+from showandtell.server.watching.visits import Visit
 
 SECONDS = (0.005, 0.02, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0, 100.0, 300.0, 1000.0)
-#: Who is asked too often to be worth a line or a span.
-PROBES = frozenset({"/healthz", "/readyz", "/metrics"})
 #: Models of which each has a label of its own: anybody may write any name, and each would stay for ever.
 MOST_MODELS = 100
 OTHERS = "others"
@@ -49,6 +48,18 @@ class Metrics:
         """From now on these say how many streams are read and how many runs go on."""
         self.streams.set_function(streams)
         self.going.set_function(going)
+
+    @contextmanager
+    def count_visit(self, visit: Visit) -> Generator[None]:
+        """Count a request by the route that answered it; what no route answers is one of its own."""
+        try:
+            yield
+        finally:
+            route, method = visit.route, visit.scope["method"]
+            self.requests.labels(method if method in METHODS else OTHERS, route, str(visit.status)).inc()
+            self.request_seconds.labels(route).observe(visit.seconds)
+            self.received.labels(route).inc(visit.received)
+            self.sent.labels(route).inc(visit.sent)
 
     def text(self) -> bytes:
         """All of it, in Prometheus's text format."""
@@ -87,57 +98,3 @@ class RunMeter:
         self._metrics.run_seconds.labels(self._model).observe(self._metrics.clock() - self._since)
         self._metrics.tokens.labels(self._model, "input").inc(usage.input_tokens)
         self._metrics.tokens.labels(self._model, "output").inc(usage.output_tokens)
-
-
-class Measured:
-    """Counts requests by the route that answered them; what no route answers is one of its own."""
-
-    def __init__(self, app: ASGIApp, metrics: Metrics) -> None:
-        self.app, self.metrics = app, metrics
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Let a request through, and count it when it is over."""
-        if scope["type"] != "http":
-            await self.app(scope, receive, send)
-            return
-        visit = Visit(receive, send)
-        since = self.metrics.clock()
-        try:
-            await self.app(scope, visit.receive, visit.send)
-        finally:
-            self._count(scope, visit, self.metrics.clock() - since)
-
-    def _count(self, scope: Scope, visit: Visit, seconds: float) -> None:
-        route, metrics = route_of(scope), self.metrics
-        method = scope["method"] if scope["method"] in METHODS else OTHERS
-        metrics.requests.labels(method, route, str(visit.status)).inc()
-        metrics.request_seconds.labels(route).observe(seconds)
-        metrics.received.labels(route).inc(visit.received)
-        metrics.sent.labels(route).inc(visit.sent)
-
-
-class Visit:
-    """One request: what went in and out, and the status it got (500 where there was none)."""
-
-    def __init__(self, receive: Receive, send: Send) -> None:
-        self._receive, self._send = receive, send
-        self.received = self.sent = 0
-        self.status = 500
-
-    async def receive(self) -> Message:
-        """The next message of the server."""
-        message = await self._receive()
-        self.received += len(message.get("body", b""))
-        return message
-
-    async def send(self, message: Message) -> None:
-        """A message to the server."""
-        if message["type"] == "http.response.start":
-            self.status = message["status"]
-        self.sent += len(message.get("body", b""))
-        await self._send(message)
-
-
-def route_of(scope: Scope) -> str:
-    """The template of the route that a request found, as `/api/conversations/{id}`, never what somebody wrote."""
-    return getattr(scope.get("route"), "path", None) or "none"

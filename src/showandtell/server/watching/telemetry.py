@@ -10,7 +10,8 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -19,7 +20,6 @@ from fastapi.telemetry import TelemetryConfig
 from opentelemetry.propagate import extract
 from opentelemetry.trace import Span, SpanKind, Status, StatusCode, Tracer, get_tracer, set_span_in_context
 from starlette.datastructures import Headers
-from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from showandtell.content import Text
 from showandtell.events.types import (
@@ -41,8 +41,8 @@ from showandtell.events.types import (
 )
 from showandtell.files import Attachment
 from showandtell.server.running.answering import ignore
-from showandtell.server.running.runs import Going
-from showandtell.server.watching.metrics import PROBES, route_of
+from showandtell.server.running.going import Going
+from showandtell.server.watching.visits import Visit
 
 VARIABLE = "SHOWANDTELL_TELEMETRY_CONTENT"
 NAME = "showandtell"
@@ -92,6 +92,25 @@ class Telemetry:
             words = [part.text for draft in going.asked.drafts for part in draft.parts if isinstance(part, Text)]
             watched.tell(span, "gen_ai.input.messages", "user", [text_part(one) for one in words])
         return watched.take
+
+    @contextmanager
+    def trace_visit(self, visit: Visit) -> Generator[None]:
+        """A span around a request, by the template of its route and never by what somebody wrote."""
+        if visit.is_probe:
+            yield
+            return
+        method, within = visit.scope["method"], extract(dict(Headers(scope=visit.scope)))
+        asked = {"http.request.method": method, "url.scheme": visit.scope["scheme"]}
+        with self.tracer.start_as_current_span(
+            method, within, SpanKind.SERVER, asked, record_exception=False, set_status_on_exception=False
+        ) as span:
+            try:
+                yield
+            finally:
+                span.update_name(f"{method} {visit.route}")
+                span.set_attributes({"http.route": visit.route, "http.response.status_code": visit.status})
+                if visit.status >= 500:
+                    fail(span, str(visit.status))
 
     def start_within(self, parent: Span, operation: str, what: str, *, client: bool, **attributes: Any) -> Span:
         """A span that begins now inside another; `client`: it is a call to somebody else's service."""
@@ -252,40 +271,3 @@ def fail(span: Span | None, kind: str) -> None:
     if span is not None:
         span.set_attribute("error.type", kind)
         span.set_status(Status(StatusCode.ERROR))
-
-
-class Traced:
-    """ASGI middleware: a span around each request, by the template of its route and never by what somebody wrote."""
-
-    def __init__(self, app: ASGIApp, telemetry: Telemetry) -> None:
-        self._app, self._tracer = app, telemetry.tracer
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Let a request through inside of a span."""
-        if scope["type"] != "http" or scope["path"] in PROBES:
-            await self._app(scope, receive, send)
-            return
-        asked = {"http.request.method": scope["method"], "url.scheme": scope["scheme"]}
-        within = extract(dict(Headers(scope=scope)))
-        with self._tracer.start_as_current_span(
-            scope["method"], within, SpanKind.SERVER, asked, record_exception=False, set_status_on_exception=False
-        ) as span:
-            await self._visit(span, scope, receive, send)
-
-    async def _visit(self, span: Span, scope: Scope, receive: Receive, send: Send) -> None:
-        status = 500
-
-        async def noted(message: Message) -> None:
-            nonlocal status
-            if message["type"] == "http.response.start":
-                status = message["status"]
-            await send(message)
-
-        try:
-            await self._app(scope, receive, noted)
-        finally:
-            route = route_of(scope)
-            span.update_name(f"{scope['method']} {route}")
-            span.set_attributes({"http.route": route, "http.response.status_code": status})
-            if status >= 500:
-                fail(span, str(status))
