@@ -46,6 +46,7 @@ bench: .venv/.ready-dev page chromium
 	.venv/bin/python bench/server.py
 	.venv/bin/python bench/load.py 10
 	.venv/bin/python bench/page.py
+	.venv/bin/python bench/soak.py 30
 
 # Measures other libraries beside ours, each in an environment of its own below bench/.envs.
 bench-peers: .venv/.ready-dev

@@ -21,7 +21,7 @@ from collections.abc import AsyncIterator, Generator, Sequence
 from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
 from statistics import median
-from typing import Any
+from typing import IO, Any
 
 import aiohttp
 
@@ -39,12 +39,16 @@ EVENT, RUN, FIRST, IDLE = 8.0, 1.0, 30.0, 100_000
 
 @contextmanager
 def started(
-    *command: str, say: str = r"(http://[\d.:]+)", program: str = sys.executable, **environ: str
+    *command: str,
+    say: str = r"(http://[\d.:]+)",
+    program: str = sys.executable,
+    log: IO[str] | None = None,
+    **environ: str,
 ) -> Generator[tuple[str, int]]:
-    """A process that says where it listens; gives that, and its number."""
+    """A process that says where it listens; gives that, and its number. `log` takes what it says besides."""
     own, whole = {**os.environ, **environ}, [program, *command] if program else [*command]
     with subprocess.Popen(
-        whole, stdout=subprocess.PIPE, stderr=None if program else subprocess.STDOUT, text=True, env=own
+        whole, stdout=subprocess.PIPE, stderr=log if program else subprocess.STDOUT, text=True, env=own
     ) as process:
         try:
             assert process.stdout is not None
@@ -168,10 +172,12 @@ async def idle(url: str, process: int, readers: int, runs: int) -> float:
     return taken / readers
 
 
-def ours(folder: str, provider: str) -> Any:
+def ours(folder: str, provider: str, port: int = 0, log: IO[str] | None = None) -> Any:
     """Our server, whose model is the provider of this bench."""
     return started(
-        *("-m", "showandtell", "serve", "--port", "0", "--data", folder, "--model", "anthropic:claude-sonnet-4-5"),
+        *("-m", "showandtell", "serve", "--port", str(port), "--data", folder),
+        *("--model", "anthropic:claude-sonnet-4-5"),
+        log=log,
         SHOWANDTELL_TOKEN=TOKEN,
         SHOWANDTELL_RATE="chat=1000000/second,reads=1000000/second",
         ANTHROPIC_BASE_URL=provider,

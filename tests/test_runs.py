@@ -353,6 +353,18 @@ async def test_a_run_that_is_taken_over_and_fails_at_once_is_told_as_failed_and_
 
 
 @each_database
+@pytest.mark.parametrize("known", [{"tries": running.MOST_TRIES}, {"stop": 1}])
+async def test_a_run_that_is_given_up_names_the_message_that_it_answers(place, known):
+    async with workers(place, 1) as (one,):
+        conversation = await one[0].create()
+        await post(conversation, said("hello"))
+        await rows.begin(one[0].database, row_of(conversation, **known))
+        await one[1].look_for_orphans()
+        ended = await rows.find(one[0].database, "run_1")
+        assert (ended.state, ended.message_id) == ("ended", conversation.head)
+
+
+@each_database
 async def test_an_error_that_nobody_expected_lets_readers_go_and_no_work_of_the_server_end(place, monkeypatch):
     async with workers(place, 1) as (one,):
         row, _ = await begin(one)

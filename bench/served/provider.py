@@ -17,14 +17,24 @@ from pathlib import Path
 from aiohttp import web
 
 sys.path.insert(0, str(Path(__file__).parent.parent))
+from faults import Turn, Turns
+
 from stream import speak_anthropic
 
-ASKED = re.compile(rb"words=(\d+) every=([\d.]+)")
+ASKED = re.compile(rb"words=(\d+) every=([\d.]+)(?: turn=(\d+) tool=(\w+) fault=(\w+)@(\d))?")
+TURNS = Turns()
 
 
 async def speak(request: web.Request) -> web.StreamResponse:
     """One answer."""
-    words, every = ASKED.findall(await request.read())[-1]
+    body = await request.read()
+    *_, asked = ASKED.finditer(body)
+    words, every, *rest = asked.groups()
+    if rest[0]:
+        number, tool, fault, at = (one.decode() for one in rest)
+        turn = Turn(number, int(words), float(every), tool, fault, int(at))
+        has_result = tool == "none" or body.find(b'"tool_result"', asked.end()) >= 0
+        return await TURNS.answer(request, turn, has_result=has_result)
     frames: Sequence[bytes] = [*speak_anthropic([" quarterly"] * int(words))]
     answer = web.StreamResponse(headers={"content-type": "text/event-stream"})
     await answer.prepare(request)
@@ -32,17 +42,23 @@ async def speak(request: web.Request) -> web.StreamResponse:
         for at in range(0, len(frames), 100):
             await answer.write(b"".join(frames[at : at + 100]))
     else:
-        for frame in frames:
+        for at, frame in enumerate(frames):
+            await asyncio.sleep(float(every) if at else 0)  # not behind the last: who has it all hangs up
             await answer.write(frame.replace(b" quarterly", b" %.6f" % time.time()))
-            await asyncio.sleep(float(every))
     await answer.write_eof()
     return answer
+
+
+async def tell_open(_: web.Request) -> web.Response:
+    """How many requests of turns are being answered."""
+    return web.Response(text=str(TURNS.open))
 
 
 def main() -> None:
     """Listen at any port, and say which."""
     app = web.Application(client_max_size=64 << 20)
     app.router.add_post("/v1/messages", speak)
+    app.router.add_get("/open", tell_open)
     listening = socket.create_server(("127.0.0.1", 0), backlog=4096)
     print(f"http://127.0.0.1:{listening.getsockname()[1]}", flush=True)
     web.run_app(app, sock=listening, print=None, access_log=None)

@@ -38,8 +38,8 @@ class Server:
         return self.config.clock
 
 
-def server_of(request: HTTPConnection) -> Server:
-    """The server that answers a request."""
+async def server_of(request: HTTPConnection) -> Server:
+    """The server that answers a request. (What isn't async, FastAPI does in a thread, each time.)"""
     return cast("Server", request.app.state.server)
 
 

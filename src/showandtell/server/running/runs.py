@@ -15,7 +15,7 @@ from typing import Self
 
 from msgspec import structs
 
-from showandtell.content import new_id
+from showandtell.content import begins_turn, new_id
 from showandtell.errors import NotFound, ShowAndTellError, StorageFailed
 from showandtell.history import runs
 from showandtell.history.lease import is_dead, myself
@@ -316,6 +316,9 @@ class Runs:
             await self._go_on(row, conversation, now)
 
     async def _go_on(self, row: RunRow, conversation: StoredConversation, now: float) -> None:
+        # Its worker may have gone before it could store what it answers.
+        question = next((one.id for one in reversed(conversation.messages) if begins_turn(one)), None)
+        row = structs.replace(row, message_id=row.message_id or question)
         going = Going(row, Tape(), conversation, Task(), beat=now)
         if conversation.head == row.before:  # nothing was stored, so nothing was acknowledged
             await self._forget(going)

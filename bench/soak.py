@@ -1,0 +1,207 @@
+"""The chat server soaked: twenty conversations at a time for half an hour, of which one in a hundred things goes wrong.
+
+The provider refuses, breaks off and hangs, readers and uploads are cut, and the server is killed twice. At the end all
+is read back: no turn may be lost, and the server must hold no more than it did when it was warm. `python bench/soak.py
+30` takes half an hour; a second number is another share of faults than 0.01.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import re
+import socket
+import sys
+import tempfile
+import time
+from collections import Counter
+from contextlib import ExitStack
+from pathlib import Path
+from signal import SIGKILL
+
+import aiohttp
+from msgspec import Struct
+from msgspec.structs import astuple
+
+from cases import table, verdict
+from load import picture
+from served.checks import read_back
+from served.talks import Clients
+from server import HERE, client, ours, resident, started
+
+TALKERS, SEED, CROWD = 20, 25, 100
+#: Parts of the time after which the server is killed, and that after which it is warm.
+KILLS, WARM = (0.1, 0.2), 1 / 3
+#: The longest wait until a server without work has let go of what it held, in seconds, and how long it must stay so.
+REST, STEADY = 180.0, 40.0
+NAMES = ("file descriptors", "threads", "child processes", "running runs", "open streams")
+GAUGE = re.compile(r"^showandtell_(running|open_streams) ([\d.]+)", re.MULTILINE)
+
+
+class Held(Struct, frozen=True):
+    """What a server holds: file descriptors, threads, child processes, runs, streams, bytes of memory."""
+
+    fds: int
+    threads: int
+    children: int
+    runs: int
+    streams: int
+    memory: int
+
+
+class Server:
+    """The server, which is begun anew on the same port and data where it was killed."""
+
+    def __init__(self, folder: Path, provider: str) -> None:
+        self.data, self.log, self.provider = folder / "data", folder / "log", provider
+        with socket.create_server(("127.0.0.1", 0)) as free:
+            self.port = free.getsockname()[1]
+        self.pid, self.since = 0, 0.0
+        self._stack = ExitStack()
+
+    def start(self) -> str:
+        """Start it; gives its address."""
+        log = self._stack.enter_context(self.log.open("a"))
+        self.since = time.time()
+        url, self.pid = self._stack.enter_context(ours(str(self.data), self.provider, self.port, log))
+        return url
+
+    def end(self) -> None:
+        """End it, or take leave of one that was killed."""
+        self._stack.close()
+
+    def start_again(self) -> None:
+        """After it was killed."""
+        self.end()
+        self.start()
+
+    def spooled(self) -> int:
+        """Files that lie where uploads come in, since it was started."""
+        spool = self.data / "blobs" / "spool"
+        return sum(path.is_file() and path.stat().st_mtime > self.since for path in spool.rglob("*"))
+
+
+async def look(url: str, pid: int) -> Held:
+    """What the server holds now; the connection that asks isn't counted."""
+    async with client(url) as session:
+        await (await session.get("/api/me")).read()  # an answer to somebody: then idle threads are let go
+        async with session.get("/metrics") as answer:
+            gauges = {name: int(float(value)) for name, value in GAUGE.findall(await answer.text())}
+    await asyncio.sleep(1)
+    return Held(*count(Path(f"/proc/{pid}")), gauges["running"], gauges["open_streams"], resident(pid))
+
+
+def count(process: Path) -> tuple[int, int, int]:
+    """The file descriptors, threads and child processes of a process."""
+    threads = list((process / "task").iterdir())
+    children = [one for thread in threads for one in (thread / "children").read_text().split()]
+    return len(list((process / "fd").iterdir())), len(threads), len(children)
+
+
+async def rest(clients: Clients, pid: int) -> Held:
+    """Wait until the server has let go of what it doesn't keep; gives what it holds then.
+
+    First many ask at once: threads and decoders that are started when they are needed are all there afterwards.
+    """
+    async with client(clients.url) as clients.session:
+        await asyncio.gather(*(clients.upload(picture(), is_cut=False) for _ in range(TALKERS)))
+        await asyncio.gather(*(clients.hash_of(file) for file in [*clients.files][:CROWD]))
+    now = least = await look(clients.url, pid)
+    begun = since = time.monotonic()
+    while time.monotonic() < min(begun + REST, since + STEADY):
+        now = await look(clients.url, pid)
+        if astuple(now)[:-1] != astuple(least)[:-1]:
+            least, since = now, time.monotonic()
+    return now
+
+
+async def work(clients: Clients, until: float, name: str) -> None:
+    """Let all talk until a time of the loop's clock."""
+    async with client(clients.url) as clients.session:
+        await asyncio.gather(*(clients.talk(f"{SEED} {name} {at}", until) for at in range(TALKERS)))
+
+
+async def kill_twice(server: Server, clients: Clients, moments: list[float]) -> None:
+    """Kill the server at moments of the loop's clock, and start it again."""
+    for moment in moments:
+        await asyncio.sleep(moment - asyncio.get_running_loop().time())
+        os.kill(server.pid, SIGKILL)
+        clients.kill()
+        await asyncio.to_thread(server.start_again)
+
+
+async def soak(minutes: float, share: float) -> tuple[list[list[object]], list[str]]:
+    """The table's rows, and what went wrong."""
+    with ExitStack() as stack:
+        folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
+        provider, _ = stack.enter_context(started(str(HERE / "served/provider.py")))
+        server, clock = Server(folder, provider), asyncio.get_running_loop().time
+        clients = Clients(server.start(), share)
+        stack.callback(server.end)
+        begun, whole = clock(), minutes * 60
+        killing = asyncio.create_task(kill_twice(server, clients, [begun + whole * part for part in KILLS]))
+        await work(clients, begun + whole * WARM, "warm")
+        await killing
+        warm = await rest(clients, server.pid)
+        await work(clients, clock() + whole * (1 - WARM), "long")
+        end = await rest(clients, server.pid)
+        async with client(clients.url) as clients.session:
+            found = await read_back(clients)
+        async with aiohttp.ClientSession(provider) as session, session.get("/open") as answer:
+            found["hang"] = int(await answer.text())
+        found["spooled"] = server.spooled()
+        said = server.log.read_text().splitlines()
+        clients.wrong += (errors := [line for line in said if not line.startswith(("warning", " "))])
+        found["errors"], found["warnings"] = len(errors), len(said) - len(errors)
+    return [["minutes", f"{minutes:g}", ""], *told(clients, found), *kept(warm, end)], clients.wrong
+
+
+def told(clients: Clients, found: Counter[str]) -> list[list[object]]:
+    """What was done, and what was found of it."""
+    pictures, tools = found["lost pictures"], found["lost files of tools"]
+    none = {
+        "turns that are lost": found["lost turns"],
+        "pictures that are lost": pictures,
+        "files of tools that are lost": tools,
+        "whatever else went wrong": len(clients.wrong) - found["lost turns"] - pictures - tools - found["errors"],
+        "runs that still go on": found["still running"],
+        "requests that hang at the provider": found["hang"],
+        "half uploads that still lie there": found["spooled"],
+        "errors in the server's log": found["errors"],
+    }
+    return [
+        ["conversations", len(clients.talks), ""],
+        ["turns", found["turns"], ""],
+        ["their answers: complete", found["complete"], ""],
+        ["their answers: ended with a reason", found["ended with a reason"], ""],
+        *([name, done, ""] for name, done in sorted(clients.done.items()) if done),
+        *([name, seen, ""] for name, seen in sorted(found.items()) if name.startswith("killed")),
+        ["pictures acknowledged", len(clients.files), ""],
+        ["files of tools", found["files of tools"], ""],
+        ["warnings in the server's log", found["warnings"], ""],
+        *([name, seen, verdict(seen, 0)] for name, seen in none.items()),
+    ]
+
+
+def kept(warm: Held, end: Held) -> list[list[object]]:
+    """What the server held when it was warm, and at the end."""
+    rows: list[list[object]] = [
+        [f"{name}, warm and at the end", f"{was}, {now}", verdict(now, was)]
+        for name, was, now in zip(NAMES, astuple(warm), astuple(end), strict=False)
+    ]
+    return [*rows, ["memory, MB, warm and at the end", f"{warm.memory / 1e6:.0f}, {end.memory / 1e6:.0f}", ""]]
+
+
+def main() -> None:
+    """Print the table; ends with 1 where a turn was lost."""
+    minutes = float(sys.argv[1]) if len(sys.argv) > 1 else 30.0
+    share = float(sys.argv[2]) if len(sys.argv) > 2 else 0.01
+    print(f"{TALKERS} conversations at a time, {share:.0%} faults, seed {SEED}, {os.cpu_count()} cores", flush=True)
+    rows, wrong = asyncio.run(soak(minutes, share))
+    print(table(["", "measured", "goal"], rows))
+    print(*wrong, sep="\n")
+    sys.exit(bool(wrong) or any(row[2] == "MISSED" for row in rows))
+
+
+if __name__ == "__main__":
+    main()
