@@ -66,7 +66,7 @@ async function visit(path, settings, model = null) {
   const page = await context.newPage();
   await page.goto(`${server.url}${path}?token=${token}`);
   const kept = await fetch(`${server.url}/api/settings`, {
-    method: "PUT",
+    method: "PATCH",
     headers: { authorization: `Bearer ${token}`, "content-type": "application/json" },
     body: JSON.stringify({ model, instructions: "", theme: "system" }),
   });
