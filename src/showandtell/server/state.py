@@ -39,7 +39,7 @@ class Server:
 
 
 async def server_of(request: HTTPConnection) -> Server:
-    """The server that answers a request. (What isn't async, FastAPI does in a thread, each time.)"""
+    """The server that answers a request; async, for FastAPI takes what isn't to a thread."""
     return cast("Server", request.app.state.server)
 
 
