@@ -21,7 +21,7 @@ from showandtell.delivery.values import Policy
 from showandtell.errors import BadInput
 from showandtell.files import Attachment, Facts, Kind, Origin
 from showandtell.providers.rows import ROWS, connect, find_base, locate, own_variables
-from showandtell.server.access.fetched import Kept
+from showandtell.server.access.fetched import Fetched
 from showandtell.server.local import LOCAL, list_local
 from showandtell.settings import all_overrides
 
@@ -61,11 +61,11 @@ class Menu:
 
     def __init__(self, environ: Mapping[str, str] = os.environ, clock: Callable[[], float] = time.monotonic) -> None:
         self._environ, self._clock = environ, clock
-        self._kept = Kept(self._look, FRESH)
+        self._fetched = Fetched(self._look, FRESH)
 
     async def choices(self) -> tuple[Choice, ...]:
         """All models; those that can be asked now come first. Raises `BadInput` for broken overrides."""
-        return await self._kept.get(self._clock())
+        return await self._fetched.get(self._clock())
 
     async def _look(self, _: float) -> tuple[Choice, ...]:
         there = await list_local(self._environ)

@@ -157,7 +157,7 @@ class AttachmentShape(Shape):
     conversation_id: str | None
 
 
-class Problem(Shape):
+class ProblemShape(Shape):
     """What went wrong, and what to do."""
 
     kind: str
@@ -176,7 +176,7 @@ class ErrorShape(Shape):
         },
     )
 
-    error: Problem
+    error: ProblemShape
 
 
 #: What the errors of a route mean, by status.

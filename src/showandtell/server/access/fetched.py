@@ -26,12 +26,12 @@ AFTER_FAILURE: Final = 10
 OLDEST: Final = 86_400
 
 
-async def fetch_json(send: Send, call: HttpRequest, most: int = MOST) -> dict[str, Any]:
+async def fetch_json(send: Send, call: HttpRequest) -> dict[str, Any]:
     """The object that a request is answered with. Raises `LoginUnavailable`, which tells nothing of what was sent."""
     where = urlsplit(call.url).netloc
     try:
         async with asyncio.timeout(PATIENCE), send(call) as answer:
-            return await read_json(answer, most)
+            return await read_json(answer)
     except TimeoutError:
         problem = f"{where} did not answer in {PATIENCE:g} s"
     except (msgspec.MsgspecError, UnicodeDecodeError):
@@ -41,17 +41,17 @@ async def fetch_json(send: Send, call: HttpRequest, most: int = MOST) -> dict[st
     raise LoginUnavailable(f"accounts can't be looked up, {problem}: try again, and tell who runs this server")
 
 
-async def read_json(answer: Answer, most: int = MOST) -> dict[str, Any]:
+async def read_json(answer: Answer) -> dict[str, Any]:
     """The object in an answer. Raises `BadAnswer`, and msgspec's errors for what is no object."""
     if answer.status != 200:
         raise BadAnswer("it says no", answer.status)
-    data = await gather(answer.body, most + 1)
-    if len(data) > most:
-        raise BadAnswer(f"it answers with more than {most:,} bytes")
+    data = await gather(answer.body, MOST + 1)
+    if len(data) > MOST:
+        raise BadAnswer(f"it answers with more than {MOST:,} bytes")
     return msgspec.json.decode(data, type=dict[str, Any])
 
 
-class Kept(Generic[T]):
+class Fetched(Generic[T]):
     """A value that is fetched when it is first needed, when it has grown old, and when somebody misses something in it.
 
     Many who need it at once wait for one fetch. Where none succeeds, the old value does for a day.

@@ -16,7 +16,7 @@ from showandtell.errors import BadInput
 from showandtell.providers.http import Send
 from showandtell.providers.uploads import Parcel
 from showandtell.server.access import tokens
-from showandtell.server.access.fetched import Kept, fetch_json
+from showandtell.server.access.fetched import Fetched, fetch_json
 from showandtell.server.access.who import LoginUnavailable
 
 PREFIX: Final = "SHOWANDTELL_OIDC_"
@@ -87,8 +87,8 @@ class Issuer:
     def __init__(self, oidc: Oidc, send: Send) -> None:
         self.oidc, self.send = oidc, send
         self._suffix = "@" + oidc.issuer.partition("://")[2].rstrip("/")
-        self._published = Kept(self._discover)
-        self._keys = Kept(self._fetch_keys)
+        self._published = Fetched(self._discover)
+        self._keys = Fetched(self._fetch_keys)
 
     def owns(self, user: str) -> bool:
         """Whether a user is one of its."""
