@@ -1,5 +1,7 @@
 """Lists of conversations: order, search, running; titles, clients' own names, and what users set."""
 
+import asyncio
+
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -7,16 +9,16 @@ from sqlalchemy import insert
 
 from postgres import on_sqlite
 from showandtell.content import Draft, Text, ToolCall, new_id
-from showandtell.errors import BadInput, Busy, NotFound
+from showandtell.errors import BadInput, Busy, NotFound, StorageFailed
 from showandtell.history.library import (
     find_alias,
     list_conversations,
     overview,
     rename,
 )
-from showandtell.history.preferences import Preferences, read_preferences, write_preferences
+from showandtell.history.preferences import Preferences, change_preferences, read_preferences
 from showandtell.history.searching import Words
-from showandtell.history.tables import runs
+from showandtell.history.tables import preferences, runs
 from stores import check_not_found, post, said
 
 pytestmark = pytest.mark.anyio
@@ -176,7 +178,23 @@ async def test_what_is_deleted_has_no_alias_any_more(store):
 
 async def test_preferences_are_kept_for_each_user(store):
     wanted = Preferences("inspector:gemini", "Be brief.\0", "dark")
-    await write_preferences(store.database, "ann", Preferences(theme="light"))
-    await write_preferences(store.database, "ann", wanted)
+    await change_preferences(store.database, "ann", theme="light")
+    changes = {"model": "inspector:gemini", "instructions": "Be brief.\0", "theme": "dark"}
+    assert await change_preferences(store.database, "ann", **changes) == wanted
     assert await read_preferences(store.database, "ann") == wanted
     assert await read_preferences(store.database, "bob") == Preferences()
+
+
+async def test_two_who_set_different_things_at_once_both_get_their_way(store):
+    changes = ({"instructions": "Be brief."}, {"theme": "dark"}, {"model": "inspector:gemini"})
+    await asyncio.gather(*(change_preferences(store.database, "ann", **one) for one in changes))
+    assert await read_preferences(store.database, "ann") == Preferences("inspector:gemini", "Be brief.", "dark")
+
+
+async def test_settings_that_are_damaged_can_be_set_again(store):
+    row = {"owner": "ann", "record": "{"}
+    await store.database.write(lambda connection: connection.execute(insert(preferences), row))
+    with pytest.raises(StorageFailed, match="set them again"):
+        await read_preferences(store.database, "ann")
+    assert await change_preferences(store.database, "ann", theme="dark") == Preferences(theme="dark")
+    assert await read_preferences(store.database, "ann") == Preferences(theme="dark")

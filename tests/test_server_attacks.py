@@ -40,7 +40,7 @@ def head(house, first, *lines):
 
 BODY = b'{"theme":"dark"}'
 CHUNKED = b"10\r\n" + BODY + b"\r\n0\r\n\r\n"
-SET, OLD = "PUT /api/settings HTTP/1.1", "PUT /api/settings HTTP/1.0"
+SET, OLD = "PATCH /api/settings HTTP/1.1", "PATCH /api/settings HTTP/1.0"
 KIND, ENDS = "Content-Type: application/json", "Connection: close"
 #: Bodies whose end two programs may see at two places, and heads that two may read in two ways.
 SMUGGLED = {
@@ -65,7 +65,7 @@ SMUGGLED = {
     "half a line end": ([SET, KIND, "X-A: a\rX-B: b", "Content-Length: 16"], BODY),
     "bytes in the path": (["PUT /api/\xff\xfe HTTP/1.1", KIND, "Content-Length: 16"], BODY),
     "two hosts": ([SET, KIND, "Host: evil.example", "Content-Length: 16"], BODY),
-    "a host in the first line": (["PUT http://evil.example/api/settings HTTP/1.1", KIND, "Content-Length: 16"], BODY),
+    "a host in the first line": (["PATCH http://evil.example/api/settings HTTP/1.1", KIND, "Content-Length: 16"], BODY),
     "another protocol": (["PRI * HTTP/2.0"], b"SM\r\n\r\n"),
     "a tunnel": (["CONNECT evil.example:80 HTTP/1.1"], b""),
     "a mirror": (["TRACE /api/me HTTP/1.1"], b""),
@@ -125,7 +125,7 @@ TAKERS = [
     ("PATCH", "/api/conversations/{}", b"title"),
     ("POST", "/api/conversations/{}/branch", b"message_id"),
     ("PUT", "/api/conversations/{}/shares/ann", b"right"),
-    ("PUT", "/api/settings", b"instructions"),
+    ("PATCH", "/api/settings", b"instructions"),
     ("POST", "/api/chat", b"id"),
 ]
 
@@ -341,6 +341,6 @@ async def test_a_strange_small_body_is_refused(tmp_path):
 async def test_only_a_chats_body_may_be_large(tmp_path):
     large = b'{"title":"x"' + b"".join(b',"k%d":1' % at for at in range(600_000)) + b"}"
     async with serving(tmp_path) as house:
-        for method, path, expected in (("PUT", "/api/settings", 413), ("POST", "/api/chat", 422)):
+        for method, path, expected in (("PATCH", "/api/settings", 413), ("POST", "/api/chat", 422)):
             status, _ = await ask(house.session, method, path, data=io.BytesIO(large), headers=JSON)
             assert status == expected

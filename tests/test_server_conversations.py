@@ -216,7 +216,7 @@ async def test_settings_are_checked_and_kept(tmp_path):
     wanted = {"model": "inspector:gemini", "instructions": "Be brief.", "theme": "dark"}
     async with serving(tmp_path) as house:
         assert await house.get("/api/settings") == (200, usual)
-        assert await ask(house.session, "PUT", "/api/settings", json=wanted) == (200, wanted)
+        assert await ask(house.session, "PATCH", "/api/settings", json=wanted) == (200, wanted)
         assert await house.get("/api/settings") == (200, wanted)
         wrong = (
             {"model": "nobody:x"},
@@ -226,10 +226,24 @@ async def test_settings_are_checked_and_kept(tmp_path):
             {"owner": "e"},
         )
         for one in wrong:
-            status, told = await ask(house.session, "PUT", "/api/settings", json=one)
+            status, told = await ask(house.session, "PATCH", "/api/settings", json=one)
             assert (status, set(told["error"])) == (422, {"kind", "text"}), one
         assert await house.get("/api/settings") == (200, wanted)
         assert ModelsShape(**(await house.get("/api/models"))[1]).default == "inspector:gemini"
+
+
+async def test_a_setting_that_is_not_named_stays_as_it_is(tmp_path):
+    wanted = {"model": "inspector:gemini", "instructions": "Be brief.", "theme": "system"}
+    async with serving(tmp_path) as house:
+        for change in ({"instructions": "Be brief."}, {"model": "inspector:gemini"}, {}):
+            status, told = await ask(house.session, "PATCH", "/api/settings", json=change)
+            assert status == 200
+        assert told == wanted
+        dark = {**wanted, "theme": "dark"}
+        assert await ask(house.session, "PATCH", "/api/settings", json={"theme": "dark"}) == (200, dark)
+        own = {**dark, "model": None}
+        assert await ask(house.session, "PATCH", "/api/settings", json={"model": None}) == (200, own)
+        assert await house.get("/api/settings") == (200, own)
 
 
 async def test_models_and_the_matrix_are_listed(tmp_path):

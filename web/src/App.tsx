@@ -1,17 +1,18 @@
 // The frame: the list of conversations at the side, one view beside it.
-import { lazy, Suspense } from "preact/compat";
 import { useEffect, useState } from "preact/hooks";
 import { Bar } from "./chat/Bar";
 import { ChatPage } from "./chat/ChatPage";
 import { Lightbox } from "./files";
+import { lazily } from "./files/lazily";
 import { Problem } from "./pages/Problem";
 import { go, useRoute, type Route } from "./router";
 import { Sidebar } from "./sidebar/Sidebar";
 import { HouseProvider, useHouse } from "./state/House";
 import { Spinner, Toasts } from "./ui";
 
-const MatrixPage = lazy(() => import("./matrix").then((module) => ({ default: module.MatrixPage })));
-const SettingsPage = lazy(() => import("./settings/SettingsPage").then((module) => ({ default: module.SettingsPage })));
+const waiting = { meanwhile: <Waiting /> };
+const MatrixPage = lazily(() => import("./matrix").then((found) => found.MatrixPage), waiting);
+const SettingsPage = lazily(() => import("./settings/SettingsPage").then((found) => found.SettingsPage), waiting);
 
 export function App() {
   return (
@@ -42,9 +43,7 @@ function Frame() {
       </a>
       <Sidebar current={current} open={open} onOpen={setOpen} folded={folded} onFold={fold} />
       <main id="main" className="view" tabIndex={-1}>
-        <Suspense fallback={<Waiting />}>
-          <View route={route} menu={() => setOpen(true)} unfold={folded ? fold : null} />
-        </Suspense>
+        <View route={route} menu={() => setOpen(true)} unfold={folded ? fold : null} />
       </main>
     </div>
   );
@@ -64,7 +63,16 @@ function View({ route, ...view }: ViewProps & { route: Route }) {
     case "conversation":
       return <ChatPage id={route.id} {...view} />;
     case "settings":
-      return <SettingsPage {...view} />;
+      return (
+        <>
+          <Bar {...view}>
+            <h1 className="bar-title">Settings</h1>
+          </Bar>
+          <div className="talk">
+            <SettingsPage />
+          </div>
+        </>
+      );
     case "matrix":
       return (
         <>

@@ -13,8 +13,17 @@ function routeOf(path: string): Route {
   if (path === "/") return { at: "new" };
   if (path === "/settings") return { at: "settings" };
   if (path === "/matrix") return { at: "matrix" };
-  const id = /^\/c\/([^/]+)$/.exec(path)?.[1];
-  return id ? { at: "conversation", id: decodeURIComponent(id) } : { at: "nowhere" };
+  const id = readId(path);
+  return id ? { at: "conversation", id } : { at: "nowhere" };
+}
+
+/** The conversation's id in a path; null where there is none, or none that can be read. */
+function readId(path: string): string | null {
+  try {
+    return decodeURIComponent(/^\/c\/([^/]+)$/.exec(path)?.[1] ?? "") || null;
+  } catch {
+    return null; // such as %E0%A4%A
+  }
 }
 
 export const pathOf = (id: string) => `/c/${encodeURIComponent(id)}`;

@@ -1,11 +1,11 @@
 // What the server tells of conversations, models and settings, and the messages of the UI stream.
 import type { UIMessage } from "ai";
-import type { Attachment } from "./files";
+import type { Attachment, Kind } from "./files";
 
 /** Where a message stands among others that were written in its place. */
 export type Branches = { index: number; count: number; others: string[] };
 
-export type Metadata = {
+type Metadata = {
   conversation_id?: string;
   run_id?: string;
   model?: string;
@@ -28,7 +28,6 @@ export type Data = {
   step: Record<string, unknown>;
   progress: { tool_call_id: string; done: number | null; total: number | null; note: string | null };
   retry: { reason: string; seconds: number; files?: number[] };
-  notice: { text: string };
 };
 
 export type Message = UIMessage<Metadata, Data>;
@@ -63,6 +62,9 @@ export type Conversation = {
 
 export type Sees = "native" | "relocated" | "converted" | "noted";
 
+/** What becomes of a file that a person sends: as it is, in another form, its words alone, or not at all. */
+type Takes = "native" | "converted" | "words" | "refused";
+
 export type Model = {
   id: string;
   provider: string;
@@ -70,6 +72,7 @@ export type Model = {
   available: boolean;
   why: string | null;
   sees: Partial<Record<"image" | "document" | "audio" | "video", Sees>>;
+  takes: Partial<Record<Kind, Takes>>;
 };
 
 export type Theme = "system" | "light" | "dark";

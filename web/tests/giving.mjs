@@ -12,6 +12,23 @@ export const PIXEL = Buffer.from(
 export const text = (name, words) => ({ name, mimeType: "text/plain", buffer: Buffer.from(words) });
 export const picture = (name) => ({ name, mimeType: "image/png", buffer: PIXEL });
 
+/** An empty archive, which no model is shown. */
+export const archive = (name) => ({
+  name,
+  mimeType: "application/zip",
+  buffer: Buffer.from("504b0506000000000000000000000000000000000000", "hex"),
+});
+
+/** Loads a page anew that believes that every model takes every file: then the server alone refuses one. */
+export async function believe(page) {
+  await page.route("**/api/models", async (route) => {
+    const told = await (await route.fetch()).json();
+    const takes = { image: "native", document: "native", audio: "native", video: "native", text: "native", other: "native" };
+    await route.fulfill({ json: { ...told, models: told.models.map((one) => ({ ...one, takes })) } });
+  });
+  await page.reload();
+}
+
 /** Chooses files in the browser's own dialogue, and waits until they are there. */
 export async function pick(page, ...files) {
   await picker(page).setInputFiles(files);

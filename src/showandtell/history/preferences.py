@@ -6,7 +6,8 @@ from typing import Literal, TypeAlias
 
 import msgspec
 from msgspec import Struct
-from sqlalchemy import Connection, bindparam, select
+from msgspec.structs import replace
+from sqlalchemy import Connection, bindparam, select, update
 
 from showandtell.errors import StorageFailed
 from showandtell.history.access import check_user
@@ -26,6 +27,8 @@ class Preferences(Struct, frozen=True, omit_defaults=True):
 
 
 SET = select(preferences.c.record).where(preferences.c.owner == bindparam("who"))
+LOCKED = SET.with_for_update()
+CHANGE = update(preferences).where(preferences.c.owner == bindparam("who")).values(record=bindparam("new"))
 
 
 async def read_preferences(database: Database, owner: str) -> Preferences:
@@ -37,13 +40,27 @@ async def read_preferences(database: Database, owner: str) -> Preferences:
         raise StorageFailed(f"stored settings are damaged ({error}): set them again") from error
 
 
-async def write_preferences(database: Database, owner: str, wanted: Preferences) -> None:
-    """Keep what a user has set, in the place of all that was set before."""
-    row = {"owner": check_user(owner), "record": spell(wanted)}
+async def change_preferences(database: Database, owner: str, **changes: object) -> Preferences:
+    """Set some of it, by the fields' names, and leave the rest as it is; gives all that is set now.
 
-    def keep(connection: Connection) -> None:
-        fresh = upsert(connection, preferences)
-        kept = fresh.on_conflict_do_update(index_elements=["owner"], set_={"record": fresh.excluded.record})
-        connection.execute(kept, row)
+    Two who change different things at once both get their way. What can't be read any more is as if nobody had set it.
+    """
+    who = check_user(owner)
 
-    await database.write(keep)
+    def keep(connection: Connection) -> Preferences:
+        # There is a row to lock for whoever is first, too.
+        first = upsert(connection, preferences).on_conflict_do_nothing(index_elements=["owner"])
+        connection.execute(first, {"owner": who, "record": spell(Preferences())})
+        wanted = replace(read_or_usual(connection.execute(LOCKED, {"who": who}).scalar_one()), **changes)
+        connection.execute(CHANGE, {"who": who, "new": spell(wanted)})
+        return wanted
+
+    return await database.write(keep)
+
+
+def read_or_usual(record: str) -> Preferences:
+    """What a record says, or the usual where it is damaged."""
+    try:
+        return msgspec.json.decode(record, type=Preferences)
+    except msgspec.DecodeError:
+        return Preferences()

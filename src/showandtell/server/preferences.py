@@ -8,7 +8,7 @@ from fastapi import APIRouter
 from pydantic import ConfigDict, Field
 from starlette.responses import Response
 
-from showandtell.history.preferences import Preferences, Theme, read_preferences, write_preferences
+from showandtell.history.preferences import Preferences, Theme, change_preferences, read_preferences
 from showandtell.server.access.who import Who
 from showandtell.server.shapes import Shape, answer, errors
 from showandtell.server.state import Here
@@ -22,7 +22,7 @@ EXAMPLE: dict[str, Any] = {"model": "inspector", "instructions": "Answer briefly
 
 
 class SettingsShape(Shape):
-    """All of a user's settings; what is left out is as if nobody had set it."""
+    """A user's settings. An answer has all of them; what a change leaves out stays as it is."""
 
     model_config = ConfigDict(json_schema_extra={"examples": [EXAMPLE]})
 
@@ -37,14 +37,12 @@ async def get_settings(here: Here, user: Who) -> Response:
     return told(await read_preferences(here.store.database, user.name))
 
 
-@router.put("", operation_id="set_settings", responses={200: {"model": SettingsShape}, **errors(415, 422)})
+@router.patch("", operation_id="set_settings", responses={200: {"model": SettingsShape}, **errors(415, 422)})
 async def set_settings(here: Here, user: Who, body: SettingsShape) -> Response:
-    """Set all of it. A model must be one that could be asked with the right key."""
+    """Set what is named, and leave the rest. A model must be one that could be asked with the right key."""
     if body.model is not None:
         find_target(body.model)
-    wanted = Preferences(body.model, body.instructions, body.theme)
-    await write_preferences(here.store.database, user.name, wanted)
-    return told(wanted)
+    return told(await change_preferences(here.store.database, user.name, **body.model_dump(exclude_unset=True)))
 
 
 def told(wanted: Preferences) -> Response:

@@ -2,6 +2,7 @@
 import { useCallback, useEffect, useRef, useState } from "preact/hooks";
 import type { ViewProps } from "../App";
 import { Composer, type ComposerHandle } from "../composer/Composer";
+import { placeOf } from "../composer/drafts";
 import { FilesProvider } from "../files/context";
 import { MessageList } from "../messages/MessageList";
 import { ModelPicker } from "../models/ModelPicker";
@@ -31,7 +32,6 @@ export function ConversationView({ chatId, stored, onNamed, ...view }: Props) {
       onNamed(id);
       tell({ what: "list" });
     },
-    onReturned: (text, attachments) => composer.current?.put(text, attachments),
   });
   const { talk, messages, about } = talked;
   const insertReference = useCallback((text: string) => composer.current?.insert(text), []);
@@ -64,7 +64,8 @@ export function ConversationView({ chatId, stored, onNamed, ...view }: Props) {
           </div>
           <Composer
             handle={composer}
-            place={talked.id ?? "new"}
+            place={placeOf(talked.id)}
+            model={model}
             talked={talked}
             readOnly={about?.right === "reader"}
             away={scroll.away}

@@ -4,7 +4,7 @@ import { Button, RetryIcon, Spinner, WarnIcon } from "../ui";
 import type { Talked } from "./useTalk";
 
 export function Notices({ talked }: { talked: Talked }) {
-  const { talk, lost, problem, again, live, status } = talked;
+  const { talk, lost, problem, remedy, live, status } = talked;
   const online = useOnline();
   const writing = lost ? "The connection is lost." : statusWords(talked);
   return (
@@ -25,13 +25,12 @@ export function Notices({ talked }: { talked: Talked }) {
           <div className="notice notice-bad" role="alert">
             <WarnIcon />
             <span>{problem}</span>
-            {again ? (
+            {remedy === "again" && (
               <Button onClick={() => talk.regenerate()}>
                 <RetryIcon size={16} /> Try again
               </Button>
-            ) : (
-              <span>What you wrote is back in the box.</span>
             )}
+            {remedy === "back" && <span>What you wrote is back in the box.</span>}
           </div>
         )
       )}

@@ -1,9 +1,9 @@
 // The first thing a visitor sees: what this is, in one sentence, and three things to try.
-import { useEffect, useState } from "preact/hooks";
+import { useState } from "preact/hooks";
 import { api } from "../api";
 import type { Attachment } from "../files";
 import { complain } from "../state/complain";
-import { useLoaded } from "../state/loading";
+import { useAgain, useLoaded } from "../state/loading";
 import type { Example } from "../types";
 import { ArrowRightIcon, AttachIcon, Spinner } from "../ui";
 
@@ -12,11 +12,7 @@ type Props = { onExample: (text: string, attachments: Attachment[]) => void };
 export function Welcome({ onExample }: Props) {
   const examples = useLoaded("examples", (signal) => api.get<{ examples: Example[] }>("/api/examples", { signal }));
   const [busy, setBusy] = useState<string | null>(null);
-  useEffect(() => {
-    if (!examples.error) return;
-    const timer = setTimeout(examples.again, 3000);
-    return () => clearTimeout(timer);
-  }, [examples.error]);
+  useAgain(examples);
   const start = async (name: string) => {
     if (busy) return;
     setBusy(name);

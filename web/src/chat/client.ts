@@ -6,7 +6,7 @@ import type { Message, Part } from "../types";
 
 export type Ended = { isAbort: boolean; isDisconnect: boolean; isError: boolean; finishReason?: string | undefined };
 
-export type ChatProps = {
+type ChatProps = {
   id: string;
   messages: Message[];
   /** The model to ask, read when something is sent. */

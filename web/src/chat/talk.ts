@@ -2,76 +2,77 @@
 // away, and stays equal to what the server stored.
 import { api, ApiError, wordsOf } from "../api";
 import type { Attachment } from "../files";
-import { complain } from "../state/complain";
 import { tell } from "../state/list";
-import type { Conversation, Data, Message } from "../types";
+import { pause, waitOf } from "../state/pause";
+import type { Conversation, Message } from "../types";
 import { toast } from "../ui";
-import { type Ended, makeChat, newId } from "./client";
+import { type Ended, makeChat } from "./client";
 import { makeFiling } from "./filing";
 import { after, quiet } from "./live";
-import { filesIn, keepKeys, merge, partsOf, textOf } from "./merging";
-import { pause } from "./pause";
-import { fine, type Given, type TalkState } from "./talkState";
+import { keepKeys, merge } from "./merging";
+import { makeOutbox } from "./outbox";
+import { makeSaying } from "./saying";
+import { stopAnswer } from "./stopping";
+import { fine, type Given, makeState } from "./talkState";
 
 export type Talk = ReturnType<typeof openTalk>;
 
-/** How long to wait before looking again for a server that is away, in milliseconds. */
-const waits = [500, 1000, 2000, 4000, 8000, 15000];
-/** A stopped answer ends by itself; if it doesn't for so long, the page stops reading. In milliseconds. */
-const patience = 4000;
+const BUSY = "An answer is being written already, perhaps in another tab.";
+const DECIDED = "This was decided already, perhaps in another tab. Here is what came of it.";
 
 export function openTalk(given: Given) {
   const filing = makeFiling(given.stored?.attachments ?? []);
   const keys = new Map<string, string>();
-  const watchers = new Set<() => void>();
   const leaving = new AbortController();
-  let state: TalkState = { ...fine, id: given.stored?.id ?? null, about: given.stored };
+  const { now, set, watch } = makeState({ ...fine, id: given.stored?.id ?? null, about: given.stored });
+  const outbox = makeOutbox();
   /** Whether the person said yes or no since the last answers were sent: they are sent once, whatever comes back. */
   let isDecided = false;
-  /** Whether this page asked for the answer: then other tabs are told when it begins. */
+  /** Whether that is what was asked last, and the server hasn't taken it yet. */
+  let decides = false;
+  /** Whether this page asks for an answer, and the server hasn't said yet that it begins; then others are told. */
   let begun = false;
   /** How many answers were read to their end, or as far as they came. */
   let endings = 0;
-  /** The message that is on its way, until the server has it; `edits` is the id of the one that it replaces. */
-  let unsent: (Message & { edits?: string }) | null = null;
 
   const chat = makeChat({
     id: given.stored?.id ?? given.chatId,
     messages: given.stored?.messages ?? [],
     model: given.model,
-    heardId(id) {
-      unsent = null;
-      if (state.id !== id) {
-        set({ id });
-        given.onNamed(id);
-      }
-      if (begun) tell({ what: "run", id });
-      begun = false;
-    },
+    heardId,
     heardData,
     ended,
     takeAnswers: () => {
-      const decided = isDecided;
+      decides = isDecided;
       isDecided = false;
-      return decided;
+      return decides;
     },
   });
 
-  function set(change: Partial<TalkState>) {
-    state = { ...state, ...change };
-    for (const watch of [...watchers]) watch();
+  /** The server has what was said, in this conversation. */
+  function heardId(id: string) {
+    outbox.free();
+    decides = false;
+    const isLeft = leaving.signal.aborted;
+    if (now().id !== id) {
+      set({ id });
+      if (!isLeft) given.onNamed(id);
+    }
+    if (begun) tell({ what: "run", id });
+    begun = false;
+    if (isLeft) void chat.stop();
   }
 
   function heardData(part: { type: string; data: unknown }) {
     if (part.type === "data-attachment") filing.add([part.data as Attachment]);
-    else if (part.type === "data-notice") toast((part.data as Data["notice"]).text);
-    else set({ live: after(state.live, part) });
+    else set({ live: after(now().live, part) });
   }
 
   /** Reads what the server stored, and follows the answer that is being written there. */
   async function refresh(): Promise<void> {
-    if (!state.id) return;
-    const there = await api.get<Conversation>(addressOf(state.id), { signal: leaving.signal });
+    const { id } = now();
+    if (!id) return;
+    const there = await api.get<Conversation>(addressOf(id), { signal: leaving.signal });
     filing.add(there.attachments);
     set({ about: there });
     if (chat.status === "streaming" || chat.status === "submitted") return;
@@ -91,9 +92,9 @@ export function openTalk(given: Given) {
   async function reconnect() {
     set({ lost: true, problem: null });
     for (let round = 0; !leaving.signal.aborted; round++) {
-      await pause(waits[round] ?? waits.at(-1) ?? 0);
+      await pause(waitOf(round));
       try {
-        const sending = unsent;
+        const sending = outbox.held();
         if (sending && !sending.edits) {
           await api.get("/api/me", { signal: leaving.signal });
           chat.clearError();
@@ -106,7 +107,10 @@ export function openTalk(given: Given) {
         giveBack();
         break;
       } catch (failed) {
-        if (failed instanceof ApiError && failed.status > 0 && failed.status < 500) break;
+        if (!(failed instanceof ApiError) || failed.status === 0 || failed.status >= 500) continue;
+        if (failed.status === 429 && !outbox.held()) continue; // nothing is to be given back: it can wait
+        set({ lost: false });
+        return void fail(failed);
       }
     }
     set({ lost: false });
@@ -115,32 +119,35 @@ export function openTalk(given: Given) {
   function ended({ isAbort, isDisconnect, isError, finishReason }: Ended) {
     endings += 1;
     set({ live: quiet });
-    if (leaving.signal.aborted) return;
+    if (leaving.signal.aborted) return void giveBack(); // what hasn't come to the server is a draft
     tell({ what: "list" });
     const isTorn = !isAbort && !isError && finishReason === undefined;
     if (isDisconnect || isTorn) return void reconnect();
     // The client still counts as streaming until this function is through.
-    setTimeout(() => (isError ? fail(chat.error) : void look()), 0);
+    setTimeout(() => void (isError ? fail(chat.error) : look()), 0);
   }
 
-  /** Says what went wrong. A message that the server didn't take goes back to where it was written. */
-  function fail(error: unknown) {
-    const isBusy = error instanceof ApiError && error.status === 409;
-    const isRefused = error instanceof ApiError && giveBack();
-    set({ problem: isBusy ? null : wordsOf(error), again: !isRefused && !isBusy });
-    if (isBusy) toast("An answer is being written already, perhaps in another tab. What you wrote is back in the box.");
+  /** Says what went wrong, and what can be done. A message that wasn't taken goes back to where it was written. */
+  async function fail(error: unknown) {
+    const status = error instanceof ApiError ? error.status : null;
+    const isAnswer = decides && status !== null;
+    const isBack = status !== null && giveBack();
+    decides = false;
     chat.clearError();
-    void look();
+    if (isAnswer) toast(status === 409 || status === 422 ? DECIDED : wordsOf(error), "bad");
+    else if (status === 409) toast(isBack ? `${BUSY} What you wrote is back in the box.` : BUSY);
+    else set({ problem: wordsOf(error), remedy: isBack ? "back" : null });
+    await look();
+    if (isBack || now().problem === null) return;
+    const isRefused = chat.lastMessage?.metadata?.status === "refused"; // once more would be refused, too: it says so
+    set(isRefused ? { problem: null } : { remedy: "again" });
   }
 
   /** A message that the server hasn't got goes back to where it was written. Whether there was one. */
   function giveBack(): boolean {
-    const message = unsent;
-    if (!message) return false;
-    unsent = null;
-    chat.messages = chat.messages.filter((other) => other.id !== message.id);
-    given.onReturned(textOf(message), message.edits ? [] : filesIn(message));
-    return true;
+    const back = outbox.giveBack(now().id);
+    if (back) chat.messages = chat.messages.filter((other) => other.id !== back.id);
+    return back !== null;
   }
 
   /** A refresh that may fail: the next one, or the next message, will tell. */
@@ -153,74 +160,42 @@ export function openTalk(given: Given) {
     set({ problem: null });
   }
 
-  function send(text: string, attachments: readonly Attachment[]) {
-    const metadata = { created: Date.now() / 1000 };
-    const message: Message = { id: newId(), role: "user", parts: partsOf(text, attachments), metadata };
-    begin();
-    unsent = message;
-    filing.add(attachments);
-    void chat.sendMessage(message);
-  }
-
-  /** The message in other words, with those of its files that stay: a branch of its own. */
-  function edit(message: Message, text: string, files: readonly Attachment[]) {
-    const parts = partsOf(text, files);
-    begin();
-    unsent = { ...message, parts, edits: message.id };
-    void chat.sendMessage({ role: "user", parts, messageId: message.id });
-  }
-
-  /** Another answer in the place of this one, or to this question. */
-  function regenerate(message = chat.lastMessage) {
-    if (!message) return;
-    begin();
-    void chat.regenerate({ messageId: message.id });
-  }
-
   async function branch(messageId: string) {
-    await api.post(`${addressOf(state.id ?? "")}/branch`, { message_id: messageId });
+    await api.post(`${addressOf(now().id ?? "")}/branch`, { message_id: messageId });
     await refresh();
   }
 
-  async function stop() {
-    const answer = chat.lastMessage?.id;
-    try {
-      await api.post(`/api/chat/${encodeURIComponent(state.id ?? chat.id)}/stop`);
-      await pause(patience);
-      if (chat.status === "streaming" && chat.lastMessage?.id === answer) await chat.stop();
-    } catch (error) {
-      complain(error, "Not stopped: ");
-    }
+  /** What waits for the network becomes a draft. */
+  function keep() {
+    if (now().lost) giveBack();
   }
 
   return {
     chat,
     filing,
-    state: () => state,
-    watch(watch: () => void) {
-      watchers.add(watch);
-      return () => void watchers.delete(watch);
-    },
+    state: now,
+    watch,
     keyOf: (message: Message) => keys.get(message.id) ?? message.id,
     look,
     resume,
-    send,
-    edit,
-    regenerate,
+    ...makeSaying(chat, outbox, filing, begin),
     branch,
-    stop,
+    stop: () => stopAnswer(chat, now().id),
     answer(id: string, approved: boolean) {
       begin();
       isDecided = true;
       void chat.addToolApprovalResponse({ id, approved });
     },
     titled(title: string) {
-      if (state.about) set({ about: { ...state.about, title } });
+      const { about } = now();
+      if (about) set({ about: { ...about, title } });
     },
-    /** Stops reading. What runs at the server goes on. */
+    keep,
+    /** Stops reading. What runs at the server goes on, and what is on its way to it gets there. */
     close() {
       leaving.abort();
-      void chat.stop();
+      keep();
+      if (!begun) void chat.stop();
     },
   };
 }

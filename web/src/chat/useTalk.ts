@@ -21,7 +21,6 @@ export function useTalk(given: Omit<Given, "model"> & { model: string | null }) 
         stored: given.stored,
         model: () => latest.current.model,
         onNamed: (id) => latest.current.onNamed(id),
-        onReturned: (text, attachments) => latest.current.onReturned(text, attachments),
       }),
     [],
   );
@@ -36,12 +35,14 @@ export function useTalk(given: Omit<Given, "model"> & { model: string | null }) 
     const silent = hear((news, here) => {
       if (!("id" in news) || news.id !== talk.state().id) return;
       if (news.what === "title") talk.titled(news.title);
-      else if (!here) void talk.look();
+      else if (!here || talk.chat.status === "ready") void talk.look();
     });
     const seen = () => void (document.visibilityState === "visible" && talk.chat.status === "ready" && talk.look());
     document.addEventListener("visibilitychange", seen);
+    window.addEventListener("pagehide", talk.keep);
     return () => {
       silent();
+      window.removeEventListener("pagehide", talk.keep);
       document.removeEventListener("visibilitychange", seen);
     };
   }, [talk]);

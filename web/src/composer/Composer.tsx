@@ -2,47 +2,56 @@
 import type { RefObject } from "preact";
 import { useCallback, useEffect, useImperativeHandle, useLayoutEffect, useRef, useState } from "preact/hooks";
 import type { Talked } from "../chat/useTalk";
-import { type Attachment, UploadTray, useUploads } from "../files";
+import { UploadTray, useUploads } from "../files";
+import { outcomeOf } from "../files/uploads/outcome";
+import { findModel } from "../models/findModel";
 import { useHouse } from "../state/House";
 import { touches } from "../state/media";
 import { DownIcon, IconButton, SendIcon, StopIcon } from "../ui";
 import { Attaching } from "./Attaching";
 import { DropZone } from "./DropZone";
-import { keptDraft, keepDraft } from "./drafts";
+import { keptDraft, keepDraft, openBox } from "./drafts";
 import { Offers } from "./Offers";
+import { isSending } from "./sending";
 import { useOffers } from "./useOffers";
 
 export type ComposerHandle = {
   /** Writes a reference at the cursor. */
   insert: (text: string) => void;
-  /** Puts a message back that couldn't be sent, before anything that was begun since. */
-  put: (text: string, attachments: Attachment[]) => void;
 };
 
 type Props = {
   handle: RefObject<ComposerHandle | null>;
   /** Under which name an unsent text is kept over a reload. */
   place: string;
+  /** Who is asked next. */
+  model: string | null;
   talked: Talked;
   readOnly: boolean;
   away: boolean;
   onDown: () => void;
 };
 
-export function Composer({ handle, place, talked, readOnly, away, onDown }: Props) {
-  const { me } = useHouse();
+const hint = touches ? "@ offers files" : "Enter sends, Shift+Enter starts a line, @ offers files";
+
+export function Composer({ handle, place, model, talked, readOnly, away, onDown }: Props) {
+  const { me, models } = useHouse();
+  const asked = findModel(models, model);
   const { talk } = talked;
   const [text, setText] = useState(() => keptDraft(place));
+  const latest = useRef(text);
   const box = useRef<HTMLTextAreaElement>(null);
   const uploads = useUploads(me?.limits, place);
   const write = useCallback(
     (next: string) => {
+      latest.current = next;
       setText(next);
       keepDraft(place, next);
     },
     [place],
   );
   useDraftMoves(place, text);
+  useEffect(() => openBox(place, { text: () => latest.current, write }), [place, write]);
   const replace = useCallback(
     (from: number, to: number, words: string) => {
       const element = box.current;
@@ -64,19 +73,17 @@ export function Composer({ handle, place, talked, readOnly, away, onDown }: Prop
         const before = box.current?.value.slice(0, at) ?? "";
         replace(at, to, `${before && !/\s$/.test(before) ? " " : ""}${words} `);
       },
-      put: (words, attachments) => {
-        write([words, box.current?.value].filter(Boolean).join("\n\n"));
-        uploads.adopt(attachments);
-      },
     }),
-    [replace, write, uploads.adopt],
+    [replace],
   );
   useGrowth(box, text);
   useEffect(() => {
     if (!touches) box.current?.focus({ preventScroll: true });
   }, []);
 
-  const ready = uploads.ready && !talked.busy && !talked.lost && Boolean(text.trim() || uploads.attachments.length);
+  const isRefused = uploads.attachments.some((file) => outcomeOf(file, asked)?.isRefused);
+  const isWritten = Boolean(text.trim() || uploads.attachments.length);
+  const ready = isWritten && uploads.ready && !isRefused && !talked.busy && !talked.lost;
   const send = () => {
     if (!ready) return;
     const [words, attachments] = [text.trim(), uploads.attachments];
@@ -86,7 +93,7 @@ export function Composer({ handle, place, talked, readOnly, away, onDown }: Prop
   };
   const onKeyDown = (event: KeyboardEvent) => {
     if (offers.onKeyDown(event)) return;
-    if (event.key !== "Enter" || event.shiftKey || event.isComposing || event.keyCode === 229) return;
+    if (!isSending(event)) return;
     event.preventDefault();
     send();
   };
@@ -112,7 +119,7 @@ export function Composer({ handle, place, talked, readOnly, away, onDown }: Prop
         }}
       >
         {offers.items.length > 0 && <Offers offers={offers} />}
-        <UploadTray uploads={uploads} />
+        <UploadTray uploads={uploads} model={asked} />
         <textarea
           ref={box}
           className="composer-text"
@@ -141,7 +148,7 @@ export function Composer({ handle, place, talked, readOnly, away, onDown }: Prop
             }}
           />
           <span className="composer-hint">
-            {uploads.ready ? "Enter sends, Shift+Enter starts a line, @ offers files" : "Uploading…"}
+            {uploads.ready ? hint : "Uploading…"}
           </span>
           {talked.busy ? (
             <IconButton className="send stop" label="Stop" icon={<StopIcon />} onClick={() => void talk.stop()} />

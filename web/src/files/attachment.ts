@@ -2,7 +2,7 @@
 
 export type Kind = "image" | "document" | "audio" | "video" | "text" | "other";
 export type Brought = "user" | "tool" | "assistant" | "url" | "mcp";
-export type State = "pending" | "ready" | "quarantined" | "deleted";
+type State = "pending" | "ready" | "quarantined" | "deleted";
 
 /** `number` is null until its message is sent; `pixels` are width and height; `url` and `thumbnail` are our own. */
 export type Attachment = {

@@ -1,5 +1,6 @@
 // A message of the person's, open for a change. Sending it begins another branch; the old one stays.
 import { useLayoutEffect, useRef, useState } from "preact/hooks";
+import { isSending } from "../composer/sending";
 import { type Attachment, labelOf } from "../files";
 import { Button, CloseIcon, IconButton } from "../ui";
 
@@ -56,7 +57,7 @@ export function EditBox({ text, files, onSave, onCancel }: Props) {
         onInput={(event) => setValue(event.currentTarget.value)}
         onKeyDown={(event) => {
           if (event.key === "Escape") onCancel();
-          if (event.key !== "Enter" || event.shiftKey || event.isComposing) return;
+          if (!isSending(event)) return;
           event.preventDefault();
           save();
         }}

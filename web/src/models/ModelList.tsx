@@ -79,7 +79,7 @@ function typedModel(models: Model[], words: string): Model | null {
   const [provider, ...rest] = id.split(":");
   if (!rest.join(":") || models.some((model) => model.id === id)) return null;
   const open = models.some((model) => model.available && model.id.startsWith(`${provider}:`));
-  return open ? { id, provider: provider ?? "", name: rest.join(":"), available: true, why: null, sees: {} } : null;
+  return open ? { id, provider: provider ?? "", name: rest.join(":"), available: true, why: null, sees: {}, takes: {} } : null;
 }
 
 /** Available ones first within a provider, and providers with one of them first. */

@@ -1,18 +1,21 @@
 // Chooses the model that answers next: searched, by provider, with what it sees; those that can't be asked say why.
-import { lazy, Suspense } from "preact/compat";
 import { useMemo, useState } from "preact/hooks";
+import { lazily } from "../files/lazily";
 import { useHouse } from "../state/House";
+import { Missing } from "../state/Missing";
 import type { Model } from "../types";
 import { Dialog, DownIcon, Spinner } from "../ui";
+import { findModel } from "./findModel";
 
-const ModelList = lazy(() => import("./ModelList").then((module) => ({ default: module.ModelList })));
+const waiting = { meanwhile: <Spinner label="Loading" /> };
+const ModelList = lazily(() => import("./ModelList").then((found) => found.ModelList), waiting);
 
 type Props = { chosen: string | null; onChoose: (id: string) => void; label?: string };
 
 export function ModelPicker({ chosen, onChoose, label = "Model" }: Props) {
   const { models } = useHouse();
   const [open, setOpen] = useState(false);
-  const model = useMemo(() => found(models, chosen), [models, chosen]);
+  const model = useMemo(() => findModel(models, chosen), [models, chosen]);
   const [name, note] = model ? namesOf(model) : [chosen ?? "Model", null];
   return (
     <>
@@ -23,7 +26,7 @@ export function ModelPicker({ chosen, onChoose, label = "Model" }: Props) {
         <DownIcon size={16} />
       </button>
       <Dialog open={open} onClose={() => setOpen(false)} title="Which model answers?" className="models">
-        <Suspense fallback={<Spinner label="Loading" />}>
+        {models ? (
           <ModelList
             models={models}
             chosen={model?.id ?? chosen}
@@ -32,7 +35,9 @@ export function ModelPicker({ chosen, onChoose, label = "Model" }: Props) {
               setOpen(false);
             }}
           />
-        </Suspense>
+        ) : (
+          <Missing />
+        )}
       </Dialog>
     </>
   );
@@ -40,11 +45,6 @@ export function ModelPicker({ chosen, onChoose, label = "Model" }: Props) {
 
 /** A model's name and what stands small beside it: what its name says in brackets, else its provider. */
 function namesOf({ name, provider }: Model): [string, string] {
-  const [, own, note] = /^(.*\S) \((.+)\)$/.exec(name) ?? [];
-  return own && note ? [own, note] : [name, provider];
-}
-
-/** A provider's name alone means the first of its models. */
-function found(models: Model[], chosen: string | null): Model | undefined {
-  return models.find((each) => each.id === chosen) ?? models.find((each) => each.id.startsWith(`${chosen}:`));
+  const at = name.endsWith(")") ? name.lastIndexOf(" (") : -1;
+  return at > 0 ? [name.slice(0, at), name.slice(at + 2, -1)] : [name, provider];
 }

@@ -2,20 +2,26 @@
 import { createContext, type ComponentChildren } from "preact";
 import { useCallback, useContext, useEffect, useMemo, useState } from "preact/hooks";
 import { api, ApiError, type Me } from "../api";
-import { applyTheme, keptTheme } from "../theme";
+import { applyTheme } from "../theme";
 import type { Model, Settings } from "../types";
 import { complain } from "./complain";
-import { useLoaded } from "./loading";
+import { useAgain, useLoaded } from "./loading";
 
 export type House = {
   me: Me | null;
   /** Why nobody is known: signed out, or the server is away. */
   problem: ApiError | null;
-  models: Model[];
+  /** Null until they are known. */
+  models: Model[] | null;
   /** The model of new conversations: the person's choice, else the server's. */
   model: string | null;
-  settings: Settings;
+  /** Null until they were read. */
+  settings: Settings | null;
+  /** Why settings or models aren't known; they are asked for again. */
+  missing: ApiError | null;
+  /** Sets what is named, and nothing else. */
   save: (change: Partial<Settings>) => Promise<void>;
+  /** Asks once more for whatever is missing. */
   again: () => void;
 };
 
@@ -35,8 +41,10 @@ export function HouseProvider({ children }: { children: ComponentChildren }) {
   const models = useLoaded(known, (signal) => api.get<Models>("/api/models", { signal }));
   const stored = useLoaded(known, (signal) => api.get<Settings>("/api/settings", { signal }));
   const [signedOut, setSignedOut] = useState<ApiError | null>(null);
-
-  const settings = useMemo(() => stored.value ?? { model: null, instructions: "", theme: keptTheme() }, [stored.value]);
+  const settings = stored.value;
+  useAgain(me);
+  useAgain(models);
+  useAgain(stored);
   useEffect(() => {
     if (stored.value) applyTheme(stored.value.theme);
   }, [stored.value]);
@@ -48,27 +56,33 @@ export function HouseProvider({ children }: { children: ComponentChildren }) {
 
   const save = useCallback(
     async (change: Partial<Settings>) => {
-      const wanted = { ...settings, ...change };
-      stored.set(wanted);
-      await api.put<Settings>("/api/settings", wanted).catch((error: unknown) => {
-        stored.set(settings);
+      if (settings) stored.set({ ...settings, ...change });
+      try {
+        stored.set(await api.patch<Settings>("/api/settings", change));
+        if ("model" in change) models.again(); // who answers where nobody is chosen
+      } catch (error) {
+        if (settings) stored.set(settings);
         complain(error, "Not saved: ");
         throw error;
-      });
+      }
     },
-    [settings, stored.set],
+    [settings, stored.set, models.again],
   );
+  const again = useCallback(() => {
+    for (const one of [me, models, stored]) if (one.error) one.again();
+  }, [me.error, models.error, stored.error]);
   const house = useMemo<House>(
     () => ({
       me: me.value,
       problem: signedOut ?? me.error,
-      models: models.value?.models ?? [],
-      model: settings.model ?? models.value?.default ?? null,
+      models: models.value?.models ?? null,
+      model: settings?.model ?? models.value?.default ?? null,
       settings,
+      missing: stored.error ?? models.error,
       save,
-      again: me.again,
+      again,
     }),
-    [me.value, me.error, signedOut, models.value, settings, save, me.again],
+    [me.value, me.error, signedOut, models.value, models.error, settings, stored.error, save, again],
   );
   return <Context.Provider value={house}>{children}</Context.Provider>;
 }

@@ -1,6 +1,7 @@
 // One thing that is loaded: its value, what went wrong, and a way to ask again.
-import { useCallback, useEffect, useState } from "preact/hooks";
+import { useCallback, useEffect, useRef, useState } from "preact/hooks";
 import { ApiError, unreachable } from "../api";
+import { pause, waitOf } from "./pause";
 
 export type Loaded<T> = {
   value: T | null;
@@ -11,14 +12,14 @@ export type Loaded<T> = {
 
 /** Loads when `key` changes; answers that come late for an earlier key are dropped. A null key loads nothing. */
 export function useLoaded<T>(key: string | null, load: (signal: AbortSignal) => Promise<T>): Loaded<T> {
-  const [state, setState] = useState<{ key: string | null; value: T | null; error: ApiError | null }>(nothing);
+  const [state, setState] = useState<State<T>>(nothing);
   const [round, setRound] = useState(0);
   useEffect(() => {
     if (key === null) return;
     const stop = new AbortController();
     load(stop.signal).then(
       (value) => stop.signal.aborted || setState({ key, value, error: null }),
-      (error: unknown) => stop.signal.aborted || setState({ key, value: null, error: asApiError(error) }),
+      (error: unknown) => stop.signal.aborted || setState((now) => missed(now, key, asApiError(error))),
     );
     return () => stop.abort();
   }, [key, round]);
@@ -26,6 +27,26 @@ export function useLoaded<T>(key: string | null, load: (signal: AbortSignal) => 
   const set = useCallback((value: T) => setState({ key, value, error: null }), [key]);
   const current = state.key === key ? state : nothing;
   return { value: current.value, error: current.error, again, set };
+}
+
+/** Asks again by itself for as long as what went wrong may pass: the network, the server, too many requests. */
+export function useAgain<T>({ error, again }: Loaded<T>): void {
+  const round = useRef(0);
+  useEffect(() => {
+    if (!error) round.current = 0;
+    if (!error || !(error.status === 0 || error.status === 429 || error.status >= 500)) return;
+    let left = false;
+    const wait = Math.max(waitOf(round.current++), 1000 * (error.retryAfter ?? 0));
+    void pause(wait).then(() => left || again());
+    return () => void (left = true);
+  }, [error]);
+}
+
+type State<T> = { key: string | null; value: T | null; error: ApiError | null };
+
+/** What was known stays when asking once more is in vain. */
+function missed<T>(now: State<T>, key: string, error: ApiError): State<T> {
+  return { key, value: now.key === key ? now.value : null, error };
 }
 
 const nothing = { key: null, value: null, error: null };

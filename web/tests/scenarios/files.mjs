@@ -1,6 +1,6 @@
 // Files: how they come in, how they are seen, and how one speaks of them.
 import { answered, answers, ask, assert, box, drawn, questions, say } from "../doing.mjs";
-import { drop, paste, pick, picker, picture, text, tray, uploaded } from "../giving.mjs";
+import { archive, believe, drop, paste, pick, picker, picture, text, tray, uploaded } from "../giving.mjs";
 
 export async function a_file_of_the_picker_goes_with_the_message(scene) {
   const page = await scene.visit("/");
@@ -150,10 +150,10 @@ export async function several_pictures_of_tools_stand_in_the_answer_by_number(sc
 
 export async function a_file_that_the_model_cannot_be_shown_is_left_out_of_the_message(scene) {
   const page = await scene.visit("/");
-  const zip = Buffer.from("504b0506000000000000000000000000000000000000", "hex"); // an empty archive
-  await pick(page, { name: "stuff.zip", mimeType: "application/zip", buffer: zip }, picture("dot.png"));
+  await believe(page);
+  await pick(page, archive("stuff.zip"), picture("dot.png"));
   const refused = await ask(page, "What are these?");
-  assert.match(await refused.innerText(), /choose another model, or edit the message and leave the file out\./);
+  await refused.getByText(/choose another model, or edit the message and leave the file out\./).waitFor();
   await page.reload();
   await answers(page).getByText(/can't be shown file 1 \(stuff\.zip\)/).waitFor();
   await questions(page).hover();

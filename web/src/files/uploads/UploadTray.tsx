@@ -3,12 +3,17 @@ import "./tray.css";
 import { IconButton } from "../../ui";
 import { CloseIcon, RetryIcon, WarnIcon } from "../../ui/icons";
 import { sizeOf } from "../attachment";
+import type { Model } from "../../types";
 import { KindIcon } from "../KindIcon";
+import { outcomeOf } from "./outcome";
 import type { Uploads } from "./useUploads";
 import { isOpen, type Upload } from "./values";
 
-export function UploadTray(p: { uploads: Uploads }) {
-  const { items, remove, retry, problems } = p.uploads;
+/** `model` is who is asked next, where that is known. */
+export function UploadTray(p: { uploads: Uploads; model: Model | undefined }) {
+  const { remove, retry } = p.uploads;
+  const items = p.uploads.items.map((one) => judge(one, p.model));
+  const problems = items.flatMap((one) => (one.problem ? [`${one.name}: ${one.problem}`] : []));
   const later = items.filter((one) => one.state === "later");
   const rank = (one: Upload) => (one.problem ? 0 : 1); // what went wrong must not be missed below many others
   const shown = items.filter((one) => one.state !== "later").sort((one, other) => rank(one) - rank(other));
@@ -41,10 +46,19 @@ function Later(p: { items: Upload[]; taken: number; remove(key: string): void })
   );
 }
 
-function Item(p: { item: Upload; remove(): void; retry(): void }) {
+type Judged = Upload & { note?: string };
+
+/** The upload with what becomes of it: that it will be refused is its problem. */
+function judge(item: Upload, model: Model | undefined): Judged {
+  const outcome = item.attachment && outcomeOf(item.attachment, model);
+  if (!outcome) return item;
+  return outcome.isRefused ? { ...item, problem: outcome.words } : { ...item, note: outcome.words };
+}
+
+function Item(p: { item: Judged; remove(): void; retry(): void }) {
   const { item } = p;
   return (
-    <li className={`tray-item tray-${item.state}`}>
+    <li className={`tray-item tray-${item.state === "ready" && item.problem ? "refused" : item.state}`}>
       <span className="tray-picture">
         <Sign item={item} />
       </span>
@@ -69,9 +83,9 @@ function Sign(p: { item: Upload }) {
   return preview ? <img src={preview} alt="" decoding="async" /> : <KindIcon kind={attachment?.kind ?? "other"} size={22} />;
 }
 
-function stateOf(item: Upload): string {
+function stateOf(item: Judged): string {
   if (item.state === "waiting") return `${sizeOf(item.size)}, waiting`;
-  if (item.state !== "sending") return sizeOf(item.size);
+  if (item.state !== "sending") return item.note ? `${sizeOf(item.size)}, ${item.note}` : sizeOf(item.size);
   if (item.done >= item.size) return "being checked";
   return `${sizeOf(item.done)} of ${sizeOf(item.size)}`;
 }

@@ -6,7 +6,7 @@ import type { From, Limits } from "./values";
 /** A tray outlives its composer, so that going to the settings and back loses nothing. */
 const trays = new Map<string, Tray>();
 
-function trayOf(place: string): Tray {
+export function trayOf(place: string): Tray {
   const tray = trays.get(place) ?? makeTray(place);
   trays.set(place, tray);
   return tray;
@@ -38,12 +38,10 @@ export function useUploads(limits: Limits | null | undefined, place: string = lo
     add: (files: Iterable<File>, from: From) => tray.add(files, from, limits ?? null),
     remove: tray.remove,
     retry: tray.retry,
-    adopt: tray.adopt,
     clear: tray.clear,
     /** Nothing is on its way any more: the message may be sent. */
     ready: !isBusy(items),
     attachments: items.flatMap((one) => (one.state === "ready" && one.attachment ? [one.attachment] : [])),
-    problems: items.flatMap((one) => (one.problem ? [`${one.name}: ${one.problem}`] : [])),
   };
 }
 

@@ -5,7 +5,7 @@ export type From = "drop" | "paste" | "picker" | "camera";
 export type Limits = { max_file_bytes: number; max_message_files: number };
 
 /** waiting: for its turn; later: for the next message; failed: may be tried again; refused: won't be taken as it is. */
-export type UploadState = "waiting" | "later" | "sending" | "ready" | "failed" | "refused";
+type UploadState = "waiting" | "later" | "sending" | "ready" | "failed" | "refused";
 
 /** `done` counts bytes; `preview` is the address of a small picture; `again` says that trying again can help. */
 export type Upload = {

@@ -1,0 +1,37 @@
+// What a person says in a conversation: something new, something in other words, or only that it shall go on.
+import type { Chat } from "@ai-sdk/react";
+import type { Attachment } from "../files";
+import type { Message } from "../types";
+import { newId } from "./client";
+import type { Filing } from "./filing";
+import { partsOf } from "./merging";
+import type { Outbox } from "./outbox";
+
+/** `begin` is called before anything is asked. */
+export function makeSaying(chat: Chat<Message>, outbox: Outbox, filing: Filing, begin: () => void) {
+  function send(text: string, attachments: readonly Attachment[]) {
+    const metadata = { created: Date.now() / 1000 };
+    const message: Message = { id: newId(), role: "user", parts: partsOf(text, attachments), metadata };
+    begin();
+    outbox.hold(message);
+    filing.add(attachments);
+    void chat.sendMessage(message);
+  }
+
+  /** The message in other words, with those of its files that stay: a branch of its own. */
+  function edit(message: Message, text: string, files: readonly Attachment[]) {
+    const parts = partsOf(text, files);
+    begin();
+    outbox.hold({ ...message, parts, edits: message.id });
+    void chat.sendMessage({ role: "user", parts, messageId: message.id });
+  }
+
+  /** Another answer in the place of this one, or to this question. */
+  function regenerate(message = chat.lastMessage) {
+    if (!message) return;
+    begin();
+    void chat.regenerate({ messageId: message.id });
+  }
+
+  return { send, edit, regenerate };
+}

@@ -1,0 +1,34 @@
+// What becomes of a file with the model that is asked, said before it is sent.
+import type { Model } from "../../types";
+import type { Attachment, Kind } from "../attachment";
+
+type Outcome = { isRefused: boolean; words: string };
+
+const names: Record<Kind, string> = {
+  image: "an image",
+  document: "a document",
+  audio: "a sound",
+  video: "a film",
+  text: "a text",
+  other: "a file of this kind",
+};
+
+/** Of an upload: as it is says nothing, and the text of a text is the same. */
+const notes: Partial<Record<Kind, Partial<Record<string, string>>>> = {
+  image: { converted: "given in another format" },
+  document: { converted: "given as pictures of its pages", words: "given as its text" },
+  audio: { converted: "given in another format", words: "given as what is said in it, written down" },
+  video: { converted: "given as pictures of it", words: "given as what is said in it, written down" },
+};
+
+/** Null where there is nothing to say: it is given as it is, or nobody knows. */
+export function outcomeOf({ kind }: Pick<Attachment, "kind">, model: Model | undefined): Outcome | null {
+  const taken = model?.takes[kind];
+  if (!model || !taken) return null;
+  if (taken === "refused") {
+    const remedy = kind === "other" ? "Take it out." : "Choose another model, or take it out.";
+    return { isRefused: true, words: `${model.name} can’t be shown ${names[kind]}. ${remedy}` };
+  }
+  const words = notes[kind]?.[taken];
+  return words ? { isRefused: false, words } : null;
+}
