@@ -24,10 +24,10 @@ def run(command, folder, **environ):
 
 @pytest.fixture
 def clone(tmp_path):
-    """A copy of what git keeps, as it stands here now: nothing is built in it."""
+    """A copy of what git keeps or would keep, as it stands here now: nothing is built in it."""
     need(shutil.which("git") and (ROOT / ".git").exists(), "this is no clone: there is nothing to copy")
     folder = tmp_path / "clone"
-    for name in run(["git", "ls-files", "-z"], ROOT).stdout.split("\0"):
+    for name in run(["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"], ROOT).stdout.split("\0"):
         if name and (ROOT / name).is_file():
             (folder / name).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy(ROOT / name, folder / name)
