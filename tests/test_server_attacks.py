@@ -303,7 +303,7 @@ async def test_an_export_names_its_files_by_number_whatever_they_are_called(tmp_
         there = (await conversations_of(house, house.session))[0]["id"]
         async with house.session.get(f"/api/conversations/{there}/export") as answer:
             archive, told = zipfile.ZipFile(io.BytesIO(await answer.read())), answer.headers["content-disposition"]
-        assert told == f'attachment; filename="{there}.zip"'
+        assert told == 'attachment; filename="keep these.zip"'
         assert {
             one for one in archive.namelist() if not re.fullmatch(r"(files/\d+(\.[a-z0-9]{1,8})?|[a-z]+\.jsonl?)", one)
         } == set()
