@@ -9,7 +9,7 @@ export type Fate = "native" | "relocated" | "converted" | "noted" | "refused" | 
 
 type Limits = Record<"bytes" | "side" | "pixels" | "pages" | "frames", number | null>;
 
-export type Cell = {
+type Cell = {
   place: Place;
   kind: Kind;
   media_types: string[];
@@ -47,11 +47,11 @@ export function filterRows(rows: readonly Row[], wanted: string): Row[] {
 export function isOf(row: Row, name: string): boolean {
   const [provider, model] = name.includes(":") ? [name.slice(0, name.indexOf(":")), name.slice(name.indexOf(":") + 1)] : [null, name];
   if (provider !== null && provider !== row.provider) return false;
-  return !row.models.startsWith("any") && model.length > 2 && row.models.split(", ").some((pattern) => patternOf(pattern).test(model));
+  return !row.models.startsWith("any") && model.length > 2 && model.length < 200 && row.models.split(", ").some((pattern) => patternOf(pattern).test(model));
 }
 
 function patternOf(glob: string): RegExp {
-  const pieces = glob.toLowerCase().match(/\[[^\]]+\]|\*|\?|[^[*?]+|\[/g) ?? [];
+  const pieces = glob.toLowerCase().match(/\[[^[\]]+\]|\*|\?|[^[*?]+|\[/g) ?? [];
   const spelled = (piece: string) => (/^\[.+\]$/.test(piece) ? piece : piece.replace(/[.+^${}()|\\[\]]/g, "\\$&"));
   const source = pieces.map((one) => (one === "*" ? ".*" : one === "?" ? "." : spelled(one)));
   return new RegExp(`^${source.join("")}$`);
