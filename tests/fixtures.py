@@ -82,11 +82,11 @@ def wav(seconds: float = 0.2, rate: int = 16000, pitch: float = 440.0) -> bytes:
 
 
 @functools.cache
-def mp4(seconds: float = 1.0, rate: int = 10, colour: Colour = RED) -> bytes:
-    """A still film of 64 x 48 pixels, MPEG-4 in MP4."""
+def mp4(seconds: float = 1.0, rate: int = 10, colour: Colour = RED, codec: str = "mpeg4") -> bytes:
+    """A still film of 64 x 48 pixels; browsers play it where the codec is libx264."""
     buffer = io.BytesIO()
     with av.open(buffer, "w", format="mp4") as film:
-        stream = film.add_stream("mpeg4", rate=rate)
+        stream = film.add_stream(codec, rate=rate)
         stream.width, stream.height, stream.pix_fmt = 64, 48, "yuv420p"
         frame = av.VideoFrame.from_image(Image.new("RGB", (64, 48), colour))
         for at in range(round(seconds * rate)):

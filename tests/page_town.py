@@ -1,10 +1,12 @@
 """The servers that the page's scenarios visit, and what a scenario may ask of them meanwhile."""
 
+import base64
 from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 import page_tools
 from browser import Address, Program, play, street
+from fixtures import mp4, wav
 from saying import MODEL, Speaker
 
 #: So little that a test may go over it.
@@ -24,6 +26,12 @@ class Town(NamedTuple):
         return play(scenario, self.houses, folder, self.doors, **given)
 
 
+def media():
+    """A sound and a film of five seconds, as base64."""
+    made = {"sound": wav(5.0), "film": mp4(5.0, codec="libx264")}
+    return {name: base64.b64encode(data).decode() for name, data in made.items()}
+
+
 @contextmanager
 def open_town(make_folder):
     """plain: with the inspector. spoken: its model says what it is told. own: to change at will. program: to kill."""
@@ -31,13 +39,14 @@ def open_town(make_folder):
         speaker = Speaker()
         made.stand_in(doors=[speaker])
         plain = made.build(make_folder("plain"), tools=page_tools.TOOLS)
-        spoken = made.build(make_folder("spoken"), default_model=MODEL, place=SMALL)
+        spoken = made.build(make_folder("spoken"), default_model=MODEL, place=SMALL, tools=page_tools.TOOLS)
         own = made.build(make_folder("own"))
         program = Program(make_folder("program"))
         doors = {
             "go": lambda times=1: made.run(speaker.go(times)),
             "release": page_tools.GATE.release,
             "restart": program.restart,
+            "media": media,
         }
         houses = {"plain": plain, "spoken": spoken, "own": own, "program": program}
         try:

@@ -1,6 +1,7 @@
 """A provider that says what it is told: the text behind `Say:` in the last message, in pieces that wait for a word to go on.
 
-`Fail: 529, then say hello` is answered with that status once.
+`Fail: 529, then say hello` is answered with that status once. What stands behind `Then say:` in a message whose other
+lines call tools is said when these have answered.
 
 It speaks Claude's api beside the strict houses of the stand-in, which answer everything else that is asked of them.
 """
@@ -13,6 +14,8 @@ from showandtell.providers.http import Answer
 
 #: Where an answer waits until somebody says `go`.
 PAUSE = "⏸"
+#: Before what is said when the tools have answered.
+THEN = "Then say:"
 MODEL = "anthropic:claude-sonnet-4-5"
 
 
@@ -82,10 +85,25 @@ async def once(data):
 
 
 def last_words(body):
-    """The last thing that the person said, where nothing came after it."""
-    last = json.loads(body)["messages"][-1]
-    parts = [{"type": "text", "text": last["content"]}] if isinstance(last["content"], str) else last["content"]
-    if last["role"] != "user" or any(part["type"] == "tool_result" for part in parts):
+    """What is to be said: as the person says last, or said before the results of tools that came last."""
+    *before, last = json.loads(body)["messages"]
+    if last["role"] != "user":
         return ""
-    texts = [part["text"] for part in parts if part["type"] == "text"]
-    return next((text for text in texts if text.startswith(("Say:", "Fail:"))), "")
+    if not has_results(last):
+        return next((text for text in texts(last) if text.startswith(("Say:", "Fail:"))), "")
+    asked = next(one for one in reversed(before) if one["role"] == "user" and not has_results(one))
+    return next((f"Say:{text.partition(THEN)[2]}" for text in texts(asked) if THEN in text), "")
+
+
+def parts(message):
+    """The parts of a message, whose content may be a text alone."""
+    content = message["content"]
+    return [{"type": "text", "text": content}] if isinstance(content, str) else content
+
+
+def has_results(message):
+    return any(part["type"] == "tool_result" for part in parts(message))
+
+
+def texts(message):
+    return [part["text"] for part in parts(message) if part["type"] == "text"]

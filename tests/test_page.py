@@ -21,7 +21,19 @@ def acting(town, tmp_path):
     return partial(town.play, folder=tmp_path)
 
 
-PARTS = ("first_visit", "answers", "files", "tools", "places", "keeping", "sending", "trouble", "access")
+PARTS = (
+    "first_visit",
+    "answers",
+    "files",
+    "placing",
+    "tools",
+    "places",
+    "keeping",
+    "sending",
+    "sharing",
+    "trouble",
+    "access",
+)
 
 
 @pytest.mark.parametrize("scenario", [scenario for part in PARTS for scenario in names(part)])

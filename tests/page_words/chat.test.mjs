@@ -7,6 +7,7 @@ const { cut } = await load("messages/cutting.ts");
 const { blocksOf } = await load("messages/blocks.ts");
 const { dayOf, byDay } = await load("sidebar/days.ts");
 const { keepKeys, merge } = await load("chat/merging.ts");
+const { goesOnByItself } = await load("chat/unfinished.ts");
 
 const numbers = (text) => cut(text).flatMap((piece) => (typeof piece === "string" ? [] : [piece.number]));
 const words = (piece) => (typeof piece === "string" ? piece : piece.words);
@@ -33,11 +34,6 @@ test("files of an answer stand together where they came, each once", () => {
   const blocks = blocksOf(parts);
   assert.deepEqual(blocks.map((block) => block.is), ["text", "files", "text"]);
   assert.deepEqual(blocks[1].files.map((each) => each.number), [1, 2]);
-});
-
-test("a file that the model places itself isn't shown a second time", () => {
-  const blocks = blocksOf([file(1), file(2), said("Look: ![a chart](file:2)")]);
-  assert.deepEqual(blocks[0].files.map((each) => each.number), [1]);
 });
 
 test("parts of which nothing is to be seen are left out", () => {
@@ -69,4 +65,14 @@ test("a message keeps its place on the page when the server names it", () => {
   assert.equal(keys.get("msg_1"), "mine");
   keepKeys(keys, [{ id: "msg_1", role: "user" }], [{ id: "msg_2", role: "user" }, { id: "msg_1", role: "user" }]);
   assert.equal(keys.has("msg_2"), false, "another branch is another message");
+});
+
+test("an answer goes on without a word only behind its tools, and where another step is left", () => {
+  const step = (stop) => ({ type: "data-step", id: "step", data: { step: 1, stop } });
+  const ended = (reason, ...stops) => goesOnByItself({ parts: [...stops.map(step), said("…")], metadata: { reason } });
+  assert.deepEqual(
+    [ended("cancelled", "tool_calls"), ended("budget", "cut", "tool_calls"), ended("cancelled", "tool_calls", "cancelled")],
+    [true, true, false],
+  );
+  assert.deepEqual([ended("steps", "tool_calls"), ended("length", "length"), ended("cancelled")], [false, false, false]);
 });

@@ -3,7 +3,9 @@ import { useCallback, useEffect, useRef, useState } from "preact/hooks";
 import type { ViewProps } from "../App";
 import { Composer, type ComposerHandle } from "../composer/Composer";
 import { placeOf } from "../composer/drafts";
+import type { Attachment } from "../files";
 import { FilesProvider } from "../files/context";
+import { lazily } from "../files/lazily";
 import { MessageList } from "../messages/MessageList";
 import { ModelPicker } from "../models/ModelPicker";
 import { useHouse } from "../state/House";
@@ -16,6 +18,8 @@ import { Notices } from "./Notices";
 import { useStickiness } from "./useStickiness";
 import { TalkContext, useTalk } from "./useTalk";
 import { Welcome } from "./Welcome";
+
+const Removal = lazily(() => import("../files/Removal").then((found) => found.Removal));
 
 type Props = ViewProps & { chatId: string; stored: Conversation | null; onNamed: (id: string) => void };
 
@@ -34,7 +38,10 @@ export function ConversationView({ chatId, stored, onNamed, ...view }: Props) {
     },
   });
   const { talk, messages, about } = talked;
+  const right = about?.right ?? "owner"; // of a conversation that begins here
+  const mayWrite = right !== "reader";
   const insertReference = useCallback((text: string) => composer.current?.insert(text), []);
+  const [removing, remove] = useState<Attachment | null>(null);
   const scroll = useStickiness();
   const asks = messages.at(-1)?.role === "user";
   useEffect(() => {
@@ -49,15 +56,19 @@ export function ConversationView({ chatId, stored, onNamed, ...view }: Props) {
   return (
     <TalkContext.Provider value={talk}>
       <FilingContext.Provider value={talk.filing}>
-        <FilesProvider files={talk.filing.byNumber} insertReference={insertReference}>
+        <FilesProvider
+          files={talk.filing.byNumber}
+          insertReference={mayWrite ? insertReference : null}
+          remove={right === "owner" ? remove : null}
+        >
           <Bar {...view}>
-            <ModelPicker chosen={model} onChoose={setChosen} />
+            {mayWrite && <ModelPicker chosen={model} onChoose={setChosen} />}
             {!empty && <h1 className={title ? "bar-title" : "unseen"}>{title ?? "Conversation"}</h1>}
           </Bar>
           <div className={`talk ${empty ? "talk-empty" : ""}`} ref={scroll.box} onScroll={scroll.onScroll}>
             <div className="column" ref={scroll.content}>
               <LiveContext.Provider value={talked.live}>
-                {empty ? <Welcome onExample={talk.send} /> : <MessageList talked={talked} />}
+                {empty ? mayWrite && <Welcome onExample={talk.send} /> : <MessageList talked={talked} mayWrite={mayWrite} />}
               </LiveContext.Provider>
               <Notices talked={talked} />
             </div>
@@ -67,10 +78,13 @@ export function ConversationView({ chatId, stored, onNamed, ...view }: Props) {
             place={placeOf(talked.id)}
             model={model}
             talked={talked}
-            readOnly={about?.right === "reader"}
+            readOnly={!mayWrite}
             away={scroll.away}
             onDown={scroll.toEnd}
           />
+          {removing && (
+            <Removal file={removing} onDeleted={(file) => talk.filing.add([file])} onClose={() => remove(null)} />
+          )}
         </FilesProvider>
       </FilingContext.Provider>
     </TalkContext.Provider>

@@ -73,12 +73,12 @@ function watched(stream: ReadableStream<Uint8Array>): ReadableStream<Uint8Array>
 
 export const newId = generateId;
 
-/** What the server reads of a message: text, attachments by id, and answers to approvals. */
+/** What the server reads of a message: a person's text and attachments by id, and answers to approvals in an answer. */
 function sendable({ id, role, parts }: Message) {
   const kept = parts.flatMap((part: Part): unknown[] => {
+    if (role === "assistant") return "approval" in part && part.state === "approval-responded" ? [part] : [];
     if (part.type === "text") return [{ type: "text", text: part.text }];
-    if (part.type === "data-attachment") return [{ type: part.type, data: { id: part.data.id } }];
-    return "approval" in part && part.state === "approval-responded" ? [part] : [];
+    return part.type === "data-attachment" ? [{ type: part.type, data: { id: part.data.id } }] : [];
   });
   return { id, role, parts: kept };
 }

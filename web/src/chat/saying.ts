@@ -6,6 +6,7 @@ import { newId } from "./client";
 import type { Filing } from "./filing";
 import { partsOf } from "./merging";
 import type { Outbox } from "./outbox";
+import { goesOnByItself } from "./unfinished";
 
 /** `begin` is called before anything is asked. */
 export function makeSaying(chat: Chat<Message>, outbox: Outbox, filing: Filing, begin: () => void) {
@@ -33,5 +34,12 @@ export function makeSaying(chat: Chat<Message>, outbox: Outbox, filing: Filing, 
     void chat.regenerate({ messageId: message.id });
   }
 
-  return { send, edit, regenerate };
+  /** Goes on with the last answer, which ended early. */
+  function goOn(answer: Message) {
+    if (!goesOnByItself(answer)) return send("Go on.", []);
+    begin();
+    void chat.sendMessage();
+  }
+
+  return { send, edit, regenerate, goOn };
 }

@@ -6,6 +6,7 @@ export function Badge(p: { file: Attachment }) {
   const { insertReference } = useFiles();
   if (p.file.number === null) return null;
   const label = labelOf(p.file);
+  if (!insertReference) return <span className="file-badge">{label}</span>;
   return (
     <button
       type="button"

@@ -32,7 +32,7 @@ export function FileGrid(p: { files: Attachment[] }) {
 
 function Tile(p: { file: Attachment }) {
   const { file } = p;
-  const { files } = useFiles();
+  const files = useFiles();
   const anchor = useAnchor<HTMLLIElement>(file.number);
   const [broken, breakDown] = useState(false);
   return (

@@ -1,11 +1,14 @@
-// The line under a file: number, name, what it measures, who brought it, and where to save it.
-import { broughtBy, isThere, measureOf, sizeOf, type Attachment } from "./attachment";
+// The line under a file: number, name, what it measures, who brought it, and how to save or delete it.
+import { IconButton, TrashIcon } from "../ui";
+import { broughtBy, isDeletable, isThere, measureOf, sizeOf, type Attachment } from "./attachment";
 import { Badge } from "./Badge";
+import { useFiles } from "./context";
 import { Download } from "./Download";
 import { KindIcon } from "./KindIcon";
 
 export function FileLine(p: { file: Attachment }) {
   const { file } = p;
+  const { remove } = useFiles();
   const facts = [sizeOf(file.size), measureOf(file), broughtBy(file.origin)].filter(Boolean).join(" · ");
   return (
     <div className="file-line">
@@ -16,6 +19,9 @@ export function FileLine(p: { file: Attachment }) {
       </span>
       <span className="file-quiet">{facts}</span>
       {isThere(file) && <Download file={file} small />}
+      {remove && isDeletable(file) && (
+        <IconButton small label={`Delete ${file.name}`} icon={<TrashIcon />} onClick={() => remove(file)} />
+      )}
     </div>
   );
 }

@@ -11,7 +11,7 @@ const LARGEST = 8_000_000;
 const UNKNOWN = { width: 320, height: 240 };
 
 export function ImageView(p: { file: Attachment; most: Size; onBroken(): void }) {
-  const { files } = useFiles();
+  const files = useFiles();
   const [loaded, load] = useState(false);
   const box = fit(sizeFrom(p.file.pixels, UNKNOWN), p.most);
   return (

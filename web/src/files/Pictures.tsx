@@ -2,7 +2,7 @@
 import "./viewer.css";
 import { useEffect, useState } from "preact/hooks";
 import { IconButton } from "../ui";
-import { CloseIcon, DownloadIcon, LeftIcon, RightIcon, ZoomInIcon, ZoomOutIcon } from "../ui/icons";
+import { CloseIcon, DownloadIcon, LeftIcon, RightIcon, TrashIcon, ZoomInIcon, ZoomOutIcon } from "../ui/icons";
 import { useModal } from "./useModal";
 import { usePanZoom } from "./usePanZoom";
 import { view, type Picture } from "./viewing";
@@ -48,6 +48,16 @@ export function Pictures(p: { pictures: readonly Picture[]; at: number }) {
           <a className="icon-button" href={picture.download} download="" aria-label="Download" title="Download">
             <DownloadIcon />
           </a>
+        )}
+        {picture.remove && (
+          <IconButton
+            label="Delete"
+            icon={<TrashIcon />}
+            onClick={() => {
+              close();
+              picture.remove?.();
+            }}
+          />
         )}
         <IconButton label="Close" icon={<CloseIcon />} onClick={close} />
       </header>

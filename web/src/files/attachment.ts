@@ -1,7 +1,7 @@
 // A file of a conversation as the server tells of it, and the words in which everybody speaks of one.
 
 export type Kind = "image" | "document" | "audio" | "video" | "text" | "other";
-export type Brought = "user" | "tool" | "assistant" | "url" | "mcp";
+type Brought = "user" | "tool" | "assistant" | "url" | "mcp";
 type State = "pending" | "ready" | "quarantined" | "deleted";
 
 /** `number` is null until its message is sent; `pixels` are width and height; `url` and `thumbnail` are our own. */
@@ -52,6 +52,9 @@ export const isDrawn = (mediaType: string) => DRAWN.has(mediaType);
 /** Whether its bytes are here: neither held back nor deleted, and without a problem. */
 export const isThere = (file: Attachment) => (file.state === "ready" || file.state === "pending") && !file.problem;
 
+/** Whether it has bytes that can be deleted from its conversation; an upload is taken back where it is listed. */
+export const isDeletable = (file: Attachment) => file.number !== null && file.state !== "deleted";
+
 /** A file as everybody says it: "image 5", "document 3"; "file 7" where the kind is unknown. */
 export function spoken(kind: string, number: number): string {
   return `${kind === "other" ? "file" : kind} ${number}`;
@@ -72,7 +75,7 @@ export function sizeOf(bytes: number | null): string {
 }
 
 /** Seconds as a clock has them: 0:07, 3:20, 1:02:05. */
-export function clockOf(seconds: number): string {
+function clockOf(seconds: number): string {
   const whole = Math.max(0, Math.round(seconds));
   const [hours, minutes] = [Math.floor(whole / 3600), Math.floor((whole % 3600) / 60)];
   const rest = String(whole % 60).padStart(2, "0");

@@ -1,5 +1,6 @@
 // The conversation's images in their order, as the lightbox goes through them.
-import { downloadOf, isDrawn, isThere, labelOf, measureOf, ownAddress, sizeOf, type Attachment } from "./attachment";
+import { downloadOf, isDeletable, isDrawn, isThere, labelOf, measureOf, ownAddress, sizeOf, type Attachment } from "./attachment";
+import type { Files } from "./context";
 import { sizeFrom } from "./fitting";
 import { view, type Picture } from "./viewing";
 
@@ -16,13 +17,14 @@ export function pictureOf(file: Attachment): Picture | undefined {
 }
 
 /** Opens an image among all others of its conversation; one that isn't numbered yet is shown alone. */
-export function openImage(file: Attachment, files: ReadonlyMap<number, Attachment>): void {
+export function openImage(file: Attachment, { files, remove }: Files): void {
   const known = file.number !== null && files.get(file.number)?.id === file.id;
   const images = known ? [...files.values()].filter((one) => one.kind === "image") : [file];
   images.sort((one, other) => (one.number ?? 0) - (other.number ?? 0));
   const found = images.flatMap((image) => {
     const picture = pictureOf(image);
-    return picture ? [{ id: image.id, picture }] : [];
+    if (!picture) return [];
+    return [{ id: image.id, picture: remove && isDeletable(image) ? { ...picture, remove: () => remove(image) } : picture }];
   });
   const at = found.findIndex((one) => one.id === file.id);
   if (at >= 0) view({ what: "pictures", pictures: found.map((one) => one.picture), at });

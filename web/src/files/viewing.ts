@@ -2,7 +2,7 @@
 import { useEffect, useState } from "preact/hooks";
 import type { Attachment } from "./attachment";
 
-/** `small` is shown until `large` is here; `download` is where its bytes are saved from. */
+/** `small` is shown until `large` is here; `download` is where its bytes are saved from, `remove` asks whether to delete them. */
 export type Picture = {
   large: string;
   small?: string | undefined;
@@ -11,9 +11,10 @@ export type Picture = {
   width: number;
   height: number;
   download?: string | undefined;
+  remove?: (() => void) | undefined;
 };
 
-export type Viewed = { what: "pictures"; pictures: readonly Picture[]; at: number } | { what: "pages"; file: Attachment };
+type Viewed = { what: "pictures"; pictures: readonly Picture[]; at: number } | { what: "pages"; file: Attachment };
 
 let viewed: Viewed | null = null;
 const watchers = new Set<(now: Viewed | null) => void>();

@@ -1,43 +1,50 @@
 // One answer: text, thoughts, tool calls and what tools showed, in the order it came, and what the model saw.
 import { memo } from "preact/compat";
+import { useMemo } from "preact/hooks";
+import { useNews } from "../chat/filing";
 import { textOf } from "../chat/merging";
 import { useTalkHere } from "../chat/useTalk";
-import { FileGrid } from "../files";
+import { type Attachment, FileGrid } from "../files";
 import { SawPanel } from "../saw";
 import type { Message } from "../types";
-import { Button, IconButton, InfoIcon, RetryIcon, WarnIcon } from "../ui";
+import { ArrowRightIcon, Button, IconButton, InfoIcon, RetryIcon, WarnIcon } from "../ui";
 import { BranchSwitch } from "./BranchSwitch";
 import { CopyButton } from "./CopyButton";
 import { blocksOf } from "./blocks";
 import { Markdown } from "./Markdown";
+import { makePlacing, type Placing, PlacingContext, useUnplaced } from "./placing";
 import { Reasoning } from "./Reasoning";
 import { ToolCard } from "./ToolCard";
 
-/** `isTold`: what went wrong is said below already. */
-type Props = { message: Message; writing: boolean; isLast: boolean; isTold: boolean };
+/** `isTold`: what went wrong is said below already. `mayWrite`: who reads it may also say something. */
+type Props = { message: Message; writing: boolean; isLast: boolean; isTold: boolean; mayWrite: boolean };
 
-export const Answer = memo(function Answer({ message, writing, isLast, isTold }: Props) {
+export const Answer = memo(function Answer({ message, writing, isLast, isTold, mayWrite }: Props) {
   const talk = useTalkHere();
+  const placing = useMemo(makePlacing, []);
   const blocks = blocksOf(message.parts);
   const text = textOf(message);
-  const ending = writing ? null : endingOf(message, isTold);
-  const offersAgain = isTold || message.metadata?.status === "error"; // beside the words that say why
+  const status = writing ? undefined : message.metadata?.status;
+  const ending = writing ? null : endingOf(message, isLast, isTold, mayWrite);
+  const offersAgain = isTold || status === "error"; // beside the words that say why
   return (
     <li className={`message answer ${isLast ? "message-last" : ""}`} aria-label="Answer">
       <h2 className="unseen">Answer</h2>
-      {blocks.map((block) => {
-        switch (block.is) {
-          case "text":
-            return <Markdown key={block.key} text={block.text} writing={writing && block.open} />;
-          case "reasoning":
-            return <Reasoning key={block.key} text={block.text} writing={writing && block.open} />;
-          case "tool":
-            return <ToolCard key={block.key} part={block.part} writing={writing} />;
-          case "files":
-            return <FileGrid key={block.key} files={block.files} />;
-        }
-      })}
-      {!writing && !isTold && message.metadata?.status === "error" && <Failure message={message} />}
+      <PlacingContext.Provider value={placing}>
+        {blocks.map((block) => {
+          switch (block.is) {
+            case "text":
+              return <Markdown key={block.key} text={block.text} writing={writing && block.open} />;
+            case "reasoning":
+              return <Reasoning key={block.key} text={block.text} writing={writing && block.open} />;
+            case "tool":
+              return <ToolCard key={block.key} part={block.part} writing={writing} asks={isLast} mayWrite={mayWrite} />;
+            case "files":
+              return <Unplaced key={block.key} placing={placing} files={block.files} />;
+          }
+        })}
+      </PlacingContext.Provider>
+      {!isTold && status === "error" && <Failure message={message} mayWrite={mayWrite} />}
       {ending && (
         <p className="ending">
           <InfoIcon size={16} /> {ending}
@@ -45,9 +52,9 @@ export const Answer = memo(function Answer({ message, writing, isLast, isTold }:
       )}
       {!writing && (
         <div className="message-actions">
-          {message.metadata?.branches && <BranchSwitch branches={message.metadata.branches} />}
+          {mayWrite && message.metadata?.branches && <BranchSwitch branches={message.metadata.branches} />}
           {text && <CopyButton text={text} label="Copy the answer" />}
-          {!offersAgain && (
+          {mayWrite && !offersAgain && (
             <IconButton
               small
               className="when-idle"
@@ -55,6 +62,11 @@ export const Answer = memo(function Answer({ message, writing, isLast, isTold }:
               icon={<RetryIcon />}
               onClick={() => talk.regenerate(message)}
             />
+          )}
+          {mayWrite && isLast && status === "incomplete" && (
+            <Button look="quiet" className="when-idle" onClick={() => talk.goOn(message)}>
+              <ArrowRightIcon size={16} /> Continue
+            </Button>
           )}
           <SawPanel message={message} />
         </div>
@@ -64,32 +76,40 @@ export const Answer = memo(function Answer({ message, writing, isLast, isTold }:
 });
 
 const reasons: Record<string, string> = {
-  steps: "Stopped at the limit of steps. Write “go on” to continue.",
-  budget: "Stopped at the budget for this answer. Write “go on” to continue.",
-  length: "The answer was cut at its longest. Write “go on” to continue.",
-  cut: "The model’s stream ended too early. Ask again to get the whole answer.",
+  steps: "Stopped at the limit of steps.",
+  budget: "Stopped at the budget for this answer.",
+  length: "The answer was cut at its longest.",
+  cut: "The model’s stream ended too early.",
   cancelled: "Stopped.",
 };
 
+/** What came by the way, but for what the model has placed in its text. */
+function Unplaced({ placing, files }: { placing: Placing; files: readonly Attachment[] }) {
+  const unplaced = useUnplaced(placing, useNews(files));
+  return unplaced.length ? <FileGrid files={unplaced} /> : null;
+}
+
 /** An answer that failed, and the way to another one. */
-function Failure({ message }: { message: Message }) {
+function Failure({ message, mayWrite }: { message: Message; mayWrite: boolean }) {
   const talk = useTalkHere();
   return (
     <div className="notice notice-bad">
       <WarnIcon />
       <span>{message.metadata?.reason ?? "The answer failed."}</span>
-      <Button className="when-idle" onClick={() => talk.regenerate(message)}>
-        <RetryIcon size={16} /> Try again
-      </Button>
+      {mayWrite && (
+        <Button className="when-idle" onClick={() => talk.regenerate(message)}>
+          <RetryIcon size={16} /> Try again
+        </Button>
+      )}
     </div>
   );
 }
 
-/** What is to be said of an answer that isn't simply complete. */
-function endingOf(message: Message, isTold: boolean): string | null {
+/** What is to be said of an answer that isn't simply complete; only the last one can wait for anything. */
+function endingOf(message: Message, isLast: boolean, isTold: boolean, mayWrite: boolean): string | null {
   const { status, reason } = message.metadata ?? {};
   if (status === "refused") return refusalOf(reason ?? null, isTold);
-  if (status === "waiting") return "Waits for your decision above.";
+  if (status === "waiting" && isLast) return mayWrite ? "Waits for your decision above." : "Waits for a decision.";
   if (status !== "incomplete") return null;
   return reasons[reason ?? ""] ?? `The answer is incomplete${reason ? `: ${reason}` : ""}.`;
 }

@@ -3,14 +3,14 @@ import type { Talked } from "../chat/useTalk";
 import { Answer } from "./Answer";
 import { Question } from "./Question";
 
-export function MessageList({ talked }: { talked: Talked }) {
+export function MessageList({ talked, mayWrite }: { talked: Talked; mayWrite: boolean }) {
   const { talk, messages, busy, problem } = talked;
   const last = messages.length - 1;
   return (
     <ol className={`messages ${busy ? "messages-busy" : ""}`} aria-label="Messages">
       {messages.map((message, index) => {
         const key = talk.keyOf(message);
-        if (message.role === "user") return <Question key={key} message={message} />;
+        if (message.role === "user") return <Question key={key} message={message} mayWrite={mayWrite} />;
         const isLast = index === last;
         return (
           <Answer
@@ -19,6 +19,7 @@ export function MessageList({ talked }: { talked: Talked }) {
             writing={busy && isLast}
             isLast={isLast}
             isTold={isLast && problem !== null}
+            mayWrite={mayWrite}
           />
         );
       })}

@@ -13,7 +13,9 @@ import { EditBox } from "./EditBox";
 import { Meant } from "./Meant";
 import { WithReferences } from "./references";
 
-export const Question = memo(function Question({ message }: { message: Message }) {
+type Props = { message: Message; mayWrite: boolean };
+
+export const Question = memo(function Question({ message, mayWrite }: Props) {
   const talk = useTalkHere();
   const [editing, setEditing] = useState(false);
   const text = textOf(message);
@@ -38,9 +40,9 @@ export const Question = memo(function Question({ message }: { message: Message }
       )}
       <Meant message={message} />
       <div className="message-actions">
-        {message.metadata?.branches && <BranchSwitch branches={message.metadata.branches} />}
+        {mayWrite && message.metadata?.branches && <BranchSwitch branches={message.metadata.branches} />}
         {text && !editing && <CopyButton text={text} label="Copy your message" />}
-        {!editing && (
+        {mayWrite && !editing && (
           <IconButton
             small
             className="when-idle"

@@ -1,12 +1,15 @@
 // The model's thoughts, folded: they are no answer.
 import { Markdown } from "./Markdown";
+import { PlacingContext } from "./placing";
 
 export function Reasoning({ text, writing }: { text: string; writing: boolean }) {
   return (
     <details className="reasoning">
       <summary>{writing ? "Thinking…" : "Thoughts"}</summary>
       <div className="reasoning-text">
-        <Markdown text={text} writing={writing} />
+        <PlacingContext.Provider value={null}>
+          <Markdown text={text} writing={writing} />
+        </PlacingContext.Provider>
       </div>
     </details>
   );

@@ -6,10 +6,11 @@ import { isValidElement } from "preact";
 import { type Components, defaultRehypePlugins, Streamdown } from "streamdown";
 import type { Pluggable } from "unified";
 import { useFile } from "../chat/filing";
-import { FileView } from "../files";
+import { FileView, labelOf } from "../files";
 import { CopyButton } from "./CopyButton";
 import { cut } from "./cutting";
 import type { RenderedProps } from "./Markdown";
+import { usePlace } from "./placing";
 import { Reference } from "./references";
 
 export function Rendered({ text, writing }: RenderedProps) {
@@ -65,7 +66,8 @@ function referring() {
 /** A text with its lines as they were written; what only stands between blocks stays as it is. */
 function linesOf(text: string, isBroken: boolean): ElementContent[] {
   if (!text.trim()) return [{ type: "text", value: text }];
-  const lines = text.replace(/\n+$/, "").split("\n");
+  const lines = text.split("\n");
+  while (!lines.at(-1)) lines.pop();
   if (isBroken && !lines[0]) lines.shift();
   return lines.flatMap((line, index) => (index ? [lineEnd(), ...linked(line)] : linked(line)));
 }
@@ -109,13 +111,21 @@ function Link({ href = "", children }: Props) {
   );
 }
 
-/** A file of the conversation where the model wants it; any other picture is its caption. */
+/** A file of the conversation where the model wants it first, and a link to it elsewhere; any other picture is its caption. */
 function Picture({ src = "", alt = "" }: Props) {
   const number = /^file:(\d{1,6})$/.exec(src)?.[1];
   const file = useFile(number ? Number(number) : null);
+  const [place, isHere] = usePlace(file?.number ?? null);
   if (!file) return <span className="no-picture">{alt ? `[picture: ${alt}]` : "[picture]"}</span>;
+  if (!isHere) {
+    return (
+      <span ref={place}>
+        <Reference number={Number(number)}>{alt || labelOf(file)}</Reference>
+      </span>
+    );
+  }
   return (
-    <span className="placed">
+    <span ref={place} className="placed">
       <FileView file={file} inline />
       {alt && <span className="placed-caption">{alt}</span>}
     </span>

@@ -6,12 +6,13 @@ import { BlockIcon, CheckIcon, Spinner, ToolIcon, WarnIcon } from "../ui";
 import { Approval } from "./Approval";
 import { WithReferences } from "./references";
 
-type Props = { part: ToolUIPart; writing: boolean };
+/** `asks`: it may still be decided, and by who reads this where they may write. */
+type Props = { part: ToolUIPart; writing: boolean; asks: boolean; mayWrite: boolean };
 
-export function ToolCard({ part, writing }: Props) {
+export function ToolCard({ part, writing, asks, mayWrite }: Props) {
   const [open, setOpen] = useState(false);
   const name = part.type.slice("tool-".length);
-  const state = stateOf(part, writing);
+  const state = part.state === "approval-requested" ? askingOf(asks, mayWrite) : stateOf(part, writing);
   return (
     <div className={`tool tool-${state.look}`}>
       <details open={open} onToggle={(event) => setOpen(event.currentTarget.open)}>
@@ -27,7 +28,9 @@ export function ToolCard({ part, writing }: Props) {
         {open && <Details part={part} />}
       </details>
       {state.look === "busy" && <Progress id={part.toolCallId} name={name} />}
-      {part.state === "approval-requested" && <Approval id={part.approval.id} name={name} input={part.input} />}
+      {part.state === "approval-requested" && asks && mayWrite && (
+        <Approval id={part.approval.id} name={name} input={part.input} />
+      )}
     </div>
   );
 }
@@ -74,14 +77,20 @@ function Details({ part }: { part: ToolUIPart }) {
 
 type Look = "busy" | "good" | "bad" | "asks" | "denied" | "left";
 
-/** Where a call stands, in a word and a look. */
-function stateOf(part: ToolUIPart, writing: boolean): { look: Look; words: string } {
+type State = { look: Look; words: string };
+
+/** Of a call that needs a person's yes; once something else was said, nobody is asked any more. */
+function askingOf(asks: boolean, mayWrite: boolean): State {
+  if (!asks) return { look: "left", words: "not decided" };
+  return { look: "asks", words: mayWrite ? "asks you" : "waits for a yes" };
+}
+
+/** Where any other call stands, in a word and a look. */
+function stateOf(part: Exclude<ToolUIPart, { state: "approval-requested" }>, writing: boolean): State {
   switch (part.state) {
     case "input-streaming":
     case "input-available":
       return writing ? { look: "busy", words: "running" } : { look: "left", words: "not finished" };
-    case "approval-requested":
-      return { look: "asks", words: "asks you" };
     case "approval-responded":
       return part.approval.approved ? { look: "busy", words: "allowed" } : { look: "denied", words: "declined" };
     case "output-available":

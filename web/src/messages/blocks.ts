@@ -1,16 +1,16 @@
-// The parts of an answer as they are shown: empty and technical ones left out, files gathered, each file once.
+// The parts of an answer as they are shown: empty and technical ones left out, files gathered, each file once. A file
+// that the model places in its text moves there when that is drawn.
 import type { ToolUIPart } from "ai";
 import type { Attachment } from "../files";
 import type { Part } from "../types";
 
-export type Block =
+type Block =
   | { is: "text"; key: string; text: string; open: boolean }
   | { is: "reasoning"; key: string; text: string; open: boolean }
   | { is: "tool"; key: string; part: ToolUIPart }
   | { is: "files"; key: string; files: Attachment[] };
 
 export function blocksOf(parts: readonly Part[]): Block[] {
-  const placed = placedInText(parts);
   const seen = new Set<string>();
   const blocks: Block[] = [];
   parts.forEach((part, index) => {
@@ -19,7 +19,7 @@ export function blocksOf(parts: readonly Part[]): Block[] {
       if (part.text.trim()) blocks.push({ is: part.type, key, text: part.text, open: part.state === "streaming" });
     } else if (part.type === "data-attachment") {
       const file = part.data;
-      if (seen.has(file.id) || (file.number !== null && placed.has(file.number))) return;
+      if (seen.has(file.id)) return;
       seen.add(file.id);
       const last = blocks.at(-1);
       if (last?.is === "files") last.files.push(file);
@@ -30,14 +30,4 @@ export function blocksOf(parts: readonly Part[]): Block[] {
     }
   });
   return blocks;
-}
-
-/** The numbers of files that the model placed itself, by `![caption](file:5)`. */
-function placedInText(parts: readonly Part[]): Set<number> {
-  const found = new Set<number>();
-  for (const part of parts) {
-    if (part.type !== "text") continue;
-    for (const [, number] of part.text.matchAll(/!\[[^\]]*\]\(\s*file:(\d{1,6})[^)]*\)/g)) found.add(Number(number));
-  }
-  return found;
 }

@@ -4,7 +4,7 @@
 const pattern =
   /\b(?:images?|pictures?|documents?|audio|videos?|texts?|files?)\s+#?(\d{1,5})\b(?!\.\w)|(?<![\w#&/])#(\d{1,5})\b/gi;
 
-export type Piece = string | { words: string; number: number };
+type Piece = string | { words: string; number: number };
 
 /** A text cut at its references; joined, the pieces are the text again. */
 export function cut(text: string): Piece[] {

@@ -41,6 +41,7 @@ export function ReceiptRow(p: { receipt: Receipt; file: Attachment | undefined }
 /** What was sent, as far as it can be looked at: conversions, or the original, or the words that stood for it. */
 function Sent(p: { receipt: Receipt; file: Attachment | undefined }) {
   const { receipt, file } = p;
+  if (file?.state === "deleted") return <p className="saw-facts">It was deleted since.</p>;
   if (receipt.variants.length) return <SentPictures receipt={receipt} />;
   if (!file || (receipt.delivery !== "native" && receipt.delivery !== "relocated")) return null;
   if (receipt.converted) return receipt.cell === null ? <Words file={file} /> : null;

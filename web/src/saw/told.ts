@@ -75,7 +75,7 @@ export function countUnseen(steps: readonly Step[]): number {
 }
 
 /** Whether the model was given a file in any form; out of view counts, for it was seen before. */
-export const wasSent = (receipt: Receipt) => receipt.delivery !== "noted" && receipt.delivery !== "refused";
+const wasSent = (receipt: Receipt) => receipt.delivery !== "noted" && receipt.delivery !== "refused";
 
 /** How many different files the answer tells of. */
 export const countFiles = (steps: readonly Step[]) => new Set(steps.flatMap((one) => one.changed.map((receipt) => receipt.number))).size;

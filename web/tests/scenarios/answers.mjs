@@ -155,3 +155,19 @@ export async function words_in_a_wide_table_stay_whole_and_each_language_begins_
   assert.equal((await rectOf(answer.getByRole("cell", { name: "value" }).first())).lines, 1);
   assert.ok((await rectOf(answer.getByText("مرحبا"))).left > (await rectOf(answer.getByText("hello"))).left + 100);
 }
+
+export async function an_answer_that_was_stopped_in_its_words_is_gone_on_with_by_words(scene) {
+  const page = await begun(scene);
+  await page.getByRole("button", { name: "Stop" }).click();
+  await (await answered(page)).getByRole("button", { name: "Continue" }).click();
+  await answered(page, 2);
+  await questions(page).nth(1).getByText("Go on.").waitFor();
+  await answers(page).first().getByText("Stopped.").waitFor();
+  assert.equal(await page.getByRole("button", { name: "Continue" }).count(), 0);
+}
+
+export async function an_answer_that_is_whole_is_not_gone_on_with(scene) {
+  const page = await scene.visit("/", { on: "spoken" });
+  const answer = await ask(page, "Say: all of it");
+  assert.equal(await answer.getByRole("button", { name: "Continue" }).count(), 0);
+}

@@ -1,5 +1,5 @@
 // Files: how they come in, how they are seen, and how one speaks of them.
-import { answered, answers, ask, assert, box, drawn, questions, say } from "../doing.mjs";
+import { answered, answers, ask, assert, box, drawn, idOf, questions, say } from "../doing.mjs";
 import { archive, believe, drop, paste, pick, picker, picture, text, tray, uploaded } from "../giving.mjs";
 
 export async function a_file_of_the_picker_goes_with_the_message(scene) {
@@ -180,4 +180,67 @@ export async function a_number_leads_to_a_file_far_above(scene) {
     for (let look = 0; look < 5; look++) tops.push(Math.round((await figure.boundingBox()).y));
     return tops.every((top) => top === tops[0] && top > 0 && top < 700);
   });
+}
+
+const question = (page) => page.getByRole("dialog", { name: "Delete this file?" });
+
+export async function a_file_is_deleted_and_its_name_and_number_stay(scene) {
+  const page = await scene.visit("/");
+  await pick(page, picture("dot.png"));
+  const answer = await ask(page, "/gdrive_display_image name=red");
+  await page.getByRole("button", { name: "Delete red.png" }).click();
+  await question(page).getByRole("button", { name: "Keep it" }).click();
+  await drawn(scene, answer);
+  for (const name of ["red.png", "dot.png"]) {
+    await page.getByRole("button", { name: `Delete ${name}` }).click();
+    await question(page).getByRole("button", { name: "Delete", exact: true }).click();
+    await question(page).waitFor({ state: "detached" });
+  }
+  for (const look of ["deleted", "loaded"]) {
+    if (look === "loaded") await page.reload();
+    for (const [place, named] of [[questions(page), "image 1: dot.png"], [answers(page), "image 2: red.png"]])
+      await place.getByRole("figure", { name: named }).getByText("This file was deleted.").waitFor();
+    assert.equal(await page.getByRole("button", { name: /^Delete (red|dot).png/ }).count(), 0, look);
+  }
+  const { attachments } = await scene.get(page, `/api/conversations/${await idOf(page)}`);
+  assert.deepEqual(attachments.map((one) => one.state), ["deleted", "deleted"]);
+  await answers(page).last().getByRole("button", { name: /What the model saw/ }).click();
+  await page.getByRole("dialog", { name: "What the model saw" }).getByText("It was deleted since.").first().waitFor();
+}
+
+export async function one_of_several_pictures_is_deleted_where_it_is_seen_in_full(scene) {
+  const page = await scene.visit("/");
+  await pick(page, picture("one.png"), picture("two.png"));
+  await ask(page, "What are these?");
+  await page.getByRole("button", { name: "Open image 2 in full" }).click();
+  await page.getByRole("dialog", { name: "Pictures of this conversation" }).getByRole("button", { name: "Delete" }).click();
+  await question(page).getByText("two.png").waitFor();
+  await question(page).getByRole("button", { name: "Delete", exact: true }).click();
+  await questions(page).getByText("This file was deleted.").waitFor();
+  await questions(page).getByRole("button", { name: "Open image 1 in full" }).waitFor();
+}
+
+/** Pressing space is what a person does: a browser plays nothing by itself. */
+async function plays(scene, player) {
+  await player.focus();
+  await player.press("Space");
+  await scene.until("it plays", () => player.evaluate((one) => one.currentTime > 0.2 && !one.paused));
+  await player.press("Space");
+  assert.equal(await player.evaluate((one) => one.paused), true);
+}
+
+export async function sounds_and_films_play_and_a_table_is_one(scene) {
+  const page = await scene.visit("/");
+  const { sound, film } = await scene.ask("media");
+  const file = (name, mimeType, data) => ({ name, mimeType, buffer: Buffer.from(data, "base64") });
+  const table = file("sizes.csv", "text/csv", btoa('name,size\n"red, dark",4\nblue,7\n'));
+  await pick(page, file("tone.wav", "audio/wav", sound), file("still.mp4", "video/mp4", film), table);
+  await ask(page, "What came?");
+  const shown = questions(page).last();
+  await plays(scene, shown.locator("audio"));
+  await plays(scene, shown.locator("video"));
+  assert.equal(Math.round(await shown.locator("audio").evaluate((one) => one.duration)), 5);
+  await shown.getByRole("cell", { name: "blue" }).waitFor();
+  assert.deepEqual(await shown.getByRole("columnheader").allInnerTexts(), ["name", "size"]);
+  assert.deepEqual(await shown.getByRole("cell").allInnerTexts(), ["red, dark", "4", "blue", "7"]);
 }

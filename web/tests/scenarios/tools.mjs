@@ -82,3 +82,37 @@ export async function the_panel_tells_what_the_model_was_given_and_why(scene) {
   await page.keyboard.press("Escape");
   await panel.waitFor({ state: "detached" });
 }
+
+export async function a_tool_waits_no_more_when_something_else_is_said(scene) {
+  const page = await asked(scene);
+  await answers(page).first().getByText("Waits for your decision above.").waitFor();
+  await ask(page, "Hello");
+  for (const look of ["said", "loaded"]) {
+    if (look === "loaded") await page.reload();
+    await answered(page, 2);
+    assert.equal(await page.getByText(/Waits for/).count(), 0, look);
+    assert.equal(await question(page).count(), 0, look);
+    assert.equal(await answers(page).first().getByText("asks you").count(), 0, look);
+  }
+}
+
+export async function an_answer_that_was_stopped_while_a_tool_ran_goes_on_in_its_place(scene) {
+  const page = await scene.visit("/");
+  await say(page, "/take_time");
+  await page.getByText("a quarter is done").waitFor();
+  await page.getByRole("button", { name: "Stop" }).click();
+  const answer = await answered(page, 1);
+  await scene.ask("release"); // the tool itself can't be stopped
+  await answer.getByText("Stopped.").waitFor();
+  await answer.getByRole("button", { name: "Continue" }).click();
+  await answer.locator(".prose").waitFor();
+  await answered(page);
+  for (const look of ["written", "loaded"]) {
+    if (look === "loaded") await page.reload();
+    await answers(page).locator(".prose").waitFor();
+    assert.equal(await answers(page).count(), 1, look);
+    assert.equal(await answers(page).getByRole("button", { name: "Continue" }).count(), 0, look);
+  }
+  const { messages } = await scene.get(page, `/api/conversations/${await idOf(page)}`);
+  assert.deepEqual(messages.map((one) => one.metadata.status), [undefined, "complete"]);
+}
