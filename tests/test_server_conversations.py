@@ -132,7 +132,8 @@ async def test_what_is_deleted_is_gone_with_its_files(tmp_path):
         path = f"/api/conversations/{await only(house)}"
         assert await ask(house.session, "DELETE", path) == (204, b"")
         assert (await listed(house))["conversations"] == []
-        for gone in (path, f"{path}/export", f"/api/attachments/{upload['id']}", "/api/chat/chat/stream"):
+        stream = f"/api/chat/{path.rpartition('/')[2]}/stream"
+        for gone in (path, f"{path}/export", f"/api/attachments/{upload['id']}", stream):
             assert (await ask(house.session, "GET", gone))[0] == 404
         assert not [one for one in house.store.blobs.path.rglob("*") if one.is_file() and len(one.name) == 64]
 
