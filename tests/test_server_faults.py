@@ -7,10 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from pages import both, check_page, check_usable, fold, idle, stored, until
+from pages import both, check_page, check_usable, fold, idle, page, stored, until
 from postgres import each_database, new_database
 from serving import asked, kinds, serving, texts
 from showandtell.agent.tools import by_name
+from showandtell.attachments.folder import Folder
 from showandtell.errors import StorageFailed, StorageFull
 from showandtell.history.runs import drop_unused
 from showandtell.server.running.tape import Tape
@@ -339,3 +340,37 @@ async def test_slow_readers_hold_up_nobody_and_each_holds_little():
     assert max(map(len, pieces)) < 1_000_000
     fast = [piece async for piece in readers[0]]
     assert len(pieces[0]) + sum(map(len, fast)) == 20_000_000
+
+
+async def test_a_store_that_is_slow_holds_up_nobody_who_needs_nothing_of_it(tmp_path, monkeypatch):
+    async with serving(tmp_path) as house:
+        file = await put_file(house, b"words " * 1000)
+        await house.post("look", files=[file])
+        opened, gate, waiting = Folder.open, threading.Event(), []
+
+        def slow(self, of):
+            waiting.append(of)
+            assert gate.wait(30)
+            return opened(self, of)
+
+        monkeypatch.setattr(Folder, "open", slow)
+        downloads = [asyncio.create_task(read_file(house, file)) for _ in range(20)]
+        await until(lambda: len(waiting) > 5)
+        try:
+            assert (await asyncio.wait_for(house.post("Hello", "other", id="m2"), 10))[0] == 200
+            assert (await asyncio.wait_for(page(house), 10))["title"] == "Hello"
+            assert (await asyncio.wait_for(put_file(house, b"other words"), 10)) != file
+        finally:
+            gate.set()
+        assert await asyncio.gather(*downloads) == [b"words " * 1000] * 20
+
+
+async def put_file(house, data):
+    async with house.session.put("/api/attachments?name=words.txt", data=data) as answer:
+        return (await answer.json())["id"]
+
+
+async def read_file(house, id):  # noqa: A002 - it is one
+    async with house.session.get(f"/api/attachments/{id}/content") as answer:
+        assert answer.status == 200
+        return await answer.read()

@@ -6,6 +6,7 @@ import asyncio
 import logging
 import random
 from collections.abc import AsyncGenerator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager
 from importlib.metadata import version
 
@@ -44,6 +45,8 @@ log = logging.getLogger(__name__)
 PATIENCE = 3.0
 #: How often what nobody needs is deleted, in seconds.
 COLLECT_EVERY = 3600.0
+#: The most threads for what would hold up the event loop.
+THREADS = 64
 ROUTERS = (
     chat.router,
     attachments.router,
@@ -101,6 +104,8 @@ def make_app(config: Config) -> FastAPI:
 async def opened(config: Config, watching: Sequence[Watch] = ()) -> AsyncGenerator[Server]:
     """Everything that a server works with; `watching` see all of its runs."""
     place = config.place
+    # Beside the few that Python takes: whoever waits for a file of a store that is slow holds one.
+    asyncio.get_running_loop().set_default_executor(ThreadPoolExecutor(THREADS, "work"))
     keys = Keys(config.secret or load_secret(place.data or data_folder()), config.token)
     async with place.store(Terms(config.clock, patience=PATIENCE)) as store, Transport() as transport:
         agents = Agents(config, transport)

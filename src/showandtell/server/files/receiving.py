@@ -17,6 +17,7 @@ from showandtell.delivery.labels import size_of
 from showandtell.errors import BadInput, ShowAndTellError
 from showandtell.history.uploads import Upload, Uploads
 from showandtell.server.answers import status_of, told_of
+from showandtell.server.files.moving import move
 from showandtell.server.files.parts import End, Head, read_parts
 from showandtell.server.gates.refusal import Refusal
 from showandtell.whole import uncut
@@ -80,7 +81,7 @@ class Receiver:
         """Write what is gathered. Raises `FileTooLarge`."""
         held, self._held = self._held, bytearray()
         try:
-            await uncut(asyncio.to_thread(self._incoming.write, memoryview(held)))
+            await uncut(move(self._incoming.write, memoryview(held)))
         except TooLarge as error:
             name, limit = error.name, size_of(error.most)
             raise FileTooLarge(f"{name} is larger than {limit}, the most that one file may have") from error
@@ -89,19 +90,17 @@ class Receiver:
 async def receive_file(uploads: Uploads, chunks: AsyncIterable[bytes], name: str, media_type: str | None) -> Upload:
     """Take one file in. Raises `FileTooLarge` as soon as it is, `BadFile` where it can't be taken; nothing stays."""
     store = uploads.store
-    incoming = await asyncio.to_thread(
-        store.blobs.of(uploads.user).receive, tidy(name) or "the file", store.max_file_bytes
-    )
+    incoming = await move(store.blobs.of(uploads.user).receive, tidy(name) or "the file", store.max_file_bytes)
     try:
         receiver = Receiver(incoming)
         async for chunk in chunks:
             await receiver.take(chunk)
         await receiver.flush()
-        spooled = await uncut(asyncio.to_thread(incoming.end))
+        spooled = await uncut(move(incoming.end))
         claimed = media_type[:MOST_LETTERS] if media_type else None
         return await uploads.add(File(Reader(Arrived(spooled), spooled.size), claimed, name))
     finally:
-        await uncut(asyncio.to_thread(incoming.drop))
+        await uncut(move(incoming.drop))
 
 
 async def receive_form(uploads: Uploads, chunks: AsyncIterable[bytes], content_type: str | None) -> list[Upload]:

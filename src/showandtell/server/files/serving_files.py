@@ -19,6 +19,7 @@ from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
 from showandtell.errors import FileChanged, NotFound
+from showandtell.server.files.moving import move
 from showandtell.server.files.ranges import Unsatisfiable, choose_span, has_it
 from showandtell.server.gates.gate import UPLOADS, guards_of
 from showandtell.server.gates.refusal import Problem
@@ -129,7 +130,7 @@ class Sending(Response):
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Open, and send. Where the bytes are no longer what they were, nothing of them leaves."""
         try:
-            cancelled, source = await whole(asyncio.to_thread(self._open))
+            cancelled, source = await whole(move(self._open))
         except FileChanged as error:
             return await refuse(error)(scope, receive, send)
         try:
@@ -137,7 +138,7 @@ class Sending(Response):
                 raise cancelled
             await self._send(source, scope, receive, send)
         finally:
-            await uncut(asyncio.to_thread(source.close))
+            await uncut(move(source.close))
 
     def _open(self) -> BinaryIO:
         source = self._file.open()
@@ -152,7 +153,7 @@ class Sending(Response):
         gone = asyncio.create_task(wait_gone(receive))
         try:
             while self._left and not gone.done():
-                piece = await uncut(asyncio.to_thread(source.read, min(PIECE, self._left)))
+                piece = await uncut(move(source.read, min(PIECE, self._left)))
                 if not piece:
                     raise FileChanged(f"{self._file.name} ended early: its stored bytes have changed")
                 self._left -= len(piece)
