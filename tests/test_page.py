@@ -24,6 +24,7 @@ def acting(town, tmp_path):
 PARTS = (
     "first_visit",
     "answers",
+    "reading",
     "files",
     "placing",
     "tools",

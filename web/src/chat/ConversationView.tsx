@@ -1,5 +1,5 @@
 // A conversation: its messages, and the box in which the next one is written.
-import { useCallback, useEffect, useRef, useState } from "preact/hooks";
+import { useCallback, useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import type { ViewProps } from "../App";
 import { Composer, type ComposerHandle } from "../composer/Composer";
 import { placeOf } from "../composer/drafts";
@@ -28,10 +28,12 @@ export function ConversationView({ chatId, stored, onNamed, ...view }: Props) {
   const [chosen, setChosen] = useState<string | null>(stored?.model ?? null);
   const model = chosen ?? house.model;
   const composer = useRef<ComposerHandle>(null);
+  const scroll = useStickiness(stored === null);
   const talked = useTalk({
     chatId,
     stored,
     model,
+    onAsked: scroll.toQuestion,
     onNamed: (id) => {
       onNamed(id);
       tell({ what: "list" });
@@ -42,11 +44,11 @@ export function ConversationView({ chatId, stored, onNamed, ...view }: Props) {
   const mayWrite = right !== "reader";
   const insertReference = useCallback((text: string) => composer.current?.insert(text), []);
   const [removing, remove] = useState<Attachment | null>(null);
-  const scroll = useStickiness();
   const asks = messages.at(-1)?.role === "user";
-  useEffect(() => {
-    if (asks) scroll.toQuestion();
+  useLayoutEffect(() => {
+    if (asks) scroll.toQuestion(); // it may be another tab's
   }, [asks, messages.length]);
+  useLayoutEffect(scroll.follow, [messages]);
   const title = about?.title ?? null;
   useEffect(() => {
     document.title = title ? `${title} – Show & Tell` : "Show & Tell";
@@ -79,7 +81,7 @@ export function ConversationView({ chatId, stored, onNamed, ...view }: Props) {
             model={model}
             talked={talked}
             readOnly={!mayWrite}
-            away={scroll.away}
+            away={!empty && scroll.away}
             onDown={scroll.toEnd}
           />
           {removing && (

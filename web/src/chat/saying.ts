@@ -8,12 +8,12 @@ import { partsOf } from "./merging";
 import type { Outbox } from "./outbox";
 import { goesOnByItself } from "./unfinished";
 
-/** `begin` is called before anything is asked. */
-export function makeSaying(chat: Chat<Message>, outbox: Outbox, filing: Filing, begin: () => void) {
+/** `begin` is called before anything is asked; it hears whether that is a question, which should be in view. */
+export function makeSaying(chat: Chat<Message>, outbox: Outbox, filing: Filing, begin: (asks: boolean) => void) {
   function send(text: string, attachments: readonly Attachment[]) {
     const metadata = { created: Date.now() / 1000 };
     const message: Message = { id: newId(), role: "user", parts: partsOf(text, attachments), metadata };
-    begin();
+    begin(true);
     outbox.hold(message);
     filing.add(attachments);
     void chat.sendMessage(message);
@@ -22,7 +22,7 @@ export function makeSaying(chat: Chat<Message>, outbox: Outbox, filing: Filing, 
   /** The message in other words, with those of its files that stay: a branch of its own. */
   function edit(message: Message, text: string, files: readonly Attachment[]) {
     const parts = partsOf(text, files);
-    begin();
+    begin(true);
     outbox.hold({ ...message, parts, edits: message.id });
     void chat.sendMessage({ role: "user", parts, messageId: message.id });
   }
@@ -30,14 +30,14 @@ export function makeSaying(chat: Chat<Message>, outbox: Outbox, filing: Filing, 
   /** Another answer in the place of this one, or to this question. */
   function regenerate(message = chat.lastMessage) {
     if (!message) return;
-    begin();
+    begin(true);
     void chat.regenerate({ messageId: message.id });
   }
 
   /** Goes on with the last answer, which ended early. */
   function goOn(answer: Message) {
     if (!goesOnByItself(answer)) return send("Go on.", []);
-    begin();
+    begin(false);
     void chat.sendMessage();
   }
 

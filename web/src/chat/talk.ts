@@ -155,9 +155,10 @@ export function openTalk(given: Given) {
     await refresh().catch(() => undefined);
   }
 
-  function begin() {
+  function begin(asks: boolean) {
     begun = true;
     set({ problem: null });
+    if (asks) given.onAsked();
   }
 
   async function branch(messageId: string) {
@@ -182,7 +183,7 @@ export function openTalk(given: Given) {
     branch,
     stop: () => stopAnswer(chat, now().id),
     answer(id: string, approved: boolean) {
-      begin();
+      begin(false);
       isDecided = true;
       void chat.addToolApprovalResponse({ id, approved });
     },

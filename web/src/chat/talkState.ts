@@ -41,4 +41,6 @@ export type Given = {
   model: () => string | null;
   /** The server named a new conversation. */
   onNamed: (id: string) => void;
+  /** A question is asked, or asked again, here. */
+  onAsked: () => void;
 };

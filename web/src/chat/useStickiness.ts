@@ -8,24 +8,33 @@ const near = 80;
 const gap = 16;
 /** Of a question that is higher than this share of the view, only so much of its end is kept in view. */
 const share = 0.4;
+/** For so long after a hand was on wheel, screen, key or scrollbar a move is the reader's, in milliseconds. */
+const grip = 1000;
+const hands = ["wheel", "touchmove", "pointerdown", "keydown"];
 
-export function useStickiness() {
+/** `begins` says that there is nothing to follow until something is asked. */
+export function useStickiness(begins: boolean) {
   const box = useRef<HTMLDivElement>(null);
   const content = useRef<HTMLDivElement>(null);
-  const sticks = useRef(true);
+  const sticks = useRef(!begins);
   /** Whether following stops where the question would leave the view. */
   const holds = useRef(false);
   const top = useRef(0);
+  const touched = useRef(-grip);
   const [away, setAway] = useState(false);
 
-  /** Growing content also fires scroll events, without a move. Only a move is leaving, only the end is coming back. */
+  /** The browser moves the view, too, where content or view change their size: only what a reader moves is leaving. */
   const weigh = (element: HTMLElement) => {
     const rest = element.scrollHeight - element.scrollTop - element.clientHeight;
     const moved = element.scrollTop - top.current;
-    if (rest <= near) {
-      sticks.current = true;
-      if (moved > 1) holds.current = false;
-    } else if (moved < -1 || (holds.current && moved > 1)) sticks.current = false;
+    const now = performance.now();
+    if (now - touched.current < grip) {
+      touched.current = now; // a swipe goes on after the finger has left
+      if (rest <= near) {
+        sticks.current = true;
+        if (moved > 1) holds.current = false;
+      } else if (moved < -1 || (holds.current && moved > 1)) sticks.current = false;
+    }
     top.current = element.scrollTop;
     setAway(rest > near);
   };
@@ -45,10 +54,13 @@ export function useStickiness() {
   const stick = (toQuestion: boolean) => {
     sticks.current = true;
     holds.current = toQuestion;
-    top.current = 0;
-    follow();
+    touched.current = -grip;
   };
-  const toEnd = useCallback(() => stick(false), []);
+  const toEnd = useCallback(() => {
+    stick(false);
+    follow();
+  }, []);
+  /** From the next growth on: the question may not be there yet. */
   const toQuestion = useCallback(() => stick(true), []);
 
   const onScroll = useCallback(() => void (box.current && weigh(box.current)), []);
@@ -59,10 +71,17 @@ export function useStickiness() {
     const watch = new ResizeObserver(follow);
     watch.observe(inner);
     watch.observe(element);
+    const touch = (event: Event) => {
+      if (!(event.target instanceof HTMLTextAreaElement)) touched.current = performance.now();
+    };
+    for (const kind of hands) window.addEventListener(kind, touch, { passive: true });
     follow();
-    return () => watch.disconnect();
+    return () => {
+      watch.disconnect();
+      for (const kind of hands) window.removeEventListener(kind, touch);
+    };
   }, []);
-  return { box, content, away, onScroll, toEnd, toQuestion };
+  return { box, content, away, onScroll, follow, toEnd, toQuestion };
 }
 
 /** How far down the view is where the last question stands at its top, or, of a high one, the end of it. */

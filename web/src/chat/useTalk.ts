@@ -21,6 +21,7 @@ export function useTalk(given: Omit<Given, "model"> & { model: string | null }) 
         stored: given.stored,
         model: () => latest.current.model,
         onNamed: (id) => latest.current.onNamed(id),
+        onAsked: given.onAsked,
       }),
     [],
   );
