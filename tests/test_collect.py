@@ -176,6 +176,26 @@ def test_a_number_that_json_lacks_is_refused_by_place(number):
         collect({"a/b": [number]})
 
 
+def test_a_whole_number_that_nobody_writes_out_is_refused_by_place():
+    (part,) = collect([1 - 10**4299])
+    assert msgspec.json.decode(part.text) == [1 - 10**4299]
+    for value in ({"a": 10**4299}, {"a": {-(10**5000): 1}}):
+        with pytest.raises(BadValue, match=r"^/a.*: a whole number of more than 4,299 digits"):
+            collect(value)
+
+
+@pytest.mark.parametrize("text", ["", "words", '{"a":', "1e999", '"\\ud800"', "[" * 100_000])
+def test_a_json_part_whose_text_is_not_json_is_refused(text):
+    with pytest.raises(BadValue, match="isn't JSON"):
+        collect(Json(text))
+
+
+def test_whatever_a_key_or_a_file_is_called_what_is_said_of_it_has_a_utf_8_form():
+    with pytest.raises(BadValue, match=r"^/a\?/0: nan has no JSON"):
+        collect({"a\ud800": [float("nan")]})
+    assert ToolResult(File(b"x", None, "a\udce8.txt")).text == "[file 1: a\ufffd.txt]"
+
+
 def test_a_value_that_holds_itself_is_refused():
     loop: list = []
     loop += [loop, loop]

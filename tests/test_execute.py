@@ -169,7 +169,7 @@ def test_a_timeout_of_the_tools_own_is_not_ours():
         Shown(7, "elsewhere"),
         {"deep": [Shown(7, "elsewhere")]},
     ],
-    ids=repr,
+    ids=lambda value: type(value).__name__,
 )
 def test_a_value_that_cannot_be_shown_is_an_error_result(value):
     said = words(run(lambda_named("get", lambda: value)))

@@ -312,12 +312,24 @@ def test_an_address_in_a_dict_is_words_and_never_a_file(block):
         assert ADDRESS in result.text
 
 
+def test_an_error_flag_without_content_is_data():
+    result = ToolResult({"isError": True, "reason": "no such order"})
+    assert (result.text, result.is_error) == ('{"isError":true,"reason":"no such order"}', False)
+
+
 @pytest.mark.parametrize("data", ["", "???", "aGk", "data:image/png;base64,??"])
 def test_a_block_whose_base64_is_broken_is_refused_by_place(data):
     with pytest.raises(BadValue, match=r"^/items/0: .*doesn't decode"):
         collect({"items": [{"type": "image", "data": data, "mimeType": "image/png"}]})
     with pytest.raises(BadValue, match=r"^/content/0: .*doesn't decode"):
         ToolResult({"content": [{"type": "image", "data": data, "mimeType": "image/png"}], "isError": True})
+
+
+@pytest.mark.parametrize("address", ["a://b.[{", "http://[::g]/a.png", "https://[", "//[v1.]"])
+def test_a_resource_whose_address_is_none_has_no_name(address):
+    resource = {"type": "resource", "resource": {"uri": address, "blob": base64(PNG), "mimeType": "image/png"}}
+    for value in (resource, {"a": resource}, {"content": [resource]}):
+        assert [one.name for one in ToolResult(value).files] == [None]
 
 
 def test_base64_with_line_breaks_is_taken():

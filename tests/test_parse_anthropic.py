@@ -221,6 +221,21 @@ def test_what_is_not_the_api_is_a_bad_answer(data):
         parser_of("anthropic-messages").feed(b"data: " + data + b"\n\n")
 
 
+@pytest.mark.parametrize(
+    ("opened", "delta"),
+    [
+        (text(0), {"type": "input_json_delta", "partial_json": "{}"}),
+        (text(0), {"type": "thinking_delta", "thinking": "a"}),
+        (call(0, "x"), {"type": "text_delta", "text": "a"}),
+        (block(0, {"type": "thinking", "thinking": ""}), {"type": "text_delta", "text": "a"}),
+        (block(0, {"type": "redacted_thinking", "data": "EqQB"}), {"type": "thinking_delta", "thinking": "a"}),
+    ],
+)
+def test_a_piece_of_another_kind_than_its_block_is_a_bad_answer(opened, delta):
+    with pytest.raises(BadAnswer, match=f"{delta['type']} is no part of a block of type"):
+        parse(sse(opened[0], {"type": "content_block_delta", "index": 0, "delta": delta}))
+
+
 BODY = {
     "type": "message",
     "role": "assistant",

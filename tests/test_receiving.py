@@ -374,6 +374,14 @@ def test_parts_are_the_same_however_a_body_is_cut(files, size):
     assert files_of(read_all(body, 10_000)) == files_of(read_all(body, size)) == expected
 
 
+@pytest.mark.parametrize("size", [1, 7, 1000])
+def test_words_before_the_first_part_are_refused_however_a_body_is_cut(size):
+    part = b'--x\r\ncontent-disposition: form-data; name="a"\r\n\r\n1\r\n--x--\r\n'
+    assert len(read_all(b"\r\n\n" + part, size)) == 3
+    with pytest.raises(BadInput, match="can't be read"):
+        read_all(b"\r\nwords\r\n" + part, size)
+
+
 def test_more_parts_than_a_form_needs_are_refused():
     part = b'--x\r\ncontent-disposition: form-data; name="a"\r\n\r\n1\r\n'
     assert len(read_all(part * MOST_PARTS + b"--x--\r\n", 1000)) == 3 * MOST_PARTS

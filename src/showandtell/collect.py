@@ -32,6 +32,8 @@ PARTS = (File, Shown, Text, Json)
 DEEPEST = 100
 #: The same structure in many places is small in memory and without bound as JSON; what holds more is data for a file.
 MOST_NODES = 1_000_000
+#: Python writes out no whole number that is much longer, and readers of JSON read none.
+TOO_LOW, TOO_HIGH = -(10**4299), 10**4299
 #: No shorter key has a file written out in it.
 LONG_KEY = 24
 
@@ -76,7 +78,12 @@ def walk(value: object, depth: int, found: Findings) -> Node:
     kind = type(value)
     if kind is str:
         return read_string(cast("str", value), found)
-    if kind is int or kind is bool or value is None:
+    if kind is int:
+        number: Any = value  # with no call of `cast`, for there may be a million
+        if TOO_LOW < number < TOO_HIGH:
+            return number
+        raise Misfit("a whole number of more than 4,299 digits; return it in another form")
+    if kind is bool or value is None:
         return cast("Plain", value)
     if kind is float:
         return check_finite(cast("float", value))
@@ -242,12 +249,12 @@ def read_words(part: Text, found: Findings) -> Node:
 
 
 def clean_part(part: Collected) -> Collected:
-    """A part as it is, with no lone surrogate in its words."""
-    match part:
-        case Json(text, files) if not text.isascii():
-            return Json(join_surrogates(text), files)
-        case _:
-            return part
+    """A part as it is, JSON with no lone surrogate in its words: no other text may be stored as JSON."""
+    if not isinstance(part, Json):
+        return part
+    text = join_surrogates(part.text)
+    check_json(text)
+    return part if text is part.text else Json(text, part.files)
 
 
 def cut(node: Node, *, holds: bool) -> Iterable[Collected]:
@@ -293,9 +300,10 @@ def embed(node: Node, pointer: str, files: list[tuple[str, File | Shown]]) -> ob
 def check_json(text: str) -> msgspec.Raw:
     """JSON text that goes into other JSON as it is."""
     try:
-        return msgspec.json.decode(text, type=msgspec.Raw)
-    except msgspec.DecodeError as error:
+        msgspec.json.decode(text)
+    except (msgspec.DecodeError, RecursionError) as error:
         raise Misfit(f"a Json part whose text isn't JSON ({error}); build it with collect") from None
+    return msgspec.Raw(text)
 
 
 def spell(value: object) -> str:
@@ -369,7 +377,7 @@ def mark(file: File | Shown, place: int) -> str:
     """How a file is written among words."""
     if isinstance(file, Shown):
         return f"[file {file.number}]"
-    name = file.name or file.media_type
+    name = join_surrogates(file.name or file.media_type or "")
     return f"[file {place}: {name}]" if name else f"[file {place}]"
 
 

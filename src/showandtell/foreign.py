@@ -45,7 +45,8 @@ def read_aside(value: object) -> tuple[bool, object]:
     """Whether a foreign result is an error, and what it keeps for the program alone."""
     if type(value) is dict:
         result = cast("dict[str, Any]", value)
-        return (result.get("isError") is True and read_mcp_result(result) is not None), None
+        is_error = result.get("isError") is True and "content" in result
+        return (is_error and read_mcp_result(result) is not None), None
     match find_reader(type(value)), cast("Any", value):
         case reader, result if reader is read_mcp_model:
             return bool(getattr(result, "is_error", getattr(result, "isError", False))), None

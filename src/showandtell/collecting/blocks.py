@@ -224,5 +224,8 @@ def name_of(value: object) -> str | None:
 
 
 def name_resource(uri: str) -> str | None:
-    """The last step of a URI's path."""
-    return Path(urlsplit(uri).path).name or None
+    """The last step of a URI's path; None for words that are no URI."""
+    try:
+        return Path(urlsplit(uri).path).name or None
+    except ValueError:  # brackets around what is no IPv6 address
+        return None

@@ -34,8 +34,11 @@ def escape(step: object) -> str:
 
 
 def brief(step: object) -> str:
-    """A step as it is shown to people."""
-    name = str(step)
+    """A step as it is shown to people: in letters that can be printed, stored and sent."""
+    try:
+        name = str(step).encode(errors="replace").decode()
+    except ValueError:  # a number of more digits than Python writes out
+        return "…"
     return name if len(name) <= SHOWN_STEP else name[: SHOWN_STEP - 1] + "…"
 
 

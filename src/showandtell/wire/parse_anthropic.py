@@ -56,6 +56,8 @@ CHUNKS = frozenset(
 )
 BLOCKS = frozenset({"text", "thinking", "redacted_thinking", "tool_use"})
 DELTAS = frozenset({"text_delta", "thinking_delta", "signature_delta", "input_json_delta"})
+#: The one kind of block that each of these is more of.
+GROWN = {"text_delta": "text", "thinking_delta": "thinking", "input_json_delta": "tool_use"}
 
 
 class _Delta(Struct, gc=False):
@@ -249,6 +251,8 @@ def _events_of(body: _Body) -> list[StreamEvent]:
 
 
 def _grow(block: _Open, delta: _Delta, events: list[StreamEvent]) -> None:
+    if GROWN.get(delta.type, block.kind) != block.kind:
+        raise ValueError(f"{delta.type} is no part of a block of type {block.kind}")
     match delta.type:
         case "text_delta" if delta.text:
             events.append(TextDelta(block.id, delta.text))

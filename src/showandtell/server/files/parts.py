@@ -65,7 +65,7 @@ class PartReader:
         self._events: list[Event] = []
         self._headers: dict[str, bytes] = {}
         self._name, self._value = bytearray(), bytearray()
-        self._parts, self._is_whole = 0, False
+        self._parts, self._has_begun, self._is_whole = 0, False, False
         try:
             self._parser = MultipartParser(
                 boundary,
@@ -88,6 +88,10 @@ class PartReader:
     def take(self, chunk: bytes) -> list[Event]:
         """What a read gave."""
         self._events = []
+        if not self._has_begun:
+            # The parser skips more than line ends behind these, up to where a read ends.
+            chunk = chunk.lstrip(b"\r\n")
+            self._has_begun = bool(chunk)
         try:
             self._parser.write(chunk)
         except FormParserError as error:
