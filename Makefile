@@ -5,7 +5,7 @@ export UV_NO_CONFIG := 1
 # The certificates that git and pip trust here, so that a proxy of a company is no obstacle.
 export UV_SYSTEM_CERTS := 1
 
-.PHONY: run chat setup page wheel chromium test torture lint bench bench-peers docs lock clean
+.PHONY: run chat setup page wheel chromium test torture overheard lint bench bench-peers docs lock clean
 run: setup page
 	@.venv/bin/showandtell serve $(if $(DISPLAY)$(WAYLAND_DISPLAY),--open)
 
@@ -21,6 +21,10 @@ test: .venv/.ready-dev page chromium
 # What takes minutes: thousands of faults, cuts at every byte, a real LiteLLM proxy; docs/reliability.md tells its figures.
 torture: .venv/.ready-dev page chromium
 	.venv/bin/python -m pytest torture
+
+# All tests once more, while every log from DEBUG on is searched for keys and bytes.
+overheard: .venv/.ready-dev page chromium
+	PYTHONPATH=torture .venv/bin/python -m pytest -p overhear
 
 # The browser of the page's tests.
 chromium:
