@@ -17,7 +17,18 @@ SECRETS = re.compile(r"canary|geheim|bench-token|devtoken", re.IGNORECASE)
 #: Bytes as base64, hexadecimal digits or the like: no hash, id or name is that long.
 BYTES = re.compile(r"[A-Za-z0-9+/_-]{257,}={0,2}")
 #: Whose logs these are: what we write, and what the libraries do that the product uses.
-OURS = ("showandtell", "aiohttp", "asyncio", "uvicorn", "fastapi", "starlette", "sqlalchemy", "alembic", "obstore", "PIL")
+OURS = (
+    "showandtell",
+    "aiohttp",
+    "asyncio",
+    "uvicorn",
+    "fastapi",
+    "starlette",
+    "sqlalchemy",
+    "alembic",
+    "obstore",
+    "PIL",
+)
 
 
 class Overhearing(logging.Handler):
