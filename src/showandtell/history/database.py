@@ -39,6 +39,9 @@ WAIT = 30.0
 PRAGMAS = (f"PRAGMA busy_timeout={WAIT * 1000:.0f}", "PRAGMA foreign_keys=ON", "PRAGMA synchronous=FULL")
 #: So many connections to PostgreSQL work at once, each in a thread.
 AT_ONCE = 15
+#: How a connection to PostgreSQL learns that nobody is at its other end any more: after half a minute or so, where
+#: Linux alone would wait for hours. A URL may say otherwise (libpq's names, in seconds; the last in milliseconds).
+ALIVE = {"keepalives_idle": 20, "keepalives_interval": 5, "keepalives_count": 3, "tcp_user_timeout": 35_000}
 #: One number for all of our programs, by which they wait for each other's migrations on PostgreSQL.
 MIGRATING = 0x73686F77
 FULL = ("disk is full", "No space left", "could not extend file", "quota")
@@ -92,8 +95,9 @@ class Database:
     def _connect(self) -> Engine:
         try:
             if not self.is_sqlite:
+                alive = {name: value for name, value in ALIVE.items() if name not in self.url.query}
                 sizes = {"pool_size": 5, "max_overflow": AT_ONCE - 5}
-                return create_engine(self.url, hide_parameters=True, pool_pre_ping=True, **sizes)
+                return create_engine(self.url, hide_parameters=True, pool_pre_ping=True, connect_args=alive, **sizes)
             settings = {"isolation_level": None, "timeout": WAIT, "check_same_thread": False}
             engine = create_engine(self.url, hide_parameters=True, connect_args=settings, pool_size=1, max_overflow=0)
         except ImportError as error:
