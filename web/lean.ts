@@ -1,4 +1,4 @@
-// What libraries bring and this page never runs, left out of its build. Each would fail loudly if it were run.
+// What libraries bring and this page never runs, left out of its build. Most would fail loudly if they were run.
 import type { Plugin } from "vite";
 
 /** The chat client brings zod, and zod the writing of JSON schemas: 8 kB (gzip) at the page's start. */
@@ -11,6 +11,15 @@ export const withoutJsonSchemas: Plugin = {
     const renamed = code.includes("export { processSchema as process }") ? "export { processSchema as process };" : "";
     return { code: names.map((name) => `export const ${name} = ${refuse};`).join("\n") + renamed, map: null };
   },
+};
+
+/** What zod says of a chunk that isn't one is read by nobody: its code is enough. 1 kB (gzip) at the page's start. */
+export const withoutSentences: Plugin = {
+  name: "without-sentences",
+  transform: (_code, id) =>
+    /\/zod\/v4\/locales\/en\.js$/.test(id)
+      ? { code: "export default () => ({ localeError: ({ code }) => code });", map: null }
+      : null,
 };
 
 const unused: Record<string, string> = {

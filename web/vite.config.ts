@@ -1,6 +1,6 @@
 import { fileURLToPath } from "node:url";
 import { defineConfig } from "vite";
-import { withoutJsonSchemas, withoutUnused } from "./lean.ts";
+import { withoutJsonSchemas, withoutSentences, withoutUnused } from "./lean.ts";
 
 /** Where `showandtell serve` looks for the page. */
 const page = fileURLToPath(new URL("../src/showandtell/server/page", import.meta.url));
@@ -8,7 +8,7 @@ const page = fileURLToPath(new URL("../src/showandtell/server/page", import.meta
 const server = process.env["SHOWANDTELL_URL"] ?? "http://127.0.0.1:8765";
 
 export default defineConfig({
-  plugins: [withoutJsonSchemas, withoutUnused],
+  plugins: [withoutJsonSchemas, withoutSentences, withoutUnused],
   resolve: {
     alias: [
       { find: /^react$/, replacement: "preact/compat" },

@@ -65,9 +65,7 @@ function View({ route, ...view }: ViewProps & { route: Route }) {
     case "settings":
       return (
         <>
-          <Bar {...view}>
-            <h1 className="bar-title">Settings</h1>
-          </Bar>
+          <Bar {...view} />
           <div className="talk">
             <SettingsPage />
           </div>

@@ -70,7 +70,7 @@ export function ConversationView({ chatId, stored, onNamed, ...view }: Props) {
           <div className={`talk ${empty ? "talk-empty" : ""}`} ref={scroll.box} onScroll={scroll.onScroll}>
             <div className="column" ref={scroll.content}>
               <LiveContext.Provider value={talked.live}>
-                {empty ? mayWrite && <Welcome onExample={talk.send} /> : <MessageList talked={talked} mayWrite={mayWrite} />}
+                {empty ? mayWrite && <Welcome model={model} onExample={talk.send} /> : <MessageList talked={talked} mayWrite={mayWrite} />}
               </LiveContext.Provider>
               <Notices talked={talked} />
             </div>

@@ -2,17 +2,17 @@
 import { useState } from "preact/hooks";
 import { api } from "../api";
 import type { Attachment } from "../files";
+import { Tester } from "../models/Tester";
 import { complain } from "../state/complain";
-import { useAgain, useLoaded } from "../state/loading";
+import { useLoaded } from "../state/loading";
 import type { Example } from "../types";
 import { ArrowRightIcon, AttachIcon, Spinner } from "../ui";
 
-type Props = { onExample: (text: string, attachments: Attachment[]) => void };
+type Props = { model: string | null; onExample: (text: string, attachments: Attachment[]) => void };
 
-export function Welcome({ onExample }: Props) {
+export function Welcome({ model, onExample }: Props) {
   const examples = useLoaded("examples", (signal) => api.get<{ examples: Example[] }>("/api/examples", { signal }));
   const [busy, setBusy] = useState<string | null>(null);
-  useAgain(examples);
   const start = async (name: string) => {
     if (busy) return;
     setBusy(name);
@@ -32,6 +32,7 @@ export function Welcome({ onExample }: Props) {
       <p>
         Drop in pictures, documents or sound, and see all that the model’s tools show, with what it was really given.
       </p>
+      {model?.startsWith("inspector") && <Tester />}
       {examples.value && (
         <ul className="examples">
           {examples.value.examples.map((example) => (

@@ -32,7 +32,7 @@ type Props = {
   onDown: () => void;
 };
 
-const hint = touches ? "@ offers files" : "Enter sends, Shift+Enter starts a line, @ offers files";
+const usual = touches ? "@ offers files" : "Enter sends, Shift+Enter starts a line, @ offers files";
 
 export function Composer({ handle, place, model, talked, readOnly, away, onDown }: Props) {
   const { me, models } = useHouse();
@@ -81,9 +81,9 @@ export function Composer({ handle, place, model, talked, readOnly, away, onDown 
     if (!touches) box.current?.focus({ preventScroll: true });
   }, []);
 
-  const isRefused = uploads.attachments.some((file) => outcomeOf(file, asked)?.isRefused);
+  const isRed = uploads.items.some((one) => one.problem || (one.attachment && outcomeOf(one.attachment, asked)?.isRefused));
   const isWritten = Boolean(text.trim() || uploads.attachments.length);
-  const ready = isWritten && uploads.ready && !isRefused && !talked.busy && !talked.lost;
+  const ready = isWritten && uploads.ready && !isRed && !talked.busy && !talked.lost;
   const send = () => {
     if (!ready) return;
     const [words, attachments] = [text.trim(), uploads.attachments];
@@ -91,6 +91,13 @@ export function Composer({ handle, place, model, talked, readOnly, away, onDown 
     uploads.clear();
     talk.send(words, attachments);
   };
+  const hint = isRed
+    ? "Remove what is red, or try again"
+    : talked.busy
+      ? "Stop first (Esc), or wait"
+      : uploads.ready
+        ? usual
+        : "Uploading…";
   const onKeyDown = (event: KeyboardEvent) => {
     if (offers.onKeyDown(event)) return;
     if (!isSending(event)) return;
@@ -117,6 +124,7 @@ export function Composer({ handle, place, model, talked, readOnly, away, onDown 
           event.preventDefault();
           send();
         }}
+        onKeyDown={(event) => event.key === "Escape" && !event.defaultPrevented && talked.busy && void talk.stop()}
       >
         {offers.items.length > 0 && <Offers offers={offers} />}
         <UploadTray uploads={uploads} model={asked} />
@@ -147,9 +155,7 @@ export function Composer({ handle, place, model, talked, readOnly, away, onDown 
               box.current?.focus();
             }}
           />
-          <span className="composer-hint">
-            {uploads.ready ? hint : "Uploading…"}
-          </span>
+          <span className={`composer-hint ${isRed ? "composer-red" : ""}`}>{hint}</span>
           {talked.busy ? (
             <IconButton className="send stop" label="Stop" icon={<StopIcon />} onClick={() => void talk.stop()} />
           ) : (

@@ -1,21 +1,26 @@
 // A message of the person's, open for a change. Sending it begins another branch; the old one stays.
 import { useLayoutEffect, useRef, useState } from "preact/hooks";
+import { keepDraft, keptDraft } from "../composer/drafts";
 import { isSending } from "../composer/sending";
 import { type Attachment, labelOf } from "../files";
 import { Button, CloseIcon, IconButton } from "../ui";
 
 type Props = {
+  /** Under which name it is kept while it isn't sent. */
+  place: string;
   text: string;
   files: readonly Attachment[];
   onSave: (text: string, files: readonly Attachment[]) => void;
   onCancel: () => void;
 };
 
-export function EditBox({ text, files, onSave, onCancel }: Props) {
-  const [value, setValue] = useState(text);
+export function EditBox({ place, text, files, onSave, onCancel }: Props) {
+  const [begun] = useState(() => keptDraft(place));
+  const [value, setValue] = useState(begun || text);
   const [left, setLeft] = useState<ReadonlySet<string>>(new Set());
   const box = useRef<HTMLTextAreaElement>(null);
   useLayoutEffect(() => {
+    if (begun) return; // it was left open: whoever comes back reads the end first
     box.current?.focus();
     box.current?.setSelectionRange(text.length, text.length);
   }, []);
@@ -54,7 +59,10 @@ export function EditBox({ text, files, onSave, onCancel }: Props) {
         aria-label="Your message"
         rows={Math.min(12, value.split("\n").length + 1)}
         value={value}
-        onInput={(event) => setValue(event.currentTarget.value)}
+        onInput={(event) => {
+          setValue(event.currentTarget.value);
+          keepDraft(place, event.currentTarget.value);
+        }}
         onKeyDown={(event) => {
           if (event.key === "Escape") onCancel();
           if (!isSending(event)) return;

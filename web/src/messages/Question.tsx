@@ -4,20 +4,28 @@ import { useMemo, useState } from "preact/hooks";
 import { useNews } from "../chat/filing";
 import { filesIn, textOf } from "../chat/merging";
 import { useTalkHere } from "../chat/useTalk";
+import { keepDraft, keptDraft } from "../composer/drafts";
 import { FileGrid } from "../files";
+import { lazily } from "../files/lazily";
 import type { Message } from "../types";
 import { Button, EditIcon, IconButton } from "../ui";
 import { BranchSwitch } from "./BranchSwitch";
 import { CopyButton } from "./CopyButton";
-import { EditBox } from "./EditBox";
 import { Meant } from "./Meant";
 import { WithReferences } from "./references";
+
+const EditBox = lazily(() => import("./EditBox").then((found) => found.EditBox));
 
 type Props = { message: Message; mayWrite: boolean };
 
 export const Question = memo(function Question({ message, mayWrite }: Props) {
   const talk = useTalkHere();
-  const [editing, setEditing] = useState(false);
+  const place = `edit.${message.id}`;
+  const [editing, setEditing] = useState(() => mayWrite && keptDraft(place) !== "");
+  const close = () => {
+    keepDraft(place, "");
+    setEditing(false);
+  };
   const text = textOf(message);
   const sent = useMemo(() => filesIn(message), [message]);
   const shown = useNews(sent); // they get their numbers when the message has arrived
@@ -27,11 +35,12 @@ export const Question = memo(function Question({ message, mayWrite }: Props) {
       {shown.length > 0 && <FileGrid files={shown} />}
       {editing ? (
         <EditBox
+          place={place}
           text={text}
           files={shown}
-          onCancel={() => setEditing(false)}
+          onCancel={close}
           onSave={(changed, files) => {
-            setEditing(false);
+            close();
             talk.edit(message, changed, files);
           }}
         />

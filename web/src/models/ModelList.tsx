@@ -3,6 +3,7 @@ import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { touches } from "../state/media";
 import type { Model, Sees } from "../types";
 import { AudioIcon, CheckIcon, DocumentIcon, ImageIcon, VideoIcon } from "../ui";
+import { Tester } from "./Tester";
 
 type Props = { models: Model[]; chosen: string | null; onChoose: (model: Model) => void };
 
@@ -33,6 +34,7 @@ export function ModelList({ models, chosen, onChoose }: Props) {
         {groups.map(([provider, found]) => (
           <section key={provider} aria-label={provider}>
             <h3>{provider}</h3>
+            {provider === "inspector" && <Tester />}
             {sharedWhy(found) && <p className="model-why">{sharedWhy(found)}</p>}
             <ul>
               {found.map((model) => (
@@ -60,7 +62,10 @@ export function ModelList({ models, chosen, onChoose }: Props) {
           </button>
         )}
         {groups.length === 0 && !typed && (
-          <p className="soft">No listed model is called that. Any other one can be named as provider:model.</p>
+          <p className="soft">
+            {closedWhy(models, words) ??
+              "No listed model is called that. Any other one can be named as provider:model."}
+          </p>
         )}
       </div>
     </>
@@ -80,6 +85,13 @@ function typedModel(models: Model[], words: string): Model | null {
   if (!rest.join(":") || models.some((model) => model.id === id)) return null;
   const open = models.some((model) => model.available && model.id.startsWith(`${provider}:`));
   return open ? { id, provider: provider ?? "", name: rest.join(":"), available: true, why: null, sees: {}, takes: {} } : null;
+}
+
+/** Why a model that isn't listed can't be asked: its provider can't. */
+function closedWhy(models: Model[], words: string): string | null {
+  const provider = words.trim().split(":")[0] ?? "";
+  const closed = models.find((model) => words.includes(":") && model.id.startsWith(`${provider}:`));
+  return closed?.why ? `${provider} can’t be asked: ${closed.why}` : null;
 }
 
 /** Available ones first within a provider, and providers with one of them first. */

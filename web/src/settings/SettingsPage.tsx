@@ -1,6 +1,7 @@
 // What a person may set: the model of new conversations, what every model is told, light or dark.
 import { useEffect, useRef, useState } from "preact/hooks";
 import { api } from "../api";
+import { keepDraft, keptDraft } from "../composer/drafts";
 import { ModelPicker } from "../models/ModelPicker";
 import { useHouse } from "../state/House";
 import { Missing } from "../state/Missing";
@@ -23,6 +24,7 @@ export function SettingsPage() {
   const shown = settings?.theme ?? keptTheme();
   return (
     <div className="column settings">
+      <h1>Settings</h1>
       <section aria-labelledby="settings-model">
         <h2 id="settings-model">Model of new conversations</h2>
         <p className="soft">Each conversation may switch at any time.</p>
@@ -68,12 +70,16 @@ export function SettingsPage() {
   );
 }
 
+/** Under which name instructions are kept that weren't saved. */
+const place = "instructions";
+
 /** Nobody writes over instructions that weren't read. */
 function Instructions() {
   const { settings, save } = useHouse();
   const stored = settings?.instructions ?? "";
-  const [text, setText] = useState(stored);
+  const [text, setText] = useState(() => keptDraft(place) || stored);
   const before = useRef(stored);
+  useEffect(() => keepDraft(place, text === stored ? "" : text), [text, stored]);
   useEffect(() => {
     setText((now) => (now === before.current ? stored : now)); // what was begun here stays
     before.current = stored;

@@ -7,6 +7,8 @@ import { useMatch } from "../state/media";
 import { CloseIcon, GearIcon, IconButton, PanelIcon, PlusIcon, SearchIcon, TableIcon } from "../ui";
 import { List } from "./List";
 
+const apple = /Mac|iP/.test(navigator.platform);
+
 type Props = {
   current: string | null;
   open: boolean;
@@ -27,8 +29,7 @@ export function Sidebar({ current, open, onOpen, folded, onFold }: Props) {
   useEffect(() => {
     const onKey = (event: KeyboardEvent) => {
       if (event.key === "Escape" && open) onOpen(false);
-      const typing = event.target instanceof HTMLElement && event.target.closest("input, textarea, select, dialog");
-      if (event.key !== "/" || typing || event.ctrlKey || event.metaKey || event.altKey) return;
+      if (event.key?.toLowerCase() !== "k" || !(apple ? event.metaKey : event.ctrlKey)) return;
       event.preventDefault();
       if (narrow) onOpen(true);
       else if (folded) onFold();
@@ -48,7 +49,7 @@ export function Sidebar({ current, open, onOpen, folded, onFold }: Props) {
   return (
     <>
       {narrow && open && <div className="veil" onClick={() => onOpen(false)} />}
-      <nav ref={side} className={`side ${open ? "side-open" : ""}`} aria-label="Conversations" inert={hidden}>
+      <nav ref={side} className={`side ${open ? "side-open" : ""}`} aria-label="Conversations" inert={hidden} onKeyDown={walk}>
         <div className="side-head">
           <a className="brand" href="/" onClick={follow}>
             <Mark /> Show &amp; Tell
@@ -82,7 +83,7 @@ export function Sidebar({ current, open, onOpen, folded, onFold }: Props) {
             onInput={(event) => setTyped(event.currentTarget.value)}
             onKeyDown={(event) => event.key === "Escape" && setTyped("")}
           />
-          <kbd aria-hidden="true">/</kbd>
+          <kbd aria-hidden="true">{apple ? "⌘" : "Ctrl "}K</kbd>
         </label>
         <List list={list} current={current} searched={words} />
         <div className="side-foot">
@@ -97,6 +98,16 @@ export function Sidebar({ current, open, onOpen, folded, onFold }: Props) {
       </nav>
     </>
   );
+}
+
+/** The arrows go from the search into what it found, and back. */
+function walk(event: KeyboardEvent) {
+  const step = event.key === "ArrowDown" ? 1 : event.key === "ArrowUp" ? -1 : 0;
+  const stops = [...(event.currentTarget as HTMLElement).querySelectorAll<HTMLElement>(".side-search input, .row > a")];
+  const at = stops.indexOf(event.target as HTMLElement);
+  if (!step || at < 0) return;
+  event.preventDefault();
+  stops[at + step]?.focus();
 }
 
 /** A value once it has stood still for a while. */

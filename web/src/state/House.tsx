@@ -5,7 +5,7 @@ import { api, ApiError, type Me } from "../api";
 import { applyTheme } from "../theme";
 import type { Model, Settings } from "../types";
 import { complain } from "./complain";
-import { useAgain, useLoaded } from "./loading";
+import { useLoaded } from "./loading";
 
 export type House = {
   me: Me | null;
@@ -42,9 +42,6 @@ export function HouseProvider({ children }: { children: ComponentChildren }) {
   const stored = useLoaded(known, (signal) => api.get<Settings>("/api/settings", { signal }));
   const [signedOut, setSignedOut] = useState<ApiError | null>(null);
   const settings = stored.value;
-  useAgain(me);
-  useAgain(models);
-  useAgain(stored);
   useEffect(() => {
     if (stored.value) applyTheme(stored.value.theme);
   }, [stored.value]);

@@ -10,7 +10,8 @@ export type Loaded<T> = {
   set: (value: T) => void;
 };
 
-/** Loads when `key` changes; answers that come late for an earlier key are dropped. A null key loads nothing. */
+/** Loads when `key` changes, and again for as long as what went wrong may pass. Answers that come late for an earlier
+ * key are dropped; a null key loads nothing. */
 export function useLoaded<T>(key: string | null, load: (signal: AbortSignal) => Promise<T>): Loaded<T> {
   const [state, setState] = useState<State<T>>(nothing);
   const [round, setRound] = useState(0);
@@ -26,11 +27,12 @@ export function useLoaded<T>(key: string | null, load: (signal: AbortSignal) => 
   const again = useCallback(() => setRound((before) => before + 1), []);
   const set = useCallback((value: T) => setState({ key, value, error: null }), [key]);
   const current = state.key === key ? state : nothing;
+  useAgain(current.error, again);
   return { value: current.value, error: current.error, again, set };
 }
 
 /** Asks again by itself for as long as what went wrong may pass: the network, the server, too many requests. */
-export function useAgain<T>({ error, again }: Loaded<T>): void {
+function useAgain(error: ApiError | null, again: () => void): void {
   const round = useRef(0);
   useEffect(() => {
     if (!error) round.current = 0;

@@ -1,5 +1,5 @@
 // What a person wrote or set is kept, whatever the network and the server do meanwhile.
-import { answered, ask, assert, box, idOf, questions, say } from "../doing.mjs";
+import { answered, answers, ask, assert, box, idOf, questions, say } from "../doing.mjs";
 import { pick, text, tray } from "../giving.mjs";
 
 const side = (page) => page.getByRole("navigation", { name: "Conversations" });
@@ -156,4 +156,31 @@ export async function an_address_that_cannot_be_read_is_no_page(scene) {
   await box(page).waitFor();
   await page.goto(`${scene.given.houses.own.url}/c/%E0%A4%A`);
   await page.getByText(/There is no page at this address/).waitFor();
+}
+
+export async function what_was_begun_is_there_again_after_another_page(scene) {
+  const page = await scene.visit("/settings", { on: "own" });
+  await page.locator("textarea:enabled").waitFor();
+  const before = await instructions(page).inputValue();
+  await instructions(page).fill("Answer in verse.");
+  await side(page).getByRole("link", { name: "What models see" }).click();
+  await page.getByText(/families of models$/).waitFor();
+  await side(page).getByRole("link", { name: "Settings" }).click();
+  assert.equal(await instructions(page).inputValue(), "Answer in verse.");
+  await instructions(page).fill(before);
+  await side(page).getByRole("link", { name: "New conversation" }).click();
+  await ask(page, "hello");
+  const first = await idOf(page);
+  await page.getByRole("button", { name: "Edit your message" }).click();
+  const edit = page.getByRole("textbox", { name: "Your message" });
+  await edit.fill("hello again");
+  await side(page).getByRole("link", { name: "New conversation" }).click();
+  await page.locator(".example").first().waitFor();
+  await side(page).locator(`a[href="/c/${first}"]`).click();
+  await edit.waitFor();
+  assert.equal(await edit.inputValue(), "hello again");
+  await page.getByRole("button", { name: "Cancel" }).click();
+  await page.reload();
+  await answers(page).first().waitFor();
+  assert.equal(await edit.count(), 0);
 }

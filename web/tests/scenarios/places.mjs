@@ -25,6 +25,7 @@ export async function a_conversation_is_renamed_found_and_deleted(scene) {
   await search.fill("");
   await side(page).getByRole("link", { name: "Quarterly figures", exact: true }).hover();
   await page.getByRole("button", { name: "Delete Quarterly figures" }).click();
+  await page.getByRole("dialog").getByText("“Quarterly figures” will be gone for good.").waitFor();
   await page.getByRole("dialog").getByRole("button", { name: "Delete", exact: true }).click();
   await page.getByRole("heading", { name: "What shall we look at?" }).waitFor();
   await scene.until("the row is gone", async () => !(await side(page).getByRole("link", { name: "Quarterly figures", exact: true }).count()));
@@ -173,4 +174,39 @@ export async function a_conversation_is_printed_whole(scene) {
   const talk = page.locator(".talk");
   assert.equal(await talk.evaluate((one) => one.scrollHeight - one.clientHeight), 0);
   assert.equal(await page.getByRole("textbox", { name: "Message" }).isVisible(), false);
+}
+
+export async function the_search_is_reached_from_the_message_and_its_results_by_arrows(scene) {
+  const page = await scene.visit("/");
+  await ask(page, "hello");
+  await side(page).locator(".row > a").first().waitFor();
+  await side(page).getByText("Ctrl K").waitFor();
+  await box(page).press("Control+k");
+  const search = page.getByRole("searchbox", { name: "Search conversations" });
+  await scene.until("the search has the focus", () => search.evaluate((one) => one === document.activeElement));
+  await search.press("ArrowDown");
+  const first = side(page).locator(".row > a").first();
+  assert.equal(await first.evaluate((one) => one === document.activeElement), true);
+  await first.press("ArrowUp");
+  assert.equal(await search.evaluate((one) => one === document.activeElement), true);
+}
+
+export async function who_answers_without_a_key_is_said_and_why_another_cannot(scene) {
+  const page = await scene.visit("/");
+  await page.getByText(/The inspector is a built-in tester, not an AI/).waitFor();
+  await page.getByText("ANTHROPIC_API_KEY=… make run").waitFor();
+  await page.route("**/api/models", async (route) => {
+    const told = await (await route.fetch()).json();
+    const closed = { ...told.models[0], id: "away:one", provider: "away", name: "One", available: false, why: "set AWAY_KEY" };
+    await route.fulfill({ json: { ...told, models: [...told.models, closed] } });
+  });
+  await page.reload();
+  await page.locator("main .model").click();
+  const picker = page.getByRole("dialog", { name: "Which model answers?" });
+  await picker.getByText(/built-in tester/).waitFor();
+  const search = picker.getByRole("searchbox", { name: "Search models" });
+  await search.fill("away:two");
+  await picker.getByText("away can’t be asked: set AWAY_KEY").waitFor();
+  await search.fill("nobody:two");
+  await picker.getByText(/No listed model is called that/).waitFor();
 }

@@ -1,6 +1,6 @@
 // What is said before something is sent, and what is offered where it was not taken.
 import { answered, answers, ask, assert, box, idOf, questions, say } from "../doing.mjs";
-import { archive, believe, pick, picture, text, tray } from "../giving.mjs";
+import { archive, believe, pick, picker, picture, text, tray } from "../giving.mjs";
 
 const PHONE = { viewport: { width: 390, height: 844 }, isMobile: true, hasTouch: true, deviceScaleFactor: 2 };
 const sending = (page) => page.getByRole("button", { name: "Send", exact: true });
@@ -105,4 +105,35 @@ export async function on_a_phone_enter_begins_a_line_and_the_button_sends(scene)
   const edit = page.getByRole("textbox", { name: "Your message" });
   await edit.press("Enter");
   assert.equal(await edit.inputValue(), "first\nsecond\n");
+}
+
+export async function a_file_that_did_not_arrive_is_never_left_out_without_a_word(scene) {
+  scene.allow(/status of 503|Failed to load/);
+  const page = await scene.visit("/");
+  await page.route("**/api/attachments?**", (route) => route.fulfill({ status: 503, body: "" }));
+  await picker(page).setInputFiles([text("lost.txt", "words")]);
+  await tray(page).locator(".tray-problem").waitFor();
+  await box(page).fill("What is in it?");
+  assert.equal(await sending(page).isEnabled(), false);
+  await box(page).press("Enter");
+  assert.equal(await questions(page).count(), 0);
+  await page.getByText("Remove what is red, or try again").waitFor();
+  await page.unroute("**/api/attachments?**");
+  await tray(page).getByRole("button", { name: "Try lost.txt again" }).click();
+  await page.locator("button.send:enabled").click();
+  await answered(page, 1);
+  await questions(page).getByText("lost.txt").first().waitFor();
+}
+
+export async function while_an_answer_is_written_the_box_says_what_enter_waits_for_and_escape_stops(scene) {
+  const page = await scene.visit("/", { on: "spoken" });
+  await say(page, "Say: one ⏸ two");
+  await answers(page).getByText("one").waitFor();
+  await page.getByText("Stop first (Esc), or wait").waitFor();
+  await box(page).fill("and now?");
+  await box(page).press("Enter");
+  assert.equal(await box(page).inputValue(), "and now?");
+  await box(page).press("Escape");
+  await answered(page, 1);
+  assert.equal(await box(page).inputValue(), "and now?");
 }

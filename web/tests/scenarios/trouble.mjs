@@ -95,3 +95,15 @@ export async function a_server_that_begins_anew_still_waits_for_the_yes(scene) {
   await answer.getByText("done").waitFor();
   assert.equal(await answers(page).count(), 1);
 }
+
+export async function a_conversation_that_could_not_be_loaded_comes_by_itself(scene) {
+  scene.allow(/status of 503/);
+  const page = await scene.visit("/");
+  await ask(page, "hello");
+  const path = `/api/conversations/${await idOf(page)}`;
+  await page.route(`**${path}`, (route) => route.fulfill({ status: 503, body: "" }));
+  await page.reload();
+  await page.getByRole("heading", { name: "This can’t be shown" }).waitFor();
+  await page.unroute(`**${path}`);
+  await answers(page).first().waitFor();
+}
