@@ -26,6 +26,7 @@ PARTS = (
     "answers",
     "reading",
     "files",
+    "looking",
     "placing",
     "tools",
     "places",

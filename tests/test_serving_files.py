@@ -6,6 +6,7 @@ from io import BytesIO
 from urllib.parse import unquote, urlsplit
 
 import pytest
+from PIL import Image
 from starlette.requests import Request
 
 from fixtures import mp4, pdf, png, svg, wav
@@ -221,6 +222,18 @@ async def test_small_pictures_are_made_once_and_kept_with_the_file(tmp_path):
             assert (await get(house, f"/api/attachments/{one}", "DELETE"))[0] == 204
         assert [*house.store.blobs.of("local").listed()] == []
         assert (await put(house, b"words", "a.txt"))["thumbnail"] is None
+
+
+async def test_a_drawing_has_a_small_and_a_large_picture_and_stays_a_text(tmp_path):
+    drawing = b'<svg xmlns="http://www.w3.org/2000/svg" width="20" height="10"><circle r="9"/></svg>'
+    async with serving(tmp_path) as house:
+        one = await put(house, drawing, "a.svg")
+        assert one["kind"] == "text"
+        for path, size in (("thumbnail", (320, 160)), ("pages/1", (768, 384))):
+            status, headers, body = await get(house, f"/api/attachments/{one['id']}/{path}")
+            assert (status, headers["content-type"]) == (200, "image/webp")
+            assert Image.open(BytesIO(body)).size == size
+        assert (await get(house, f"/api/attachments/{one['id']}/pages/2"))[0] == 404
 
 
 async def test_what_many_ask_for_at_once_is_made_once_also_where_the_first_of_them_leaves(tmp_path, monkeypatch):

@@ -30,13 +30,46 @@ export const pathOf = (id: string) => `/c/${encodeURIComponent(id)}`;
 
 const moved = "moved";
 
-/** Goes to another view; `replace` gives the present one a new address instead. */
+/** What closes each thing that lies over the view, the uppermost last. Each has an entry of the history, which Back
+ * leaves; its state is how many there are. */
+const covers: (() => void)[] = [];
+const depth = () => Number(history.state);
+let returning = false;
+
+/** Has the browser's Back call `close`, until what is given is called. */
+export function cover(close: () => void): () => void {
+  covers.push(close);
+  setTimeout(settle);
+  return () => {
+    const at = covers.indexOf(close);
+    if (at >= 0) covers.splice(at, 1);
+    setTimeout(settle);
+  };
+}
+
+/** Afterwards, so that what follows another takes over its entry. */
+function settle() {
+  if (returning) return;
+  for (let at = depth(); at < covers.length; ) history.pushState(++at, "");
+  returning = depth() > covers.length;
+  if (returning) history.go(covers.length - depth());
+}
+
+window.addEventListener("popstate", () => {
+  if (returning) {
+    returning = false;
+    settle();
+  } else for (const close of covers.splice(depth()).reverse()) close();
+});
+
+/** Goes to another view, which takes the place of what lies over this one; `replace` gives this one a new address. */
 export function go(path: string, replace = false): void {
+  if (returning) return window.addEventListener("popstate", () => go(path, replace), { once: true });
   if (path === location.pathname && !replace) {
     window.dispatchEvent(new CustomEvent("same-place", { detail: path }));
     return;
   }
-  history[replace ? "replaceState" : "pushState"](null, "", path);
+  history[replace || depth() ? "replaceState" : "pushState"](replace ? history.state : null, "", path);
   window.dispatchEvent(new Event(moved));
 }
 
@@ -60,5 +93,5 @@ export function follow(event: MouseEvent): void {
   const wantsAnother = event.metaKey || event.ctrlKey || event.shiftKey || event.altKey;
   if (event.defaultPrevented || event.button || wantsAnother) return;
   event.preventDefault();
-  go(link.pathname);
+  go(link.pathname + link.hash);
 }

@@ -81,13 +81,13 @@ def content_path(id: str, name: str) -> str:  # noqa: A002 - it is one
 
 
 def has_thumbnail(one: Attachment) -> bool:
-    """Whether a small picture can be made of a file: of an image, a film, the first page of a PDF."""
+    """Whether a small picture can be made of a file: of an image, an SVG, a film, the first page of a PDF."""
     return one.state == "ready" and one.problem is None and one.facts is not None and is_pictured(one.facts)
 
 
 def is_pictured(facts: Facts) -> bool:
     """Whether some bytes have anything to see."""
-    return facts.kind in {"image", "video"} or facts.media_type == "application/pdf"
+    return facts.kind in {"image", "video"} or facts.media_type in {"application/pdf", "image/svg+xml"}
 
 
 #: How bytes are described, whatever they are.

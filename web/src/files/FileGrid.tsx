@@ -1,4 +1,4 @@
-// Several files of one message: images side by side, all others below each other.
+// The files of one message in their order: images that follow each other side by side, all others below each other.
 import { useState } from "preact/hooks";
 import { labelOf, type Attachment } from "./attachment";
 import { useAnchor } from "./anchors";
@@ -11,24 +11,30 @@ import { openImage, pictureOf } from "./pictures";
 const TILE = { width: 176, height: 176 };
 
 export function FileGrid(p: { files: Attachment[] }) {
-  const images = p.files.filter((file) => file.kind === "image" && pictureOf(file));
-  const tiled = images.length > 1 ? images : [];
-  const others = p.files.filter((file) => !tiled.includes(file));
+  const rows: [Attachment, ...Attachment[]][] = [];
+  for (const file of p.files) {
+    const row = rows.at(-1);
+    if (row && isTile(file) && isTile(row[0])) row.push(file);
+    else rows.push([file]);
+  }
   return (
     <div className="file-grid">
-      {tiled.length > 0 && (
-        <ul className="file-tiles" aria-label={`${tiled.length} images`}>
-          {tiled.map((file) => (
-            <Tile key={file.id} file={file} />
-          ))}
-        </ul>
+      {rows.map((row) =>
+        row.length > 1 ? (
+          <ul key={row[0].id} className="file-tiles" aria-label={`${row.length} images`}>
+            {row.map((file) => (
+              <Tile key={file.id} file={file} />
+            ))}
+          </ul>
+        ) : (
+          <FileView key={row[0].id} file={row[0]} />
+        ),
       )}
-      {others.map((file) => (
-        <FileView key={file.id} file={file} />
-      ))}
     </div>
   );
 }
+
+const isTile = (file: Attachment) => file.kind === "image" && pictureOf(file) !== undefined;
 
 function Tile(p: { file: Attachment }) {
   const { file } = p;

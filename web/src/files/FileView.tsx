@@ -15,14 +15,17 @@ const TextView = lazily(() => import("./TextView").then((found) => found.TextVie
 
 const IN_TEXT = { width: 640, height: 480 };
 const BELOW_TEXT = { width: 440, height: 330 };
+/** The question stays in sight below its files. */
+const UPLOADED = { width: 440, height: 200 };
 
 /** `inline`: it stands where the model put it in its text, so it may be larger; `caption` is what was written to it. */
 export function FileView(p: { file: Attachment; inline?: boolean; caption?: string | undefined }) {
   const anchor = useAnchor(p.file.number);
   const caption = p.caption || p.file.description;
+  const most = p.file.origin.by === "user" ? UPLOADED : BELOW_TEXT;
   return (
     <figure ref={anchor} className="file" tabIndex={-1} aria-label={`${labelOf(p.file)}: ${p.file.name}`}>
-      <Sight file={p.file} most={p.inline ? IN_TEXT : BELOW_TEXT} />
+      <Sight file={p.file} most={p.inline ? IN_TEXT : most} />
       <figcaption>
         {caption && <p className="file-caption">{caption}</p>}
         <FileLine file={p.file} />
@@ -37,12 +40,11 @@ function Sight(p: { file: Attachment; most: Size }) {
   const [broken, breakDown] = useState(false);
   const { file, most } = p;
   const onBroken = () => breakDown(true);
-  if (broken) return <Card file={file} says="It can't be shown here. Download it instead." />;
+  if (broken && file.kind !== "text") return <Card file={file} says="It can't be shown here. Download it instead." />;
   if (!isThere(file)) return <Card file={file} />;
   switch (file.kind) {
     case "image":
-      if (pictureOf(file)) return <ImageView file={file} most={most} onBroken={onBroken} />;
-      return file.media_type === "image/svg+xml" ? <TextView file={file} /> : <Card file={file} />;
+      return pictureOf(file) ? <ImageView file={file} most={most} onBroken={onBroken} /> : <Card file={file} />;
     case "document":
       return <DocumentView file={file} />;
     case "audio":
@@ -50,7 +52,16 @@ function Sight(p: { file: Attachment; most: Size }) {
     case "video":
       return <FilmView file={file} most={most} onBroken={onBroken} />;
     case "text":
-      return <TextView file={file} />;
+      if (broken || !pictureOf(file)) return <TextView file={file} />;
+      return (
+        <>
+          <ImageView file={file} most={most} onBroken={onBroken} />
+          <details className="file-source">
+            <summary>Source</summary>
+            <TextView file={file} />
+          </details>
+        </>
+      );
     case "other":
       return <Card file={file} />;
   }

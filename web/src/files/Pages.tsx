@@ -3,9 +3,9 @@ import "./viewer.css";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { IconButton } from "../ui";
 import { CloseIcon, LinkOutIcon } from "../ui/icons";
+import { useModal } from "../ui/useModal";
 import { labelOf, ownAddress, partOf, type Attachment } from "./attachment";
 import { Download } from "./Download";
-import { useModal } from "./useModal";
 import { view } from "./viewing";
 
 /** Of longer documents the first pages are shown here; the original has them all. */
@@ -16,7 +16,7 @@ const close = () => view(null);
 
 export function Pages(p: { file: Attachment }) {
   const { file } = p;
-  const dialog = useModal();
+  const dialog = useModal(close);
   const shown = useRef<HTMLDivElement>(null);
   const pages = Math.min(MOST_PAGES, file.pages ?? 1);
   const [page, go] = usePage(shown, pages);

@@ -3,7 +3,7 @@ import "./viewer.css";
 import { useEffect, useState } from "preact/hooks";
 import { IconButton } from "../ui";
 import { CloseIcon, DownloadIcon, LeftIcon, RightIcon, TrashIcon, ZoomInIcon, ZoomOutIcon } from "../ui/icons";
-import { useModal } from "./useModal";
+import { useModal } from "../ui/useModal";
 import { usePanZoom } from "./usePanZoom";
 import { view, type Picture } from "./viewing";
 import { pan, WHOLE, zoomAt, type Zoom } from "./zoom";
@@ -16,7 +16,7 @@ const ARROWS: Record<string, [number, number]> = { ArrowLeft: [1, 0], ArrowRight
 const close = () => view(null);
 
 export function Pictures(p: { pictures: readonly Picture[]; at: number }) {
-  const dialog = useModal();
+  const dialog = useModal(close);
   const [at, go] = useState(p.at);
   const turn = (by: number) => go((now) => Math.min(p.pictures.length - 1, Math.max(0, now + by)));
   const { stage, zoom, change, ...touch } = usePanZoom(turn, close, at);

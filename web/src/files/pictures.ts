@@ -1,16 +1,19 @@
 // The conversation's images in their order, as the lightbox goes through them.
-import { downloadOf, isDeletable, isDrawn, isThere, labelOf, measureOf, ownAddress, sizeOf, type Attachment } from "./attachment";
+import { downloadOf, isDeletable, isDrawn, isThere, labelOf, measureOf, ownAddress, partOf, sizeOf, type Attachment } from "./attachment";
 import type { Files } from "./context";
 import { sizeFrom } from "./fitting";
 import { view, type Picture } from "./viewing";
 
 const UNKNOWN = { width: 1280, height: 960 };
 
-/** The picture of an image; undefined where no browser can draw it and the server has no thumbnail either. */
+const DRAWING = "image/svg+xml";
+
+/** The picture of an image, or of a drawing, which is a text; undefined where neither a browser nor the server draws it. */
 export function pictureOf(file: Attachment): Picture | undefined {
   const small = ownAddress(file.thumbnail);
-  const large = isDrawn(file.media_type) ? ownAddress(file.url) : small;
-  if (!large || !isThere(file)) return undefined;
+  const isDrawing = file.media_type === DRAWING;
+  const large = isDrawn(file.media_type) ? ownAddress(file.url) : isDrawing && small ? partOf(file, "pages/1") : small;
+  if (!large || !isThere(file) || !(isDrawing || file.kind === "image")) return undefined;
   const note = [measureOf(file), sizeOf(file.size)].filter(Boolean).join(" · ");
   const title = file.number === null ? file.name : `${labelOf(file)}: ${file.name}`;
   return { large, small, title, note, download: downloadOf(file), ...sizeFrom(file.pixels, UNKNOWN) };
@@ -19,7 +22,7 @@ export function pictureOf(file: Attachment): Picture | undefined {
 /** Opens an image among all others of its conversation; one that isn't numbered yet is shown alone. */
 export function openImage(file: Attachment, { files, remove }: Files): void {
   const known = file.number !== null && files.get(file.number)?.id === file.id;
-  const images = known ? [...files.values()].filter((one) => one.kind === "image") : [file];
+  const images = known ? [...files.values()] : [file];
   images.sort((one, other) => (one.number ?? 0) - (other.number ?? 0));
   const found = images.flatMap((image) => {
     const picture = pictureOf(image);

@@ -1,4 +1,5 @@
 // How we know what becomes of a kind of file: each cell with its evidence, its day and its limits.
+import { Evidence as Source } from "../saw/Evidence";
 import { FATES } from "./Word";
 import { cellsOf, isUnproven, limitsOf, wordsOf, type Kind, type Place, type Row } from "./rows";
 
@@ -22,7 +23,7 @@ export function Evidence(p: { row: Row; kind: Kind; place: Place }) {
             <li key={at}>
               <b>{wordsOf(cell)}</b> {limitsOf(cell)}
               <span className="matrix-source">
-                {cell.evidence} ({cell.date})
+                <Source text={cell.evidence} /> ({cell.date})
               </span>
             </li>
           ))}

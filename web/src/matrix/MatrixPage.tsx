@@ -10,12 +10,13 @@ import { filterRows, type Fate, type Row } from "./rows";
 import { Table } from "./Table";
 import { FATES, Word } from "./Word";
 
-const NARROW = "(max-width: 1000px)";
+/** On smaller screens the table would not be seen whole. */
+const NARROW = "(max-width: 1279px)";
 
 export function MatrixPage() {
   const { value, error, again } = useLoaded("matrix", (signal) => api.get<{ rows: Row[] }>("/api/matrix", { signal }));
   const rows = value?.rows;
-  const [wanted, want] = useState("");
+  const [wanted, want] = useState(() => new URLSearchParams(location.hash.slice(1)).get("model") ?? "");
   const narrow = useMatch(NARROW);
   const found = useMemo(() => filterRows(rows ?? [], wanted), [rows, wanted]);
   useEffect(() => {
@@ -31,7 +32,7 @@ export function MatrixPage() {
           className="field"
           type="search"
           aria-label="Find a provider or model"
-          placeholder="Find a provider or model, like claude-sonnet-4-5"
+          placeholder="Provider or model"
           value={wanted}
           onInput={(event) => want(event.currentTarget.value)}
         />

@@ -30,6 +30,10 @@ export function ModelList({ models, chosen, onChoose }: Props) {
           if (event.key === "Enter" && first) onChoose(first);
         }}
       />
+      <p className="model-legend">
+        What it sees of a tool’s files: <span className="sees-native">as they are</span>,{" "}
+        <span className="sees-relocated">in a message after the result</span>, <span className="sees-converted">in another form</span>.
+      </p>
       <div className="model-groups">
         {groups.map(([provider, found]) => (
           <section key={provider} aria-label={provider}>

@@ -6,14 +6,16 @@ import { KindIcon } from "../files/KindIcon";
 import { lazily } from "../files/lazily";
 import { view } from "../files/viewing";
 import { spoken } from "../files";
+import { follow } from "../router";
 import { Chip } from "./Chip";
+import { Evidence } from "./Evidence";
 import { SentPictures } from "./SentPictures";
 import type { Receipt } from "./told";
 import { bytesOf, fateOf, piecesOf, placeOf } from "./words";
 
 const TextView = lazily(() => import("../files/TextView").then((found) => found.TextView));
 
-export function ReceiptRow(p: { receipt: Receipt; file: Attachment | undefined }) {
+export function ReceiptRow(p: { receipt: Receipt; file: Attachment | undefined; model: string | undefined }) {
   const { receipt, file } = p;
   const facts = [placeOf(receipt), ...piecesOf(receipt), bytesOf(receipt)].filter(Boolean).join(" · ");
   return (
@@ -30,9 +32,17 @@ export function ReceiptRow(p: { receipt: Receipt; file: Attachment | undefined }
       {facts && <p className="saw-facts">{facts}</p>}
       <p className="saw-why">{receipt.reason}</p>
       {receipt.evidence && (
-        <p className="saw-known">
-          How we know: <Evidence text={receipt.evidence} />
-        </p>
+        <div className="saw-known">
+          How we know: <Evidence text={receipt.evidence} folded />
+          {p.model && (
+            <>
+              {" · "}
+              <a href={`/matrix#${new URLSearchParams({ model: p.model })}`} onClick={follow}>
+                What this model sees
+              </a>
+            </>
+          )}
+        </div>
       )}
     </li>
   );
@@ -74,23 +84,5 @@ function Words(p: { file: Attachment }) {
       <summary>Its words, which were sent in its place</summary>
       <TextView file={p.file} />
     </details>
-  );
-}
-
-/** Where we know it from; an address in it can be followed. */
-function Evidence(p: { text: string }) {
-  const pieces = p.text.split(/(https:\/\/[^\s()]+)/);
-  return (
-    <>
-      {pieces.map((piece, at) =>
-        at % 2 ? (
-          <a key={at} href={piece} target="_blank" rel="noopener noreferrer nofollow">
-            {piece}
-          </a>
-        ) : (
-          piece
-        ),
-      )}
-    </>
   );
 }

@@ -3,18 +3,21 @@ import "./saw.css";
 import { spoken, useFiles } from "../files";
 import { Chip } from "./Chip";
 import { ReceiptRow } from "./ReceiptRow";
-import { filesIn, type Receipt, type Step, type Told } from "./told";
+import { countFiles, filesIn, type Receipt, type Step, type Told } from "./told";
 import { MEANINGS, ranges, stopOf, usageOf, type Fate } from "./words";
 
 export function Steps(p: { message: Told; steps: readonly Step[] }) {
   const { files } = useFiles();
   const own = filesIn(p.message);
   const find = (number: number) => files.get(number) ?? own.get(number);
+  const isBare = countFiles(p.steps) === 0;
   return (
     <div className="saw">
       <p className="file-quiet">
-        A step is one question to the model. Here is what it was given of each file, and why. A file that a step doesn’t name
-        was given as before.
+        A step is one question to the model.{" "}
+        {isBare
+          ? "No file was new here. Once you or a tool bring one, it is told here what the model was given of it, and why."
+          : "Here is what it was given of each file, and why. A file that a step doesn’t name was given as before."}
       </p>
       {p.steps.map((step) => (
         <section key={step.step} className="saw-step" aria-labelledby={`saw-step-${step.step}`}>
@@ -22,12 +25,12 @@ export function Steps(p: { message: Told; steps: readonly Step[] }) {
             Step {step.step} <Ending step={step} />
           </h3>
           <Taken step={step} />
-          <Rows receipts={step.changed} find={find} />
+          <Rows receipts={step.changed} find={find} model={step.model} />
           {step.same.length > 0 && <p className="file-quiet">As in the step before: {named(step.same)}.</p>}
-          {step.changed.length + step.same.length === 0 && <p className="file-quiet">No file was new, or given in another way.</p>}
+          {!isBare && step.changed.length + step.same.length === 0 && <p className="file-quiet">No file was new, or given in another way.</p>}
         </section>
       ))}
-      <Meanings />
+      {!isBare && <Meanings />}
     </div>
   );
 }
@@ -53,13 +56,19 @@ function Taken(p: { step: Step }) {
   );
 }
 
+type RowsProps = {
+  receipts: readonly Receipt[];
+  find(number: number): Parameters<typeof ReceiptRow>[0]["file"];
+  model: string | undefined;
+};
+
 /** Files that are out of view may be many: they are folded. */
-function Rows(p: { receipts: readonly Receipt[]; find(number: number): Parameters<typeof ReceiptRow>[0]["file"] }) {
+function Rows(p: RowsProps) {
   const listed = p.receipts.filter((one) => one.delivery === "listed");
   const rows = (some: readonly Receipt[]) => (
     <ul className="saw-rows">
       {some.map((one) => (
-        <ReceiptRow key={one.number} receipt={one} file={p.find(one.number)} />
+        <ReceiptRow key={one.number} receipt={one} file={p.find(one.number)} model={p.model} />
       ))}
     </ul>
   );

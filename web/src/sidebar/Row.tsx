@@ -1,11 +1,14 @@
 // One conversation in the list: open it, rename it, take it along, delete it.
 import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import { api } from "../api";
+import { lazily } from "../files/lazily";
 import { follow, go, pathOf } from "../router";
 import { complain } from "../state/complain";
 import { tell } from "../state/list";
 import type { Listed } from "../types";
-import { Button, Dialog, DownloadIcon, EditIcon, IconButton, TrashIcon } from "../ui";
+import { DownloadIcon, EditIcon, IconButton, TrashIcon } from "../ui";
+
+const Deletion = lazily(() => import("./Deletion").then((found) => found.Deletion));
 
 type Props = { row: Listed; current: boolean; onChanged: () => Promise<void> };
 
@@ -86,18 +89,7 @@ export function Row({ row, current, onChanged }: Props) {
           onClick={() => setDoing("deleting")}
         />
       </span>
-      <Dialog open={doing === "deleting"} onClose={() => setDoing(null)} title="Delete this conversation?">
-        <p>
-          “{title}”, its {row.messages === 1 ? "message" : `${row.messages} messages`}
-          {row.files > 0 && ` and its ${row.files === 1 ? "file" : `${row.files} files`}`} will be gone for good.
-        </p>
-        <div className="dialog-actions">
-          <Button onClick={() => setDoing(null)}>Keep it</Button>
-          <Button look="danger" onClick={() => void remove()}>
-            Delete
-          </Button>
-        </div>
-      </Dialog>
+      {doing === "deleting" && <Deletion row={row} title={title} onClose={() => setDoing(null)} onDelete={() => void remove()} />}
     </li>
   );
 }

@@ -1,6 +1,6 @@
 // The list of conversations beside the view; on phones a drawer over it.
 import { useEffect, useRef, useState } from "preact/hooks";
-import { follow } from "../router";
+import { cover, follow } from "../router";
 import { useHouse } from "../state/House";
 import { useList } from "../state/list";
 import { useMatch } from "../state/media";
@@ -42,7 +42,11 @@ export function Sidebar({ current, open, onOpen, folded, onFold }: Props) {
     if (!narrow || !open) return;
     const before = document.activeElement;
     side.current?.querySelector<HTMLElement>("a, button")?.focus();
-    return () => before instanceof HTMLElement && before.focus();
+    const uncover = cover(() => onOpen(false));
+    return () => {
+      uncover();
+      if (before instanceof HTMLElement) before.focus();
+    };
   }, [narrow, open]);
 
   const hidden = narrow ? !open : folded;

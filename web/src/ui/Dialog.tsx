@@ -1,8 +1,9 @@
 // A native modal dialog: focus trap, Esc and the backdrop come from the browser.
 import type { ComponentChildren } from "preact";
-import { useId, useLayoutEffect, useRef } from "preact/hooks";
+import { useId } from "preact/hooks";
 import { IconButton } from "./Button";
 import { CloseIcon } from "./icons";
+import { useModal } from "./useModal";
 
 type DialogProps = {
   open: boolean;
@@ -20,13 +21,8 @@ export function Dialog({ open, ...rest }: DialogProps) {
 
 function Opened(given: Omit<DialogProps, "open">) {
   const { onClose, title, place = "middle", className = "", children } = given;
-  const dialog = useRef<HTMLDialogElement>(null);
+  const dialog = useModal(onClose);
   const heading = useId();
-  useLayoutEffect(() => {
-    const element = dialog.current;
-    element?.showModal();
-    return () => element?.close(); // gives the focus back to where it was
-  }, []);
   return (
     <dialog
       ref={dialog}

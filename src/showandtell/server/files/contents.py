@@ -12,7 +12,7 @@ from typing import Annotated, Any, Final, TypeAlias, TypeVar
 
 from fastapi import APIRouter, Depends, Query
 from fastapi.routing import APIRoute
-from msgspec import Struct
+from msgspec import Struct, structs
 from starlette.requests import Request
 from starlette.responses import Response
 
@@ -137,7 +137,7 @@ async def send_named_content(file: File, name: str, *, download: Download = Fals
 
 @route("/{id}/thumbnail", "get_thumbnail", "A small picture, up to 320 pixels", "image/*")
 async def send_thumbnail(file: File) -> Response:
-    """Of an image, of a PDF's first page, of a film's middle; it is made once, and kept with the file."""
+    """Of an image, of an SVG, of a PDF's first page, of a film's middle; it is made once, and kept with the file."""
     tag = f"{file.facts.sha256}-thumbnail"
     if known := file.knows(tag):
         return known
@@ -150,15 +150,17 @@ async def send_thumbnail(file: File) -> Response:
     return answer_file(file.request, file.served(small, stem(file.name) + name_ending(small.media_type), tag))
 
 
-@route("/{id}/pages/{number}", "get_page", "A page of a PDF as a picture", "image/webp")
+@route("/{id}/pages/{number}", "get_page", "A page of a PDF, or an SVG, as a picture", "image/webp")
 async def send_page(file: File, number: int) -> Response:
-    """Up to 1568 pixels, drawn when it is asked for."""
-    if not 1 <= number <= (file.facts.pages or 0):
+    """Up to 1568 pixels, drawn when it is asked for. An SVG is its own page 1."""
+    drawing = file.facts.media_type == "image/svg+xml"
+    if not 1 <= number <= (1 if drawing else file.facts.pages or 0):
         raise NotFound(f"{file.name} has no page {number}: it has {file.facts.pages or 'none'}")
     tag = f"{file.facts.sha256}-page-{number}"
     if known := file.knows(tag):
         return known
-    recipe = spell(Recipe("pages", ("image/webp",), side=PAGE_SIDE, most=1, only=(number,)))
+    one = Recipe("image") if drawing else Recipe("pages", most=1, only=(number,))
+    recipe = spell(structs.replace(one, types=("image/webp",), side=PAGE_SIDE))
     try:
         async with file.store.making:
             data = await asyncio.to_thread(make_one, file, recipe)

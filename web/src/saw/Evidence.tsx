@@ -1,0 +1,51 @@
+// Where we know something from: addresses can be followed, and the name of a test is folded, for few know whose it is.
+
+const RECORDED = /^recorded: (test_\S+)( \(\d[\d-]*\))?$/;
+const ADDRESS = /(https:\/\/[^\s()]+)/;
+
+/** `folded`: names of tests stand behind "which"; else, as where nothing can be unfolded, they are left out. */
+export function Evidence(p: { text: string; folded?: boolean }) {
+  const sources = p.text.split("; ");
+  return (
+    <>
+      {sources.map((source, at) => (
+        <span key={at}>
+          {at > 0 && "; "}
+          <Source text={source} folded={p.folded} />
+        </span>
+      ))}
+    </>
+  );
+}
+
+function Source(p: { text: string; folded: boolean | undefined }) {
+  const [, test, date] = RECORDED.exec(p.text) ?? [];
+  if (!test) return <Linked text={p.text} />;
+  return (
+    <>
+      recorded in another library’s tests{date}
+      {p.folded && (
+        <details className="saw-test">
+          <summary>which</summary>
+          <code>{test}</code>
+        </details>
+      )}
+    </>
+  );
+}
+
+function Linked(p: { text: string }) {
+  return (
+    <>
+      {p.text.split(ADDRESS).map((piece, at) =>
+        at % 2 ? (
+          <a key={at} href={piece} target="_blank" rel="noopener noreferrer nofollow">
+            {piece}
+          </a>
+        ) : (
+          piece
+        ),
+      )}
+    </>
+  );
+}

@@ -1,0 +1,20 @@
+// A native <dialog> that is open as long as it is on the page: it keeps the focus inside and gives it back, and the
+// browser's Back closes it.
+import { useLayoutEffect, useRef } from "preact/hooks";
+import { cover } from "../router";
+
+export function useModal(close: () => void) {
+  const dialog = useRef<HTMLDialogElement>(null);
+  const now = useRef(close);
+  now.current = close;
+  useLayoutEffect(() => {
+    const shown = dialog.current;
+    shown?.showModal();
+    const uncover = cover(() => now.current());
+    return () => {
+      shown?.close();
+      uncover();
+    };
+  }, []);
+  return dialog;
+}
