@@ -26,7 +26,6 @@ export async function a_conversation_is_renamed_found_and_deleted(scene) {
   await side(page).getByRole("link", { name: "Quarterly figures", exact: true }).hover();
   await page.getByRole("button", { name: "Delete Quarterly figures" }).click();
   await page.getByRole("dialog").getByText("“Quarterly figures” will be gone for good.").waitFor();
-  await page.getByRole("dialog").getByText("“Quarterly figures” will be gone for good.").waitFor();
   await page.getByRole("dialog").getByRole("button", { name: "Delete", exact: true }).click();
   await page.getByRole("heading", { name: "What shall we look at?" }).waitFor();
   await scene.until("the row is gone", async () => !(await side(page).getByRole("link", { name: "Quarterly figures", exact: true }).count()));
