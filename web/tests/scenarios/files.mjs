@@ -87,6 +87,7 @@ export async function a_document_opens_page_by_page(scene) {
   const page = await scene.visit("/");
   await page.getByRole("button", { name: "Read an invoice" }).click();
   await answered(page, 1);
+  await drawn(scene, questions(page)); // the server draws one after the other
   await questions(page).getByRole("button", { name: "Open document 1, invoice.pdf" }).click();
   const viewer = page.getByRole("dialog", { name: "document 1: invoice.pdf" });
   await viewer.getByRole("img", { name: "Page 1" }).waitFor();

@@ -21,7 +21,8 @@ export async function a_look_that_is_chosen_changes_nothing_else(scene) {
   const page = await scene.visit("/", { on: "own" });
   await set(page, { instructions: "", theme: "light" });
   await page.goto(new URL("/settings", page.url()).href);
-  await scene.until("it is read", () => page.getByRole("radio", { name: "Light" }).isChecked());
+  await scene.until("it is read", () => instructions(page).isEnabled()); // the look alone is also kept by the browser
+  assert.equal(await page.getByRole("radio", { name: "Light" }).isChecked(), true);
   await set(page, { instructions: "Answer in French." });
   await page.getByRole("radio", { name: "Dark" }).check(); // this page has never heard of the French
   await scene.until("it is dark", async () => (await scene.get(page, "/api/settings")).theme === "dark");

@@ -49,9 +49,12 @@ export async function back_and_forward_go_between_conversations(scene) {
   await page.getByRole("heading", { name: "What shall we look at?" }).waitFor();
   await ask(page, "Say: the second");
   await page.waitForURL((url) => /\/c\//.test(url.pathname) && !url.pathname.includes(first));
+  for (const words of ["the first", "the second"]) await side(page).getByText(words).waitFor(); // both are stored
   await page.goBack();
+  await page.waitForURL((url) => url.pathname.includes(first));
   await answers(page).getByText("the first").waitFor();
   await page.goForward();
+  await page.waitForURL((url) => !url.pathname.includes(first));
   await answers(page).getByText("the second").waitFor();
 }
 
