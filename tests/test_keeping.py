@@ -160,7 +160,7 @@ def test_who_never_got_a_turn_is_not_told_of_a_cancelled_run(folder, monkeypatch
     assert (said.returncode, "Busy: try again later\n" in said.stdout, "cancelled" in said.stdout) == (1, True, False)
 
 
-async def busy(_):
+async def busy(*_):
     raise Busy("try again later")
 
 

@@ -168,7 +168,7 @@ async def test_compressed_and_remote_blobs_are_served_in_parts_too(tmp_path):
         ("a.bin", bytes(range(256)), "application/octet-stream", False),
         ("a.txt", b"words", "text/plain; charset=utf-8", True),
         ("a.wav", wav(), "audio/wav", True),
-        ("a.pdf", pdf("x"), "application/pdf", True),
+        ("a.pdf", pdf("x"), "application/pdf", False),
         ("a.html", PICTURE, "image/png", True),
     ],
 )

@@ -1,10 +1,10 @@
-// A PDF as pictures of its pages, each fetched when it comes near; the original opens in the browser's own viewer.
+// A PDF as pictures of its pages, each fetched when it comes near. The original is saved, never shown: viewers run its scripts.
 import "./viewer.css";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { IconButton } from "../ui";
-import { CloseIcon, LinkOutIcon } from "../ui/icons";
+import { CloseIcon } from "../ui/icons";
 import { useModal } from "../ui/useModal";
-import { labelOf, ownAddress, partOf, type Attachment } from "./attachment";
+import { labelOf, partOf, type Attachment } from "./attachment";
 import { Download } from "./Download";
 import { view } from "./viewing";
 
@@ -31,9 +31,6 @@ export function Pages(p: { file: Attachment }) {
       <header className="viewer-bar">
         <p className="viewer-title">
           <span>{file.number === null ? file.name : `${labelOf(file)}: ${file.name}`}</span>
-          <a className="viewer-link" href={ownAddress(file.url) ?? ""} target="_blank" rel="noopener">
-            Open the original <LinkOutIcon size={16} />
-          </a>
         </p>
         <PageNumber page={page} pages={pages} go={(to) => go(() => to)} />
         <Download file={file} />
@@ -43,7 +40,7 @@ export function Pages(p: { file: Attachment }) {
         {Array.from({ length: pages }, (_, index) => (
           <Page key={index} file={file} page={index + 1} />
         ))}
-        {(file.pages ?? 1) > pages && <p className="viewer-words">Open the original to read on: it has {file.pages} pages.</p>}
+        {(file.pages ?? 1) > pages && <p className="viewer-words">Download it to read on: it has {file.pages} pages.</p>}
       </div>
     </dialog>
   );
@@ -55,7 +52,7 @@ function Page(p: { file: Attachment; page: number }) {
   return (
     <div className="viewer-page" data-page={p.page}>
       {failed ? (
-        <p className="viewer-words">{name} can't be drawn here. Open the original.</p>
+        <p className="viewer-words">{name} can't be drawn here. Download the document.</p>
       ) : (
         <img
           src={partOf(p.file, `pages/${p.page}`)}

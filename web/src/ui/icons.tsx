@@ -98,4 +98,3 @@ export const BlockIcon = drawn("M12 3a9 9 0 1 0 0 18 9 9 0 0 0 0-18z", "M5.8 5.8
 export const ListIcon = drawn("M9 6h11", "M9 12h11", "M9 18h11", "M4.5 6h.01", "M4.5 12h.01", "M4.5 18h.01");
 export const ZoomInIcon = drawn("M11 4a7 7 0 1 0 0 14 7 7 0 0 0 0-14z", "M20 20l-4-4", "M11 8v6", "M8 11h6");
 export const ZoomOutIcon = drawn("M11 4a7 7 0 1 0 0 14 7 7 0 0 0 0-14z", "M20 20l-4-4", "M8 11h6");
-export const LinkOutIcon = drawn("M13 5h6v6", "M19 5l-9 9", "M17 14v5H5V7h5");

@@ -27,7 +27,7 @@ from showandtell.whole import uncut, whole
 
 #: So much is read and sent at a time.
 PIECE: Final = 256 * 1024
-#: What a browser may show by itself, and as what.
+#: What leaves under its own type, and as what.
 SHOWN: Final = {
     one: one
     for one in (
@@ -51,6 +51,8 @@ SHOWN: Final = {
         "video/x-matroska",
     )
 } | {"text/plain": "text/plain; charset=utf-8"}
+#: What keeps its type and is never shown: a browser's viewer runs the scripts of a PDF, whatever our policy says.
+SAVED: Final = frozenset({"application/pdf"})
 UNKNOWN: Final = "application/octet-stream"
 #: The bytes of an id never change, but it may be deleted: so it isn't kept for ever. Another user's cookie asks anew.
 KEPT: Final = {"cache-control": "private, max-age=3600, immutable", "vary": "cookie, authorization"}
@@ -86,7 +88,7 @@ def disposition(name: str, *, inline: bool) -> str:
 def headers_of(file: Served, *, download: bool) -> dict[str, str]:
     """What a file's own answers say."""
     shown = SHOWN.get(file.media_type)
-    inline = shown is not None and not download
+    inline = shown is not None and file.media_type not in SAVED and not download
     return {
         **guards_of(UPLOADS),
         **KEPT,
