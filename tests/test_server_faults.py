@@ -14,6 +14,7 @@ from showandtell.agent.tools import by_name
 from showandtell.attachments.folder import Folder
 from showandtell.errors import StorageFailed, StorageFull
 from showandtell.history.runs import drop_unused
+from showandtell.history.stored import StoredConversation
 from showandtell.server.running.tape import Tape
 
 pytestmark = pytest.mark.anyio
@@ -140,6 +141,44 @@ async def test_an_edit_that_cannot_be_stored_leaves_the_conversation_as_it_was(t
             assert (await stored(house)).head == before
         assert (await house.post("Edited", id="m1", messageId="m1"))[0] == 200
         assert [one.text for one in (await stored(house)).messages if one.role == "user"] == ["Question 0", "Edited"]
+
+
+AGAIN = {"id": "chat", "messages": [], "trigger": "regenerate-message"}
+
+
+async def test_an_answer_that_was_to_be_made_again_stands_where_that_was_stopped_before_it_began(tmp_path, monkeypatch):
+    async with serving(tmp_path) as house:
+        await house.post("Hello", id="m1")
+        before, told, begun = await page(house), StoredConversation.told, asyncio.Event()
+
+        async def hold(_):
+            begun.set()
+            await asyncio.Event().wait()
+
+        monkeypatch.setattr(StoredConversation, "told", hold)
+        waiting = asyncio.create_task(both(house.session, AGAIN))
+        await begun.wait()
+        assert (await house.session.post("/api/chat/chat/stop")).status == 204
+        assert (await asyncio.wait_for(waiting, 5))[0] == 409
+        monkeypatch.setattr(StoredConversation, "told", told)
+        assert (await page(house))["messages"] == before["messages"]
+
+
+async def test_an_answer_is_still_reached_where_the_one_that_was_made_again_failed(tmp_path, monkeypatch):
+    async def full(*_):
+        raise FULL
+
+    async with serving(tmp_path) as house:
+        await house.post("Hello", id="m1")
+        first = (await stored(house)).head
+        with monkeypatch.context() as patch:
+            patch.setattr(StoredConversation, "write", full)
+            _, chunks = await both(house.session, AGAIN)
+        assert "error" in kinds(chunks)
+        there = (await page(house))["messages"][-1]
+        assert there["metadata"]["branches"] == {"index": 1, "count": 2, "others": [first]}
+        await (await stored(house)).lead(first)
+        assert (await page(house))["messages"][-1]["parts"]
 
 
 async def test_an_edit_back_to_what_was_said_before_is_answered(tmp_path):

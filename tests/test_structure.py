@@ -155,6 +155,7 @@ MAY = {
         "server.answers",
         "server.config",
         "server.shapes",
+        "whole",
     },
     "server.watching": {"content", "events", "files", "server.running"},
 }

@@ -74,6 +74,7 @@ async def read_files(clients: Clients, files: Sequence[Mapping[str, Any]], found
             continue
         async with clients.session.get(f"/api/attachments/{file['id']}/content") as answer:
             found["files of tools"] += 1
-            if answer.headers.get("etag", "").strip('"') != hashlib.sha256(await answer.read()).hexdigest():
+            data = await answer.read()
+            if answer.headers.get("etag", "").strip('"') != hashlib.sha256(data).hexdigest():
                 found["lost files of tools"] += 1
-                clients.wrong.append(f"{file['id']} is not what a tool made")
+                clients.wrong.append(f"{file} is not what a tool made: {answer.status} {data[:200]}")

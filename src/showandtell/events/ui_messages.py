@@ -93,7 +93,8 @@ def branches(everything: Iterable[Message], branch: Iterable[Message]) -> dict[s
     """What else was said in the place of each message of a branch, by its id on the page.
 
     `index` and `count` say which of how many it is, and `others` are the ids of the messages that begin the others.
-    Every message of a person has them, and an answer where there are several.
+    Every message of a person has them, and an answer where there are several: also one of which nothing was stored, as
+    it failed or was stopped, so that the others are still reached.
     """
     beside: dict[tuple[str | None, bool], list[str]] = {}
     said = set[str]()
@@ -102,6 +103,7 @@ def branches(everything: Iterable[Message], branch: Iterable[Message]) -> dict[s
             said.add(message.id)
         beside.setdefault((message.parent_id, message.id in said), []).append(message.id)
     found: dict[str, Record] = {}
+    message = None
     for message in branch:
         there = beside.get((message.parent_id, message.id in said), [message.id])
         others = [one for one in there if one != message.id]
@@ -110,4 +112,6 @@ def branches(everything: Iterable[Message], branch: Iterable[Message]) -> dict[s
             found[message.id] = place
         elif message.parent_id in said and others:
             found[answer_id(message.parent_id)] = place
+    if message is not None and message.id in said and (others := beside.get((message.id, False))):
+        found[answer_id(message.id)] = {"index": len(others), "count": len(others) + 1, "others": others}
     return found

@@ -26,6 +26,7 @@ from showandtell.server.answers import told_of
 from showandtell.server.running.agents import Agents
 from showandtell.server.running.going import Going
 from showandtell.server.shapes import Showing
+from showandtell.whole import uncut
 
 log = logging.getLogger(__name__)
 
@@ -47,11 +48,21 @@ class Answering:
             instructions = (await read_preferences(self._store.database, going.row.user_id)).instructions
         agent = self._agents.of(going.row.model, instructions)
         # What is said anew is stored together with where: a crash leaves both or neither.
-        behind = asked.lead if asked.drafts else None
-        if asked.lead is not None and behind is None:
+        run = Run(agent, asked.drafts, conversation, asked.lead if asked.drafts else None)
+        if asked.lead is None or asked.drafts:
+            await self._tell(going, run)
+            return
+        try:
             await conversation.lead(asked.lead.message_id)
-        run = Run(agent, asked.drafts, conversation, behind)
-        telling = Telling(going, run, await conversation.told(), self._store.terms.clock)
+            await self._tell(going, run)
+        except BaseException:
+            if not (going.has_said or going.is_left):  # it has never been: the answer before stands again
+                await uncut(conversation.lead(going.row.before))
+            raise
+
+    async def _tell(self, going: Going, run: Run) -> None:
+        """The run itself, told to all who watch it."""
+        telling = Telling(going, run, await going.conversation.told(), self._store.terms.clock)
         watched = Watched([telling.take, *(watch(going) for watch in self._watching)])
         try:
             await run.pour(watched.take)
