@@ -180,6 +180,7 @@ def told(clients: Clients, found: Counter[str]) -> list[list[object]]:
         *([name, seen, ""] for name, seen in sorted(found.items()) if name.startswith("killed")),
         ["pictures acknowledged", len(clients.files), ""],
         ["files of tools", found["files of tools"], ""],
+        ["files that a stop left unstored", found["files that a stop left unstored"], ""],
         ["warnings in the server's log", found["warnings"], ""],
         *([name, seen, verdict(seen, 0)] for name, seen in none.items()),
     ]

@@ -10,6 +10,9 @@ from typing import Any
 from served.talks import Clients
 from served.turns import Talk, Turn, end_of, text_of
 
+#: What is said of a file of a tool whose run was stopped before it could be kept.
+UNSTORED = "was not stored before the run ended"
+
 
 async def read_back(clients: Clients) -> Counter[str]:
     """Read all back: how many turns there are, how they ended, and files; what is lost is told to `clients.wrong`."""
@@ -71,6 +74,9 @@ async def read_files(clients: Clients, files: Sequence[Mapping[str, Any]], found
     for file in files:
         found["files"] += 1
         if file["id"] in clients.files:
+            continue
+        if file["problem"] and UNSTORED in file["problem"]:  # a stop came between the tool's work and its file
+            found["files that a stop left unstored"] += 1
             continue
         async with clients.session.get(f"/api/attachments/{file['id']}/content") as answer:
             found["files of tools"] += 1
