@@ -15,6 +15,7 @@ import pytest
 import trustme
 
 from showandtell.errors import BadAnswer, BadInput, CannotRender, FileChanged, ProviderError
+from showandtell.providers import network
 from showandtell.providers.surroundings import is_exempt, proxies_of, proxy_for, trusted
 from showandtell.providers.transport import Timeouts, Transport
 
@@ -157,7 +158,9 @@ def test_connections_are_used_again_while_anybody_holds_the_transport_open():
     asyncio.run(go())
 
 
-def test_an_answer_that_is_left_at_its_end_gives_its_connection_back():
+def test_an_answer_that_is_left_at_its_end_gives_its_connection_back(monkeypatch):
+    monkeypatch.setattr(network, "LINGER", 5.0)  # on a busy machine its end may take a while
+
     async def go():
         words = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nX-Length: 1\r\n\r\n5\r\nhello\r\n"
         server, transport = Server(words, late=b"0\r\n\r\n"), Transport(environ={})
