@@ -250,10 +250,9 @@ def headers_of(conversation_id: str) -> dict[str, str]:
     return {**HEADERS, "x-conversation-id": conversation_id}
 
 
-async def find_readable(here: Server, user: User, chat_id: str, *, write: bool = False) -> str:
-    """The id of a conversation by a client's name or ours. Raises `NotFound` where this user may not."""
-    known = None if is_ours(chat_id) else await library.find_alias(here.store.database, user.name, chat_id)
-    return (await resolve(here.store.database, known or chat_id, user.name, "writer" if write else "reader"))[0]
+async def find_meant(here: Server, user: User, chat_id: str) -> str | None:
+    """The id that a chat's name stands for; None: a client's own name that is new."""
+    return chat_id if is_ours(chat_id) else await library.find_alias(here.store.database, user.name, chat_id)
 
 
 @router.get(
@@ -265,9 +264,10 @@ async def find_readable(here: Server, user: User, chat_id: str, *, write: bool =
 )
 async def follow(chat_id: str, here: Here, user: Who) -> Response:
     """Any number of readers, at any time. A client's own name that is new has nothing to read yet."""
-    if not is_ours(chat_id) and await library.find_alias(here.store.database, user.name, chat_id) is None:
+    meant = await find_meant(here, user, chat_id)
+    if meant is None:
         return Response(status_code=204)
-    conversation_id = await find_readable(here, user, chat_id)
+    conversation_id, _ = await resolve(here.store.database, meant, user.name)
     row = await runs.find_running(here.store.database, conversation_id)
     if row is None:
         return Response(status_code=204)
@@ -288,7 +288,9 @@ async def follow(chat_id: str, here: Here, user: Who) -> Response:
 )
 async def stop(chat_id: str, here: Here, user: Who) -> Response:
     """What was said so far stays, and calls that run are ended; nothing to stop is no error."""
-    row = await runs.find_running(here.store.database, await find_readable(here, user, chat_id, write=True))
+    meant = await find_meant(here, user, chat_id) or chat_id
+    conversation_id, _ = await resolve(here.store.database, meant, user.name, "writer")
+    row = await runs.find_running(here.store.database, conversation_id)
     if row is not None:
         await here.runs.stop(row)
     return Response(status_code=204)
