@@ -256,7 +256,7 @@ async def test_what_many_ask_for_at_once_is_made_once_also_where_the_first_of_th
         left, *found = await asyncio.gather(*asked, return_exceptions=True)
         assert (len(count), type(left)) == (1, asyncio.CancelledError)
         assert {one.files[0].sha256 for one in found} == {found[0].files[0].sha256}
-        assert not making.UNDERWAY[house.store]
+        assert not house.store.underway
 
 
 async def test_what_has_no_picture_page_or_words_says_so(tmp_path):

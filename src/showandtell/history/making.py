@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING, TypeAlias, TypeGuard
-from weakref import WeakKeyDictionary
+from typing import TYPE_CHECKING, TypeGuard
 
 from sqlalchemy import bindparam, or_, select
 
@@ -19,9 +18,6 @@ from showandtell.history.tables import derivations, known
 if TYPE_CHECKING:
     from showandtell.history.store import Store
 
-Work: TypeAlias = "asyncio.Task[Variant | Failed]"
-#: What each store makes now, by owner and want.
-UNDERWAY: WeakKeyDictionary[Store, dict[tuple[str, Want], Work]] = WeakKeyDictionary()
 #: What was learnt of some bytes, and of what was made of them.
 LEARNT = select(*ROW).where(
     known.c.owner == bindparam("who"),
@@ -59,16 +55,16 @@ async def convert(store: Store, owner: str, facts: Facts, recipe: str) -> Varian
     found = (await known_of(store, owner, facts.sha256)).get(want)
     if is_final(found):
         return found
-    underway, key = UNDERWAY.setdefault(store, {}), (owner, want)
+    underway, key = store.underway, (owner, want)
     if key not in underway:
         underway[key] = task = asyncio.create_task(make_in_turn(store, owner, facts, want))
-        task.add_done_callback(lambda done: finish(underway, key, done))
+        task.add_done_callback(lambda done: finish(store, key, done))
     return await asyncio.shield(underway[key])
 
 
-def finish(underway: dict[tuple[str, Want], Work], key: tuple[str, Want], done: Work) -> None:
+def finish(store: Store, key: tuple[str, Want], done: asyncio.Task[Variant | Failed]) -> None:
     """Forget what is done; where all have left who asked for it, nobody else looks at its error."""
-    del underway[key]
+    del store.underway[key]
     if not done.cancelled():
         done.exception()
 

@@ -18,6 +18,7 @@ from showandtell.attachments.proving import PROVE_AT_ONCE
 from showandtell.attachments.shelf import MAX_FILE_BYTES, Shelf
 from showandtell.content import new_id
 from showandtell.errors import BadInput, Busy, NotFound, StorageFailed
+from showandtell.files import Failed, Variant, Want
 from showandtell.history.access import Right, check_id, check_user, not_found, question, resolve
 from showandtell.history.database import Database
 from showandtell.history.fsck import Finding, check_all
@@ -109,6 +110,8 @@ class Store:
         self.proving = asyncio.Semaphore(PROVE_AT_ONCE)
         #: So many conversions for people at once: models' own go on beside them.
         self.making = asyncio.Semaphore(AT_ONCE)
+        #: What is made for people now, by owner and want.
+        self.underway: dict[tuple[str, Want], asyncio.Task[Variant | Failed]] = {}
 
     @classmethod
     def at(
