@@ -4,8 +4,10 @@ UV := .uv/bin/uv
 export UV_NO_CONFIG := 1
 # The certificates that git and pip trust here, so that a proxy of a company is no obstacle.
 export UV_SYSTEM_CERTS := 1
+# Containers often set this; without compiled files each of the hundred processes of the tests compiles everything anew.
+unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: run chat setup page wheel chromium test torture overheard lint bench bench-peers docs lock clean
+.PHONY: run chat setup page wheel browser test torture overheard lint bench bench-peers docs lock clean
 run: setup page
 	@.venv/bin/showandtell serve $(if $(DISPLAY)$(WAYLAND_DISPLAY),--open)
 
@@ -16,32 +18,36 @@ chat: setup
 setup: .venv/.ready
 
 # In two processes; one test alone by `.venv/bin/python -m pytest tests/test_x.py`.
-test: .venv/.ready-dev page chromium
+test: .venv/.ready-dev page browser
 	.venv/bin/python -m pytest --numprocesses 2 --dist worksteal
 
 # What takes minutes: thousands of faults, cuts at every byte, a real LiteLLM proxy; docs/reliability.md tells its figures.
-torture: .venv/.ready-dev page chromium
+torture: .venv/.ready-dev page browser
 	.venv/bin/python -m pytest torture
 
 # All tests once more, while every log from DEBUG on is searched for keys and bytes.
-overheard: .venv/.ready-dev page chromium
+overheard: .venv/.ready-dev page browser
 	PYTHONPATH=torture .venv/bin/python -m pytest -p overhear
 
-# The browser of the page's tests.
-chromium:
-	@.ci/chromium
+# The browser of the page's tests: the version that web/tests/package-lock.json pins.
+BROWSER := web/tests/.browser/.ready
+browser: $(BROWSER)
+$(BROWSER): web/tests/package-lock.json web/tests/browser.mjs | page
+	@echo "installing the browser of the page's tests ..."
+	@$(PYTHON) hatch_build.py --browser
+	@mkdir -p $(@D) && touch $@
 
 # Writes the generated parts of the README and of docs/ anew.
 docs: .venv/.ready-dev
 	.venv/bin/python docs/generate.py
 
 lint: .venv/.ready-dev page
-	.venv/bin/ruff check src tests torture bench docs examples hatch_build.py
-	.venv/bin/ruff format --check src tests torture bench docs examples hatch_build.py
+	.venv/bin/ruff check conftest.py src tests torture bench docs examples hatch_build.py
+	.venv/bin/ruff format --check conftest.py src tests torture bench docs examples hatch_build.py
 	.venv/bin/pyright
 	@$(PYTHON) hatch_build.py --check
 
-bench: .venv/.ready-dev page chromium
+bench: .venv/.ready-dev page browser
 	.venv/bin/python bench/imports.py
 	.venv/bin/python bench/steps.py
 	.venv/bin/python bench/request.py
@@ -105,4 +111,4 @@ lock: $(UV)
 	$(UV) $(LOCK) pyproject.toml --all-extras --group dev -c requirements.txt -o requirements-dev.txt
 
 clean:
-	rm -rf .venv .uv .node web/node_modules src/showandtell/server/page build dist bench/.envs torture/.envs
+	rm -rf .venv .uv .node web/node_modules web/tests/node_modules web/tests/.browser src/showandtell/server/page build dist bench/.envs torture/.envs

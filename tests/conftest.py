@@ -1,24 +1,8 @@
-"""Tests know neither the settings of whoever runs them nor their keys, and leave nothing behind; stores are open to them."""
-
-import atexit
-import os
-import signal
-from tempfile import TemporaryDirectory
+"""Stores and clocks for tests."""
 
 import pytest
 
 from postgres import DATABASES
-
-own = TemporaryDirectory(prefix="showandtell-tests-", ignore_cleanup_errors=True)
-atexit.register(own.cleanup)
-os.environ["XDG_CONFIG_HOME"] = f"{own.name}/config"
-os.environ["XDG_DATA_HOME"] = f"{own.name}/data"
-for name in [name for name in os.environ if name.startswith("SHOWANDTELL_") or name.endswith("_API_KEY")]:
-    del os.environ[name]
-
-# What nohup and a shell's background ignore, programs that the tests start would ignore, too.
-signal.signal(signal.SIGHUP, signal.SIG_DFL)
-signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture

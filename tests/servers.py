@@ -1,6 +1,5 @@
 """Real servers for tests, on loopback alone: S3 by seaweedfs. It is started once, when a test first asks for it."""
 
-import atexit
 import contextlib
 import functools
 import json
@@ -11,6 +10,8 @@ import sys
 import tempfile
 import time
 from pathlib import Path
+
+from leftovers import at_end
 
 KEYS = {"AWS_ACCESS_KEY_ID": "tester", "AWS_SECRET_ACCESS_KEY": "no-secret-of-anybody"}
 WEED = Path(sys.executable).with_name("weed")
@@ -57,17 +58,20 @@ def start_s3():
     with (folder / "log").open("wb") as log:
         command = [WEED, "-logtostderr=true", "server", *fixed, *given, *quiet, *small]
         server = subprocess.Popen(command, cwd=folder, stdout=log, stderr=log)  # noqa: S603 - from a wheel, to test with
-    atexit.register(stop, server, folder)
+    at_end.callback(stop, server, folder, ports)
     wait_for(server, ports[0])
     return {**KEYS, "AWS_ENDPOINT": f"http://127.0.0.1:{ports[0]}", "AWS_ALLOW_HTTP": "true", "AWS_REGION": "us-east-1"}
 
 
-def stop(server, folder):
-    """End it, by its own id, and remove what it wrote."""
+def stop(server, folder, ports):
+    """End it, by its own id, and remove what it wrote: its sockets are always in /tmp."""
     server.terminate()
     try:
-        server.wait(10)
+        server.wait(60)
     except subprocess.TimeoutExpired:
         server.kill()
         server.wait()
     shutil.rmtree(folder, ignore_errors=True)
+    for port in ports:
+        for socket_file in Path("/tmp").glob(f"seaweedfs-*-{port}.sock"):
+            socket_file.unlink(missing_ok=True)

@@ -1,0 +1,39 @@
+"""For every test run: no settings or keys of the user, the same examples each time, nothing left behind."""
+
+import os
+import signal
+import sys
+from collections.abc import Generator
+
+import pytest
+from hypothesis import settings
+
+import leftovers
+
+leftovers.begin()
+os.environ["XDG_CONFIG_HOME"] = f"{os.environ[leftovers.RUN]}/config"
+os.environ["XDG_DATA_HOME"] = f"{os.environ[leftovers.RUN]}/data"
+for name in [name for name in os.environ if name.startswith("SHOWANDTELL_") or name.endswith("_API_KEY")]:
+    del os.environ[name]
+
+# What nohup and a shell's background ignore, programs that the tests start would ignore, too.
+signal.signal(signal.SIGHUP, signal.SIG_DFL)
+signal.signal(signal.SIGINT, signal.default_int_handler)
+
+# The same examples on every machine and every day. `make torture` searches at random, for what becomes an `@example`.
+settings.register_profile("same", deadline=None, derandomize=True, database=None, max_examples=100)
+settings.register_profile("search", deadline=None, database=None, max_examples=1000, print_blob=True)
+settings.load_profile("same")
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_sessionfinish(session: pytest.Session) -> Generator[None]:
+    """Close what many tests shared, in each process that ran some; the run fails if a process outlives it."""
+    yield
+    if "showandtell.media.gate" in sys.modules:
+        sys.modules["showandtell.media.gate"].close()
+    try:
+        leftovers.at_end.close()
+    except AssertionError as error:
+        print(f"\n{error}", file=sys.stderr)  # noqa: T201 - the run's report is over
+        session.exitstatus = session.exitstatus or pytest.ExitCode.TESTS_FAILED

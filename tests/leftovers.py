@@ -1,0 +1,98 @@
+"""Nothing outlives a test run: its temporary folder and every process that it started are gone when it ends.
+
+All of a run's files lie below one temporary folder, which is named in the environment of each process that it starts;
+that is how they are found. The first process of a run, `begin`, starts this module as a program that waits until that
+process is gone, whether it ended, was interrupted or killed, and then removes what is left.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+from contextlib import ExitStack, suppress
+from pathlib import Path
+
+import psutil
+
+#: The variable that names the run's folder.
+RUN = "TEST_RUN_FOLDER"
+#: How long a process may take to end once its run is over, in seconds.
+PATIENCE = 10.0
+
+#: What a process has to close when its tests are done: servers and browsers that are shared by many tests.
+at_end = ExitStack()
+
+
+def begin() -> None:
+    """Make the run's folder, and have it removed in the end, unless this process belongs to a run that has begun."""
+    if RUN in os.environ:
+        return
+    watcher = start_watcher()
+    # Short, because paths of sockets lie below it; its real path, because macOS has a link there.
+    folder = os.environ[RUN] = os.environ["TMPDIR"] = os.path.realpath(tempfile.mkdtemp(prefix="sat-"))
+    tempfile.tempdir = None  # read anew
+    assert watcher.stdin
+    watcher.stdin.write(folder.encode() + b"\n")
+    watcher.stdin.flush()
+    at_end.enter_context(watcher)
+    at_end.callback(finish, folder)
+
+
+def start_watcher() -> subprocess.Popen[bytes]:
+    """A process that removes what is left when this one is gone, because then its input ends."""
+    # In a session of its own: Ctrl-C is sent to the whole group of a terminal.
+    return subprocess.Popen([sys.executable, __file__], stdin=subprocess.PIPE, start_new_session=True)  # noqa: S603 - our own
+
+
+def finish(folder: str) -> None:
+    """End the run; raises `AssertionError` if a process is left that should have ended."""
+    left = end_all(folder)
+    assert not left, "\n".join(["these processes outlived their tests:", *left])
+
+
+def find(folder: str) -> list[psutil.Process]:
+    """The other processes of a run: by their environment, or by their arguments where it is overwritten."""
+    return [one for one in psutil.process_iter() if one.pid != os.getpid() and belongs(one, folder)]
+
+
+def belongs(process: psutil.Process, folder: str) -> bool:
+    """Whether a run started a process."""
+    with suppress(psutil.Error, OSError):
+        if process.status() == psutil.STATUS_ZOMBIE:
+            return False
+        if process.environ().get(RUN, "").startswith(folder):
+            return True
+    with suppress(psutil.Error, OSError):
+        return any(folder in one for one in process.cmdline())
+    return False
+
+
+def end_all(folder: str) -> list[str]:
+    """End every process of a run that doesn't end by itself, and remove its folder. Returns those processes' commands."""
+    _, left = psutil.wait_procs(find(folder), timeout=PATIENCE)
+    names = []
+    for one in left:
+        with suppress(psutil.Error):
+            names.append(f"{one.pid}: {' '.join(one.cmdline())[:200]}")
+            one.kill()
+    psutil.wait_procs(left, timeout=PATIENCE)
+    shutil.rmtree(folder, ignore_errors=True)
+    return names
+
+
+def main() -> None:
+    """Wait until the run's first process is gone."""
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, signal.SIG_IGN)
+    folder = sys.stdin.readline().removesuffix("\n")
+    sys.stdin.read()
+    if folder and Path(folder).is_dir():
+        end_all(folder)
+
+
+if __name__ == "__main__":
+    main()
