@@ -1,7 +1,7 @@
 """Builds the page of the chat server from web/, for wheel, sdist and `make`; Node >= 22 is taken from where it is.
 
-`python hatch_build.py` builds it in place; with `--check` its types are checked, with `--node` it is only said where a
-fitting Node is.
+`python hatch_build.py` builds it in place; with `--check` its types are checked, with `--browser` the browser of its
+tests is installed, with `--node` it is only said where a fitting Node is.
 """
 
 from __future__ import annotations
@@ -61,20 +61,20 @@ def npm_of(folder: Path) -> list[str] | None:
     return None if found is None else [found]
 
 
-def run(*scripts: tuple[str, ...]) -> None:
-    """Install what the page is made of, and run npm scripts. Raises `SystemExit` that says what is missing."""
+def run(*scripts: tuple[str, ...], web: Path = WEB) -> None:
+    """Install a folder's packages, and run its npm scripts. Raises `SystemExit` that says what is missing."""
     folder = find_node()
     npm = None if folder is None else npm_of(folder)
     if npm is None:
         raise SystemExit(NONE)
     # The certificates that git and pip trust here, so that a proxy of a company is no obstacle.
     own = {"NODE_USE_SYSTEM_CA": "1", **os.environ, "PATH": f"{folder}{os.pathsep}{os.environ.get('PATH', '')}"}
-    installed = WEB / "node_modules" / ".package-lock.json"
+    installed = web / "node_modules" / ".package-lock.json"
     try:
-        if not installed.exists() or installed.stat().st_mtime < (WEB / "package-lock.json").stat().st_mtime:
-            subprocess.run([*npm, "ci", "--no-audit", "--no-fund", "--loglevel=error"], cwd=WEB, env=own, check=True)
+        if not installed.exists() or installed.stat().st_mtime < (web / "package-lock.json").stat().st_mtime:
+            subprocess.run([*npm, "ci", "--no-audit", "--no-fund", "--loglevel=error"], cwd=web, env=own, check=True)
         for script in scripts:
-            subprocess.run([*npm, "run", "--silent", *script], cwd=WEB, env=own, check=True)
+            subprocess.run([*npm, "run", "--silent", *script], cwd=web, env=own, check=True)
     except subprocess.CalledProcessError as error:
         raise SystemExit(
             f"the page can't be built: npm ended with {error.returncode}; its own words stand above"
@@ -110,4 +110,9 @@ if __name__ == "__main__":
         found = find_node()
         print(found or "")  # noqa: T201 - make reads it
         sys.exit(found is None)
-    run(("check",)) if "--check" in sys.argv[1:] else build()
+    if "--browser" in sys.argv[1:]:
+        run(("install-browser",), web=WEB / "tests")
+    elif "--check" in sys.argv[1:]:
+        run(("check",))
+    else:
+        build()

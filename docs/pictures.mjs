@@ -1,14 +1,13 @@
 // Takes the README's pictures: a real server with the model `inspector`, a real browser, no key.
-// `node docs/pictures.mjs` from the project's folder; PYTHON and CHROMIUM name other programs than the usual ones.
+// `node docs/pictures.mjs` from the project's folder; PYTHON names another one than the usual.
 import { spawn, spawnSync } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
 import { createServer } from "node:net";
-import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { launch } from "../web/tests/browser.mjs";
 
-const { chromium } = createRequire(new URL("../web/package.json", import.meta.url))("playwright-core");
 const root = fileURLToPath(new URL("..", import.meta.url));
 const folder = join(root, "docs", "pictures");
 const sample = (name) => join(root, "src", "showandtell", "samples", name);
@@ -28,7 +27,7 @@ for path in sys.argv[1:]:
 
 const data = mkdtempSync(join(tmpdir(), "pictures-"));
 const server = await serve();
-const browser = await chromium.launch({ executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium", args: ["--no-sandbox"] });
+const browser = await launch(["--no-sandbox"]);
 try {
   await takeConversation("desktop-light", { ...desktop, colorScheme: "light" });
   await takeMatrix("desktop-dark", { viewport: { width: 1440, height: 900 }, colorScheme: "dark" });

@@ -1,11 +1,9 @@
 """Chromium for tests: one Node process that plays the scenarios of web/tests, and the houses that they visit."""
 
 import asyncio
-import atexit
 import json
 import os
 import re
-import shutil
 import socket
 import subprocess
 import sys
@@ -18,6 +16,7 @@ from typing import NamedTuple
 import pytest
 
 import nodejs
+from leftovers import at_end
 from serving import serving
 from showandtell.server.pages import BUILT
 from standin import Standin
@@ -36,9 +35,9 @@ def names(file):
     return re.findall(r"^export async function (\w+)", (SCENARIOS / f"{file}.mjs").read_text(), re.MULTILINE)
 
 
-def find_chromium():
-    """The browser: where $CHROMIUM says, or as Debian calls it."""
-    return os.environ.get("CHROMIUM") or shutil.which("chromium") or ""
+def has_browser():
+    """Whether there is one: what web/tests/browser.mjs starts."""
+    return bool(os.environ.get("CHROMIUM")) or (WEB / "tests" / ".browser" / "chromium").is_file()
 
 
 class Failed(AssertionError):
@@ -49,9 +48,10 @@ class Stage:
     """Where scenarios are played; Node and the browser live as long as it does."""
 
     def __init__(self):
-        chromium = nodejs.need(find_chromium(), "no chromium is here: `make chromium` as root, or name one by CHROMIUM")
-        command = [nodejs.node(), str(WEB / "tests" / "driver.mjs"), chromium]
-        nodejs.need((nodejs.MODULES / "playwright-core").is_dir(), "playwright-core isn't here: run `make page`")
+        nodejs.need(
+            has_browser(), "the browser isn't here: run `make browser`; where it doesn't run, name one by CHROMIUM"
+        )
+        command = [nodejs.node(), str(WEB / "tests" / "driver.mjs")]
         self._process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)  # noqa: S603 - our own
         self.version = self._hear()["version"]
 
@@ -89,7 +89,7 @@ class Stage:
     def close(self):
         self._process.stdin.close()
         try:
-            self._process.wait(10)
+            self._process.wait(60)
         except subprocess.TimeoutExpired:
             self._process.kill()
             self._process.wait()
@@ -100,7 +100,7 @@ class Stage:
 def open_stage():
     """The one stage of this run of the tests."""
     made = Stage()
-    atexit.register(made.close)
+    at_end.callback(made.close)
     return made
 
 
@@ -171,7 +171,7 @@ class Street:
 
     def run(self, work):
         """Do something where the servers run, and wait for it."""
-        return asyncio.run_coroutine_threadsafe(work, self._loop).result(30)
+        return asyncio.run_coroutine_threadsafe(work, self._loop).result(60)
 
     def enter(self, manager):
         """Open something there, until the street is closed."""

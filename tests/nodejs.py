@@ -65,7 +65,7 @@ async def chatting(url, cookie):
 
     async def do(deed, **more):
         process.stdin.write(json.dumps({"do": deed, **more}).encode() + b"\n")
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(60):
             return json.loads(await process.stdout.readline())
 
     try:

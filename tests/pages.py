@@ -26,7 +26,7 @@ async def idle(house):
 
 
 async def until(true):
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(60):
         while not true():  # noqa: ASYNC110 - many things may make it so
             await asyncio.sleep(0.01)
 

@@ -1,10 +1,10 @@
 // Plays scenarios in one chromium for as long as its input lasts. A line in is {play, given}, a line out is
 // {played, error?, complaints, picture?}; in between a scenario may ask whoever started it: {ask, given} is answered
-// by {answer} or {refused}. Arguments: the browser's path.
+// by {answer} or {refused}.
 import { createServer } from "node:net";
 import { readdirSync } from "node:fs";
 import { createInterface } from "node:readline";
-import { chromium } from "playwright-core";
+import { launch } from "./browser.mjs";
 import { Scene } from "./scene.mjs";
 
 const folder = new URL("./scenarios/", import.meta.url);
@@ -33,20 +33,17 @@ function hostIn(first) {
 /** What the browser itself asks its maker for isn't the page's doing. */
 const makers = ["*.google.com", "*.googleapis.com", "*.gstatic.com", "*.gvt1.com"].map((one) => `MAP ${one} ~NOTFOUND`);
 
-const browser = await chromium.launch({
-  executablePath: process.argv[2],
-  args: [
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-    "--disable-dev-shm-usage",
-    `--host-resolver-rules=${makers.join(", ")}, MAP * 127.0.0.1:${net.address().port}, EXCLUDE 127.0.0.1`,
-  ],
-});
+const browser = await launch([
+  "--no-sandbox",
+  "--disable-gpu",
+  "--disable-quic",
+  "--no-first-run",
+  "--disable-background-networking",
+  "--disable-component-update",
+  "--disable-sync",
+  "--disable-dev-shm-usage",
+  `--host-resolver-rules=${makers.join(", ")}, MAP * 127.0.0.1:${net.address().port}, EXCLUDE 127.0.0.1`,
+]);
 
 const lines = createInterface({ input: process.stdin, crlfDelay: Infinity })[Symbol.asyncIterator]();
 const tell = (line) => process.stdout.write(`${JSON.stringify(line)}\n`);

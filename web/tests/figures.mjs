@@ -1,14 +1,14 @@
 // What opening the page costs: bytes of JavaScript at its start, the first paint, and a long conversation that is opened
-// and scrolled through. Arguments: the browser's path, the server's address, its token, a conversation's id.
+// and scrolled through. Arguments: the server's address, its token, a conversation's id.
 import { gzipSync } from "node:zlib";
-import { chromium } from "playwright-core";
+import { launch } from "./browser.mjs";
 
-const [, , executablePath, url, token, id] = process.argv;
+const [, , url, token, id] = process.argv;
 const ROUNDS = 5;
 const FLAGS = ["--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking", "--disable-sync"];
 
 const median = (values) => values.toSorted((one, other) => one - other)[Math.floor(values.length / 2)];
-const browser = await chromium.launch({ executablePath, args: FLAGS });
+const browser = await launch(FLAGS);
 
 /** A browser that knows the server and nothing else; every visit's cache is empty but for what is said. */
 async function enter() {
