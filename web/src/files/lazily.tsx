@@ -1,39 +1,49 @@
 // Components that are fetched when they are first shown, so that the page's start doesn't wait for them.
 import type { ComponentChildren, ComponentType } from "preact";
 import { useEffect, useState } from "preact/hooks";
+import { loadPatiently } from "../state/parts";
 import { Button, toast } from "../ui";
 
+const WAITING = "This part of the page could not be loaded yet. It is loaded as soon as the connection is back.";
 const LOST = "This part of the page could not be loaded. Check the connection, then reload the page.";
 
 type Options = { meanwhile?: ComponentChildren; onLost?: () => void };
 
-/** `meanwhile` stands in its place until it is here. Where it can't come that is said there, or where `onLost` takes
- * the place away in a toast. Browsers remember that a module didn't come: only a page that is loaded anew asks again. */
+/** `meanwhile` stands in its place until it is here. Without a connection it is loaded when that is back; if it can't be
+ * loaded even then, that is said there, or if there is `onLost`, in a toast. */
 export function lazily<Props extends object>(load: () => Promise<ComponentType<Props>>, options: Options = {}) {
   let found: ComponentType<Props> | undefined;
   return function Lazily(props: Props) {
-    const [, redraw] = useState(0);
-    const [lost, lose] = useState(false);
+    const [state, setState] = useState<"loading" | "waiting" | "lost" | "found">("loading");
     useEffect(() => {
       if (found) return;
       let left = false;
       const come = (component: ComponentType<Props>) => {
         found = component;
-        if (!left) redraw((count) => count + 1);
+        if (!left) setState("found");
       };
       const miss = () => {
         if (left) return;
-        lose(true);
+        setState("lost");
         if (options.onLost) toast(LOST, "bad");
         options.onLost?.();
       };
-      load().then(come, miss);
+      void loadPatiently(load, () => left || setState("waiting")).then(come, miss);
       return () => void (left = true);
     }, []);
     const Found = found;
     if (Found) return <Found {...props} />;
-    return lost ? <Lost /> : <>{options.meanwhile ?? null}</>;
+    if (state === "lost") return <Lost />;
+    return state === "waiting" && !options.onLost ? <Waiting /> : <>{options.meanwhile ?? null}</>;
   };
+}
+
+function Waiting() {
+  return (
+    <div className="notice notice-warn" role="status">
+      <span>{WAITING}</span>
+    </div>
+  );
 }
 
 function Lost() {

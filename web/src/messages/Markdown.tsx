@@ -1,6 +1,7 @@
 // Text as markdown. The renderer is loaded at first need and works near the view only; until then the text is plain.
 import type { ComponentType } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
+import { loadPatiently } from "../state/parts";
 
 export type RenderedProps = { text: string; writing: boolean };
 
@@ -8,12 +9,12 @@ let Rendered: ComponentType<RenderedProps> | null = null;
 let loading: Promise<unknown> | null = null;
 
 function load(): Promise<unknown> {
-  loading ??= import("./Rendered").then(
+  loading ??= loadPatiently(() => import("./Rendered")).then(
     (module) => {
       Rendered = module.Rendered;
     },
     () => {
-      loading = null; // away for the moment: the plain text stays, the next text tries again
+      loading = null; // the plain text stays, the next text tries again
     },
   );
   return loading;

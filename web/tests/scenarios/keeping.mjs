@@ -144,12 +144,30 @@ export async function a_part_of_the_page_that_does_not_come_is_said_and_the_page
   await page.locator("main .model").click();
   await lost.waitFor();
   await page.keyboard.press("Escape");
-  await page.unrouteAll();
   await side(page).getByRole("link", { name: "Settings" }).click();
+  await lost.waitFor();
+  await page.unrouteAll();
   await page.getByRole("button", { name: "Reload the page" }).click();
   await instructions(page).waitFor();
   await side(page).getByRole("link", { name: "New conversation" }).click();
   assert.equal(await box(page).inputValue(), "a draft");
+}
+
+export async function a_part_of_the_page_that_does_not_come_is_loaded_when_the_connection_is_back(scene) {
+  scene.allow(/ERR_INTERNET_DISCONNECTED/, /ERR_NETWORK_CHANGED/);
+  const page = await scene.visit("/", { on: "own" });
+  await box(page).waitFor();
+  await page.context().setOffline(true);
+  await side(page).getByRole("link", { name: "What models see" }).click();
+  await page.getByRole("status").getByText(/loaded as soon as the connection is back/).waitFor();
+  await page.context().setOffline(false);
+  const families = page.getByText(/families of models$/);
+  const reload = page.getByRole("button", { name: "Reload the page" });
+  await families.or(reload).first().waitFor();
+  // Older browsers never ask again for a module that did not come: there a person has to load the page anew.
+  if (await reload.count()) await reload.click();
+  await families.waitFor();
+  assert.equal(await page.locator(".matrix").evaluate((one) => getComputedStyle(one).overflow), "auto", "it has its styles");
 }
 
 export async function an_address_that_cannot_be_read_is_no_page(scene) {
