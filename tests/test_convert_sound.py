@@ -6,10 +6,11 @@ from pathlib import Path
 
 import av
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from fixtures import flac, mp3, mp4, recoded, wav
+from properties import examples
 from showandtell.errors import BadFile
 from showandtell.media import gate
 from showandtell.media.convert import sound, speech
@@ -82,7 +83,8 @@ def test_stereo_stays_stereo_while_the_bytes_allow_it_then_rate_and_channels_go(
     assert found == [(2, 44100, False), (2, 24000, False), (1, 24000, False), (1, 16000, False)]
 
 
-@settings(max_examples=25, deadline=None)
+@example(limit=6257, to="audio/aac")  # all but the last 16 ms fit: the end is missing
+@examples(25)
 @given(limit=st.integers(1, 120_000), to=st.sampled_from(sorted(sound.FORMS)))
 def test_a_sound_is_never_larger_than_allowed_and_says_when_its_end_is_missing(tmp_path_factory, limit, to):
     made = attempt(tmp_path_factory.mktemp("sound"), stereo(2), "audio/wav", f"audio?as={to}&bytes={limit}")
@@ -94,7 +96,7 @@ def test_a_sound_is_never_larger_than_allowed_and_says_when_its_end_is_missing(t
     assert made.total == 2
     with av.open(str(made.files[0])) as written:
         heard = sum(frame.samples / frame.sample_rate for frame in written.decode(audio=0))
-    assert made.cut == (heard < 1.9)
+    assert made.cut == (round(heard, 3) < 2), heard
 
 
 def test_a_long_sound_becomes_mono_to_be_done_in_time(tmp_path, monkeypatch):

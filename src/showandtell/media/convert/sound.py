@@ -85,7 +85,7 @@ class Output:
 
 @dataclass(frozen=True)
 class Written:
-    """A sound that was written: how many bytes, how many seconds of it, whether the end is missing."""
+    """A sound that was written: how many bytes, how many seconds, and whether anything of its end was left out."""
 
     path: str
     size: int
