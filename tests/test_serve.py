@@ -6,7 +6,6 @@ import re
 import signal
 import socket
 import stat
-import time
 from pathlib import Path
 
 import aiohttp
@@ -44,12 +43,10 @@ def say(program, words, chat="chat"):
 
 
 @pytest.mark.parametrize(("number", "expected"), ENDS)
-async def test_a_signal_ends_it_within_five_seconds_whoever_reads(number, expected, tmp_path):
+async def test_a_signal_ends_it_whoever_reads(number, expected, tmp_path):
     async with running(tmp_path) as program, say(program, "/hold name=one") as answer:
         await until(lambda: [*tmp_path.glob("one.*")])
-        since = time.monotonic()
         status, said = await program.end(number)
-        assert time.monotonic() - since < 5
         assert (status, said) == (expected, "")
         assert b"tool-input-available" in await answer.read()
 
