@@ -17,7 +17,7 @@ MODEL = "vllm:Qwen/Qwen3-VL-8B-Instruct"
 
 def photo():
     held = io.BytesIO()
-    pillow_heif.from_pillow(Image.effect_noise((4032, 3024), 60).convert("RGB")).save(held)
+    pillow_heif.from_pillow(Image.linear_gradient("L").resize((4032, 3024)).convert("RGB")).save(held)
     return File.from_bytes(held.getvalue(), name="IMG_0001.HEIC")
 
 

@@ -17,6 +17,10 @@ from showandtell.inspector.words import Inlined, has_failed, result_words, title
 from showandtell.media import gate
 
 MOST_TEXT = 600
+#: The words found in the last pictures, by their sha256: a picture comes again with each step, and to read one takes
+#: a second.
+READ: dict[str, str] = {}
+MOST_READ = 256
 
 
 class Sight(Struct, frozen=True):
@@ -47,7 +51,7 @@ def look_at(seen: Seen, index: int, *, read: bool) -> Sight:
             facts = dict(gate.describe(path, proof.media_type))
             text, unread = str(facts.pop("text", "") or ""), ""
             if not text.strip() and ("pixels" in facts or "pages" in facts):
-                text, unread = _read_picture(path, proof.media_type) if read else ("", _say_unread())
+                text, unread = _read_picture(path, proof.media_type, digest) if read else ("", _say_unread())
         except BadFile as error:
             return Sight(
                 title, where, seen.media_type, len(seen.data), digest, {}, problem=f"it {error.problem}: {error.advice}"
@@ -55,11 +59,16 @@ def look_at(seen: Seen, index: int, *, read: bool) -> Sight:
     return Sight(title, where, proof.media_type, len(seen.data), digest, facts, text, unread=unread)
 
 
-def _read_picture(path: Path, media_type: str) -> tuple[str, str]:
+def _read_picture(path: Path, media_type: str, digest: str) -> tuple[str, str]:
     """The words in a picture or scan, and why there are none."""
-    text = gate.read_text_in(path, media_type)
+    text = READ.get(digest)
     if text is None:
-        return "", "text not read: OCR is not installed"
+        text = gate.read_text_in(path, media_type)
+        if text is None:
+            return "", "text not read: OCR is not installed"
+        READ[digest] = text
+        while len(READ) > MOST_READ:
+            READ.pop(next(iter(READ)), None)
     return text, "" if text.strip() else "no text found in it"
 
 
