@@ -99,7 +99,7 @@ async def street(folder, **settings):
         await house.post("hello", files=[own_file], session=ann)
         own = (await conversations_of(house, ann))[0]["id"]
         waiting = asyncio.create_task(house.post("/hang", chat="being-answered", session=bob))
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(60):
             await begun.wait()
         ids["running conversation"] = next(one["id"] for one in await conversations_of(house, bob) if one["running"])
         try:

@@ -33,13 +33,13 @@ def apart(folder):
 
     thread = threading.Thread(target=lambda: asyncio.run(live()), daemon=True)
     thread.start()
-    assert ready.wait(30), "the server did not start"
+    assert ready.wait(60), "the server did not start"
     try:
         yield found["url"], {"authorization": f"Bearer {found['token']}"}
     finally:
         loop, stop = over[0]
         loop.call_soon_threadsafe(stop.set)
-        thread.join(30)
+        thread.join(60)
 
 
 def operations(url):

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from showandtell.capabilities.resolve import resolve
@@ -68,7 +68,6 @@ def signed(request, credentials, region="us-east-1"):
 segments = st.text(st.characters(codec="ascii", categories=["L", "N"], include_characters="-._~%:@ +"), max_size=8)
 
 
-@settings(deadline=None)
 @given(st.lists(segments, max_size=4), st.sampled_from(["", TOKEN]), st.sampled_from(["", "?b=2&a=1", "?alt=sse"]))
 def test_a_signature_is_botocores(path, token, query):
     from urllib.parse import quote

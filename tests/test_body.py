@@ -6,11 +6,12 @@ from itertools import pairwise
 
 import msgspec
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from builders import tool_history, user_history
 from fixtures import pdf, png
+from properties import examples
 from showandtell import BadInput, File, FileChanged, Text, ToolCall, render, render_results
 from showandtell.attachments.shelf import Shelf
 from showandtell.capabilities.resolve import resolve
@@ -180,7 +181,7 @@ def test_a_cache_mark_changes_no_other_byte():
 texts = st.text(max_size=40)
 
 
-@settings(deadline=None, max_examples=40)
+@examples(40)
 @given(st.lists(st.one_of(texts, st.sampled_from([PNG, PDF])), max_size=6), st.sampled_from(MODELS))
 def test_whatever_is_shown_json_equals_the_joined_body(values, model):
     parts = [File.from_bytes(value, name="f") if isinstance(value, bytes) else value for value in values]

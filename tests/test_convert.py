@@ -11,13 +11,14 @@ import zlib
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from PIL import ExifTags, Image, ImageChops, ImageCms, ImageOps, ImageStat, PngImagePlugin
 from pillow_heif import register_heif_opener
 
 import fixtures
 from bombs import packed_zeros
+from properties import examples
 from showandtell.errors import BadFile
 from showandtell.media import gate
 from showandtell.media.child import FILE_LIMIT, answer_request
@@ -149,7 +150,7 @@ def test_frames_are_spread_from_the_first_to_the_last(count, most):
     assert most == 1 or chosen[-1] == count - 1
 
 
-@settings(deadline=None, max_examples=25)
+@examples(25)
 @given(st.integers(1, 300), st.integers(1, 300), st.integers(1200, 60_000), st.sampled_from(["L", "RGB", "RGBA"]))
 def test_what_is_written_has_no_more_bytes_than_were_allowed(tmp_path_factory, width, height, most, mode):
     folder = tmp_path_factory.mktemp("bytes")
@@ -353,7 +354,7 @@ def test_a_drawing_of_any_size_stays_bounded(tmp_path, size):
     assert max(show(tmp_path, SVG.format(size, "").encode(), media_type="image/svg+xml").size) <= 4096
 
 
-@settings(deadline=None, max_examples=60)
+@examples(60)
 @given(
     st.sampled_from(
         [fixtures.gif(), fixtures.webp(), fixtures.tiff(), fixtures.bmp(), fixtures.jpeg(), fixtures.svg()]
@@ -472,7 +473,7 @@ def test_a_place_that_cannot_be_taken_out_is_refused(tmp_path):
         gate.strip_location(write(tmp_path, noise(20, 20), "PNG", pnginfo=notes), "image/png", tmp_path)
 
 
-@settings(deadline=None, max_examples=60)
+@examples(60)
 @given(st.integers(0, 399), st.binary(min_size=1, max_size=8))
 def test_damaged_exif_is_stripped_or_refused(tmp_path_factory, at, damage):
     folder, buffer = tmp_path_factory.mktemp("exif"), io.BytesIO()

@@ -4,11 +4,12 @@ import math
 
 import av
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from PIL import Image
 
 from fixtures import mp4, png
+from properties import examples
 from showandtell.errors import BadFile
 from showandtell.media import gate
 from showandtell.media.convert import film
@@ -92,7 +93,7 @@ def test_every_container_gives_eight_frames_in_order(tmp_path, codec, form, medi
     assert [brightness(one)[0] for one in made.files] == sorted(brightness(one)[0] for one in made.files)
 
 
-@settings(max_examples=20, deadline=None)
+@examples(20)
 @given(most=st.integers(1, 12), every=st.sampled_from([1, 7, 40]), seconds=st.integers(1, 8))
 def test_there_are_never_more_frames_than_asked_for_and_no_time_twice(tmp_path_factory, most, every, seconds):
     recipe = f"frames?as=image/png&most={most}"

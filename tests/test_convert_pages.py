@@ -4,12 +4,13 @@ import functools
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from PIL import Image
 
 import fixtures
 from bombs import packed_zeros
+from properties import examples
 from showandtell.errors import BadFile
 from showandtell.media import gate
 from showandtell.media.convert import shapes
@@ -75,7 +76,7 @@ def test_pages_are_there_and_in_a_row(total, first, most, ceiling):
         assert len(chosen) == min(most, ceiling, total - first + 1)
 
 
-@settings(deadline=None, max_examples=20)
+@examples(20)
 @given(st.integers(1, 3000), st.integers(1, 3000), st.integers(1, 700), st.integers(40, 500_000))
 def test_a_page_of_any_shape_is_no_larger_than_asked_for(tmp_path_factory, width, height, side, pixels):
     page = b"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 %d %d] /Contents 4 0 R >>" % (width, height)
@@ -166,7 +167,7 @@ def test_a_bomb_is_refused_by_name(tmp_path, build, recipe):
         make(tmp_path, build(), recipe)
 
 
-@settings(deadline=None, max_examples=40)
+@examples(40)
 @given(st.integers(0, 2000), st.binary(min_size=1, max_size=8))
 def test_damage_anywhere_ends_in_pages_or_a_refusal(tmp_path_factory, at, damage):
     data = fixtures.pdf("one", "two")

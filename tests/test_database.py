@@ -214,7 +214,7 @@ async def test_a_file_is_found_again_wherever_the_program_goes(tmp_path, monkeyp
 async def hold(store):
     """A writer that has the database until its gate is opened."""
     has, gate = threading.Event(), threading.Event()
-    holding = asyncio.create_task(store.database.write(lambda _: has.set() or gate.wait(10)))
+    holding = asyncio.create_task(store.database.write(lambda _: has.set() or gate.wait(60)))
     await asyncio.to_thread(has.wait, 10)
     return holding, gate
 

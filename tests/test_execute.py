@@ -266,7 +266,7 @@ def test_a_long_tool_can_look_whether_it_is_still_wanted():
 
     seen = threading.Event()
     assert "did not finish in time" in words(run(tool(timeout=0.05)(wait)))
-    assert seen.wait(5)
+    assert seen.wait(60)
 
 
 def test_a_cancelled_caller_cancels_the_tool_and_hears_of_it():

@@ -6,11 +6,12 @@ import sys
 from typing import NamedTuple
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from builders import parser_of
 from fixtures import png
+from properties import examples
 from scripted import (
     CLAUDE,
     CONVERSE,
@@ -469,7 +470,7 @@ def survive(data, model, most):
 
 
 @each_api
-@settings(max_examples=15, deadline=None)
+@examples(15)
 @given(data=st.data(), most=st.integers(1, 4))
 def test_after_any_faults_the_history_is_valid_and_the_run_has_one_end(model, data, most):
     survive(data, model, most)

@@ -5,11 +5,12 @@ import tempfile
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, settings
+from hypothesis import HealthCheck
 from hypothesis import strategies as st
 from hypothesis.stateful import Bundle, RuleBasedStateMachine, consumes, initialize, invariant, rule
 from sqlalchemy import select
 
+from properties import examples
 from showandtell.attachments.folder import Folder
 from showandtell.errors import BadInput, StorageFailed
 from showandtell.files import Variant, Want
@@ -362,7 +363,5 @@ class Keeping(RuleBasedStateMachine):
         assert named <= rows <= named | made
 
 
-Keeping.TestCase.settings = settings(
-    max_examples=8, stateful_step_count=25, deadline=None, suppress_health_check=[*HealthCheck]
-)
+Keeping.TestCase.settings = examples(8, suppress=HealthCheck, stateful_step_count=25)
 test_no_bytes_that_a_message_or_an_upload_names_are_ever_deleted = Keeping.TestCase

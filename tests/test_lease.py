@@ -115,7 +115,7 @@ async def test_the_heart_beats_and_finds_out_that_the_lease_is_lost(store, clock
         assert (await lease_of(store))[2] == clock.now + 30
         await write_row(store, **ELSEWHERE)
         clock.tell()
-        await asyncio.wait({conversation._lease._beat}, timeout=10)
+        await asyncio.wait({conversation._lease._beat}, timeout=60)
         with pytest.raises(LeaseLost):
             await post(conversation, said("too late"))
     assert (await lease_of(store))[:2] == tuple(ELSEWHERE.values())

@@ -3,11 +3,12 @@
 import asyncio
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 from sqlalchemy import insert
 
 from postgres import on_sqlite
+from properties import examples
 from showandtell.content import Draft, Text, ToolCall, new_id
 from showandtell.errors import BadInput, Busy, NotFound, StorageFailed
 from showandtell.history.library import (
@@ -124,7 +125,7 @@ async def test_a_search_goes_on_behind_what_it_has_found(store, clock):
 
 
 @on_sqlite
-@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@examples(40, suppress=[HealthCheck.function_scoped_fixture])
 @given(st.text(max_size=20), st.text(min_size=1, max_size=20), st.text(max_size=20))
 async def test_what_stands_in_a_message_is_found_by_any_of_its_words(store, before, word, after):
     words = Words(word).each

@@ -15,12 +15,13 @@ from pathlib import Path
 import av
 import pytest
 from av.stream import Disposition
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from PIL import ExifTags, Image, ImageDraw, ImageFont
 from pillow_heif import register_heif_opener
 
 import fixtures
+from properties import examples
 from showandtell.errors import BadFile
 from showandtell.media import gate
 from showandtell.media.child import MEDIA_MEMORY, answer_request
@@ -295,14 +296,14 @@ def test_no_bytes_upset_the_signature_table(data):
     assert isinstance(list_names(b"PK\1\2" + data), set)
 
 
-@settings(deadline=None, max_examples=60)
+@examples(60)
 @given(st.integers(1, len(fixtures.png()) - 5))  # the last four bytes are the checksum of nothing
 def test_a_png_cut_anywhere_is_never_a_picture(length):
     found = proved_or_refused(fixtures.png()[:length])
     assert isinstance(found, BadFile) or found.media_type == "application/octet-stream"
 
 
-@settings(deadline=None, max_examples=80)
+@examples(80)
 @given(
     st.sampled_from([fixtures.gif(), fixtures.webp(), fixtures.tiff(), fixtures.pdf("a"), fixtures.wav(0.01)]),
     st.integers(0, 400),

@@ -7,13 +7,14 @@ import time
 
 import pytest
 from cryptography.hazmat.primitives.asymmetric import rsa
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 from joserfc import jwk
 
 from accounts import during, name
 from doors import NOON, SECRET
 from issuer import CLIENT, CLIENT_SECRET, in_base64, issuing, key, sign
+from properties import examples
 from serving import serving
 from showandtell.errors import BadInput
 from showandtell.server.access import tokens
@@ -169,7 +170,7 @@ def test_a_user_named_local_is_not_the_single_user():
     during(test)
 
 
-@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@examples(60, suppress=[HealthCheck.function_scoped_fixture])
 @given(st.data())
 def test_no_bytes_in_a_tokens_place_are_an_error_of_ours(data):
     letters = "ABab01-_.=" + "ey"

@@ -1,7 +1,7 @@
 """The second pass: which rung each file takes, and the reason that is kept."""
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from builders import (
@@ -219,7 +219,6 @@ def uploads_of(seen, model, reason=None):
     return Everything(made)
 
 
-@settings(deadline=None, max_examples=100)
 @given(conversations(), st.sampled_from(MODELS))
 def test_what_goes_by_id_stands_where_a_cell_sees_it_by_id(seen, model):
     target, known = resolve(model), uploads_of(seen, model)
@@ -231,7 +230,6 @@ def test_what_goes_by_id_stands_where_a_cell_sees_it_by_id(seen, model):
             assert (cell.verdict, placed.file.house) == ("sees", target.house)
 
 
-@settings(deadline=None, max_examples=100)
 @given(conversations(), st.sampled_from(MODELS))
 def test_where_every_upload_failed_the_plan_is_the_one_without_uploads(seen, model):
     target = resolve(model)
@@ -241,7 +239,6 @@ def test_where_every_upload_failed_the_plan_is_the_one_without_uploads(seen, mod
     assert [one.delivery for one in failed.receipts] == [one.delivery for one in without.receipts]
 
 
-@settings(deadline=None, max_examples=100)
 @given(conversations(), st.sampled_from(MODELS))
 def test_without_the_setting_known_uploads_change_nothing(seen, model):
     target = resolve(model)

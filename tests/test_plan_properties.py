@@ -1,9 +1,10 @@
 """What holds for every plan, whatever is shown to whichever model."""
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from builders import Everything, attachment, view
+from properties import examples
 from showandtell.capabilities.resolve import families, resolve
 from showandtell.content import Message, Shown, Text, ToolCall
 from showandtell.delivery import labels
@@ -68,7 +69,7 @@ def texts_in(entries):
 models = st.sampled_from(MODELS)
 
 
-@settings(deadline=None, max_examples=150)
+@examples(150)
 @given(conversations(), models)
 def test_nothing_is_lost_and_nothing_is_shown_twice(seen, model):
     made = plan(seen, resolve(model), Everything(), Policy())
@@ -81,7 +82,6 @@ def test_nothing_is_lost_and_nothing_is_shown_twice(seen, model):
     }
 
 
-@settings(deadline=None, max_examples=100)
 @given(conversations(), models)
 def test_every_call_has_its_result_right_behind_it_and_in_its_order(seen, model):
     entries = plan(seen, resolve(model), Everything(), Policy()).entries
@@ -92,14 +92,12 @@ def test_every_call_has_its_result_right_behind_it_and_in_its_order(seen, model)
     assert len(results_in(entries)) == sum(message.role == "tool" for message in seen.messages)
 
 
-@settings(deadline=None, max_examples=100)
 @given(conversations(), models)
 def test_planning_twice_gives_the_same_plan(seen, model):
     first = plan(seen, resolve(model), Everything(), Policy())
     assert plan(seen, resolve(model), Everything(), Policy()) == first
 
 
-@settings(deadline=None, max_examples=100)
 @given(conversations(), models)
 def test_only_our_own_words_stand_in_our_brackets(seen, model):
     made = plan(seen, resolve(model), Everything(), Policy())
@@ -109,7 +107,6 @@ def test_only_our_own_words_stand_in_our_brackets(seen, model):
         assert not (ours and "forged" in text)
 
 
-@settings(deadline=None, max_examples=100)
 @given(conversations(), models)
 def test_a_longer_conversation_begins_with_the_entries_of_the_shorter_one(seen, model):
     target = resolve(model)
@@ -122,7 +119,6 @@ def test_a_longer_conversation_begins_with_the_entries_of_the_shorter_one(seen, 
             assert plan(whole, target, Everything(), Policy()).entries[: len(shorter)] == shorter
 
 
-@settings(deadline=None, max_examples=100)
 @given(conversations(), models)
 def test_files_keep_their_order_within_results_and_within_frames(seen, model):
     order = [(shown.number, nth) for shown, nth in numbered(seen)]

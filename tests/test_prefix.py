@@ -5,10 +5,11 @@ from itertools import pairwise
 
 import msgspec
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from fixtures import jpeg, mp4, pdf, png, wav
+from properties import examples
 from showandtell.attachments.load import load_now
 from showandtell.attachments.shelf import Shelf
 from showandtell.capabilities.resolve import families, resolve
@@ -219,7 +220,7 @@ def test_forbidding_tools_in_the_last_step_changes_nothing_in_the_list(model):
     assert check_prefixes(steps, list_of(model)) == stable(model)
 
 
-@settings(deadline=None, max_examples=150)
+@examples(150)
 @given(talks(), st.sampled_from(MODELS), st.sampled_from([Policy(cache=True), Policy(cache=True, focus=2), UPLOADS]))
 def test_a_growing_conversation_only_adds_to_its_prompt_until_files_leave_the_view(drafts, model, policy):
     check_prefixes([*requests(drafts, model, policy)])

@@ -2,11 +2,12 @@
 
 from itertools import pairwise
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from builders import Everything, assistant, attachment, planned, result, shown, user, view
+from properties import examples
 from showandtell.capabilities.resolve import resolve
 from showandtell.content import MOST_RECALLED, Json, Message, Reference, Text, is_approval
 from showandtell.delivery.frontier import frontier, shown_in
@@ -175,7 +176,7 @@ def pointed_views(draw):
 SMALL = st.sampled_from([Policy(focus=1), Policy(focus=2), Policy(focus=4), Policy(strict=True, focus=2)])
 
 
-@settings(deadline=None, max_examples=200)
+@examples(200)
 @given(pointed_runs(), st.sampled_from(MODELS), SMALL, st.booleans())
 def test_with_references_every_plan_of_a_growing_conversation_equals_one_made_anew(run, model, policy, newest):
     (messages, files), target, known, kept = run, resolve(model), Everything(), {}
@@ -185,7 +186,7 @@ def test_with_references_every_plan_of_a_growing_conversation_equals_one_made_an
         assert plan(now, target, known, policy, kept=kept) == plan(now, target, known, policy)
 
 
-@settings(deadline=None, max_examples=200)
+@examples(200)
 @given(pointed_runs(), st.sampled_from(MODELS), SMALL)
 def test_what_words_point_at_is_in_view_or_noted_and_nothing_is_shown_twice(run, model, policy):
     messages, files = run
@@ -199,7 +200,6 @@ def test_what_words_point_at_is_in_view_or_noted_and_nothing_is_shown_twice(run,
         assert set(messages[-1].recalled) <= {number for number, _ in placed} | noted
 
 
-@settings(deadline=None, max_examples=100)
 @given(
     pointed_views(),
     st.sampled_from(ROWS),
@@ -209,7 +209,7 @@ def test_with_references_a_prompt_begins_with_the_one_before_while_the_view_stan
     check_prefixes([*asked(seen, model, policy)])
 
 
-@settings(deadline=None, max_examples=200)
+@examples(200)
 @given(pointed_runs(), st.sampled_from(MODELS), SMALL)
 def test_with_references_the_view_only_moves_forward(run, model, policy):
     (messages, files), target = run, resolve(model)

@@ -182,7 +182,7 @@ def test_a_tool_that_was_done_when_the_run_was_cancelled_keeps_its_words():
     class Slow(io.BytesIO):
         def read(self, *_):
             started.set()
-            cancelled.wait(30)
+            cancelled.wait(60)
             return b""
 
     def paid():

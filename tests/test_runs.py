@@ -111,7 +111,7 @@ async def test_a_run_is_stopped_from_any_worker(place):
     async with workers(place) as (one, two):
         row, going = await begin(one)
         await two[1].stop(row)
-        await asyncio.wait_for(going.task, 5)
+        await asyncio.wait_for(going.task, 60)
         assert (await rows.find(two[0].database, row.id)).state == "ended"
 
 
@@ -124,7 +124,7 @@ async def test_a_worker_that_ends_leaves_its_runs_to_another_which_tells_them_an
             reader = asyncio.create_task(read(two[1].follow(row, late=True)))
             await one[1].store_now()
         await two[1].look_for_orphans()
-        assert await asyncio.wait_for(reader, 5) in (b"", START)  # it ends without its end
+        assert await asyncio.wait_for(reader, 60) in (b"", START)  # it ends without its end
         taken = await rows.find_running(two[0].database, row.conversation_id)
         assert (taken.worker, taken.tries) == (two[1].worker, 1)
         two[2].words.put_nowait(None)
@@ -272,7 +272,7 @@ async def test_a_conversation_that_is_deleted_ends_its_run_and_lets_its_readers_
         await one[0].delete(row.conversation_id)
         going.tape.say(b"data: more\n\n")
         await one[1].store_now()
-        await asyncio.wait_for(asyncio.gather(going.task, *readers), 10)
+        await asyncio.wait_for(asyncio.gather(going.task, *readers), 60)
         assert (one[1].going, one[1].readers, two[1].readers) == (0, 0, 0)
 
 
@@ -372,7 +372,7 @@ async def test_an_error_that_nobody_expected_lets_readers_go_and_no_work_of_the_
         write = rows.write_log
         monkeypatch.setattr(rows, "write_log", unexpected)
         one[2].words.put_nowait(None)
-        assert (await asyncio.wait_for(reader, 5)).endswith(b"[DONE]\n\n")
+        assert (await asyncio.wait_for(reader, 60)).endswith(b"[DONE]\n\n")
         monkeypatch.setattr(rows, "write_log", write)
         await until_idle(one[1])  # what goes on again and again stores its end
         assert (await rows.find(one[0].database, row.id)).state == "ended"
@@ -399,7 +399,7 @@ async def test_what_was_stored_without_anybody_hearing_so_is_stored_again_as_it_
                 await one[1].store_now()
         monkeypatch.setattr(rows, "write_log", write)
         one[2].words.put_nowait(None)
-        assert await asyncio.wait_for(reader, 10) == START + b"data: a\n\ndata: b\n\ndata: [DONE]\n\n"
+        assert await asyncio.wait_for(reader, 60) == START + b"data: a\n\ndata: b\n\ndata: [DONE]\n\n"
 
 
 @each_database
@@ -408,6 +408,6 @@ async def test_nothing_is_kept_of_a_run_elsewhere_that_nobody_reads_any_more(pla
         row, _ = await begin(one)
         reader = asyncio.create_task(read(two[1].follow(row, late=True)))
         one[2].words.put_nowait(None)
-        await asyncio.wait_for(reader, 10)
+        await asyncio.wait_for(reader, 60)
         await asyncio.sleep(0)
         assert (two[1]._hearing._bells, list(two[1]._echoes.tapes)) == ({}, [])

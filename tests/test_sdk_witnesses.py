@@ -13,7 +13,7 @@ from collections import Counter
 from functools import cache, partial
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import scripted
@@ -23,6 +23,7 @@ import test_parse_gemini
 import test_parse_openai_chat
 import test_parse_openai_responses
 from fixtures import pdf, png
+from properties import examples
 from showandtell import Agent, File, render
 from showandtell.capabilities.resolve import resolve
 from showandtell.content import Draft, Text, ToolCall
@@ -715,13 +716,13 @@ def number(calls):
     return [(f"call{at:05}", *call) for at, call in enumerate(calls)]
 
 
-@settings(max_examples=15, deadline=None, derandomize=True)
+@examples(15)
 @given(text=WORDS.filter(str.strip), calls=CALLS, at=st.sampled_from([*READERS]))
 def test_whatever_a_script_says_is_heard_alike(theatre, text, calls, at):
     check_stream(theatre, at, scripted.say(text, *number(calls), model=at))
 
 
-@settings(max_examples=15, deadline=None, derandomize=True)
+@examples(15)
 @given(
     text=WORDS.filter(str.strip),
     calls=CALLS,

@@ -122,7 +122,7 @@ async def test_why_a_file_was_refused_is_still_known_after_a_reload(tmp_path):
 
 async def test_an_answer_that_was_stopped_is_gone_on_with_by_no_message_at_all(tmp_path):
     tool, begun = hanging()
-    async with serving(tmp_path, tools=(tool,)) as house, asyncio.timeout(20):
+    async with serving(tmp_path, tools=(tool,)) as house, asyncio.timeout(60):
         talking = asyncio.create_task(house.post("/hang"))
         await begun.wait()
         assert (await house.session.post("/api/chat/chat/stop")).status == 204

@@ -94,7 +94,7 @@ async def test_what_is_known_of_an_answer_is_what_its_stream_said(tmp_path, kind
 
 async def test_an_answer_that_was_stopped_says_so_after_a_reload(tmp_path):
     tool, begun = hanging()
-    async with serving(tmp_path, tools=(tool,)) as house, asyncio.timeout(20):
+    async with serving(tmp_path, tools=(tool,)) as house, asyncio.timeout(60):
         talking = asyncio.create_task(house.post("/hang"))
         await begun.wait()
         assert (await ask(house.session, "POST", "/api/chat/chat/stop"))[0] == 204
@@ -149,7 +149,7 @@ async def test_a_conversation_that_is_deleted_while_it_is_answered_stops(tmp_pat
         finally:
             ended.set()
 
-    async with serving(tmp_path, tools=(as_tool(wait),)) as house, asyncio.timeout(20):
+    async with serving(tmp_path, tools=(as_tool(wait),)) as house, asyncio.timeout(60):
         talking = asyncio.create_task(house.post("/wait"))
         await begun.wait()
         path = f"/api/conversations/{await only(house)}"

@@ -103,7 +103,7 @@ async def test_what_waits_for_another_writer_is_stopped_and_can_be_sent_again(tm
             waiting = asyncio.create_task(house.post("Are you there?", id="m2"))
             await until(lambda: house.server.runs.going)
             assert (await house.session.post("/api/chat/chat/stop")).status == 204
-            assert (await asyncio.wait_for(waiting, 5))[0] == 409
+            assert (await asyncio.wait_for(waiting, 60))[0] == 409
         assert (await house.post("Are you there?", id="m2"))[0] == 200
         assert len((await stored(house)).messages) == 4
 
@@ -126,7 +126,7 @@ async def test_a_conversation_that_is_deleted_while_a_message_waits_is_not_there
             waiting = asyncio.create_task(house.post("Are you there?", id="m2"))
             await until(lambda: house.server.runs.going)
             assert (await house.session.delete(f"/api/conversations/{other.id}")).status == 204
-            assert (await asyncio.wait_for(waiting, 5))[0] in {404, 409}
+            assert (await asyncio.wait_for(waiting, 60))[0] in {404, 409}
         assert not house.server.runs.going
 
 
@@ -159,7 +159,7 @@ async def test_an_answer_that_was_to_be_made_again_stands_where_that_was_stopped
         waiting = asyncio.create_task(both(house.session, AGAIN))
         await begun.wait()
         assert (await house.session.post("/api/chat/chat/stop")).status == 204
-        assert (await asyncio.wait_for(waiting, 5))[0] == 409
+        assert (await asyncio.wait_for(waiting, 60))[0] == 409
         monkeypatch.setattr(StoredConversation, "told", told)
         assert (await page(house))["messages"] == before["messages"]
 
@@ -241,19 +241,19 @@ async def test_a_tool_that_hangs_is_stopped_once_and_its_call_is_ended(tmp_path)
     def sleep() -> str:
         """Hang in a thread."""
         gate.called.set()
-        done.wait(30)
+        done.wait(60)
         return "woken"
 
     done = threading.Event()
     for call in ("hold", "sleep"):
         async with serving(tmp_path, tools=(*gate.tools, *by_name([sleep]).values())) as house:
             answer = asyncio.create_task(house.post(f"/{call}", call))
-            await asyncio.wait_for(gate.called.wait(), 5)
+            await asyncio.wait_for(gate.called.wait(), 60)
             gate.called.clear()
             for _ in range(3):
                 assert (await house.session.post(f"/api/chat/{call}/stop")).status == 204
                 await asyncio.sleep(0)
-            _, chunks = await asyncio.wait_for(answer, 5)
+            _, chunks = await asyncio.wait_for(answer, 60)
             assert kinds(chunks)[-2:] == ["abort", "finish"]
             assert "tool-output-error" in kinds(chunks)
             await check_page(house, chunks)
@@ -364,7 +364,7 @@ async def test_a_conversation_deleted_in_the_midst_of_a_run_ends_it_and_lets_its
             async with house.session.get("/api/chat/c/stream") as follower:
                 id = (await house.store.newest()).id  # noqa: A001 - it is one
                 assert (await house.session.delete(f"/api/conversations/{id}")).status == 204
-                await asyncio.wait_for(asyncio.gather(answer.read(), follower.read()), 5)
+                await asyncio.wait_for(asyncio.gather(answer.read(), follower.read()), 60)
         await idle(house)
         assert (house.server.runs.readers, await house.store.list()) == (0, ())
 
@@ -389,16 +389,16 @@ async def test_a_store_that_is_slow_holds_up_nobody_who_needs_nothing_of_it(tmp_
 
         def slow(self, of):
             waiting.append(of)
-            assert gate.wait(30)
+            assert gate.wait(60)
             return opened(self, of)
 
         monkeypatch.setattr(Folder, "open", slow)
         downloads = [asyncio.create_task(read_file(house, file)) for _ in range(20)]
         await until(lambda: len(waiting) > 5)
         try:
-            assert (await asyncio.wait_for(house.post("Hello", "other", id="m2"), 10))[0] == 200
-            assert (await asyncio.wait_for(page(house), 10))["title"] == "Hello"
-            assert (await asyncio.wait_for(put_file(house, b"other words"), 10)) != file
+            assert (await asyncio.wait_for(house.post("Hello", "other", id="m2"), 60))[0] == 200
+            assert (await asyncio.wait_for(page(house), 60))["title"] == "Hello"
+            assert (await asyncio.wait_for(put_file(house, b"other words"), 60)) != file
         finally:
             gate.set()
         assert await asyncio.gather(*downloads) == [b"words " * 1000] * 20

@@ -276,7 +276,7 @@ async def test_a_hung_run_is_no_way_into_a_conversation(tmp_path):
     hang, begun_hanging = hanging()
     async with serving(tmp_path, tools=(hang,)) as house:
         running = asyncio.create_task(house.post("/hang", chat="c", id="m1"))
-        await asyncio.wait_for(begun_hanging.wait(), 20)
+        await asyncio.wait_for(begun_hanging.wait(), 60)
         for body in (asked("more", "c", "m2"), again("c", "m1"), asked("edit", "c", "m1", messageId="m1")):
             assert (await ask(house.session, "POST", "/api/chat", json=body))[0] in {404, 409}
         forged = last("assistant", {**DONE, "type": "tool-hang"}, name="c")

@@ -1,9 +1,10 @@
 """A plan that goes on from the last one is the plan that is made anew."""
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from builders import Everything, assistant, attachment, result, shown, user, view
+from properties import examples
 from showandtell.capabilities.resolve import resolve
 from showandtell.content import Approval, Message, Opaque, Text
 from showandtell.delivery.plan import plan
@@ -51,7 +52,7 @@ def steps(count, size=1000):
     ], files
 
 
-@settings(deadline=None, max_examples=300)
+@examples(300)
 @given(runs(), st.sampled_from(MODELS), st.sampled_from([Policy(), Policy(focus=2), Policy(strict=True, cache=True)]))
 def test_every_plan_of_a_growing_conversation_equals_one_made_anew(run, model, policy):
     (messages, files), target, known, kept = run, resolve(model), Everything(), {}

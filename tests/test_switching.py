@@ -6,11 +6,12 @@ import re
 from urllib.parse import unquote, urlsplit
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from builders import Everything
 from fixtures import pdf, png
+from properties import examples
 from showandtell.attachments.shelf import Shelf
 from showandtell.capabilities.resolve import families, resolve
 from showandtell.content import Draft, File, Json, Opaque, Text, ToolCall
@@ -162,7 +163,7 @@ models = st.sampled_from([one for one in MODELS if one != "cohere:some-model"]).
 steps = st.lists(st.tuples(models, st.integers(0, 3), st.sampled_from(["", "Hm."])), min_size=2, max_size=6)
 
 
-@settings(deadline=None, max_examples=60)
+@examples(60)
 @given(steps)
 def test_a_conversation_goes_on_at_any_provider_and_comes_back_to_all_of_them(steps):
     talk = Talk()

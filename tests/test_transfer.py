@@ -11,12 +11,13 @@ from pathlib import Path
 
 import pytest
 from hypothesis import example as at_least
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from msgspec import structs
 from sqlalchemy import event, text
 
 from fixtures import pdf, png
+from properties import examples
 from showandtell.attachments.ingest import MOST_NUMBER
 from showandtell.cleaning import clean
 from showandtell.collect import collect
@@ -107,7 +108,7 @@ def records(path):
 
 
 @given(st.lists(turns(), max_size=4), st.sets(st.integers(1, 4), max_size=1))
-@settings(deadline=None, max_examples=15)
+@examples(15)
 def test_an_import_equals_what_was_exported_but_for_the_ids(spoken, deleted):
     async def run(folder):
         async with Store.at(FOLDER) as store:
@@ -198,7 +199,7 @@ def test_a_message_that_contradicts_what_was_stored_before_it_takes_that_with_it
 
 @at_least(cut=1.0, flipped=0.9921875, bit=0)
 @given(cut=st.floats(0, 1), flipped=st.floats(0, 1), bit=st.integers(0, 7))
-@settings(deadline=None, max_examples=40)
+@examples(40)
 def test_a_damaged_archive_is_refused_or_reads_as_it_was(cut, flipped, bit):
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "x.zip"

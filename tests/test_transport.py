@@ -225,7 +225,7 @@ def test_an_answer_is_read_though_the_host_hung_up_while_the_body_was_sent():
     class Slow(Post):
         async def body(self):
             yield b"first"
-            assert hung_up.wait(5)  # the loop stands still, so that nothing is read before the next write
+            assert hung_up.wait(60)  # the loop stands still, so that nothing is read before the next write
             yield bytes(MIB)
 
     thread = threading.Thread(target=refuse)

@@ -96,7 +96,7 @@ async def test_who_says_something_else_closes_the_call_that_waits(tmp_path):
 
 async def until(holds):
     """Wait until something holds that no event tells of."""
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(60):
         while not holds():  # noqa: ASYNC110 - a server's own count
             await asyncio.sleep(0.01)
 

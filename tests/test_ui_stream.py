@@ -5,12 +5,13 @@ from time import process_time
 
 import msgspec
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from inline_snapshot import snapshot
 
 from answers import SHOW, STARTED
 from nodejs import reading
+from properties import examples
 from showandtell.content import Approval, Message, Text
 from showandtell.events import types as ev
 from showandtell.events import ui_chunks as ui
@@ -298,7 +299,7 @@ events = st.one_of(
 )
 
 
-@settings(deadline=None, max_examples=200)
+@examples(200)
 @given(st.lists(events, max_size=40))
 def test_the_client_reads_any_script_of_events_as_our_own_fold_does(read, script):
     stream, fold = streaming(), UiFold()
@@ -310,7 +311,7 @@ def test_the_client_reads_any_script_of_events_as_our_own_fold_does(read, script
     assert not [part for part in got["message"]["parts"] if part.get("state") == "streaming"]
 
 
-@settings(deadline=None, max_examples=50)
+@examples(50)
 @given(st.lists(events, max_size=40))
 def test_the_client_reads_any_beginning_of_a_stream(read, script):
     stream = streaming()

@@ -120,14 +120,14 @@ def staged() -> Iterator[Stage]:
     thread = threading.Thread(target=loop.run_forever, daemon=True)
     thread.start()
     try:
-        asyncio.run_coroutine_threadsafe(stage.standin.__aenter__(), loop).result(30)
+        asyncio.run_coroutine_threadsafe(stage.standin.__aenter__(), loop).result(60)
         yield stage
     finally:
         for client in stage.clients.values():
             close(client)
-        asyncio.run_coroutine_threadsafe(stage.standin.__aexit__(None, None, None), loop).result(30)
+        asyncio.run_coroutine_threadsafe(stage.standin.__aexit__(None, None, None), loop).result(60)
         loop.call_soon_threadsafe(loop.stop)
-        thread.join(30)
+        thread.join(60)
         loop.close()
 
 
