@@ -17,9 +17,9 @@ chat: setup
 
 setup: .venv/.ready
 
-# In two processes; one test alone by `.venv/bin/python -m pytest tests/test_x.py`.
+# In three processes, because some tests wait for others; one test alone by `.venv/bin/python -m pytest tests/test_x.py`.
 test: .venv/.ready-dev page browser
-	.venv/bin/python -m pytest --numprocesses 2 --dist worksteal
+	.venv/bin/python -m pytest --numprocesses 3 --dist worksteal
 
 # What takes minutes: thousands of faults, cuts at every byte, a real LiteLLM proxy; docs/reliability.md tells its figures.
 torture: .venv/.ready-dev page browser

@@ -1,5 +1,6 @@
 """For every test run: no settings or keys of the user, the same examples each time, nothing left behind."""
 
+import gc
 import os
 import signal
 import sys
@@ -24,6 +25,12 @@ signal.signal(signal.SIGINT, signal.default_int_handler)
 settings.register_profile("same", deadline=None, derandomize=True, database=None, max_examples=100)
 settings.register_profile("search", deadline=None, database=None, max_examples=1000, print_blob=True)
 settings.load_profile("same")
+
+
+def pytest_collection_finish() -> None:
+    """Spare the garbage collector what stays anyway: thousands of tests and every library that they import."""
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.hookimpl(wrapper=True)

@@ -27,7 +27,7 @@ TOKEN = "a-token-for-tests"  # noqa: S105 - it opens nothing
 #: Scenarios come in one after the other, by the same address.
 RATES = "chat=9999/minute, uploads=9999/minute, reads=99999/minute, login=9999/minute"
 #: What a scenario may take, in seconds; the process that plays it is given up a little later.
-PATIENCE = 60
+PATIENCE = 150
 
 
 def names(file):

@@ -5,16 +5,15 @@ import hashlib
 import json
 import re
 import sys
-import time
 
 import pytest
 
 from commandline import Stream, call
 from fixtures import parts, pdf, png
+from programs import until
 from scripted import say, scripted
 from showandtell import Agent, chat
 from showandtell.errors import Busy
-from showandtell.history.lease import Terms
 from showandtell.history.store import Store
 from showandtell.keeping import NEW, Place
 from showandtell.terminal import delivery_line
@@ -127,27 +126,22 @@ def test_a_receipt_of_a_file_as_it_is_says_how_it_went():
     assert receipt("document", converted=False, delivery="noted", place=None, reason="too large") == "noted: too large"
 
 
-def held(folder, patience):
-    """A conversation that another program answers in, and the same as this one opens it."""
-
-    async def both():
-        terms = Terms(time.time, patience=patience)
-        async with Store.at(folder) as one, Store.at(folder, terms=terms) as other:
-            first = await one.create()
-            second, shown = await other.open(first.id), []
-            agent, _ = scripted(say("Hello."))
-            async with first.turn:
-                watching = asyncio.create_task(chat.watch(agent.run("hi", conversation=second), shown.append))
-                await asyncio.wait({watching}, timeout=patience / 2)
-            return await asyncio.gather(watching, return_exceptions=True), shown
-
-    return asyncio.run(both())
+async def ask_while_held(folder, told):
+    """The exit status of a question in a conversation that another program answers in, until `told` gives words."""
+    async with Store.at(folder) as one, Store.at(folder) as other:
+        first = await one.create()
+        agent, _ = scripted(say("Hello."))
+        run = agent.run("hi", conversation=await other.open(first.id))
+        async with first.turn:
+            watching = asyncio.create_task(chat.watch(run, str))
+            words = await until(told)
+        return await watching, words
 
 
 def test_who_waits_for_another_program_is_told_so_once(tmp_path, capsys, monkeypatch):
     monkeypatch.setattr(chat, "LONG", 0.02)
-    (status,), _ = held(tmp_path, patience=1.0)
-    assert (status, capsys.readouterr().err) == (0, f"showandtell: {chat.WAITING}\n")
+    status, words = asyncio.run(ask_while_held(tmp_path, lambda: capsys.readouterr().err))
+    assert (status, words, capsys.readouterr().err) == (0, f"showandtell: {chat.WAITING}\n", "")
 
 
 def test_who_never_got_a_turn_is_not_told_of_a_cancelled_run(folder, monkeypatch):

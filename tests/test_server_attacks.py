@@ -17,7 +17,7 @@ pytestmark = pytest.mark.anyio
 JSON = {"content-type": "application/json"}
 
 
-async def said(house, *pieces, wait=5.0):
+async def said(house, *pieces, wait=60.0):
     """What a connection is told that sends these bytes, until the server closes it or says nothing more."""
     reader, writer = await asyncio.open_connection("127.0.0.1", int(house.url.rpartition(":")[2]))
     writer.write(b"".join(pieces))

@@ -36,6 +36,24 @@ export async function drawn(scene, place) {
   });
 }
 
+/** Waits until nothing has moved the list of messages for 20 frames. */
+export async function atRest(page) {
+  await page.locator(".talk").evaluate(
+    (talk) =>
+      new Promise((done) => {
+        let [before, still] = ["", 0];
+        const look = () => {
+          const now = `${talk.scrollTop} of ${talk.scrollHeight}`;
+          still = now === before ? still + 1 : 0;
+          before = now;
+          if (still === 20) done();
+          else requestAnimationFrame(look);
+        };
+        look();
+      }),
+  );
+}
+
 /** The conversation's id, once the address names it. */
 export async function idOf(page) {
   await page.waitForURL(/\/c\/[^/]+$/);

@@ -3,8 +3,8 @@
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 
-/** What a person waits for without doubting. */
-const PATIENCE = 15_000;
+/** Long enough for a machine that does other things, too; what is waited for usually comes at once. */
+const PATIENCE = 60_000;
 
 export class Scene {
   complaints = [];
@@ -81,7 +81,7 @@ export class Scene {
   async photograph(name) {
     const pages = this.#contexts.flatMap((context) => context.pages());
     const paths = pages.map((_, index) => join(this.given.folder, `${name}-${index}.png`));
-    await Promise.all(pages.map((page, index) => page.screenshot({ path: paths[index], timeout: 3000 }).catch(() => {})));
+    await Promise.all(pages.map((page, index) => page.screenshot({ path: paths[index], timeout: 10_000 }).catch(() => {})));
     return paths;
   }
 

@@ -1,5 +1,5 @@
 // What is in view while a conversation grows: the answer to what was asked last, unless the reader went elsewhere.
-import { answered, answers, ask, assert, box, idOf, questions, say } from "../doing.mjs";
+import { answered, answers, ask, assert, atRest, box, idOf, questions, say } from "../doing.mjs";
 
 const PHONE = { viewport: { width: 390, height: 844 }, isMobile: true, hasTouch: true, deviceScaleFactor: 2 };
 const LONG = Array.from({ length: 40 }, (_, at) => `Line ${at} of a long question, which fills the view.`).join("\n");
@@ -13,7 +13,7 @@ const inView = (found) =>
 
 /** How the last answer is to be seen once everything has come to rest. */
 async function lies(page) {
-  await page.waitForTimeout(400);
+  await atRest(page);
   return inView(answers(page).last());
 }
 
@@ -66,7 +66,7 @@ export async function a_reader_who_scrolls_up_is_left_alone(scene) {
   await answers(page).nth(1).getByText("second 59").waitFor();
   await answers(page).last().hover();
   await page.mouse.wheel(0, -3000);
-  await page.waitForTimeout(300);
+  await atRest(page);
   const before = await page.locator(".talk").evaluate((one) => one.scrollTop);
   await scene.ask("go");
   await answered(page, 2);
@@ -78,7 +78,7 @@ export async function the_greeting_opens_at_its_beginning(scene) {
   for (const viewport of [{ width: 844, height: 390 }, { width: 320, height: 568 }, { width: 375, height: 667 }]) {
     const page = await scene.visit("/", { ...PHONE, viewport });
     await page.locator(".example").nth(2).waitFor();
-    await page.waitForTimeout(200);
+    await atRest(page);
     assert.equal(await page.locator(".talk").evaluate((one) => one.scrollTop), 0, `${viewport.width}`);
     assert.equal(await page.getByRole("button", { name: "Go to the newest message" }).count(), 0);
   }

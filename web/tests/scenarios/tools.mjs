@@ -1,5 +1,5 @@
 // Tool calls: how far they are, what went wrong, those that ask first, and what the model saw of their files.
-import { answered, answers, ask, assert, idOf, say } from "../doing.mjs";
+import { answered, answers, ask, assert, atRest, idOf, say } from "../doing.mjs";
 
 const question = (page) => page.getByRole("group", { name: "May send_money run?" });
 
@@ -45,7 +45,7 @@ export async function a_yes_is_sent_once_whatever_comes_back(scene) {
   });
   await question(page).getByRole("button", { name: "Yes, run it" }).click();
   await scene.until("it is sent", () => sent.length > 0);
-  await page.waitForTimeout(500);
+  await atRest(page);
   assert.equal(sent.length, 1);
 }
 
