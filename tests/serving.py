@@ -10,6 +10,7 @@ import aiohttp
 import msgspec
 import uvicorn
 
+from postgres import copy_tables
 from showandtell.keeping import Place
 from showandtell.server.app import make_app
 from showandtell.server.config import Config
@@ -86,7 +87,10 @@ def kinds(chunks):
 @asynccontextmanager
 async def serving(folder, **settings):
     """A server that keeps what it keeps in a folder; `database` and `blobs` name others."""
-    place = Place(folder, settings.pop("database", None), settings.pop("blobs", None), **settings.pop("place", {}))
+    database = settings.pop("database", None)
+    if database is None:
+        copy_tables(folder / "showandtell.db")
+    place = Place(folder, database, settings.pop("blobs", None), **settings.pop("place", {}))
     config = Config(**{"place": place, "secret": b"s" * 32, **settings})
     app = make_app(config)
     listening = socket.create_server(("127.0.0.1", 0))

@@ -6,7 +6,7 @@ from contextlib import asynccontextmanager
 import pytest
 from sqlalchemy import select, update
 
-from postgres import new_database
+from postgres import ready_database
 from showandtell.content import Draft, File, Text, ToolCall
 from showandtell.errors import NotFound
 from showandtell.history.lease import Terms
@@ -60,7 +60,7 @@ class Place:
     """Where a store lies, to open it more than once."""
 
     def __init__(self, database, folder):
-        self.url, self.folder = new_database(database, folder), folder
+        self.url, self.folder = ready_database(database, folder), folder
 
     def store(self, **settings):
         return Store(self.url, self.folder / "blobs", **settings)

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from pages import both, check_page, check_usable, fold, idle, page, stored, until
-from postgres import each_database, new_database
+from postgres import each_database, ready_database
 from serving import asked, kinds, serving, texts
 from showandtell.agent.tools import by_name
 from showandtell.attachments.folder import Folder
@@ -330,14 +330,14 @@ async def test_a_write_that_fails_anywhere_loses_nothing_that_was_acknowledged(e
 
 @each_database
 async def test_the_next_message_never_meets_a_run_that_is_over(database, tmp_path):
-    async with serving(tmp_path, database=new_database(database, tmp_path), rates="chat=100000/minute") as house:
+    async with serving(tmp_path, database=ready_database(database, tmp_path), rates="chat=100000/minute") as house:
         for turn in range(60):
             assert (await house.post("Hello", id=f"m{turn}"))[0] == 200
 
 
 @each_database
 async def test_the_same_message_at_two_servers_at_once_is_one_run_that_both_tell_whole(database, tmp_path):
-    url = new_database(database, tmp_path)
+    url = ready_database(database, tmp_path)
     async with (
         serving(tmp_path, database=url) as one,
         serving(tmp_path, database=url) as two,

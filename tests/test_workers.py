@@ -13,7 +13,7 @@ from tempfile import TemporaryDirectory
 import aiohttp
 import pytest
 
-from postgres import new_database
+from postgres import ready_database
 from programs import running, until
 from serving import asked, chunks_of, kinds, serving, texts
 from showandtell.agent.tools import by_name
@@ -25,7 +25,7 @@ HOLD = "/hold name=one"
 @pytest.fixture
 def database(tmp_path):
     """An empty one on the real server."""
-    return new_database("postgresql", tmp_path)
+    return ready_database("postgresql", tmp_path)
 
 
 @asynccontextmanager
