@@ -10,12 +10,12 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
-from showandtell.attachments.folder import Folder
-from showandtell.capabilities.cells import Budget, Limits, Target
-from showandtell.capabilities.resolve import resolve
-from showandtell.content import Message, Shown, Text, ToolCall
-from showandtell.delivery.values import View
-from showandtell.files import Attachment, Facts, Origin
+from showandtell.core.capabilities.cells import Budget, Limits, Target
+from showandtell.core.capabilities.resolve import resolve
+from showandtell.core.messages.content import Message, Shown, Text, ToolCall
+from showandtell.core.messages.files import Attachment, Facts, Origin
+from showandtell.core.planning.values import View
+from showandtell.storage.blobs.folder import Folder
 
 MIB = 1024 * 1024
 #: One model for each api.

@@ -21,9 +21,9 @@ from pathlib import Path
 from PIL import Image
 
 from cases import table, verdict
-from showandtell.content import Draft, File, Text
-from showandtell.history.store import Store
-from showandtell.keeping import Place
+from showandtell.core.messages.content import Draft, File, Text
+from showandtell.storage.conversations.store import Store
+from showandtell.storage.location import Place
 
 ROOT = Path(__file__).parent.parent
 TOKEN = "a-token-for-the-bench"  # noqa: S105 - it opens nothing

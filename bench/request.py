@@ -19,13 +19,13 @@ import pybase64
 
 from cases import MIB, MODELS, cpu, one_step, store, stored, table, temporary, unlimited, verdict
 from memory import peak_mib
-from showandtell.attachments.folder import PIECE, Folder
-from showandtell.capabilities.cells import Target
-from showandtell.delivery.plan import plan, refuse
-from showandtell.delivery.values import Policy
-from showandtell.files import Facts
-from showandtell.wire.body import Request, compose
-from showandtell.wire.options import Options
+from showandtell.core.capabilities.cells import Target
+from showandtell.core.messages.files import Facts
+from showandtell.core.planning.plan import plan, refuse
+from showandtell.core.planning.values import Policy
+from showandtell.core.wire.options import Options
+from showandtell.core.wire.request import Request, compose
+from showandtell.storage.blobs.folder import PIECE, Folder
 
 CASES = ((20, 1), (10, 10))
 GOAL_RATIO, GOAL_MIB = 1.5, 8.0

@@ -19,18 +19,18 @@ from statistics import median
 from msgspec.structs import replace
 
 from cases import MIB, cpu, question, step, store, table, temporary, unlimited, verdict
-from showandtell.capabilities.cells import Target
-from showandtell.capabilities.resolve import resolve
-from showandtell.content import Message
-from showandtell.delivery.plan import plan, prepare, refuse
-from showandtell.delivery.settled import Kept
-from showandtell.delivery.values import Policy, View
-from showandtell.files import Attachment, Blobs, Facts, Failed, Known, Variant, Want
+from showandtell.core.capabilities.cells import Target
+from showandtell.core.capabilities.resolve import resolve
+from showandtell.core.messages.content import Message
+from showandtell.core.messages.files import Attachment, Blobs, Facts, Failed, Known, Variant, Want
+from showandtell.core.planning.incremental import Kept
+from showandtell.core.planning.plan import plan, prepare, refuse
+from showandtell.core.planning.values import Policy, View
+from showandtell.core.wire.http import Answer, HttpRequest
+from showandtell.core.wire.options import Options, ToolSpec
+from showandtell.core.wire.request import Fragments, Request, compose
 from showandtell.providers.exchange import Exchange
-from showandtell.providers.http import Answer, HttpRequest
 from showandtell.providers.uploads import Reach, upload
-from showandtell.wire.body import Fragments, Request, compose
-from showandtell.wire.options import Options, ToolSpec
 
 COUNTS = (5, 10, 20, 40)
 GOAL_MS, GOAL_GROWTH = 30.0, 2.2

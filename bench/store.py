@@ -25,17 +25,17 @@ import msgspec
 
 from cases import MIB, question, step, table, verdict
 from memory import peak_mib
-from showandtell.attachments.folder import Folder
-from showandtell.attachments.proving import prove_all
-from showandtell.attachments.shelf import Shelf
-from showandtell.capabilities.cells import Target
-from showandtell.capabilities.resolve import resolve
-from showandtell.content import Draft, File, Message, Reader, Shown, Text, ToolCall
-from showandtell.delivery.plan import plan
-from showandtell.delivery.settled import Settled
-from showandtell.delivery.values import Policy, View
-from showandtell.files import Attachment, Facts, Origin
-from showandtell.history.store import Store
+from showandtell.core.capabilities.cells import Target
+from showandtell.core.capabilities.resolve import resolve
+from showandtell.core.messages.content import Draft, File, Message, Reader, Shown, Text, ToolCall
+from showandtell.core.messages.files import Attachment, Facts, Origin
+from showandtell.core.planning.incremental import Settled
+from showandtell.core.planning.plan import plan
+from showandtell.core.planning.values import Policy, View
+from showandtell.storage.blobs.folder import Folder
+from showandtell.storage.conversations.store import Store
+from showandtell.storage.files.file_cache import Shelf
+from showandtell.storage.files.proofs import prove_all
 
 ROUNDS = 60
 GOAL_MESSAGES = 200

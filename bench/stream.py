@@ -22,15 +22,15 @@ from typing import Any, TypeAlias
 
 from cases import MIB, MODELS, table, verdict
 from showandtell import Agent
-from showandtell.capabilities.cells import Api
-from showandtell.capabilities.resolve import resolve
-from showandtell.events.types import TextDelta
-from showandtell.eventstream import encode
+from showandtell.core.capabilities.cells import Api
+from showandtell.core.capabilities.resolve import resolve
+from showandtell.core.events.types import TextDelta
+from showandtell.core.wire.aws_eventstream import encode
+from showandtell.core.wire.http import Answer
+from showandtell.core.wire.parsers import ANSWERS, FRAMES
+from showandtell.core.wire.stream import StreamParser
 from showandtell.providers.exchange import Exchange
-from showandtell.providers.http import Answer
 from showandtell.providers.rows import BASES
-from showandtell.wire.answers import ANSWERS, FRAMES
-from showandtell.wire.stream import StreamParser
 
 GOALS = {"parse": 2.0, "agent": 6.0}
 READS = (16 * 1024, 150)

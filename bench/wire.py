@@ -30,14 +30,14 @@ import trustme
 
 from cases import MIB, MODELS, cpu, one_step, question, store, stored, table, temporary, unlimited, verdict
 from memory import peak_mib
-from showandtell.attachments.folder import Folder
-from showandtell.delivery.plan import plan, refuse
-from showandtell.delivery.values import Policy, View
-from showandtell.events.types import StepEnd
+from showandtell.core.events.types import StepEnd
+from showandtell.core.planning.plan import plan, refuse
+from showandtell.core.planning.values import Policy, View
+from showandtell.core.wire.options import Options
+from showandtell.core.wire.request import Request, compose
+from showandtell.network.transport import Transport
 from showandtell.providers.rows import connect
-from showandtell.providers.transport import Transport
-from showandtell.wire.body import Request, compose
-from showandtell.wire.options import Options
+from showandtell.storage.blobs.folder import Folder
 
 CASES = ((20, 1), (10, 10))
 GOALS, GOAL_MIB = {"http": 1.3, "https": 1.2}, 8.0

@@ -21,12 +21,12 @@ from typing import TypeAlias
 
 from typer.testing import CliRunner
 
-from showandtell import cli
-from showandtell.capabilities.cells import Cell, Limits, Place
-from showandtell.capabilities.family import Family
-from showandtell.capabilities.matrix import PROBES, markdown, matrix, name_models, place_result, place_upload
-from showandtell.capabilities.resolve import families, resolve
-from showandtell.delivery.labels import size_of
+from showandtell.cli import main as cli
+from showandtell.core.capabilities.cells import Cell, Limits, Place
+from showandtell.core.capabilities.family import Family
+from showandtell.core.capabilities.matrix import PROBES, markdown, matrix, name_models, place_result, place_upload
+from showandtell.core.capabilities.resolve import families, resolve
+from showandtell.core.planning.labels import size_of
 from showandtell.providers.rows import ROWS, Row, own_variables
 
 #: Variables and their values; without one they are not set.

@@ -6,9 +6,9 @@ from types import SimpleNamespace
 
 from doors import door, house, send
 from issuer import CLIENT, CLIENT_SECRET, issuing
-from showandtell.providers.transport import Transport
-from showandtell.server.access import login
-from showandtell.server.access.oidc import Issuer, Oidc
+from showandtell.network.transport import Transport
+from showandtell.server.auth import login
+from showandtell.server.auth.oidc import Issuer, Oidc
 
 
 @asynccontextmanager

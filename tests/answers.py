@@ -5,13 +5,13 @@ import asyncio
 import msgspec
 
 from showandtell.agent.agent import Run, said
-from showandtell.content import Approval, Draft, is_approval
-from showandtell.events.retell import retell
-from showandtell.events.turns import turns
-from showandtell.events.types import Usage
-from showandtell.events.ui_messages import Page, ui_messages
-from showandtell.events.ui_stream import Answer, UiStream, answer_id
-from showandtell.history.memory import MemoryConversation, waiting_calls
+from showandtell.core.events.replay import retell
+from showandtell.core.events.turns import turns
+from showandtell.core.events.types import Usage
+from showandtell.core.messages.content import Approval, Draft, is_approval
+from showandtell.core.ui_stream.messages import Page, ui_messages
+from showandtell.core.ui_stream.stream import Answer, UiStream, answer_id
+from showandtell.storage.conversations.memory_conversation import MemoryConversation, waiting_calls
 
 
 class Plainly:

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import hashlib
 
-from showandtell.capabilities.resolve import resolve
-from showandtell.content import Draft, File, Message, Shown, Text, ToolCall
-from showandtell.delivery.plan import plan
-from showandtell.delivery.values import Plan, Policy, View
-from showandtell.files import Attachment, Facts, Failed, Known, Origin
-from showandtell.rendering import plan_now, settle
-from showandtell.wire.answers import ANSWERS, FRAMES
-from showandtell.wire.stream import StreamParser
+from showandtell.agent.render import plan_now, settle
+from showandtell.core.capabilities.resolve import resolve
+from showandtell.core.messages.content import Draft, File, Message, Shown, Text, ToolCall
+from showandtell.core.messages.files import Attachment, Facts, Failed, Known, Origin
+from showandtell.core.planning.plan import plan
+from showandtell.core.planning.values import Plan, Policy, View
+from showandtell.core.wire.parsers import ANSWERS, FRAMES
+from showandtell.core.wire.stream import StreamParser
 
 NOT_INSTALLED = Failed("not installed")
 CONVERSIONS = {"image", "pages", "frames", "audio", "text", "transcript"}

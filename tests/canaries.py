@@ -10,7 +10,7 @@ from ssl import PROTOCOL_TLS_CLIENT, PROTOCOL_TLS_SERVER, SSLContext
 
 import trustme
 
-from showandtell.attachments.hop import Line
+from showandtell.network.fetch_request import Line
 
 #: Names and what they resolve to. The last ones are traps.
 NAMES = {

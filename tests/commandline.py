@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import NamedTuple
 from unittest.mock import patch
 
-from showandtell import cli
+from showandtell.cli import main as cli
 
 PROGRAM = (sys.executable, "-m", "showandtell")
 SIGNALS = (signal.SIGTERM, signal.SIGHUP)

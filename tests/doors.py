@@ -9,11 +9,11 @@ from urllib.parse import unquote, urlsplit
 from fastapi import FastAPI, Request, Response
 from starlette.responses import JSONResponse
 
-from showandtell.server.access.keys import Keys
-from showandtell.server.access.who import LoginUnavailable, Unauthorised, Who, enter
-from showandtell.server.gates.bodies import Bodies
-from showandtell.server.gates.gate import LOOPBACK, Gate
-from showandtell.server.gates.limits import Limits, read_rates
+from showandtell.server.auth.authenticate import LoginUnavailable, Unauthorised, Who, enter
+from showandtell.server.auth.keys import Keys
+from showandtell.server.middleware.body_limits import Bodies
+from showandtell.server.middleware.origin_guard import LOOPBACK, Gate
+from showandtell.server.middleware.rate_limits import Limits, read_rates
 
 SECRET = bytes(range(32))
 NOON = 1_800_000_000.0

@@ -12,7 +12,7 @@ from typing import Any
 from fixtures import png
 from serving import House, asked, serving
 from showandtell.agent.tools import as_tool
-from showandtell.content import new_id
+from showandtell.core.messages.content import new_id
 
 #: A word that stands in Bob's messages and files, and nowhere else.
 WORD = "xylophone"

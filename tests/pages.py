@@ -5,8 +5,8 @@ import asyncio
 import msgspec
 
 from serving import chunks_of, kinds
-from showandtell.events import ui_chunks as ui
-from showandtell.events.ui_fold import UiFold
+from showandtell.core.ui_stream import chunks as ui
+from showandtell.core.ui_stream.answer import UiFold
 
 
 async def stored(house):

@@ -65,7 +65,7 @@ def copy_tables(path):
 def tables(kind):
     """The name of a database with our tables, to be copied."""
 
-    from showandtell.history.store import Store
+    from showandtell.storage.conversations.store import Store
 
     async def make(url, folder):
         async with Store(url, Path(folder, "blobs")) as store:

@@ -10,7 +10,7 @@ import asyncio
 import json
 
 from scripted import block, event
-from showandtell.providers.http import Answer
+from showandtell.core.wire.http import Answer
 
 #: Where an answer waits until somebody says `go`.
 PAUSE = "⏸"

@@ -8,19 +8,19 @@ from urllib.parse import unquote, urlsplit
 
 from builders import Everything
 from showandtell import Agent
-from showandtell.capabilities.resolve import resolve
-from showandtell.content import Message, Text, is_approval
-from showandtell.delivery.plan import plan
-from showandtell.delivery.values import Policy, View
-from showandtell.eventstream import encode
-from showandtell.inspector.houses import find_house
-from showandtell.inspector.seen import Incoming, files_of
+from showandtell.core.capabilities.resolve import resolve
+from showandtell.core.messages.content import Message, Text, is_approval
+from showandtell.core.planning.plan import plan
+from showandtell.core.planning.values import Policy, View
+from showandtell.core.wire.aws_eventstream import encode
+from showandtell.core.wire.http import Answer
+from showandtell.core.wire.options import Options
+from showandtell.core.wire.request import compose
+from showandtell.inspector.hosts import find_house
+from showandtell.inspector.request import Incoming, files_of
 from showandtell.providers.exchange import Exchange
-from showandtell.providers.http import Answer
 from showandtell.providers.retry import Patience
 from showandtell.providers.rows import BASES
-from showandtell.wire.body import compose
-from showandtell.wire.options import Options
 
 CLAUDE, GPT, RESPONSES = "inspector", "inspector:openai-chat", "inspector:openai-responses"
 GEMINI, CONVERSE = "inspector:gemini", "inspector:bedrock-converse"

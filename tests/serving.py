@@ -11,10 +11,10 @@ import msgspec
 import uvicorn
 
 from postgres import copy_tables
-from showandtell.keeping import Place
 from showandtell.server.app import make_app
 from showandtell.server.config import Config
-from showandtell.server.gates.connection import Connection
+from showandtell.server.middleware.h11_timeouts import Connection
+from showandtell.storage.location import Place
 
 #: 1x1, red.
 PIXEL = bytes.fromhex(
@@ -70,6 +70,11 @@ async def chunks_of(answer):
     body = await answer.read()
     if "event-stream" not in answer.headers.get("content-type", ""):
         return msgspec.json.decode(body) if body else None
+    return chunks_in(body)
+
+
+def chunks_in(body):
+    """The chunks of a whole stream."""
     blocks = [block.removeprefix(b"data: ") for block in body.split(b"\n\n") if block.startswith(b"data: ")]
     assert blocks[-1] == b"[DONE]"
     return [msgspec.json.decode(block) for block in blocks[:-1]]

@@ -18,11 +18,11 @@ from urllib.parse import urlsplit
 
 import msgspec
 
-from showandtell.inspector.houses import find_house
-from showandtell.inspector.seen import Asked, Call, Incoming, Refusal, Reply, Result, Seen, Turn, Words, files_of
+from showandtell.core.wire.http import Answer, HttpRequest
+from showandtell.inspector.hosts import find_house
+from showandtell.inspector.request import Asked, Call, Incoming, Refusal, Reply, Result, Seen, Turn, Words, files_of
 from showandtell.inspector.send import Mind, refused, serve
 from showandtell.providers.exchange import Exchange
-from showandtell.providers.http import Answer, HttpRequest
 
 URI = "https://generativelanguage.googleapis.com/v1beta/files/"
 #: The prefix of ids, and where each house takes files below its base.

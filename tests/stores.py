@@ -7,12 +7,12 @@ import pytest
 from sqlalchemy import select, update
 
 from postgres import ready_database
-from showandtell.content import Draft, File, Text, ToolCall
+from showandtell.core.messages.content import Draft, File, Text, ToolCall
+from showandtell.core.planning.step import Step
 from showandtell.errors import NotFound
-from showandtell.history.lease import Terms
-from showandtell.history.store import Store
-from showandtell.history.tables import conversations, messages
-from showandtell.steps import Step
+from showandtell.storage.conversations.store import Store
+from showandtell.storage.database.lease import Terms
+from showandtell.storage.database.tables import conversations, messages
 
 #: Who holds a lease on another machine.
 ELSEWHERE = {"lease_holder": "elsewhere/1/2", "lease_token": "of another"}

@@ -3,9 +3,9 @@
 import pytest
 
 from postgres import on_sqlite
-from showandtell.content import new_id
+from showandtell.core.messages.content import new_id
 from showandtell.errors import BadInput, NotFound
-from showandtell.history.access import resolve
+from showandtell.storage.conversations.access import resolve
 from stores import check_not_found, note, post, said
 
 pytestmark = pytest.mark.anyio

@@ -10,7 +10,7 @@ import pytest
 from doors import NOON, is_entry, send
 from issuer import CLIENT, CLIENT_SECRET, issuing
 from serving import serving, texts
-from showandtell.server.access.oidc import Oidc
+from showandtell.server.auth.oidc import Oidc
 
 pytestmark = pytest.mark.anyio
 

@@ -12,11 +12,11 @@ from hypothesis import strategies as st
 from openai.types.chat import ChatCompletion
 from openai.types.responses import Response
 
-from showandtell.adopt import History
-from showandtell.adopt.anthropic import from_anthropic
-from showandtell.adopt.gemini import from_gemini
-from showandtell.adopt.openai import from_openai
-from showandtell.content import Draft, File, Json, Opaque, Text, ToolCall
+from showandtell.core.histories.from_anthropic import from_anthropic
+from showandtell.core.histories.from_gemini import from_gemini
+from showandtell.core.histories.from_openai import from_openai
+from showandtell.core.histories.reading import History
+from showandtell.core.messages.content import Draft, File, Json, Opaque, Text, ToolCall
 from showandtell.errors import BadConversation, BadFile, BadInput
 
 PNG = b"\x89PNG\r\n\x1a\n\xff\xfe\xfd"

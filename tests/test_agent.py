@@ -13,11 +13,11 @@ from fixtures import parts, png
 from scripted import CLAUDE, GPT, MODELS, check_usable, results, say, scripted, watch
 from showandtell import Agent, BadInput, Context, File, ToolResult, UnsupportedFile, tool
 from showandtell.agent.loop import CANCELLED, WENT_ON
-from showandtell.capabilities.resolve import resolve
-from showandtell.content import Approval, Draft, Text, ToolCall, is_approval
-from showandtell.events.types import ApprovalNeeded, Finish, ReceiptEvent, ToolProgress
+from showandtell.core.capabilities.resolve import resolve
+from showandtell.core.events.types import ApprovalNeeded, Finish, ReceiptEvent, ToolProgress
+from showandtell.core.messages.content import Approval, Draft, Text, ToolCall, is_approval
+from showandtell.network.transport import Transport
 from showandtell.providers.rows import connect
-from showandtell.providers.transport import Transport
 from standin import Planned, Standin
 from standin.faults import stall
 from standin.ours import APIS

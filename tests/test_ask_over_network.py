@@ -12,7 +12,7 @@ import pytest
 from typer.testing import CliRunner
 
 from fixtures import png
-from showandtell import cli
+from showandtell.cli import main as cli
 from standin import KEYS, Standin
 from standin.auth import AWS_KEY, AWS_SECRET
 from standin.faults import cut, echo, empty, end, error_event, filtered, invalid_json, page, refused, silent, status

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from showandtell.capabilities.resolve import resolve
+from showandtell.core.capabilities.resolve import resolve
 from showandtell.errors import BadInput, MissingKey, ProviderUnavailable
 from showandtell.providers import aws, google
 from showandtell.providers.auth import check_headers

@@ -26,11 +26,11 @@ from showandtell import (
     explain,
     render,
 )
-from showandtell.attachments import proving
-from showandtell.attachments.shelf import Shelf, describe, tidy
-from showandtell.collect import collect
-from showandtell.content import check_opened
-from showandtell.history.memory import MemoryConversation
+from showandtell.core.collect.values import collect
+from showandtell.core.messages.content import check_opened
+from showandtell.storage.conversations.memory_conversation import MemoryConversation
+from showandtell.storage.files import proofs
+from showandtell.storage.files.file_cache import Shelf, describe, tidy
 
 CLAUDE = "anthropic:claude-sonnet-4-5"
 
@@ -212,7 +212,7 @@ def test_links_in_a_circle_are_an_error_at_once(tmp_path):
 
 
 def test_a_reader_that_never_ends_holds_up_nobody(monkeypatch):
-    monkeypatch.setattr(proving, "PROVE_SECONDS", 0.2)
+    monkeypatch.setattr(proofs, "PROVE_SECONDS", 0.2)
     end = threading.Event()
     slow = File.from_reader(lambda: io.BytesIO(png() * end.wait()), len(png()), "image/png", name="slow.png")
     draft = Draft("user", (*[slow] * 5, File.from_bytes(b"words", name="good.txt")))
@@ -310,7 +310,7 @@ def test_a_file_that_failed_once_is_tried_anew():
 
 
 def test_render_gives_up_a_reader_that_never_answers(monkeypatch):
-    monkeypatch.setattr(proving, "PROVE_SECONDS", 0.2)
+    monkeypatch.setattr(proofs, "PROVE_SECONDS", 0.2)
     never = threading.Event()
     file = File.from_reader(never.wait, 10, "image/png", name="never.png")
     with pytest.raises(UnsupportedFile, match=r"never\.png.*was not read in time"):

@@ -14,12 +14,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from showandtell.attachments import ground, zstd
-from showandtell.attachments.blobs import PIECE, open_store, owner_key
-from showandtell.attachments.folder import Folder
-from showandtell.attachments.recent import Recent
+from showandtell.core.messages.files import Facts
 from showandtell.errors import BadFile, BadInput, FileChanged, StorageFailed, StorageFull
-from showandtell.files import Facts
+from showandtell.storage.blobs import spool, zstd
+from showandtell.storage.blobs.base import PIECE, owner_key
+from showandtell.storage.blobs.bounded_dict import Recent
+from showandtell.storage.blobs.folder import Folder
+from showandtell.storage.blobs.open import open_store
 
 SIZES = (0, 1, PIECE - 1, PIECE, PIECE + 1, 2 * PIECE, 3 * PIECE, 3 * PIECE + 1)
 TEXT = b"a line that comes again\n" * 1000
@@ -91,9 +92,9 @@ def test_no_name_reaches_the_disk(folder, name):
 def test_bytes_are_on_the_disk_before_their_name_and_that_before_it_is_kept(folder, monkeypatch):
     done = []
     for step in ("sync", "link"):
-        real = getattr(ground, step)
+        real = getattr(spool, step)
         monkeypatch.setattr(
-            ground, step, lambda *paths, step=step, real=real: done.append((step, *paths)) or real(*paths)
+            spool, step, lambda *paths, step=step, real=real: done.append((step, *paths)) or real(*paths)
         )
     spooled = folder.spool(lambda: io.BytesIO(b"bytes"), "x", 10)
     folder.keep(spooled)
@@ -239,7 +240,7 @@ def test_threads_that_store_and_compress_the_same_bytes_leave_one_good_blob(fold
 STORE_ON = """
 import io, sys
 from pathlib import Path
-from showandtell.attachments.folder import Folder
+from showandtell.storage.blobs.folder import Folder
 folder = Folder(Path(sys.argv[1]))
 for number in range(int(sys.argv[2])):
     data = b"%d " % number * 300_000
@@ -278,7 +279,7 @@ def test_a_killed_process_leaves_all_that_it_acknowledged_and_nothing_torn(folde
 FILL_UP = """
 import io, resource, sys
 from pathlib import Path
-from showandtell.attachments.folder import Folder
+from showandtell.storage.blobs.folder import Folder
 from showandtell.errors import StorageFull
 folder, (soft, hard) = Folder(Path(sys.argv[1])), resource.getrlimit(resource.RLIMIT_FSIZE)
 resource.setrlimit(resource.RLIMIT_FSIZE, (1_000_000, hard))

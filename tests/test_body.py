@@ -13,16 +13,16 @@ from builders import tool_history, user_history
 from fixtures import pdf, png
 from properties import examples
 from showandtell import BadInput, File, FileChanged, Text, ToolCall, render, render_results
-from showandtell.attachments.shelf import Shelf
-from showandtell.capabilities.resolve import resolve
-from showandtell.content import Draft
-from showandtell.delivery.values import Placed, Policy
-from showandtell.files import Facts
-from showandtell.history.memory import MemoryConversation
-from showandtell.rendering import plan_now
-from showandtell.wire.body import compose
-from showandtell.wire.options import Options
-from showandtell.wire.tree import Slot, locate
+from showandtell.agent.render import plan_now
+from showandtell.core.capabilities.resolve import resolve
+from showandtell.core.messages.content import Draft
+from showandtell.core.messages.files import Facts
+from showandtell.core.planning.values import Placed, Policy
+from showandtell.core.wire.options import Options
+from showandtell.core.wire.request import compose
+from showandtell.core.wire.tree import Slot, locate
+from showandtell.storage.conversations.memory_conversation import MemoryConversation
+from showandtell.storage.files.file_cache import Shelf
 
 MODELS = (
     "anthropic:claude-sonnet-4-5",

@@ -13,10 +13,10 @@ from builders import attachment
 from fixtures import pdf, png, wav
 from scripted import GPT, MODELS, check_usable, results, say, scripted
 from showandtell import Agent, File
-from showandtell.agent.builtin import builtin_tools, chart, list_files, read_file_in, view_file
+from showandtell.agent.builtin_tools import builtin_tools, chart, list_files, read_file_in, view_file
 from showandtell.agent.context import Context, Files
 from showandtell.agent.tools import as_tool
-from showandtell.inspector.seen import files_of
+from showandtell.inspector.request import files_of
 from showandtell.media import gate
 from showandtell.media.draw import choose_axis, clip, figure, fold, letters, small, thinned
 from test_documents import word_file

@@ -7,14 +7,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from showandtell.capabilities import matrix as table
-from showandtell.capabilities.cells import Cell, Target
-from showandtell.capabilities.family import ANY_MODEL, UNKNOWN_MODEL
-from showandtell.capabilities.overrides import merge_overrides, read_overrides
-from showandtell.capabilities.resolve import families, find_family, resolve
-from showandtell.capabilities.table import PROVIDERS
+from showandtell.core.capabilities import matrix as table
+from showandtell.core.capabilities.cells import Cell, Target
+from showandtell.core.capabilities.family import ANY_MODEL, UNKNOWN_MODEL
+from showandtell.core.capabilities.overrides import merge_overrides, read_overrides
+from showandtell.core.capabilities.resolve import families, find_family, resolve
+from showandtell.core.capabilities.table import PROVIDERS
+from showandtell.core.messages.files import kind_of
 from showandtell.errors import BadInput, UnknownModel
-from showandtell.files import kind_of
 
 # By hand: image, document, audio, video, text of a tool (N native, R relocated, C converted, - noted, W words), then the uploads.
 EXPECTED = """

@@ -10,8 +10,8 @@ import pytest
 
 from commandline import PROGRAM, call
 from fixtures import png
-from showandtell.chat import allows, attach
-from showandtell.events.types import ApprovalNeeded
+from showandtell.cli.chat import allows, attach
+from showandtell.core.events.types import ApprovalNeeded
 from showandtell.samples import folder as samples
 
 

@@ -11,11 +11,11 @@ from google import genai
 from google.oauth2.credentials import Credentials
 from mistralai.client import Mistral
 
-from showandtell.capabilities.resolve import resolve
+from showandtell.core.capabilities.resolve import resolve
+from showandtell.core.wire.renderers import APIS
 from showandtell.errors import BadInput, MissingKey
 from showandtell.providers.client import connect_client, read_client
 from showandtell.providers.rows import locate
-from showandtell.wire.apis import APIS
 
 KEY = "sk-canary-1234567890"
 GATE = "http://gate.test/x"

@@ -24,8 +24,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fixtures import mp3, pdf, png, wav
-from showandtell.collect import ToolResult, collect
-from showandtell.content import File, Json, Shown, Text
+from showandtell.core.collect.values import ToolResult, collect
+from showandtell.core.messages.content import File, Json, Shown, Text
 from showandtell.errors import BadValue
 
 PICTURE = File.from_bytes(png(), "image/png", "chart.png")

@@ -7,7 +7,7 @@ from contextlib import asynccontextmanager, suppress
 import pytest
 import uvicorn
 
-from showandtell.server.gates.connection import Connection
+from showandtell.server.middleware.h11_timeouts import Connection
 from showandtell.server.process import configure
 
 pytestmark = pytest.mark.anyio

@@ -19,13 +19,13 @@ from pillow_heif import register_heif_opener
 import fixtures
 from bombs import packed_zeros
 from properties import examples
+from showandtell.core.messages.conversion import Recipe, spell
 from showandtell.errors import BadFile
 from showandtell.media import gate
 from showandtell.media.child import FILE_LIMIT, answer_request
 from showandtell.media.convert import pictures, shapes
 from showandtell.media.convert.writing import write_within
 from showandtell.media.worker import Crew
-from showandtell.recipes import Recipe, spell
 
 BOTH = ("image/png", "image/jpeg")
 SVG = '<svg xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink" {}>{}</svg>'

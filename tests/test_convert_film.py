@@ -10,10 +10,10 @@ from PIL import Image
 
 from fixtures import mp4, png
 from properties import examples
+from showandtell.core.messages.conversion import Recipe
 from showandtell.errors import BadFile
 from showandtell.media import gate
 from showandtell.media.convert import film
-from showandtell.recipes import Recipe
 
 
 @functools.cache

@@ -14,10 +14,10 @@ from hypothesis import strategies as st
 
 from fixtures import png
 from properties import examples
+from showandtell.core.messages.conversion import Recipe
 from showandtell.errors import BadFile
 from showandtell.media import gate
 from showandtell.media.convert import markup, office, sheets, slides, zipped
-from showandtell.recipes import Recipe
 
 OPENXML = "application/vnd.openxmlformats-officedocument."
 DOCX, XLSX = OPENXML + "wordprocessingml.document", OPENXML + "spreadsheetml.sheet"

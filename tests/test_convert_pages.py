@@ -11,10 +11,10 @@ from PIL import Image
 import fixtures
 from bombs import packed_zeros
 from properties import examples
+from showandtell.core.messages.conversion import MOST_CHARACTERS, Recipe, spell
 from showandtell.errors import BadFile
 from showandtell.media import gate
 from showandtell.media.convert import shapes
-from showandtell.recipes import MOST_CHARACTERS, Recipe, spell
 
 PDF = "application/pdf"
 PNG = ("image/png",)

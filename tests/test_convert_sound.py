@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 
 from fixtures import flac, mp3, mp4, recoded, wav
 from properties import examples
+from showandtell.core.messages.conversion import Recipe
 from showandtell.errors import BadFile
 from showandtell.media import gate
 from showandtell.media.convert import sound, speech
-from showandtell.recipes import Recipe
 
 #: "He might even have been made amiable himself": LibriVox, Sense and Sensibility, chapter 1, in the public domain.
 SPOKEN = Path(__file__).with_name("spoken.ogg")

@@ -10,11 +10,11 @@ import pytest
 from sqlalchemy import event, insert, select, text
 
 from postgres import new_database, on_sqlite
-from showandtell.content import new_id
+from showandtell.core.messages.content import new_id
 from showandtell.errors import BadInput, Busy, StorageFailed, StorageFull
-from showandtell.history.database import Database
-from showandtell.history.store import Store
-from showandtell.history.tables import HEAD, conversations, messages, metadata
+from showandtell.storage.conversations.store import Store
+from showandtell.storage.database.database import Database
+from showandtell.storage.database.tables import HEAD, conversations, messages, metadata
 from stores import Place, post, said
 
 pytestmark = pytest.mark.anyio

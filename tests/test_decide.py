@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from builders import assistant, result, user, view
 from scripted import check_pairs
 from showandtell.agent.decide import EARLY, LIMIT, UNKNOWN, AskModel, Close, Limits, Over, RunTools, Wait, decide
-from showandtell.content import Approval, Message, Stop, Text, ToolCall
+from showandtell.core.messages.content import Approval, Message, Stop, Text, ToolCall
 
 CARE = Limits(3, frozenset({"get"}))
 

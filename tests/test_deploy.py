@@ -20,8 +20,8 @@ from postgres import new_database
 from programs import LONGEST, running, until
 from servers import free_ports
 from serving import asked
-from showandtell.cli import app
-from showandtell.history.store import Store
+from showandtell.cli.main import app
+from showandtell.storage.conversations.store import Store
 from stores import note, show
 
 pytestmark = pytest.mark.anyio

@@ -12,16 +12,16 @@ from builders import attachment
 from fixtures import pdf, png, wav, zipped
 from scripted import CLAUDE, MODELS, check_usable, results, say, scripted
 from showandtell import Agent, Context, File
-from showandtell.agent.builtin import builtin_tools, get_document
+from showandtell.agent.builtin_tools import builtin_tools, get_document
 from showandtell.agent.context import Files
-from showandtell.agent.documents import MOST_TEXT, cut_text, find_document
-from showandtell.agent.loading import Sharing, write_down
-from showandtell.attachments.folder import Folder
-from showandtell.attachments.shelf import Shelf
+from showandtell.agent.file_tools import MOST_TEXT, cut_text, find_document
+from showandtell.agent.loader import Sharing, write_down
+from showandtell.core.messages.files import Variant
 from showandtell.errors import BadInput, ToolError
-from showandtell.files import Variant
-from showandtell.history.store import Store
-from showandtell.inspector.seen import files_of
+from showandtell.inspector.request import files_of
+from showandtell.storage.blobs.folder import Folder
+from showandtell.storage.conversations.store import Store
+from showandtell.storage.files.file_cache import Shelf
 
 each_api = pytest.mark.parametrize("model", MODELS)
 RELATION = "http://schemas.openxmlformats.org/officeDocument/2006/relationships/officeDocument"

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from showandtell.core.wire.aws_eventstream import LARGEST_HEADERS, LARGEST_PAYLOAD, Splitter, encode, read_headers
 from showandtell.errors import BadAnswer
-from showandtell.eventstream import LARGEST_HEADERS, LARGEST_PAYLOAD, Splitter, encode, read_headers
 
 CUTS = st.lists(st.integers(0, 2000), max_size=12)
 NAME = st.text("abcXYZ-", min_size=1, max_size=30)

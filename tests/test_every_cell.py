@@ -10,9 +10,9 @@ import pytest
 from builders import tool_history, user_history
 from fixtures import mp4, parts, pdf, png, tiff, wav
 from showandtell import File, UnsupportedFile, explain, render
-from showandtell.attachments.shelf import Shelf
-from showandtell.capabilities.resolve import families
-from showandtell.rendering import settle
+from showandtell.agent.render import settle
+from showandtell.core.capabilities.resolve import families
+from showandtell.storage.files.file_cache import Shelf
 
 FILES = {
     "image": ("kiwi.png", png()),

@@ -18,7 +18,7 @@ from showandtell import Context, File, Shown, Tool, ToolCall, ToolError, ToolRes
 from showandtell.agent.context import Files
 from showandtell.agent.execute import execute
 from showandtell.agent.tools import by_name
-from showandtell.history.memory import MemoryConversation
+from showandtell.storage.conversations.memory_conversation import MemoryConversation
 
 RED, BLUE = png(8, 8), png(4, 4, (0, 0, 200))
 CONVERSATION = MemoryConversation()

@@ -20,26 +20,26 @@ from hypothesis import strategies as some
 from typer.testing import CliRunner
 
 from fixtures import wav
-from showandtell import cli
-from showandtell.capabilities.cells import Cell
-from showandtell.capabilities.overrides import read_overrides
-from showandtell.capabilities.resolve import resolve
-from showandtell.errors import BadInput, ProviderError, ProviderUnavailable
-from showandtell.eyetest import command, report
-from showandtell.eyetest.ask import Heard, Line, Trial, converse
-from showandtell.eyetest.hosts import find_stranger
-from showandtell.eyetest.judge import holds, judge, learn
-from showandtell.eyetest.probes import LETTERS, SORTS, WORDS, Probe, make_probe
-from showandtell.eyetest.record import Gathered, Head, keep, read_recording, record, replay
-from showandtell.eyetest.run import verify
-from showandtell.given import WrongUsage
-from showandtell.inspector.seen import Incoming, Refusal, Reply, files_of
+from showandtell.agent.render import explain
+from showandtell.cli import main as cli
+from showandtell.cli import verify as command
+from showandtell.cli import verify_report
+from showandtell.config.user_settings import user_overrides
+from showandtell.core.capabilities.cells import Cell
+from showandtell.core.capabilities.overrides import read_overrides
+from showandtell.core.capabilities.resolve import resolve
+from showandtell.core.wire.http import Answer
+from showandtell.errors import BadInput, ProviderError, ProviderUnavailable, UsageError
+from showandtell.inspector.request import Incoming, Refusal, Reply, files_of
 from showandtell.inspector.send import serve
-from showandtell.providers.http import Answer
 from showandtell.providers.retry import Patience
 from showandtell.providers.rows import connect
-from showandtell.rendering import explain
-from showandtell.settings import user_overrides
+from showandtell.verify.ask import Heard, Line, Trial, converse
+from showandtell.verify.hosts import find_stranger
+from showandtell.verify.judge import holds, judge, learn
+from showandtell.verify.probes import LETTERS, SORTS, WORDS, Probe, make_probe
+from showandtell.verify.record import Gathered, Head, keep, read_recording, record, replay
+from showandtell.verify.run import verify
 from standin import RECORDED_BLINDNESS, blind
 from test_ask_over_network import serving
 
@@ -365,7 +365,7 @@ def test_a_dry_run_writes_nothing_and_json_is_one_finding_a_line(tmp_path, capsy
 def test_a_kind_that_is_none_is_told_with_those_there_are():
     assert command.kinds("") == SORTS
     assert command.kinds("image, video") == ("image", "video")
-    with pytest.raises(WrongUsage, match="--kind smell: write some of image, document, audio, video"):
+    with pytest.raises(UsageError, match="--kind smell: write some of image, document, audio, video"):
         command.kinds("image,smell")
 
 
@@ -514,16 +514,16 @@ def test_the_summary_counts_routes_and_places_and_names_what_differs():
     target = resolve(GEMINI)
     found = run(line_to(GEMINI), ["image", "audio"])
     cells = learn(target, found, TODAY)
-    assert [*report.conclude(target, cells, found)] == [
+    assert [*verify_report.conclude(target, cells, found)] == [
         "6 routes, 4 places learnt; 1 differs:",
         "  audio in a tool result: rejects, our table says unproven",
     ]
     image, skipped = found[0], msgspec.structs.replace(found[0], outcome="skipped")
-    told = [*report.conclude(target, learn(target, [image], TODAY), [image, skipped])]
+    told = [*verify_report.conclude(target, learn(target, [image], TODAY), [image, skipped])]
     assert told == ["2 routes, 1 place learnt; all as our table says", "1 route gave no verdict"]
-    assert [*report.conclude(target, (), [skipped])] == ["1 route, nothing learnt"]
+    assert [*verify_report.conclude(target, (), [skipped])] == ["1 route, nothing learnt"]
 
 
 def test_the_report_says_what_is_not_tried():
-    assert "bytes alone are tried: uploads and links are not" in [*report.head(resolve(CLAUDE), 3)]
-    assert any("in a content of their own" in line for line in report.head(resolve(GEMINI), 3))
+    assert "bytes alone are tried: uploads and links are not" in [*verify_report.head(resolve(CLAUDE), 3)]
+    assert any("in a content of their own" in line for line in verify_report.head(resolve(GEMINI), 3))

@@ -39,12 +39,12 @@ from scripted import (
     watch,
 )
 from showandtell import Agent, File, Tool, ToolError, tool
-from showandtell.capabilities.resolve import resolve
-from showandtell.events.fold import Fold
-from showandtell.events.types import Finish, Retry, TextDelta
+from showandtell.core.capabilities.resolve import resolve
+from showandtell.core.events.accumulate import Fold
+from showandtell.core.events.types import Finish, Retry, TextDelta
+from showandtell.network.transport import Timeouts, Transport
 from showandtell.providers.exchange import Exchange
 from showandtell.providers.retry import Patience
-from showandtell.providers.transport import Timeouts, Transport
 
 each_api = pytest.mark.parametrize("model", MODELS)
 BUSY = b'{"error": {"message": "Slow down."}}'

@@ -14,10 +14,10 @@ from yarl import URL
 
 from bad_urls import bad_urls
 from canaries import Certificates, Web, moved, page, resolve, serving
-from showandtell.attachments import addresses, hop
-from showandtell.attachments.fetch import Allow, _take, fetch, name_of
-from showandtell.attachments.hop import Answer, Line
 from showandtell.errors import BadFile
+from showandtell.network import fetch_request, public_addresses
+from showandtell.network.fetch import Allow, _take, fetch, name_of
+from showandtell.network.fetch_request import Answer, Line
 
 YES = Allow(fetch=True)
 MOST = 100_000
@@ -90,7 +90,7 @@ def test_the_systems_own_resolver_and_sockets_lead_to_no_server_here(host, certi
 
 def test_every_bad_host_is_a_hit_where_the_guard_is_gone(visit, monkeypatch):
     """The canaries sing: these tests can fail."""
-    monkeypatch.setattr(addresses, "is_public", lambda _: True)
+    monkeypatch.setattr(public_addresses, "is_public", lambda _: True)
     web = Web({})
     visit(web, "https://inside.test/", "https://mixed.test/", "https://127.0.0.1/", "https://[fd00:ec2::254]/")
     assert {address for address, _ in web.dialled} >= {"10.1.2.3", "93.184.216.34", "127.0.0.1", "fd00:ec2::254"}
@@ -171,7 +171,7 @@ def test_two_hundred_rebindings_reach_nobody_inside(visit):
 
 
 def test_a_socket_opens_for_checked_addresses_alone():
-    opened = hop.guarded(hop.open_socket, [IPv4Address("93.184.216.34")])
+    opened = fetch_request.guarded(fetch_request.open_socket, [IPv4Address("93.184.216.34")])
     with pytest.raises(OSError, match="not checked"):
         opened((2, 1, 6, "", ("127.0.0.1", 443)))
 
@@ -190,14 +190,14 @@ def test_a_host_that_is_no_name_is_not_even_looked_up(host, visit):
 
 @given(st.one_of(st.integers(0, 2**32 - 1).map(IPv4Address), st.integers(0, 2**128 - 1).map(IPv6Address)))
 def test_what_python_calls_not_global_is_never_public(address):
-    assert address.is_global or not addresses.is_public(address)
+    assert address.is_global or not public_addresses.is_public(address)
 
 
 @given(st.integers(0, 2**32 - 1).map(IPv4Address))
 def test_an_address_within_another_is_never_more_public_than_itself(inner):
     for outer in (0, 0xFFFF << 32, 0x64FF9B << 96, 0x26064700 << 96 | 0x5EFE << 32, 0x2002 << 112 | int(inner) << 80):
         address = IPv6Address(outer | int(inner))
-        assert addresses.is_public(inner) or not addresses.is_public(address)
+        assert public_addresses.is_public(inner) or not public_addresses.is_public(address)
 
 
 def test_names_that_lead_inside_and_names_of_nobody_are_told_apart_for_no_one(visit):
@@ -503,7 +503,7 @@ def test_an_error_tells_the_host_and_neither_query_login_address_nor_body(visit)
 @pytest.mark.parametrize("strange", ["wrong name", "unknown authority"])
 def test_a_certificate_must_be_believed_and_name_the_host(strange, visit, certificates, monkeypatch):
     if strange == "unknown authority":
-        monkeypatch.setattr(certificates, "ours", hop.believed())
+        monkeypatch.setattr(certificates, "ours", fetch_request.believed())
     url = "https://151.101.1.69/" if strange == "wrong name" else "https://pictures.test/"
     web = Web({})
     assert visit(web, url).problem == "has a certificate that is not trusted"

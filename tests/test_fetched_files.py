@@ -9,8 +9,8 @@ import pytest
 from fixtures import png
 from scripted import CONVERSE, say, scripted, watch
 from showandtell import File
-from showandtell.attachments.fetch import Allow
 from showandtell.errors import BadFile, UnsupportedFile
+from showandtell.network.fetch import Allow
 
 KIWI = File.from_uri("https://example.com/kiwi.png", "image/png")
 

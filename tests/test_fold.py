@@ -4,10 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from showandtell.content import Draft, File, Opaque, Text, ToolCall
-from showandtell.errors import BadFile
-from showandtell.events.fold import CallIds, Fold
-from showandtell.events.types import (
+from showandtell.core.events.accumulate import CallIds, Fold
+from showandtell.core.events.types import (
     FileMade,
     ProviderFault,
     ReasoningDelta,
@@ -22,6 +20,8 @@ from showandtell.events.types import (
     ToolInputStart,
     Usage,
 )
+from showandtell.core.messages.content import Draft, File, Opaque, Text, ToolCall
+from showandtell.errors import BadFile
 
 END = StepEnd("end", Usage(25, 9, 5))
 CALLS = StepEnd("tool_calls", Usage(25, 9, 5))

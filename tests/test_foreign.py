@@ -20,10 +20,10 @@ from mcp.server.mcpserver import Audio, Image
 from PIL import Image as Pillow
 
 from fixtures import mp3, pdf, png, wav
-from showandtell.collect import ToolResult, collect
-from showandtell.content import File, Json, Text
+from showandtell.core.collect.libraries import recognise
+from showandtell.core.collect.values import ToolResult, collect
+from showandtell.core.messages.content import File, Json, Text
 from showandtell.errors import BadFile, BadValue
-from showandtell.foreign import recognise
 
 PNG, PDF, WAV = png(), pdf("hello"), wav()
 PICTURE = File(PNG, "image/png")

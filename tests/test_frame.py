@@ -1,9 +1,9 @@
 """The third pass: entries in the order that each wire demands, every file with its label."""
 
 from builders import assistant, attachment, planned, result, shown, user, view, words
-from showandtell.content import Approval, Json, Message, Opaque, Shown, Text, ToolCall
-from showandtell.delivery.values import Placed, Result
-from showandtell.files import Origin
+from showandtell.core.messages.content import Approval, Json, Message, Opaque, Shown, Text, ToolCall
+from showandtell.core.messages.files import Origin
+from showandtell.core.planning.values import Placed, Result
 
 CLAUDE, CHAT = "anthropic:claude-sonnet-4-5", "openai-chat:gpt-5-mini"
 MISTRAL, GEMINI = "mistral:mistral-medium-latest", "google:gemini-2.5-flash"

@@ -4,9 +4,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from builders import assistant, attachment, planned, result, shown, user, view
-from showandtell.capabilities.resolve import resolve
-from showandtell.delivery.frontier import frontier
-from showandtell.delivery.values import Policy
+from showandtell.core.capabilities.resolve import resolve
+from showandtell.core.planning.eviction import frontier
+from showandtell.core.planning.values import Policy
 
 CLAUDE = "anthropic:claude-sonnet-4-5"
 

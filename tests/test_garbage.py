@@ -11,13 +11,13 @@ from hypothesis.stateful import Bundle, RuleBasedStateMachine, consumes, initial
 from sqlalchemy import select
 
 from properties import examples
-from showandtell.attachments.folder import Folder
+from showandtell.core.messages.files import Variant, Want
 from showandtell.errors import BadInput, StorageFailed
-from showandtell.files import Variant, Want
-from showandtell.history.garbage import NEEDLESS, PENDING, mark
-from showandtell.history.pinning import Quotas
-from showandtell.history.store import Store
-from showandtell.history.tables import blobs, derivations, known
+from showandtell.storage.blobs.folder import Folder
+from showandtell.storage.conversations.store import Store
+from showandtell.storage.database.garbage_collection import NEEDLESS, PENDING, mark
+from showandtell.storage.database.quotas import Quotas
+from showandtell.storage.database.tables import blobs, derivations, known
 from stores import Time, note, post, said, show, two_stores
 
 pytestmark = pytest.mark.anyio

@@ -12,10 +12,10 @@ from starlette.datastructures import Headers
 
 from doors import HOST, OWN, SECRET, ask, cookie_of, door, house, send
 from serving import serving
-from showandtell.server.access.keys import Keys
-from showandtell.server.gates.bodies import MOST, SMALL, read_body
-from showandtell.server.gates.gate import LOOPBACK, PAGE_POLICY, Gate, hosts_of
-from showandtell.server.gates.refusal import LINGER_BYTES
+from showandtell.server.auth.keys import Keys
+from showandtell.server.middleware.body_limits import MOST, SMALL, read_body
+from showandtell.server.middleware.origin_guard import LOOPBACK, PAGE_POLICY, Gate, hosts_of
+from showandtell.server.middleware.refusals import LINGER_BYTES
 
 BEARER = {"authorization": f"Bearer {Keys(SECRET).token}"}
 FOREIGN = [
@@ -283,7 +283,7 @@ def test_a_body_in_pieces_of_two_bytes_takes_no_more_room_than_it_has_bytes():
 
 
 def test_a_body_that_never_comes_is_not_waited_for(monkeypatch):
-    monkeypatch.setattr("showandtell.server.gates.refusal.LINGER", 0.01)
+    monkeypatch.setattr("showandtell.server.middleware.refusals.LINGER", 0.01)
     made = house(patience=0.01)
 
     async def ask_slowly():

@@ -9,8 +9,8 @@ from fixtures import png
 from scripted import CLAUDE, CONVERSE, GEMINI, GPT, MODELS, RESPONSES, check_usable, say, scripted, watch
 from showandtell import File
 from showandtell.agent.loop import HEALED
+from showandtell.core.events.types import ReceiptEvent, Retry
 from showandtell.errors import RejectedFiles
-from showandtell.events.types import ReceiptEvent, Retry
 
 each_api = pytest.mark.parametrize("model", MODELS)
 

@@ -9,14 +9,14 @@ from sqlalchemy import event, select
 
 from fixtures import png
 from showandtell import Agent
-from showandtell.collect import collect
-from showandtell.content import Approval, Draft, File, Json, Opaque, Text, ToolCall
-from showandtell.delivery.values import Receipt
+from showandtell.core.collect.values import collect
+from showandtell.core.events.types import Usage
+from showandtell.core.messages.content import Approval, Draft, File, Json, Opaque, Text, ToolCall
+from showandtell.core.messages.files import Failed, Variant, Want
+from showandtell.core.planning.values import Receipt
 from showandtell.errors import BadInput, LeaseLost, NotFound, StorageFailed
-from showandtell.events.types import Usage
-from showandtell.files import Failed, Variant, Want
-from showandtell.history.store import Store
-from showandtell.history.tables import messages
+from showandtell.storage.conversations.store import Store
+from showandtell.storage.database.tables import messages
 from stores import CALL, note, places, post, said, show, two_stores
 
 pytestmark = pytest.mark.anyio
@@ -93,8 +93,8 @@ async def test_a_call_that_was_about_to_run_is_remembered_until_its_result_is_st
 
 POSTS = """
 import asyncio, sys
-from showandtell.content import Draft, Text
-from showandtell.history.store import Store
+from showandtell.core.messages.content import Draft, Text
+from showandtell.storage.conversations.store import Store
 
 async def run(url, blobs, conversation, name, posts):
     async with Store(url, blobs) as store:

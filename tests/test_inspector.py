@@ -35,10 +35,10 @@ from bodies import (
     words,
 )
 from fixtures import gif, jpeg, pdf, png, truncated, wav, webp
-from showandtell.inspector.anthropic_messages import HOUSES
-from showandtell.inspector.arguments import Command, read_arguments
+from showandtell.inspector.answering.arguments import Command, read_arguments
+from showandtell.inspector.anthropic.read import HOUSES
 from showandtell.inspector.pixels import read_pixels
-from showandtell.inspector.seen import Offer
+from showandtell.inspector.request import Offer
 
 # What it reports
 

@@ -19,8 +19,8 @@ from bodies import PLOT, Request, ask, assistant, paper, picture, sound, text, u
 from builders import parser_of, tool_history
 from fixtures import gif, jpeg, mp3, pdf, png
 from showandtell import File, render
-from showandtell.events.types import StepEnd, ToolInputDelta, ToolInputStart
-from showandtell.inspector import dialects
+from showandtell.core.events.types import StepEnd, ToolInputDelta, ToolInputStart
+from showandtell.inspector.openai_chat import hosts
 
 PATHS = {
     "azure": "azure/openai/v1",
@@ -248,7 +248,7 @@ def test_a_host_refuses_what_its_api_refuses(host: str, more: dict, status: int,
 @pytest.mark.parametrize("host", ["groq", "openrouter", "cohere", "vllm", "llamacpp", "litellm"])
 def test_a_host_that_refuses_a_part_lists_those_that_it_takes(host: str):
     listed = re.findall("'([a-z_]+)'", complaint(post(host, user({"type": "smell"}))[1]).partition("values are: ")[2])
-    rules = next(one.rules for one in dialects.HOSTS if one.base == host)
+    rules = next(one.rules for one in hosts.HOSTS if one.base == host)
     assert set(listed) == rules.user_parts | rules.assistant_parts | rules.result_parts
     assert len(listed) == len(set(listed))
 

@@ -25,7 +25,7 @@ from bodies import (
     words,
 )
 from fixtures import jpeg, pdf, png
-from showandtell.inspector.references import Known, find_named
+from showandtell.inspector.answering.references import Known, find_named
 from showandtell.media import gate
 
 RED, GREEN = png(8, 8), png(40, 30, (20, 160, 40))

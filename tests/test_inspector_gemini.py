@@ -20,10 +20,10 @@ from hypothesis import strategies as st
 
 from bodies import NOTHING, PLOT, TOOLS, Request, ask, encode
 from fixtures import gif, jpeg, mp3, mp4, pdf, png, wav
-from showandtell.inspector import gemini as reader
-from showandtell.inspector import gemini_body as wire
-from showandtell.inspector.gemini_rules import sign, signed_by
-from showandtell.inspector.seen import Incoming
+from showandtell.inspector.gemini import read as reader
+from showandtell.inspector.gemini import schema as wire
+from showandtell.inspector.gemini.rules import sign, signed_by
+from showandtell.inspector.request import Incoming
 from showandtell.media import gate
 
 GOOGLE = "https://inspector.invalid/google/v1beta/models/{}"

@@ -17,9 +17,9 @@ from bodies import NOTHING, PLOT, Request, ask, encode
 from builders import tool_history
 from fixtures import docx, gif, jpeg, mp3, pdf, png, wav, webp
 from showandtell import File, render
-from showandtell.inspector.openai_responses import read_body
-from showandtell.inspector.responses_rules import OPENAI, XAI
-from showandtell.inspector.seen import Call, Refusal, Result, Seen, Words
+from showandtell.inspector.openai_responses.read import read_body
+from showandtell.inspector.openai_responses.rules import OPENAI, XAI
+from showandtell.inspector.request import Call, Refusal, Result, Seen, Words
 from test_inspector_refusals import VALUES, places, put
 
 RECORDINGS = Path(__file__).parents[2] / "shared" / "data" / "accepted_requests.jsonl"

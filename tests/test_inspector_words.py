@@ -13,12 +13,12 @@ from bodies import assistant, claude, image, text, user, words
 from fixtures import pdf, png
 from scripted import MODELS
 from showandtell import Agent, File
-from showandtell.agent.builtin import view_file
-from showandtell.content import Reference
-from showandtell.delivery.labels import meant
-from showandtell.files import Attachment, Facts, Origin
-from showandtell.inspector.meant import read_meanings
-from showandtell.inspector.seen import Turn, Words
+from showandtell.agent.builtin_tools import view_file
+from showandtell.core.messages.content import Reference
+from showandtell.core.messages.files import Attachment, Facts, Origin
+from showandtell.core.planning.labels import meant
+from showandtell.inspector.answering.meanings import read_meanings
+from showandtell.inspector.request import Turn, Words
 
 each_api = pytest.mark.parametrize("model", MODELS)
 RED, GREEN = png(8, 8), png(40, 30, (20, 160, 40))

@@ -12,11 +12,13 @@ from commandline import Stream, call
 from fixtures import parts, pdf, png
 from programs import until
 from scripted import say, scripted
-from showandtell import Agent, chat
+from showandtell import Agent
+from showandtell.cli import chat
+from showandtell.cli.sessions import NEW
+from showandtell.cli.terminal import delivery_line
 from showandtell.errors import Busy
-from showandtell.history.store import Store
-from showandtell.keeping import NEW, Place
-from showandtell.terminal import delivery_line
+from showandtell.storage.conversations.store import Store
+from showandtell.storage.location import Place
 from test_shelf import photo
 
 ID = re.compile(r"conv_[0-9A-Za-z_-]{22}")
@@ -146,7 +148,7 @@ def test_who_waits_for_another_program_is_told_so_once(tmp_path, capsys, monkeyp
 
 def test_who_never_got_a_turn_is_not_told_of_a_cancelled_run(folder, monkeypatch):
     run(folder, "ask", "hi")
-    monkeypatch.setattr("showandtell.history.lease.Lease.take", busy)
+    monkeypatch.setattr("showandtell.storage.database.lease.Lease.take", busy)
     done = run(folder, "ask", "hello", "-c", "last", "--json")
     assert [json.loads(line)["type"] for line in done.stdout.splitlines()] == ["error", "finish"]
     assert (done.returncode, done.stderr) == (1, "showandtell: try again later\n")

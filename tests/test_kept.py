@@ -21,8 +21,8 @@ from commandline import PROGRAM, call, spawn
 from fixtures import bmp, jpeg, pdf, png
 from scripted import MODELS, say, scripted, watch
 from showandtell import File, tool
-from showandtell.files import Facts
-from showandtell.history.store import Store
+from showandtell.core.messages.files import Facts
+from showandtell.storage.conversations.store import Store
 from test_adopt import SAMPLE
 
 ID = re.compile(r"conv_[0-9A-Za-z_-]{22}")
@@ -317,7 +317,7 @@ LIBRARIES = ("sqlalchemy", "alembic")
 BLOCKED = f"""
 import sys
 for name in {LIBRARIES}: sys.modules[name] = None
-from showandtell.cli import main
+from showandtell.cli.main import main
 main()
 """
 

@@ -7,10 +7,10 @@ import pytest
 
 from fixtures import png
 from showandtell import File, NotFound
+from showandtell.core.messages.files import Failed, Want
 from showandtell.errors import BadConversation, StorageFailed
-from showandtell.files import Failed, Want
-from showandtell.history.store import Store
-from showandtell.history.transfer import export_conversation, import_conversation
+from showandtell.storage.conversations.store import Store
+from showandtell.storage.conversations.transfer import export_conversation, import_conversation
 from stores import post, said
 
 

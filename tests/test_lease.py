@@ -10,8 +10,8 @@ from sqlalchemy import select
 
 from postgres import on_sqlite
 from showandtell.errors import Busy, LeaseLost, NotFound
-from showandtell.history.lease import is_dead, machine, myself
-from showandtell.history.tables import conversations
+from showandtell.storage.database.lease import is_dead, machine, myself
+from showandtell.storage.database.tables import conversations
 from stores import ELSEWHERE, Time, places, post, said, two_stores, write_row
 
 pytestmark = pytest.mark.anyio
@@ -53,7 +53,7 @@ async def test_a_lease_that_ended_or_cannot_be_is_taken_over(store, clock, ahead
 
 HOLD = """
 import asyncio, sys
-from showandtell.history.store import Store
+from showandtell.storage.conversations.store import Store
 
 async def run(url, blobs, conversation):
     async with Store(url, blobs) as store, (await store.open(conversation)).turn:

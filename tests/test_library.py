@@ -9,17 +9,12 @@ from sqlalchemy import insert
 
 from postgres import on_sqlite
 from properties import examples
-from showandtell.content import Draft, Text, ToolCall, new_id
+from showandtell.core.messages.content import Draft, Text, ToolCall, new_id
 from showandtell.errors import BadInput, Busy, NotFound, StorageFailed
-from showandtell.history.library import (
-    find_alias,
-    list_conversations,
-    overview,
-    rename,
-)
-from showandtell.history.preferences import Preferences, change_preferences, read_preferences
-from showandtell.history.searching import Words
-from showandtell.history.tables import preferences, runs
+from showandtell.storage.conversations.library import find_alias, list_conversations, overview, rename
+from showandtell.storage.conversations.preferences import Preferences, change_preferences, read_preferences
+from showandtell.storage.conversations.search import Words
+from showandtell.storage.database.tables import preferences, runs
 from stores import check_not_found, post, said
 
 pytestmark = pytest.mark.anyio

@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 from doors import NOON, SECRET, ask, cookie_of, door, house, send
 from serving import serving
 from showandtell.errors import BadInput
-from showandtell.server.access.keys import Keys
-from showandtell.server.gates.limits import RATES, Counts, Rate, group_of, read_rates
-from showandtell.server.gates.refusal import LINGER_BYTES
+from showandtell.server.auth.keys import Keys
+from showandtell.server.middleware.rate_limits import RATES, Counts, Rate, group_of, read_rates
+from showandtell.server.middleware.refusals import LINGER_BYTES
 
 TOKEN = Keys(SECRET).token
 MIB = 1024 * 1024

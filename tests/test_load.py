@@ -5,13 +5,13 @@ import io
 from PIL import Image
 
 import fixtures
-from showandtell.attachments.folder import Folder
-from showandtell.attachments.load import answer, load_now
-from showandtell.attachments.shelf import Shelf
-from showandtell.content import File
+from showandtell.core.messages.content import File
+from showandtell.core.messages.conversion import MOST_CHARACTERS
+from showandtell.core.messages.files import Facts, Failed, Variant, Want
 from showandtell.errors import BadFile
-from showandtell.files import Facts, Failed, Variant, Want
-from showandtell.recipes import MOST_CHARACTERS
+from showandtell.storage.blobs.folder import Folder
+from showandtell.storage.files.convert import answer, load_now
+from showandtell.storage.files.file_cache import Shelf
 
 SHOWN = "image?as=image/png,image/jpeg&side=40"
 

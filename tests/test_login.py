@@ -12,7 +12,7 @@ from joserfc import jwk
 from accounts import during, name
 from doors import NOON, OWN, SECRET, is_entry, send
 from issuer import BACK, CLIENT_SECRET
-from showandtell.server.access.keys import DAY, Keys
+from showandtell.server.auth.keys import DAY, Keys
 
 
 async def journey(made, to="/c/conv_1?tab=files", **changes):

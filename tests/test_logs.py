@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from doors import send
 from programs import running
 from serving import asked, serving
-from showandtell.server.watching.logs import JsonLines, Lines, clean, log_visit
-from showandtell.server.watching.visits import Watching
+from showandtell.server.observability.logs import JsonLines, Lines, clean, log_visit
+from showandtell.server.observability.requests import Watching
 
 pytestmark = pytest.mark.anyio
 WORDS = "correct horse battery staple"

@@ -26,7 +26,7 @@ from scripted import (
 from showandtell import File, ToolResult
 from showandtell.agent.decide import EARLY, LIMIT, MOST_CALLS, TOO_MANY, AskModel
 from showandtell.agent.loop import AT_ONCE, choice
-from showandtell.events.types import (
+from showandtell.core.events.types import (
     ErrorEvent,
     FileEvent,
     Finish,
@@ -39,7 +39,7 @@ from showandtell.events.types import (
     ToolStart,
     Usage,
 )
-from showandtell.eventstream import encode
+from showandtell.core.wire.aws_eventstream import encode
 
 OF_CALLS = (ToolInputStart, ToolInputDelta, ToolInputEnd, ToolStart, ToolOutput)
 each_api = pytest.mark.parametrize("model", MODELS)

@@ -25,8 +25,8 @@ from scripted import (
     watch,
 )
 from showandtell import File
-from showandtell.events.types import FileEvent, Finish, StepEnd, StepFinish
-from showandtell.inspector.seen import Words, files_of
+from showandtell.core.events.types import FileEvent, Finish, StepEnd, StepFinish
+from showandtell.inspector.request import Words, files_of
 
 PICTURE = png(16, 8, RED)
 ROUTER, VERTEX = "openrouter:google/gemini-2.5-flash-image", "vertex:gemini-2.5-flash-image"

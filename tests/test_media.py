@@ -22,12 +22,12 @@ from pillow_heif import register_heif_opener
 
 import fixtures
 from properties import examples
+from showandtell.core.media_types.claims import read_claim, spell_type
+from showandtell.core.media_types.signatures import list_names, recognise
 from showandtell.errors import BadFile
 from showandtell.media import gate
 from showandtell.media.child import MEDIA_MEMORY, answer_request
-from showandtell.media.claims import read_claim, spell_type
 from showandtell.media.describe import name_colour
-from showandtell.media.signatures import list_names, recognise
 from showandtell.media.worker import ChildFailed, Crew, Worker
 
 DOCX = "application/vnd.openxmlformats-officedocument.wordprocessingml.document"

@@ -17,9 +17,9 @@ from issuer import CLIENT, CLIENT_SECRET, in_base64, issuing, key, sign
 from properties import examples
 from serving import serving
 from showandtell.errors import BadInput
-from showandtell.server.access import tokens
-from showandtell.server.access.keys import DAY, Keys
-from showandtell.server.access.oidc import Oidc, read_oidc
+from showandtell.server.auth import tokens
+from showandtell.server.auth.keys import DAY, Keys
+from showandtell.server.auth.oidc import Oidc, read_oidc
 
 
 @pytest.mark.parametrize("kind", ["EC", "RSA", "OKP"])
@@ -279,7 +279,7 @@ def test_keys_that_are_known_outlive_the_issuer_for_a_day():
 
 
 def test_an_issuer_that_hangs_is_given_up(monkeypatch):
-    monkeypatch.setattr("showandtell.server.access.fetched.PATIENCE", 0.05)
+    monkeypatch.setattr("showandtell.server.auth.cached_fetch.PATIENCE", 0.05)
 
     async def test(made):
         made.issuer.said = {"wait": asyncio.Event()}

@@ -9,9 +9,9 @@ from alembic.config import Config
 from alembic.script import ScriptDirectory
 from sqlalchemy import text
 
-import showandtell.history
-from showandtell.history.store import Store
-from showandtell.history.tables import HEAD
+from showandtell.storage.conversations.store import Store
+from showandtell.storage.database import migrations
+from showandtell.storage.database.tables import HEAD
 
 VERSION = text("SELECT version_num FROM alembic_version")
 SAMPLES = Path(__file__).parent / "databases"
@@ -21,7 +21,7 @@ NEW = "dump one of it, as the first lines of the others say, before the next rev
 def revisions():
     """The names of all revisions, the newest first."""
     config = Config()
-    config.set_main_option("script_location", str(Path(showandtell.history.__file__).parent / "migrations"))
+    config.set_main_option("script_location", str(Path(migrations.__file__).parent))
     config.set_main_option("path_separator", "os")
     return [one.revision for one in ScriptDirectory.from_config(config).walk_revisions()]
 

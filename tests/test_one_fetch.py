@@ -7,10 +7,16 @@ import pytest
 
 #: What opens connections, and who may import it: `hop` for URLs from outside, the others for hosts that the program set.
 CLIENTS = {
-    "aiohttp": {"attachments.hop", "providers.network"},
+    "aiohttp": {"network.fetch_request", "network.http_session"},
     # The server listens by one.
-    "opens by socket": {"attachments.hop", "providers.network", "serve", "server.process", "server.workers"},
-    "obstore": {"attachments.bucket", "attachments.remote"},
+    "opens by socket": {
+        "network.fetch_request",
+        "network.http_session",
+        "cli.serve",
+        "server.process",
+        "server.workers",
+    },
+    "obstore": {"storage.blobs.bucket", "storage.blobs.remote"},
     "botocore": {"providers.aws"},
     "google": {"providers.google"},
 }
@@ -58,7 +64,7 @@ def test_one_module_opens_urls_from_outside():
 
 
 def test_fetch_alone_uses_the_hop():
-    users = [path.name for path in ROOT.rglob("*.py") if "showandtell.attachments.hop" in set(mentions(path))]
+    users = [path.name for path in ROOT.rglob("*.py") if "showandtell.network.fetch_request" in set(mentions(path))]
     assert users == ["fetch.py"]
 
 

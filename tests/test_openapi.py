@@ -8,9 +8,9 @@ from schemathesis import GenerationMode
 
 from schema_cases import apart, ask_anything, operations
 from serving import chunks_of, serving
-from showandtell.server import exchange
+from showandtell.server import openapi_examples
 from showandtell.server.examples import INVOICES
-from showandtell.server.gates.gate import PROBES
+from showandtell.server.middleware.origin_guard import PROBES
 from showandtell.server.models import CLAUDE
 from showandtell.server.openapi import METHODS
 
@@ -111,13 +111,15 @@ def without_repeats(chunks):
 @anyio
 async def test_the_exchange_of_the_examples_is_what_happens(tmp_path):
     async with serving(tmp_path) as house:
-        async with house.session.post("/api/chat", json=exchange.ASKED) as answer:
+        async with house.session.post("/api/chat", json=openapi_examples.ASKED) as answer:
             said = await chunks_of(answer)
-        told = [json.loads(line[6:]) for line in exchange.STREAM.split("\n\n") if line not in {"", "data: [DONE]"}]
+        told = [
+            json.loads(line[6:]) for line in openapi_examples.STREAM.split("\n\n") if line not in {"", "data: [DONE]"}
+        ]
         assert form_of(without_repeats(said)) == form_of(told)
         assert [one["type"] for one in without_repeats(said)] == [one["type"] for one in told]
         kept = (await house.get(f"/api/conversations/{said[0]['messageMetadata']['conversation_id']}"))[1]
-        assert form_of(kept) == form_of(exchange.KEPT)
+        assert form_of(kept) == form_of(openapi_examples.KEPT)
 
 
 @anyio

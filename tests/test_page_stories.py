@@ -12,7 +12,7 @@ import page_tools
 from browser import Address, play, street
 from fixtures import picture, png
 from showandtell import samples
-from showandtell.inspector.seen import Call, Reply, Result
+from showandtell.inspector.request import Call, Reply, Result
 from showandtell.inspector.send import think
 from standin.ours import APIS
 

@@ -6,9 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from builders import parser_of
-from showandtell.errors import BadAnswer
-from showandtell.events.fold import Fold
-from showandtell.events.types import (
+from showandtell.core.events.accumulate import Fold
+from showandtell.core.events.types import (
     ProviderFault,
     ReasoningDelta,
     ReasoningEnd,
@@ -22,7 +21,8 @@ from showandtell.events.types import (
     ToolInputStart,
     Usage,
 )
-from showandtell.wire.parse_anthropic import whole
+from showandtell.core.wire.anthropic_messages.parse import whole
+from showandtell.errors import BadAnswer
 
 
 def sse(*chunks):

@@ -8,13 +8,9 @@ from hypothesis import strategies as st
 
 from builders import parser_of
 from scripted import FRAMED
-from showandtell import eventstream
-from showandtell.capabilities.resolve import resolve
-from showandtell.content import File, Opaque, Text, ToolCall
-from showandtell.delivery.values import Entry
-from showandtell.errors import BadAnswer
-from showandtell.events.fold import Fold
-from showandtell.events.types import (
+from showandtell.core.capabilities.resolve import resolve
+from showandtell.core.events.accumulate import Fold
+from showandtell.core.events.types import (
     FileMade,
     ProviderFault,
     ReasoningDelta,
@@ -29,8 +25,12 @@ from showandtell.events.types import (
     ToolInputStart,
     Usage,
 )
-from showandtell.wire import bedrock_converse
-from showandtell.wire.parse_bedrock import whole
+from showandtell.core.messages.content import File, Opaque, Text, ToolCall
+from showandtell.core.planning.values import Entry
+from showandtell.core.wire import aws_eventstream
+from showandtell.core.wire.bedrock_converse import render as bedrock_converse
+from showandtell.core.wire.bedrock_converse.parse import whole
+from showandtell.errors import BadAnswer
 
 PNG = b"\x89PNG\r\n\x1a\n" + bytes(range(40))
 USAGE = {"inputTokens": 25, "outputTokens": 9, "totalTokens": 39, "cacheReadInputTokens": 5, "cacheWriteInputTokens": 2}
@@ -38,7 +38,7 @@ USAGE = {"inputTokens": 25, "outputTokens": 9, "totalTokens": 39, "cacheReadInpu
 
 def frames(*events):
     return b"".join(
-        eventstream.encode(name, json.dumps(body | {"p": "abcdefgh"}, ensure_ascii=False).encode())
+        aws_eventstream.encode(name, json.dumps(body | {"p": "abcdefgh"}, ensure_ascii=False).encode())
         for name, body in events
     )
 
@@ -262,7 +262,7 @@ def test_each_reason_is_said_in_our_words(reason, stop, detail):
     ],
 )
 def test_an_exception_ends_the_stream(name):
-    fault = eventstream.encode(name, b'{"message":"Too many tokens"}', message_type="exception")
+    fault = aws_eventstream.encode(name, b'{"message":"Too many tokens"}', message_type="exception")
     events = parse(frames(BEGIN, *text(0, "It")) + fault + frames(*text(1, "more")), frames(*end("end_turn")))
     assert events[2:] == [TextEnd("t0"), ProviderFault(f"{name}: Too many tokens")]
 
@@ -296,7 +296,7 @@ def test_unknown_events_blocks_deltas_and_fields_are_ignored():
 )
 def test_what_is_not_the_api_is_a_bad_answer(payload):
     with pytest.raises(BadAnswer):
-        parser_of("bedrock-converse", FRAMED).feed(eventstream.encode("contentBlockDelta", payload))
+        parser_of("bedrock-converse", FRAMED).feed(aws_eventstream.encode("contentBlockDelta", payload))
 
 
 def image(*sources):
@@ -384,7 +384,7 @@ def test_botocore_reads_the_same_from_this_stream():
 def chunks(*events):
     """Claude's own events, as InvokeModelWithResponseStream sends them."""
     return b"".join(
-        eventstream.encode("chunk", json.dumps({"bytes": base64(json.dumps(event).encode()), "p": "ab"}).encode())
+        aws_eventstream.encode("chunk", json.dumps({"bytes": base64(json.dumps(event).encode()), "p": "ab"}).encode())
         for event in events
     )
 
@@ -408,6 +408,6 @@ def test_claudes_own_stream_in_these_frames_is_read_by_its_own_parser(cuts):
 
 
 def test_an_exception_in_claudes_own_stream_is_told_in_its_words():
-    fault = eventstream.encode("throttlingException", b'{"message":"Slow down"}', message_type="exception")
+    fault = aws_eventstream.encode("throttlingException", b'{"message":"Slow down"}', message_type="exception")
     parser = parser_of("anthropic-messages", FRAMED)
     assert parser.feed(fault) == [ProviderFault("throttlingException: Slow down")]

@@ -7,11 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from builders import parser_of
-from showandtell.content import File, Opaque, Text, ToolCall
-from showandtell.delivery.values import Entry
-from showandtell.errors import BadAnswer, BadFile
-from showandtell.events.fold import CallIds, Fold
-from showandtell.events.types import (
+from showandtell.core.events.accumulate import CallIds, Fold
+from showandtell.core.events.types import (
     FileMade,
     ProviderFault,
     ReasoningDelta,
@@ -26,7 +23,10 @@ from showandtell.events.types import (
     ToolInputStart,
     Usage,
 )
-from showandtell.wire.parse_gemini import whole
+from showandtell.core.messages.content import File, Opaque, Text, ToolCall
+from showandtell.core.planning.values import Entry
+from showandtell.core.wire.gemini.parse import whole
+from showandtell.errors import BadAnswer, BadFile
 from witnesses import aim, check
 
 HOME = aim("gemini", signed=True)

@@ -7,12 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from builders import parser_of
-from showandtell.capabilities.resolve import resolve
-from showandtell.content import Opaque, Text
-from showandtell.delivery.values import Entry
-from showandtell.errors import BadAnswer
-from showandtell.events.fold import Fold
-from showandtell.events.types import (
+from showandtell.core.capabilities.resolve import resolve
+from showandtell.core.events.accumulate import Fold
+from showandtell.core.events.types import (
     FileMade,
     ProviderFault,
     ReasoningDelta,
@@ -27,8 +24,11 @@ from showandtell.events.types import (
     ToolInputStart,
     Usage,
 )
-from showandtell.wire.openai_chat import entry
-from showandtell.wire.parse_openai_chat import whole
+from showandtell.core.messages.content import Opaque, Text
+from showandtell.core.planning.values import Entry
+from showandtell.core.wire.openai_chat.parse import whole
+from showandtell.core.wire.openai_chat.render import entry
+from showandtell.errors import BadAnswer
 
 DONE = b"data: [DONE]\n\n"
 

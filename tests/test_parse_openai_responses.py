@@ -7,12 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from builders import parser_of
-from showandtell.capabilities.resolve import resolve
-from showandtell.content import Opaque, Text, ToolCall
-from showandtell.delivery.values import Entry
-from showandtell.errors import BadAnswer
-from showandtell.events.fold import Fold
-from showandtell.events.types import (
+from showandtell.core.capabilities.resolve import resolve
+from showandtell.core.events.accumulate import Fold
+from showandtell.core.events.types import (
     FileMade,
     ProviderFault,
     ReasoningDelta,
@@ -27,8 +24,11 @@ from showandtell.events.types import (
     ToolInputStart,
     Usage,
 )
-from showandtell.wire.openai_responses import entry
-from showandtell.wire.parse_openai_responses import whole
+from showandtell.core.messages.content import Opaque, Text, ToolCall
+from showandtell.core.planning.values import Entry
+from showandtell.core.wire.openai_responses.parse import whole
+from showandtell.core.wire.openai_responses.render import entry
+from showandtell.errors import BadAnswer
 
 KIWI = base64.b64encode(b"a kiwi").decode()
 

@@ -5,10 +5,10 @@ import asyncio
 import pytest
 from sqlalchemy import event, select
 
-from showandtell.content import File
-from showandtell.files import Failed, Variant, Want
-from showandtell.history.pinning import WAITING, Quotas
-from showandtell.history.tables import blobs, known
+from showandtell.core.messages.content import File
+from showandtell.core.messages.files import Failed, Variant, Want
+from showandtell.storage.database.quotas import WAITING, Quotas
+from showandtell.storage.database.tables import blobs, known
 from stores import note, post, said, show
 
 pytestmark = pytest.mark.anyio

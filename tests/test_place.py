@@ -18,12 +18,12 @@ from builders import (
     view,
 )
 from showandtell import File
-from showandtell.capabilities.resolve import resolve
-from showandtell.delivery.place import LINK, UPLOAD
-from showandtell.delivery.plan import plan
-from showandtell.delivery.values import Policy
-from showandtell.files import Facts, Failed, Origin, Variant, Want
-from showandtell.recipes import read_recipe
+from showandtell.core.capabilities.resolve import resolve
+from showandtell.core.messages.conversion import read_recipe
+from showandtell.core.messages.files import Facts, Failed, Origin, Variant, Want
+from showandtell.core.planning.placement import LINK, UPLOAD
+from showandtell.core.planning.plan import plan
+from showandtell.core.planning.values import Policy
 from test_plan_properties import MODELS, conversations, placed_in
 
 CLAUDE, CHAT = "anthropic:claude-sonnet-4-5", "openai-chat:gpt-5-mini"

@@ -5,14 +5,14 @@ from hypothesis import strategies as st
 
 from builders import Everything, attachment, view
 from properties import examples
-from showandtell.capabilities.resolve import families, resolve
-from showandtell.content import Message, Shown, Text, ToolCall
-from showandtell.delivery import labels
-from showandtell.delivery.frontier import frontier
-from showandtell.delivery.ids import PATTERNS, spell
-from showandtell.delivery.plan import plan
-from showandtell.delivery.values import Placed, Policy, Result
-from showandtell.files import Origin
+from showandtell.core.capabilities.resolve import families, resolve
+from showandtell.core.messages.content import Message, Shown, Text, ToolCall
+from showandtell.core.messages.files import Origin
+from showandtell.core.planning import labels
+from showandtell.core.planning.call_ids import PATTERNS, spell
+from showandtell.core.planning.eviction import frontier
+from showandtell.core.planning.plan import plan
+from showandtell.core.planning.values import Placed, Policy, Result
 
 MODELS = sorted({f"{family.provider}:{family.example}" for family in families()})
 TYPES = ("image/png", "image/tiff", "application/pdf", "audio/wav", "video/mp4", "text/plain", "application/zip")

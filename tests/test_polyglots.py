@@ -3,8 +3,8 @@
 import itertools
 
 from polyglots import OCTETS, OTHER_TEXT, REFUSED, TEXT, make_polyglots
-from showandtell.attachments.shelf import Shelf
-from showandtell.content import File
+from showandtell.core.messages.content import File
+from showandtell.storage.files.file_cache import Shelf
 
 TEXTS = {"text/html", "text/plain", "application/javascript"}
 CLAIMS = [None, "picture", OCTETS, "image/png", "image/svg+xml", "application/pdf", "application/zip", "audio/mpeg"]

@@ -10,18 +10,18 @@ from hypothesis import strategies as st
 
 from fixtures import jpeg, mp4, pdf, png, wav
 from properties import examples
-from showandtell.attachments.load import load_now
-from showandtell.attachments.shelf import Shelf
-from showandtell.capabilities.resolve import families, resolve
-from showandtell.content import Approval, Draft, File, Json, Shown, Text, ToolCall, is_approval
-from showandtell.delivery.frontier import frontier
-from showandtell.delivery.place import UPLOAD
-from showandtell.delivery.plan import plan
-from showandtell.delivery.values import Policy, View
-from showandtell.files import Variant
-from showandtell.history.memory import MemoryConversation
-from showandtell.wire.body import compose
-from showandtell.wire.options import Options, ToolSpec
+from showandtell.core.capabilities.resolve import families, resolve
+from showandtell.core.messages.content import Approval, Draft, File, Json, Shown, Text, ToolCall, is_approval
+from showandtell.core.messages.files import Variant
+from showandtell.core.planning.eviction import frontier
+from showandtell.core.planning.placement import UPLOAD
+from showandtell.core.planning.plan import plan
+from showandtell.core.planning.values import Policy, View
+from showandtell.core.wire.options import Options, ToolSpec
+from showandtell.core.wire.request import compose
+from showandtell.storage.conversations.memory_conversation import MemoryConversation
+from showandtell.storage.files.convert import load_now
+from showandtell.storage.files.file_cache import Shelf
 
 SHELF = Shelf()
 #: So many steps that every file is worth its upload.

@@ -8,12 +8,12 @@ from msgspec.structs import replace
 
 from builders import Everything, assistant, attachment, planned, result, shown, user, view
 from properties import examples
-from showandtell.capabilities.resolve import resolve
-from showandtell.content import MOST_RECALLED, Json, Message, Reference, Text, is_approval
-from showandtell.delivery.frontier import frontier, shown_in
-from showandtell.delivery.plan import plan
-from showandtell.delivery.values import Placed, Policy, View
-from showandtell.files import Variant
+from showandtell.core.capabilities.resolve import resolve
+from showandtell.core.messages.content import MOST_RECALLED, Json, Message, Reference, Text, is_approval
+from showandtell.core.messages.files import Variant
+from showandtell.core.planning.eviction import frontier, shown_in
+from showandtell.core.planning.plan import plan
+from showandtell.core.planning.values import Placed, Policy, View
 from test_plan_properties import placed_in
 from test_prefix import MODELS as ROWS
 from test_prefix import asked, check_prefixes, talks, views

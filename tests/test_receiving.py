@@ -17,13 +17,13 @@ from sqlalchemy import select
 from fixtures import pdf, png
 from polyglots import make_polyglots
 from serving import serving
-from showandtell.attachments.ground import Ground
-from showandtell.attachments.incoming import Incoming
-from showandtell.content import new_id
+from showandtell.core.messages.content import new_id
 from showandtell.errors import BadInput
-from showandtell.history.tables import uploads
 from showandtell.server.files import receiving
 from showandtell.server.files.parts import MOST_PARTS, End, Head, PartReader
+from showandtell.storage.blobs.spool import Ground
+from showandtell.storage.blobs.upload_writer import SpoolWriter
+from showandtell.storage.database.tables import uploads
 from stores import note, show
 
 pytestmark = pytest.mark.anyio
@@ -217,9 +217,9 @@ async def test_a_body_of_which_nothing_comes_is_given_up(tmp_path, monkeypatch):
 
 
 async def test_a_body_that_ends_early_leaves_nothing(tmp_path, monkeypatch):
-    drop, dropped, events = Incoming.drop, asyncio.Semaphore(0), asyncio.get_running_loop()
+    drop, dropped, events = SpoolWriter.drop, asyncio.Semaphore(0), asyncio.get_running_loop()
     told = lambda incoming: (drop(incoming), events.call_soon_threadsafe(dropped.release))  # noqa: E731 - it is one line
-    monkeypatch.setattr(Incoming, "drop", told)
+    monkeypatch.setattr(SpoolWriter, "drop", told)
     async with serving(tmp_path) as house:
         for lines in (["content-length: 1000000"], ["transfer-encoding: chunked"]):
             data = b"x" * 1000 if "length" in lines[0] else b"3e8\r\n" + b"x" * 1000 + b"\r\n"

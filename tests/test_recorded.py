@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from showandtell.wire.options import Options
+from showandtell.core.wire.options import Options
 from witnesses import APIS, CALL, PDF, PNG, WITNESSES, aim, arguments, model, placed, rest, result, user
 
 RECORDINGS = Path(__file__).parents[2] / "shared" / "data" / "accepted_requests.jsonl"

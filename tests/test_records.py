@@ -10,11 +10,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fixtures import jpeg, png
-from showandtell import BadConversation, explain, load, records, render
-from showandtell.attachments import ingest
-from showandtell.content import Draft, History, Text, ToolCall
-from showandtell.pairing import check
-from showandtell.records import parse
+from showandtell import BadConversation, explain, load, render
+from showandtell.core.messages import conversation_file
+from showandtell.core.messages.content import Draft, History, Text, ToolCall
+from showandtell.core.messages.conversation_file import parse
+from showandtell.core.messages.tool_pairs import check
+from showandtell.storage.files import numbering
 
 CLAUDE = "anthropic:claude-sonnet-4-5"
 
@@ -266,4 +267,4 @@ def test_each_branch_answers_its_calls_alone():
 
 
 def test_a_file_may_have_the_highest_number_that_a_conversation_gives():
-    assert records.MOST_NUMBER == ingest.MOST_NUMBER
+    assert conversation_file.MOST_NUMBER == numbering.MOST_NUMBER

@@ -11,9 +11,9 @@ from msgspec.structs import replace
 from house import HOUSE, TWO, converse
 from references_said import MEANS, MEANS_OF_TWO
 from references_unsaid import MEANS_NOTHING
-from showandtell.attachments.references import MOST_REFERENCES, MOST_TEXT, resolve
-from showandtell.attachments.references.vocabulary import LOOKING, NOUNS, ORDINALS, PLURALS
-from showandtell.content import Reference
+from showandtell.core.messages.content import Reference
+from showandtell.core.references import MOST_REFERENCES, MOST_TEXT, resolve
+from showandtell.core.references.vocabulary import LOOKING, NOUNS, ORDINALS, PLURALS
 
 SIGNS = [",", ".", "-", "#", "%", "?", ":", "/", "`", "```", "{", "}", "[", "](", '"', "'", "\n"]
 SMALL = """the my your this these all both every of from you made I uploaded above one a drive gdrive chart accent wall

@@ -10,14 +10,15 @@ import pytest
 from fixtures import png
 from servers import KEYS, start_s3
 from showandtell import File
-from showandtell.attachments.blobs import PIECE, open_store, owner_key
-from showandtell.attachments.bucket import RETRIES, Bucket, open_bucket
-from showandtell.attachments.cache import Cache
-from showandtell.attachments.folder import Folder
-from showandtell.attachments.remote import Remote
-from showandtell.attachments.shelf import Shelf
+from showandtell.core.messages.files import Facts
 from showandtell.errors import BadInput, FileChanged, StorageFailed
-from showandtell.files import Facts
+from showandtell.storage.blobs.base import PIECE, owner_key
+from showandtell.storage.blobs.bucket import RETRIES, Bucket, open_bucket
+from showandtell.storage.blobs.cache import Cache
+from showandtell.storage.blobs.folder import Folder
+from showandtell.storage.blobs.open import open_store
+from showandtell.storage.blobs.remote import Remote
+from showandtell.storage.files.file_cache import Shelf
 
 TEXT = b"a line that comes again\n" * 1000
 

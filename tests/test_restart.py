@@ -12,10 +12,10 @@ from fixtures import jpeg, pdf, png
 from scripted import CLAUDE, CONVERSE, GEMINI, GPT, MODELS, RESPONSES, check_usable, say, scripted, watch
 from showandtell import File, ToolResult, tool
 from showandtell.agent.decide import UNKNOWN
-from showandtell.content import Draft, ToolCall
-from showandtell.events.types import ToolStart
-from showandtell.history.store import Store
-from showandtell.inspector.seen import files_of
+from showandtell.core.events.types import ToolStart
+from showandtell.core.messages.content import Draft, ToolCall
+from showandtell.inspector.request import files_of
+from showandtell.storage.conversations.store import Store
 from stores import post, said
 
 KIWI, WALL, REPORT = png(20, 20, (0, 200, 0)), jpeg(30, 30), pdf("The total is 42 EUR.")

@@ -6,9 +6,9 @@ import pytest
 
 from scripted import CLAUDE, FAULT, GPT, MODELS, ONCE, begin, in_pieces, repeating, say, scripted, watch
 from showandtell.agent.agent import MOST_WAITING
+from showandtell.core.events.types import ErrorEvent, Finish, Retry
+from showandtell.core.wire.http import Answer
 from showandtell.errors import BadAnswer, ProviderError, ProviderUnavailable
-from showandtell.events.types import ErrorEvent, Finish, Retry
-from showandtell.providers.http import Answer
 from showandtell.providers.retry import Patience, pause_before
 
 each_api = pytest.mark.parametrize("model", MODELS)

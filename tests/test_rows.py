@@ -4,11 +4,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from showandtell.capabilities.resolve import resolve
-from showandtell.capabilities.table import PROVIDERS
+from showandtell.core.capabilities.resolve import resolve
+from showandtell.core.capabilities.table import PROVIDERS
+from showandtell.core.wire.renderers import APIS
 from showandtell.errors import BadInput, MissingKey
 from showandtell.providers.rows import ROWS, connect, locate
-from showandtell.wire.apis import APIS
 
 KEY = "sk-canary-1234567890"
 HOSTED = {

@@ -10,12 +10,12 @@ from sqlalchemy import update
 
 from postgres import each_database
 from showandtell.errors import Busy, LeaseLost, MissingKey, StorageFailed
-from showandtell.history import runs as rows
-from showandtell.history.tables import messages
-from showandtell.server.running import runs as running
-from showandtell.server.running.going import Task
-from showandtell.server.running.runs import Runs
-from showandtell.server.running.tape import Tape
+from showandtell.server.runs import manager as running
+from showandtell.server.runs.live_run import Task
+from showandtell.server.runs.manager import Runs
+from showandtell.server.runs.stream_buffer import Tape
+from showandtell.storage.conversations import runs as rows
+from showandtell.storage.database.tables import messages
 from stores import Place, Time, post, said
 
 pytestmark = pytest.mark.anyio

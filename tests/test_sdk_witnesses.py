@@ -25,13 +25,13 @@ import test_parse_openai_responses
 from fixtures import pdf, png
 from properties import examples
 from showandtell import Agent, File, render
-from showandtell.capabilities.resolve import resolve
-from showandtell.content import Draft, Text, ToolCall
-from showandtell.events.fold import Fold
-from showandtell.inspector.seen import Call, Reply
+from showandtell.core.capabilities.resolve import resolve
+from showandtell.core.events.accumulate import Fold
+from showandtell.core.messages.content import Draft, Text, ToolCall
+from showandtell.core.wire.parsers import ANSWERS
+from showandtell.inspector.request import Call, Reply
+from showandtell.network.transport import Transport
 from showandtell.providers.rows import connect
-from showandtell.providers.transport import Transport
-from showandtell.wire.answers import ANSWERS
 from standin import AWS_KEY, AWS_SECRET, KEYS, TOKEN
 from test_cli import SAMPLES, run
 from test_sdks import URL_SAFE, camel

@@ -8,8 +8,8 @@ import pytest
 from fixtures import png
 from scripted import CLAUDE, FAULT, Script, say, watch
 from showandtell import Agent, File
+from showandtell.core.wire.http import Answer
 from showandtell.providers.exchange import Exchange
-from showandtell.providers.http import Answer
 from showandtell.providers.retry import Patience
 from showandtell.providers.secrets import MOST, conceal, secrets_in
 

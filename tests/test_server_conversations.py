@@ -9,10 +9,10 @@ import pytest
 from neighbours import ask, hanging, open_accounts
 from serving import serving, texts
 from showandtell.agent.tools import as_tool
-from showandtell.history.transfer import import_conversation
 from showandtell.server.conversations import ConversationShape, FoundShape, newest_behind
 from showandtell.server.examples import EXAMPLES
 from showandtell.server.models import ModelsShape
+from showandtell.storage.conversations.transfer import import_conversation
 
 pytestmark = pytest.mark.anyio
 
@@ -283,7 +283,7 @@ async def test_an_example_that_is_none_is_not_found(tmp_path):
 
 
 async def test_the_newest_message_behind_another_ends_its_branch():
-    from showandtell.content import Message
+    from showandtell.core.messages.content import Message
 
     tree = [("a", None), ("b", "a"), ("c", "a"), ("d", "b"), ("e", "c"), ("f", "d")]
     said = [Message(one, "user", parent_id=parent) for one, parent in tree]

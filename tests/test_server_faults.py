@@ -9,13 +9,14 @@ import pytest
 
 from pages import both, check_page, check_usable, fold, idle, page, stored, until
 from postgres import each_database, ready_database
-from serving import asked, kinds, serving, texts
+from serving import asked, chunks_in, kinds, serving, texts
 from showandtell.agent.tools import by_name
-from showandtell.attachments.folder import Folder
 from showandtell.errors import StorageFailed, StorageFull
-from showandtell.history.runs import drop_unused
-from showandtell.history.stored import StoredConversation
-from showandtell.server.running.tape import Tape
+from showandtell.server.chat import tell_again
+from showandtell.server.runs.stream_buffer import Tape
+from showandtell.storage.blobs.folder import Folder
+from showandtell.storage.conversations import runs
+from showandtell.storage.conversations.stored_conversation import StoredConversation
 
 pytestmark = pytest.mark.anyio
 CHART = "/chart title=Sales values=[3,1,2]"
@@ -87,7 +88,7 @@ async def test_a_chat_that_who_made_it_drops_again_is_made_anew(tmp_path, monkey
         begin, made = house.server.runs.begin, await house.store.create(alias="c")
 
         async def drop_first(*asked):
-            await drop_unused(house.store.database, made.id)
+            await runs.drop_unused(house.store.database, made.id)
             return await begin(*asked)
 
         monkeypatch.setattr(house.server.runs, "begin", drop_first)
@@ -349,6 +350,15 @@ async def test_the_same_message_at_two_servers_at_once_is_one_run_that_both_tell
             first, *others = [told(chunks) for _, chunks in found]
             assert [first, first] == others
             assert len([message for message in (await stored(one)).messages if message.role == "user"]) == 1
+
+
+async def test_an_answer_that_ended_after_its_conversation_was_read_is_told_whole(tmp_path):
+    async with serving(tmp_path) as house:
+        read_before = await house.store.create(alias="c")
+        _, chunks = await house.post("Hello", "c")
+        row = await runs.find_of_client(house.store.database, read_before.id, "m1")
+        again = await tell_again(house.server, read_before, row)
+        assert texts(chunks_in(again.body)) == texts(chunks)
 
 
 def told(chunks):

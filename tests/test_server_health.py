@@ -8,11 +8,11 @@ import pytest
 
 from programs import until
 from serving import serving
+from showandtell.core.events.types import ErrorEvent, Finish, TextDelta, Usage
 from showandtell.errors import StorageFailed
-from showandtell.events.types import ErrorEvent, Finish, TextDelta, Usage
+from showandtell.server.observability.metrics import MOST_MODELS, OTHERS, Metrics, RunMeter
+from showandtell.server.observability.requests import Watching
 from showandtell.server.readiness import FRESH, Probe
-from showandtell.server.watching.metrics import MOST_MODELS, OTHERS, Metrics, RunMeter
-from showandtell.server.watching.visits import Watching
 
 pytestmark = pytest.mark.anyio
 

@@ -10,12 +10,12 @@ from aiohttp import web
 from msgspec.structs import replace
 
 from builders import attachment, planned, shown, user, view
-from showandtell.capabilities.matrix import NOTHING
-from showandtell.capabilities.resolve import resolve
-from showandtell.files import Kind, Origin
-from showandtell.server.access.fetched import MOST as MOST_BYTES
-from showandtell.server.local import LOCAL, list_local
-from showandtell.server.menu import FRESH, SENT, Menu, list_choices
+from showandtell.core.capabilities.matrix import NOTHING
+from showandtell.core.capabilities.resolve import resolve
+from showandtell.core.messages.files import Kind, Origin
+from showandtell.server.auth.cached_fetch import MOST as MOST_BYTES
+from showandtell.server.local_models import LOCAL, list_local
+from showandtell.server.model_catalog import FRESH, SENT, Menu, list_choices
 
 pytestmark = pytest.mark.anyio
 

@@ -11,8 +11,8 @@ from neighbours import ask, conversations_of
 from serving import asked, serving
 from showandtell import tool
 from showandtell.errors import LeaseLost, StorageFailed, StorageFull
-from showandtell.history.database import Database
-from showandtell.history.stored import StoredConversation
+from showandtell.storage.conversations.stored_conversation import StoredConversation
+from showandtell.storage.database.database import Database
 from standin import Standin
 from standin.auth import AWS_SECRET, KEYS
 from standin.faults import echo

@@ -11,13 +11,13 @@ from starlette.requests import Request
 
 from fixtures import mp4, pdf, png, svg, wav
 from serving import serving
-from showandtell.attachments.load import load_now
-from showandtell.attachments.zstd import zstd
-from showandtell.content import File, new_id
-from showandtell.files import Variant, Want
-from showandtell.history import making
+from showandtell.core.messages.content import File, new_id
+from showandtell.core.messages.files import Variant, Want
 from showandtell.server.files.contents import find_asked
 from showandtell.server.files.serving_files import Served, answer_file, disposition
+from showandtell.storage.blobs.zstd import zstd
+from showandtell.storage.conversations import derived_files
+from showandtell.storage.files.convert import load_now
 from stores import note, post, said
 
 pytestmark = pytest.mark.anyio
@@ -245,12 +245,14 @@ async def test_what_many_ask_for_at_once_is_made_once_also_where_the_first_of_th
         go.wait()
         return load_now(wants, shelf)
 
-    monkeypatch.setattr(making, "load_now", load)
+    monkeypatch.setattr(derived_files, "load_now", load)
     async with serving(tmp_path) as house:
         facts = (await house.store.uploads("local").find((await put(house, PICTURE))["id"])).facts
-        asked = [asyncio.create_task(making.convert(house.store, "local", facts, "thumbnail"))]
+        asked = [asyncio.create_task(derived_files.convert(house.store, "local", facts, "thumbnail"))]
         await begun.wait()
-        asked += [asyncio.create_task(making.convert(house.store, "local", facts, "thumbnail")) for _ in range(5)]
+        asked += [
+            asyncio.create_task(derived_files.convert(house.store, "local", facts, "thumbnail")) for _ in range(5)
+        ]
         asked[0].cancel()
         go.set()
         left, *found = await asyncio.gather(*asked, return_exceptions=True)

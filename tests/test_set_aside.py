@@ -9,10 +9,10 @@ from sqlalchemy import select
 from fixtures import png
 from postgres import each_database
 from showandtell import Agent
-from showandtell.content import File
+from showandtell.core.messages.content import File
 from showandtell.errors import NotFound
-from showandtell.history.tables import attachments
-from showandtell.history.transfer import export_conversation
+from showandtell.storage.conversations.transfer import export_conversation
+from showandtell.storage.database.tables import attachments
 from stores import Place, post, said, two_stores
 
 STATES = select(attachments.c.state, attachments.c.record)

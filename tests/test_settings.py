@@ -6,11 +6,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from showandtell.capabilities import matrix as table
-from showandtell.capabilities.cells import Cell
-from showandtell.capabilities.resolve import resolve
-from showandtell.errors import BadInput
-from showandtell.settings import (
+from showandtell.config.user_settings import (
     all_overrides,
     config_folder,
     overrides_path,
@@ -18,6 +14,10 @@ from showandtell.settings import (
     try_overrides,
     user_overrides,
 )
+from showandtell.core.capabilities import matrix as table
+from showandtell.core.capabilities.cells import Cell
+from showandtell.core.capabilities.resolve import resolve
+from showandtell.errors import BadInput
 
 MODEL = "openai:gpt-5-mini"
 

@@ -5,11 +5,11 @@ from hypothesis import strategies as st
 
 from builders import Everything, assistant, attachment, result, shown, user, view
 from properties import examples
-from showandtell.capabilities.resolve import resolve
-from showandtell.content import Approval, Message, Opaque, Text
-from showandtell.delivery.plan import plan
-from showandtell.delivery.values import Policy
-from showandtell.files import Failed, Want
+from showandtell.core.capabilities.resolve import resolve
+from showandtell.core.messages.content import Approval, Message, Opaque, Text
+from showandtell.core.messages.files import Failed, Want
+from showandtell.core.planning.plan import plan
+from showandtell.core.planning.values import Policy
 
 CLAUDE = "anthropic:claude-sonnet-4-5"
 MODELS = (CLAUDE, "openai-chat:gpt-5-mini", "google:gemini-3-flash-preview", "mistral:mistral-large-latest")

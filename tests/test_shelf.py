@@ -8,10 +8,10 @@ from PIL import ExifTags, Image
 
 from fixtures import jpeg, png, truncated, wav
 from showandtell import File
-from showandtell.attachments.folder import Folder
-from showandtell.attachments.proving import prove_all, prove_now
-from showandtell.attachments.shelf import Shelf
 from showandtell.errors import BadFile, FileChanged, StorageFailed
+from showandtell.storage.blobs.folder import Folder
+from showandtell.storage.files.file_cache import Shelf
+from showandtell.storage.files.proofs import prove_all, prove_now
 
 TEXT = "a line that comes again\n" * 1000
 

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from doors import NOON, SECRET, ask, door, house
-from showandtell.server.access.keys import SKEW, Keys
+from showandtell.server.auth.keys import SKEW, Keys
 
 KEYS = Keys(SECRET)
 PATH = "/api/attachments/att_abcdefghijklmnopqrstuv/content/photo-1.jpg"

@@ -4,7 +4,7 @@ import json
 from hypothesis import given
 from hypothesis import strategies as st
 
-from showandtell.sse import Splitter, encode
+from showandtell.core.wire.sse import Splitter, encode
 
 LINE = st.binary(max_size=40).map(lambda data: data.replace(b"\r", b"").replace(b"\n", b""))
 

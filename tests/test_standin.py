@@ -15,10 +15,10 @@ import pytest
 
 from fixtures import pdf, png
 from showandtell import Agent, File
-from showandtell.capabilities.resolve import resolve
+from showandtell.core.capabilities.resolve import resolve
 from showandtell.errors import ProviderError, ProviderUnavailable
-from showandtell.inspector.houses import HOUSES
-from showandtell.inspector.seen import Reply
+from showandtell.inspector.hosts import HOUSES
+from showandtell.inspector.request import Reply
 from showandtell.providers.rows import connect, locate
 from standin import KEYS, RECORDED_BLINDNESS, TOKEN, WITHOUT_EYES, Standin, blind, reject_files
 from standin.ours import APIS, MODELS, ONCE, ask

@@ -12,11 +12,18 @@ from hypothesis import strategies as st
 from builders import parser_of
 from fixtures import png
 from showandtell import File
+from showandtell.core.events.types import (
+    ProviderFault,
+    StepEnd,
+    TextDelta,
+    ToolInputDelta,
+    ToolInputEnd,
+    ToolInputStart,
+)
+from showandtell.core.wire.http import Answer
 from showandtell.errors import BadAnswer
-from showandtell.events.types import ProviderFault, StepEnd, TextDelta, ToolInputDelta, ToolInputEnd, ToolInputStart
-from showandtell.inspector.houses import find_house
-from showandtell.inspector.seen import Asked, Call, Reply
-from showandtell.providers.http import Answer
+from showandtell.inspector.hosts import find_house
+from showandtell.inspector.request import Asked, Call, Reply
 from showandtell.providers.refusals import refused
 from standin import FAULTS, Planned, Standin, read_fault
 from standin.faults import end, hang_up, large, page, read_planned, reset, slow, stall, status, wrong_type

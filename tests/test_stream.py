@@ -12,16 +12,17 @@ from hypothesis import strategies as st
 
 from builders import parser_of
 from scripted import CLAUDE, GPT, event, say
-from showandtell.capabilities.resolve import resolve
+from showandtell.core.capabilities.resolve import resolve
+from showandtell.core.events.types import ProviderFault, StepEnd, TextDelta, ToolInputStart, Usage
+from showandtell.core.wire.anthropic_messages import parse as parse_anthropic
+from showandtell.core.wire.http import Answer
+from showandtell.core.wire.openai_chat import parse as parse_openai_chat
+from showandtell.core.wire.parsers import ANSWERS
+from showandtell.core.wire.stream import LARGEST_ANSWER, LARGEST_EVENT, MOST_PARTS, MOST_WORDS
+from showandtell.core.wire.usage import MOST_TOKENS
 from showandtell.errors import BadAnswer, ProviderError
-from showandtell.events.types import ProviderFault, StepEnd, TextDelta, ToolInputStart, Usage
 from showandtell.providers.exchange import read
-from showandtell.providers.http import Answer
 from showandtell.providers.refusals import MAX_ERROR, told_by, wait_of
-from showandtell.wire import parse_anthropic, parse_openai_chat
-from showandtell.wire.answers import ANSWERS
-from showandtell.wire.stream import LARGEST_ANSWER, LARGEST_EVENT, MOST_PARTS, MOST_WORDS
-from showandtell.wire.tokens import MOST_TOKENS
 
 GOOD = b'data: {"choices":[{"index":0,"delta":{"content":"hello"}}]}\n\n'
 

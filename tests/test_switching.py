@@ -12,17 +12,17 @@ from hypothesis import strategies as st
 from builders import Everything
 from fixtures import pdf, png
 from properties import examples
-from showandtell.attachments.shelf import Shelf
-from showandtell.capabilities.resolve import families, resolve
-from showandtell.content import Draft, File, Json, Opaque, Text, ToolCall
-from showandtell.delivery.plan import plan
-from showandtell.delivery.values import Policy
-from showandtell.history.memory import MemoryConversation
-from showandtell.inspector.gemini_rules import sign
-from showandtell.inspector.houses import find_house
-from showandtell.inspector.seen import Incoming
-from showandtell.wire.body import compose
-from showandtell.wire.options import Options, ToolSpec
+from showandtell.core.capabilities.resolve import families, resolve
+from showandtell.core.messages.content import Draft, File, Json, Opaque, Text, ToolCall
+from showandtell.core.planning.plan import plan
+from showandtell.core.planning.values import Policy
+from showandtell.core.wire.options import Options, ToolSpec
+from showandtell.core.wire.request import compose
+from showandtell.inspector.gemini.rules import sign
+from showandtell.inspector.hosts import find_house
+from showandtell.inspector.request import Incoming
+from showandtell.storage.conversations.memory_conversation import MemoryConversation
+from showandtell.storage.files.file_cache import Shelf
 
 SHELF = Shelf()
 MODELS = sorted({f"{family.provider}:{family.example}" for family in families()})

@@ -17,8 +17,8 @@ from opentelemetry.trace import StatusCode
 from serving import serving
 from showandtell.samples import folder
 from showandtell.server import app
-from showandtell.server.watching.telemetry import Telemetry, make_telemetry
-from showandtell.server.watching.visits import Watching
+from showandtell.server.observability.requests import Watching
+from showandtell.server.observability.telemetry import Telemetry, make_telemetry
 
 pytestmark = pytest.mark.anyio
 CHART = "/chart title=Secret values=[3,1,2]"

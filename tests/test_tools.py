@@ -13,7 +13,7 @@ from fixtures import png
 from showandtell import BadInput, Context, File, Tool, tool
 from showandtell.agent.context import Files
 from showandtell.agent.tools import DEFAULT_TIMEOUT, as_tool, by_name
-from showandtell.history.memory import MemoryConversation
+from showandtell.storage.conversations.memory_conversation import MemoryConversation
 
 RED, BLUE = png(8, 8), png(4, 4, (0, 0, 200))
 

@@ -5,7 +5,7 @@ import asyncio
 from fixtures import wav
 from scripted import CLAUDE, GEMINI, say, scripted, watch
 from showandtell import File
-from showandtell.agent.builtin import get_document
+from showandtell.agent.builtin_tools import get_document
 
 CHIME = File.from_bytes(wav(), name="chime.wav")
 

@@ -18,16 +18,16 @@ from sqlalchemy import event, text
 
 from fixtures import pdf, png
 from properties import examples
-from showandtell.attachments.ingest import MOST_NUMBER
-from showandtell.cleaning import clean
-from showandtell.collect import collect
-from showandtell.content import Approval, Draft, File, Json, Opaque, Selection, Shown, Text, ToolCall
+from showandtell.core.collect.sanitize import clean
+from showandtell.core.collect.values import collect
+from showandtell.core.messages.content import Approval, Draft, File, Json, Opaque, Selection, Shown, Text, ToolCall
+from showandtell.core.messages.conversation_file import load
 from showandtell.errors import BadConversation, BadInput, ShowAndTellError
-from showandtell.history.archive import BESIDES, unpacked
-from showandtell.history.pinning import Quotas
-from showandtell.history.store import Store
-from showandtell.history.transfer import export_conversation, import_conversation
-from showandtell.records import load
+from showandtell.storage.conversations.archive import BESIDES, unpacked
+from showandtell.storage.conversations.store import Store
+from showandtell.storage.conversations.transfer import export_conversation, import_conversation
+from showandtell.storage.database.quotas import Quotas
+from showandtell.storage.files.numbering import MOST_NUMBER
 
 FOLDER = Path(tempfile.mkdtemp(prefix="showandtell-transfer-"))
 BYTES = (png(16, 9), pdf("42"), b"plain words", b'{"a": 1}', b"\0\1 nothing known", b"", b"\x89PNG\r\n\x1a\n torn")

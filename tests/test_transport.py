@@ -15,9 +15,9 @@ import pytest
 import trustme
 
 from showandtell.errors import BadAnswer, BadInput, CannotRender, FileChanged, ProviderError
-from showandtell.providers import network
-from showandtell.providers.surroundings import is_exempt, proxies_of, proxy_for, trusted
-from showandtell.providers.transport import Timeouts, Transport
+from showandtell.network import http_session as network
+from showandtell.network.environment import is_exempt, proxies_of, proxy_for, trusted
+from showandtell.network.transport import Timeouts, Transport
 
 KEY = "sk-canary-1234567890"
 OK = b"HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Length: 5\r\n\r\nhello"

@@ -7,9 +7,9 @@ import pytest
 from fixtures import png
 from scripted import CLAUDE, check_usable, say, scripted, watch
 from showandtell import BadInput, Context, File
-from showandtell.content import Draft, Text
-from showandtell.history.memory import MemoryConversation
-from showandtell.history.store import Store
+from showandtell.core.messages.content import Draft, Text
+from showandtell.storage.conversations.memory_conversation import MemoryConversation
+from showandtell.storage.conversations.store import Store
 from stores import post, said
 
 

@@ -21,9 +21,9 @@ from scripted import (
     scripted,
 )
 from showandtell import Agent, Context, File, tool
-from showandtell.content import Approval, Draft, Json, Message, Text
-from showandtell.events.types import TextDelta, ToolOutput, ToolStart
-from showandtell.events.ui_messages import branches
+from showandtell.core.events.types import TextDelta, ToolOutput, ToolStart
+from showandtell.core.messages.content import Approval, Draft, Json, Message, Text
+from showandtell.core.ui_stream.messages import branches
 from test_made_files import draw as made_picture
 from test_made_files import each_maker
 

@@ -12,16 +12,16 @@ from inline_snapshot import snapshot
 from answers import SHOW, STARTED
 from nodejs import reading
 from properties import examples
-from showandtell.content import Approval, Message, Text
-from showandtell.events import types as ev
-from showandtell.events import ui_chunks as ui
-from showandtell.events.asides import Thought
-from showandtell.events.retell import Asks
-from showandtell.events.ui_fold import UiFold
-from showandtell.events.ui_step import spell_input
-from showandtell.events.ui_stream import Answer, UiStream
-from showandtell.files import Attachment, Facts, Origin
-from showandtell.sse import Splitter
+from showandtell.core.events import types as ev
+from showandtell.core.events.annotations import Thought
+from showandtell.core.events.replay import Asks
+from showandtell.core.messages.content import Approval, Message, Text
+from showandtell.core.messages.files import Attachment, Facts, Origin
+from showandtell.core.ui_stream import chunks as ui
+from showandtell.core.ui_stream.answer import UiFold
+from showandtell.core.ui_stream.step import spell_input
+from showandtell.core.ui_stream.stream import Answer, UiStream
+from showandtell.core.wire.sse import Splitter
 
 #: Files of every origin, with bytes and without.
 FILES = {

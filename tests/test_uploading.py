@@ -7,14 +7,14 @@ from sqlalchemy import select
 
 from fixtures import png
 from postgres import on_sqlite
-from showandtell.attachments.blobs import TooLarge
-from showandtell.attachments.sources import Arrived, Stored
-from showandtell.content import File, Reader, Shown, new_id
+from showandtell.core.messages.content import File, Reader, Shown, new_id
 from showandtell.errors import BadFile, BadInput, NotFound
-from showandtell.history.garbage import PENDING
-from showandtell.history.pinning import Quotas
-from showandtell.history.store import Store
-from showandtell.history.tables import blobs, uploads
+from showandtell.storage.blobs.base import TooLarge
+from showandtell.storage.conversations.store import Store
+from showandtell.storage.database.garbage_collection import PENDING
+from showandtell.storage.database.quotas import Quotas
+from showandtell.storage.database.tables import blobs, uploads
+from showandtell.storage.files.sources import Arrived, Stored
 from stores import check_not_found, note, post, said, show
 
 pytestmark = pytest.mark.anyio

@@ -16,24 +16,24 @@ from PIL import Image
 from fixtures import docx, mp4, pdf, png
 from showandtell import Agent, File
 from showandtell.agent.decide import Limits
-from showandtell.agent.loading import Sharing
+from showandtell.agent.loader import Sharing
 from showandtell.agent.loop import Loop, Memory
+from showandtell.agent.provider_uploads import drop_uploads, read_shelf
 from showandtell.agent.tools import by_name
-from showandtell.agent.uploading import drop_uploads, read_shelf
-from showandtell.attachments.folder import Folder
-from showandtell.capabilities.resolve import families, resolve
-from showandtell.content import Draft, Text
-from showandtell.delivery.place import UPLOAD
-from showandtell.delivery.values import Policy
+from showandtell.core.capabilities.resolve import families, resolve
+from showandtell.core.events.types import Finish, Retry
+from showandtell.core.messages.content import Draft, Text
+from showandtell.core.messages.files import Facts, Link, Variant, Want
+from showandtell.core.planning.placement import UPLOAD
+from showandtell.core.planning.values import Policy
+from showandtell.core.wire.http import Answer
+from showandtell.core.wire.options import choose
 from showandtell.errors import BadAnswer, BadInput, UnsupportedFile
-from showandtell.events.types import Finish, Retry
-from showandtell.files import Facts, Link, Variant, Want
-from showandtell.history.memory import MemoryConversation
-from showandtell.inspector.houses import find_house
-from showandtell.providers.http import Answer
+from showandtell.inspector.hosts import find_house
 from showandtell.providers.retry import Patience
 from showandtell.providers.uploads import KEPT, Reach, _at_home, _expiry, delete, upload
-from showandtell.wire.options import choose
+from showandtell.storage.blobs.folder import Folder
+from showandtell.storage.conversations.memory_conversation import MemoryConversation
 from standin import Standin
 from standin.auth import check_key
 from standin_files import DAYS_2, PREFIX, Host, Store, draw_until, serve_files, tell_hashes

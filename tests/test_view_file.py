@@ -11,12 +11,12 @@ from PIL import Image
 from fixtures import pdf_file, png, svg, wav
 from scripted import CLAUDE, GEMINI, GPT, MODELS, check_usable, results, say, scripted
 from showandtell import File
-from showandtell.agent.builtin import view_file
-from showandtell.agent.documents import choose_pages
-from showandtell.content import Selection
+from showandtell.agent.builtin_tools import view_file
+from showandtell.agent.file_tools import choose_pages
+from showandtell.core.messages.content import Selection
+from showandtell.core.messages.files import Attachment, Facts, Origin
 from showandtell.errors import ToolError
-from showandtell.files import Attachment, Facts, Origin
-from showandtell.inspector.seen import files_of
+from showandtell.inspector.request import files_of
 
 each_api = pytest.mark.parametrize("model", MODELS)
 #: So far apart that no two can be taken for each other, also after JPEG.

@@ -16,8 +16,8 @@ from hypothesis import strategies as st
 from doors import NOON, SECRET, ask, cookie_of, door, house, send
 from serving import serving
 from showandtell.errors import BadInput
-from showandtell.server.access.keys import DAY, Keys, load_secret
-from showandtell.server.access.who import own_path
+from showandtell.server.auth.authenticate import own_path
+from showandtell.server.auth.keys import DAY, Keys, load_secret
 
 TOKEN = Keys(SECRET).token
 BEARER = {"authorization": f"Bearer {TOKEN}"}
@@ -197,7 +197,7 @@ def test_the_secret_is_made_once_and_for_its_owner_alone(tmp_path):
 
 
 def test_processes_that_start_at_once_have_one_secret(tmp_path):
-    code = f"from pathlib import Path; from showandtell.server.access.keys import *; print(load_secret(Path({str(tmp_path)!r}), {{}}))"
+    code = f"from pathlib import Path; from showandtell.server.auth.keys import *; print(load_secret(Path({str(tmp_path)!r}), {{}}))"
     running = [subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE) for _ in range(4)]  # noqa: S603
     assert len({one.communicate()[0] for one in running}) == 1
     assert [one.returncode for one in running] == [0] * 4

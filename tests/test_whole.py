@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from showandtell.whole import whole
+from showandtell.storage.uncancelled import whole
 
 
 def test_work_goes_on_through_cancellations_and_they_are_told_afterwards():

@@ -6,12 +6,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from inline_snapshot import snapshot
 
-from showandtell.content import Opaque, ToolCall
-from showandtell.delivery.values import Data
+from showandtell.core.messages.content import Opaque, ToolCall
+from showandtell.core.messages.files import Address, Facts
+from showandtell.core.planning.values import Data
+from showandtell.core.wire.gemini.render import DUMMY_SIGNATURE, entry, marked, url
+from showandtell.core.wire.options import Options
 from showandtell.errors import BadInput, CannotRender
-from showandtell.files import Address, Facts
-from showandtell.wire.gemini import DUMMY_SIGNATURE, entry, marked, url
-from showandtell.wire.options import Options
 from witnesses import (
     CALL,
     NATIVE,

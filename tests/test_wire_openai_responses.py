@@ -8,12 +8,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from inline_snapshot import snapshot
 
-from showandtell.content import Opaque, ToolCall
-from showandtell.delivery.values import Data
+from showandtell.core.messages.content import Opaque, ToolCall
+from showandtell.core.messages.files import Address
+from showandtell.core.planning.values import Data
+from showandtell.core.wire.openai_responses.render import entry, marked, url
+from showandtell.core.wire.options import Options
 from showandtell.errors import CannotRender
-from showandtell.files import Address
-from showandtell.wire.openai_responses import entry, marked, url
-from showandtell.wire.options import Options
 from witnesses import CALL, NATIVE, OPTIONS, PDF, PNG, WAV, aim, arguments, check, model, placed, rest, result, user
 
 HOME = aim("openai-responses", stateless=True)

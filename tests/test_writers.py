@@ -8,12 +8,12 @@ from sqlalchemy import event, select, text
 
 from postgres import DATABASES, on_sqlite
 from showandtell import Agent
-from showandtell.content import Draft, new_id
+from showandtell.core.messages.content import Draft, new_id
+from showandtell.core.messages.files import Variant, Want
 from showandtell.errors import BadInput, Busy, NotFound, StorageFailed
-from showandtell.files import Variant, Want
-from showandtell.history.loading import SOME, aside
-from showandtell.history.memory import MemoryConversation
-from showandtell.history.tables import conversations
+from showandtell.storage.conversations.memory_conversation import MemoryConversation
+from showandtell.storage.database.rows import SOME, aside
+from showandtell.storage.database.tables import conversations
 from stores import CALL, ELSEWHERE, Place, check_not_found, note, post, said, show, two_stores, write_row
 
 pytestmark = pytest.mark.anyio

@@ -14,15 +14,15 @@ from typing import Any, NamedTuple
 import msgspec
 
 from builders import parser_of
-from showandtell.capabilities.cells import Api
-from showandtell.content import Text, ToolCall
-from showandtell.events.fold import Fold
-from showandtell.events.types import Usage
-from showandtell.inspector.mind import count_tokens
-from showandtell.inspector.seen import Asked, Incoming, Reply
+from showandtell.core.capabilities.cells import Api
+from showandtell.core.events.accumulate import Fold
+from showandtell.core.events.types import Usage
+from showandtell.core.messages.content import Text, ToolCall
+from showandtell.core.wire.http import Answer
+from showandtell.core.wire.parsers import ANSWERS
+from showandtell.inspector.answering.answer import count_tokens
+from showandtell.inspector.request import Asked, Incoming, Reply
 from showandtell.inspector.send import serve, think
-from showandtell.providers.http import Answer
-from showandtell.wire.answers import ANSWERS
 from standin import KEYS, Standin
 
 #: Bytes a read, so that no read ends where an event does.

@@ -8,13 +8,13 @@ import msgspec
 from pydantic import ConfigDict, TypeAdapter
 from pydantic_core import SchemaValidator
 
-from showandtell.capabilities.cells import Api, Dialect, Target
-from showandtell.content import Text, ToolCall
-from showandtell.delivery.values import Entry, Placed, Result
-from showandtell.files import Address, Facts
-from showandtell.wire.apis import APIS
-from showandtell.wire.options import Options, ToolSpec
-from showandtell.wire.tree import Slot, segments, values
+from showandtell.core.capabilities.cells import Api, Dialect, Target
+from showandtell.core.messages.content import Text, ToolCall
+from showandtell.core.messages.files import Address, Facts
+from showandtell.core.planning.values import Entry, Placed, Result
+from showandtell.core.wire.options import Options, ToolSpec
+from showandtell.core.wire.renderers import APIS
+from showandtell.core.wire.tree import Slot, segments, values
 
 HOSTS: dict[Api, tuple[str, str]] = {
     "anthropic-messages": ("anthropic", "claude-sonnet-4-5"),

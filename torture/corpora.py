@@ -22,9 +22,9 @@ import av
 from PIL import Image
 
 from fixtures import recoded, wav
-from showandtell.files import kind_of
-from showandtell.media.claims import read_claim
-from showandtell.media.signatures import recognise
+from showandtell.core.media_types.claims import read_claim
+from showandtell.core.media_types.signatures import recognise
+from showandtell.core.messages.files import kind_of
 
 HERE = Path(__file__).parent
 PIP = HERE.parent / ".uv/bin/pip"

@@ -13,11 +13,11 @@ import sqlalchemy.dialects.sqlite.pysqlite  # noqa: F401
 from scripted import CLAUDE, check_usable, say, scripted, watch
 from showandtell import File, tool
 from showandtell.agent.decide import UNKNOWN
-from showandtell.attachments.zstd import zstd
-from showandtell.content import Draft, Shown, Text, ToolCall
+from showandtell.core.messages.content import Draft, Shown, Text, ToolCall
 from showandtell.errors import StorageFailed
-from showandtell.history.lease import Terms
-from showandtell.history.store import Store
+from showandtell.storage.blobs.zstd import zstd
+from showandtell.storage.conversations.store import Store
+from showandtell.storage.database.lease import Terms
 
 zstd()
 #: Leftovers are younger than a program may take to write them; the check comes later.

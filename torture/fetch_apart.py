@@ -15,9 +15,9 @@ import tempfile
 from ipaddress import ip_address
 from pathlib import Path
 
-from showandtell.attachments import addresses
-from showandtell.attachments.fetch import Allow, fetch
 from showandtell.errors import BadFile
+from showandtell.network import public_addresses
+from showandtell.network.fetch import Allow, fetch
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "tests"))
 from bad_urls import bad_urls
@@ -31,7 +31,7 @@ ROUTES = (
 )
 #: The kind of question that asks for an IPv4 address; 28 asks for an IPv6 one.
 A = 1
-IS_PUBLIC = addresses.is_public
+IS_PUBLIC = public_addresses.is_public
 
 
 class Names(asyncio.DatagramProtocol):
@@ -114,7 +114,7 @@ async def main(folder):
         "redirected": await count(web, [f"http://pictures.test/to/{number}" for number in range(len(bad))], folder),
         "rebinding": await count(web, ["http://rebind.test/x"] * 200, folder),
     }
-    addresses.is_public = lambda _: True
+    public_addresses.is_public = lambda _: True
     told["without the guard"] = await count(web, bad, folder)
     sys.stdout.write(json.dumps(told))
 

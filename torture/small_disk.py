@@ -14,9 +14,9 @@ from pathlib import Path
 sys.path.insert(1, str(Path(__file__).parent.parent / "tests"))
 from durable import noise
 
-from showandtell.content import Draft, Text
+from showandtell.core.messages.content import Draft, Text
 from showandtell.errors import StorageFailed
-from showandtell.history.store import Store
+from showandtell.storage.conversations.store import Store
 from stores import post
 
 MIB = 1024 * 1024

@@ -5,7 +5,7 @@ from time import perf_counter
 
 import pytest
 
-from showandtell.content import new_id
+from showandtell.core.messages.content import new_id
 from showandtell.errors import NotFound
 from stores import Place, note, show
 

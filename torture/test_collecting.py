@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, settings
 from hypothesis.stateful import run_state_machine_as_test
 
 from postgres import each_database, new_database
-from showandtell.history.store import Store
+from showandtell.storage.conversations.store import Store
 from stores import Place, Time
 from test_garbage import Fragile, Keeping
 
@@ -58,7 +58,7 @@ def test_nor_on_postgresql():
 WRITE = """
 import asyncio, random, sys
 from showandtell.errors import NotFound
-from showandtell.history.store import Store
+from showandtell.storage.conversations.store import Store
 from stores import note, post, said
 
 async def run(url, blobs, name, times):

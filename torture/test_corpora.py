@@ -19,8 +19,8 @@ from typing import Any, NamedTuple
 import pytest
 from corpora import Sample, damage, read_corpora
 
+from showandtell.core.messages.files import kind_of
 from showandtell.errors import BadFile
-from showandtell.files import kind_of
 from showandtell.media import gate
 
 SEED = "corpora 1"

@@ -86,7 +86,7 @@ def test_nothing_that_is_handed_in_breaks_anything(target, tmp_path):
     ids=["an error", "time that grows with the square"],
 )
 def test_what_breaks_is_told_with_its_bytes(breaks, said, tmp_path):
-    source = f"from showandtell.sse import data_of\nSEEDS = [b'data: 1', b'bad']\ndef RUN(data):\n data_of(data)\n {breaks}\n"
+    source = f"from showandtell.core.wire.sse import data_of\nSEEDS = [b'data: 1', b'bad']\ndef RUN(data):\n data_of(data)\n {breaks}\n"
     (tmp_path / "planted.py").write_text(source)
     with pytest.raises(pytest.fail.Exception, match=said):
         fuzz("planted", 2, tmp_path)

@@ -27,9 +27,9 @@ import pytest
 from fixtures import pdf, png
 from showandtell import Agent, File
 from showandtell.agent.agent import Run
+from showandtell.core.events.types import Event, Retry, TextDelta
 from showandtell.errors import ProviderError, ProviderUnavailable
-from showandtell.events.types import Event, Retry, TextDelta
-from showandtell.inspector.gemini_rules import signed_by
+from showandtell.inspector.gemini.rules import signed_by
 from showandtell.providers.retry import Patience
 from standin import AWS_KEY, AWS_SECRET, KEYS, Received, Standin
 from standin.faults import Fault, empty, end, error_event, hang_up, reset, stall, status

@@ -10,8 +10,8 @@ from time import perf_counter
 import pytest
 
 from house import HOUSE
-from showandtell.attachments import references
-from showandtell.attachments.references import MOST_TEXT, catalogue, resolve, tokens
+from showandtell.core import references
+from showandtell.core.references import MOST_TEXT, catalogue, resolve, tokens
 
 PATTERNS = {
     name: value

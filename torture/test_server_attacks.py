@@ -19,8 +19,8 @@ from bombs import packed_zeros
 from fixtures import png
 from neighbours import ask, fresh, missing, street
 from serving import asked, serving
-from showandtell.content import new_id
-from showandtell.events.ui_chunks import Input, InputError, MoreText, spell
+from showandtell.core.messages.content import new_id
+from showandtell.core.ui_stream.chunks import Input, InputError, MoreText, spell
 
 MANY = 1_000_000
 LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"

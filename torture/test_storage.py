@@ -19,10 +19,10 @@ from fixtures import png
 from postgres import each_database
 from scripted import CLAUDE, check_usable, say, scripted, watch
 from showandtell import File
-from showandtell.cleaning import clean
-from showandtell.content import Draft, Text
+from showandtell.core.collect.sanitize import clean
+from showandtell.core.messages.content import Draft, Text
 from showandtell.errors import Busy, LeaseLost
-from showandtell.history.store import Store
+from showandtell.storage.conversations.store import Store
 from stores import Place, Time, places, post, said
 from test_history import check_posts, write_side_by_side
 

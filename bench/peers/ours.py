@@ -9,10 +9,10 @@ from sink import arrivals, report
 
 from cases import MODELS, one_step, stored, temporary, unlimited
 from memory import peak_mib
-from showandtell.delivery.plan import plan
-from showandtell.delivery.values import Policy
-from showandtell.wire.body import compose
-from showandtell.wire.options import Options
+from showandtell.core.planning.plan import plan
+from showandtell.core.planning.values import Policy
+from showandtell.core.wire.options import Options
+from showandtell.core.wire.request import compose
 
 folder = temporary(sys.argv[1])
 target = unlimited(MODELS["anthropic-messages"])

@@ -7,8 +7,8 @@ import asyncio
 import os
 import sys
 
-from showandtell.history.store import Store
-from showandtell.settings import data_folder
+from showandtell.config.user_settings import data_folder
+from showandtell.storage.conversations.store import Store
 
 
 async def forget(owner: str) -> None:

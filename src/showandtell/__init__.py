@@ -6,16 +6,18 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from showandtell.adopt.anthropic import from_anthropic
-    from showandtell.adopt.gemini import from_gemini
-    from showandtell.adopt.openai import from_openai
     from showandtell.agent.agent import Agent, Run
     from showandtell.agent.context import Context
+    from showandtell.agent.render import explain, render, render_results
     from showandtell.agent.tools import Tool, tool
-    from showandtell.capabilities.resolve import resolve
-    from showandtell.collect import ToolResult
-    from showandtell.content import Draft, File, History, Json, Message, Opaque, Shown, Text, ToolCall
-    from showandtell.delivery.values import Receipt
+    from showandtell.core.capabilities.resolve import resolve
+    from showandtell.core.collect.values import ToolResult
+    from showandtell.core.histories.from_anthropic import from_anthropic
+    from showandtell.core.histories.from_gemini import from_gemini
+    from showandtell.core.histories.from_openai import from_openai
+    from showandtell.core.messages.content import Draft, File, History, Json, Message, Opaque, Shown, Text, ToolCall
+    from showandtell.core.messages.conversation_file import load
+    from showandtell.core.planning.values import Receipt
     from showandtell.errors import (
         BadConversation,
         BadFile,
@@ -31,27 +33,25 @@ if TYPE_CHECKING:
         UnknownModel,
         UnsupportedFile,
     )
-    from showandtell.history.store import Store
-    from showandtell.records import load
-    from showandtell.rendering import explain, render, render_results
+    from showandtell.storage.conversations.store import Store
 
 #: Where each public name lives. Nothing is imported before it is asked for.
 HOMES = {
-    "adopt.anthropic": "from_anthropic",
-    "adopt.gemini": "from_gemini",
-    "adopt.openai": "from_openai",
+    "core.histories.from_anthropic": "from_anthropic",
+    "core.histories.from_gemini": "from_gemini",
+    "core.histories.from_openai": "from_openai",
     "agent.agent": "Agent Run",
     "agent.context": "Context",
     "agent.tools": "Tool tool",
-    "capabilities.resolve": "resolve",
-    "collect": "ToolResult",
-    "content": "Draft File History Json Message Opaque Shown Text ToolCall",
-    "delivery.values": "Receipt",
+    "core.capabilities.resolve": "resolve",
+    "core.collect.values": "ToolResult",
+    "core.messages.content": "Draft File History Json Message Opaque Shown Text ToolCall",
+    "core.planning.values": "Receipt",
     "errors": "BadConversation BadFile BadInput BadValue Busy FileChanged NotFound ProviderError ShowAndTellError "
     "StorageFailed ToolError UnknownModel UnsupportedFile",
-    "history.store": "Store",
-    "records": "load",
-    "rendering": "explain render render_results",
+    "storage.conversations.store": "Store",
+    "core.messages.conversation_file": "load",
+    "agent.render": "explain render render_results",
 }
 HOME_OF = {name: home for home, names in HOMES.items() for name in names.split()}
 

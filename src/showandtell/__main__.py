@@ -1,5 +1,5 @@
 """`python -m showandtell` is the command `showandtell`."""
 
-from showandtell.cli import main
+from showandtell.cli.main import main
 
 main()

@@ -35,6 +35,10 @@ class BadInput(ShowAndTellError, ValueError):
     """What was handed in is not usable."""
 
 
+class UsageError(Exception):
+    """A command that can't be followed as it was given; one line says why. It is the command line's alone."""
+
+
 class UnknownModel(BadInput):
     """No such model name; the text lists what there is."""
 

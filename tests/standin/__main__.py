@@ -16,9 +16,9 @@ from datetime import UTC, datetime
 
 from tests.standin_files import PREFIX, Store, resolve, serve_files
 
-from showandtell.inspector.houses import find_house
-from showandtell.inspector.seen import Asked, Incoming
-from showandtell.providers.http import Answer
+from showandtell.core.wire.http import Answer
+from showandtell.inspector.hosts import find_house
+from showandtell.inspector.request import Asked, Incoming
 
 from .auth import check_key
 from .blindness import KINDS, RECORDED_BLINDNESS, Blindness, blind

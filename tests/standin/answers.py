@@ -10,9 +10,9 @@ from struct import pack
 import msgspec
 from aiohttp import web
 
-from showandtell.inspector.houses import find_house
-from showandtell.inspector.seen import Asked, House, Refusal
-from showandtell.providers.http import Answer
+from showandtell.core.wire.http import Answer
+from showandtell.inspector.hosts import find_house
+from showandtell.inspector.request import Asked, House, Refusal
 
 from .blindness import recount
 from .faults import At, Fault, error_event

@@ -12,7 +12,7 @@ from functools import cache
 
 import msgspec
 
-from showandtell.inspector.seen import House, Incoming, Refusal
+from showandtell.inspector.request import House, Incoming, Refusal
 
 #: The one key that each house takes, by the header that it travels in. Servers on one's own machine take none.
 KEYS = {

@@ -12,8 +12,8 @@ from typing import Literal, TypeAlias
 from msgspec import Struct
 from msgspec.structs import replace
 
-from showandtell.inspector.seen import Asked, Result, Seen, Turn, Words
-from showandtell.inspector.stream_gemini import count_modalities
+from showandtell.inspector.gemini.write import count_modalities
+from showandtell.inspector.request import Asked, Result, Seen, Turn, Words
 
 from .frames import Event, find, put
 

@@ -13,8 +13,8 @@ from typing import Literal, TypeAlias
 
 import msgspec
 
-from showandtell.inspector.choose import sample_arguments
-from showandtell.inspector.seen import Asked, Call, House, Refusal, Reply
+from showandtell.inspector.answering.choose_tool import sample_arguments
+from showandtell.inspector.request import Asked, Call, House, Refusal, Reply
 
 from .frames import Data, Event, Form, inner_of, put, write_payload
 from .spellings import Spelling, Whole

@@ -14,7 +14,7 @@ from typing import Any, Literal, TypeAlias
 
 import msgspec
 
-from showandtell.eventstream import Splitter, encode
+from showandtell.core.wire.aws_eventstream import Splitter, encode
 
 Form: TypeAlias = Literal["sse", "crlf", "frames", "chunks"]
 Data: TypeAlias = dict[str, Any]

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 from msgspec import Struct
 
-from showandtell.inspector.seen import Asked, files_of
+from showandtell.inspector.request import Asked, files_of
 
 #: Headers that hold a key, or something as good.
 SECRET = frozenset(

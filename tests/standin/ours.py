@@ -7,7 +7,7 @@ from typing import Any
 
 from showandtell import Agent
 from showandtell.agent.agent import Run
-from showandtell.capabilities.resolve import resolve
+from showandtell.core.capabilities.resolve import resolve
 from showandtell.providers.retry import Patience
 from showandtell.providers.rows import connect, locate
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from showandtell.capabilities.cells import Api
+from showandtell.core.capabilities.cells import Api
 
 #: Base URLs as each house's own SDK takes them, behind the stand-in's address.
 BASES = {

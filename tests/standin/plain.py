@@ -8,10 +8,10 @@ from typing import TypeAlias
 
 import aiohttp
 
-from showandtell.capabilities.cells import Api
-from showandtell.events.types import StreamEvent
-from showandtell.wire.answers import ANSWERS, FRAMES
-from showandtell.wire.stream import StreamParser
+from showandtell.core.capabilities.cells import Api
+from showandtell.core.events.types import StreamEvent
+from showandtell.core.wire.parsers import ANSWERS, FRAMES
+from showandtell.core.wire.stream import StreamParser
 
 from .auth import AWS_BEARER, KEYS
 from .server import Standin

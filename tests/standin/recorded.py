@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 
 from msgspec import Struct
 
-from showandtell.inspector.seen import Asked, Refusal, Seen, files_of
+from showandtell.inspector.request import Asked, Refusal, Seen, files_of
 
 from .blindness import Kind, kind_of
 

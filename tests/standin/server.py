@@ -13,10 +13,10 @@ from typing import Self, TypeAlias
 
 from aiohttp import web
 
-from showandtell.inspector.houses import find_house
-from showandtell.inspector.seen import Asked, House, Incoming, Refusal, Reply
+from showandtell.core.wire.http import Answer
+from showandtell.inspector.hosts import find_house
+from showandtell.inspector.request import Asked, House, Incoming, Refusal, Reply
 from showandtell.inspector.send import Mind, refused, serve, think
-from showandtell.providers.http import Answer
 
 from .answers import give, respell, take_body, write
 from .auth import KEY_VARIABLES, TOKEN, check_key, make_account

@@ -10,7 +10,7 @@ from typing import Any
 
 import msgspec
 
-from showandtell.eventstream import encode
+from showandtell.core.wire.aws_eventstream import encode
 
 from .frames import Event, Form, change, find, keep_first, put
 from .words import Why

@@ -11,7 +11,7 @@ from typing import Any, Protocol
 
 import msgspec
 
-from showandtell.capabilities.cells import Api
+from showandtell.core.capabilities.cells import Api
 
 from . import spell_anthropic, spell_bedrock, spell_chat, spell_gemini, spell_responses
 from .frames import Data, Event, Form, Path, find, put

@@ -9,10 +9,10 @@ from given import choose, read_rest, seed
 
 from fixtures import pdf, png
 from showandtell import ToolResult, from_anthropic, from_gemini, from_openai
-from showandtell.collect import Collected, collect
-from showandtell.content import File, History, Json, Shown, Text, ToolCall
+from showandtell.core.collect.values import Collected, collect
+from showandtell.core.messages.content import File, History, Json, Shown, Text, ToolCall
 from showandtell.errors import BadInput
-from showandtell.server.asked import MOST_LETTERS, MOST_PARTS, read_asked
+from showandtell.server.chat_request import MOST_LETTERS, MOST_PARTS, read_asked
 
 DATA = pybase64.b64encode(png()).decode()
 URL = f"data:image/png;base64,{DATA}"

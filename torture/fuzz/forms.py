@@ -10,13 +10,13 @@ from atheris import FuzzedDataProvider
 from given import choose, cut, draw_places, each_byte, read_rest, seed
 from naughty import PLAIN, TYPES
 
-from showandtell.attachments.blobs import Spooled, TooLarge
-from showandtell.attachments.shelf import MAX_NAME, tidy
+from showandtell.core.media_types.claims import name_correction, read_claim, respell
 from showandtell.errors import BadInput
-from showandtell.media.claims import name_correction, read_claim, respell
 from showandtell.server.files.parts import End, Head, read_parts
 from showandtell.server.files.receiving import MOST_FILES, receive_form
 from showandtell.server.files.serving_files import disposition
+from showandtell.storage.blobs.base import Spooled, TooLarge
+from showandtell.storage.files.file_cache import MAX_NAME, tidy
 
 KIND = "multipart/form-data; boundary=xX"
 LARGEST = 600

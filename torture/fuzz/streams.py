@@ -9,12 +9,12 @@ import test_parse_bedrock
 import test_parse_gemini
 import test_parse_openai_chat
 import test_parse_openai_responses
-from showandtell import eventstream, sse
+from showandtell.core.events.accumulate import CallIds, Fold
+from showandtell.core.events.types import ProviderFault, StepEnd, StreamEvent
+from showandtell.core.wire import aws_eventstream, sse
+from showandtell.core.wire.parsers import ANSWERS, FRAMES
+from showandtell.core.wire.stream import StreamParser
 from showandtell.errors import BadAnswer
-from showandtell.events.fold import CallIds, Fold
-from showandtell.events.types import ProviderFault, StepEnd, StreamEvent
-from showandtell.wire.answers import ANSWERS, FRAMES
-from showandtell.wire.stream import StreamParser
 
 APIS = [*ANSWERS]
 SSE, AWS = "text/event-stream", "application/vnd.amazon.eventstream"
@@ -27,7 +27,7 @@ def as_frames(payload: bytes) -> bytes:
         kind, _, rest = line.partition(b" ")
         name = kind.decode("latin-1")[:60]
         message = "exception" if name.endswith("Exception") else "event"
-        found.append(eventstream.encode(name, rest, message_type=message))
+        found.append(aws_eventstream.encode(name, rest, message_type=message))
     return b"".join(found)
 
 
@@ -99,7 +99,7 @@ def lines_of(stream: bytes) -> bytes:
 
 def frames_of(stream: bytes) -> bytes:
     """The types and the JSON of a stream's frames, one a line."""
-    named = (msgspec.json.decode(one, type=dict[str, msgspec.Raw]) for one in eventstream.Splitter().feed(stream))
+    named = (msgspec.json.decode(one, type=dict[str, msgspec.Raw]) for one in aws_eventstream.Splitter().feed(stream))
     return b"\n".join(b"%b %b" % (name.encode(), bytes(raw)) for one in named for name, raw in one.items())
 
 

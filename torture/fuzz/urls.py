@@ -8,12 +8,12 @@ from given import choose, read_rest, seed
 
 from fixtures import png
 from showandtell import from_openai
-from showandtell.attachments.shelf import MAX_DESCRIPTION, describe
-from showandtell.collect import collect
-from showandtell.collecting.data_uris import read_data_uri, split_data_uris
-from showandtell.content import File, Text
+from showandtell.core.collect.data_uris import read_data_uri, split_data_uris
+from showandtell.core.collect.values import collect
+from showandtell.core.messages.content import File, Text
+from showandtell.core.wire.response_files import read_data_url
 from showandtell.errors import BadInput
-from showandtell.wire.parse_files import read_data_url
+from showandtell.storage.files.file_cache import MAX_DESCRIPTION, describe
 
 #: What is written between a head's type and its data, and between two lines of it.
 PARAMETERS = ("", ";charset=utf-8", ";name=kiwi%20%C3%BC.png", ' ; name="a" ')

@@ -10,26 +10,26 @@ from pathlib import Path
 from typing import Any, Self
 from weakref import WeakKeyDictionary
 
-from showandtell.agent.loading import Sharing, Sign, Transcribe
+from showandtell.agent.configure import aim, bound, fetcher, permit, reach
+from showandtell.agent.loader import Sharing, Sign, Transcribe
 from showandtell.agent.loop import Loop, Memory, last_text
-from showandtell.agent.setup import aim, bound, fetcher, permit, reach
+from showandtell.agent.provider_uploads import drop_uploads
 from showandtell.agent.tools import Tool, by_name
-from showandtell.agent.uploading import drop_uploads
-from showandtell.attachments.fetch import Allow
-from showandtell.attachments.shelf import MAX_FILE_BYTES, Shelf
-from showandtell.capabilities.cells import Cell
-from showandtell.cleaning import clean
-from showandtell.collect import collect
-from showandtell.content import Approval, Draft, File, Lead, Message, Reader
-from showandtell.delivery.values import Receipt
+from showandtell.config.user_settings import find_target
+from showandtell.core.capabilities.cells import Cell
+from showandtell.core.collect.sanitize import clean
+from showandtell.core.collect.values import collect
+from showandtell.core.events.types import Event, Finish, Status, Usage
+from showandtell.core.messages.content import Approval, Draft, File, Lead, Message, Reader
+from showandtell.core.planning.values import Receipt
+from showandtell.core.wire.options import Effort, choose
 from showandtell.errors import BadInput, ShowAndTellError, UnsupportedFile
-from showandtell.events.types import Event, Finish, Status, Usage
-from showandtell.history.memory import MemoryConversation
+from showandtell.network.fetch import Allow
+from showandtell.network.transport import Transport
 from showandtell.providers.exchange import Exchange
 from showandtell.providers.retry import Patience
-from showandtell.providers.transport import Transport
-from showandtell.settings import find_target
-from showandtell.wire.options import Effort, choose
+from showandtell.storage.conversations.memory_conversation import MemoryConversation
+from showandtell.storage.files.file_cache import MAX_FILE_BYTES, Shelf
 
 #: How many events may wait for their reader before the next read of the network; a read gives a few hundred at most.
 MOST_WAITING = 1000

@@ -8,10 +8,10 @@ from collections.abc import Awaitable, Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
-from showandtell.content import File, Shown
+from showandtell.core.events.types import ToolProgress
+from showandtell.core.messages.content import File, Shown
+from showandtell.core.messages.files import Attachment, Facts, Failed, Variant, Want, find
 from showandtell.errors import BadInput
-from showandtell.events.types import ToolProgress
-from showandtell.files import Attachment, Facts, Failed, Variant, Want, find
 
 Convert: TypeAlias = Callable[[Want], Awaitable[Variant | Failed]]
 

@@ -7,9 +7,9 @@ from typing import TypeAlias
 
 from msgspec import Struct
 
-from showandtell.content import Approval, Message, Opaque, ToolCall
-from showandtell.delivery.values import View
-from showandtell.events.types import Status
+from showandtell.core.events.types import Status
+from showandtell.core.messages.content import Approval, Message, Opaque, ToolCall
+from showandtell.core.planning.values import View
 
 
 class Limits(Struct, frozen=True):

@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, Any
 
 from showandtell.agent.context import Context
 from showandtell.agent.isolate import Raised, run_isolated
-from showandtell.agent.returned import settle_files
+from showandtell.agent.returned_files import settle_files
 from showandtell.agent.tools import Tool
-from showandtell.collect import ToolResult
-from showandtell.content import ToolCall
+from showandtell.core.collect.values import ToolResult
+from showandtell.core.messages.content import ToolCall
 from showandtell.errors import BadInput, ToolError
 
 if TYPE_CHECKING:

@@ -13,23 +13,18 @@ import msgspec
 
 from showandtell.agent.context import Context, Files
 from showandtell.agent.decide import UNKNOWN, AskModel, Close, Limits, Over, RunTools, Wait, choice, decide
-from showandtell.agent.doors import Conversation
 from showandtell.agent.execute import execute, failed, redact
-from showandtell.agent.heal import is_about_files, listed, named_by, note, sent, unaccepted
-from showandtell.agent.loading import Loader, Sharing
+from showandtell.agent.loader import Loader, Sharing
+from showandtell.agent.media_errors import is_about_files, listed, named_by, note, sent, unaccepted
+from showandtell.agent.protocols import Conversation
+from showandtell.agent.provider_uploads import by_bytes, forget_expired, forget_failed, replace_gone
 from showandtell.agent.tools import Tool
-from showandtell.agent.uploading import by_bytes, forget_expired, forget_failed, replace_gone
-from showandtell.capabilities.cells import Target
-from showandtell.cleaning import clean
-from showandtell.collect import result_draft
-from showandtell.content import Draft, Message, Stop, ToolCall, is_approval
-from showandtell.delivery.plan import prepare, read_by, refuse
-from showandtell.delivery.settled import Kept, Settled
-from showandtell.delivery.values import Plan, Policy, Receipt
-from showandtell.errors import ProviderError, RejectedFiles, ShowAndTellError, StorageFailed, UnsupportedFile
-from showandtell.events.fold import CallIds, Fold
-from showandtell.events.retell import file_event, tool_output
-from showandtell.events.types import (
+from showandtell.core.capabilities.cells import Target
+from showandtell.core.collect.sanitize import clean
+from showandtell.core.collect.values import result_draft
+from showandtell.core.events.accumulate import CallIds, Fold
+from showandtell.core.events.replay import file_event, tool_output
+from showandtell.core.events.types import (
     ApprovalNeeded,
     ErrorEvent,
     Event,
@@ -43,14 +38,19 @@ from showandtell.events.types import (
     ToolStart,
     Usage,
 )
-from showandtell.files import Attachment, Failed, Known, Proved, Want
+from showandtell.core.messages.content import Draft, Message, Stop, ToolCall, is_approval
+from showandtell.core.messages.files import Attachment, Failed, Known, Proved, Want
+from showandtell.core.planning.incremental import Kept, Settled
+from showandtell.core.planning.plan import prepare, read_by, refuse
+from showandtell.core.planning.step import Step
+from showandtell.core.planning.values import Plan, Policy, Receipt
+from showandtell.core.wire.options import Options
+from showandtell.core.wire.request import Fragments, Request, compose
+from showandtell.errors import ProviderError, RejectedFiles, ShowAndTellError, StorageFailed, UnsupportedFile
 from showandtell.providers.exchange import Exchange
 from showandtell.providers.retry import Patience, persist
 from showandtell.providers.uploads import allow_ids
-from showandtell.steps import Step
-from showandtell.whole import uncut, whole
-from showandtell.wire.body import Fragments, Request, compose
-from showandtell.wire.options import Options
+from showandtell.storage.uncancelled import uncut, whole
 
 Emit: TypeAlias = Callable[[Event], None]
 Ready: TypeAlias = tuple[Draft, Sequence[Proved]]

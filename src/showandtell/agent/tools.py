@@ -12,8 +12,8 @@ from typing import Annotated, Any, cast, get_args, overload
 import msgspec
 
 from showandtell.agent.context import Context
+from showandtell.core.wire.options import ToolSpec
 from showandtell.errors import BadInput
-from showandtell.wire.options import ToolSpec
 
 DEFAULT_TIMEOUT = 120.0
 #: Before the name of each field of a parameters' model, for pydantic keeps `schema`, `copy` and `_x` for itself.

@@ -15,11 +15,11 @@ from urllib.parse import unquote, urlsplit
 
 from msgspec.structs import replace
 
-from showandtell.inspector.houses import find_house
-from showandtell.inspector.mind import answer
-from showandtell.inspector.report import look_at
-from showandtell.inspector.seen import Asked, House, Incoming, Refusal, Reply
-from showandtell.providers.http import Answer, HttpRequest
+from showandtell.core.wire.http import Answer, HttpRequest
+from showandtell.inspector.answering.answer import answer
+from showandtell.inspector.answering.report import look_at
+from showandtell.inspector.hosts import find_house
+from showandtell.inspector.request import Asked, House, Incoming, Refusal, Reply
 
 #: Bytes a read: none of them ends where an event ends, as on a real network.
 READS = (313, 7, 1500, 64)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from showandtell.media.claims import SOUND_ALONE
+from showandtell.core.media_types.claims import SOUND_ALONE
 from showandtell.media.documents import count_pages
 from showandtell.media.pictures import FORMATS, measure_picture
 from showandtell.media.sound import DEMUXERS, read_container, read_wave

@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterator
 from typing import BinaryIO
 
-from showandtell.media.claims import is_text_claim
+from showandtell.core.media_types.claims import is_text_claim
 
 CHUNK = 1 << 20
 JSON_LIMIT = 1 << 20

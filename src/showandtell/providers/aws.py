@@ -17,9 +17,9 @@ from importlib import import_module
 from typing import Any
 from urllib.parse import quote, urlsplit
 
+from showandtell.core.wire.http import HttpRequest
 from showandtell.errors import BadInput, MissingKey, ProviderUnavailable
 from showandtell.providers.auth import check_key, find
-from showandtell.providers.http import HttpRequest
 
 #: What Bedrock's runtime is signed as (botocore 1.44: signingName of bedrock-runtime).
 SERVICE = "bedrock"

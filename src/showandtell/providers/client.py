@@ -15,15 +15,15 @@ from inspect import isawaitable
 from typing import Any
 from urllib.parse import urlsplit, urlunsplit
 
-from showandtell.capabilities.cells import Target
-from showandtell.capabilities.resolve import families
+from showandtell.core.capabilities.cells import Target
+from showandtell.core.capabilities.resolve import families
+from showandtell.core.wire.http import Authorise, HttpRequest
 from showandtell.errors import BadInput, MissingKey
+from showandtell.network.transport import Transport
 from showandtell.providers import aws, google
 from showandtell.providers.auth import Form, check_base, check_headers, check_key, spell
 from showandtell.providers.exchange import Exchange
-from showandtell.providers.http import Authorise, HttpRequest
 from showandtell.providers.rows import ROWS, TRANSPORT
-from showandtell.providers.transport import Transport
 
 KNOWN = "OpenAI, AzureOpenAI, Anthropic, AnthropicBedrock, AnthropicVertex, genai.Client, Groq, Mistral, boto3's client"
 ON_BEDROCK = frozenset({"bedrock", "anthropic-bedrock"})

@@ -7,15 +7,15 @@ from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, 
 from contextlib import aclosing
 from dataclasses import dataclass, field
 
-from showandtell.capabilities.cells import Api, Target
+from showandtell.core.capabilities.cells import Api, Target
+from showandtell.core.events.types import StepEnd, StreamEvent, Usage
+from showandtell.core.wire.http import Answer, Authorise, Send
+from showandtell.core.wire.parsers import ANSWERS, FRAMES, WHOLE
+from showandtell.core.wire.request import Request
+from showandtell.core.wire.stream import LARGEST_ANSWER, StreamParser
 from showandtell.errors import BadAnswer, ProviderError, ProviderUnavailable
-from showandtell.events.types import StepEnd, StreamEvent, Usage
-from showandtell.providers.http import Answer, Authorise, Send
 from showandtell.providers.refusals import MAX_ERROR, Explain, leave_words, refused, told_by
 from showandtell.providers.secrets import conceal_end, conceal_error, secrets_in
-from showandtell.wire.answers import ANSWERS, FRAMES, WHOLE
-from showandtell.wire.body import Request
-from showandtell.wire.stream import LARGEST_ANSWER, StreamParser
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,9 +10,9 @@ from importlib import import_module
 from threading import Lock
 from typing import Any
 
+from showandtell.core.wire.http import HttpRequest
 from showandtell.errors import BadInput, MissingKey, ProviderUnavailable
 from showandtell.providers.auth import find
-from showandtell.providers.http import HttpRequest
 
 SCOPE = "https://www.googleapis.com/auth/cloud-platform"
 #: Locations of several regions have hosts of another form (google-genai 3.4, anthropic 2.12).

@@ -14,9 +14,9 @@ from typing import TypeAlias
 
 import msgspec
 
+from showandtell.core.wire.http import Answer
+from showandtell.core.wire.stream import UNREADABLE
 from showandtell.errors import ProviderError
-from showandtell.providers.http import Answer
-from showandtell.wire.stream import UNREADABLE
 
 #: The most bytes that are read of an error answer.
 MAX_ERROR = 64 * 1024

@@ -9,10 +9,10 @@ from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field
 
+from showandtell.core.events.types import ProviderFault, Retry, StepEnd, StreamEvent
+from showandtell.core.wire.request import Request
 from showandtell.errors import BadAnswer, ProviderError, ProviderUnavailable
-from showandtell.events.types import ProviderFault, Retry, StepEnd, StreamEvent
 from showandtell.providers.exchange import Exchange
-from showandtell.wire.body import Request
 
 #: Statuses that may be another one the next time: busy, overloaded, broken. 529 is Anthropic's "overloaded".
 BUSY = frozenset({408, 409, 425, 429, 500, 502, 503, 504, 520, 522, 524, 529})

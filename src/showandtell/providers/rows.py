@@ -6,21 +6,23 @@ import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
+from pkgutil import resolve_name
 from typing import TypeAlias
 
 import msgspec
 
-from showandtell.capabilities.cells import Api, Target
+from showandtell.core.capabilities.cells import Api, Target
+from showandtell.core.wire.anthropic_messages.render import VERSION
+from showandtell.core.wire.http import Authorise
 from showandtell.errors import MissingKey
-from showandtell.inspector.send import send as inspect
+from showandtell.network.transport import Transport
 from showandtell.providers import aws, google
 from showandtell.providers.auth import Form, check_base, check_headers, check_key, find, join, spell
 from showandtell.providers.exchange import Exchange
-from showandtell.providers.http import Authorise
 from showandtell.providers.refusals import Explain, leave_words
-from showandtell.providers.transport import Transport
-from showandtell.wire.anthropic_messages import VERSION
 
+#: What answers for the inspector: it is loaded when it is asked, because it is larger than all of this.
+INSPECTOR = "showandtell.inspector.send:send"
 #: Where the inspector speaks each api, as the SDK of the api's own house takes it: with /v1 for OpenAI.
 BASES: dict[Api, str] = {
     "anthropic-messages": "http://inspector/anthropic",
@@ -206,7 +208,7 @@ def connect(
     to set, and `BadInput` for a base URL, key or header that is none, before anything is sent.
     """
     if target.provider == "inspector":
-        return Exchange(inspect, BASES[target.api], {})
+        return Exchange(resolve_name(INSPECTOR), BASES[target.api], {})
     row = ROWS[target.provider]
     account = locate(target, environ).account
     known = {name: value for name, one in row.named if (value := check_key(one, environ.get(one, "")))}

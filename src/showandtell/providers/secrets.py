@@ -8,8 +8,8 @@ from urllib.parse import quote
 
 from msgspec.structs import replace
 
+from showandtell.core.events.types import ProviderFault, StepEnd, StreamEvent
 from showandtell.errors import ProviderError
-from showandtell.events.types import ProviderFault, StepEnd, StreamEvent
 
 #: Headers whose values are no secret; all others are hidden wherever they come back.
 OPEN = frozenset({"accept", "accept-encoding", "content-length", "content-type", "host", "user-agent"})

@@ -16,16 +16,16 @@ from urllib.parse import quote, urlsplit, urlunsplit
 
 import msgspec
 
-from showandtell.capabilities.cells import Target
+from showandtell.core.capabilities.cells import Target
+from showandtell.core.messages.files import Blobs, Facts, Failed, Variant
+from showandtell.core.wire.http import Answer, HttpRequest
+from showandtell.core.wire.request import PIECE, Request
+from showandtell.core.wire.stream import UNREADABLE
 from showandtell.errors import BadAnswer, FileChanged, ProviderError, ProviderUnavailable
-from showandtell.files import Blobs, Facts, Failed, Variant
 from showandtell.providers.exchange import Exchange, beginning, words_of
-from showandtell.providers.http import Answer, HttpRequest
 from showandtell.providers.refusals import refused
 from showandtell.providers.retry import Patience, pause_before
 from showandtell.providers.secrets import conceal_error, secrets_in
-from showandtell.wire.body import PIECE, Request
-from showandtell.wire.stream import UNREADABLE
 
 #: How long a provider keeps what nobody deletes, in seconds. Gemini's own 48 hours can't be chosen.
 KEPT = 7 * 24 * 3600

@@ -10,7 +10,7 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
 
-from showandtell.content import new_id
+from showandtell.core.messages.content import new_id
 from showandtell.errors import (
     BadInput,
     Busy,
@@ -20,9 +20,9 @@ from showandtell.errors import (
     StorageFull,
     UnsupportedFile,
 )
-from showandtell.server.access.who import Unauthorised
-from showandtell.server.gates.gate import guards_of
-from showandtell.server.gates.refusal import Problem
+from showandtell.server.auth.authenticate import Unauthorised
+from showandtell.server.middleware.origin_guard import guards_of
+from showandtell.server.middleware.refusals import Problem
 
 log = logging.getLogger(__name__)
 

@@ -12,32 +12,32 @@ from importlib.metadata import version
 
 from fastapi import FastAPI
 
+from showandtell.config.user_settings import data_folder
 from showandtell.errors import MissingKey, ShowAndTellError
-from showandtell.history.lease import Terms
-from showandtell.history.store import Store
-from showandtell.providers.transport import Transport
-from showandtell.server import chat, conversations, examples, health, me, models, preferences
-from showandtell.server.access import login
-from showandtell.server.access.keys import Keys, load_secret
-from showandtell.server.access.oidc import Issuer
+from showandtell.network.transport import Transport
+from showandtell.server import account, chat, conversations, examples, health, models, preferences
 from showandtell.server.answers import answer_errors
+from showandtell.server.auth import login
+from showandtell.server.auth.keys import Keys, load_secret
+from showandtell.server.auth.oidc import Issuer
 from showandtell.server.config import Config
 from showandtell.server.files import attachments, contents
-from showandtell.server.gates.gate import hosts_of
-from showandtell.server.gates.guard import guard
-from showandtell.server.menu import Menu
+from showandtell.server.middleware.install import guard
+from showandtell.server.middleware.origin_guard import hosts_of
+from showandtell.server.model_catalog import Menu
+from showandtell.server.observability.logs import log_run, log_visit
+from showandtell.server.observability.metrics import Metrics, RunMeter
+from showandtell.server.observability.requests import Watching
+from showandtell.server.observability.telemetry import FASTAPI, make_telemetry
 from showandtell.server.openapi import describe
 from showandtell.server.pages import BUILT, Assets, answer_nothing, page_router
 from showandtell.server.readiness import Readiness
-from showandtell.server.running.agents import Agents
-from showandtell.server.running.answering import Answering, Watch
-from showandtell.server.running.runs import Runs
+from showandtell.server.runs.agents import Agents
+from showandtell.server.runs.execute import Answering, Watch
+from showandtell.server.runs.manager import Runs
 from showandtell.server.state import Server
-from showandtell.server.watching.logs import log_run, log_visit
-from showandtell.server.watching.metrics import Metrics, RunMeter
-from showandtell.server.watching.telemetry import FASTAPI, make_telemetry
-from showandtell.server.watching.visits import Watching
-from showandtell.settings import data_folder
+from showandtell.storage.conversations.store import Store
+from showandtell.storage.database.lease import Terms
 
 log = logging.getLogger(__name__)
 
@@ -55,7 +55,7 @@ ROUTERS = (
     models.router,
     examples.router,
     preferences.router,
-    me.router,
+    account.router,
     login.router,
     health.router,
 )

@@ -11,24 +11,23 @@ from fastapi import APIRouter, Request
 from msgspec import Struct
 from starlette.responses import Response, StreamingResponse
 
-from showandtell.content import Approval, Draft, Lead, Text, begins_turn
+from showandtell.core.messages.content import Approval, Draft, Lead, Text, begins_turn
+from showandtell.core.ui_stream.chunks import HEADERS
+from showandtell.core.ui_stream.stream import question_id
 from showandtell.errors import BadInput, Busy, NotFound, UnknownModel
-from showandtell.events.ui_chunks import HEADERS
-from showandtell.events.ui_stream import question_id
-from showandtell.history import library, runs
-from showandtell.history.access import ID, NO_TEXT, resolve
-from showandtell.history.memory import waiting_calls
-from showandtell.history.preferences import read_preferences
-from showandtell.history.runs import RUNNING, RunRow
-from showandtell.history.stored import StoredConversation
-from showandtell.history.uploads import Uploads
-from showandtell.server import exchange
-from showandtell.server.access.who import User, Who
-from showandtell.server.asked import Asked, FileId, read_asked
-from showandtell.server.running.answering import retell_run
-from showandtell.server.running.going import Task
-from showandtell.server.shapes import errors
+from showandtell.server import openapi_examples
+from showandtell.server.auth.authenticate import User, Who
+from showandtell.server.chat_request import Asked, FileId, read_asked
+from showandtell.server.runs.execute import retell_run
+from showandtell.server.runs.live_run import Task
+from showandtell.server.schemas import errors
 from showandtell.server.state import Here, Server
+from showandtell.storage.conversations import library, runs
+from showandtell.storage.conversations.access import ID, NO_TEXT, resolve
+from showandtell.storage.conversations.memory_conversation import waiting_calls
+from showandtell.storage.conversations.preferences import read_preferences
+from showandtell.storage.conversations.runs import RUNNING, RunRow
+from showandtell.storage.conversations.stored_conversation import StoredConversation
 
 router = APIRouter(prefix="/api/chat", tags=["chat"])
 
@@ -36,7 +35,7 @@ router = APIRouter(prefix="/api/chat", tags=["chat"])
 MOST_MODEL = 500
 
 STREAM: dict[str, Any] = {
-    "content": {"text/event-stream": {"schema": {"type": "string"}, "example": exchange.STREAM}},
+    "content": {"text/event-stream": {"schema": {"type": "string"}, "example": openapi_examples.STREAM}},
     "description": "the UI message stream, version 1",
 }
 BODY: dict[str, Any] = {
@@ -59,7 +58,7 @@ BODY: dict[str, Any] = {
                         "model": {"type": ["string", "null"], "description": "provider:model, or inspector"},
                     },
                 },
-                "example": exchange.ASKED,
+                "example": openapi_examples.ASKED,
             }
         },
     }
@@ -200,7 +199,7 @@ async def drafts_of(here: Server, user: User, asked: Asked, conversation: Stored
     files = [one for one in asked.said if isinstance(one, FileId)]
     if len(files) > most:
         raise BadInput(f"{len(files)} files are too many for one message: send up to {most}")
-    uploads = Uploads(here.store, user.name)
+    uploads = here.store.uploads(user.name)
     claimed = {one.id: await uploads.claim(one.id, conversation.id) for one in files}
     return [Draft("user", tuple(Text(one) if isinstance(one, str) else claimed[one.id] for one in asked.said))]
 
@@ -237,6 +236,7 @@ async def tell_again(here: Server, conversation: StoredConversation, row: RunRow
         if going := here.runs.find(last):
             await going.begin()
         return stream(here.runs.follow(last, late=last is not row), conversation.id)
+    await conversation.refresh()  # it was read before its runs were, and what has ended since is not in it
     return Response(await retell_run(conversation, row, last), headers=headers_of(conversation.id))
 
 

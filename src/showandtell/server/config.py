@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from showandtell.agent.tools import Tool
-from showandtell.keeping import Place
-from showandtell.server.access.oidc import Oidc
+from showandtell.server.auth.oidc import Oidc
+from showandtell.storage.location import Place
 
 #: The models that a server offers first.
 DEFAULT_MODEL = "inspector"

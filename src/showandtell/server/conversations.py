@@ -9,19 +9,19 @@ from fastapi import APIRouter, Path, Query
 from pydantic import ConfigDict, Field
 from starlette.responses import Response, StreamingResponse
 
-from showandtell.content import Message
+from showandtell.agent.provider_uploads import delete_uploads
+from showandtell.core.messages.content import Message
+from showandtell.core.ui_stream.stream import question_id
 from showandtell.errors import Busy
-from showandtell.events.ui_stream import question_id
-from showandtell.history import library, runs
-from showandtell.history.access import check_id, resolve
-from showandtell.history.lease import BUSY
-from showandtell.keeping import delete_uploads
-from showandtell.server import exchange
-from showandtell.server.access.who import Who
-from showandtell.server.exporting import export
-from showandtell.server.shapes import BYTES, AttachmentShape, Shape, answer, errors
+from showandtell.server import openapi_examples
+from showandtell.server.auth.authenticate import Who
+from showandtell.server.conversation_json import tell_conversation
+from showandtell.server.export import export
+from showandtell.server.schemas import BYTES, AttachmentShape, Shape, answer, errors
 from showandtell.server.state import Here
-from showandtell.server.telling import tell_conversation
+from showandtell.storage.conversations import library, runs
+from showandtell.storage.conversations.access import check_id, resolve
+from showandtell.storage.database.lease import BUSY
 
 log = logging.getLogger(__name__)
 router = APIRouter(prefix="/api/conversations", tags=["conversations"])
@@ -29,10 +29,10 @@ router = APIRouter(prefix="/api/conversations", tags=["conversations"])
 #: Another user's name; that of an account may hold slashes.
 Other = Annotated[str, Path(max_length=300)]
 LISTED: dict[str, Any] = {
-    "id": exchange.CONVERSATION,
-    "title": exchange.WORDS,
-    "created": exchange.BEGAN,
-    "changed": exchange.ENDED,
+    "id": openapi_examples.CONVERSATION,
+    "title": openapi_examples.WORDS,
+    "created": openapi_examples.BEGAN,
+    "changed": openapi_examples.ENDED,
     "messages": 4,
     "files": 1,
     "running": False,
@@ -72,7 +72,7 @@ class MessageShape(Shape):
 class ConversationShape(Shape):
     """A conversation with the messages of the branch that is talked on, and all of its files."""
 
-    model_config = ConfigDict(json_schema_extra={"examples": [exchange.KEPT]})
+    model_config = ConfigDict(json_schema_extra={"examples": [openapi_examples.KEPT]})
 
     id: str
     alias: str | None = Field(description="what your client called it")
@@ -106,7 +106,7 @@ class Titled(Shape):
 class Branch(Shape):
     """A message of the branch to go on with: a question, or the answer to it."""
 
-    model_config = ConfigDict(json_schema_extra={"examples": [{"message_id": exchange.QUESTION}]})
+    model_config = ConfigDict(json_schema_extra={"examples": [{"message_id": openapi_examples.QUESTION}]})
 
     message_id: str
 

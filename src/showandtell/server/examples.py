@@ -10,11 +10,11 @@ from pydantic import ConfigDict
 from starlette.responses import Response
 
 from showandtell import samples
-from showandtell.content import File
+from showandtell.core.messages.content import File
 from showandtell.errors import NotFound
-from showandtell.server.access.who import Who
+from showandtell.server.auth.authenticate import Who
 from showandtell.server.files.attachments import found_json, link_for
-from showandtell.server.shapes import PENDING, AttachmentShape, Shape, answer, errors
+from showandtell.server.schemas import PENDING, AttachmentShape, Shape, answer, errors
 from showandtell.server.state import Here
 
 router = APIRouter(prefix="/api/examples", tags=["examples"])

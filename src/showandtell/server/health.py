@@ -10,10 +10,10 @@ from pydantic import ConfigDict
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
 
-from showandtell.server.access.who import who
-from showandtell.server.shapes import Shape, answer, errors
+from showandtell.server.auth.authenticate import who
+from showandtell.server.observability.metrics import Metrics
+from showandtell.server.schemas import Shape, answer, errors
 from showandtell.server.state import Here
-from showandtell.server.watching.metrics import Metrics
 
 router = APIRouter(tags=["health"])
 

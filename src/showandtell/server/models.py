@@ -9,13 +9,13 @@ from fastapi import APIRouter
 from pydantic import ConfigDict, Field
 from starlette.responses import Response
 
-from showandtell.capabilities.matrix import matrix, to_json
-from showandtell.capabilities.resolve import resolve
-from showandtell.history.preferences import read_preferences
-from showandtell.server.access.who import Who
-from showandtell.server.shapes import Shape, answer, errors
+from showandtell.config.user_settings import all_overrides
+from showandtell.core.capabilities.matrix import matrix, to_json
+from showandtell.core.capabilities.resolve import resolve
+from showandtell.server.auth.authenticate import Who
+from showandtell.server.schemas import Shape, answer, errors
 from showandtell.server.state import Here
-from showandtell.settings import all_overrides
+from showandtell.storage.conversations.preferences import read_preferences
 
 router = APIRouter(prefix="/api", tags=["models"])
 

@@ -6,9 +6,9 @@ from typing import Any, cast
 
 from fastapi import FastAPI
 
-from showandtell.server import exchange
-from showandtell.server.gates.gate import PROBES
-from showandtell.server.shapes import INVOICE, MEANINGS, Shape
+from showandtell.server import openapi_examples
+from showandtell.server.middleware.origin_guard import PROBES
+from showandtell.server.schemas import INVOICE, MEANINGS, Shape
 
 METHODS = frozenset({"get", "put", "post", "delete", "patch", "head", "options"})
 OF_THE_PAGE = "what the page has; its name ends in letters of each server's own, and begins with __Host- under https"
@@ -33,7 +33,7 @@ TAGS = {
 }
 #: Examples of parameters by name, and of those that mean another thing below `/api/…`.
 GIVEN: dict[str, Any] = {
-    "chat_id": exchange.ALIAS,
+    "chat_id": openapi_examples.ALIAS,
     "name": "invoice.pdf",
     "number": 1,
     "sha256": "c93ba2d30e2ad044ca41c0a621934f57652f99c0421c1d8e40a8c003e2c35f91",
@@ -41,11 +41,11 @@ GIVEN: dict[str, Any] = {
     "download": True,
     "q": "invoice may",
     "limit": 20,
-    "before": exchange.CONVERSATION,
+    "before": openapi_examples.CONVERSATION,
 }
 OF_PATHS: dict[str, dict[str, str]] = {
     "attachments": {"id": INVOICE["id"]},
-    "conversations": {"id": exchange.CONVERSATION},
+    "conversations": {"id": openapi_examples.CONVERSATION},
     "examples": {"name": "invoice"},
 }
 #: How any body may be refused.

@@ -9,10 +9,10 @@ from starlette.exceptions import HTTPException
 from starlette.responses import FileResponse, Response
 from starlette.staticfiles import StaticFiles
 
-from showandtell.server.access.closed import HOME, closed
-from showandtell.server.access.who import enter
 from showandtell.server.answers import answer_http
-from showandtell.server.gates.gate import READING
+from showandtell.server.auth.authenticate import enter
+from showandtell.server.auth.error_pages import HOME, closed
+from showandtell.server.middleware.origin_guard import READING
 
 #: Where the build puts the page, and the wheel has it.
 BUILT = Path(__file__).parent / "page"

@@ -8,11 +8,11 @@ from fastapi import APIRouter
 from pydantic import ConfigDict, Field
 from starlette.responses import Response
 
-from showandtell.history.preferences import Preferences, Theme, change_preferences, read_preferences
-from showandtell.server.access.who import Who
-from showandtell.server.shapes import Shape, answer, errors
+from showandtell.config.user_settings import find_target
+from showandtell.server.auth.authenticate import Who
+from showandtell.server.schemas import Shape, answer, errors
 from showandtell.server.state import Here
-from showandtell.settings import find_target
+from showandtell.storage.conversations.preferences import Preferences, Theme, change_preferences, read_preferences
 
 router = APIRouter(prefix="/api/settings", tags=["settings"])
 

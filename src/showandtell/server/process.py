@@ -14,7 +14,7 @@ import uvicorn
 from fastapi import FastAPI
 
 from showandtell.errors import ShowAndTellError, StorageFailed
-from showandtell.server.gates.connection import Connection
+from showandtell.server.middleware.h11_timeouts import Connection
 from showandtell.server.state import Server
 
 #: How long a connection without a request is kept, in seconds; a proxy's own should be shorter.

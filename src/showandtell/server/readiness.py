@@ -10,9 +10,9 @@ from typing import Any
 
 from sqlalchemy import text
 
+from showandtell.core.messages.files import Facts
 from showandtell.errors import ShowAndTellError
-from showandtell.files import Facts
-from showandtell.history.store import Store
+from showandtell.storage.conversations.store import Store
 
 #: How long the database and the store of files may take, and for how long what they said counts, in seconds.
 PATIENCE, FRESH = 2.0, 1.0

@@ -9,14 +9,14 @@ from typing import Annotated, cast
 from fastapi import Depends
 from starlette.requests import HTTPConnection
 
-from showandtell.history.store import Store
-from showandtell.server.access.keys import Keys
-from showandtell.server.access.who import Accounts
+from showandtell.server.auth.authenticate import Accounts
+from showandtell.server.auth.keys import Keys
 from showandtell.server.config import Config
-from showandtell.server.menu import Menu
+from showandtell.server.model_catalog import Menu
 from showandtell.server.readiness import Readiness
-from showandtell.server.running.agents import Agents
-from showandtell.server.running.runs import Runs
+from showandtell.server.runs.agents import Agents
+from showandtell.server.runs.manager import Runs
+from showandtell.storage.conversations.store import Store
 
 
 @dataclass(frozen=True, slots=True)

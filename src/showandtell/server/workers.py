@@ -24,8 +24,7 @@ from typing import Generic, TypeVar
 
 from msgspec import Struct
 
-from showandtell.errors import ShowAndTellError
-from showandtell.given import WrongUsage
+from showandtell.errors import ShowAndTellError, UsageError
 from showandtell.server.process import leave
 
 log = logging.getLogger(__name__)
@@ -108,8 +107,8 @@ def begin(work: Work[Told], listening: socket.socket, voice: Connection, ear: Co
     threading.Thread(target=end_with, args=(ear,), daemon=True).start()
     try:
         work(listening, voice.send)
-    except (ShowAndTellError, WrongUsage) as error:
-        voice.send(Refused(str(error), isinstance(error, WrongUsage)))
+    except (ShowAndTellError, UsageError) as error:
+        voice.send(Refused(str(error), isinstance(error, UsageError)))
         sys.exit(1)
 
 
@@ -188,7 +187,7 @@ class Workers(Generic[Told]):
             return
         match first.last_words():
             case Refused(text, is_usage):
-                raise WrongUsage(text) if is_usage else ShowAndTellError(text)
+                raise UsageError(text) if is_usage else ShowAndTellError(text)
             case None:
                 raise ShowAndTellError("the first worker ended before it could work: the lines above say why")
             case told:

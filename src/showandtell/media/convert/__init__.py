@@ -9,9 +9,9 @@ from __future__ import annotations
 import importlib
 from typing import Any
 
+from showandtell.core.messages.conversion import Recipe, read_recipe
+from showandtell.core.messages.files import kind_of
 from showandtell.errors import BadFile
-from showandtell.files import kind_of
-from showandtell.recipes import Recipe, read_recipe
 
 #: What is made of a kind or of a type: the module, and its function. A type goes before its kind.
 MAKERS: dict[tuple[str, str], tuple[str, str]] = {

@@ -10,13 +10,13 @@ from xml.etree import ElementTree as ET
 
 from PIL import Image, ImageFont
 
+from showandtell.core.messages.conversion import Recipe
 from showandtell.errors import BadFile
 from showandtell.media.convert import shapes
 from showandtell.media.convert.colours import unify
 from showandtell.media.convert.pictures import resize
 from showandtell.media.convert.shapes import Size
 from showandtell.media.convert.writing import write_within
-from showandtell.recipes import Recipe
 
 try:
     from resvg_py import svg_to_bytes

@@ -8,12 +8,12 @@ from typing import Any
 
 from PIL import Image
 
+from showandtell.core.messages.conversion import Recipe
 from showandtell.errors import BadFile
 from showandtell.media.convert.shapes import choose_factor, compare, scale_size
 from showandtell.media.convert.sound import Source, decode, open_media, write_sound
 from showandtell.media.convert.writing import write_within
 from showandtell.media.sound import FFMPEG, is_cover, measure_seconds
-from showandtell.recipes import Recipe
 
 FRAMES, MOST_FRAMES = 8, 40
 #: One frame of 8K film has 33 megapixels.

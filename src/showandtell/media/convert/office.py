@@ -8,13 +8,13 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+from showandtell.core.messages.conversion import MOST_CHARACTERS, Recipe
 from showandtell.errors import BadFile
 from showandtell.media.convert.extras import missing
 from showandtell.media.convert.markup import write_markdown
 from showandtell.media.convert.sheets import SPREADSHEET, write_sheets
 from showandtell.media.convert.slides import write_slides
 from showandtell.media.convert.zipped import AGAIN, Shortener, copy_markup, open_archive
-from showandtell.recipes import MOST_CHARACTERS, Recipe
 
 try:
     import mammoth as untyped_mammoth  # pyright: ignore[reportMissingTypeStubs] - it ships none

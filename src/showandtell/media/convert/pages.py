@@ -9,12 +9,12 @@ from typing import Any, cast
 import pypdfium2  # pyright: ignore[reportMissingTypeStubs] - it ships none
 from PIL import Image
 
+from showandtell.core.messages.conversion import Recipe
 from showandtell.errors import BadFile
 from showandtell.media.convert import shapes
 from showandtell.media.convert.shapes import Size
 from showandtell.media.convert.writing import write_within
 from showandtell.media.documents import open_document
-from showandtell.recipes import Recipe
 
 #: Pages that are shown where the recipe doesn't say, and at most.
 MOST, CEILING = 5, 32

@@ -9,13 +9,13 @@ from typing import Any
 from msgspec import Struct
 from PIL import Image
 
+from showandtell.core.messages.conversion import Recipe
 from showandtell.errors import BadFile
 from showandtell.media.convert import shapes
 from showandtell.media.convert.colours import prepare, unify
 from showandtell.media.convert.shapes import Size
 from showandtell.media.convert.writing import write_within
 from showandtell.media.pictures import DAMAGE, FORMATS, count_frames, open_picture, read_orientation, torn, turn_size
-from showandtell.recipes import Recipe
 
 #: Frames or pages of one file that are shown where the recipe doesn't say, and at most.
 MOST, CEILING = 4, 32

@@ -5,9 +5,9 @@ from __future__ import annotations
 import time
 from typing import Any
 
+from showandtell.core.messages.conversion import MOST_CHARACTERS, Recipe
 from showandtell.errors import BadFile
 from showandtell.media.documents import open_document, read_page
-from showandtell.recipes import MOST_CHARACTERS, Recipe
 
 #: What is not read by then is cut.
 SECONDS = 40.0

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TypeAlias
 
+from showandtell.core.messages.conversion import Recipe
 from showandtell.errors import BadFile
-from showandtell.recipes import Recipe
 
 Size: TypeAlias = tuple[int, int]
 Box: TypeAlias = tuple[int, int, int, int]

@@ -8,10 +8,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from showandtell.core.messages.conversion import Recipe
 from showandtell.errors import BadFile
 from showandtell.media.convert.extras import missing
 from showandtell.media.sound import DEMUXERS, av, measure_seconds, open_container
-from showandtell.recipes import Recipe
 
 
 @dataclass(frozen=True)

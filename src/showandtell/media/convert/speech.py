@@ -11,11 +11,11 @@ import time
 from collections.abc import Callable, Iterator
 from typing import Any
 
+from showandtell.core.messages.conversion import Recipe
 from showandtell.errors import BadFile
 from showandtell.media.convert.extras import missing
 from showandtell.media.convert.sound import Source, open_sound, resample
 from showandtell.media.sound import measure_seconds
-from showandtell.recipes import Recipe
 
 try:
     import pocketsphinx as untyped  # pyright: ignore[reportMissingTypeStubs] - it ships none

@@ -9,9 +9,9 @@ from pathlib import Path
 
 from PIL import Image
 
+from showandtell.core.messages.conversion import Recipe
 from showandtell.errors import BadFile
 from showandtell.media.convert.shapes import scale_size
-from showandtell.recipes import Recipe
 
 #: How a type is written: Pillow's name for it, and the end of a file's name.
 WRITERS = {"image/png": ("PNG", "png"), "image/jpeg": ("JPEG", "jpg"), "image/webp": ("WEBP", "webp")}

@@ -10,12 +10,11 @@ from pydantic import ConfigDict
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 
+from showandtell.agent.provider_uploads import delete_uploads
 from showandtell.errors import ShowAndTellError
-from showandtell.history.uploads import Placed, Upload
-from showandtell.keeping import delete_uploads
-from showandtell.server.access.who import User, Who
+from showandtell.server.auth.authenticate import User, Who
 from showandtell.server.files.receiving import MOST_FILES, Body, check_length, receive_file, receive_form, turn_away
-from showandtell.server.shapes import (
+from showandtell.server.schemas import (
     BYTES,
     PENDING,
     AttachmentShape,
@@ -28,6 +27,7 @@ from showandtell.server.shapes import (
     plain,
 )
 from showandtell.server.state import Here, Server
+from showandtell.storage.conversations.uploads import Placed, Upload
 
 #: What an uploaded file is called.
 Name = Annotated[str, Query(description="what the file is called")]

@@ -16,19 +16,19 @@ from msgspec import Struct, structs
 from starlette.requests import Request
 from starlette.responses import Response
 
+from showandtell.core.media_types.claims import name_ending
+from showandtell.core.messages.conversion import Recipe, spell
+from showandtell.core.messages.files import Facts, Failed
 from showandtell.errors import BadFile, FileChanged, NotFound
-from showandtell.files import Facts, Failed
-from showandtell.history.making import convert, find_variant
-from showandtell.history.store import Store
-from showandtell.history.uploads import Upload
 from showandtell.media import gate
-from showandtell.media.claims import name_ending
-from showandtell.recipes import Recipe, spell
-from showandtell.server.access.who import Who
+from showandtell.server.auth.authenticate import Who
 from showandtell.server.files.ranges import has_it
 from showandtell.server.files.serving_files import Served, answer_file, refuse
-from showandtell.server.shapes import BYTES, ErrorShape, errors, is_pictured
+from showandtell.server.schemas import BYTES, ErrorShape, errors, is_pictured
 from showandtell.server.state import Here
+from showandtell.storage.conversations.derived_files import convert, find_variant
+from showandtell.storage.conversations.store import Store
+from showandtell.storage.conversations.uploads import Upload
 
 #: Up to how many pixels a page's longer side has.
 PAGE_SIDE: Final = 1568

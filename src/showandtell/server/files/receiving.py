@@ -8,19 +8,18 @@ from typing import Final
 
 from starlette.requests import Request
 
-from showandtell.attachments.blobs import TooLarge
-from showandtell.attachments.incoming import Incoming
-from showandtell.attachments.shelf import tidy
-from showandtell.attachments.sources import Arrived
-from showandtell.content import File, Reader
-from showandtell.delivery.labels import size_of
+from showandtell.core.messages.content import File, Reader
+from showandtell.core.planning.labels import size_of
 from showandtell.errors import BadInput, ShowAndTellError
-from showandtell.history.uploads import Upload, Uploads
 from showandtell.server.answers import status_of, told_of
 from showandtell.server.files.moving import move
 from showandtell.server.files.parts import End, Head, read_parts
-from showandtell.server.gates.refusal import Refusal
-from showandtell.whole import uncut
+from showandtell.server.middleware.refusals import Refusal
+from showandtell.storage.blobs.base import TooLarge, UploadWriter
+from showandtell.storage.conversations.uploads import Upload, Uploads
+from showandtell.storage.files.file_cache import tidy
+from showandtell.storage.files.sources import Arrived
+from showandtell.storage.uncancelled import uncut
 
 #: So much is gathered before a thread writes it.
 PIECE: Final = 256 * 1024
@@ -68,7 +67,7 @@ class Body:
 class Receiver:
     """One file, gathered in pieces that are worth a thread."""
 
-    def __init__(self, incoming: Incoming) -> None:
+    def __init__(self, incoming: UploadWriter) -> None:
         self._incoming, self._held = incoming, bytearray()
 
     async def take(self, chunk: bytes) -> None:
@@ -89,8 +88,7 @@ class Receiver:
 
 async def receive_file(uploads: Uploads, chunks: AsyncIterable[bytes], name: str, media_type: str | None) -> Upload:
     """Take one file in. Raises `FileTooLarge` as soon as it is, `BadFile` where it can't be taken; nothing stays."""
-    store = uploads.store
-    incoming = await move(store.blobs.of(uploads.user).receive, tidy(name) or "the file", store.max_file_bytes)
+    incoming = await move(uploads.receive, tidy(name) or "the file")
     try:
         receiver = Receiver(incoming)
         async for chunk in chunks:

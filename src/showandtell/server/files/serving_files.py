@@ -21,9 +21,9 @@ from starlette.types import Receive, Scope, Send
 from showandtell.errors import FileChanged, NotFound
 from showandtell.server.files.moving import move
 from showandtell.server.files.ranges import Unsatisfiable, choose_span, has_it
-from showandtell.server.gates.gate import UPLOADS, guards_of
-from showandtell.server.gates.refusal import Problem
-from showandtell.whole import uncut, whole
+from showandtell.server.middleware.origin_guard import UPLOADS, guards_of
+from showandtell.server.middleware.refusals import Problem
+from showandtell.storage.uncancelled import uncut, whole
 
 #: So much is read and sent at a time.
 PIECE: Final = 256 * 1024

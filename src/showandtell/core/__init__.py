@@ -1,0 +1,1 @@
+"""Everything that is pure: values and functions without I/O, clocks or threads."""

@@ -1,0 +1,101 @@
+"""What a row of the table is made of: `Family`, and the short words that the rows are written in. No facts here."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from fnmatch import fnmatchcase
+from itertools import product
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from showandtell.core.capabilities.cells import Api, Budget, Cell, Dialect, Form, Limits, Order, Place, Verdict
+from showandtell.core.messages.files import kind_of
+
+#: The day on which the facts were read, where no recording says an earlier one.
+READ = "2026-11-21"
+ANY_MODEL = ("*",)
+UNKNOWN_MODEL = "default for unknown models"
+NO_LIMITS = Limits()
+
+BOTH: tuple[Place, ...] = ("tool_result", "user")
+TOOL: tuple[Place, ...] = ("tool_result",)
+USER: tuple[Place, ...] = ("user",)
+
+INLINE: tuple[Form, ...] = ("inline",)
+INLINE_URL: tuple[Form, ...] = ("inline", "url")
+EVERY_FORM: tuple[Form, ...] = ("inline", "url", "file_id")
+
+PNG_JPEG = ("image/png", "image/jpeg")
+PNG_JPEG_WEBP = (*PNG_JPEG, "image/webp")
+WEB_IMAGES = (*PNG_JPEG_WEBP, "image/gif")
+PDF = ("application/pdf",)
+OFFICE_XML = (
+    "application/vnd.openxmlformats-officedocument.wordprocessingml.document",
+    "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
+    "application/vnd.openxmlformats-officedocument.presentationml.presentation",
+)
+AUDIO = ("audio/*",)
+VIDEO = ("video/*",)
+WAV_MP3 = ("audio/wav", "audio/mpeg")
+PLAIN = ("text/plain",)
+TEXT = ("text/*",)
+
+
+class Family(Struct, frozen=True):
+    """Models of one provider that behave alike. `patterns` are globs on the lower-case model name; first match wins.
+
+    The family with `ANY_MODEL` is its provider's default and stands last of its provider. `example` is a model name.
+    """
+
+    provider: str
+    api: Api
+    patterns: tuple[str, ...]
+    example: str
+    cells: tuple[Cell, ...]
+    order: Order = Order()
+    budget: Budget = Budget()
+    dialect: Dialect = Dialect()
+
+    def has(self, model: str) -> bool:
+        """Whether a model's name fits one of the patterns."""
+        return any(fnmatchcase(model.lower(), pattern) for pattern in self.patterns)
+
+
+def cells(
+    verdict: Verdict,
+    places: Iterable[Place],
+    media_types: tuple[str, ...],
+    evidence: str,
+    date: str = READ,
+    *,
+    forms: Iterable[Form] = INLINE,
+    limits: Limits = NO_LIMITS,
+    schemes: tuple[str, ...] = ("https",),
+) -> tuple[Cell, ...]:
+    """One cell for each place and form. The types must be of one kind; limits bind only what we send inline."""
+    kind = kind_of(media_types[0])
+    return tuple(
+        Cell(
+            place=place,
+            kind=kind,
+            media_types=media_types,
+            form=form,
+            verdict=verdict,
+            evidence=evidence,
+            date=date,
+            limits=limits if form == "inline" else NO_LIMITS,
+            url_schemes=schemes,
+        )
+        for place, form in product(places, forms)
+    )
+
+
+def as_default(family: Family, example: str, *, order: Order | None = None) -> Family:
+    """A provider's safe answer for a model that no row names: nothing in tool results, the user's cells unproven."""
+    kept = tuple(
+        replace(cell, verdict="unproven", evidence=UNKNOWN_MODEL)
+        for cell in family.cells
+        if cell.place == "user" and cell.verdict in {"sees", "unproven"}
+    )
+    return replace(family, patterns=ANY_MODEL, example=example, cells=kept, order=order or family.order)

@@ -1,0 +1,158 @@
+"""Gemini and Gemma by generateContent: the Developer API ("google") and Vertex."""
+
+from __future__ import annotations
+
+from msgspec.structs import replace
+
+from showandtell.core.capabilities.cells import Budget, Dialect, Limits, Order
+from showandtell.core.capabilities.family import (
+    EVERY_FORM,
+    INLINE_URL,
+    PDF,
+    PLAIN,
+    PNG_JPEG_WEBP,
+    TEXT,
+    TOOL,
+    USER,
+    Family,
+    as_default,
+    cells,
+)
+
+ORDER = Order(after_results="own_turn")
+# Inline files of a request together, since January 2026 (Google's announcement of the new file limits).
+BUDGET = Budget(bytes=100_000_000)
+# Firebase's page still says 20 MB inline; it is the only figure stated for Vertex, so it is kept.
+VERTEX_BUDGET = Budget(bytes=20_000_000, images=3000)
+# 50 MB and 1000 pages: unverified, from memory.
+PAGES = Limits(bytes=50_000_000, pages=1000)
+
+IMAGES = (*PNG_JPEG_WEBP, "image/heic", "image/heif")
+AUDIO = ("audio/wav", "audio/mpeg", "audio/aiff", "audio/aac", "audio/ogg", "audio/flac")
+VIDEO = (
+    "video/mp4",
+    "video/mpeg",
+    "video/quicktime",
+    "video/x-msvideo",
+    "video/x-flv",
+    "video/webm",
+    "video/x-ms-wmv",
+    "video/3gpp",
+)
+NEWER = ("gemini-[3-9]*",)
+OLDER = ("gemini-1*", "gemini-2*", "gemma*")
+
+GEMINI_3 = "recorded: test_multimodal_tool_return_matrix[direct-binary-*-google_gemini3]"
+PLAIN_PARTS = "pydantic-ai profiles/google.py:27-33: png, jpeg, webp, pdf, text/plain in function_response.parts"
+FILE_ID_BLIND = "recorded: 200 but text tokens only, the answer was invented (direct-uploaded_file-*-google_gemini3)"
+URL_BLIND = "Kotlin SDK docs: FunctionResponseFileData is not supported in Gemini API"
+UNTRIED = "nobody has tried it in function_response.parts"
+NO_PARTS = "400 function_response.parts is not supported for this model. (adkx ADR-0002)"
+USER_PARTS = "recorded: test_multimodal_tool_return_matrix[*-google_gemini3], [*-google_2_5], user parts"
+USER_TYPES = "Gemini API docs: text/* in user parts"
+VERTEX_3 = "recorded: test_multimodal_tool_return_matrix[direct-*-google_vertex]"
+URL_ROBOTED = "recorded: gs:// and https; a page behind robots.txt is 400 URL_ROBOTED (direct-url-*-google_vertex)"
+
+IN_USER = (
+    *cells("sees", USER, IMAGES, USER_PARTS, forms=EVERY_FORM),
+    *cells("sees", USER, PDF, USER_PARTS, forms=EVERY_FORM, limits=PAGES),
+    *cells("sees", USER, AUDIO, USER_PARTS, forms=EVERY_FORM),
+    *cells("sees", USER, VIDEO, USER_PARTS, forms=EVERY_FORM),
+    *cells("sees", USER, TEXT, USER_TYPES, forms=EVERY_FORM),
+)
+BESIDE_PICTURES = (
+    *cells("sees", TOOL, PDF, GEMINI_3, limits=PAGES),
+    *cells("sees", TOOL, PLAIN, PLAIN_PARTS),
+    *cells("unproven", TOOL, AUDIO, UNTRIED),
+    *cells("unproven", TOOL, VIDEO, UNTRIED),
+)
+IN_PARTS = (*cells("sees", TOOL, PNG_JPEG_WEBP, GEMINI_3), *BESIDE_PICTURES)
+REFERENCES_BLIND = (
+    *cells("blind", TOOL, IMAGES, FILE_ID_BLIND, forms=("file_id",)),
+    *cells("blind", TOOL, PDF, FILE_ID_BLIND, forms=("file_id",)),
+    *cells("blind", TOOL, IMAGES, URL_BLIND, forms=("url",)),
+    *cells("blind", TOOL, PDF, URL_BLIND, forms=("url",)),
+)
+PARTS_REJECTED = (
+    *cells("rejects", TOOL, IMAGES, NO_PARTS, "2025-11-01"),
+    *cells("rejects", TOOL, PDF, NO_PARTS, "2025-11-01"),
+    *cells("rejects", TOOL, AUDIO, NO_PARTS, "2025-11-01"),
+    *cells("rejects", TOOL, VIDEO, NO_PARTS, "2025-11-01"),
+    *cells("rejects", TOOL, TEXT, NO_PARTS, "2025-11-01"),
+)
+SCREENSHOT = cells("sees", TOOL, ("image/png",), "screenshot in parts (adkx ADR-0002)", "2025-11-01")
+
+GEMINI_NEWER = Family(
+    provider="google",
+    api="gemini",
+    patterns=NEWER,
+    example="gemini-3-flash-preview",
+    cells=(*IN_PARTS, *REFERENCES_BLIND, *IN_USER),
+    order=ORDER,
+    budget=BUDGET,
+    dialect=Dialect(signed=True),
+)
+GEMINI_COMPUTER = replace(
+    GEMINI_NEWER,
+    patterns=("gemini-2.5-computer-use*",),
+    example="gemini-2.5-computer-use-preview-10-2025",
+    cells=(*SCREENSHOT, *IN_USER),
+    dialect=Dialect(thinking="budget"),
+)
+GEMINI_OLDER = replace(
+    GEMINI_NEWER,
+    patterns=OLDER,
+    example="gemini-2.5-flash",
+    cells=(*PARTS_REJECTED, *IN_USER),
+    dialect=Dialect(thinking="budget"),
+)
+
+# 7 MB an image inline, 30 MB from a bucket (Google Cloud docs, image understanding).
+VERTEX_IMAGE = Limits(bytes=7_000_000)
+SCHEMES = ("gs", "https")
+VERTEX_USER = (
+    *cells("sees", USER, IMAGES, VERTEX_3, forms=INLINE_URL, limits=VERTEX_IMAGE, schemes=SCHEMES),
+    *cells("sees", USER, PDF, VERTEX_3, forms=INLINE_URL, limits=PAGES, schemes=SCHEMES),
+    *cells("sees", USER, AUDIO, VERTEX_3, forms=INLINE_URL, schemes=SCHEMES),
+    *cells("sees", USER, VIDEO, VERTEX_3, forms=INLINE_URL, schemes=SCHEMES),
+    *cells("sees", USER, TEXT, USER_TYPES, forms=INLINE_URL, schemes=SCHEMES),
+)
+VERTEX_PARTS = (
+    *cells("sees", TOOL, PNG_JPEG_WEBP, VERTEX_3, limits=VERTEX_IMAGE),
+    *BESIDE_PICTURES,
+    *cells("sees", TOOL, PNG_JPEG_WEBP, URL_ROBOTED, forms=("url",), schemes=SCHEMES),
+    *cells("sees", TOOL, PDF, URL_ROBOTED, forms=("url",), schemes=SCHEMES),
+)
+
+VERTEX_NEWER = replace(
+    GEMINI_NEWER,
+    provider="vertex",
+    cells=(*VERTEX_PARTS, *VERTEX_USER),
+    budget=VERTEX_BUDGET,
+    dialect=Dialect(call_names=False, signed=True),
+)
+VERTEX_COMPUTER = replace(
+    VERTEX_NEWER,
+    patterns=GEMINI_COMPUTER.patterns,
+    example=GEMINI_COMPUTER.example,
+    cells=(*SCREENSHOT, *VERTEX_USER),
+    dialect=Dialect(call_names=False, thinking="budget"),
+)
+VERTEX_OLDER = replace(
+    VERTEX_NEWER,
+    patterns=OLDER,
+    example="gemini-2.5-flash",
+    cells=(*PARTS_REJECTED, *VERTEX_USER),
+    dialect=Dialect(call_names=False, thinking="budget"),
+)
+
+FAMILIES = (
+    GEMINI_NEWER,
+    GEMINI_COMPUTER,
+    GEMINI_OLDER,
+    replace(as_default(GEMINI_OLDER, "some-model"), dialect=GEMINI_NEWER.dialect),
+    VERTEX_NEWER,
+    VERTEX_COMPUTER,
+    VERTEX_OLDER,
+    replace(as_default(VERTEX_OLDER, "some-model"), dialect=VERTEX_NEWER.dialect),
+)

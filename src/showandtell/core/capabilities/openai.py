@@ -1,0 +1,161 @@
+"""OpenAI's own two APIs, Responses and Chat Completions, and the same two on Azure."""
+
+from __future__ import annotations
+
+from msgspec.structs import replace
+
+from showandtell.core.capabilities.cells import Budget, Dialect, Limits, Order
+from showandtell.core.capabilities.family import (
+    ANY_MODEL,
+    AUDIO,
+    BOTH,
+    EVERY_FORM,
+    INLINE_URL,
+    OFFICE_XML,
+    PDF,
+    TEXT,
+    TOOL,
+    USER,
+    WAV_MP3,
+    WEB_IMAGES,
+    Family,
+    as_default,
+    cells,
+)
+
+ORDER = Order(after_results="own_turn")
+RESPONSES_DIALECT = Dialect(stateless=True)
+CHAT_DIALECT = Dialect(max_tokens="max_completion_tokens")
+
+# 50 MB a file and a request, 1500 images: unverified, from memory.
+FILE = Limits(bytes=50_000_000)
+BUDGET = Budget(bytes=50_000_000, images=1500)
+
+# Explicit cache breakpoints are for gpt-5.6 and later models, up to four written in a request (openai 3.54,
+# prompt_cache_options), on both APIs (pydantic-ai 2.68, profiles/openai.py).
+MARKED_GPT = ("gpt-5.[6-9]*", "gpt-5.[1-9][0-9]*", "gpt-[6-9]*")
+MARKED_ORDER = replace(ORDER, marks=4)
+GPT = ("gpt-*", "o[1-9]*", "chatgpt-*", "codex-*", "computer-use-*")
+RESPONSES = "recorded: test_multimodal_tool_return_matrix[direct-*-openai_responses]"
+CHAT = "recorded: test_multimodal_tool_return_matrix[direct-*-openai_chat]"
+FILE_INPUTS = "OpenAI guide, file inputs: others than PDF as text only, 1000 rows a sheet"
+OUTPUT_TYPES = "openai 3.54 types: input_file in function_call_output; only PDF was recorded"
+USER_IMAGES_ONLY = "400 Image URLs are only allowed for messages with role 'user' (OpenHands #7700)"
+NO_AUDIO_MODEL = "recorded: 400 Content blocks are expected to be either text or image_url type (gpt-5-mini)"
+SAME_SCHEMA = "same schema as OpenAI's; no recording on Azure"
+NO_CHAT_FILE = "Azure's Chat Completions API takes no documents (pydantic-ai providers/azure.py:161)"
+
+RESPONSES_GPT = Family(
+    provider="openai",
+    api="openai-responses",
+    patterns=GPT,
+    example="gpt-5-mini",
+    cells=(
+        *cells("sees", BOTH, WEB_IMAGES, RESPONSES, forms=EVERY_FORM, limits=FILE),
+        *cells("sees", BOTH, PDF, RESPONSES, forms=EVERY_FORM, limits=FILE),
+        *cells("sees", USER, OFFICE_XML, FILE_INPUTS, forms=EVERY_FORM, limits=FILE),
+        *cells("unproven", TOOL, OFFICE_XML, OUTPUT_TYPES, forms=EVERY_FORM, limits=FILE),
+        *cells("sees", USER, TEXT, FILE_INPUTS, forms=EVERY_FORM, limits=FILE),
+        *cells("unproven", TOOL, TEXT, OUTPUT_TYPES, forms=EVERY_FORM, limits=FILE),
+        *cells("rejects", TOOL, AUDIO, "recorded: 400 unsupported MIME type 'audio/mpeg'"),
+        *cells("rejects", TOOL, AUDIO, "recorded: 400 The file type you uploaded is not supported", forms=("url",)),
+    ),
+    order=ORDER,
+    budget=BUDGET,
+    dialect=RESPONSES_DIALECT,
+)
+
+RESPONSES_MARKED = replace(
+    RESPONSES_GPT,
+    patterns=MARKED_GPT,
+    example="gpt-5.6",
+    order=MARKED_ORDER,
+    dialect=replace(RESPONSES_DIALECT, mark="prompt_cache_breakpoint"),
+)
+
+CHAT_GPT = Family(
+    provider="openai-chat",
+    api="openai-chat",
+    patterns=GPT,
+    example="gpt-5-mini",
+    cells=(
+        *cells("rejects", TOOL, WEB_IMAGES, USER_IMAGES_ONLY, forms=INLINE_URL),
+        *cells("sees", USER, WEB_IMAGES, CHAT, forms=INLINE_URL, limits=FILE),
+        *cells("sees", USER, PDF, CHAT, forms=("inline", "file_id"), limits=FILE),
+        *cells("rejects", USER, AUDIO, NO_AUDIO_MODEL),
+    ),
+    order=ORDER,
+    budget=BUDGET,
+    dialect=CHAT_DIALECT,
+)
+
+CHAT_MARKED = replace(
+    CHAT_GPT,
+    patterns=MARKED_GPT,
+    example="gpt-5.6",
+    order=MARKED_ORDER,
+    dialect=replace(CHAT_DIALECT, mark="prompt_cache_breakpoint"),
+)
+
+# Whether audio models read pictures and PDFs too was not read anywhere, so they stay unproven here.
+CHAT_AUDIO = replace(
+    CHAT_GPT,
+    patterns=("*audio*",),
+    example="gpt-audio",
+    cells=(
+        *cells("sees", USER, WAV_MP3, "OpenAI docs: input_audio wav, mp3, base64, audio models only"),
+        *as_default(CHAT_GPT, "").cells,
+    ),
+)
+
+# A deployment on Azure has the name that its owner gave it, so the name tells nothing of the model.
+AZURE = Family(
+    provider="azure",
+    api="openai-responses",
+    patterns=ANY_MODEL,
+    example="gpt-5-mini",
+    cells=(
+        *cells("unproven", BOTH, WEB_IMAGES, SAME_SCHEMA, forms=INLINE_URL, limits=FILE),
+        *cells("unproven", BOTH, PDF, SAME_SCHEMA, forms=INLINE_URL, limits=FILE),
+        *cells("unproven", BOTH, OFFICE_XML, SAME_SCHEMA, limits=FILE),
+        *cells("unproven", BOTH, TEXT, SAME_SCHEMA, limits=FILE),
+    ),
+    order=ORDER,
+    budget=BUDGET,
+    dialect=RESPONSES_DIALECT,
+)
+
+AZURE_CHAT = Family(
+    provider="azure-chat",
+    api="openai-chat",
+    patterns=ANY_MODEL,
+    example="gpt-5-mini",
+    cells=(
+        *cells("rejects", TOOL, WEB_IMAGES, USER_IMAGES_ONLY, forms=INLINE_URL),
+        *cells("unproven", USER, WEB_IMAGES, SAME_SCHEMA, forms=INLINE_URL, limits=FILE),
+        *cells("rejects", USER, PDF, NO_CHAT_FILE),
+    ),
+    order=ORDER,
+    budget=BUDGET,
+    dialect=CHAT_DIALECT,
+)
+
+AZURE_AUDIO = replace(
+    AZURE_CHAT,
+    patterns=("*audio*",),
+    example="gpt-audio",
+    cells=(*cells("unproven", USER, WAV_MP3, SAME_SCHEMA), *AZURE_CHAT.cells),
+)
+
+FAMILIES = (
+    RESPONSES_MARKED,
+    RESPONSES_GPT,
+    as_default(RESPONSES_GPT, "some-model"),
+    CHAT_AUDIO,
+    CHAT_MARKED,
+    CHAT_GPT,
+    as_default(CHAT_GPT, "some-model"),
+    AZURE,
+    AZURE_AUDIO,
+    AZURE_CHAT,
+)

@@ -1,0 +1,1 @@
+"""Other libraries' conversations become ours."""

@@ -1,0 +1,1 @@
+"""What a file is: by what it claims, and by its first bytes."""

@@ -1,0 +1,230 @@
+"""The strict table from first bytes to media type. A signature gives a candidate; a decoder is still its judge.
+
+Everything here reads through `peek(offset, length)` and decodes nothing: no archive is inflated, no picture opened.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TypeAlias
+
+from showandtell.core.media_types.claims import UNKNOWN
+
+Peek: TypeAlias = Callable[[int, int], bytes]
+Judge: TypeAlias = Callable[[Peek, int], str | None]
+
+OFFICE = "application/vnd.openxmlformats-officedocument."
+COMPOUND = "application/x-ole-storage"
+DIRECTORY_LIMIT = 1 << 20
+OFFICE_FOLDERS = {
+    b"word/": OFFICE + "wordprocessingml.document",
+    b"xl/": OFFICE + "spreadsheetml.sheet",
+    b"ppt/": OFFICE + "presentationml.presentation",
+}
+#: Formats that open with a stored `mimetype` entry (EPUB OCF 3.3, ODF 1.3 part 2).
+NAMED_ZIPS = frozenset(
+    {
+        "application/epub+zip",
+        "application/vnd.oasis.opendocument.presentation",
+        "application/vnd.oasis.opendocument.spreadsheet",
+        "application/vnd.oasis.opendocument.text",
+    }
+)
+#: ISO base media brands (mp4ra.org); the first that is known decides.
+BRANDS = {
+    **dict.fromkeys((b"heic", b"heix", b"heim", b"heis"), "image/heic"),
+    **dict.fromkeys((b"mif1", b"msf1"), "image/heif"),
+    **dict.fromkeys((b"avif", b"avis"), "image/avif"),
+    **dict.fromkeys((b"M4A ", b"M4B ", b"M4P "), "audio/mp4"),
+    **dict.fromkeys((b"3gp4", b"3gp5", b"3gp6", b"3gp7", b"3g2a"), "video/3gpp"),
+    **dict.fromkeys((b"isom", b"iso2", b"iso4", b"iso5", b"iso6", b"avc1"), "video/mp4"),
+    **dict.fromkeys((b"mp41", b"mp42", b"M4V ", b"dash", b"MSNV"), "video/mp4"),
+    b"qt  ": "video/quicktime",
+}
+RIFFS = {b"WAVE": "audio/wav", b"AVI ": "video/x-msvideo", b"WEBP": "image/webp"}
+
+
+def recognise(peek: Peek, size: int) -> str | None:
+    """The candidate type of bytes that open with a known signature, else None: text, or something unknown."""
+    head = peek(0, 16)
+    for magic, verdict in SIGNATURES:
+        if head.startswith(magic):
+            found = verdict if isinstance(verdict, str) else verdict(peek, size)
+            if found is not None:
+                return found
+    return judge_boxes(peek, size) if head[4:8] == b"ftyp" else judge_frames(peek, size)
+
+
+def judge_riff(peek: Peek, _size: int) -> str | None:
+    """RIFF names its content at byte 8."""
+    return RIFFS.get(peek(8, 4))
+
+
+def judge_aiff(peek: Peek, _size: int) -> str | None:
+    """IFF's FORM is a sound only where it says AIFF or AIFC."""
+    return "audio/aiff" if peek(8, 4) in {b"AIFF", b"AIFC"} else None
+
+
+def judge_bitmap(peek: Peek, _size: int) -> str | None:
+    """Two letters are no proof: the reserved fields are 0 and the header has one of its known sizes."""
+    head = peek(0, 18)
+    known = int.from_bytes(head[14:18], "little") in {12, 40, 52, 56, 64, 108, 124}
+    return "image/bmp" if known and head[6:10] == bytes(4) else None
+
+
+def judge_icon(peek: Peek, size: int) -> str | None:
+    """The first entry of an icon lies inside the file, behind the directory."""
+    head = peek(0, 22)
+    count, reserved = int.from_bytes(head[4:6], "little"), head[9:10]
+    length, offset = int.from_bytes(head[14:18], "little"), int.from_bytes(head[18:22], "little")
+    sound = 0 < count < 256 and reserved == b"\0" and offset >= 6 + 16 * count and 0 < length <= size - offset
+    return "image/vnd.microsoft.icon" if sound else None
+
+
+def judge_flac(peek: Peek, _size: int) -> str | None:
+    """FLAC's first block is STREAMINFO, 34 bytes long."""
+    block = peek(4, 4)
+    return "audio/flac" if block[:1] in {b"\0", b"\x80"} and block[1:] == b"\0\0\x22" else None
+
+
+def judge_ogg(peek: Peek, _size: int) -> str | None:
+    """Ogg carries sound, or film where its first packet is Theora's."""
+    page = peek(0, 64)
+    if page[4:5] != b"\0":
+        return None
+    return "video/ogg" if b"\x80theora" in page else "audio/ogg"
+
+
+def judge_matroska(peek: Peek, _size: int) -> str | None:
+    """EBML says its DocType within the first bytes."""
+    head = peek(0, 64)
+    at = head.find(b"\x42\x82")
+    kind = head[at + 3 : at + 11] if at > 0 else b""
+    if kind.startswith(b"webm"):
+        return "video/webm"
+    return "video/x-matroska" if kind == b"matroska" else None
+
+
+def judge_pdf(peek: Peek, _size: int) -> str | None:
+    """A PDF states its version at byte 0; readers that search further are how polyglots come about."""
+    version = peek(5, 3)
+    return "application/pdf" if version[:1] in {b"1", b"2"} and version[1:2] == b"." else None
+
+
+def judge_boxes(peek: Peek, size: int) -> str | None:
+    """ISO base media: the major brand, else the first compatible one that is known, inside a box inside the file."""
+    length = int.from_bytes(peek(0, 4), "big")
+    if not 16 <= length <= min(size, 4096):
+        return None
+    box = peek(8, length - 8)
+    brands = [box[:4], *(box[at : at + 4] for at in range(8, len(box), 4))]
+    return next((BRANDS[brand] for brand in brands if brand in BRANDS), None)
+
+
+def judge_tagged(peek: Peek, size: int) -> str | None:
+    """An ID3v2 tag with a valid header, and behind it a sound's first frame."""
+    head = peek(0, 10)
+    if head[3:4] not in {b"\2", b"\3", b"\4"} or len(head) < 10 or any(byte > 0x7F for byte in head[6:10]):
+        return None
+    start = 10 + (head[6] << 21 | head[7] << 14 | head[8] << 7 | head[9])
+    return judge_frames(lambda at, length: peek(start + at, length), size - start)
+
+
+def judge_frames(peek: Peek, size: int) -> str | None:
+    """MPEG audio or ADTS: a valid frame header, and another (or the end) exactly where the first one says."""
+    first = measure_frame(peek(0, 8))
+    if first is None:
+        return None
+    media_type, length = first
+    following = measure_frame(peek(length, 8))
+    return media_type if length == size or (following and following[0] == media_type) else None
+
+
+def measure_frame(head: bytes) -> tuple[str, int] | None:
+    """Type and length in bytes of the frame that this header opens (ISO 11172-3 2.4.1.3, ISO 13818-7 6.2)."""
+    if len(head) < 7 or head[0] != 0xFF or head[1] < 0xE0:
+        return None
+    if head[1] & 0xF6 == 0xF0:
+        length = (head[3] & 3) << 11 | head[4] << 3 | head[5] >> 5
+        return ("audio/aac", length) if length > 7 and (head[2] >> 2) & 15 < 13 else None
+    version, layer = (head[1] >> 3) & 3, (head[1] >> 1) & 3
+    speed, rate = head[2] >> 4, (head[2] >> 2) & 3
+    if version == 1 or layer != 1 or rate == 3 or not 0 < speed < 15:
+        return None
+    kilobits = (LAYER_3_FULL if version == 3 else LAYER_3_HALF)[speed]
+    hertz = (44100, 48000, 32000)[rate] >> {3: 0, 2: 1, 0: 2}[version]
+    samples = 144000 if version == 3 else 72000
+    return "audio/mpeg", samples * kilobits // hertz + (head[2] >> 1 & 1)
+
+
+LAYER_3_FULL = (0, 32, 40, 48, 56, 64, 80, 96, 112, 128, 160, 192, 224, 256, 320)
+LAYER_3_HALF = (0, 8, 16, 24, 32, 40, 48, 56, 64, 80, 96, 112, 128, 144, 160)
+
+
+def judge_zip(peek: Peek, size: int) -> str:
+    """A zip, or what its central directory shows it to be; no entry is inflated."""
+    named = peek(30, 8 + 64)
+    if named.startswith(b"mimetype"):
+        told = named[8 : 8 + int.from_bytes(peek(18, 4), "little")].decode("ascii", "replace")
+        return told if told in NAMED_ZIPS else "application/zip"
+    names = list_names(read_directory(peek, size))
+    if b"[Content_Types].xml" not in names:
+        return "application/zip"
+    folders = {name[: name.find(b"/") + 1] for name in names}
+    found = [kind for folder, kind in OFFICE_FOLDERS.items() if folder in folders]
+    return found[0] if len(found) == 1 else "application/zip"
+
+
+def read_directory(peek: Peek, size: int) -> bytes:
+    """The central directory of a zip, at most 1 MiB of it; empty where its end record is missing or points outside."""
+    start = max(0, size - 22 - 0xFFFF)
+    tail = peek(start, size - start)
+    at = tail.rfind(b"PK\5\6")
+    end = tail[at : at + 22] if at >= 0 else b""
+    length, offset = int.from_bytes(end[12:16], "little"), int.from_bytes(end[16:20], "little")
+    return peek(offset, min(length, DIRECTORY_LIMIT)) if offset + length <= size else b""
+
+
+def list_names(directory: bytes) -> set[bytes]:
+    """The names of a central directory, up to the first entry that isn't one (APPNOTE 4.3.12)."""
+    names, at = set[bytes](), 0
+    while directory[at : at + 4] == b"PK\1\2" and at + 46 <= len(directory):
+        lengths = [int.from_bytes(directory[at + place : at + place + 2], "little") for place in (28, 30, 32)]
+        names.add(directory[at + 46 : at + 46 + lengths[0]])
+        at += 46 + sum(lengths)
+    return names
+
+
+#: Opening bytes, and the type they stand for, or the function that looks further.
+SIGNATURES: tuple[tuple[bytes, str | Judge], ...] = (
+    (b"\x89PNG\r\n\x1a\n", "image/png"),
+    (b"\xff\xd8\xff", "image/jpeg"),
+    (b"GIF87a", "image/gif"),
+    (b"GIF89a", "image/gif"),
+    (b"RIFF", judge_riff),
+    (b"BM", judge_bitmap),
+    (b"II*\0", "image/tiff"),
+    (b"MM\0*", "image/tiff"),
+    (b"\0\0\1\0", judge_icon),
+    (b"%PDF-", judge_pdf),
+    (b"PK\3\4", judge_zip),
+    (b"PK\5\6", "application/zip"),
+    (b"ID3", judge_tagged),
+    (b"fLaC", judge_flac),
+    (b"OggS", judge_ogg),
+    (b"FORM", judge_aiff),
+    (b"\x1a\x45\xdf\xa3", judge_matroska),
+    (b"\0\0\1\xba", "video/mpeg"),
+    (b"FLV\1", "video/x-flv"),
+    (b"\x30\x26\xb2\x75\x8e\x66\xcf\x11\xa6\xd9\x00\xaa\x00\x62\xce\x6c", "video/x-ms-wmv"),
+    (b"\x1f\x8b\x08", "application/gzip"),
+    (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", COMPOUND),
+)
+COMPOUNDS = frozenset({"application/msword", "application/vnd.ms-excel", "application/vnd.ms-powerpoint"})
+
+
+def narrow_type(candidate: str, claim: str | None) -> str:
+    """A compound file is the old office format that it claims to be; alone it proves none of them."""
+    if candidate != COMPOUND:
+        return candidate
+    return claim if claim in COMPOUNDS else UNKNOWN

@@ -1,0 +1,162 @@
+"""The files of a conversation by what people say of them: kind, type, who brought them, name and tool."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from functools import cached_property
+
+from showandtell.core.messages.files import Attachment
+from showandtell.core.references.tokens import WORD, fold
+from showandtell.core.references.vocabulary import ENDINGS, STATES, TYPES, Trait
+
+CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])")
+VERSION = re.compile(r"v?\d+")
+#: The last words of a name are its head: "living room accent wall" is a wall.
+MOST_STEM_WORDS = 8
+
+
+class Catalogue:
+    """Answers, each found once, which files fit; numbers are ascending everywhere."""
+
+    def __init__(self, attachments: Mapping[int, Attachment], words: AbstractSet[str]) -> None:
+        self.attachments = attachments
+        self.numbers = tuple(sorted(attachments))
+        self._words = words
+        self._fitting: dict[Trait, frozenset[int]] = {}
+        self._chosen: dict[frozenset[Trait], tuple[int, ...]] = {}
+
+    @cached_property
+    def _stems(self) -> dict[int, tuple[str, ...]]:
+        return {number: stem_words(one.name) for number, one in self.attachments.items()}
+
+    @cached_property
+    def _by_word(self) -> dict[str, set[int]]:
+        return _turn_round(self._stems)
+
+    @cached_property
+    def _by_tool(self) -> dict[str, set[int]]:
+        tools = {number: one.origin.tool or "" for number, one in self.attachments.items()}
+        words = {tool: words_of(tool) for tool in set(tools.values())}
+        return _turn_round({number: words[tool] for number, tool in tools.items()})
+
+    def choose(self, traits: Iterable[Trait]) -> tuple[int, ...]:
+        """The files that have all of these traits."""
+        key = frozenset(traits)
+        if key not in self._chosen:
+            fitting = sorted((self.fit(trait) for trait in key), key=len)
+            common = fitting[0].intersection(*fitting[1:]) if fitting else self.numbers
+            self._chosen[key] = tuple(sorted(common))
+        return self._chosen[key]
+
+    def fit(self, trait: Trait) -> frozenset[int]:
+        """The files that have one trait."""
+        if trait not in self._fitting:
+            self._fitting[trait] = frozenset(self._find(trait))
+        return self._fitting[trait]
+
+    def _find(self, trait: Trait) -> Iterator[int]:
+        match trait:
+            case ("word", word):
+                yield from self._by_word.get(word, ())
+                yield from self._by_tools(word)
+            case ("tool", word):
+                yield from self._by_tools(word)
+            case ("called", word):
+                yield from self._ending_in(self._by_word, word)
+                yield from self._ending_in(self._by_tool, word)
+            case _:
+                yield from (number for number, one in self.attachments.items() if _has(one, trait))
+
+    def _by_tools(self, word: str) -> Iterator[int]:
+        """Files of the tools with that word in their name, or at an end of one: "drive" is in gdrive_search."""
+        yield from self._by_tool.get(word, ())
+        yield from self._ending_in(self._by_tool, word)
+
+    @staticmethod
+    def _ending_in(by_word: Mapping[str, set[int]], word: str) -> Iterator[int]:
+        for one, numbers in by_word.items():
+            if one == word or (len(word) >= 4 and (one.startswith(word) or one.endswith(word))):
+                yield from numbers
+
+    def called(self, words: tuple[str, ...]) -> tuple[int, ...]:
+        """The files whose name is these words, or ends with them where they are two or more."""
+        return tuple(self._phrases.get(words, ()))
+
+    @cached_property
+    def _phrases(self) -> dict[tuple[str, ...], list[int]]:
+        """What the files may be called, for those that have a word of the text in their name."""
+        phrases: dict[tuple[str, ...], list[int]] = {}
+        for number in self.numbers:
+            stem = self._stems[number]
+            if self._words.isdisjoint(stem):
+                continue
+            for one in dict.fromkeys((stem, _leave_state(stem))):
+                for start in range(max(1, len(one) - 1)):
+                    numbers = phrases.setdefault(one[start:], [])
+                    if numbers[-1:] != [number]:
+                        numbers.append(number)
+        return phrases
+
+    def leave_twins(self, numbers: Iterable[int]) -> tuple[int, ...]:
+        """Of files with the same bytes the last one, for nobody can tell them apart."""
+        last: dict[str, int] = {}
+        for number in numbers:
+            facts = self.attachments[number].facts
+            last[facts.sha256 if facts else f"file {number}"] = number
+        return tuple(sorted(last.values()))
+
+
+def within(span: tuple[int, int], numbers: Sequence[int]) -> list[int]:
+    """Those of ascending numbers that a span holds, in its direction."""
+    found = list(numbers[bisect_left(numbers, min(span)) : bisect_right(numbers, max(span))])
+    return found if span[0] <= span[1] else found[::-1]
+
+
+def _turn_round(words_of_numbers: Mapping[int, tuple[str, ...]]) -> dict[str, set[int]]:
+    by_word: dict[str, set[int]] = {}
+    for number, words in words_of_numbers.items():
+        for word in words:
+            by_word.setdefault(word, set()).add(number)
+    return by_word
+
+
+def _has(one: Attachment, trait: Trait) -> bool:
+    match trait:
+        case ("kind", kind):
+            return one.kind == kind
+        case ("type", name):
+            return not {_ending_of(one.name), _ending_of_type(one.media_type)}.isdisjoint(TYPES[name].split())
+        case ("by", "user"):
+            return one.origin.by == "user"
+        case _:
+            return one.origin.by != "user"
+
+
+def _ending_of(name: str) -> str:
+    return name.rpartition(".")[2].lower()
+
+
+def _ending_of_type(media_type: str) -> str:
+    return ENDINGS.get(media_type, media_type.partition("/")[2])
+
+
+def words_of(name: str) -> tuple[str, ...]:
+    """The words and numbers in a name: gdriveDisplay_image2 is gdrive, display, image, 2."""
+    return tuple(fold(part) for part in WORD.findall(name if name.islower() else CAMEL.sub(" ", name)))
+
+
+def stem_words(name: str) -> tuple[str, ...]:
+    """The same of a file's name without its ending, the last ones where there are many."""
+    stem = name.rpartition(".")[0] or name
+    return words_of(stem)[-MOST_STEM_WORDS:]
+
+
+def _leave_state(stem: tuple[str, ...]) -> tuple[str, ...]:
+    """A stem without the numbers and versions at its end: invoice 2024 03, report v 2, plan final."""
+    end = len(stem)
+    while end > 1 and (VERSION.fullmatch(stem[end - 1]) or stem[end - 1] in STATES):
+        end -= 1
+    return stem[:end]

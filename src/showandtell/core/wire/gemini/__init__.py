@@ -1,0 +1,1 @@
+"""The Gemini API, also as Vertex AI serves it."""

@@ -1,0 +1,1 @@
+"""What the inspector says: a description of what it was sent, and calls of tools."""

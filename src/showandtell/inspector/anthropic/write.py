@@ -1,0 +1,86 @@
+"""Write a reply as POST /v1/messages does: one JSON message, or its server-sent events."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import msgspec
+
+from showandtell.inspector.request import Call, Reply
+from showandtell.inspector.text_chunks import PIECE, cut_text
+
+
+def spell_message(reply: Reply, model: str, name: str) -> bytes:
+    """The whole message; `name` makes its id."""
+    return msgspec.json.encode(
+        {**_message(reply, model, name), "content": [*_text(reply), *map(_tool_use, reply.calls)]}
+    )
+
+
+def spell_stream(reply: Reply, model: str, name: str) -> Iterator[bytes]:
+    """The message event by event."""
+    usage = {"input_tokens": reply.input_tokens, "output_tokens": 1}
+    opened: dict[str, Any] = {**_message(reply, model, name), "content": [], "stop_reason": None, "usage": usage}
+    yield _event("message_start", {"message": opened})
+    yield _event("ping", {})
+    index = 0
+    if reply.text or not reply.calls:
+        yield from _block(index, {"type": "text", "text": ""}, _text_deltas(reply.text))
+        index += 1
+    for call in reply.calls:
+        yield from _block(index, {**_tool_use(call), "input": {}}, _input_deltas(call.arguments))
+        index += 1
+    delta = {"stop_reason": _stop(reply), "stop_sequence": None}
+    yield _event("message_delta", {"delta": delta, "usage": {"output_tokens": reply.output_tokens}})
+    yield _event("message_stop", {})
+
+
+def _message(reply: Reply, model: str, name: str) -> dict[str, Any]:
+    return {
+        "id": f"msg_{name}",
+        "type": "message",
+        "role": "assistant",
+        "model": model,
+        "content": [],
+        "stop_reason": _stop(reply),
+        "stop_sequence": None,
+        "usage": {"input_tokens": reply.input_tokens, "output_tokens": reply.output_tokens},
+    }
+
+
+def _stop(reply: Reply) -> str:
+    if reply.cut:
+        return "max_tokens"
+    return "tool_use" if reply.calls else "end_turn"
+
+
+def _text(reply: Reply) -> list[dict[str, Any]]:
+    return [{"type": "text", "text": reply.text}] if reply.text else []
+
+
+def _tool_use(call: Call) -> dict[str, Any]:
+    arguments = msgspec.json.decode(call.arguments)
+    return {"type": "tool_use", "id": f"toolu_{call.call_id}", "name": call.tool, "input": arguments}
+
+
+def _text_deltas(text: str) -> Iterator[dict[str, Any]]:
+    for piece in cut_text(text, PIECE):
+        yield {"type": "text_delta", "text": piece}
+
+
+def _input_deltas(arguments: str) -> Iterator[dict[str, Any]]:
+    # The api opens with an empty piece, and clients have stumbled over it.
+    for piece in ("", *cut_text(arguments, PIECE // 4)):
+        yield {"type": "input_json_delta", "partial_json": piece}
+
+
+def _block(index: int, opened: dict[str, Any], deltas: Iterator[dict[str, Any]]) -> Iterator[bytes]:
+    yield _event("content_block_start", {"index": index, "content_block": opened})
+    for delta in deltas:
+        yield _event("content_block_delta", {"index": index, "delta": delta})
+    yield _event("content_block_stop", {"index": index})
+
+
+def _event(kind: str, fields: dict[str, Any]) -> bytes:
+    return b"event: " + kind.encode() + b"\ndata: " + msgspec.json.encode({"type": kind, **fields}) + b"\n\n"

@@ -1,0 +1,1 @@
+"""The inspector as a server of the Gemini API."""

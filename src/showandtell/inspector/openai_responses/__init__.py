@@ -1,0 +1,1 @@
+"""The inspector as a server of OpenAI's Responses API."""

@@ -1,0 +1,126 @@
+"""Write a reply as POST /v1/responses does: one JSON response, or its typed, numbered server-sent events."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, TypeAlias
+
+import msgspec
+
+from showandtell.inspector.openai_chat.write import CREATED
+from showandtell.inspector.request import Asked, Call, Reply
+from showandtell.inspector.text_chunks import PIECE, cut_text
+
+Event: TypeAlias = tuple[str, dict[str, Any]]
+
+
+def spell_response(reply: Reply, asked: Asked, name: str) -> bytes:
+    """The whole response; `name` makes its id."""
+    return msgspec.json.encode(_finished(reply, asked, name))
+
+
+def spell_stream(reply: Reply, asked: Asked, name: str) -> Iterator[bytes]:
+    """The response event by event, numbered from 0. Nothing follows the last event, no [DONE] either."""
+    for number, (kind, fields) in enumerate(_events(reply, asked, name)):
+        data = msgspec.json.encode({"type": kind, "sequence_number": number, **fields})
+        yield b"event: " + kind.encode() + b"\ndata: " + data + b"\n\n"
+
+
+def _events(reply: Reply, asked: Asked, name: str) -> Iterator[Event]:
+    opened = _response(asked, name, "in_progress", [])
+    yield "response.created", {"response": opened}
+    yield "response.in_progress", {"response": opened}
+    for index, item in enumerate(_items(reply, name)):
+        yield from _message_events(item, index) if item["type"] == "message" else _call_events(item, index)
+    finished = _finished(reply, asked, name)
+    yield f"response.{finished['status']}", {"response": finished}
+
+
+def _message_events(item: dict[str, Any], index: int) -> Iterator[Event]:
+    yield _item_event("added", {**item, "status": "in_progress", "content": []}, index)
+    part = item["content"][0]
+    place = {"item_id": item["id"], "output_index": index, "content_index": 0}
+    yield "response.content_part.added", {**place, "part": {**part, "text": ""}}
+    for piece in cut_text(part["text"], PIECE):
+        yield "response.output_text.delta", {**place, "delta": piece, "logprobs": []}
+    yield "response.output_text.done", {**place, "text": part["text"], "logprobs": []}
+    yield "response.content_part.done", {**place, "part": part}
+    yield _item_event("done", item, index)
+
+
+def _call_events(item: dict[str, Any], index: int) -> Iterator[Event]:
+    yield _item_event("added", {**item, "status": "in_progress", "arguments": ""}, index)
+    place = {"item_id": item["id"], "output_index": index}
+    for piece in cut_text(item["arguments"], PIECE // 4):
+        yield "response.function_call_arguments.delta", {**place, "delta": piece}
+    yield "response.function_call_arguments.done", {**place, "arguments": item["arguments"]}
+    yield _item_event("done", item, index)
+
+
+def _item_event(stage: str, item: dict[str, Any], index: int) -> Event:
+    return f"response.output_item.{stage}", {"output_index": index, "item": item}
+
+
+def _items(reply: Reply, name: str) -> list[dict[str, Any]]:
+    said = [_message(reply, name)] if reply.text or not reply.calls else []
+    return [*said, *map(_function_call, reply.calls)]
+
+
+def _message(reply: Reply, name: str) -> dict[str, Any]:
+    part: dict[str, Any] = {"type": "output_text", "annotations": [], "logprobs": [], "text": reply.text}
+    status = "incomplete" if reply.cut else "completed"
+    return {"id": f"msg_{name}", "type": "message", "status": status, "content": [part], "role": "assistant"}
+
+
+def _function_call(call: Call) -> dict[str, Any]:
+    return {
+        "id": f"fc_{call.call_id}",
+        "type": "function_call",
+        "status": "completed",
+        "arguments": call.arguments,
+        "call_id": f"call_{call.call_id}",
+        "name": call.tool,
+    }
+
+
+def _finished(reply: Reply, asked: Asked, name: str) -> dict[str, Any]:
+    whole = _response(asked, name, "incomplete" if reply.cut else "completed", _items(reply, name))
+    reason = {"reason": "max_output_tokens"} if reply.cut else None
+    completed = None if reply.cut else CREATED
+    return {**whole, "completed_at": completed, "incomplete_details": reason, "usage": _usage(reply)}
+
+
+def _response(asked: Asked, name: str, status: str, output: list[dict[str, Any]]) -> dict[str, Any]:
+    tools = [
+        {"type": "function", "name": t.name, "description": t.description, "parameters": t.schema, "strict": False}
+        for t in asked.tools
+    ]
+    bare = asked.tool_choice in {"auto", "none", "required"}
+    return {
+        "id": f"resp_{name}",
+        "object": "response",
+        "created_at": CREATED,
+        "status": status,
+        "completed_at": None,
+        "error": None,
+        "incomplete_details": None,
+        "instructions": asked.system or None,
+        "max_output_tokens": asked.max_tokens,
+        "model": asked.model,
+        "output": output,
+        "parallel_tool_calls": asked.parallel,
+        "tool_choice": asked.tool_choice if bare else {"type": "function", "name": asked.tool_choice},
+        "tools": tools,
+        "usage": None,
+        "metadata": {},
+    }
+
+
+def _usage(reply: Reply) -> dict[str, Any]:
+    return {
+        "input_tokens": reply.input_tokens,
+        "input_tokens_details": {"cached_tokens": 0, "cache_write_tokens": 0},
+        "output_tokens": reply.output_tokens,
+        "output_tokens_details": {"reasoning_tokens": 0},
+        "total_tokens": reply.input_tokens + reply.output_tokens,
+    }

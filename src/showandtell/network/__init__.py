@@ -1,0 +1,1 @@
+"""HTTP requests to providers, and guarded requests to any other address."""

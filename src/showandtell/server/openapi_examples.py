@@ -1,0 +1,142 @@
+"""One exchange as the examples of the OpenAPI tell it: a chart is asked for and drawn, and the model sees it."""
+
+from __future__ import annotations
+
+import json
+from typing import Any, Final
+
+from showandtell.server.schemas import INVOICE
+
+#: A conversation's id, a client's own name for it, and the ids of a question and of the answer to it.
+CONVERSATION: Final[str] = INVOICE["conversation_id"]
+ALIAS: Final = "my-chat"
+QUESTION: Final = "msg_Xb1oK3sW9uEJrQ5cTz8L2A"
+ANSWER: Final = "ans_Xb1oK3sW9uEJrQ5cTz8L2A"
+WORDS: Final = "/chart title=Sales values=[3,1,2]"
+SAID: Final[list[dict[str, Any]]] = [{"type": "text", "text": WORDS}]
+ASKED: Final[dict[str, Any]] = {
+    "id": ALIAS,
+    "messages": [{"id": "m1", "role": "user", "parts": SAID}],
+    "trigger": "submit-message",
+}
+BEGAN, ENDED = 1795340042.5, 1795340042.9
+
+_CALL = "toolu_ef12efbd765f9ad3"
+_FILE = "att_ghcLVqoGqXLQGKGHZauyvT"
+_URL = f"/api/attachments/{_FILE}/content/chart.png"
+_INPUT: dict[str, Any] = {"title": "Sales", "values": [3, 1, 2]}
+_OUTPUT: dict[str, Any] = {"text": 'The chart \'Sales\':\n{"bars":3,"smallest":1.0,"largest":3.0}', "files": [1]}
+_REPORT = "I received 1 file:\n- image 1: chart.png, from tool chart"
+_MODEL = "inspector"
+
+
+def _usage(taken: int, given: int) -> dict[str, Any]:
+    """What an answer, or a step of it, has used."""
+    quiet = {"cached_tokens": 0, "written_tokens": 0, "reasoning_tokens": 0}
+    return {"input_tokens": taken, "output_tokens": given, **quiet, "modalities": {}, "cost": None}
+
+
+def _step(number: int, taken: int, given: int, stop: str) -> dict[str, Any]:
+    data = {"step": number, "model": "inspector:anthropic-messages", "usage": _usage(taken, given), "stop": stop}
+    return {"type": "data-step", "id": f"step {number}", "data": data}
+
+
+#: The file that the tool shows.
+CHART: Final[dict[str, Any]] = {
+    **INVOICE,
+    "id": _FILE,
+    "name": "chart.png",
+    "kind": "image",
+    "media_type": "image/png",
+    "size": 4701,
+    "pixels": [720, 420],
+    "pages": None,
+    "origin": {"by": "tool", "tool": "chart", "call_id": _CALL},
+    "url": _URL,
+    "thumbnail": f"/api/attachments/{_FILE}/thumbnail",
+}
+_SHOWN: dict[str, Any] = {"type": "data-attachment", "id": _FILE, "data": CHART}
+_DRAWN: dict[str, Any] = {"type": "file", "url": _URL, "mediaType": "image/png"}
+_RECEIPT: dict[str, Any] = {
+    "type": "data-receipt",
+    "id": "2.1",
+    "data": {
+        "step": 2,
+        "number": 1,
+        "name": "chart.png",
+        "kind": "image",
+        "media_type": "image/png",
+        "origin": f"tool chart ({_CALL})",
+        "place": "tool_result",
+        "delivery": "native",
+        "converted": False,
+        "reason": "inspector:anthropic-messages takes image/png in a tool result",
+        "cell": "tool_result/image/inline/sees",
+        "evidence": "recorded: a PNG in a tool result was described (2026-11-21)",
+        "bytes": 4701,
+        "variants": [],
+    },
+}
+_STEPS = _step(1, 554, 9, "tool_calls"), _step(2, 1010, 115, "end")
+_BEGUN: dict[str, Any] = {
+    "conversation_id": CONVERSATION,
+    "run_id": "run_5J59g79HAEr8yPQPYVE3i1",
+    "model": _MODEL,
+    "created": BEGAN,
+}
+_OVER: dict[str, Any] = {"status": "complete", "reason": None, "usage": _usage(1564, 124), "finished": ENDED}
+_CHUNKS: list[dict[str, Any]] = [
+    {"type": "start", "messageId": ANSWER, "messageMetadata": _BEGUN},
+    {"type": "start-step"},
+    {"type": "tool-input-start", "toolCallId": _CALL, "toolName": "chart"},
+    {"type": "tool-input-delta", "toolCallId": _CALL, "inputTextDelta": json.dumps(_INPUT)},
+    {"type": "tool-input-available", "toolCallId": _CALL, "toolName": "chart", "input": _INPUT},
+    _STEPS[0],
+    _SHOWN,
+    _DRAWN,
+    {"type": "tool-output-available", "toolCallId": _CALL, "output": _OUTPUT},
+    {"type": "finish-step"},
+    {"type": "start-step"},
+    _RECEIPT,
+    {"type": "text-start", "id": "2.t0"},
+    {"type": "text-delta", "id": "2.t0", "delta": _REPORT},
+    {"type": "text-end", "id": "2.t0"},
+    _STEPS[1],
+    {"type": "finish-step"},
+    {"type": "finish", "finishReason": "stop", "messageMetadata": _OVER},
+]
+#: The answer as it is streamed.
+STREAM: Final = "".join(f"data: {one}\n\n" for one in [*map(json.dumps, _CHUNKS), "[DONE]"])
+_CALLED: dict[str, Any] = {
+    "type": "tool-chart",
+    "toolCallId": _CALL,
+    "state": "output-available",
+    "input": _INPUT,
+    "output": _OUTPUT,
+}
+_HEARD: dict[str, Any] = {"type": "text", "text": _REPORT, "state": "done"}
+_BRANCHES: dict[str, Any] = {"index": 0, "count": 1, "others": []}
+_BEGIN: dict[str, Any] = {"type": "step-start"}
+_MESSAGES: list[dict[str, Any]] = [
+    {"id": QUESTION, "role": "user", "metadata": {"created": BEGAN, "branches": _BRANCHES}, "parts": SAID},
+    {
+        "id": ANSWER,
+        "role": "assistant",
+        "metadata": _BEGUN | _OVER,
+        "parts": [_BEGIN, _CALLED, _STEPS[0], _SHOWN, _DRAWN, _BEGIN, _RECEIPT, _HEARD, _STEPS[1]],
+    },
+]
+#: The conversation as it is read afterwards.
+KEPT: Final[dict[str, Any]] = {
+    "id": CONVERSATION,
+    "alias": ALIAS,
+    "title": WORDS,
+    "created": BEGAN,
+    "changed": ENDED,
+    "model": _MODEL,
+    "right": "owner",
+    "running": False,
+    "waiting": False,
+    "messages": _MESSAGES,
+    "attachments": [CHART],
+}

@@ -1,0 +1,154 @@
+"""A conversation as it lies in the database: how records are written, and how all of them are read by one query."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from functools import cache
+from typing import Any, TypeVar
+
+from msgspec import Struct
+from sqlalchemy import Integer, Text, bindparam, cast, func, literal_column, null, select, union, union_all
+from sqlalchemy.sql import Executable
+
+from showandtell.core.messages.content import Lead, Message
+from showandtell.core.messages.files import Attachment, Failed, Variant, Want
+from showandtell.core.planning.values import Receipt
+from showandtell.storage.conversations.access import Right, allowed, check_id, check_right, check_user, not_found
+from showandtell.storage.database.database import Database, Row
+from showandtell.storage.database.rows import (
+    aside,
+    learnt,
+    read_all,
+    read_attachments,
+    read_messages,
+    read_steps,
+    read_text,
+)
+from showandtell.storage.database.tables import attachments, conversations, derivations, intents, known, messages
+
+T = TypeVar("T")
+
+
+class State(Struct, frozen=True):
+    """All of a conversation, on the branch that is talked on."""
+
+    id: str
+    owner: str
+    version: int
+    messages: list[Message]
+    attachments: list[Attachment]
+    receipts: dict[int, Receipt]
+    known: dict[Want, Variant | Failed]
+    begun: set[str]
+
+
+def empty(id: str, owner: str) -> State:  # noqa: A002 - it is one
+    """A conversation in which nothing was said."""
+    return State(id, owner, 0, [], [], {}, {}, set())
+
+
+#: What stands in a step that has any, and in no other (empty fields are left out): most have none, and aren't decoded.
+RECEIPTS = '"receipts":'
+
+
+@cache
+def rows_of(right: Right) -> Executable:
+    """The query for all rows of a conversation that `user` has this right to; the first column says what a row is."""
+    nothing = cast(null(), Text)
+
+    def kind(letter: str) -> Any:
+        return literal_column(f"'{letter}'", Text).label("kind")
+
+    mine = (
+        select(conversations.c.id, conversations.c.owner, conversations.c.head, conversations.c.version)
+        .where(conversations.c.id == bindparam("id"), allowed(right))
+        .cte("mine")
+    )
+    zero = cast(literal_column("0"), Integer)
+    hashes = (
+        select(attachments.c.owner, func.coalesce(attachments.c.sha256, attachments.c.address).label("sha256"))
+        .join(mine, mine.c.id == attachments.c.conversation_id)
+        .cte("hashes")
+    )
+    derived = select(derivations.c.owner, derivations.c.sha256).join(
+        hashes, (derivations.c.owner == hashes.c.owner) & (derivations.c.source == hashes.c.sha256)
+    )
+    subjects = union(select(hashes), derived).subquery("subjects")
+    return union_all(
+        select(kind("c"), mine.c.version, mine.c.id, mine.c.head, mine.c.owner, nothing),
+        select(kind("m"), messages.c.seq, messages.c.id, messages.c.parent_id, messages.c.record, messages.c.step).join(
+            mine, mine.c.id == messages.c.conversation_id
+        ),
+        select(kind("a"), attachments.c.number, nothing, nothing, attachments.c.record, nothing).join(
+            mine, mine.c.id == attachments.c.conversation_id
+        ),
+        select(kind("k"), zero, known.c.sha256, known.c.recipe, known.c.record, known.c.at).join(
+            subjects, (known.c.owner == subjects.c.owner) & (known.c.sha256 == subjects.c.sha256)
+        ),
+        select(kind("i"), zero, intents.c.call_id, nothing, nothing, nothing).join(
+            mine, mine.c.id == intents.c.conversation_id
+        ),
+    )
+
+
+async def load(
+    database: Database,
+    id: str,  # noqa: A002 - it is one
+    user: str,
+    right: Right,
+    lead: Lead | None = None,
+) -> State:
+    """Read a conversation as it stands, or as it stood behind a message of another branch.
+
+    Raises `NotFound` where it isn't there, or `user` has no such right, and `StorageFailed` where what is stored
+    contradicts itself.
+    """
+    rows = await database.read(rows_of(check_right(right)), id=check_id(id), user=check_user(user))
+    if lead is not None and lead.message_id is not None and all(lead.message_id != row[2] for row in rows):
+        raise not_found(lead.message_id)
+    state = await aside(lambda: read_state(rows, lead), rows)
+    if state is None:
+        raise not_found(id)
+    return state
+
+
+def read_state(found: Iterable[Row], lead: Lead | None) -> State | None:
+    """A conversation of its rows; None where there are none."""
+    rows: dict[str, list[Row]] = {"c": [], "m": [], "a": [], "k": [], "i": []}
+    for row in found:
+        rows[row[0]].append(row)
+    if not rows["c"]:
+        return None
+    _, version, id, head, owner, _ = rows["c"][0]  # noqa: A001 - it is one
+    said = lead_to(rows["m"], head if lead is None else lead.message_id)
+    return State(
+        id=id,
+        owner=owner,
+        version=version,
+        messages=read_all(read_messages, said, 4),
+        attachments=read_all(read_attachments, sorted(rows["a"], key=number_of), 4),
+        receipts=told([row for row in said if row[5] is not None and RECEIPTS in row[5]]),
+        known=learnt(rows["k"]),
+        begun={read_text(row[2]) for row in rows["i"]},
+    )
+
+
+def number_of(row: Row) -> int:
+    """The number of an attachment."""
+    return row[1]
+
+
+def lead_to(rows: Sequence[Row], head: str | None) -> list[Row]:
+    """The rows of the messages that lead to one, from the first. Raises `KeyError` where one of them isn't there."""
+    by_id = {row[2]: row for row in rows}
+    found: list[Row] = []
+    while head is not None:
+        found.append(by_id.pop(head))  # none leads to itself
+        head = found[-1][3]
+    found.reverse()
+    return found
+
+
+def told(rows: Sequence[Row]) -> dict[int, Receipt]:
+    """What the model was last given of each file."""
+    return {receipt.number: receipt for step in read_all(read_steps, rows, 5) for receipt in step.receipts}

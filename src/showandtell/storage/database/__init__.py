@@ -1,0 +1,1 @@
+"""The tables and everything that works on rows: migrations, leases, quotas, garbage collection."""

@@ -1,0 +1,28 @@
+"""Uploads that a message has taken: it holds their files from then on."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from sqlalchemy import Connection, bindparam, delete, select
+
+from showandtell.core.messages.files import Attachment
+from showandtell.errors import BadInput
+from showandtell.storage.database.tables import attachments, uploads
+
+SENT = (
+    delete(uploads)
+    .where(uploads.c.owner == bindparam("user"), uploads.c.id.in_(bindparam("ids", expanding=True)))
+    .returning(uploads.c.id)
+)
+TAKEN = select(attachments.c.id).where(attachments.c.id.in_(bindparam("ids", expanding=True)))
+
+
+def mark_sent(connection: Connection, user: str, files: Iterable[Attachment]) -> None:
+    """The uploads among the files of a message are no more: it has them. Raises `BadInput` where another has one."""
+    ids = {one.id for one in files}
+    if not ids:
+        return
+    ids -= {row[0] for row in connection.execute(SENT, {"user": user, "ids": sorted(ids)})}
+    if ids and connection.execute(TAKEN, {"ids": sorted(ids)}).first() is not None:
+        raise BadInput("a file of this message was sent in another one meanwhile: add it again")
