@@ -7,7 +7,7 @@ export UV_SYSTEM_CERTS := 1
 # Containers often set this; without compiled files each of the hundred processes of the tests compiles everything anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: run chat setup page wheel browser test torture overheard lint bench bench-peers docs lock clean
+.PHONY: run chat setup page wheel browser test stress overheard lint bench bench-peers docs lock clean
 run: setup page
 	@.venv/bin/showandtell serve $(if $(DISPLAY)$(WAYLAND_DISPLAY),--open)
 
@@ -22,12 +22,12 @@ test: .venv/.ready-dev page browser
 	.venv/bin/python -m pytest --numprocesses 3 --dist worksteal
 
 # What takes minutes: thousands of faults, cuts at every byte, a real LiteLLM proxy; docs/reliability.md tells its figures.
-torture: .venv/.ready-dev page browser
-	.venv/bin/python -m pytest torture
+stress: .venv/.ready-dev page browser
+	.venv/bin/python -m pytest stress
 
 # All tests once more, while every log from DEBUG on is searched for keys and bytes.
 overheard: .venv/.ready-dev page browser
-	PYTHONPATH=torture .venv/bin/python -m pytest -p overhear
+	PYTHONPATH=stress .venv/bin/python -m pytest -p overhear
 
 # The browser of the page's tests: the version that web/tests/package-lock.json pins.
 BROWSER := web/tests/.browser/.ready
@@ -42,8 +42,8 @@ docs: .venv/.ready-dev
 	.venv/bin/python docs/generate.py
 
 lint: .venv/.ready-dev page
-	.venv/bin/ruff check conftest.py src tests torture bench docs examples hatch_build.py
-	.venv/bin/ruff format --check conftest.py src tests torture bench docs examples hatch_build.py
+	.venv/bin/ruff check conftest.py src tests stress bench docs examples hatch_build.py
+	.venv/bin/ruff format --check conftest.py src tests stress bench docs examples hatch_build.py
 	.venv/bin/pyright
 	@$(PYTHON) hatch_build.py --check
 
@@ -111,4 +111,4 @@ lock: $(UV)
 	$(UV) $(LOCK) pyproject.toml --all-extras --group dev -c requirements.txt -o requirements-dev.txt
 
 clean:
-	rm -rf .venv .uv .node web/node_modules web/tests/node_modules web/tests/.browser src/showandtell/server/page build dist bench/.envs torture/.envs
+	rm -rf .venv .uv .node web/node_modules web/tests/node_modules web/tests/.browser src/showandtell/server/page build dist bench/.envs stress/.envs

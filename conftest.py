@@ -9,7 +9,7 @@ from collections.abc import Generator
 import pytest
 from hypothesis import settings
 
-import leftovers
+from support import leftovers
 
 leftovers.begin()
 os.environ["XDG_CONFIG_HOME"] = f"{os.environ[leftovers.RUN]}/config"
@@ -21,7 +21,7 @@ for name in [name for name in os.environ if name.startswith("SHOWANDTELL_") or n
 signal.signal(signal.SIGHUP, signal.SIG_DFL)
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
-# The same examples on every machine and every day. `make torture` searches at random, for what becomes an `@example`.
+# The same examples on every machine and every day. `make stress` searches at random, for what becomes an `@example`.
 settings.register_profile("same", deadline=None, derandomize=True, database=None, max_examples=100)
 settings.register_profile("search", deadline=None, database=None, max_examples=1000, print_blob=True)
 settings.load_profile("same")

@@ -2,7 +2,7 @@
 
 Everything is real but the model: the provider is another process on 127.0.0.1, the readers are this one. `floor` is
 Starlette that streams ready bytes. `each event` are many long answers at once; `a run besides` are short ones. The
-LiteLLM proxy, which stores nothing, is measured beside where `make torture` has installed it (torture/.envs/litellm).
+LiteLLM proxy, which stores nothing, is measured beside where `make stress` has installed it (stress/.envs/litellm).
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ import aiohttp
 from cases import table, verdict
 
 HERE = Path(__file__).parent
-PROXY = HERE.parent / "torture/.envs/litellm/bin/litellm"
+PROXY = HERE.parent / "stress/.envs/litellm/bin/litellm"
 STREAMS, WORDS, SHORT, RUNS = 50, 2000, 10, 200
 ROUNDS = 5
 TOKEN = "bench-token-bench-token"  # noqa: S105 - of a server that lives for this bench

@@ -101,7 +101,7 @@ def serve() -> Iterator[Environ]:
     path, log = sys.path[:], logging.getLogger("showandtell")
     handlers = log.handlers
     sys.path.insert(0, str(ROOT / "tests"))
-    from standin import Standin  # noqa: PLC0415 - it lies beside the tests
+    from fake_provider import Standin  # noqa: PLC0415 - it lies beside the tests
 
     loop, standin = asyncio.new_event_loop(), Standin()
     thread = threading.Thread(target=loop.run_forever)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from postgres import DATABASES
+from support.postgres import DATABASES
 
 
 @pytest.fixture
@@ -22,7 +22,7 @@ def database(request):
 @pytest.fixture
 def place(database, tmp_path):
     """Where a store lies, to open it more than once."""
-    from stores import Place
+    from support.stores import Place
 
     return Place(database, tmp_path)
 
@@ -30,7 +30,7 @@ def place(database, tmp_path):
 @pytest.fixture
 def clock():
     """A clock that obeys; the `store` of a test that asks for it goes by it."""
-    from stores import Time
+    from support.stores import Time
 
     return Time()
 

@@ -3,12 +3,12 @@
 import ast
 from functools import cache
 from graphlib import TopologicalSorter
-from pathlib import Path
 from statistics import median
 
 import pytest
 
-ROOT = Path(__file__).parent.parent / "src" / "showandtell"
+from support.paths import SRC as ROOT
+
 FILES = sorted(ROOT.rglob("*.py"))
 
 #: What each layer may import besides itself, and with it whatever that may import. A name at the top stands here.

@@ -108,6 +108,8 @@ def begin(work: Work[Told], listening: socket.socket, voice: Connection, ear: Co
     try:
         work(listening, voice.send)
     except (ShowAndTellError, UsageError) as error:
+        for number in (signal.SIGTERM, signal.SIGHUP):  # who hears the error sends one, and this process ends anyway
+            signal.signal(number, signal.SIG_IGN)
         voice.send(Refused(str(error), isinstance(error, UsageError)))
         sys.exit(1)
 

@@ -1,0 +1,19 @@
+"""A server that is told to end does so within five seconds, whoever reads from it."""
+
+import time
+
+import pytest
+
+from support.programs import running, until
+from support.served import ENDS, say
+
+pytestmark = pytest.mark.anyio
+
+
+@pytest.mark.parametrize(("number", "expected"), ENDS)
+async def test_a_signal_ends_it_within_five_seconds(number, expected, tmp_path):
+    async with running(tmp_path) as program, say(program, "/hold name=one"):
+        await until(lambda: [*tmp_path.glob("one.*")])
+        since = time.monotonic()
+        assert await program.end(number) == (expected, "")
+        assert time.monotonic() - since < 5

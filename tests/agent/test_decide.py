@@ -1,0 +1,156 @@
+"""What comes next, from stored messages alone: every branch as a row, and random histories played to their end."""
+
+from typing import get_args
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from msgspec.structs import replace
+
+from showandtell.agent.decide import EARLY, LIMIT, UNKNOWN, AskModel, Close, Limits, Over, RunTools, Wait, decide
+from showandtell.core.messages.content import Approval, Message, Stop, Text, ToolCall
+from support.builders import assistant, result, user, view
+from support.scripted import check_pairs
+
+CARE = Limits(3, frozenset({"get"}))
+
+
+def said(*calls, text="", stop="end", named="a1"):
+    one = assistant(*calls, text=text, named=named)
+    return Message(one.id, "assistant", one.parts, stop="tool_calls" if calls and stop == "end" else stop)
+
+
+def answer(**approved):
+    return Message("ok", "user", tuple(Approval(call_id, yes, "no thanks") for call_id, yes in approved.items()))
+
+
+def call(call_id):
+    return ToolCall(call_id, "get", "{}")
+
+
+NEXT = {
+    "a new message asks the model": ([user("hi")], Limits(), AskModel(1, forbid_tools=False)),
+    "the only step forbids tools": ([user("hi")], Limits(1), AskModel(1, forbid_tools=True)),
+    "an answer ends the run": ([user("hi"), said(text="hello")], Limits(), Over("complete")),
+    "an empty answer is incomplete": ([user("hi"), said()], Limits(), Over("incomplete", "empty")),
+    "open calls run": ([user("hi"), said("c1", "c2")], Limits(), RunTools((call("c1"), call("c2")))),
+    "after a crash only calls without a result run": (
+        [user("hi"), said("c1", "c2"), result("c2", "x")],
+        Limits(),
+        RunTools((call("c1"),)),
+    ),
+    "results go back to the model": (
+        [user("hi"), said("c1"), result("c1", "x")],
+        Limits(),
+        AskModel(2, forbid_tools=False),
+    ),
+    "the last step forbids tools": (
+        [user("hi"), said("c1"), result("c1", "x")],
+        Limits(2),
+        AskModel(2, forbid_tools=True),
+    ),
+    "calls of the last step are closed": ([user("hi"), said("c1")], Limits(1), Close((call("c1"),), LIMIT)),
+    "after the last step the run is over": (
+        [user("hi"), said("c1"), result("c1", "x")],
+        Limits(1),
+        Over("incomplete", "steps"),
+    ),
+    "a call may need a yes": ([user("hi"), said("c1")], CARE, Wait((call("c1"),))),
+    "a yes runs it": ([user("hi"), said("c1"), answer(c1=True)], CARE, RunTools((call("c1"),))),
+    "a no denies it": (
+        [user("hi"), said("c1"), answer(c1=False)],
+        CARE,
+        RunTools((), ((call("c1"), "no thanks"),)),
+    ),
+    "what has its answer doesn't wait for the others": (
+        [user("hi"), said("c1", "c2", "c3"), answer(c2=True, c3=False)],
+        CARE,
+        RunTools((call("c2"),), ((call("c3"), "no thanks"),)),
+    ),
+    "the others wait on": (
+        [user("hi"), said("c1", "c2"), answer(c2=True), result("c2", "x")],
+        CARE,
+        Wait((call("c1"),)),
+    ),
+    "an answer to an old message doesn't count": (
+        [answer(c1=True), user("hi"), said("c1")],
+        CARE,
+        Wait((call("c1"),)),
+    ),
+    "steps of older messages don't count": (
+        [user("old", named="u0"), said("c0"), result("c0", "x"), said(text="done", named="a0"), user("hi")],
+        Limits(2),
+        AskModel(1, forbid_tools=False),
+    ),
+}
+
+
+@pytest.mark.parametrize(("messages", "limits", "expected"), NEXT.values(), ids=NEXT)
+def test_the_next_thing_follows_from_the_messages(messages, limits, expected):
+    assert decide(view(*messages, files=[]), limits) == expected
+
+
+@pytest.mark.parametrize("stop", EARLY)
+def test_a_message_that_ended_early_closes_its_calls_and_ends_the_run(stop):
+    status, why = EARLY[stop]
+    begun = [user("hi"), said("c1", "c2", text="half a", stop=stop), result("c1", "x")]
+    assert decide(view(*begun, files=[]), CARE) == Close((call("c2"),), why)
+    assert decide(view(*begun, result("c2", why), files=[]), CARE) == Over(status, stop)
+
+
+def test_every_way_to_stop_is_an_end_a_call_or_early():
+    assert set(get_args(Stop)) == {"end", "tool_calls", *EARLY}
+
+
+def test_a_call_without_approval_runs_beside_one_that_waits():
+    free = ToolCall("c2", "look", "{}")
+    message = Message("a1", "assistant", (call("c1"), free), stop="tool_calls")
+    assert decide(view(user("hi"), message, files=[]), CARE) == RunTools((free,))
+
+
+answers = st.tuples(
+    st.integers(0, 3), st.sampled_from(["", "words"]), st.sampled_from(["end", "tool_calls", *sorted(EARLY)])
+)
+
+
+def speak(number, answer):
+    count, text, stop = answer
+    calls = [ToolCall(f"c{number}_{at}", ["get", "look"][at % 2], "{}") for at in range(count)]
+    return Message(f"a{number}", "assistant", (*([Text(text)] if text else []), *calls), stop=stop)
+
+
+def play(script, limits, yes):
+    """Do what `decide` says, with a model that answers from a script and tools that always answer; count the asks."""
+    messages, asked = [user("hi")], 0
+    for number in range(100):
+        step = decide(view(*messages, files=[]), limits)
+        match step:
+            case AskModel():
+                check_pairs(messages)
+                messages.append(speak(asked, script[asked % len(script)]))
+                asked += 1
+                assert step == AskModel(asked, forbid_tools=asked >= limits.max_steps)
+            case RunTools(calls, denied):
+                assert calls or denied
+                messages += [result(one.call_id, "x") for one in (*calls, *(one for one, _ in denied))]
+            case Close(calls, _):
+                messages += [result(one.call_id, "closed", is_error=True) for one in calls]
+            case Wait(calls):
+                messages.append(answer(**{one.call_id: (number + at) in yes for at, one in enumerate(calls)}))
+            case Over():
+                return messages, asked
+    raise AssertionError("the run has no end")
+
+
+def test_a_call_that_began_and_never_ended_is_not_run_again():
+    seen = replace(view(user("hi"), said("c1", "c2"), files=[]), begun=frozenset({"c1"}))
+    assert decide(seen, Limits()) == Close((call("c1"),), UNKNOWN)
+    assert decide(seen, Limits(idempotent=frozenset({"get"}))) == RunTools((call("c1"), call("c2")))
+
+
+@given(st.lists(answers, min_size=1, max_size=6), st.integers(1, 5), st.booleans(), st.sets(st.integers(0, 20)))
+def test_any_run_ends_with_every_call_answered_and_no_more_asks_than_steps(script, most, asking, yes):
+    limits = Limits(most, frozenset({"get"}) if asking else frozenset())
+    messages, asked = play(script, limits, yes)
+    assert asked <= most
+    check_pairs(messages)

@@ -1,0 +1,252 @@
+"""`get_document` finds a file of the conversation by number or name and gives its words; `Files.text` is its way."""
+
+import asyncio
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from msgspec import structs
+
+from showandtell import Agent, Context, File
+from showandtell.agent.builtin_tools import builtin_tools, get_document
+from showandtell.agent.context import Files
+from showandtell.agent.file_tools import MOST_TEXT, cut_text, find_document
+from showandtell.agent.loader import Sharing, write_down
+from showandtell.core.messages.files import Variant
+from showandtell.errors import BadInput, ToolError
+from showandtell.inspector.request import files_of
+from showandtell.storage.blobs.folder import Folder
+from showandtell.storage.conversations.store import Store
+from showandtell.storage.files.file_cache import Shelf
+from support.builders import attachment
+from support.fixtures import pdf, png, wav
+from support.scripted import CLAUDE, MODELS, check_usable, results, say, scripted
+from support.word_files import word_file
+
+each_api = pytest.mark.parametrize("model", MODELS)
+
+
+FILES = {
+    "Offer.docx": word_file("The crane costs 900 EUR."),
+    "bill.pdf": pdf("Total 42 EUR", "Thank you"),
+    "note.txt": b"the harbour opens at nine",
+    "old note.txt": b"it opened at eight",
+    "red.png": png(),
+}
+
+
+@pytest.fixture(scope="module")
+def conversation():
+    """A conversation with a file of every kind, numbered in the order of `FILES`, which nobody writes on."""
+    files = [File.from_bytes(data, name=name) for name, data in FILES.items()]
+    return scripted(say("Ok."))[0].run_sync("keep these", files=files).conversation
+
+
+def files_in(conversation):
+    return Files(conversation.attachments, conversation.file)
+
+
+def get(files, named, model=CLAUDE, **more):
+    """What the model is told of `get_document`, whether it is an error, and the run."""
+    call = say("", ("c1", "get_document", json.dumps({"number_or_name": named, **more})), model=model)
+    agent, script = scripted(call, say("Done.", model=model), model=model, tools=[get_document])
+    claims = [File.from_bytes(data, name=name) for name, data in files.items()]
+    run = agent.run_sync("read", files=claims)
+    check_usable(run.conversation)
+    _, words, failed = results(run.messages)[0]
+    return words, failed, script
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("Offer.docx", "The crane costs 900 EUR."),
+        ("bill.pdf", "[page 1]\nTotal 42 EUR\n\n[page 2]\nThank you"),
+        ("note.txt", "the harbour opens at nine"),
+    ],
+)
+def test_the_words_of_a_document_are_given(name, words):
+    kind = "text" if name.endswith(".txt") else "document"
+    given_words, failed, _ = get({name: FILES[name]}, name)
+    assert (given_words.strip(), failed) == (f"{kind} 1 ({name}) as text:\n{words}", False)
+
+
+@each_api
+def test_the_original_is_shown_when_it_is_asked_for(model):
+    data = FILES["bill.pdf"]
+    words, failed, script = get({"bill.pdf": data}, 1, model, return_original=True)
+    assert (words, failed) == ("", False)
+    assert [one.data for turn in script.asked[1].turns for one in files_of(turn)] == [data] * 2
+
+
+@pytest.mark.parametrize(
+    ("said", "number"),
+    [
+        (1, 1),
+        ("1", 1),
+        ("document 2", 2),
+        ("Document #2", 2),
+        ("file 3", 3),
+        ("Offer.docx", 1),
+        ("offer.DOCX", 1),
+        ("offer", 1),
+        ("note.txt", 3),
+        ("old", 4),
+        ("  bill.pdf ", 2),
+    ],
+)
+def test_a_document_is_found_by_number_or_name(conversation, said, number):
+    assert find_document(files_in(conversation), said).number == number
+
+
+@pytest.mark.parametrize(
+    ("said", "told"),
+    [
+        (9, "has no file 9; it has: document 1, "),
+        ("9", "no file is called '9'; there are: document 1 (Offer.docx), document 2 (bill.pdf), "),
+        ("image 2", "there is no image 2: number 2 is document 2 (bill.pdf)"),
+        ("gone.pdf", "no file is called 'gone.pdf'; there are: document 1 (Offer.docx), "),
+        ("", "no file is called ''; there are: "),
+        ("note", "'note' may mean text 3 (note.txt), text 4 (old note.txt): ask by number"),
+        (".", "'.' may mean document 1 (Offer.docx), document 2 (bill.pdf), text 3 (note.txt), "),
+    ],
+)
+def test_what_is_not_one_file_is_told_with_those_it_may_be(conversation, said, told):
+    with pytest.raises((ToolError, BadInput)) as caught:
+        find_document(files_in(conversation), said)
+    assert told in str(caught.value)
+
+
+def test_the_same_bytes_under_one_name_are_the_newest_of_them():
+    same = {at: structs.replace(attachment(1), number=at, id=f"att_{at}") for at in (1, 2, 3)}
+    assert find_document(Files(same, same.__getitem__), "file1.png").number == 3
+
+
+def test_a_deleted_file_gives_way_to_one_of_its_name_that_is_there():
+    there = structs.replace(attachment(1), name="a.pdf")
+    gone = structs.replace(attachment(2), name="a.pdf", facts=None, problem="was deleted by the user", state="deleted")
+    files = Files({1: there, 2: gone}, print)
+    assert find_document(files, "a.pdf").number == 1
+    assert find_document(files, 2).number == 2
+
+
+def test_a_deleted_file_is_told_as_such():
+    gone = structs.replace(attachment(1), facts=None, problem="was deleted by the user", state="deleted")
+    files = Files({1: gone}, print)
+    context = Context("me", "conv", "c1", files, print)
+    for original in (False, True):
+        with pytest.raises((ToolError, BadInput)) as caught:
+            asyncio.run(get_document(1, context, return_original=original))
+        assert str(caught.value) == "file 1 (file1.png) can't be used: was deleted by the user"
+
+
+def test_words_that_were_read_are_gone_when_a_stored_file_is_deleted(tmp_path):
+    async def go():
+        async with Store.at(tmp_path) as store:
+            conversation = await store.create()
+            call = say("", ("c1", "get_document", '{"number_or_name": "note.txt"}'))
+            reader = scripted(call, say("Done."), tools=[get_document])[0]
+            await reader.ask("read", files=[File.from_bytes(b"nine", name="note.txt")], conversation=conversation)
+            await store.delete_file(conversation, 1)
+            call = say("", ("c2", "get_document", '{"number_or_name": "note.txt"}'))
+            reader = scripted(call, say("Done."), tools=[get_document])[0]
+            return (await reader.ask("again", conversation=conversation)).messages
+
+    ((_, words, failed),) = results(asyncio.run(go()))
+    assert (failed, words.endswith("(note.txt) can't be used: was deleted by the user")) == (True, True)
+
+
+@pytest.mark.parametrize(
+    ("name", "data", "told"),
+    [
+        ("red.png", png(), "image 1 (red.png) is image/png and has no text"),
+        ("blank.pdf", pdf(""), "document 1 (blank.pdf) has no text that can be read: has no text layer"),
+    ],
+)
+def test_a_file_without_words_is_told_how_to_be_seen(name, data, told):
+    words, failed, _ = get({name: data}, 1)
+    assert failed
+    assert words.startswith(told)
+    assert words.endswith("Ask with return_original=true to be shown the file itself")
+
+
+def test_words_are_made_once():
+    read = say("", ("c1", "get_document", '{"number_or_name": 1}'), ("c2", "get_document", '{"number_or_name": 1}'))
+    again = say("", ("c3", "get_document", '{"number_or_name": 1}'))
+    agent, _ = scripted(read, again, say("Done."), tools=[get_document])
+    run = agent.run_sync("read", files=[File.from_bytes(FILES["bill.pdf"], name="bill.pdf")])
+    ((want, found),) = run.conversation.known().items()
+    assert (want.recipe, isinstance(found, Variant)) == ("text", True)
+    assert len({words for _, words, _ in results(run.messages)}) == 1
+
+
+def test_any_tool_may_ask_for_words_whether_async_or_not():
+    async def wait(context: Context) -> str:
+        return await context.files.text(1)
+
+    def hold(context: Context) -> str:
+        return context.files.text_now(1)
+
+    agent, _ = scripted(say("", ("c1", "wait", "{}"), ("c2", "hold", "{}")), say("Done."), tools=[wait, hold])
+    run = agent.run_sync("go", files=[File.from_bytes(FILES["note.txt"], name="note.txt")])
+    assert [words for _, words, _ in results(run.messages)] == ["the harbour opens at nine"] * 2
+
+
+def test_an_async_tool_that_would_hold_up_the_loop_is_told():
+    async def hold(context: Context) -> str:
+        return context.files.text_now(1)
+
+    agent, _ = scripted(say("", ("c1", "hold", "{}")), say("Done."), tools=[hold])
+    run = agent.run_sync("go", files=[File.from_bytes(FILES["note.txt"], name="note.txt")])
+    ((_, words, failed),) = results(run.messages)
+    assert failed
+    assert "write `await files.text(number)`" in words
+
+
+def test_files_without_a_conversation_have_no_words(conversation):
+    with pytest.raises(BadInput, match="can't be converted here"):
+        files_in(conversation).text_now(3)
+
+
+@given(st.integers(MOST_TEXT - 50, MOST_TEXT + 50))
+def test_a_long_text_is_cut_and_says_how_to_get_the_rest(length):
+    text, file = "x" * length, attachment(1, "text/plain")
+    kept = cut_text(file, text)
+    if length <= MOST_TEXT:
+        assert kept == text
+    else:
+        assert (
+            kept
+            == text[:MOST_TEXT] + "\n(cut here, after 100,000 characters: return_original=true gives the whole file)"
+        )
+
+
+def test_a_long_pdf_is_cut_with_the_page_to_go_on_from():
+    text = "".join(f"[page {at}]\n{'x' * 9990}\n" for at in range(1, 21))
+    kept = cut_text(attachment(4, "application/pdf"), text)
+    assert kept.endswith("\n(cut here, in page 10: view_file(4, pages=[10, ...]) shows the rest)")
+
+
+def test_a_sound_is_given_as_a_transcript_or_told_why_not():
+    words, failed, _ = get({"a.wav": wav()}, 1, MODELS[3])
+    assert words.startswith("audio 1 (a.wav) ")
+    assert "transcri" in words or not failed
+
+
+def test_flipped_bytes_are_never_written_down_and_that_may_pass(tmp_path):
+    folder, facts = Folder(tmp_path), Shelf(Folder(tmp_path)).prove(File.from_bytes(wav(), name="a.wav")).facts
+    (blob,) = (path for path in tmp_path.rglob("*") if path.is_file())
+    blob.chmod(0o600)
+    blob.write_bytes(bytes(blob.stat().st_size))
+    found = write_down(facts, folder, Sharing(transcribe=lambda _: pytest.fail("was given flipped bytes")))
+    assert (found.passing, found.reason.endswith("no longer matches its hash: add the file again")) == (True, True)
+
+
+@each_api
+def test_words_ask_the_inspector_for_a_document(tmp_path, model):
+    agent = Agent(model, tools=builtin_tools(tmp_path))
+    run = agent.run_sync("keep it", files=[File.from_bytes(FILES["note.txt"], name="note.txt")])
+    run = agent.run_sync("/get_document number_or_name=note.txt", conversation=run.conversation)
+    assert [failed for _, _, failed in results(run.messages)] == [False]
+    assert "the harbour opens at nine" in results(run.messages)[0][1]

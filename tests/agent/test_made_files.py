@@ -1,0 +1,174 @@
+"""Files that a model makes in its answer: numbered, told, kept, and shown to it again in the next request."""
+
+import asyncio
+import base64
+import json
+
+from showandtell import File
+from showandtell.core.events.types import FileEvent, Finish, StepEnd, StepFinish
+from showandtell.inspector.request import Words, files_of
+from support.fixtures import RED, png, truncated
+from support.made_files import SPEAKS, draw, each_maker
+from support.scripted import (
+    STOPS,
+    check_usable,
+    frames,
+    say,
+    scripted,
+    watch,
+)
+
+PICTURE = png(16, 8, RED)
+
+
+def done(model):
+    return say("Done.", model=SPEAKS[model])
+
+
+def echo() -> str:
+    return "echo"
+
+
+def go(agent, text="draw", **settings):
+    run = agent.run(text, **settings)
+    events = asyncio.run(watch(run))
+    assert [one for one in events if isinstance(one, Finish)] == events[-1:]
+    check_usable(run.conversation, agent.target.name)
+    return run, events
+
+
+def labelled(asked):
+    """Every file of a request: who holds it, the label before it, its bytes."""
+    return [(turn.role, seen.place, seen.label, seen.data) for turn in asked.turns for seen in files_of(turn)]
+
+
+@each_maker
+def test_a_picture_of_the_models_own_is_numbered_and_told(model):
+    run, events = go(scripted(draw(model, PICTURE), model=model)[0])
+    assert (run.status, run.text) == ("complete", "Here.")
+    assert [(file.number, file.read()) for file in run.files] == [(1, PICTURE)]
+    told = [one for one in events if isinstance(one, FileEvent)]
+    assert [(one.number, one.kind, one.media_type, one.origin) for one in told] == [
+        (1, "image", "image/png", "assistant")
+    ]
+    assert run.conversation.attachments[1].origin.by == "assistant"
+    assert b"base64" not in repr(events).encode()
+
+
+@each_maker
+def test_it_is_shown_again_in_a_labelled_message_of_the_user(model):
+    agent, script = scripted(draw(model, PICTURE), done(model), model=model)
+    run, _ = go(agent)
+    again, _ = go(agent, "make it blue", conversation=run.conversation)
+    ((role, place, label, data),) = labelled(script.asked[1])
+    assert (again.text, role, place, data) == ("Done.", "user", "user", PICTURE)
+    assert label.startswith("⟦image 1: ")
+    assert "made by the assistant" in label
+    assert [one.delivery for one in again.receipts] == ["relocated"]
+
+
+@each_maker
+def test_a_picture_beside_a_call_is_numbered_before_the_files_of_the_tool(model):
+    def plot() -> File:
+        return File.from_bytes(png(4, 4), name="plot.png")
+
+    agent, script = scripted(draw(model, PICTURE, calls=[("c1", "plot", "{}")]), done(model), model=model, tools=[plot])
+    run, events = go(agent)
+    assert [(file.number, file.read()) for file in run.files] == [(1, PICTURE), (2, png(4, 4))]
+    assert [one.origin for one in events if isinstance(one, FileEvent)] == ["assistant", "tool plot (c1)"]
+    assert {data for *_, data in labelled(script.asked[1])} == {PICTURE, png(4, 4)}
+
+
+@each_maker
+def test_several_pictures_keep_their_order(model):
+    pictures = [png(4 + at, 4) for at in range(3)]
+    run, _ = go(scripted(draw(model, *pictures), model=model)[0])
+    assert [(file.number, file.read()) for file in run.files] == [*enumerate(pictures, 1)]
+
+
+@each_maker
+def test_a_picture_that_was_not_given_keeps_its_number_and_says_why(model):
+    agent, script = scripted(draw(model, None), done(model), model=model)
+    run, events = go(agent)
+    ((number, problem),) = [(one.number, one.problem) for one in events if isinstance(one, FileEvent)]
+    assert number == 1
+    assert problem
+    go(agent, "again", conversation=run.conversation)
+    words = [part.text for turn in script.asked[1].turns for part in turn.parts if isinstance(part, Words)]
+    assert any("was not sent" in text and problem.partition(":")[0] in text for text in words)
+    assert labelled(script.asked[1]) == []
+
+
+@each_maker
+def test_a_torn_picture_is_told_with_its_problem(model):
+    run, events = go(scripted(draw(model, truncated(PICTURE)), model=model)[0])
+    assert run.status == "complete"
+    assert [bool(one.problem) for one in events if isinstance(one, FileEvent)] == [True]
+
+
+@each_maker
+def test_a_picture_is_kept_where_the_stream_is_cut_behind_it(model):
+    whole = draw(model, PICTURE)
+    own = SPEAKS[model]
+    end = b"".join(frames("Here.", model=own)[-STOPS[own].last :])
+    run, _ = go(scripted(whole.removesuffix(end), model=model)[0])
+    assert (run.status, run.reason, run.text) == ("incomplete", "cut", "Here.")
+    assert [file.read() for file in run.files] == [PICTURE]
+
+
+async def cancel_at(run, kind):
+    """A run that is cancelled when its reader sees the first event of a kind; its events."""
+    events = []
+    async for one in run:
+        events.append(one)
+        if isinstance(one, kind):
+            await run.cancel()
+    assert asyncio.all_tasks() == {asyncio.current_task()}
+    return events
+
+
+@each_maker
+def test_a_run_that_is_cancelled_while_a_picture_is_stored_keeps_its_words_and_can_go_on(model):
+    call = ("c1", "echo", "{}")
+    agent, script = scripted(draw(model, PICTURE, calls=[call]), done(model), model=model, tools=[echo])
+    run = agent.run("draw")
+    # What ended the message is told while the picture is stored, and before it is.
+    events = asyncio.run(cancel_at(run, StepEnd))
+    assert (run.status, run.reason, run.text) == ("incomplete", "cancelled", "Here.")
+    assert [one.stop for one in events if isinstance(one, StepFinish)] == ["cancelled"]
+    assert [(one.number, one.size) for one in events if isinstance(one, FileEvent)] == [(1, 0)]
+    check_usable(run.conversation, model)
+    assert go(agent, "go on", conversation=run.conversation)[0].text == "Done."
+    assert "was not stored before the run ended" in json.dumps(script.bodies[1])
+
+
+@each_maker
+def test_a_run_with_a_picture_can_be_left_at_any_event(model):
+    index, finished = 0, False
+    while not finished:
+        index += 1
+        agent, _ = scripted(draw(model, PICTURE), done(model), model=model)
+        run = agent.run("draw")
+        finished = asyncio.run(leave_at(run, index))
+        check_usable(run.conversation, model)
+        assert agent.run_sync("go on", conversation=run.conversation).text == (
+            "Here." if not run.messages[1:] else "Done."
+        )
+    assert index > 5
+
+
+async def leave_at(run, index):
+    """Read so many events and leave; whether there were fewer."""
+    stream = aiter(run)
+    events = [await anext(stream, None) for _ in range(index)]
+    await stream.aclose()
+    assert asyncio.all_tasks() == {asyncio.current_task()}
+    return None in events
+
+
+def test_a_picture_that_a_model_writes_out_among_its_words_is_a_file_and_no_text_in_the_records():
+    written = f"Look: data:image/png;base64,{base64.b64encode(png()).decode()} nice?"
+    agent, _ = scripted(say(written))
+    run = agent.run_sync("draw")
+    assert [file.read() for file in run.files] == [png()]
+    assert "iVBOR" not in run.text

@@ -1,0 +1,240 @@
+"""Files that are uploaded before their message: one claims them, once; until then they are kept, counted, and expire."""
+
+import asyncio
+
+import pytest
+from sqlalchemy import select
+
+from showandtell.core.messages.content import File, Reader, Shown, new_id
+from showandtell.errors import BadFile, BadInput, NotFound
+from showandtell.storage.blobs.base import TooLarge
+from showandtell.storage.conversations.store import Store
+from showandtell.storage.database.garbage_collection import PENDING
+from showandtell.storage.database.quotas import Quotas
+from showandtell.storage.database.tables import blobs, uploads
+from showandtell.storage.files.sources import Arrived, Stored
+from support.collecting import lying
+from support.fixtures import png
+from support.postgres import on_sqlite
+from support.stores import check_not_found, note, post, said, show
+
+pytestmark = pytest.mark.anyio
+HOUR = 3600.0
+
+
+async def count(store, table):
+    return len(await store.database.read(select(table)))
+
+
+async def send(store, user, conversation, *ids, words="look"):
+    """What the chat does with a message's ids."""
+    files = [await store.uploads(user).claim(one, conversation.id) for one in ids]
+    return await post(conversation, said(words, *files))
+
+
+async def test_an_upload_becomes_the_file_of_its_message_with_its_id_and_its_proof(store):
+    upload = await store.uploads().add(File.from_bytes(png(3, 2), "image/jpeg", "a.jpg"))
+    conversation = await store.create()
+    await send(store, "local", conversation, upload.id)
+    one = (await store.open(conversation.id)).attachments[1]
+    assert (one.id, one.name, one.facts, one.state) == (upload.id, "a.jpg", upload.facts, "ready")
+    assert (one.media_type, one.facts.pixels, one.corrected, one.claimed) == (
+        "image/png",
+        (3, 2),
+        "image/jpeg",
+        "image/jpeg",
+    )
+    assert await count(store, uploads) == 0
+    assert (await store.collect(grace=-60)).blobs == 0
+    assert conversation.file(1).read() == png(3, 2)
+
+
+async def test_claimed_bytes_are_neither_read_nor_hashed_nor_copied_again(store, monkeypatch):
+    upload = await store.uploads().add(note("x" * 5000))
+    conversation = await store.create()
+    claimed = await store.uploads().claim(upload.id, conversation.id)
+
+    def refuse(*_, **__):
+        raise AssertionError
+
+    for name in ("open", "spool", "keep", "check", "_open"):
+        monkeypatch.setattr(type(conversation.blobs), name, refuse)
+    await post(conversation, said("look", claimed))
+    assert conversation.attachments[1].facts == upload.facts
+
+
+async def test_a_file_of_the_conversation_is_shown_again_and_one_of_another_gets_a_new_number(store):
+    first, second = await show(store, note("one"), note("two")), await show(store, note("three"))
+    two = first.attachments[2]
+    assert await store.uploads().claim(two.id, first.id) == Shown(2, two.id)
+    await send(store, "local", second, two.id)
+    again = second.attachments[2]
+    assert (again.facts, again.name) == (two.facts, two.name)
+    assert again.id != two.id
+
+
+async def test_an_upload_is_sent_once_in_whichever_message_comes_first(store):
+    upload = await store.uploads().add(note("one"))
+    conversations = [await store.create() for _ in range(4)]
+    files = [await store.uploads().claim(upload.id, one.id) for one in conversations]
+    drafts = [post(one, said("look", file)) for one, file in zip(conversations, files, strict=True)]
+    found = await asyncio.gather(*drafts, return_exceptions=True)
+    failed = [one for one in found if isinstance(one, BadInput)]
+    assert len(failed) == 3
+    assert all("add it again" in str(one) for one in failed)
+    assert [len((await store.open(one.id)).messages) for one in conversations].count(1) == 1
+
+
+async def test_a_writer_sends_an_upload_of_theirs_in_a_conversation_that_belongs_to_another(store):
+    conversation = await store.create("ann")
+    await store.share(conversation.id, "ann", "bob", "writer")
+    upload = await store.uploads("bob").add(note("from bob"))
+    await send(store, "bob", await store.open(conversation.id, "bob"), upload.id)
+    one = (await store.open(conversation.id, "ann")).attachments[1]
+    assert (one.id, one.facts) == (upload.id, upload.facts)
+    assert lying(store, "ann") == {one.facts.sha256}
+    assert await count(store, uploads) == 0
+    await store.collect(grace=-60)
+    assert lying(store, "bob") == set()
+
+
+async def test_what_is_not_yours_is_not_found_in_the_same_words(store):
+    upload = await store.uploads("ann").add(note("secret"))
+    conversation, mine = await show(store, note("hidden"), owner="ann"), await store.create("bob")
+    theirs = store.uploads("bob")
+    missing = new_id("att")
+    for one in (upload.id, conversation.attachments[1].id, missing, conversation.id, "att_x", "att_" + "\0" * 22):
+        await check_not_found(theirs.find(one), theirs.claim(one, mine.id), theirs.drop(one))
+        with pytest.raises(NotFound) as told:
+            await theirs.find(one)
+        assert str(told.value).replace(repr(one[:40]), "ID") in {
+            "there is no file ID: check the id",
+            "there is no conversation ID: check the id",
+        }
+    assert (await store.uploads("ann").find(upload.id)) == upload
+
+
+async def test_a_pending_upload_is_kept_for_a_day_and_then_goes_with_its_bytes(store, clock):
+    upload = await store.uploads().add(note("late"))
+    clock.now += PENDING - HOUR
+    assert (await store.collect(grace=0)).blobs == 0
+    assert (await store.uploads().find(upload.id)).facts == upload.facts
+    clock.now += 2 * HOUR
+    assert (await store.collect()).blobs == 1
+    assert lying(store) == set()
+    await check_not_found(store.uploads().find(upload.id))
+
+
+async def test_deleting_the_same_bytes_elsewhere_leaves_an_upload_alone(store):
+    upload = await store.uploads().add(note("same"))
+    conversation = await show(store, note("same"))
+    assert (await store.delete(conversation.id)).blobs == 0
+    other = await store.create()
+    await send(store, "local", other, upload.id)
+    assert other.file(1).read() == b"same"
+
+
+async def test_bytes_of_a_claim_that_is_proved_outlive_its_upload(store):
+    upload, conversation = await store.uploads().add(note("held")), await store.create()
+    draft = said("look", await store.uploads().claim(upload.id, conversation.id))
+    proved = await conversation.prove(draft)
+    assert (await store.uploads().drop(upload.id)).blobs == 0
+    await conversation.record(draft, proved)
+    assert conversation.file(1).read() == b"held"
+    assert (await store.delete_file(conversation, 1)).blobs == 1
+
+
+async def test_a_claim_that_came_too_late_lets_no_older_proof_name_bytes_that_are_gone(store, clock):
+    upload, conversation = await store.uploads().add(note("gone")), await store.create()
+    draft = said("look", note("gone"))
+    proved = await conversation.prove(draft)
+    claimed = await store.uploads().claim(upload.id, conversation.id)
+    clock.now += 2 * PENDING
+    assert (await store.collect()).blobs == 1
+    (late,) = await conversation.prove(said("look", claimed))
+    await conversation.record(draft, proved)
+    assert (late.facts, conversation.attachments[1].facts) == (None, None)
+    assert await store.fsck() == ()
+
+
+async def test_fsck_names_an_upload_whose_bytes_are_gone(place):
+    async with place.store() as store:
+        upload = await store.uploads("ann").add(note("soon gone"))
+        store.blobs.of("ann").delete(upload.facts.sha256)
+        for owner in ("ann", None):
+            (found,) = await store.fsck(owner)
+            assert (found.owner, found.problem, found.files) == ("ann", "is missing", (upload.id,))
+        assert await store.fsck("bob") == ()
+
+
+async def test_a_dropped_upload_takes_its_bytes_along_unless_others_have_them(store):
+    first, second = [await store.uploads().add(note("same")) for _ in range(2)]
+    assert (await store.uploads().drop(first.id)).blobs == 0
+    assert (await store.uploads().drop(second.id)).blobs == 1
+    await check_not_found(store.uploads().drop(second.id))
+    assert await count(store, blobs) == 0
+    assert lying(store) == set()
+
+
+async def test_pending_uploads_count_against_the_quota_and_free_it_when_dropped(place):
+    async with place.store(quotas=Quotas(owner=250)) as store:
+        mine = store.uploads()
+        kept = [await mine.add(note(f"{number:0100}")) for number in range(2)]
+        with pytest.raises(BadFile, match="all your files have 200 bytes of the 250 bytes"):
+            await mine.add(note("x" * 100))
+        await mine.drop(kept[0].id)
+        await mine.add(note("x" * 100))
+        assert await count(store, uploads) == 2
+
+
+async def test_a_file_that_cannot_be_taken_leaves_nothing(place):
+    async with place.store(quotas=Quotas(file=50)) as store:
+        for file, told in [
+            (note("", "a.txt"), "a.txt is empty"),
+            (note("x" * 51), "larger than 50 bytes"),
+            (File.from_bytes(png(1, 1)[:30], name="a.png"), "a.png"),
+            (File.from_uri("https://example.com/a.png"), "is an address"),
+        ]:
+            with pytest.raises(BadFile, match=told):
+                await store.uploads().add(file)
+        assert await count(store, uploads) == await count(store, blobs) == 0
+        assert [*store.blobs.of("local").listed()] == []
+        assert store.blobs.clear_spools(4e9) == 0
+
+
+async def test_bytes_that_arrive_in_pieces_are_one_file_and_stop_at_the_limit(store):
+    data = png(40, 30)
+    incoming = store.blobs.of("local").receive("a.png", len(data))
+    for start in range(0, len(data), 7):
+        incoming.write(memoryview(data)[start : start + 7])
+    spooled = incoming.end()
+    upload = await store.uploads().add(File(Reader(Arrived(spooled), spooled.size), None, "a.png"))
+    assert (upload.facts.pixels, upload.facts.size) == ((40, 30), len(data))
+    assert not spooled.path.exists()
+    incoming = store.blobs.of("local").receive("a.png", 10)
+    with pytest.raises(TooLarge, match=r"a\.png is larger than 10 bytes"):
+        incoming.write(data)
+    incoming.drop()
+    assert store.blobs.clear_spools(4e9) == 0
+
+
+@on_sqlite
+async def test_a_claim_finds_its_bytes_in_a_bucket(place):
+    async with Store(place.url, "memory:") as store:
+        upload, conversation = await store.uploads().add(note("far away")), await store.create()
+        await send(store, "local", conversation, upload.id)
+        assert conversation.attachments[1].facts == upload.facts
+        late = await store.uploads().add(note("soon gone"))
+        claimed = await store.uploads().claim(late.id, conversation.id)
+        await store.uploads().drop(late.id)
+        await post(conversation, said("look", claimed))
+        assert conversation.attachments[2].facts is None
+        assert conversation.file(1).read() == b"far away"
+
+
+async def test_a_stored_file_under_another_name_is_proved_anew(store):
+    conversation = await show(store, note("a,b\n1,2\n", "a.txt"))
+    facts = conversation.attachments[1].facts
+    source = Reader(Stored(conversation.blobs, facts), facts.size)
+    (proved,) = await conversation.prove(said("", File(source, None, "a.csv")))
+    assert (facts.media_type, proved.facts.media_type) == ("text/plain", "text/csv")

@@ -1,0 +1,103 @@
+"""Small promises of a store that nothing else would notice if they broke: who may look, and what survives a power cut."""
+
+import asyncio
+import zipfile
+
+import pytest
+
+from showandtell import File, NotFound
+from showandtell.core.messages.files import Failed, Want
+from showandtell.errors import BadConversation, StorageFailed
+from showandtell.storage.conversations.store import Store
+from showandtell.storage.conversations.transfer import export_conversation, import_conversation
+from support.fixtures import png
+from support.stores import post, said
+
+
+def in_store(folder, work):
+    async def go():
+        async with Store.at(folder) as store:
+            return await work(store)
+
+    return asyncio.run(go())
+
+
+def test_the_data_folder_is_for_its_owner_alone(tmp_path):
+    in_store(tmp_path / "data", lambda store: store.create())
+    assert (tmp_path / "data").stat().st_mode & 0o077 == 0
+    assert (tmp_path / "data" / "showandtell.db").stat().st_mode & 0o077 == 0
+
+
+def test_a_reader_opens_what_was_shared_without_asking_for_a_right(tmp_path):
+    async def work(store):
+        conversation = await store.create("anna")
+        await store.share(conversation.id, "anna", "bob", "reader")
+        return (await store.open(conversation.id, "bob")).id == conversation.id
+
+    assert in_store(tmp_path, work)
+
+
+def test_a_folder_of_blobs_that_can_not_be_read_is_said(tmp_path, monkeypatch):
+    async def work(store):
+        monkeypatch.setattr("os.scandir", refuse)  # root may read any folder
+        with pytest.raises(StorageFailed, match="Permission denied"):
+            await store.fsck()
+
+    def refuse(path):
+        raise PermissionError(13, "Permission denied", str(path))
+
+    in_store(tmp_path, work)
+
+
+def test_sqlite_waits_for_the_disk_with_every_transaction(tmp_path):
+    async def work(store):
+        return await store.database.write(
+            lambda connection: [connection.exec_driver_sql(f"PRAGMA {name}").scalar() for name in SETTINGS]
+        )
+
+    assert in_store(tmp_path, work) == [*SETTINGS.values()]
+
+
+#: FULL is 2: NORMAL loses acknowledged rows at a power cut.
+SETTINGS = {"synchronous": 2, "journal_mode": "wal", "foreign_keys": 1}
+
+
+@pytest.mark.parametrize("deed", ["learn", "forget", "everything", "prove"])
+def test_whose_right_was_taken_back_can_do_nothing_more(tmp_path, deed):
+    want = Want("0" * 64, "text")
+
+    async def work(store):
+        conversation = await store.create("anna")
+        await store.share(conversation.id, "anna", "bob", "writer")
+        of_bob = await store.open(conversation.id, "bob", "writer")
+        await store.share(conversation.id, "anna", "bob", None)
+        given = {"learn": ({want: Failed("no")},), "forget": ([want],), "everything": (), "prove": (said("x", KIWI),)}
+        with pytest.raises(NotFound):
+            await getattr(of_bob, deed)(*given[deed])
+
+    in_store(tmp_path, work)
+
+
+KIWI = File.from_bytes(png(), name="kiwi.png")
+
+
+def test_an_export_holds_what_others_said_meanwhile(tmp_path):
+    async def work(store):
+        mine = await store.create()
+        await post(await store.open(mine.id), said("from elsewhere", KIWI))
+        await export_conversation(mine, tmp_path / "talk.zip")
+        return await import_conversation(store, tmp_path / "talk.zip")
+
+    assert [one.text for one in in_store(tmp_path / "data", work).messages] == ["from elsewhere"]
+
+
+@pytest.mark.parametrize("method", [zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA])
+def test_an_archive_packed_in_another_way_than_ours_is_refused(tmp_path, method):
+    with zipfile.ZipFile(tmp_path / "talk.zip", "w", method) as archive:
+        archive.writestr("conversation.json", '{"version":1,"messages":[]}')
+
+    async def work(store):
+        with pytest.raises(BadConversation):
+            await import_conversation(store, tmp_path / "talk.zip")
+
+    in_store(tmp_path / "data", work)

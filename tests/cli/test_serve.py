@@ -1,0 +1,192 @@
+"""The command `serve` as a process: what it says, how it ends, and what it takes from options and variables."""
+
+import asyncio
+import os
+import re
+import signal
+import socket
+import stat
+from pathlib import Path
+
+import aiohttp
+import pytest
+
+import showandtell
+from support.commandline import spawn
+from support.doors import is_entry
+from support.programs import LONGEST, running, until
+from support.served import ENDS, say
+from support.serving import asked
+
+pytestmark = pytest.mark.anyio
+OIDC = [f"SHOWANDTELL_OIDC_{one}" for one in ("ISSUER", "CLIENT_ID", "CLIENT_SECRET", "AUDIENCE", "SCOPES")]
+
+
+async def get(program, path, **headers):
+    async with program.session.get(program.url + path, headers=headers, allow_redirects=False) as answer:
+        return answer.status, answer.headers.get("set-cookie", ""), await answer.text()
+
+
+async def test_it_prints_an_address_that_lets_one_in_and_nothing_else(tmp_path):
+    async with running(tmp_path) as program:
+        assert program.said.splitlines() == [
+            f"Show & Tell is ready: {program.url}/?token={program.token}",
+            f"Conversations are kept in {tmp_path}. Ctrl-C ends it.",
+        ]
+        status, cookie, _ = await get(program, f"/?token={program.token}")
+        assert (status, is_entry(cookie)) == (303, True)
+        assert await program.end() == (143, "")
+
+
+@pytest.mark.parametrize(("number", "expected"), ENDS)
+async def test_a_signal_ends_it_whoever_reads(number, expected, tmp_path):
+    async with running(tmp_path) as program, say(program, "/hold name=one") as answer:
+        await until(lambda: [*tmp_path.glob("one.*")])
+        status, said = await program.end(number)
+        assert (status, said) == (expected, "")
+        assert b"tool-input-available" in await answer.read()
+
+
+async def test_what_was_left_is_gone_on_with_after_a_restart(tmp_path):
+    async with running(tmp_path) as program, say(program, "/hold name=one", "c"):
+        await until(lambda: [*tmp_path.glob("one.*")])
+        await program.end()
+    (tmp_path / "one.go").touch()
+    async with running(tmp_path) as program:
+        async with program.session.get(f"{program.url}/api/chat/c/stream") as answer:
+            assert answer.status in {200, 204}
+            await answer.read()
+        _, _, listed = await get(program, "/api/conversations")
+        assert '"running":false' in listed.replace(" ", "")
+
+
+async def test_a_cookie_is_valid_after_a_restart_and_the_secret_is_its_owners_alone(tmp_path):
+    async with running(tmp_path) as program:
+        _, cookie, _ = await get(program, f"/?token={program.token}")
+    assert stat.S_IMODE((tmp_path / "secret").stat().st_mode) == 0o600
+    async with running(tmp_path) as program, aiohttp.ClientSession(program.url) as visitor:
+        answer = await visitor.get("/api/me", headers={"cookie": cookie.partition(";")[0]})
+        assert (answer.status, (await answer.json())["user"]) == (200, "local")
+
+
+async def test_a_token_from_the_environment_is_the_one_that_is_taken(tmp_path):
+    async with running(tmp_path, SHOWANDTELL_TOKEN="a-token-of-mine") as program:  # noqa: S106 - of a test
+        assert program.token == "a-token-of-mine"  # noqa: S105 - the same
+        assert (await get(program, "/api/me"))[0] == 200
+        assert (await get(program, "/api/me", authorization="Bearer another-token"))[0] == 401
+
+
+async def test_options_are_taken_from_variables(tmp_path):
+    variables = {"SHOWANDTELL_HOST": "::1", "SHOWANDTELL_HOSTS": "chat.test", "SHOWANDTELL_RATE": "reads=2/minute"}
+    async with running(tmp_path, **variables, SHOWANDTELL_MAX_MESSAGE_FILES="7") as program:
+        assert program.url.startswith("http://[::1]:")
+        status, _, said = await get(program, "/api/me", host="chat.test")
+        assert (status, '"max_message_files":7' in said.replace(" ", "")) == (200, True)
+        assert [(await get(program, "/api/me"))[0] for _ in range(2)] == [200, 429]
+
+
+async def test_accounts_are_made_by_variables_and_no_token_is_printed(tmp_path):
+    variables = {"SHOWANDTELL_OIDC_ISSUER": "http://127.0.0.1:1", "SHOWANDTELL_OIDC_CLIENT_ID": "chat"}
+    async with running(tmp_path, **variables) as program:
+        assert "token" not in program.said
+        status, _, _ = await get(program, "/")
+        assert status == 303
+        assert (await get(program, "/login"))[0] == 503
+        assert (await get(program, "/api/me", authorization="Bearer any.thing.else"))[0] in {401, 503}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "environ", "status", "told"),
+    [
+        (["--port", "99999"], {}, 2, "65535"),
+        (["--port", "0", "--folder", "nowhere"], {}, 2, "nowhere is no folder"),
+        (["--port", "0", "--tools", "nothing:HERE"], {}, 2, "no module 'nothing'"),
+        (["--port", "0", "--host", "no.such.host.invalid"], {}, 2, "no such address here"),
+        (["--port", "0", "--workers", "0"], {}, 2, "--workers"),
+        (["--port", "0", "--model", "nonsense"], {}, 2, "'nonsense' is not written as provider:model"),
+        (["--port", "0"], {"SHOWANDTELL_MODEL": "inspector:foo"}, 2, "inspector has anthropic-messages"),
+        (["--port", "0", "--rate", "chat=often"], {}, 1, "'chat=often' is no rate"),
+        (["--port", "0"], {"SHOWANDTELL_TOKEN": "short"}, 1, "SHOWANDTELL_TOKEN is not usable"),
+        (["--port", "0"], {"SHOWANDTELL_SECRET": "short"}, 1, "use at least 32 random"),
+        (["--port", "0"], {"SHOWANDTELL_OIDC_ISSUER": "https://id.test"}, 1, "SHOWANDTELL_OIDC_CLIENT_ID is missing"),
+        (["--port", "0", "--database", "postgresql://a:hidden@127.0.0.1:1/b"], {}, 1, "does not answer"),
+        (["--port", "0", "--workers", "2", "--rate", "chat=often"], {}, 1, "'chat=often' is no rate"),
+        (["--port", "0", "--workers", "2", "--tools", "nothing:HERE"], {}, 2, "no module 'nothing'"),
+    ],
+)
+def test_what_it_cannot_follow_it_says_in_one_line(arguments, environ, status, told, tmp_path):
+    done = spawn(tmp_path, "serve", "--data", str(tmp_path), *arguments, environ=environ)
+    lines = [line for line in done.stderr.splitlines() if "several workers" not in line]
+    assert (done.returncode, done.stdout, len(lines)) == (status, "", 1)
+    assert told in lines[0]
+    assert "hidden" not in done.stderr
+
+
+async def test_a_model_whose_key_is_missing_is_told_when_it_starts_and_keeps_no_other_from_answering(tmp_path):
+    async with running(tmp_path, SHOWANDTELL_MODEL="anthropic:claude-sonnet-4-5", ANTHROPIC_API_KEY="") as program:
+        body = {**asked("Hello"), "model": "inspector"}
+        async with program.session.post(f"{program.url}/api/chat", json=body) as answer:
+            assert (answer.status, b"[DONE]" in await answer.read()) == (200, True)
+        _, said = await program.end()
+        assert "can't answer yet: anthropic needs a key: set ANTHROPIC_API_KEY" in said
+
+
+def test_the_help_names_every_variable_whole_also_in_a_narrow_terminal(tmp_path):
+    source = "".join(path.read_text() for path in Path(showandtell.__file__).parent.rglob("*.py"))
+    read = set(re.findall(r"\bSHOWANDTELL_[A-Z_]*[A-Z]\b", source)) | set(OIDC)
+    said = spawn(tmp_path, "serve", "--help", environ={"COLUMNS": "80"}).stdout
+    assert len(read) > 25
+    assert read - set(re.findall(r"SHOWANDTELL_[A-Z_]*[A-Z](?![A-Z_…])", said)) == set()
+
+
+def test_a_port_that_is_taken_is_said(tmp_path):
+    with socket.create_server(("127.0.0.1", 0)) as other:
+        port = other.getsockname()[1]
+        done = spawn(tmp_path, "serve", "--data", str(tmp_path), "--port", str(port))
+        assert (done.returncode, "name another with --port" in done.stderr) == (2, True)
+
+
+async def test_several_workers_share_a_port_and_end_together(tmp_path):
+    async with running(tmp_path, "--workers", "2") as program:
+        children = await until(lambda: (found := children_of(program))[1:] and found)
+        assert (await get(program, "/api/me"))[0] == 200
+        status, said = await program.end(signal.SIGINT)
+        assert (status, said.count("\n")) == (130, 1)
+        assert "PostgreSQL is meant for it" in said
+        assert not [one for one in children if is_alive(one)]
+
+
+async def test_a_worker_that_dies_is_replaced_and_all_end_with_the_one_who_began_them(tmp_path):
+    async with running(tmp_path, "--workers", "2") as program:
+        first = await until(lambda: (found := children_of(program))[1:] and found)
+        os.kill(first[0], signal.SIGKILL)
+        second = await until(lambda: (found := [one for one in children_of(program) if one != first[0]])[1:] and found)
+        async with program.session.get(f"{program.url}/healthz") as answer:
+            assert answer.status == 200
+        program.process.kill()
+        await asyncio.wait_for(program.process.wait(), LONGEST)
+        await until(lambda: not [one for one in second if is_alive(one)])
+
+
+def children_of(program):
+    """The workers of a server, by their number."""
+    numbers = [int(one.name) for one in Path("/proc").iterdir() if one.name.isdigit()]
+    mine = [one for one in numbers if field_of(one, 1) == str(program.process.pid)]
+    return sorted(one for one in mine if "spawn_main" in read(one, "cmdline"))
+
+
+def read(number, name):
+    try:
+        return Path(f"/proc/{number}/{name}").read_text()
+    except OSError:
+        return ""
+
+
+def field_of(number, place):
+    """What the system says of a process, behind its name: its state, its parent."""
+    fields = read(number, "stat").rpartition(")")[2].split()
+    return fields[place] if fields else None
+
+
+def is_alive(number):
+    return field_of(number, 0) not in {None, "Z"}

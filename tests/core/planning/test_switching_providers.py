@@ -1,0 +1,179 @@
+"""A conversation moves to another provider at any step, and back: each gets what it needs, and nothing of the others."""
+
+import asyncio
+import base64
+import re
+from urllib.parse import unquote, urlsplit
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from showandtell.core.capabilities.resolve import families, resolve
+from showandtell.core.messages.content import Draft, File, Json, Opaque, Text, ToolCall
+from showandtell.core.planning.plan import plan
+from showandtell.core.planning.values import Policy
+from showandtell.core.wire.options import Options, ToolSpec
+from showandtell.core.wire.request import compose
+from showandtell.inspector.gemini.rules import sign
+from showandtell.inspector.hosts import find_house
+from showandtell.inspector.request import Incoming
+from showandtell.storage.conversations.memory_conversation import MemoryConversation
+from showandtell.storage.files.file_cache import Shelf
+from support.builders import Everything
+from support.fixtures import pdf, png
+from support.properties import examples
+
+SHELF = Shelf()
+MODELS = sorted({f"{family.provider}:{family.example}" for family in families()})
+#: One model a provider: the first of its rows.
+HOUSES = {family.provider: f"{family.provider}:{family.example}" for family in reversed(families())}
+PAIRS = [(one, two) for one in HOUSES for two in HOUSES if one < two]
+OPTIONS = Options("Be brief.", (ToolSpec("get", "Gets it.", '{"type":"object","properties":{}}'),), stream=True)
+KIWI, REPORT = File.from_bytes(png(), name="kiwi.png"), File.from_bytes(pdf("one"), name="report.pdf")
+PROVED = {file: SHELF.prove(file) for file in (KIWI, REPORT)}
+#: What stands behind a house's name before the paths of our wire modules; `inspector` speaks each api as its own house.
+BELOW = {
+    "openai": "openai/v1",
+    "openai-chat": "openai/v1",
+    "azure": "azure/openai/v1",
+    "azure-chat": "azure/openai/v1",
+    "groq": "groq/openai/v1",
+    "cohere": "cohere/compatibility/v1",
+    **{name: f"{name}/v1" for name in ("xai", "openrouter", "mistral", "ollama", "vllm", "llamacpp", "lmstudio")},
+}
+AT_HOME = {
+    "anthropic-messages": "anthropic",
+    "openai-chat": "openai/v1",
+    "openai-responses": "openai/v1",
+    "gemini": "google",
+    "bedrock-converse": "bedrock",
+}
+IDS = ("toolu_{}", "call_{}", "functions.get:{}", "call|{}|fc_" + "0" * 60, "{:09}")
+
+
+def base_of(target):
+    return AT_HOME[target.api] if target.provider == "inspector" else BELOW.get(target.provider, target.provider)
+
+
+def signature(target, nth):
+    """What a provider signed: base64 that is its own. The strict Gemini readers know by it whose it is."""
+    host = "google" if target.provider == "inspector" else target.provider
+    return base64.b64encode(sign(host, f"{target.name} {nth}")).decode()
+
+
+def seal(target, nth):
+    """What this provider wants back, as its parser keeps it; nothing where it signs nothing."""
+    signed = signature(target, nth)
+    match target.api:
+        case "anthropic-messages":
+            return f'{{"type":"thinking","thinking":"Hm.","signature":"{signed}"}}'
+        case "openai-responses":
+            return f'{{"type":"reasoning","id":"rs_{nth}","summary":[],"encrypted_content":"{signed}"}}'
+        case "bedrock-converse":
+            return f'{{"reasoningContent":{{"reasoningText":{{"text":"Hm.","signature":"{signed}"}}}}}}'
+        case "openai-chat" if target.provider in {"openrouter", "litellm"}:
+            return f'{{"reasoning_details":[{{"type":"reasoning.encrypted","data":"{signed}"}}]}}'
+        case "gemini":
+            return signed
+        case _:
+            return ""
+
+
+class Talk:
+    """A conversation in which every message of the model may be another's.
+
+    `kept` is what each must get back, `dropped` thoughts that nothing followed.
+    """
+
+    def __init__(self):
+        self.conversation = MemoryConversation(SHELF)
+        self.kept, self.dropped, self.count = [], [], 0
+
+    def add(self, role, *parts, **more):
+        draft = Draft(role, parts, **more)
+        asyncio.run(self.conversation.record(draft, [PROVED[file] for file in draft.claims]))
+
+    def say(self, target, *calls, text="Done."):
+        """One answer of this model, signed as it signs: before its words, on its first call, or behind its words."""
+        self.count += 1
+        sealed = Opaque(target.signer, seal(target, self.count))
+        is_gemini = target.api == "gemini"
+        asked = [ToolCall(one, "get", "{}", None if at or not is_gemini else sealed) for at, one in enumerate(calls)]
+        words = [Text(text)] if text else []
+        lone = [sealed] if sealed.text and not (is_gemini and calls) else []
+        self.add("assistant", *([*words, *lone] if is_gemini else [*lone, *words]), *asked, stop="end")
+        if sealed.text and (words or calls):
+            self.kept.append((target, sealed.text))
+        elif sealed.text:
+            self.dropped.append(sealed.text)
+
+    def answer(self, *calls):
+        """A picture and a PDF, an error, a value: one for each call, the last one first."""
+        found = [(Text("Here:"), KIWI, REPORT), (Text("no such file"), KIWI), (Json('{"n":1}'),)]
+        for at, call in reversed([*enumerate(calls)]):
+            self.add("tool", *found[at % 3], call_id=call, tool="get", is_error=at % 3 == 1)
+
+    def ask(self, target, *, cache=True):
+        """The request to this model now: its strict reader accepts it, and it holds what is its own and nothing else."""
+        planned = plan(self.conversation.view(), target, Everything(), Policy(cache=cache))
+        request = compose(planned, target, OPTIONS, {}, SHELF.blobs)
+        body = b"".join(request.chunks())
+        read(request, body)
+        for said_by, text in self.kept:
+            assert (text.strip("{}").encode() in body) == is_theirs(said_by, target)
+        assert not [text for text in self.dropped if text.strip("{}").encode() in body]
+        assert numbers(body) == {one.label for one in self.conversation.attachments.values()}
+        return body
+
+
+def is_theirs(said_by, target):
+    return said_by.signer == target.signer and target.dialect.thoughts
+
+
+def numbers(body):
+    return {one for one in re.findall(r"(?:image|document) \d+", body.decode()) if f"⟦{one}" in body.decode()}
+
+
+def read(request, body):
+    """Let the strict reader of the host judge a request."""
+    address = urlsplit(request.api.url(request.target, f"http://inspector/{base_of(request.target)}", stream=True))
+    house, groups = find_house(address.path)
+    assert groups is not None, address.path
+    found = {name: unquote(value) for name, value in groups.items() if value is not None}
+    return house.read(Incoming(address.path, address.query, {}, body, found))
+
+
+@pytest.mark.parametrize(("one", "two"), PAIRS)
+def test_two_providers_take_turns_in_the_midst_of_a_step(one, two):
+    here, there, talk = resolve(HOUSES[one]), resolve(HOUSES[two]), Talk()
+    talk.add("user", Text("look"), KIWI)
+    first = talk.ask(here, cache=False)
+    for at, speaker in enumerate([here, there]):
+        calls = [spelled.format(10 * at + nth) for nth, spelled in enumerate(IDS[2 * at : 2 * at + 3])]
+        talk.say(speaker, *calls, text="One moment." if at else "")
+        talk.answer(*calls)
+        talk.ask(there)
+    # A request to Groq holds five pictures, so the first has left the view by then.
+    assert talk.ask(here, cache=False).startswith(first.removesuffix(b"]}")) == (one != "groq")
+
+
+#: A model of unknown name gets pictures, and the strict Cohere reader knows by the name that it can't see them.
+models = st.sampled_from([one for one in MODELS if one != "cohere:some-model"]).map(resolve)
+steps = st.lists(st.tuples(models, st.integers(0, 3), st.sampled_from(["", "Hm."])), min_size=2, max_size=6)
+
+
+@examples(60)
+@given(steps)
+def test_a_conversation_goes_on_at_any_provider_and_comes_back_to_all_of_them(steps):
+    talk = Talk()
+    talk.add("user", Text("look"), KIWI)
+    for at, (target, count, text) in enumerate(steps):
+        talk.ask(target)
+        calls = [IDS[(at + nth) % len(IDS)].format(10 * at + nth) for nth in range(count)]
+        talk.say(target, *calls, text=text)
+        talk.answer(*calls)
+        if not calls:
+            talk.add("user", Text("and now?"), REPORT)
+    for target, _, _ in steps:
+        talk.ask(target)

@@ -1,0 +1,350 @@
+import itertools
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from showandtell.core.capabilities.resolve import resolve
+from showandtell.core.events.accumulate import Fold
+from showandtell.core.events.types import (
+    FileMade,
+    ProviderFault,
+    ReasoningDelta,
+    ReasoningEnd,
+    ReasoningStart,
+    StepEnd,
+    TextDelta,
+    TextEnd,
+    TextStart,
+    ToolInputDelta,
+    ToolInputEnd,
+    ToolInputStart,
+    Usage,
+)
+from showandtell.core.messages.content import File, Opaque, Text, ToolCall
+from showandtell.core.planning.values import Entry
+from showandtell.core.wire import aws_eventstream
+from showandtell.core.wire.bedrock_converse import render as bedrock_converse
+from showandtell.core.wire.bedrock_converse.parse import whole
+from showandtell.errors import BadAnswer
+from support.builders import parser_of
+from support.scripted import FRAMED
+from support.streams.bedrock import (
+    BEGIN,
+    CLAUDE,
+    CONTENT,
+    STREAM,
+    base64,
+    block,
+    body,
+    call,
+    end,
+    frames,
+    text,
+    thought,
+)
+
+PNG = b"\x89PNG\r\n\x1a\n" + bytes(range(40))
+
+
+OPAQUE = '{"reasoningContent":{"reasoningText":{"text":"A kiwi, I think.","signature":"EqQB"}}}'
+EVENTS = [
+    ReasoningStart("r0"),
+    ReasoningDelta("r0", "A kiwi, "),
+    ReasoningDelta("r0", "I think."),
+    ReasoningEnd("r0", OPAQUE),
+    TextStart("t1"),
+    TextDelta("t1", "Ça, c'est a "),
+    TextDelta("t1", "kiwi 🥝"),
+    TextEnd("t1"),
+    ToolInputStart("tooluse_1", "draw"),
+    ToolInputDelta("tooluse_1", '{"si'),
+    ToolInputDelta("tooluse_1", 'ze": 2}'),
+    ToolInputEnd("tooluse_1"),
+    ToolInputStart("tooluse_2", "draw"),
+    ToolInputDelta("tooluse_2", "{}"),
+    ToolInputEnd("tooluse_2"),
+    StepEnd("tool_calls", Usage(32, 9, 5, 2)),
+]
+
+
+def feed_into(events, parser, reads):
+    for data in reads:
+        events += parser.feed(data)
+    events += parser.finish()
+    return events
+
+
+def parse(*reads):
+    return feed_into([], parser_of("bedrock-converse", FRAMED), reads)
+
+
+def fold(events):
+    folded = Fold("bedrock")
+    folded.add(events)
+    return folded
+
+
+def test_a_stream_of_thought_text_and_calls_is_read_in_order():
+    assert parse(STREAM) == EVENTS
+
+
+@given(st.lists(st.integers(0, len(STREAM)), max_size=20))
+def test_any_reads_give_the_same_events(cuts):
+    edges = [0, *sorted(cuts), len(STREAM)]
+    assert parse(*(STREAM[start:stop] for start, stop in itertools.pairwise(edges))) == EVENTS
+
+
+@pytest.mark.parametrize("size", [1, 7, 100, 16384])
+def test_reads_of_any_size_give_the_same_events(size):
+    assert parse(*(STREAM[at : at + size] for at in range(0, len(STREAM), size))) == EVENTS
+
+
+def test_a_stream_cut_at_any_byte_is_a_beginning_and_says_cut():
+    told = len(STREAM) - len(frames(end("tool_use")[1]))  # where the reason has been read, the tokens not
+    for length in range(len(STREAM)):
+        *events, last = parse(STREAM[:length])
+        assert events == EVENTS[: len(events)]
+        assert last == (StepEnd("cut", Usage()) if length < told else StepEnd("tool_calls", Usage()))
+
+
+def test_a_call_of_which_a_byte_is_missing_never_runs():
+    for length in range(len(STREAM)):
+        calls = [part for part in fold(parse(STREAM[:length])).draft().parts if isinstance(part, ToolCall)]
+        assert (
+            calls == [ToolCall("tooluse_1", "draw", '{"size": 2}'), ToolCall("tooluse_2", "draw", "{}")][: len(calls)]
+        )
+
+
+@given(st.integers(0, len(STREAM) * 8 - 1), st.integers(1, len(STREAM)))
+def test_a_flipped_bit_is_a_bad_answer_after_what_came_before(bit, size):
+    torn = bytearray(STREAM)
+    torn[bit // 8] ^= 1 << bit % 8
+    parser, events = parser_of("bedrock-converse", FRAMED), []
+    with pytest.raises(BadAnswer):
+        feed_into(events, parser, [bytes(torn[at : at + size]) for at in range(0, len(torn), size)])
+    assert events == EVENTS[: len(events)]
+    assert parser.done
+
+
+def test_what_came_before_a_torn_frame_in_the_last_read_is_kept():
+    parser = parser_of("bedrock-converse", FRAMED)
+    assert parser.feed(frames(*text(0, "It")) + b"x" * 20) == [TextStart("t0"), TextDelta("t0", "It"), TextEnd("t0")]
+    with pytest.raises(BadAnswer, match="checksum"):
+        parser.finish()
+
+
+def test_what_follows_the_end_is_not_read():
+    parser = parser_of("bedrock-converse", FRAMED)
+    assert parser.feed(STREAM + b"x" * 20) == EVENTS
+    assert parser.done
+    assert parser.finish() == []
+
+
+def test_the_message_is_over_only_when_its_tokens_are_told():
+    parser, (stop, metadata) = parser_of("bedrock-converse", FRAMED), end("end_turn")
+    assert parser.feed(frames(stop)) == []
+    assert not parser.done
+    assert parser.feed(frames(metadata)) == [StepEnd("end", Usage(32, 9, 5, 2))]
+    assert parser.done
+
+
+def test_tokens_that_come_before_the_reason_are_kept():
+    assert parse(frames(*reversed(end("end_turn")))) == [StepEnd("end", Usage(32, 9, 5, 2))]
+    assert parse(frames(end("end_turn")[1])) == [StepEnd("cut", Usage(32, 9, 5, 2))]
+
+
+def test_tokens_of_a_cache_that_is_not_there_are_none():
+    usage = {"inputTokens": 3, "outputTokens": 4, "totalTokens": 7, "cacheReadInputTokens": None}
+    assert parse(frames(*end("end_turn", usage))) == [StepEnd("end", Usage(3, 4))]
+
+
+def test_calls_that_are_told_side_by_side_stay_apart():
+    first, second = call(0, "a", "1", "2"), call(1, "b", "3", "4")
+    mixed = [event for pair in zip(first, second, strict=True) for event in pair]
+    parts = fold(parse(frames(*mixed, *end("tool_use")))).draft().parts
+    assert parts == (ToolCall("a", "draw", "12"), ToolCall("b", "draw", "34"))
+
+
+def test_arguments_without_a_call_and_a_call_without_its_stop_never_run():
+    orphan = block(0, {"toolUse": {"input": "{}"}})
+    unstopped = call(1, "a", "{}")[:-1]
+    folded = fold(parse(frames(*orphan, *unstopped, *text(1, "It"), *end("tool_use"))))
+    assert (folded.stop, folded.draft().parts) == ("cut", (Text("It"),))
+
+
+def test_a_thought_in_blobs_goes_back_as_one():
+    events = parse(frames(*thought(0, {"redactedContent": base64(b"a")}, {"redactedContent": base64(b"bcd")})))
+    assert events[:2] == [
+        ReasoningStart("r0"),
+        ReasoningEnd("r0", '{"reasoningContent":{"redactedContent":"YWJjZA=="}}'),
+    ]
+
+
+def test_a_thought_that_is_only_a_signature_is_kept_and_one_without_is_not():
+    first, second = thought(0, {"signature": "EqQB"}), thought(1, {"text": "hm"})
+    ends = [event.opaque for event in parse(frames(*first, *second)) if isinstance(event, ReasoningEnd)]
+    assert ends == ['{"reasoningContent":{"reasoningText":{"text":"","signature":"EqQB"}}}', None]
+
+
+def test_thoughts_are_rendered_as_they_came():
+    parts = fold(parse(STREAM)).draft().parts
+    target = resolve("bedrock:anthropic.claude-sonnet-4-5-20250929-v1:0")
+    thoughts = tuple(part for part in parts if isinstance(part, Opaque))
+    (message,) = bedrock_converse.entry(Entry("assistant", (*thoughts, Text("So."))), target)
+    assert [bytes(each).decode() for each in message["content"][:-1]] == [OPAQUE]
+
+
+def test_a_text_that_follows_a_thought_in_the_same_block_ends_it():
+    events = parse(frames(*block(0, {"reasoningContent": {"text": "hm"}}, {"text": "It"})))
+    assert events[2:5] == [ReasoningEnd("r0"), TextStart("t0"), TextDelta("t0", "It")]
+
+
+@pytest.mark.parametrize(
+    ("reason", "stop", "detail"),
+    [
+        ("end_turn", "end", ""),
+        ("stop_sequence", "end", "stop_sequence"),
+        ("tool_use", "tool_calls", ""),
+        ("max_tokens", "length", ""),
+        ("model_context_window_exceeded", "length", "model_context_window_exceeded"),
+        ("guardrail_intervened", "refusal", "guardrail_intervened"),
+        ("content_filtered", "refusal", "content_filtered"),
+        ("malformed_model_output", "cut", "malformed_model_output"),
+        ("malformed_tool_use", "cut", "malformed_tool_use"),
+        ("something_new", "cut", "something_new"),
+    ],
+)
+def test_each_reason_is_said_in_our_words(reason, stop, detail):
+    assert parse(frames(*end(reason))) == [StepEnd(stop, Usage(32, 9, 5, 2), detail)]
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "throttlingException",
+        "modelStreamErrorException",
+        "internalServerException",
+        "serviceUnavailableException",
+        "validationException",
+    ],
+)
+def test_an_exception_ends_the_stream(name):
+    fault = aws_eventstream.encode(name, b'{"message":"Too many tokens"}', message_type="exception")
+    events = parse(frames(BEGIN, *text(0, "It")) + fault + frames(*text(1, "more")), frames(*end("end_turn")))
+    assert events[2:] == [TextEnd("t0"), ProviderFault(f"{name}: Too many tokens")]
+
+
+def test_unknown_events_blocks_deltas_and_fields_are_ignored():
+    server = {"toolUse": {"toolUseId": "s", "name": "nova_grounding", "type": "server_tool_use"}}
+    result = {"toolResult": {"toolUseId": "s", "type": "nova_grounding_result", "status": "success"}}
+    unknown = [
+        ("weather", {"delta": 7}),
+        ("messageStart", {"role": "narrator"}),
+        *block(0, {"toolUse": {"input": '{"q":1}'}}, start=server),
+        *block(1, {"toolResult": [{"text": "no"}]}, start=result),
+        *block(2, {"citation": {"title": "a.pdf"}}, {"text": "It"}, {"hologram": []}),
+        *block(3, {}, start={}),
+    ]
+    events = parse(frames(*unknown, *end("end_turn")))
+    assert events == [TextStart("t2"), TextDelta("t2", "It"), TextEnd("t2"), StepEnd("end", Usage(32, 9, 5, 2))]
+
+
+@pytest.mark.parametrize(
+    "payload",
+    [
+        b"{",
+        b"7",
+        b'{"contentBlockIndex":"one"}',
+        b'{"delta":{"text":7}}',
+        b'{"delta":{"text":"\xff"}}',
+        b'{"delta":{"reasoningContent":{"redactedContent":"*"}}}',
+        b'{"x":' + b"[" * 100_000,
+    ],
+)
+def test_what_is_not_the_api_is_a_bad_answer(payload):
+    with pytest.raises(BadAnswer):
+        parser_of("bedrock-converse", FRAMED).feed(aws_eventstream.encode("contentBlockDelta", payload))
+
+
+def image(*sources):
+    return block(0, *({"image": source} for source in sources), start={"image": {"format": "png"}})
+
+
+def test_a_picture_that_the_model_made_is_a_file_once_it_is_whole():
+    events = image({"source": {"bytes": base64(PNG[:10])}}, {"source": {"bytes": base64(PNG[10:])}})
+    assert parse(frames(*events, *end("end_turn")))[0] == FileMade("image/png", PNG)
+    assert not [event for event in parse(frames(*events[:-1])) if isinstance(event, FileMade)]
+
+
+def test_a_picture_that_could_not_be_had_says_why():
+    (address,) = parse(frames(*image({"source": {"s3Location": {"uri": "s3://bucket/a.png"}}})))[:1]
+    (failed,) = parse(frames(*image({"error": {"message": "blocked"}})))[:1]
+    assert address == FileMade("image/png", b"", problem="was given as an address")
+    assert failed == FileMade("image/png", b"", problem="was not made (blocked)")
+
+
+def test_a_whole_body_gives_the_message_of_its_stream():
+    streamed, at_once = fold(parse(STREAM)), fold(whole(body(*CONTENT)))
+    assert at_once.draft() == streamed.draft()
+    assert (at_once.usage, at_once.detail) == (streamed.usage, streamed.detail)
+
+
+def test_a_whole_body_that_hit_its_limit_has_no_finished_call_at_its_end():
+    events = whole(body(*CONTENT, reason="max_tokens"))
+    assert [event.call_id for event in events if isinstance(event, ToolInputEnd)] == ["tooluse_1"]
+    assert events[-1].stop == "length"
+
+
+def test_a_whole_body_may_hold_cited_words_files_and_blocks_that_we_do_not_know():
+    content = [
+        {"citationsContent": {"content": [{"text": "It is "}, {"text": "a kiwi."}], "citations": [{"title": "a"}]}},
+        {"toolUse": {"toolUseId": "s", "name": "nova_grounding", "input": {"q": 1}, "type": "server_tool_use"}},
+        {"toolResult": {"toolUseId": "s", "content": []}},
+        {"reasoningContent": {"redactedContent": base64(b"abcd")}},
+        {"hologram": {}},
+        {"image": {"format": "png", "source": {"bytes": base64(PNG)}}},
+        {"audio": {"format": "wav", "source": {"bytes": base64(b"RIFF")}}},
+    ]
+    thoughts = Opaque("bedrock", '{"reasoningContent":{"redactedContent":"YWJjZA=="}}')
+    files = (File(PNG, "image/png"), File(b"RIFF", "audio/wav"))
+    assert fold(whole(body(*content, reason="end_turn"))).draft().parts == (Text("It is a kiwi."), thoughts, *files)
+
+
+def test_a_whole_body_may_be_an_error_or_nothing_at_all():
+    assert whole(b'{"message":"Sorry"}') == [ProviderFault("Sorry")]
+    assert whole(b"{}") == [StepEnd("cut", Usage())]
+    for data in (b"<html>", b"[1]", b'{"output":7}', b'{"output":' + b"[" * 100_000):
+        with pytest.raises(BadAnswer):
+            whole(data)
+
+
+class _Raw:
+    def stream(self):
+        yield STREAM
+
+
+def test_botocore_reads_the_same_from_this_stream():
+    import botocore.session
+    from botocore.eventstream import EventStream
+    from botocore.parsers import EventStreamJSONParser
+
+    model = botocore.session.get_session().get_service_model("bedrock-runtime")
+    events = EventStream(_Raw(), model.shape_for("ConverseStreamOutput"), EventStreamJSONParser(), "ConverseStream")
+    deltas = [event["contentBlockDelta"]["delta"] for event in events if "contentBlockDelta" in event]
+    assert "".join(delta.get("text", "") for delta in deltas) == "Ça, c'est a kiwi 🥝"
+    assert "".join(delta["toolUse"]["input"] for delta in deltas if "toolUse" in delta) == '{"size": 2}'
+
+
+@given(st.lists(st.integers(0, len(CLAUDE)), max_size=20))
+def test_claudes_own_stream_in_these_frames_is_read_by_its_own_parser(cuts):
+    parser, edges = parser_of("anthropic-messages", FRAMED), [0, *sorted(cuts), len(CLAUDE)]
+    events = [event for start, stop in itertools.pairwise(edges) for event in parser.feed(CLAUDE[start:stop])]
+    assert [type(event) for event in events] == [TextStart, TextDelta, TextEnd, StepEnd]
+    assert events[-1].stop == "end"
+
+
+def test_an_exception_in_claudes_own_stream_is_told_in_its_words():
+    fault = aws_eventstream.encode("throttlingException", b'{"message":"Slow down"}', message_type="exception")
+    parser = parser_of("anthropic-messages", FRAMED)
+    assert parser.feed(fault) == [ProviderFault("throttlingException: Slow down")]

@@ -1,0 +1,758 @@
+"""Other people's SDKs talk to the strict houses over a socket, as ours does: what they send is what we send, and what
+they hear is what we hear.
+
+Each SDK's messages are written by hand as its own documents write them.
+"""
+
+import asyncio
+import base64
+import hashlib
+import json
+import re
+from collections import Counter
+from functools import cache, partial
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from fake_provider import AWS_KEY, AWS_SECRET, KEYS, TOKEN
+from showandtell import Agent, File, render
+from showandtell.core.capabilities.resolve import resolve
+from showandtell.core.events.accumulate import Fold
+from showandtell.core.messages.content import Draft, Text, ToolCall
+from showandtell.core.wire.parsers import ANSWERS
+from showandtell.inspector.request import Call, Reply
+from showandtell.network.transport import Transport
+from showandtell.providers.rows import connect
+from support import scripted
+from support.cli_runs import SAMPLES, run
+from support.fixtures import pdf, png
+from support.properties import examples
+from support.sdk_server import (
+    Said,
+    environ,
+    hear,
+    hear_chat,
+    hear_chunks,
+    hear_claude,
+    hear_response,
+    key,
+    listen,
+    send_chat,
+    send_claude,
+    send_converse,
+    send_gemini,
+    send_responses,
+    staged,
+)
+from support.sdk_spelling import URL_SAFE, camel
+from support.streams import anthropic as anthropic_stream
+from support.streams import bedrock as bedrock_stream
+from support.streams import gemini as gemini_stream
+from support.streams import openai_chat as openai_chat_stream
+from support.streams import openai_responses as openai_responses_stream
+
+KIWI, REPORT, MAP, GUIDE = png(), pdf("one"), png(9, 9), pdf("two")
+SYSTEM, QUESTION, ANSWER, FOUND, NOTHING, NEXT = (
+    "Be brief.",
+    "What is in these?",
+    "I look.",
+    "Here:",
+    "Nothing.",
+    "And now?",
+)
+ROME, OSLO = "call00001", "call00002"
+
+
+def find(city: str) -> str:
+    """Find a city."""
+    return city
+
+
+SCHEMA = {
+    "additionalProperties": False,
+    "properties": {"city": {"title": "City", "type": "string"}},
+    "required": ["city"],
+    "type": "object",
+}
+TALK = [
+    Draft("user", (Text(QUESTION), File.from_bytes(KIWI, name="kiwi.png"), File.from_bytes(REPORT, name="report.pdf"))),
+    Draft(
+        "assistant",
+        (Text(ANSWER), ToolCall(ROME, "find", '{"city": "Rome"}'), ToolCall(OSLO, "find", '{"city": "Oslo"}')),
+    ),
+    Draft(
+        "tool",
+        (Text(FOUND), File.from_bytes(MAP, name="map.png"), File.from_bytes(GUIDE, name="guide.pdf")),
+        ROME,
+        "find",
+    ),
+    Draft("tool", (Text(NOTHING),), OSLO, "find"),
+    Draft("user", (Text(NEXT),)),
+]
+
+
+@pytest.fixture(scope="module")
+def theatre():
+    with staged() as stage, pytest.MonkeyPatch.context() as surroundings:
+        for name, value in environ(stage).items():
+            surroundings.setenv(name, value)
+        yield stage
+
+
+@pytest.fixture
+def stage(theatre):
+    theatre.rest()
+    return theatre
+
+
+def encode(data):
+    return base64.b64encode(data).decode()
+
+
+# Anthropic: at home, on Bedrock, on Vertex.
+
+
+def claude_image(data):
+    return {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": encode(data)}}
+
+
+def claude_document(data, title):
+    source = {"type": "base64", "media_type": "application/pdf", "data": encode(data)}
+    return {"type": "document", "title": title, "source": source}
+
+
+def claude_text(words):
+    return {"type": "text", "text": words}
+
+
+def claude_use(call_id, city):
+    return {"type": "tool_use", "id": call_id, "name": "find", "input": {"city": city}}
+
+
+def claude_result(call_id, *content):
+    return {"type": "tool_result", "tool_use_id": call_id, "is_error": False, "content": [*content]}
+
+
+def claude_call(model):
+    found = claude_result(ROME, claude_text(FOUND), claude_image(MAP), claude_document(GUIDE, "guide.pdf"))
+    asked = [claude_text(QUESTION), claude_image(KIWI), claude_document(REPORT, "report.pdf")]
+    return {
+        "model": model,
+        "max_tokens": 100,
+        "system": SYSTEM,
+        "tools": [{"name": "find", "description": "Find a city.", "input_schema": SCHEMA}],
+        "tool_choice": {"type": "auto"},
+        "messages": [
+            {"role": "user", "content": asked},
+            {"role": "assistant", "content": [claude_text(ANSWER), claude_use(ROME, "Rome"), claude_use(OSLO, "Oslo")]},
+            {"role": "user", "content": [found, claude_result(OSLO, claude_text(NOTHING)), claude_text(NEXT)]},
+        ],
+    }
+
+
+def anthropic_home(stage):
+    from anthropic import Anthropic
+
+    return Anthropic(base_url=stage.base("anthropic"), api_key=key("anthropic"), max_retries=0)
+
+
+def anthropic_bedrock(stage):
+    from anthropic.lib.bedrock import AnthropicBedrock
+
+    return AnthropicBedrock(
+        base_url=stage.base("anthropic-bedrock"),
+        aws_access_key=AWS_KEY,
+        aws_secret_key=AWS_SECRET,
+        aws_region="us-east-1",
+        max_retries=0,
+    )
+
+
+def anthropic_vertex(stage):
+    from anthropic.lib.vertex import AnthropicVertex
+
+    base = stage.base("anthropic-vertex")
+    return AnthropicVertex(base_url=base, region="global", project_id="standin", access_token=TOKEN, max_retries=0)
+
+
+def ask_claude(client, model, stream):
+    return hear_claude(send_claude(client, stream, **claude_call(model)))
+
+
+def ask_claude_on_bedrock(client, model, stream):
+    # The SDK's own default is the newest version, which this host refuses for some models.
+    version = {"anthropic_version": "bedrock-2023-05-31"}
+    return hear_claude(send_claude(client, stream, **claude_call(model), extra_body=version))
+
+
+# OpenAI's Responses.
+
+
+def input_image(data):
+    return {"type": "input_image", "image_url": f"data:image/png;base64,{encode(data)}", "detail": "auto"}
+
+
+def input_file(data, name):
+    return {"type": "input_file", "filename": name, "file_data": f"data:application/pdf;base64,{encode(data)}"}
+
+
+def input_text(words):
+    return {"type": "input_text", "text": words}
+
+
+def function_call(call_id, arguments):
+    return {"type": "function_call", "call_id": call_id, "name": "find", "arguments": arguments}
+
+
+def responses_call(model, *, native=True):
+    files = [input_image(MAP), input_file(GUIDE, "guide.pdf")]
+    found, after = ([input_text(FOUND), *files], NEXT) if native else (FOUND, [*files, input_text(NEXT)])
+    asked = [input_text(QUESTION), input_image(KIWI), input_file(REPORT, "report.pdf")]
+    return {
+        "model": model,
+        "instructions": SYSTEM,
+        "max_output_tokens": 100,
+        "tools": [
+            {"type": "function", "name": "find", "description": "Find a city.", "parameters": SCHEMA, "strict": False}
+        ],
+        "tool_choice": "auto",
+        "store": False,
+        "include": ["reasoning.encrypted_content"],
+        "input": [
+            {"role": "user", "content": asked},
+            {"role": "assistant", "content": ANSWER},
+            function_call(ROME, '{"city": "Rome"}'),
+            function_call(OSLO, '{"city": "Oslo"}'),
+            {"type": "function_call_output", "call_id": ROME, "output": found},
+            {"type": "function_call_output", "call_id": OSLO, "output": NOTHING},
+            {"role": "user", "content": after},
+        ],
+    }
+
+
+def openai(stage, house="openai", path=""):
+    """OpenAI's client, at home or where its makers' hosts say to point it."""
+    from openai import OpenAI
+
+    api_key = KEYS.get(house, ("", "none"))[1]
+    headers = {"api-key": api_key} if house == "azure" else None
+    return OpenAI(base_url=stage.base(house) + path, api_key=api_key, default_headers=headers, max_retries=0)
+
+
+def ask_responses(client, model, stream):
+    return hear_response(send_responses(client, stream, **responses_call(model)))
+
+
+def ask_azure(client, model, stream):
+    """Files follow the results, for nobody has seen Azure take them there."""
+    return hear_response(send_responses(client, stream, **responses_call(model, native=False)))
+
+
+def ask_responses_event_by_event(client, model, _):
+    """Without the SDK's own gathering, which wants each part announced."""
+    with client.responses.create(**responses_call(model), stream=True) as answer:
+        *_, last = answer
+    return hear_response(last.response)
+
+
+# OpenAI's Chat Completions, and who speaks as it does.
+
+
+def image_url(data):
+    return {"type": "image_url", "image_url": {"url": f"data:image/png;base64,{encode(data)}"}}
+
+
+def chat_file(data, name):
+    return {"type": "file", "file": {"filename": name, "file_data": f"data:application/pdf;base64,{encode(data)}"}}
+
+
+@cache
+def page_of(data):
+    """The one page of a PDF, as the picture that is made of it for a model that takes no PDF."""
+    request = render([Draft("user", (File.from_bytes(data, name="a.pdf"),))], model="vllm:Qwen/Qwen3-VL-8B-Instruct")
+    (page,) = request.receipts[0].variant.files
+    return request.blobs.read(page)
+
+
+def page_url(data, _):
+    return image_url(page_of(data))
+
+
+def document_url(data, _):
+    return {"type": "document_url", "document_url": f"data:application/pdf;base64,{encode(data)}"}
+
+
+def tool_call(call_id, arguments):
+    return {"id": call_id, "type": "function", "function": {"name": "find", "arguments": arguments}}
+
+
+def chat_messages(document=chat_file, between=()):
+    calls = [tool_call(ROME, '{"city": "Rome"}'), tool_call(OSLO, '{"city": "Oslo"}')]
+    asked = [image_url(KIWI), document(REPORT, "report.pdf")]
+    found = [image_url(MAP), document(GUIDE, "guide.pdf")]
+    return [
+        {"role": "system", "content": SYSTEM},
+        {"role": "user", "content": [claude_text(QUESTION), *asked]},
+        {"role": "assistant", "content": ANSWER, "tool_calls": calls},
+        {"role": "tool", "tool_call_id": ROME, "content": FOUND},
+        {"role": "tool", "tool_call_id": OSLO, "content": NOTHING},
+        *between,
+        {"role": "user", "content": [*found, claude_text(NEXT)]},
+    ]
+
+
+def chat_call(model, limit="max_tokens", **messages):
+    function = {"name": "find", "description": "Find a city.", "parameters": SCHEMA}
+    tools = [{"type": "function", "function": function}]
+    return {"model": model, limit: 100, "tools": tools, "tool_choice": "auto", "messages": chat_messages(**messages)}
+
+
+def ask_chat(client, model, stream):
+    return hear_chat(send_chat(client, stream, **chat_call(model, "max_completion_tokens")))
+
+
+def ask_chat_elsewhere(client, model, stream):
+    return hear_chat(send_chat(client, stream, **chat_call(model)))
+
+
+def ask_openrouter(client, model, stream):
+    """It takes parts in tool messages, too; a picture there was seen."""
+    call = chat_call(model)
+    *_, found, nothing, after = call["messages"]
+    found["content"], nothing["content"] = [claude_text(FOUND), after["content"].pop(0)], [claude_text(NOTHING)]
+    return hear_chat(send_chat(client, stream, **call))
+
+
+def ask_chat_without_documents(client, model, stream):
+    return hear_chat(send_chat(client, stream, **chat_call(model, document=page_url)))
+
+
+def groq(stage):
+    from groq import Groq
+
+    return Groq(base_url=stage.base("groq"), api_key=key("groq"), max_retries=0)
+
+
+def ask_groq(client, model, stream):
+    call = chat_call(model, document=page_url)
+    if not stream:
+        return hear_chat(client.chat.completions.create(**call))
+    return hear_chunks(
+        [*client.chat.completions.create(**call, stream=True)], lambda chunk: chunk.x_groq and chunk.x_groq.usage
+    )
+
+
+def mistral(stage):
+    from mistralai.client import Mistral
+
+    return Mistral(server_url=stage.base("mistral"), api_key=key("mistral"))
+
+
+def ask_mistral(client, model, stream):
+    call = chat_call(model, document=document_url, between=[{"role": "assistant", "content": "OK"}])
+    if not stream:
+        return hear_chat(client.chat.complete(**call))
+    with client.chat.stream(**call) as answer:
+        return hear_chunks([event.data for event in answer], lambda chunk: chunk.usage)
+
+
+# Gemini, at home and on Vertex.
+
+
+def genai(stage):
+    from google import genai
+
+    return genai.Client(api_key=key("google"), http_options={"base_url": stage.base("google")})
+
+
+def genai_vertex(stage):
+    from google import genai
+    from google.oauth2.credentials import Credentials
+
+    return genai.Client(
+        vertexai=True,
+        project="standin",
+        location="global",
+        credentials=Credentials(TOKEN),
+        http_options={"base_url": stage.base("vertex")},
+    )
+
+
+def gemini_call(model, named=True):
+    from google.genai import types
+
+    def called(call_id, city, signature=None):
+        call = types.FunctionCall(id=call_id if named else None, name="find", args={"city": city})
+        return types.Part(function_call=call, thought_signature=signature)
+
+    def returned(call_id, words, *parts):
+        answer = types.FunctionResponse(
+            id=call_id if named else None, name="find", response={"output": words}, parts=[*parts] or None
+        )
+        return types.Part(function_response=answer)
+
+    def part(data, media_type):
+        return types.FunctionResponsePart.from_bytes(data=data, mime_type=media_type)
+
+    asked = [
+        types.Part.from_text(text=QUESTION),
+        types.Part.from_bytes(data=KIWI, mime_type="image/png"),
+        types.Part.from_bytes(data=REPORT, mime_type="application/pdf"),
+    ]
+    signature = base64.urlsafe_b64decode("skip_thought_signature_validator")
+    declared = types.FunctionDeclaration(name="find", description="Find a city.", parameters_json_schema=SCHEMA)
+    calling = types.FunctionCallingConfig(mode=types.FunctionCallingConfigMode.AUTO)
+    return {
+        "model": model,
+        "contents": [
+            types.Content(role="user", parts=asked),
+            types.Content(
+                role="model",
+                parts=[
+                    types.Part.from_text(text=ANSWER),
+                    called(ROME, "Rome", signature),
+                    called(OSLO, "Oslo"),
+                ],
+            ),
+            types.Content(
+                role="user",
+                parts=[
+                    returned(ROME, FOUND, part(MAP, "image/png"), part(GUIDE, "application/pdf")),
+                    returned(OSLO, NOTHING),
+                ],
+            ),
+            types.Content(role="user", parts=[types.Part.from_text(text=NEXT)]),
+        ],
+        "config": types.GenerateContentConfig(
+            system_instruction=SYSTEM,
+            max_output_tokens=100,
+            tools=[types.Tool(function_declarations=[declared])],
+            tool_config=types.ToolConfig(function_calling_config=calling),
+        ),
+    }
+
+
+def ask_gemini(client, model, stream):
+    return send_gemini(client, stream, **gemini_call(model, named=not client.vertexai))
+
+
+# Bedrock's Converse.
+
+
+def boto(stage):
+    import boto3
+    from botocore.config import Config
+
+    return boto3.client(
+        "bedrock-runtime",
+        endpoint_url=stage.base("bedrock"),
+        region_name="us-east-1",
+        aws_access_key_id=AWS_KEY,
+        aws_secret_access_key=AWS_SECRET,
+        config=Config(retries={"total_max_attempts": 1}),
+    )
+
+
+def converse_image(data):
+    return {"image": {"format": "png", "source": {"bytes": data}}}
+
+
+def converse_document(data, name):
+    return {"document": {"format": "pdf", "name": name, "source": {"bytes": data}, "citations": {"enabled": True}}}
+
+
+def converse_result(call_id, *content):
+    return {"toolResult": {"toolUseId": call_id, "content": [*content], "status": "success"}}
+
+
+def converse_call(model):
+    """Claude's PDF follows the results, and a word of the assistant stands between: it is blind to one inside them."""
+    use = (
+        {"toolUse": {"toolUseId": at, "name": "find", "input": {"city": city}}}
+        for at, city in ((ROME, "Rome"), (OSLO, "Oslo"))
+    )
+    results = [converse_result(ROME, {"text": FOUND}, converse_image(MAP)), converse_result(OSLO, {"text": NOTHING})]
+    spec = {"name": "find", "description": "Find a city.", "inputSchema": {"json": SCHEMA}}
+    return {
+        "modelId": model,
+        "system": [{"text": SYSTEM}],
+        "inferenceConfig": {"maxTokens": 100},
+        "toolConfig": {"tools": [{"toolSpec": spec}], "toolChoice": {"auto": {}}},
+        "messages": [
+            {
+                "role": "user",
+                "content": [{"text": QUESTION}, converse_image(KIWI), converse_document(REPORT, "document 2")],
+            },
+            {"role": "assistant", "content": [{"text": ANSWER}, *use]},
+            {"role": "user", "content": results},
+            {"role": "assistant", "content": [{"text": "."}]},
+            {"role": "user", "content": [converse_document(GUIDE, "document 4"), {"text": NEXT}]},
+        ],
+    }
+
+
+def ask_converse(client, model, stream):
+    return send_converse(client, stream, **converse_call(model))
+
+
+#: Every SDK by the model that it asks: how its client is made, and how it asks.
+SDKS = {
+    "anthropic:claude-opus-5": (anthropic_home, ask_claude),
+    "anthropic-bedrock:anthropic.claude-opus-5-v1:0": (anthropic_bedrock, ask_claude_on_bedrock),
+    "anthropic-vertex:claude-opus-5": (anthropic_vertex, ask_claude),
+    "openai:gpt-5-mini": (openai, ask_responses),
+    "azure:gpt-5-mini": (partial(openai, house="azure", path="/openai/v1"), ask_azure),
+    "openai-chat:gpt-5-mini": (openai, ask_chat),
+    "google:gemini-3-flash-preview": (genai, ask_gemini),
+    "vertex:gemini-3-flash-preview": (genai_vertex, ask_gemini),
+    "bedrock:us.anthropic.claude-sonnet-4-5-20250929-v1:0": (boto, ask_converse),
+    "groq:meta-llama/llama-4-maverick-17b-128e-instruct": (groq, ask_groq),
+    "mistral:mistral-medium-latest": (mistral, ask_mistral),
+    "litellm:gpt-5-mini": (partial(openai, house="litellm"), ask_chat_elsewhere),
+    "cohere:command-a-vision-07-2025": (
+        partial(openai, house="cohere", path="/compatibility/v1"),
+        ask_chat_without_documents,
+    ),
+    **{
+        model: (partial(openai, house=model.partition(":")[0]), ask_chat_without_documents)
+        for model in ("vllm:Qwen/Qwen3-VL-8B-Instruct", "llamacpp:gemma-3-4b-it", "lmstudio:qwen/qwen3-vl-8b")
+    },
+    "openrouter:anthropic/claude-sonnet-4.5": (partial(openai, house="openrouter"), ask_openrouter),
+}
+SAID = {
+    "calls": Reply(
+        "Both are there.", (Call("k00000001", "find", '{"city":"Bern"}'), Call("k00000002", "find", '{"city":"Kyiv"}'))
+    ),
+    "words": Reply("Ça, c'est un kiwi 🥝. " * 9),
+    "cut": Reply("Ça, c'est un", cut=True),
+}
+STREAMED = pytest.mark.parametrize("stream", [False, True], ids=["whole", "stream"])
+
+
+def perform(stage, model, stream):
+    """Let an SDK ask; what it heard."""
+    make, ask = SDKS[model]
+    client = stage.client(model, lambda: make(stage))
+    heard = ask(client, model.partition(":")[2], stream)
+    assert stage.statuses() == [200]
+    return heard
+
+
+@STREAMED
+@pytest.mark.parametrize("said", SAID)
+@pytest.mark.parametrize("model", SDKS)
+def test_an_sdk_is_understood_and_hears_what_we_hear(model, said, stream, stage):
+    stage.reply = SAID[said]
+    heard = perform(stage, model, stream)
+    assert heard == as_told(listen(resolve(model).api, stage.said()), heard)
+    assert heard.text == SAID[said].text
+    assert [call[1:] for call in heard.calls] == [(call.tool, json.loads(call.arguments)) for call in SAID[said].calls]
+
+
+def as_told(ours, theirs):
+    """What we heard, without ids of ours for calls that were told without any: Gemini's on Vertex."""
+    ids = [call[0] for call in theirs.calls]
+    calls = tuple((call[0] if given else "", *call[1:]) for call, given in zip(ours.calls, ids, strict=True))
+    return ours._replace(calls=calls)
+
+
+@STREAMED
+@pytest.mark.parametrize("model", SDKS)
+def test_our_request_has_the_structure_of_the_sdks_and_the_same_answer(model, stream, stage):
+    stage.reply = SAID["calls"]
+    theirs = perform(stage, model, stream)
+    made = render(TALK, model=model, tools=[find], instructions=SYSTEM, max_tokens=100, stream=stream)
+    ours = asyncio.run(ask_ours(made))
+    sent_by_sdk, sent_by_us = [plain(post.body) for post in stage.posts]
+    assert sent_by_us == sent_by_sdk
+    assert as_told(ours, theirs)[:3] == theirs[:3]
+
+
+async def ask_ours(request):
+    """Send a request with our own client, over the same socket."""
+    fold = Fold("witness")
+    async with Transport() as transport:
+        exchange = connect(request.target, transport=transport)
+        async for batch in exchange.ask(request):
+            fold.add(batch)
+    return hear(fold)
+
+
+#: Whose absence says the same: the type of a message of Responses, and what SDKs write out that is the default.
+IDLE = [("type", "message"), ("stream", False), ("prefix", False), ("index", 0)]
+LABEL = re.compile(r"⟦[^⟦]*⟧")
+NO_WORDS = ["", {"text": ""}, {"type": "text", "text": ""}, {"type": "input_text", "text": ""}]
+
+
+def plain(value):
+    """A body without our labels and what is `IDLE`; Google's SDK writes snake case and the other alphabet of base64."""
+    match value:
+        case dict():
+            kept = {camel(key): plain(item) for key, item in value.items() if (key, item) not in IDLE}
+            return {key: respelt(key, item) for key, item in kept.items() if key != "anthropicVersion"}
+        case list():
+            return [item for item in map(plain, value) if item not in NO_WORDS]
+        case str():
+            return LABEL.sub("", value).strip()
+        case _:
+            return value
+
+
+def respelt(key, item):
+    """Google's: our labels make several words of a result's one, and its SDK gives a role to instructions."""
+    match key, item:
+        case ("data" | "thoughtSignature", str()):
+            return item.translate(URL_SAFE)
+        case ("output", [str() as only]):
+            return only
+        case ("systemInstruction", {"role": "user", **rest}):
+            return rest
+        case _:
+            return item
+
+
+# Our own client at every house, and what it hears beside what the SDKs hear.
+
+
+def show(city: str) -> list[object]:
+    """Show a city."""
+    return [f"This is {city}:", File.from_bytes(MAP, name="map.png"), File.from_bytes(GUIDE, name="guide.pdf")]
+
+
+#: A model of every row, and the types of file that it takes as they are.
+ROWS = {
+    **dict.fromkeys(SDKS, ("image/png", "application/pdf")),
+    **dict.fromkeys(
+        [model for model, (_, ask) in SDKS.items() if ask in {ask_groq, ask_chat_without_documents}], ("image/png",)
+    ),
+    **dict.fromkeys(["xai:grok-4", "ollama:qwen3-vl:8b", "azure-chat:gpt-5-mini"], ("image/png",)),
+}
+
+
+def brought(model):
+    """The type and the hash of what one call of `show` brings to a model: a PDF as its page where none is taken."""
+    guide = ("application/pdf", GUIDE) if "application/pdf" in ROWS[model] else ("image/png", page_of(GUIDE))
+    return {(media_type, hashlib.sha256(data).hexdigest()) for media_type, data in [("image/png", MAP), guide]}
+
+
+def sights(stage):
+    """The type and the hash of every file that the last request brought to the model, and how often."""
+    return Counter((sight.media_type, sight.sha256) for sight in stage.standin.ledger[-1].seen)
+
+
+@STREAMED
+@pytest.mark.parametrize("model", ROWS)
+def test_our_agent_runs_its_tools_at_every_house(model, stream, stage):
+    agent = Agent(model, [show], SYSTEM, stream=stream)
+    ended = agent.run_sync("/show city=Rome /show city=Oslo")
+    assert (ended.status, ended.error) == ("complete", None)
+    assert [message.role for message in ended.messages] == ["user", "assistant", "tool", "tool", "assistant"]
+    assert stage.statuses() == [200, 200]
+    assert sights(stage) == dict.fromkeys(brought(model), 2)
+    assert ended.messages[1].stop == "tool_calls"
+    assert ended.text == listen(resolve(model).api, stage.said()).text
+
+
+# The parsers' own streams, as the SDKs read them.
+
+
+def completed(stream):
+    """Claude's stream with what its SDK can't do without: content to add to."""
+    return stream.replace(
+        b'"type": "message_start", "message": {', b'"type": "message_start", "message": {"content": [], '
+    )
+
+
+SSE, FRAMES = "text/event-stream", "application/vnd.amazon.eventstream"
+#: For each api who reads its streams, how they are typed, and the one that its parser is tested with.
+READERS = {
+    scripted.CLAUDE: ("anthropic:claude-opus-5", ask_claude, SSE, anthropic_stream.STREAM),
+    scripted.RESPONSES: ("openai:gpt-5-mini", ask_responses_event_by_event, SSE, openai_responses_stream.STREAM),
+    scripted.GPT: ("openai-chat:gpt-5-mini", ask_chat, SSE, openai_chat_stream.STREAM),
+    scripted.GEMINI: ("google:gemini-3-flash-preview", ask_gemini, SSE, gemini_stream.STREAM),
+    scripted.CONVERSE: (
+        "bedrock:us.anthropic.claude-sonnet-4-5-20250929-v1:0",
+        ask_converse,
+        FRAMES,
+        bedrock_stream.STREAM,
+    ),
+}
+
+
+def check_stream(stage, at, data):
+    """One stream, read by the SDK over the socket and by our parser."""
+    model, ask, media_type, _ = READERS[at]
+    stage.rest()
+    stage.canned = Said(media_type, completed(data))
+    theirs = ask(stage.client(model, lambda: SDKS[model][0](stage)), model.partition(":")[2], True)
+    assert theirs == as_told(listen(resolve(model).api, stage.canned), theirs)
+    return theirs
+
+
+@pytest.mark.parametrize("at", READERS)
+def test_the_stream_that_our_parser_is_tested_with_says_the_same_to_the_sdk(at, stage):
+    heard = check_stream(stage, at, READERS[at][3])
+    assert heard.calls[0][1:2] == ("draw",)
+    assert "kiwi 🥝" in heard.text
+
+
+@pytest.mark.parametrize("why", ["end", "length", "filtered"])
+@pytest.mark.parametrize("at", READERS)
+def test_each_reason_to_end_is_heard_by_both(at, why, stage):
+    data = scripted.say("Hi", stop=getattr(scripted.STOPS[at], why), model=at, thought="Hm.")
+    assert check_stream(stage, at, data).stop == {"filtered": "refusal"}.get(why, why)
+
+
+WORDS = st.text(st.characters(codec="utf-8", exclude_characters="\0"), max_size=40)
+GIVEN = st.dictionaries(
+    WORDS, st.recursive(st.none() | st.booleans() | st.integers(-9, 9) | WORDS, st.lists, max_leaves=4)
+)
+CALLS = st.lists(st.tuples(st.sampled_from(["find", "draw_2"]), GIVEN.map(json.dumps)), max_size=3)
+
+
+def number(calls):
+    return [(f"call{at:05}", *call) for at, call in enumerate(calls)]
+
+
+@examples(15)
+@given(text=WORDS.filter(str.strip), calls=CALLS, at=st.sampled_from([*READERS]))
+def test_whatever_a_script_says_is_heard_alike(theatre, text, calls, at):
+    check_stream(theatre, at, scripted.say(text, *number(calls), model=at))
+
+
+@examples(15)
+@given(
+    text=WORDS.filter(str.strip),
+    calls=CALLS,
+    cut=st.booleans(),
+    asked=st.tuples(st.sampled_from([*SDKS]), st.booleans()),
+)
+def test_whatever_a_house_says_is_heard_alike(theatre, text, calls, cut, asked):
+    theatre.rest()
+    theatre.reply = Reply(text, () if cut else tuple(Call(*call) for call in number(calls)), cut=cut)
+    heard = perform(theatre, *asked)
+    assert heard == as_told(listen(resolve(asked[0]).api, theatre.said()), heard)
+
+
+# The command line, at the five houses in process.
+
+
+@pytest.mark.parametrize("api", ANSWERS)
+def test_ask_tells_number_place_and_hash_of_a_pdf_for_every_api(api, tmp_path):
+    done = run(tmp_path, "ask", "/read_file path=invoice.pdf", "-m", f"inspector:{api}")
+    digest = hashlib.sha256((SAMPLES / "invoice.pdf").read_bytes()).hexdigest()
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "- document 1: invoice.pdf, from tool read_file (call " in done.stdout
+    assert PLACES[api] in done.stdout
+    assert f"application/pdf, 1,795 bytes, sha256 {digest}\n" in done.stdout
+
+
+PLACES = {
+    "anthropic-messages": ", at messages.2.content.0.content.1\n",
+    "openai-chat": "in the user message, at messages[3].content[1]\n",
+    "openai-responses": ", at input[2].output[1]\n",
+    "gemini": ", at contents[2].parts[0].function_response.parts[0]\n",
+    "bedrock-converse": "in the user message, at messages.4.content.1\n",
+}

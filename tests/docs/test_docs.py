@@ -1,0 +1,118 @@
+"""What the documents say is true: their Python runs, their commands print what stands there, their links lead somewhere.
+
+A ```json block with a file name is written beside the samples first. In a command's output `...` stands for anything,
+and one date is as good as another.
+"""
+
+import json
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+from doctest import ELLIPSIS, OutputChecker
+
+import pytest
+
+from showandtell import BadConversation, explain, load
+from showandtell.samples import folder
+from support.docs_generator import GENERATOR
+from support.paths import ROOT
+
+DOCS = sorted((ROOT / "docs").glob("*.md"))
+PAGES = sorted((ROOT / "docs" / "providers").glob("*.md"))
+RUN = [ROOT / "README.md", *DOCS]
+READ = [*RUN, *PAGES, *sorted((ROOT / "docs" / "adr").glob("*.md")), ROOT / "SECURITY.md"]
+BLOCK = re.compile(r"^```(\w+)(?: (\S+))?\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+COMMAND = re.compile(r"^\$ showandtell (.*)\n((?:(?!\$ ).*\n?)*)", re.MULTILINE)
+#: `![caption](file:5)` is what a model writes to place a file.
+LINK = re.compile(r"\]\((?!file:)([^)\s#]+)(?:#[^)\s]*)?\)")
+#: A row of two code spans, of which the first is JSON.
+ROW = re.compile(r"^\| `([\[{].*)` \| (`+) ?(.*?) ?\2 \|$", re.MULTILINE)
+DATE = re.compile(r"\d{4}-\d{2}-\d{2}")
+
+
+def named(documents):
+    return pytest.mark.parametrize("document", documents, ids=lambda path: str(path.relative_to(ROOT)))
+
+
+def blocks(document, language):
+    """Every block of a language: the line it begins at, its file name if any, and its text."""
+    text = document.read_text()
+    for found in BLOCK.finditer(text):
+        if found[1] == language:
+            yield text.count("\n", 0, found.start(3)), found[2], found[3]
+
+
+@pytest.fixture
+def desk(tmp_path, monkeypatch):
+    """A folder with the samples, which is the current one."""
+    for sample in ("harbour.png", "kiwi.jpg", "invoice.pdf", "chime.wav"):
+        shutil.copy(folder() / sample, tmp_path)
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@pytest.fixture(scope="module")
+def served():
+    with GENERATOR.serve() as variables:
+        yield variables
+
+
+@pytest.fixture
+def house(served, monkeypatch):
+    """Our library and SDKs without settings find the strict servers where they look for their provider."""
+    bases = {f"{name}_BASE_URL": served[f"SHOWANDTELL_{name}_BASE_URL"] for name in ("ANTHROPIC", "OPENAI")}
+    for name, value in (served | bases).items():
+        if value is None:
+            monkeypatch.delenv(name, raising=False)
+        else:
+            monkeypatch.setenv(name, value)
+
+
+def lay(document, desk):
+    for _, name, text in blocks(document, "json"):
+        if name:
+            (desk / name).write_text(text)
+
+
+@named(RUN)
+@pytest.mark.usefixtures("house")
+def test_every_python_block_runs(document, desk):
+    lay(document, desk)
+    namespace = {"__name__": "document"}
+    for line, _, text in blocks(document, "python"):
+        exec(compile("\n" * line + text, str(document), "exec"), namespace)  # noqa: S102 - the document is ours
+
+
+def lines_of(output):
+    return DATE.sub("DATE", output.strip())
+
+
+@named(DOCS)
+def test_every_command_prints_what_stands_there(document, desk):
+    lay(document, desk)
+    for line, _, text in blocks(document, "console"):
+        for found in COMMAND.finditer(text):
+            command = [sys.executable, "-m", "showandtell", *shlex.split(found[1])]
+            run = subprocess.run(  # noqa: S603 - the document is ours
+                command, text=True, stdout=-1, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL, check=False
+            )
+            same = OutputChecker().check_output(lines_of(found[2]), lines_of(run.stdout), ELLIPSIS)
+            assert same, f"{document.name}:{line}: {found[1]}\n{run.stdout}"
+
+
+@named(READ)
+def test_every_link_leads_somewhere(document):
+    targets = [target for target in LINK.findall(document.read_text()) if "://" not in target]
+    assert [target for target in targets if not (document.parent / target).exists()] == []
+
+
+@pytest.mark.parametrize(("record", "_", "text"), ROW.findall((ROOT / "docs" / "conversation.md").read_text()))
+def test_every_error_of_a_conversation_file_reads_as_documented(record, _, text, desk):
+    given = json.loads(record)
+    whole = given if isinstance(given, dict) else {"version": 1, "messages": given}
+    (desk / "talk.json").write_text(json.dumps(whole))
+    with pytest.raises(BadConversation) as caught:
+        explain(load("talk.json"), model="inspector")
+    assert str(caught.value) == text

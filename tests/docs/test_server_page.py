@@ -1,0 +1,30 @@
+"""What docs/server.md says to a program, done."""
+
+import json
+import re
+
+import pytest
+
+from showandtell import tool
+from support.paths import ROOT
+from support.serving import chunks_of, serving
+
+pytestmark = pytest.mark.anyio
+PAGE = (ROOT / "docs" / "server.md").read_text()
+
+
+@tool(approval=True)
+def erase(path: str) -> str:
+    """Erase it."""
+    return f"erased {path}"
+
+
+async def test_a_program_says_yes_to_a_call_that_waits(tmp_path):
+    body = json.loads(re.search(r"(?s)```json\n(.*?)```", PAGE)[1])
+    async with serving(tmp_path, tools=(erase,)) as house:
+        _, chunks = await house.post("/erase path=a.txt", body["id"])
+        waiting = next(one for one in chunks if one["type"] == "tool-approval-request")
+        body["messages"][0]["parts"][0]["approval"]["id"] = waiting["approvalId"]
+        async with house.session.post("/api/chat", json=body) as answer:
+            outputs = [one["output"] for one in await chunks_of(answer) if one["type"] == "tool-output-available"]
+    assert [one["text"] for one in outputs] == ["erased a.txt"]

@@ -1,0 +1,30 @@
+// The page's modules that need no browser, bundled for Node from their TypeScript.
+import { mkdtemp, rm } from "node:fs/promises";
+import { createRequire } from "node:module";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import { pathToFileURL } from "node:url";
+
+const web = resolve(import.meta.dirname, "../../../web");
+const { rolldown } = createRequire(join(web, "package.json"))("rolldown");
+
+/** The exports of a module under web/src. */
+export async function load(path) {
+  const folder = await mkdtemp(join(tmpdir(), "page-"));
+  try {
+    const bundle = await rolldown({ input: join(web, "src", path), logLevel: "silent" });
+    await bundle.write({ file: join(folder, "module.mjs"), format: "esm" });
+    return await import(pathToFileURL(join(folder, "module.mjs")));
+  } finally {
+    await rm(folder, { recursive: true });
+  }
+}
+
+/** A generator of numbers below `most` that is the same every time. */
+export function dice(seed) {
+  let state = seed;
+  return (most) => {
+    state = (Math.imul(state, 1664525) + 1013904223) >>> 0;
+    return Math.floor((state / 2 ** 32) * most);
+  };
+}

@@ -1,0 +1,194 @@
+"""Which models may be asked: keys in the environment, servers on this machine, and what each model sees."""
+
+import asyncio
+import json
+from contextlib import asynccontextmanager
+from typing import get_args
+
+import pytest
+from aiohttp import web
+from msgspec.structs import replace
+
+from showandtell.core.capabilities.matrix import NOTHING
+from showandtell.core.capabilities.resolve import resolve
+from showandtell.core.messages.files import Kind, Origin
+from showandtell.server.auth.cached_fetch import MOST as MOST_BYTES
+from showandtell.server.local_models import LOCAL, list_local
+from showandtell.server.model_catalog import FRESH, SENT, Menu, list_choices
+from support.builders import attachment, planned, shown, user, view
+
+pytestmark = pytest.mark.anyio
+
+NOWHERE = "http://127.0.0.1:9"
+#: No server of whoever runs the tests is asked.
+QUIET = {f"SHOWANDTELL_{name.upper()}_BASE_URL": NOWHERE for name in LOCAL}
+
+
+@asynccontextmanager
+async def answering(answer):
+    """A server on loopback that answers so; gives its address, and what it was asked."""
+    asked = []
+
+    async def handle(request):
+        asked.append(request)
+        return await answer(request)
+
+    app = web.Application()
+    app.router.add_route("*", "/{path:.*}", handle)
+    runner = web.AppRunner(app, shutdown_timeout=0.1)
+    await runner.setup()
+    site = web.TCPSite(runner, "127.0.0.1", 0)
+    await site.start()
+    try:
+        yield f"http://127.0.0.1:{runner.addresses[0][1]}", asked
+    finally:
+        await runner.cleanup()
+
+
+def listing(*names):
+    async def answer(_):
+        return web.json_response({"object": "list", "data": [{"id": name, "object": "model"} for name in names]})
+
+    return answer
+
+
+def by_id(choices):
+    return {one.id: one for one in choices}
+
+
+async def test_without_any_key_the_inspector_alone_can_be_asked_and_others_say_what_to_set():
+    found = list(list_choices({}, QUIET))
+    assert {one.provider for one in found if one.available} == {"inspector"}
+    why = {one.provider: one.why for one in found}
+    assert "ANTHROPIC_API_KEY" in why["anthropic"]
+    assert "AWS_REGION" in why["bedrock"]
+    assert "GOOGLE_CLOUD_PROJECT" in why["vertex"]
+    assert "AZURE_OPENAI_API_KEY" in why["azure"]
+    assert "SHOWANDTELL_OLLAMA_BASE_URL" in why["ollama"]
+
+
+async def test_a_key_makes_the_models_of_its_provider_available():
+    found = by_id(list_choices({}, {**QUIET, "ANTHROPIC_API_KEY": "k", "AWS_REGION": "us-east-1"}))
+    assert found["anthropic:claude-sonnet-4-5"].available
+    assert {one.provider for one in found.values() if one.available} == {
+        "anthropic",
+        "anthropic-bedrock",
+        "bedrock",
+        "inspector",
+    }
+
+
+async def test_every_listed_model_has_a_name_of_its_own_that_can_be_asked_by():
+    found = list(list_choices({}, QUIET))
+    assert len(by_id(found)) == len(found)
+    for one in found:
+        assert resolve(one.id).name == one.id
+        assert set(one.sees) == {"image", "document", "audio", "video"}
+        assert set(one.takes) == set(get_args(Kind))
+        assert "*" not in one.name
+
+
+async def test_what_a_model_sees_is_what_the_table_says_and_eye_tests_go_before_it():
+    found = by_id(list_choices({}, QUIET))
+    assert found["anthropic:claude-sonnet-4-5"].sees == {
+        "image": "native",
+        "document": "native",
+        "audio": "converted",
+        "video": "converted",
+    }
+    assert found["openai-chat:gpt-5-mini"].sees["image"] == "relocated"
+    blind = {"anthropic:*": resolve("openai-chat:gpt-5-mini").cells}
+    assert by_id(list_choices({}, QUIET, blind))["anthropic:claude-sonnet-4-5"].sees["image"] == "relocated"
+    assert NOTHING == {}
+
+
+async def test_what_a_model_takes_of_a_person_is_what_the_table_says_and_eye_tests_go_before_it():
+    claude = {"image": "native", "document": "native", "audio": "words", "video": "converted"}
+    found = by_id(list_choices({}, QUIET))
+    assert found["anthropic:claude-sonnet-4-5"].takes == {**claude, "text": "words", "other": "refused"}
+    assert found["cohere:command-a-03-2025"].takes["image"] == "refused"
+    nothing = {"anthropic:*": [replace(one, verdict="rejects") for one in resolve("anthropic:claude-sonnet-4-5").cells]}
+    words = dict.fromkeys(("document", "audio", "video", "text"), "words")
+    left = by_id(list_choices({}, QUIET, nothing))["anthropic:claude-sonnet-4-5"].takes
+    assert left == {**words, "image": "refused", "other": "refused"}
+
+
+@pytest.mark.parametrize("kind", get_args(Kind))
+async def test_a_file_is_said_to_be_refused_where_the_planner_refuses_it(kind):
+    sent = view(user(shown(1)), files=[attachment(1, SENT[kind], origin=Origin("user"))])
+    for one in list_choices({}, QUIET):
+        made = planned(sent, one.id, {})
+        assert ("refused" in {receipt.delivery for receipt in made.receipts}) == (one.takes[kind] == "refused"), one.id
+        assert bool(made.wants) == (one.takes[kind] in {"converted", "words"}), one.id
+
+
+async def test_servers_that_answer_are_listed_with_their_own_models():
+    async with answering(listing("qwen3-vl:8b", "llava", "llava")) as (url, asked):
+        there = await list_local({**QUIET, "SHOWANDTELL_OLLAMA_BASE_URL": url, "OLLAMA_API_KEY": "secret"})
+    assert there == {"ollama": ("qwen3-vl:8b", "llava")}
+    assert asked[0].path == "/v1/models"
+    assert asked[0].headers["authorization"] == "Bearer secret"
+    found = list(list_choices(there, QUIET))
+    assert [one.name for one in found if one.provider == "ollama" and one.available] == ["qwen3-vl:8b", "llava"]
+
+
+async def hang(_):
+    await asyncio.Event().wait()
+
+
+async def endless(request):
+    answer = web.StreamResponse()
+    await answer.prepare(request)
+    for _ in range(2 * MOST_BYTES // 10_000):
+        await answer.write(b" " * 10_000)
+    return answer
+
+
+STRANGE = {
+    "an error": lambda _: web.Response(status=500),
+    "a page": lambda _: web.Response(text="<html>", content_type="text/html"),
+    "another list": lambda _: web.json_response([1, 2]),
+    "names that are none": lambda _: web.json_response(
+        {"data": [{"id": 3}, {"id": "a b"}, {"id": "x" * 300}, {"id": ""}]}
+    ),
+    "no list": lambda _: web.json_response({"data": 7}),
+    "half a text": lambda _: web.Response(body=b'{"data": [{"id": "\xff"}]}'),
+    "elsewhere": lambda _: web.Response(status=302, headers={"location": NOWHERE}),
+}
+
+
+@pytest.mark.parametrize("strange", STRANGE)
+async def test_what_is_no_list_of_models_is_none(strange):
+    async def answer(request):
+        return STRANGE[strange](request)
+
+    async with answering(answer) as (url, _):
+        assert not (await list_local({**QUIET, "SHOWANDTELL_VLLM_BASE_URL": url})).get("vllm")
+
+
+@pytest.mark.parametrize("slow", [hang, endless])
+async def test_a_server_that_hangs_or_never_ends_keeps_nobody_waiting(slow):
+    async with answering(slow) as (url, _), asyncio.timeout(60):
+        there = await list_local(dict.fromkeys(QUIET, url))
+    assert there == {}
+
+
+async def test_a_menu_is_looked_up_once_for_many_who_ask_and_again_after_a_while():
+    now = [0.0]
+    async with answering(listing("llava")) as (url, asked):
+        menu = Menu({**QUIET, "SHOWANDTELL_LMSTUDIO_BASE_URL": url}, lambda: now[0])
+        first, *others = await asyncio.gather(*(menu.choices() for _ in range(5)))
+        assert (len(asked), all(one is first for one in others)) == (1, True)
+        now[0] = FRESH - 1
+        assert await menu.choices() is first
+        now[0] = FRESH
+        assert await menu.choices() is not first
+        assert len(asked) == 2
+    available = [one.available for one in first]
+    assert available == sorted(available, reverse=True)
+
+
+async def test_no_key_stands_in_a_menu():
+    keys = dict.fromkeys(("ANTHROPIC_API_KEY", "OPENAI_API_KEY", "GROQ_API_KEY", "VLLM_API_KEY"), "sk-very-secret")
+    found = await Menu({**QUIET, **keys}).choices()
+    assert "very-secret" not in json.dumps([str(one) for one in found])

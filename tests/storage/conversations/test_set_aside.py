@@ -1,0 +1,95 @@
+"""A file whose bytes are not what they were is set aside in the database, so that whoever opens its conversation knows."""
+
+import asyncio
+from contextlib import asynccontextmanager
+
+import pytest
+from sqlalchemy import select
+
+from showandtell import Agent
+from showandtell.core.messages.content import File
+from showandtell.errors import NotFound
+from showandtell.storage.conversations.transfer import export_conversation
+from showandtell.storage.database.tables import attachments
+from support.fixtures import png
+from support.postgres import each_database
+from support.stores import Place, post, said, two_stores
+
+STATES = select(attachments.c.state, attachments.c.record)
+
+
+@asynccontextmanager
+async def picture_lost(database, folder):
+    """Two programs that have a conversation open with a picture in it, and where its bytes lay that are gone now."""
+    async with two_stores(Place(database, folder)) as (one, two):
+        conversation = await one.create("ann")
+        await post(conversation, said("look", File.from_bytes(png(16, 9), name="red.png")))
+        (blob,) = (folder / "blobs").rglob(conversation.attachments[1].facts.sha256)
+        lost = blob.rename(folder / "lost")
+        yield one, conversation, await two.open(conversation.id, "ann"), lambda: lost.rename(blob)
+
+
+async def stored_state(store):
+    """The state in a file's row; its record says the same."""
+    ((state, record),) = await store.database.read(STATES)
+    assert (f'"state":"{state}"' in record, '"problem":null' in record) == (True, state == "ready")
+    return state
+
+
+@each_database
+def test_a_file_that_was_set_aside_is_so_for_another_program_until_a_run_finds_it_whole(database, tmp_path):
+    async def run():
+        async with picture_lost(database, tmp_path) as (store, here, there, put_back):
+            before = here.attachments[1]
+            assert [*await here.check([before.facts])] == [before.facts]
+            assert await stored_state(store) == "quarantined"
+            async with there.turn:
+                assert there.attachments[1] == here.attachments[1]
+                assert "is missing" in there.attachments[1].problem
+            put_back()
+            shown = await Agent("inspector").ask("What is in image 1?", conversation=there)
+            assert [one.delivery for one in shown.receipts] == ["native"]
+            assert await stored_state(store) == "ready"
+            assert (await store.open(here.id, "ann")).attachments[1] == before
+
+    asyncio.run(run())
+
+
+@each_database
+def test_what_was_deleted_meanwhile_is_not_set_aside(database, tmp_path):
+    async def run():
+        async with picture_lost(database, tmp_path) as (store, here, there, _):
+            await store.delete_file(here, 1)
+            await there.check([there.attachments[1].facts])
+            assert await stored_state(store) == "deleted"
+            await there.refresh()
+            assert there.attachments[1] == here.attachments[1]
+            await here.check(())
+            assert await stored_state(store) == "deleted"
+
+    asyncio.run(run())
+
+
+@each_database
+def test_a_reader_sets_aside_what_is_lost_for_itself_alone(database, tmp_path):
+    async def run():
+        async with picture_lost(database, tmp_path) as (store, here, _, _):
+            await store.share(here.id, "ann", "bob", "reader")
+            read = await store.open(here.id, "bob")
+            await export_conversation(read, tmp_path / "album.zip")
+            assert read.attachments[1].state == "quarantined"
+            assert await stored_state(store) == "ready"
+
+    asyncio.run(run())
+
+
+@each_database
+def test_the_files_of_a_conversation_that_was_deleted_are_not_set_aside(database, tmp_path):
+    async def run():
+        async with picture_lost(database, tmp_path) as (store, here, there, _):
+            await store.delete(here.id, "ann")
+            with pytest.raises(NotFound):
+                await there.check([there.attachments[1].facts])
+            assert there.attachments[1].state == "ready"
+
+    asyncio.run(run())

@@ -1,0 +1,63 @@
+"""Databases that older programs wrote: one of each revision lies in tests/databases, and opens with what is in it."""
+
+import asyncio
+import sqlite3
+from pathlib import Path
+
+import pytest
+from alembic.config import Config
+from alembic.script import ScriptDirectory
+from sqlalchemy import text
+
+from showandtell.storage.conversations.store import Store
+from showandtell.storage.database import migrations
+from showandtell.storage.database.tables import HEAD
+from support.paths import TESTS
+
+VERSION = text("SELECT version_num FROM alembic_version")
+SAMPLES = TESTS / "databases"
+NEW = "dump one of it, as the first lines of the others say, before the next revision is written"
+
+
+def revisions():
+    """The names of all revisions, the newest first."""
+    config = Config()
+    config.set_main_option("script_location", str(Path(migrations.__file__).parent))
+    config.set_main_option("path_separator", "os")
+    return [one.revision for one in ScriptDirectory.from_config(config).walk_revisions()]
+
+
+def test_there_is_a_sample_of_each_revision():
+    names = revisions()
+    assert names[0] == HEAD
+    assert {path.stem for path in SAMPLES.glob("*.sql")} == {*names}, NEW
+
+
+@pytest.mark.parametrize("revision", revisions())
+def test_a_database_of_each_revision_opens_with_its_conversations(revision, tmp_path):
+    with sqlite3.connect(tmp_path / "showandtell.db") as database:
+        database.executescript((SAMPLES / f"{revision}.sql").read_text())
+    database.close()
+
+    async def read():
+        async with Store.at(tmp_path) as store:
+            (listed,) = await store.list("ann")
+            conversation = await store.open(listed.id, "ann")
+            rows = await store.database.read(VERSION)
+            return listed.title, conversation, [row[0] for row in rows]
+
+    title, conversation, version = asyncio.run(read())
+    assert version == [HEAD]
+    assert title == "Draw a house"
+    assert [(one.role, one.text) for one in conversation.messages] == [
+        ("user", "Draw a house"),
+        ("assistant", ""),
+        ("tool", "drawn"),
+        ("assistant", "There it is."),
+    ]
+    assert [(one.name, one.facts.size) for one in conversation.attachments.values()] == [
+        ("plan.txt", 6),
+        ("house.txt", 5),
+    ]
+    assert conversation.view().begun == {"call_2"}
+    assert len(conversation.known()) == 1

@@ -1,0 +1,35 @@
+"""What is two things at once is stored as the one that its bytes prove, whatever anybody says it is."""
+
+import itertools
+
+from showandtell.core.messages.content import File
+from showandtell.storage.files.file_cache import Shelf
+from support.polyglots import OCTETS, OTHER_TEXT, REFUSED, TEXT, make_polyglots
+
+TEXTS = {"text/html", "text/plain", "application/javascript"}
+CLAIMS = [None, "picture", OCTETS, "image/png", "image/svg+xml", "application/pdf", "application/zip", "audio/mpeg"]
+CLAIMS += ["video/mp4", "application/x-msdownload", *sorted(TEXTS)]
+#: An ending, and what it claims where no media type does.
+ENDINGS = {"": None, ".exe": None, ".png": "image/png", ".svg": "image/svg+xml", ".js": "application/javascript"}
+ENDINGS |= {".pdf": "application/pdf", ".html": "text/html"}
+
+
+def expect(proves: str, claim: str | None) -> str:
+    """The type that is stored; text alone is among texts what it claims to be."""
+    if proves == TEXT:
+        return claim if claim in TEXTS else "text/plain"
+    if proves == OTHER_TEXT:
+        return REFUSED if claim in {*TEXTS, "image/svg+xml"} else OCTETS
+    return proves
+
+
+def test_a_polyglot_is_stored_as_what_its_bytes_prove_whatever_it_claims_to_be():
+    shelf, polyglots, wrong = Shelf(), make_polyglots(), []
+    assert len({one.data for one in polyglots}) == len(polyglots) >= 60
+    for one, claimed, ending in itertools.product(polyglots, CLAIMS, ENDINGS):
+        claim = ENDINGS[ending] if claimed in {None, "picture", OCTETS} else claimed
+        proved = shelf.prove(File.from_bytes(one.data, name=f"a{ending}", media_type=claimed))
+        found = proved.facts.media_type if proved.facts else REFUSED
+        if found != expect(one.proves, claim):
+            wrong.append((one.name, claimed, ending, found, proved.problem))
+    assert wrong == []

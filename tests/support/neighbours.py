@@ -1,0 +1,231 @@
+"""Two users of one server: Bob has everything, and Ann knows every id of it. What she may ask is in `FIELDS`."""
+
+import asyncio
+import hashlib
+import json
+import re
+import secrets
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, replace
+from typing import Any
+
+from showandtell.agent.tools import as_tool
+from showandtell.core.messages.content import new_id
+from support.fixtures import png
+from support.serving import House, asked, serving
+
+#: A word that stands in Bob's messages and files, and nowhere else.
+WORD = "xylophone"
+NOTE = f"the {WORD} is under the stairs".encode()
+ALIAS = "bobs-own-chat"
+#: What is another one each time in an address that is signed.
+SIGNED = re.compile(r"until=\d+&sig=[\w-]+")
+RATES = "chat=100000/minute, uploads=100000/minute, reads=100000/minute, login=100000/minute"
+
+
+class Names:
+    """Accounts without an issuer: a bearer token is the user's own name."""
+
+    def owns(self, _):
+        return True
+
+    async def user_of(self, token, _):
+        return token
+
+
+def open_accounts(house):
+    """From now on there are accounts; gives what makes a client of a user's name."""
+    house.app.state.server = replace(house.server, accounts=Names())
+    return house.as_user
+
+
+async def ask(session, method, path, **settings):
+    """The status, and the JSON or bytes of an answer."""
+    async with session.request(method, path, **settings) as answer:
+        body = await answer.read()
+        return answer.status, await answer.json() if body and answer.content_type == "application/json" else body
+
+
+async def upload(session, data, name):
+    return (await ask(session, "PUT", f"/api/attachments?name={name}", data=data))[1]["id"]
+
+
+async def conversations_of(house, session):
+    return (await house.get("/api/conversations", session))[1]["conversations"]
+
+
+@dataclass
+class Street:
+    """A server with Ann and Bob. `ids` are Bob's, by what they are; `own` is a conversation of Ann's, `file` its file."""
+
+    house: House
+    ann: Any
+    bob: Any
+    nobody: Any
+    ids: dict[str, str]
+    own: str
+    file: str
+
+    async def belongings(self):
+        """All that Bob has, as he is told of it."""
+        there = await conversations_of(self.house, self.bob)
+        told = [(await self.house.get(f"/api/conversations/{one['id']}", self.bob))[1] for one in there]
+        files = [file["id"] for one in told for file in one["attachments"]] + [self.ids["upload"]]
+        there = [told, [await ask(self.bob, "GET", f"/api/attachments/{one}") for one in files]]
+        return SIGNED.sub("", json.dumps(there, default=str))
+
+
+def hanging():
+    """A tool that waits for ever, and an event that says that somebody called it."""
+    begun = asyncio.Event()
+
+    async def hang() -> str:
+        """Wait for ever."""
+        begun.set()
+        await asyncio.Event().wait()
+
+    return as_tool(hang), begun
+
+
+@asynccontextmanager
+async def street(folder, **settings):
+    """Ann and Bob; one of Bob's conversations is being answered all the time."""
+    tool, begun = hanging()
+    async with serving(folder, tools=(tool,), rates=RATES, **settings) as house:
+        user = open_accounts(house)
+        ann, bob, nobody = user("ann"), user("bob"), user()
+        ids = await live(house, bob)
+        own_file = await upload(ann, b"of Ann", "own.txt")
+        await house.post("hello", files=[own_file], session=ann)
+        own = (await conversations_of(house, ann))[0]["id"]
+        waiting = asyncio.create_task(house.post("/hang", chat="being-answered", session=bob))
+        async with asyncio.timeout(60):
+            await begun.wait()
+        ids["running conversation"] = next(one["id"] for one in await conversations_of(house, bob) if one["running"])
+        try:
+            yield Street(house, ann, bob, nobody, ids, own, own_file)
+        finally:
+            await ask(bob, "POST", f"/api/chat/{ids['running conversation']}/stop")
+            await asyncio.gather(waiting, return_exceptions=True)
+
+
+async def live(house, bob):
+    """What Bob has: a conversation with files of his and of a tool, one that he deleted, one that waits; all ids of it."""
+    note, gone = await upload(bob, NOTE, f"{WORD}.txt"), await upload(bob, png(), "gone.png")
+    await house.post(f"look at my {WORD}", chat=ALIAS, files=[note, gone], session=bob)
+    await house.post('/chart title="visitors" values=[1,2]', chat=ALIAS, id="m2", session=bob)
+    conversation = (await conversations_of(house, bob))[0]["id"]
+    await ask(bob, "DELETE", f"/api/attachments/{gone}")
+    told = (await house.get(f"/api/conversations/{conversation}", bob))[1]
+    call = next(part for one in told["messages"] for part in one["parts"] if part["type"] == "tool-chart")
+    return {
+        "conversation": conversation,
+        "message": told["messages"][0]["id"],
+        "answer": told["messages"][1]["id"],
+        "file": note,
+        "file of a tool": told["attachments"][-1]["id"],
+        "deleted file": gone,
+        "upload": await upload(bob, NOTE + b"!", "pending.txt"),
+        "alias": ALIAS,
+        "run": told["messages"][1]["metadata"]["run_id"],
+        "call": call["toolCallId"],
+        "hash": hashlib.sha256(NOTE).hexdigest(),
+    }
+
+
+def fresh():
+    """A name that a client may give."""
+    return secrets.token_hex(8)
+
+
+def missing(value):
+    """Another id of the same form, which nobody has."""
+    prefix, found, _ = value.partition("_")
+    if found and len(value) <= 30:
+        return new_id(prefix)
+    return hashlib.sha256(value.encode()).hexdigest()[: len(value)] if len(value) > 30 else value[::-1]
+
+
+def tool_part(call_id):
+    """A yes to a call, as the stock client sends it."""
+    approval = {"id": call_id, "approved": True}
+    return {
+        "type": "tool-hang",
+        "toolCallId": call_id,
+        "state": "approval-responded",
+        "input": {},
+        "approval": approval,
+    }
+
+
+def chat(own, parts, role="user", **more):
+    return {"json": {"id": own, "messages": [{"id": fresh(), "role": role, "parts": parts}], **more}}
+
+
+WORDS = [{"type": "text", "text": "hello"}]
+#: Other things that an address needs.
+ELSE = {"name": "a.txt", "number": "1", "sha256": "0" * 64, "other": "ann"}
+#: What an operation needs besides its address.
+BODIES = {
+    "rename_conversation": {"json": {"title": "Mine"}},
+    "share_conversation": {"json": {"right": "writer"}},
+    "lead_conversation": {"json": {"message_id": "msg_" + "x" * 22}},
+}
+#: Each place beyond the address where an id may stand: the operation, the field, and how it is asked there.
+FIELDS = {
+    ("list_conversations", "before"): lambda _, v: ("GET", "/api/conversations", {"params": {"before": v}}),
+    ("lead_conversation", "message_id"): lambda s, v: (
+        "POST",
+        f"/api/conversations/{s.own}/branch",
+        {"json": {"message_id": v}},
+    ),
+    ("get_variant", "sha256"): lambda s, v: ("GET", f"/api/attachments/{s.file}/variants/{v}", {}),
+    ("chat", "data-attachment"): lambda s, v: (
+        "POST",
+        "/api/chat",
+        chat(s.own, [*WORDS, {"type": "data-attachment", "data": {"id": v}}]),
+    ),
+    ("chat", "file"): lambda s, v: (
+        "POST",
+        "/api/chat",
+        chat(s.own, [{"type": "file", "mediaType": "text/plain", "url": f"/api/attachments/{v}/content/a.txt"}]),
+    ),
+    ("chat", "messageId"): lambda s, v: ("POST", "/api/chat", chat(s.own, WORDS, messageId=v)),
+    ("chat", "messageId again"): lambda s, v: (
+        "POST",
+        "/api/chat",
+        {"json": {"id": s.own, "messages": [], "trigger": "regenerate-message", "messageId": v}},
+    ),
+    ("chat", "approval"): lambda s, v: ("POST", "/api/chat", chat(s.own, [tool_part(v)], "assistant")),
+    ("chat", "id"): lambda _, v: ("POST", "/api/chat", {"json": asked("hello", v, fresh())}),
+    ("chat", "messages.id"): lambda _, v: ("POST", "/api/chat", {"json": asked("hello", fresh(), v)}),
+}
+#: Fields in which a client says what it likes: its own names of a chat and a message. What looks like ours is refused.
+FREE = {("chat", "id"), ("chat", "messages.id")}
+#: Parameters of addresses that are ids of ours, and those that aren't.
+ID_PARAMETERS = {"id", "chat_id"}
+OTHER_PARAMETERS = {"name", "number", "sha256", "other"}
+
+
+def in_address(method, path, operation, parameter):
+    """How an id is asked for in an address."""
+
+    def make(_, value):
+        filled = path.replace("{" + parameter + "}", value)
+        for name, text in ELSE.items():
+            filled = filled.replace("{" + name + "}", text)
+        return method.upper(), filled, BODIES.get(operation, {})
+
+    return make
+
+
+def fields_of(schema):
+    """Every place where an id may stand, by operation and field."""
+    found = dict(FIELDS)
+    for path, methods in schema["paths"].items():
+        for method, operation in methods.items():
+            for one in operation.get("parameters", []):
+                if one["in"] == "path" and one["name"] in ID_PARAMETERS:
+                    name = operation["operationId"]
+                    found[name, one["name"]] = in_address(method, path, name, one["name"])
+    return found

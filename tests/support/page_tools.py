@@ -1,0 +1,40 @@
+"""Tools for the page's tests, which a server takes by `--tools support.page_tools:TOOLS`, too."""
+
+import threading
+
+from showandtell import Context, File, ToolError, tool
+from support.fixtures import picture
+
+#: What `take_time` waits for.
+GATE = threading.Semaphore(0)
+COLOURS = {"red": (200, 30, 30), "green": (30, 160, 60), "blue": (40, 60, 200)}
+
+
+@tool(approval=True)
+def send_money(amount: int) -> str:
+    """Send an amount of money."""
+    return f"{amount} were sent"
+
+
+@tool
+def take_time(context: Context) -> str:
+    """Take time, and say how much is done."""
+    context.progress(1, 4, "a quarter is done")
+    if not GATE.acquire(timeout=60):
+        raise ToolError("nobody said go")
+    return "all is done"
+
+
+@tool
+def break_down() -> str:
+    """Break down."""
+    raise ToolError("the wheel came off")
+
+
+@tool
+def gdrive_display_image(name: str) -> File:
+    """Show a picture of the drive by its colour: red, green or blue."""
+    return File.from_bytes(picture("PNG", 64, 48, COLOURS[name]), name=f"{name}.png")
+
+
+TOOLS = (send_money, take_time, break_down, gdrive_display_image)

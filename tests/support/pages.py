@@ -1,0 +1,61 @@
+"""What a page has of a conversation: by its stream, and by what it is given anew."""
+
+import asyncio
+
+import msgspec
+
+from showandtell.core.ui_stream import chunks as ui
+from showandtell.core.ui_stream.answer import UiFold
+from support.serving import chunks_of, kinds
+
+
+async def stored(house):
+    return await house.store.open((await house.store.newest()).id)
+
+
+async def page(house):
+    """What the page gets of the newest conversation."""
+    found = await house.get(f"/api/conversations/{(await house.store.newest()).id}")
+    assert found[0] == 200
+    return found[1]
+
+
+async def idle(house):
+    """Wait until nothing runs."""
+    await until(lambda: not house.server.runs.going)
+
+
+async def until(true):
+    async with asyncio.timeout(60):
+        while not true():  # noqa: ASYNC110 - many things may make it so
+            await asyncio.sleep(0.01)
+
+
+def read_chunk(chunk):
+    if chunk["type"] == "tool-input-available":
+        given = msgspec.Raw(msgspec.json.encode(chunk["input"]))
+        return ui.Input(chunk["toolCallId"], chunk["toolName"], given)
+    return msgspec.convert(chunk, ui.Chunk)
+
+
+def fold(chunks):
+    """The message that a client makes of a stream."""
+    made = UiFold()
+    made.add(map(read_chunk, chunks))
+    return msgspec.to_builtins(made.message)
+
+
+async def check_page(house, chunks):
+    """What the page reads is what the stream came to."""
+    assert fold(chunks) == (await page(house))["messages"][-1]
+
+
+async def check_usable(house, chat):
+    """Every call has its result, and the conversation goes on."""
+    status, chunks = await house.post("Hello", chat, id="after")
+    assert (status, kinds(chunks)[-1], chunks[-1]["finishReason"]) == (200, "finish", "stop")
+
+
+async def both(session, body):
+    async with session.post("/api/chat", json=body) as answer:
+        return answer.status, await chunks_of(answer)

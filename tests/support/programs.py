@@ -1,0 +1,101 @@
+"""The command `serve` as a process of its own, and clients of it; each is ended by its own id."""
+
+import asyncio
+import os
+import re
+import signal
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from urllib.parse import parse_qs, urlsplit
+
+import aiohttp
+
+from support.commandline import PROGRAM
+
+ADDRESS = re.compile(r"Show & Tell is ready: (\S+)")
+#: So long nothing takes that doesn't hang, in seconds, on a busy machine.
+LONGEST = 60
+
+#: Tools that a test can hold up, and that say when they were called and by which process.
+TOOLS = '''
+import asyncio, os, time
+from pathlib import Path
+from showandtell import Context
+
+async def hold(name: str, context: Context) -> str:
+    """Go on when a file called `name`.go is there."""
+    Path(f"{name}.{os.getpid()}").touch()
+    beat = 0
+    while not Path(f"{name}.go").exists():
+        beat += 1
+        context.progress(beat, note=repr(time.time()))
+        await asyncio.sleep(0.05)
+    return f"{name} was let go"
+
+TOOLS = [hold]
+'''
+
+
+@dataclass
+class Program:
+    """A server that runs: `url` without its token, `token` where there is one."""
+
+    process: asyncio.subprocess.Process
+    said: str
+    session: aiohttp.ClientSession
+
+    @property
+    def address(self):
+        return ADDRESS.search(self.said)[1]
+
+    @property
+    def url(self):
+        return self.address.partition("?")[0].rstrip("/")
+
+    @property
+    def token(self):
+        return parse_qs(urlsplit(self.address).query)["token"][0]
+
+    async def end(self, number=signal.SIGTERM):
+        """Its exit status after a signal, and what it said until then on stderr."""
+        if self.process.returncode is None:
+            self.process.send_signal(number)
+        errors = await asyncio.wait_for(self.process.stderr.read(), LONGEST)
+        return await asyncio.wait_for(self.process.wait(), LONGEST), errors.decode()
+
+
+@asynccontextmanager
+async def running(folder, *arguments, **environ):
+    """The command, at a free port, with what it keeps in a folder."""
+    Path(folder, "holding.py").write_text(TOOLS)  # noqa: ASYNC240 - a few bytes
+    process = await asyncio.create_subprocess_exec(
+        *PROGRAM,
+        "serve",
+        *("--port", "0", "--data", str(folder), "--tools", "holding:TOOLS"),
+        *arguments,
+        cwd=folder,
+        env={**os.environ, **environ},
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.PIPE,
+    )
+    try:
+        said = [await asyncio.wait_for(process.stdout.readline(), LONGEST) for _ in range(2)]
+        assert said[1], (await process.stderr.read()).decode()
+        async with aiohttp.ClientSession(cookie_jar=aiohttp.DummyCookieJar()) as session:
+            program = Program(process, b"".join(said).decode(), session)
+            if "?token=" in program.address:
+                session.headers["authorization"] = f"Bearer {program.token}"
+            yield program
+    finally:
+        if process.returncode is None:
+            process.terminate()
+        await asyncio.wait_for(process.communicate(), LONGEST)
+
+
+async def until(found):
+    """Wait until a function gives something, and give that."""
+    async with asyncio.timeout(LONGEST):
+        while not (value := found()):  # noqa: ASYNC110 - another process does it
+            await asyncio.sleep(0.02)
+    return value

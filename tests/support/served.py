@@ -1,0 +1,11 @@
+"""What is said to a server program."""
+
+import signal
+
+from support.serving import asked
+
+ENDS = [(signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGHUP, 129)]
+
+
+def say(program, words, chat="chat"):
+    return program.session.post(f"{program.url}/api/chat", json=asked(words, chat))

@@ -1,0 +1,126 @@
+"""A real server for tests: uvicorn on 127.0.0.1, in the test's own event loop, and clients of it."""
+
+import asyncio
+import socket
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+import aiohttp
+import msgspec
+import uvicorn
+
+from showandtell.server.app import make_app
+from showandtell.server.config import Config
+from showandtell.server.middleware.h11_timeouts import Connection
+from showandtell.storage.location import Place
+from support.postgres import copy_tables
+
+#: 1x1, red.
+PIXEL = bytes.fromhex(
+    "89504e470d0a1a0a0000000d4948445200000001000000010802000000907753de0000000c49444154789c63f8cfc000000301010018dd8db00000000049454e44ae426082"
+)
+
+
+@dataclass
+class House:
+    """A server that runs, and who may talk to it."""
+
+    url: str
+    app: Any
+    session: aiohttp.ClientSession
+    sessions: list[aiohttp.ClientSession] = field(default_factory=list)
+
+    @property
+    def server(self):
+        return self.app.state.server
+
+    @property
+    def store(self):
+        return self.server.store
+
+    def as_user(self, name=None, **headers):
+        """A client of a user's, by bearer token in single-user mode; without a name, of nobody's."""
+        if name is not None:
+            headers["authorization"] = f"Bearer {name}"
+        fresh = aiohttp.ClientSession(self.url, headers=headers, cookie_jar=aiohttp.DummyCookieJar())
+        self.sessions.append(fresh)
+        return fresh
+
+    async def post(self, words, chat="chat", *, id="m1", session=None, files=(), **more):  # noqa: A002 - it is one
+        """Say something, and read the whole answer."""
+        async with (session or self.session).post("/api/chat", json=asked(words, chat, id, files, **more)) as answer:
+            return answer.status, await chunks_of(answer)
+
+    async def get(self, path, session=None):
+        async with (session or self.session).get(path) as answer:
+            return answer.status, await answer.json()
+
+
+def asked(words, chat="chat", id="m1", files=(), **more):  # noqa: A002 - it is one
+    """The stock client's body."""
+    parts = [{"type": "data-attachment", "data": {"id": one}} for one in files]
+    parts += [{"type": "text", "text": words}] if words is not None else []
+    message = {"id": id, "role": "user", "parts": parts}
+    return {"id": chat, "messages": [message], "trigger": "submit-message", **more}
+
+
+async def chunks_of(answer):
+    """The chunks of a stream that is read to its end; an error as the one JSON value it is."""
+    body = await answer.read()
+    if "event-stream" not in answer.headers.get("content-type", ""):
+        return msgspec.json.decode(body) if body else None
+    return chunks_in(body)
+
+
+def chunks_in(body):
+    """The chunks of a whole stream."""
+    blocks = [block.removeprefix(b"data: ") for block in body.split(b"\n\n") if block.startswith(b"data: ")]
+    assert blocks[-1] == b"[DONE]"
+    return [msgspec.json.decode(block) for block in blocks[:-1]]
+
+
+def texts(chunks):
+    """The words of an answer."""
+    return "".join(one["delta"] for one in chunks if one["type"] == "text-delta")
+
+
+def kinds(chunks):
+    return [one["type"] for one in chunks]
+
+
+@asynccontextmanager
+async def serving(folder, **settings):
+    """A server that keeps what it keeps in a folder; `database` and `blobs` name others."""
+    database = settings.pop("database", None)
+    if database is None:
+        copy_tables(folder / "showandtell.db")
+    place = Place(folder, database, settings.pop("blobs", None), **settings.pop("place", {}))
+    config = Config(**{"place": place, "secret": b"s" * 32, **settings})
+    app = make_app(config)
+    listening = socket.create_server(("127.0.0.1", 0))
+    listening.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    server = uvicorn.Server(
+        uvicorn.Config(
+            app, http=Connection, log_config=None, access_log=False, lifespan="on", timeout_graceful_shutdown=1
+        )
+    )
+    running = asyncio.create_task(server.serve(sockets=[listening]))
+    while not server.started:
+        if running.done():
+            running.result()
+        await asyncio.sleep(0.01)
+    url = f"http://127.0.0.1:{listening.getsockname()[1]}"
+    async with aiohttp.ClientSession(url, cookie_jar=aiohttp.CookieJar(unsafe=True)) as session:
+        house = House(url, app, session)
+        if app.state.server.accounts is None:
+            session.headers["origin"] = url
+            async with session.get("/", params={"token": app.state.server.keys.token}, allow_redirects=False) as answer:
+                assert answer.status == 303
+        try:
+            yield house
+        finally:
+            for one in house.sessions:
+                await one.close()
+            server.should_exit = True
+            await running

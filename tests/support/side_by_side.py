@@ -1,0 +1,37 @@
+"""Two programs that write into one conversation."""
+
+import subprocess
+import sys
+
+from support.stores import places
+
+POSTS = """
+import asyncio, sys
+from showandtell.core.messages.content import Draft, Text
+from showandtell.storage.conversations.store import Store
+
+async def run(url, blobs, conversation, name, posts):
+    async with Store(url, blobs) as store:
+        conversation = await store.open(conversation)
+        for number in range(posts):
+            await conversation.record(Draft("user", (Text(f"{name} {number}"),)), ())
+
+asyncio.run(run(*sys.argv[1:5], int(sys.argv[5])))
+"""
+
+
+async def write_side_by_side(place, posts):
+    """Two processes post to one conversation; gives the places of its messages in order, and their words."""
+    async with place.store() as store:
+        conversation = (await store.create()).id
+    command = [sys.executable, "-c", POSTS, place.url, str(place.folder / "blobs"), conversation]
+    running = [subprocess.Popen([*command, name, str(posts)], stderr=subprocess.PIPE) for name in "ab"]  # noqa: ASYNC220, S603
+    assert [one.communicate()[1].decode() for one in running] == ["", ""]
+    async with place.store() as store:
+        return await places(store), [one.text for one in (await store.open(conversation)).messages]
+
+
+def check_posts(posts, numbers, words):
+    assert numbers == [*range(1, 2 * posts + 1)]
+    for name in "ab":
+        assert [word for word in words if word.startswith(name)] == [f"{name} {number}" for number in range(posts)]
