@@ -1,15 +1,18 @@
 """The shape of the code: who may import whom, transitively, and how large a room may be."""
 
 import ast
+import re
 from functools import cache
 from graphlib import TopologicalSorter
 from statistics import median
 
 import pytest
 
+from support.paths import ROOT as REPOSITORY
 from support.paths import SRC as ROOT
 
 FILES = sorted(ROOT.rglob("*.py"))
+PAGE = REPOSITORY / "web" / "src"
 
 #: What each layer may import besides itself, and with it whatever that may import. A name at the top stands here.
 LAYERS = {
@@ -136,6 +139,24 @@ def test_no_room_imports_itself_by_way_of_others():
     for module, found in ours().items():
         rooms[room_of(module)] |= {room_of(one) for one in found} - {room_of(module)}
     TopologicalSorter(rooms).prepare()
+
+
+IMPORTED = re.compile(r'\b(?:from|import)\s*\(?\s*"(\.[^"]+)"')
+
+
+def imports_of_page(path):
+    """The modules of the page that one of them imports, types and parts that are loaded later included."""
+    for name in IMPORTED.findall(path.read_text()):
+        aim = (path.parent / name).resolve()
+        yield from (one for one in (aim.with_name(f"{aim.name}.ts"), aim.with_name(f"{aim.name}.tsx")) if one.is_file())
+        yield from aim.glob("index.ts")
+
+
+def test_no_module_of_the_page_imports_itself_by_way_of_others():
+    modules = [*(PAGE.rglob("*.ts")), *PAGE.rglob("*.tsx")]
+    graph_of_page = {path: {*imports_of_page(path)} for path in modules}
+    assert sum(map(len, graph_of_page.values())) > len(modules)
+    TopologicalSorter(graph_of_page).prepare()
 
 
 def reach(module, seen):

@@ -9,6 +9,7 @@ import { go, useRoute, type Route } from "./router";
 import { Sidebar } from "./sidebar/Sidebar";
 import { HouseProvider, useHouse } from "./state/House";
 import { Spinner, Toasts } from "./ui";
+import type { ViewProps } from "./viewProps";
 
 const waiting = { meanwhile: <Waiting /> };
 const MatrixPage = lazily(() => import("./matrix").then((found) => found.MatrixPage), waiting);
@@ -48,13 +49,6 @@ function Frame() {
     </div>
   );
 }
-
-export type ViewProps = {
-  /** Opens the drawer on phones. */
-  menu: () => void;
-  /** Shows the folded list again, where it is folded. */
-  unfold: (() => void) | null;
-};
 
 function View({ route, ...view }: ViewProps & { route: Route }) {
   switch (route.at) {

@@ -1,6 +1,7 @@
 // What the server tells of conversations, models and settings, and the messages of the UI stream.
 import type { UIMessage } from "ai";
-import type { Attachment, Kind } from "./files";
+import type { Attachment } from "./files/attachment";
+import type { Kind } from "./files/kind";
 
 /** Where a message stands among others that were written in its place. */
 export type Branches = { index: number; count: number; others: string[] };

@@ -6,8 +6,8 @@ import { dice, load } from "./bundle.mjs";
 const { cut } = await load("messages/cutting.ts");
 const { blocksOf } = await load("messages/blocks.ts");
 const { dayOf, byDay } = await load("sidebar/days.ts");
-const { keepKeys, merge } = await load("chat/merging.ts");
-const { goesOnByItself } = await load("chat/unfinished.ts");
+const { keepKeys, merge } = await load("chat/session/mergeMessages.ts");
+const { goesOnByItself } = await load("chat/session/resuming.ts");
 
 const numbers = (text) => cut(text).flatMap((piece) => (typeof piece === "string" ? [] : [piece.number]));
 const words = (piece) => (typeof piece === "string" ? piece : piece.words);

@@ -1,6 +1,6 @@
 // The line above a view: the way to the list on phones, and what the view is.
 import type { ComponentChildren } from "preact";
-import type { ViewProps } from "../App";
+import type { ViewProps } from "../viewProps";
 import { IconButton, MenuIcon, PanelIcon } from "../ui";
 
 export function Bar({ menu, unfold, children }: ViewProps & { children?: ComponentChildren }) {

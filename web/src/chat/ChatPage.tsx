@@ -1,13 +1,13 @@
 // Finds the conversation that an address means, or begins a new one, and shows it.
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
-import type { ViewProps } from "../App";
+import type { ViewProps } from "../viewProps";
 import { api } from "../api";
 import { Problem } from "../pages/Problem";
 import { go, pathOf } from "../router";
 import { useLoaded } from "../state/loading";
 import type { Conversation } from "../types";
 import { Bar } from "./Bar";
-import { newId } from "./client";
+import { newId } from "./session/client";
 import { ConversationView } from "./ConversationView";
 
 /** Conversations that began on this page, by id: their view stays when the address gets to name them. */

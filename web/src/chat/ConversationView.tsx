@@ -1,6 +1,6 @@
 // A conversation: its messages, and the box in which the next one is written.
 import { useCallback, useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
-import type { ViewProps } from "../App";
+import type { ViewProps } from "../viewProps";
 import { Composer, type ComposerHandle } from "../composer/Composer";
 import { placeOf } from "../composer/drafts";
 import type { Attachment } from "../files";
@@ -12,11 +12,11 @@ import { useHouse } from "../state/House";
 import { tell } from "../state/list";
 import type { Conversation } from "../types";
 import { Bar } from "./Bar";
-import { FilingContext } from "./filing";
-import { LiveContext } from "./live";
+import { FilingContext } from "./session/fileStore";
+import { LiveContext } from "./session/liveStatus";
 import { Notices } from "./Notices";
-import { useStickiness } from "./useStickiness";
-import { TalkContext, useTalk } from "./useTalk";
+import { useStickiness } from "./useScrollPosition";
+import { TalkContext, useTalk } from "./session/useSession";
 import { Welcome } from "./Welcome";
 
 const Removal = lazily(() => import("../files/Removal").then((found) => found.Removal));

@@ -1,7 +1,7 @@
 // What there is to say below the last message: it is being written, tried again, or went wrong and what to do.
 import { useEffect, useState } from "preact/hooks";
 import { Button, RetryIcon, Spinner, WarnIcon } from "../ui";
-import type { Talked } from "./useTalk";
+import type { Talked } from "./session/useSession";
 
 export function Notices({ talked }: { talked: Talked }) {
   const { talk, lost, problem, remedy, live, status } = talked;

@@ -1,7 +1,7 @@
 // The box in which a message is written: text that grows, files, references to files, send and stop.
 import type { RefObject } from "preact";
 import { useCallback, useEffect, useImperativeHandle, useLayoutEffect, useRef, useState } from "preact/hooks";
-import type { Talked } from "../chat/useTalk";
+import type { Talked } from "../chat/session/useSession";
 import { UploadTray, useUploads } from "../files";
 import { outcomeOf } from "../files/uploads/outcome";
 import { findModel } from "../models/findModel";

@@ -1,6 +1,6 @@
 // A file's kind as a small drawing.
 import { AudioIcon, DocumentIcon, FileIcon, ImageIcon, TextIcon, VideoIcon } from "../ui/icons";
-import type { Kind } from "./attachment";
+import type { Kind } from "./kind";
 
 const DRAWINGS = { image: ImageIcon, document: DocumentIcon, audio: AudioIcon, video: VideoIcon, text: TextIcon, other: FileIcon };
 

@@ -1,6 +1,6 @@
 // A file of a conversation as the server tells of it, and the words in which everybody speaks of one.
+import type { Kind } from "./kind";
 
-export type Kind = "image" | "document" | "audio" | "video" | "text" | "other";
 type Brought = "user" | "tool" | "assistant" | "url" | "mcp";
 type State = "pending" | "ready" | "quarantined" | "deleted";
 

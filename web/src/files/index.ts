@@ -1,6 +1,7 @@
 // The files of a conversation on the page: shown, looked at in full, uploaded.
 import "./files.css";
-export type { Attachment, Kind } from "./attachment";
+export type { Attachment } from "./attachment";
+export type { Kind } from "./kind";
 export { isThere, labelOf, sizeOf, spoken } from "./attachment";
 export { scrollToFile } from "./anchors";
 export { FilesProvider, useFiles } from "./context";

@@ -1,9 +1,9 @@
 // One answer: text, thoughts, tool calls and what tools showed, in the order it came, and what the model saw.
 import { memo } from "preact/compat";
 import { useMemo } from "preact/hooks";
-import { useNews } from "../chat/filing";
-import { textOf } from "../chat/merging";
-import { useTalkHere } from "../chat/useTalk";
+import { useNews } from "../chat/session/fileStore";
+import { textOf } from "../chat/session/mergeMessages";
+import { useTalkHere } from "../chat/session/useSession";
 import { type Attachment, FileGrid } from "../files";
 import { SawPanel } from "../saw";
 import type { Message } from "../types";

@@ -1,6 +1,6 @@
 // A tool that waits for a yes or a no.
 import { useEffect, useRef, useState } from "preact/hooks";
-import { useTalkHere } from "../chat/useTalk";
+import { useTalkHere } from "../chat/session/useSession";
 import { Button } from "../ui";
 
 type Props = { id: string; name: string; input: unknown };

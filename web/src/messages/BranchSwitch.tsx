@@ -1,5 +1,5 @@
 // ‹ 2/3 ›: the messages that were written in each other's place.
-import { useTalkHere } from "../chat/useTalk";
+import { useTalkHere } from "../chat/session/useSession";
 import { complain } from "../state/complain";
 import type { Branches } from "../types";
 import { IconButton, LeftIcon, RightIcon } from "../ui";

@@ -2,8 +2,7 @@
 import type { ComponentType } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { loadPatiently } from "../state/parts";
-
-export type RenderedProps = { text: string; writing: boolean };
+import type { RenderedProps } from "./renderedProps";
 
 let Rendered: ComponentType<RenderedProps> | null = null;
 let loading: Promise<unknown> | null = null;

@@ -1,5 +1,5 @@
 // All messages in order. Only those that changed are drawn again; those out of view cost no layout.
-import type { Talked } from "../chat/useTalk";
+import type { Talked } from "../chat/session/useSession";
 import { Answer } from "./Answer";
 import { Question } from "./Question";
 

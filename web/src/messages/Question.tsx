@@ -1,9 +1,9 @@
 // What the person wrote: the files, the text, what their references mean, and the ways to change it.
 import { memo } from "preact/compat";
 import { useMemo, useState } from "preact/hooks";
-import { useNews } from "../chat/filing";
-import { filesIn, textOf } from "../chat/merging";
-import { useTalkHere } from "../chat/useTalk";
+import { useNews } from "../chat/session/fileStore";
+import { filesIn, textOf } from "../chat/session/mergeMessages";
+import { useTalkHere } from "../chat/session/useSession";
 import { keepDraft, keptDraft } from "../composer/drafts";
 import { FileGrid } from "../files";
 import { lazily } from "../files/lazily";

@@ -5,13 +5,13 @@ import type { ComponentChildren, JSX } from "preact";
 import { isValidElement } from "preact";
 import { type Components, defaultRehypePlugins, Streamdown } from "streamdown";
 import type { Pluggable } from "unified";
-import { useFile } from "../chat/filing";
+import { useFile } from "../chat/session/fileStore";
 import { FileView, labelOf } from "../files";
 import { CopyButton } from "./CopyButton";
 import { cut } from "./cutting";
-import type { RenderedProps } from "./Markdown";
 import { usePlace } from "./placing";
 import { Reference } from "./references";
+import type { RenderedProps } from "./renderedProps";
 
 export function Rendered({ text, writing }: RenderedProps) {
   return (

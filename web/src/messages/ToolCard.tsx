@@ -1,7 +1,7 @@
 // One tool call: its name, where it stands, and, unfolded, what it was given and what it gave.
 import type { ToolUIPart } from "ai";
 import { useContext, useState } from "preact/hooks";
-import { LiveContext } from "../chat/live";
+import { LiveContext } from "../chat/session/liveStatus";
 import { BlockIcon, CheckIcon, Spinner, ToolIcon, WarnIcon } from "../ui";
 import { Approval } from "./Approval";
 import { WithReferences } from "./references";

@@ -1,7 +1,7 @@
 // "image 5", "document 3" and "#5" in a text lead to the file, where there is one of that number.
 import type { JSX } from "preact";
 import { useMemo } from "preact/hooks";
-import { useFile } from "../chat/filing";
+import { useFile } from "../chat/session/fileStore";
 import { scrollToFile } from "../files";
 import { cut } from "./cutting";
 

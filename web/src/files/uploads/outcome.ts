@@ -1,6 +1,7 @@
 // What becomes of a file with the model that is asked, said before it is sent.
 import type { Model } from "../../types";
-import type { Attachment, Kind } from "../attachment";
+import type { Attachment } from "../attachment";
+import type { Kind } from "../kind";
 
 type Outcome = { isRefused: boolean; words: string };
 

@@ -1,6 +1,6 @@
 // What a conversation's view knows besides its messages, and what it brings when it is opened.
-import type { Conversation } from "../types";
-import { type Live, quiet } from "./live";
+import type { Conversation } from "../../types";
+import { type Live, quiet } from "./liveStatus";
 
 type TalkState = {
   id: string | null;

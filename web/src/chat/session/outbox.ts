@@ -1,7 +1,7 @@
 // The message that is on its way: until the server has it, it can go back to where it was written.
-import { putBack } from "../composer/drafts";
-import type { Message } from "../types";
-import { filesIn, textOf } from "./merging";
+import { putBack } from "../../composer/drafts";
+import type { Message } from "../../types";
+import { filesIn, textOf } from "./mergeMessages";
 
 /** `edits` is the id of the message that it replaces. */
 type Unsent = Message & { edits?: string };

@@ -2,10 +2,10 @@
 import { useChat } from "@ai-sdk/react";
 import { createContext } from "preact";
 import { useContext, useEffect, useMemo, useReducer, useRef } from "preact/hooks";
-import { hear } from "../state/list";
-import type { Message } from "../types";
-import { openTalk, type Talk } from "./talk";
-import type { Given } from "./talkState";
+import { hear } from "../../state/list";
+import type { Message } from "../../types";
+import { openTalk, type Talk } from "./session";
+import type { Given } from "./sessionState";
 
 /** So often the page draws what streams in, in milliseconds. */
 const pace = 40;

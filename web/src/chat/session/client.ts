@@ -1,8 +1,8 @@
 // The stock chat client, on our addresses: of the history it holds only the last message is ever sent.
 import { Chat } from "@ai-sdk/react";
 import { DefaultChatTransport, generateId, lastAssistantMessageIsCompleteWithApprovalResponses } from "ai";
-import { readError } from "../api";
-import type { Message, Part } from "../types";
+import { readError } from "../../api";
+import type { Message, Part } from "../../types";
 
 export type Ended = { isAbort: boolean; isDisconnect: boolean; isError: boolean; finishReason?: string | undefined };
 

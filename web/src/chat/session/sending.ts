@@ -1,12 +1,12 @@
 // What a person says in a conversation: something new, something in other words, or only that it shall go on.
 import type { Chat } from "@ai-sdk/react";
-import type { Attachment } from "../files";
-import type { Message } from "../types";
+import type { Attachment } from "../../files";
+import type { Message } from "../../types";
 import { newId } from "./client";
-import type { Filing } from "./filing";
-import { partsOf } from "./merging";
+import type { Filing } from "./fileStore";
+import { partsOf } from "./mergeMessages";
 import type { Outbox } from "./outbox";
-import { goesOnByItself } from "./unfinished";
+import { goesOnByItself } from "./resuming";
 
 /** `begin` is called before anything is asked; it hears whether that is a question, which should be in view. */
 export function makeSaying(chat: Chat<Message>, outbox: Outbox, filing: Filing, begin: (asks: boolean) => void) {

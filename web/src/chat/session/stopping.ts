@@ -1,8 +1,8 @@
 import type { Chat } from "@ai-sdk/react";
-import { api } from "../api";
-import { complain } from "../state/complain";
-import { pause } from "../state/pause";
-import type { Message } from "../types";
+import { api } from "../../api";
+import { complain } from "../../state/complain";
+import { pause } from "../../state/pause";
+import type { Message } from "../../types";
 
 /** A stopped answer ends by itself; if it doesn't for so long, the page stops reading. In milliseconds. */
 const patience = 4000;

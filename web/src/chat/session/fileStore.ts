@@ -1,7 +1,7 @@
 // The files of one conversation. Components hear only of the file they show: a new one draws nothing else again.
 import { createContext } from "preact";
 import { useCallback, useContext, useEffect, useState } from "preact/hooks";
-import type { Attachment } from "../files";
+import type { Attachment } from "../../files";
 
 export type Filing = ReturnType<typeof makeFiling>;
 

@@ -1,19 +1,19 @@
 // One conversation as the page holds it, without any component: it sends, follows, comes back after the network was
 // away, and stays equal to what the server stored.
-import { api, ApiError, wordsOf } from "../api";
-import type { Attachment } from "../files";
-import { tell } from "../state/list";
-import { pause, waitOf } from "../state/pause";
-import type { Conversation, Message } from "../types";
-import { toast } from "../ui";
+import { api, ApiError, wordsOf } from "../../api";
+import type { Attachment } from "../../files";
+import { tell } from "../../state/list";
+import { pause, waitOf } from "../../state/pause";
+import type { Conversation, Message } from "../../types";
+import { toast } from "../../ui";
 import { type Ended, makeChat } from "./client";
-import { makeFiling } from "./filing";
-import { after, quiet } from "./live";
-import { keepKeys, merge } from "./merging";
+import { makeFiling } from "./fileStore";
+import { after, quiet } from "./liveStatus";
+import { keepKeys, merge } from "./mergeMessages";
 import { makeOutbox } from "./outbox";
-import { makeSaying } from "./saying";
+import { makeSaying } from "./sending";
 import { stopAnswer } from "./stopping";
-import { fine, type Given, makeState } from "./talkState";
+import { fine, type Given, makeState } from "./sessionState";
 
 export type Talk = ReturnType<typeof openTalk>;
 

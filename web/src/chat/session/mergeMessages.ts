@@ -1,6 +1,6 @@
 // The messages on the page and those that the server stored: brought together so that what is equal isn't drawn anew.
-import type { Attachment } from "../files";
-import type { Message } from "../types";
+import type { Attachment } from "../../files";
+import type { Message } from "../../types";
 
 /** The server's messages, each as the object the page has already where both say the same. */
 export function merge(shown: readonly Message[], stored: readonly Message[]): Message[] {

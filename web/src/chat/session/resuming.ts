@@ -1,5 +1,5 @@
 // An answer that ended early, and how it is gone on with.
-import type { Message } from "../types";
+import type { Message } from "../../types";
 
 /** Whether it goes on without a word: its last step called tools, and may be followed by another. Else words were cut. */
 export function goesOnByItself({ parts, metadata }: Message): boolean {
