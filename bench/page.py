@@ -21,7 +21,9 @@ from pathlib import Path
 from PIL import Image
 
 from cases import table, verdict
-from showandtell.core.messages.content import Draft, File, Text
+from showandtell.core.messages.file import File
+from showandtell.core.messages.messages import Draft
+from showandtell.core.messages.parts import Text
 from showandtell.storage.conversations.store import Store
 from showandtell.storage.location import Place
 

@@ -20,7 +20,7 @@ import pybase64
 from cases import MIB, MODELS, cpu, one_step, store, stored, table, temporary, unlimited, verdict
 from memory import peak_mib
 from showandtell.core.capabilities.cells import Target
-from showandtell.core.messages.files import Facts
+from showandtell.core.messages.attachments import Facts
 from showandtell.core.planning.plan import plan, refuse
 from showandtell.core.planning.values import Policy
 from showandtell.core.wire.options import Options

@@ -21,8 +21,10 @@ from msgspec.structs import replace
 from cases import MIB, cpu, question, step, store, table, temporary, unlimited, verdict
 from showandtell.core.capabilities.cells import Target
 from showandtell.core.capabilities.resolve import resolve
-from showandtell.core.messages.content import Message
-from showandtell.core.messages.files import Attachment, Blobs, Facts, Failed, Known, Variant, Want
+from showandtell.core.messages.attachments import Attachment, Facts
+from showandtell.core.messages.blobs import Blobs
+from showandtell.core.messages.derivations import Failed, Known, Variant, Want
+from showandtell.core.messages.messages import Message
 from showandtell.core.planning.incremental import Kept
 from showandtell.core.planning.plan import plan, prepare, refuse
 from showandtell.core.planning.values import Policy, View

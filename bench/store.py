@@ -27,8 +27,10 @@ from cases import MIB, question, step, table, verdict
 from memory import peak_mib
 from showandtell.core.capabilities.cells import Target
 from showandtell.core.capabilities.resolve import resolve
-from showandtell.core.messages.content import Draft, File, Message, Reader, Shown, Text, ToolCall
-from showandtell.core.messages.files import Attachment, Facts, Origin
+from showandtell.core.messages.attachments import Attachment, Facts, Origin
+from showandtell.core.messages.file import File, Reader
+from showandtell.core.messages.messages import Draft, Message
+from showandtell.core.messages.parts import Shown, Text, ToolCall
 from showandtell.core.planning.incremental import Settled
 from showandtell.core.planning.plan import plan
 from showandtell.core.planning.values import Policy, View

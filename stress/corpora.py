@@ -22,8 +22,8 @@ import av
 from PIL import Image
 
 from showandtell.core.media_types.claims import read_claim
+from showandtell.core.media_types.kinds import kind_of
 from showandtell.core.media_types.signatures import recognise
-from showandtell.core.messages.files import kind_of
 from support.fixtures import recoded, wav
 
 HERE = Path(__file__).parent

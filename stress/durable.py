@@ -12,7 +12,8 @@ import sqlalchemy.dialects.sqlite.pysqlite  # noqa: F401
 
 from showandtell import File, tool
 from showandtell.agent.decide import UNKNOWN
-from showandtell.core.messages.content import Draft, Shown, Text, ToolCall
+from showandtell.core.messages.messages import Draft
+from showandtell.core.messages.parts import Shown, Text, ToolCall
 from showandtell.errors import StorageFailed
 from showandtell.storage.blobs.zstd import zstd
 from showandtell.storage.conversations.store import Store

@@ -14,7 +14,8 @@ from pathlib import Path
 sys.path.insert(1, str(Path(__file__).parent.parent / "tests"))
 from durable import noise
 
-from showandtell.core.messages.content import Draft, Text
+from showandtell.core.messages.messages import Draft
+from showandtell.core.messages.parts import Text
 from showandtell.errors import StorageFailed
 from showandtell.storage.conversations.store import Store
 from support.stores import post

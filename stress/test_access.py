@@ -5,7 +5,7 @@ from time import perf_counter
 
 import pytest
 
-from showandtell.core.messages.content import new_id
+from showandtell.core.messages.ids import new_id
 from showandtell.errors import NotFound
 from support.stores import Place, note, show
 

@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 import pytest
 from corpora import Sample, damage, read_corpora
 
-from showandtell.core.messages.files import kind_of
+from showandtell.core.media_types.kinds import kind_of
 from showandtell.errors import BadFile
 from showandtell.media import gate
 

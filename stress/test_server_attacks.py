@@ -15,7 +15,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from showandtell.core.messages.content import new_id
+from showandtell.core.messages.ids import new_id
 from showandtell.core.ui_stream.chunks import Input, InputError, MoreText, spell
 from support.bombs import packed_zeros
 from support.fixtures import png

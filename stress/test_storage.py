@@ -17,7 +17,8 @@ from naughty import NAUGHTY
 
 from showandtell import File
 from showandtell.core.collect.sanitize import clean
-from showandtell.core.messages.content import Draft, Text
+from showandtell.core.messages.messages import Draft
+from showandtell.core.messages.parts import Text
 from showandtell.errors import Busy, LeaseLost
 from showandtell.storage.conversations.store import Store
 from support.fixtures import png

@@ -15,8 +15,9 @@ if TYPE_CHECKING:
     from showandtell.core.histories.from_anthropic import from_anthropic
     from showandtell.core.histories.from_gemini import from_gemini
     from showandtell.core.histories.from_openai import from_openai
-    from showandtell.core.messages.content import Draft, File, History, Json, Message, Opaque, Shown, Text, ToolCall
-    from showandtell.core.messages.conversation_file import load
+    from showandtell.core.messages.file import File
+    from showandtell.core.messages.messages import Draft, History, Message
+    from showandtell.core.messages.parts import Json, Opaque, Shown, Text, ToolCall
     from showandtell.core.planning.values import Receipt
     from showandtell.errors import (
         BadConversation,
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
         UnsupportedFile,
     )
     from showandtell.storage.conversations.store import Store
+    from showandtell.storage.files.conversation_file import load
 
 #: Where each public name lives. Nothing is imported before it is asked for.
 HOMES = {
@@ -45,12 +47,14 @@ HOMES = {
     "agent.tools": "Tool tool",
     "core.capabilities.resolve": "resolve",
     "core.collect.values": "ToolResult",
-    "core.messages.content": "Draft File History Json Message Opaque Shown Text ToolCall",
+    "core.messages.file": "File",
+    "core.messages.messages": "Draft History Message",
+    "core.messages.parts": "Json Opaque Shown Text ToolCall",
     "core.planning.values": "Receipt",
     "errors": "BadConversation BadFile BadInput BadValue Busy FileChanged NotFound ProviderError ShowAndTellError "
     "StorageFailed ToolError UnknownModel UnsupportedFile",
     "storage.conversations.store": "Store",
-    "core.messages.conversation_file": "load",
+    "storage.files.conversation_file": "load",
     "agent.render": "explain render render_results",
 }
 HOME_OF = {name: home for home, names in HOMES.items() for name in names.split()}

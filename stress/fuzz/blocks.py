@@ -9,7 +9,9 @@ from given import choose, read_rest, seed
 
 from showandtell import ToolResult, from_anthropic, from_gemini, from_openai
 from showandtell.core.collect.values import Collected, collect
-from showandtell.core.messages.content import File, History, Json, Shown, Text, ToolCall
+from showandtell.core.messages.file import File
+from showandtell.core.messages.messages import History
+from showandtell.core.messages.parts import Json, Shown, Text, ToolCall
 from showandtell.errors import BadInput
 from showandtell.server.chat_request import MOST_LETTERS, MOST_PARTS, read_asked
 from support.fixtures import pdf, png

@@ -9,7 +9,8 @@ from given import choose, read_rest, seed
 from showandtell import from_openai
 from showandtell.core.collect.data_uris import read_data_uri, split_data_uris
 from showandtell.core.collect.values import collect
-from showandtell.core.messages.content import File, Text
+from showandtell.core.messages.file import File
+from showandtell.core.messages.parts import Text
 from showandtell.core.wire.response_files import read_data_url
 from showandtell.errors import BadInput
 from showandtell.storage.files.file_cache import MAX_DESCRIPTION, describe

@@ -16,7 +16,8 @@ from showandtell import Agent, BadInput, Context, File, ToolResult, UnsupportedF
 from showandtell.agent.loop import CANCELLED, WENT_ON
 from showandtell.core.capabilities.resolve import resolve
 from showandtell.core.events.types import ApprovalNeeded, Finish, ReceiptEvent, ToolProgress
-from showandtell.core.messages.content import Approval, Draft, Text, ToolCall, is_approval
+from showandtell.core.messages.messages import Draft
+from showandtell.core.messages.parts import Approval, Text, ToolCall, is_approval
 from showandtell.network.transport import Transport
 from showandtell.providers.rows import connect
 from support.fixtures import parts, png

@@ -25,10 +25,10 @@ from showandtell import (
     render,
 )
 from showandtell.core.collect.values import collect
-from showandtell.core.messages.content import check_opened
 from showandtell.storage.conversations.memory_conversation import MemoryConversation
 from showandtell.storage.files import proofs
 from showandtell.storage.files.file_cache import Shelf, describe, tidy
+from showandtell.storage.files.paths import check_opened
 from support.builders import really_planned, tool_history, user_history, words
 from support.fixtures import bomb, huge_png, jpeg, locked_pdf, pdf, png, truncated
 

@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from showandtell.agent.decide import EARLY, LIMIT, UNKNOWN, AskModel, Close, Limits, Over, RunTools, Wait, decide
-from showandtell.core.messages.content import Approval, Message, Stop, Text, ToolCall
+from showandtell.core.messages.messages import Message, Stop
+from showandtell.core.messages.parts import Approval, Text, ToolCall
 from support.builders import assistant, result, user, view
 from support.scripted import check_pairs
 

@@ -13,7 +13,7 @@ from showandtell.agent.builtin_tools import builtin_tools, get_document
 from showandtell.agent.context import Files
 from showandtell.agent.file_tools import MOST_TEXT, cut_text, find_document
 from showandtell.agent.loader import Sharing, write_down
-from showandtell.core.messages.files import Variant
+from showandtell.core.messages.derivations import Variant
 from showandtell.errors import BadInput, ToolError
 from showandtell.inspector.request import files_of
 from showandtell.storage.blobs.folder import Folder

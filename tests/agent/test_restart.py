@@ -11,7 +11,8 @@ import pytest
 from showandtell import File, ToolResult, tool
 from showandtell.agent.decide import UNKNOWN
 from showandtell.core.events.types import ToolStart
-from showandtell.core.messages.content import Draft, ToolCall
+from showandtell.core.messages.messages import Draft
+from showandtell.core.messages.parts import ToolCall
 from showandtell.inspector.request import files_of
 from showandtell.storage.conversations.store import Store
 from support.fixtures import jpeg, pdf, png

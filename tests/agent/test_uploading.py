@@ -5,7 +5,9 @@ import asyncio
 import pytest
 from sqlalchemy import select
 
-from showandtell.core.messages.content import File, Reader, Shown, new_id
+from showandtell.core.messages.file import File, Reader
+from showandtell.core.messages.ids import new_id
+from showandtell.core.messages.parts import Shown
 from showandtell.errors import BadFile, BadInput, NotFound
 from showandtell.storage.blobs.base import TooLarge
 from showandtell.storage.conversations.store import Store

@@ -11,8 +11,8 @@ from PIL import Image
 from showandtell import File
 from showandtell.agent.builtin_tools import view_file
 from showandtell.agent.file_tools import choose_pages
-from showandtell.core.messages.content import Selection
-from showandtell.core.messages.files import Attachment, Facts, Origin
+from showandtell.core.messages.attachments import Attachment, Facts, Origin
+from showandtell.core.messages.parts import Selection
 from showandtell.errors import ToolError
 from showandtell.inspector.request import files_of
 from support.fixtures import pdf_file, png, svg, wav

@@ -18,7 +18,7 @@ import docx
 import pytest
 
 from showandtell import File, tool
-from showandtell.core.messages.files import Facts
+from showandtell.core.messages.attachments import Facts
 from showandtell.storage.conversations.store import Store
 from support.commandline import PROGRAM, call, spawn
 from support.fixtures import bmp, jpeg, pdf, png

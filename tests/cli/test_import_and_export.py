@@ -6,7 +6,7 @@ import zipfile
 import pytest
 
 from showandtell import File, NotFound
-from showandtell.core.messages.files import Failed, Want
+from showandtell.core.messages.derivations import Failed, Want
 from showandtell.errors import BadConversation, StorageFailed
 from showandtell.storage.conversations.store import Store
 from showandtell.storage.conversations.transfer import export_conversation, import_conversation

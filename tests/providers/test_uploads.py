@@ -23,8 +23,10 @@ from showandtell.agent.provider_uploads import drop_uploads, read_shelf
 from showandtell.agent.tools import by_name
 from showandtell.core.capabilities.resolve import families, resolve
 from showandtell.core.events.types import Finish, Retry
-from showandtell.core.messages.content import Draft, Text
-from showandtell.core.messages.files import Facts, Link, Variant, Want
+from showandtell.core.messages.attachments import Facts
+from showandtell.core.messages.derivations import Link, Variant, Want
+from showandtell.core.messages.messages import Draft
+from showandtell.core.messages.parts import Text
 from showandtell.core.planning.placement import UPLOAD
 from showandtell.core.planning.values import Policy
 from showandtell.core.wire.http import Answer

@@ -283,7 +283,7 @@ async def test_an_example_that_is_none_is_not_found(tmp_path):
 
 
 async def test_the_newest_message_behind_another_ends_its_branch():
-    from showandtell.core.messages.content import Message
+    from showandtell.core.messages.messages import Message
 
     tree = [("a", None), ("b", "a"), ("c", "a"), ("d", "b"), ("e", "c"), ("f", "d")]
     said = [Message(one, "user", parent_id=parent) for one, parent in tree]

@@ -11,7 +11,8 @@ from msgspec.structs import replace
 
 from showandtell.core.capabilities.matrix import NOTHING
 from showandtell.core.capabilities.resolve import resolve
-from showandtell.core.messages.files import Kind, Origin
+from showandtell.core.media_types.kinds import Kind
+from showandtell.core.messages.attachments import Origin
 from showandtell.server.auth.cached_fetch import MOST as MOST_BYTES
 from showandtell.server.local_models import LOCAL, list_local
 from showandtell.server.model_catalog import FRESH, SENT, Menu, list_choices

@@ -8,7 +8,8 @@ from showandtell.agent.agent import Run, said
 from showandtell.core.events.replay import retell
 from showandtell.core.events.turns import turns
 from showandtell.core.events.types import Usage
-from showandtell.core.messages.content import Approval, Draft, is_approval
+from showandtell.core.messages.messages import Draft
+from showandtell.core.messages.parts import Approval, is_approval
 from showandtell.core.ui_stream.messages import Page, ui_messages
 from showandtell.core.ui_stream.stream import Answer, UiStream, answer_id
 from showandtell.storage.conversations.memory_conversation import MemoryConversation, waiting_calls

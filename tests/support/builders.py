@@ -6,8 +6,11 @@ import hashlib
 
 from showandtell.agent.render import plan_now, settle
 from showandtell.core.capabilities.resolve import resolve
-from showandtell.core.messages.content import Draft, File, Message, Shown, Text, ToolCall
-from showandtell.core.messages.files import Attachment, Facts, Failed, Known, Origin
+from showandtell.core.messages.attachments import Attachment, Facts, Origin
+from showandtell.core.messages.derivations import Failed, Known
+from showandtell.core.messages.file import File
+from showandtell.core.messages.messages import Draft, Message
+from showandtell.core.messages.parts import Shown, Text, ToolCall
 from showandtell.core.planning.plan import plan
 from showandtell.core.planning.values import Plan, Policy, View
 from showandtell.core.wire.parsers import ANSWERS, FRAMES

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import Bundle, RuleBasedStateMachine, consumes, initialize, invariant, rule
 from sqlalchemy import select
 
-from showandtell.core.messages.files import Variant, Want
+from showandtell.core.messages.derivations import Variant, Want
 from showandtell.errors import BadInput, StorageFailed
 from showandtell.storage.blobs.folder import Folder
 from showandtell.storage.conversations.store import Store

@@ -7,8 +7,10 @@ import msgspec
 from hypothesis import strategies as st
 
 from showandtell.core.capabilities.resolve import families, resolve
-from showandtell.core.messages.content import Approval, Draft, File, Json, Shown, Text, ToolCall, is_approval
-from showandtell.core.messages.files import Variant
+from showandtell.core.messages.derivations import Variant
+from showandtell.core.messages.file import File
+from showandtell.core.messages.messages import Draft
+from showandtell.core.messages.parts import Approval, Json, Shown, Text, ToolCall, is_approval
 from showandtell.core.planning.eviction import frontier
 from showandtell.core.planning.placement import UPLOAD
 from showandtell.core.planning.plan import plan

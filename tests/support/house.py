@@ -1,6 +1,6 @@
 """A conversation of twelve files, and one of two sketches, for words to point at."""
 
-from showandtell.core.messages.files import Attachment, Facts, Origin
+from showandtell.core.messages.attachments import Attachment, Facts, Origin
 
 WORD = "application/vnd.openxmlformats-officedocument.wordprocessingml.document"
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from showandtell.agent.tools import as_tool
-from showandtell.core.messages.content import new_id
+from showandtell.core.messages.ids import new_id
 from support.fixtures import png
 from support.serving import House, asked, serving
 

@@ -3,8 +3,9 @@
 from hypothesis import strategies as st
 
 from showandtell.core.capabilities.resolve import families
-from showandtell.core.messages.content import Message, Shown, Text, ToolCall
-from showandtell.core.messages.files import Origin
+from showandtell.core.messages.attachments import Origin
+from showandtell.core.messages.messages import Message
+from showandtell.core.messages.parts import Shown, Text, ToolCall
 from showandtell.core.planning.values import Placed, Result
 from support.builders import attachment, view
 

@@ -2,7 +2,8 @@
 
 from hypothesis import strategies as st
 
-from showandtell.core.messages.content import Approval, Message, Opaque
+from showandtell.core.messages.messages import Message
+from showandtell.core.messages.parts import Approval, Opaque
 from support.builders import assistant, attachment, result, shown, user
 
 CLAUDE = "anthropic:claude-sonnet-4-5"

@@ -8,7 +8,8 @@ from urllib.parse import unquote, urlsplit
 
 from showandtell import Agent
 from showandtell.core.capabilities.resolve import resolve
-from showandtell.core.messages.content import Message, Text, is_approval
+from showandtell.core.messages.messages import Message
+from showandtell.core.messages.parts import Text, is_approval
 from showandtell.core.planning.plan import plan
 from showandtell.core.planning.values import Policy, View
 from showandtell.core.wire.aws_eventstream import encode

@@ -9,8 +9,8 @@ from pydantic import ConfigDict, TypeAdapter
 from pydantic_core import SchemaValidator
 
 from showandtell.core.capabilities.cells import Api, Dialect, Target
-from showandtell.core.messages.content import Text, ToolCall
-from showandtell.core.messages.files import Address, Facts
+from showandtell.core.messages.attachments import Address, Facts
+from showandtell.core.messages.parts import Text, ToolCall
 from showandtell.core.planning.values import Entry, Placed, Result
 from showandtell.core.wire.options import Options, ToolSpec
 from showandtell.core.wire.renderers import APIS

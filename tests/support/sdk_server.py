@@ -17,7 +17,7 @@ from fake_provider import KEYS, Standin
 from showandtell.core.capabilities.cells import Api
 from showandtell.core.events.accumulate import Fold
 from showandtell.core.events.types import Usage
-from showandtell.core.messages.content import Text, ToolCall
+from showandtell.core.messages.parts import Text, ToolCall
 from showandtell.core.wire.http import Answer
 from showandtell.core.wire.parsers import ANSWERS
 from showandtell.inspector.answering.answer import count_tokens

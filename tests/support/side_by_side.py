@@ -7,7 +7,8 @@ from support.stores import places
 
 POSTS = """
 import asyncio, sys
-from showandtell.core.messages.content import Draft, Text
+from showandtell.core.messages.messages import Draft
+from showandtell.core.messages.parts import Text
 from showandtell.storage.conversations.store import Store
 
 async def run(url, blobs, conversation, name, posts):

@@ -6,7 +6,9 @@ from contextlib import asynccontextmanager
 import pytest
 from sqlalchemy import select, update
 
-from showandtell.core.messages.content import Draft, File, Text, ToolCall
+from showandtell.core.messages.file import File
+from showandtell.core.messages.messages import Draft
+from showandtell.core.messages.parts import Text, ToolCall
 from showandtell.core.planning.step import Step
 from showandtell.errors import NotFound
 from showandtell.storage.conversations.store import Store

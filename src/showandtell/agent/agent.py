@@ -20,7 +20,9 @@ from showandtell.core.capabilities.cells import Cell
 from showandtell.core.collect.sanitize import clean
 from showandtell.core.collect.values import collect
 from showandtell.core.events.types import Event, Finish, Status, Usage
-from showandtell.core.messages.content import Approval, Draft, File, Lead, Message, Reader
+from showandtell.core.messages.file import File, Reader
+from showandtell.core.messages.messages import Draft, Lead, Message
+from showandtell.core.messages.parts import Approval
 from showandtell.core.planning.values import Receipt
 from showandtell.core.wire.options import Effort, choose
 from showandtell.errors import BadInput, ShowAndTellError, UnsupportedFile

@@ -10,8 +10,8 @@ from typing import Any
 from showandtell.agent.file_tools import get_document, list_files, view_file
 from showandtell.agent.tools import Tool, as_tool
 from showandtell.core.collect.values import ToolResult
-from showandtell.core.messages.content import File
-from showandtell.core.messages.files import kind_of
+from showandtell.core.media_types.kinds import kind_of
+from showandtell.core.messages.file import File
 from showandtell.errors import BadFile, ToolError
 from showandtell.media import gate
 

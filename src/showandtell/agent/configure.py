@@ -11,7 +11,7 @@ from showandtell.agent.decide import Limits
 from showandtell.agent.loader import Fetch, Sharing
 from showandtell.agent.tools import Tool
 from showandtell.core.capabilities.cells import Target
-from showandtell.core.messages.content import File
+from showandtell.core.messages.file import File
 from showandtell.core.planning.values import Policy
 from showandtell.errors import BadInput
 from showandtell.network.fetch import Allow, fetch

@@ -9,8 +9,10 @@ from dataclasses import dataclass, field
 from typing import TypeAlias
 
 from showandtell.core.events.types import ToolProgress
-from showandtell.core.messages.content import File, Shown
-from showandtell.core.messages.files import Attachment, Facts, Failed, Variant, Want, find
+from showandtell.core.messages.attachments import Attachment, Facts, find
+from showandtell.core.messages.derivations import Failed, Variant, Want
+from showandtell.core.messages.file import File
+from showandtell.core.messages.parts import Shown
 from showandtell.errors import BadInput
 
 Convert: TypeAlias = Callable[[Want], Awaitable[Variant | Failed]]

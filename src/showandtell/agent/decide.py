@@ -8,7 +8,8 @@ from typing import TypeAlias
 from msgspec import Struct
 
 from showandtell.core.events.types import Status
-from showandtell.core.messages.content import Approval, Message, Opaque, ToolCall
+from showandtell.core.messages.messages import Message
+from showandtell.core.messages.parts import Approval, Opaque, ToolCall
 from showandtell.core.planning.values import View
 
 

@@ -16,7 +16,7 @@ from showandtell.agent.isolate import Raised, run_isolated
 from showandtell.agent.returned_files import settle_files
 from showandtell.agent.tools import Tool
 from showandtell.core.collect.values import ToolResult
-from showandtell.core.messages.content import ToolCall
+from showandtell.core.messages.parts import ToolCall
 from showandtell.errors import BadInput, ToolError
 
 if TYPE_CHECKING:

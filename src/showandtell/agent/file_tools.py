@@ -8,9 +8,11 @@ from typing import TypeAlias
 
 from showandtell.agent.context import Context, Files, called, check_problem, stored
 from showandtell.core.collect.values import ToolResult
-from showandtell.core.messages.content import Selection, Shown
+from showandtell.core.media_types.kinds import Kind
+from showandtell.core.messages.attachments import Attachment, Facts, find
 from showandtell.core.messages.conversion import Recipe, spell
-from showandtell.core.messages.files import Attachment, Facts, Failed, Kind, Variant, Want, find
+from showandtell.core.messages.derivations import Failed, Variant, Want
+from showandtell.core.messages.parts import Selection, Shown
 from showandtell.core.planning.conversions import PAGE_SIDE, PAGES_ASKED, PDF, SVG
 from showandtell.errors import BadInput, ToolError
 

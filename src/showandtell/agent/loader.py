@@ -16,9 +16,12 @@ from typing import TypeAlias
 
 from showandtell.agent.protocols import Conversation
 from showandtell.core.capabilities.cells import Target
-from showandtell.core.messages.content import Draft, File
+from showandtell.core.messages.attachments import Facts
+from showandtell.core.messages.blobs import Blobs
 from showandtell.core.messages.conversion import MOST_CHARACTERS, read_recipe
-from showandtell.core.messages.files import Blobs, Facts, Failed, Known, Link, Variant, Want
+from showandtell.core.messages.derivations import Failed, Known, Link, Variant, Want
+from showandtell.core.messages.file import File
+from showandtell.core.messages.messages import Draft
 from showandtell.core.planning.conversions import FETCH, TRANSCRIPT
 from showandtell.core.planning.placement import LINK, UPLOAD
 from showandtell.errors import BadFile, FileChanged

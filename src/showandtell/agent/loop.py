@@ -38,8 +38,10 @@ from showandtell.core.events.types import (
     ToolStart,
     Usage,
 )
-from showandtell.core.messages.content import Draft, Message, Stop, ToolCall, is_approval
-from showandtell.core.messages.files import Attachment, Failed, Known, Proved, Want
+from showandtell.core.messages.attachments import Attachment, Proved
+from showandtell.core.messages.derivations import Failed, Known, Want
+from showandtell.core.messages.messages import Draft, Message, Stop
+from showandtell.core.messages.parts import ToolCall, is_approval
 from showandtell.core.planning.incremental import Kept, Settled
 from showandtell.core.planning.plan import prepare, read_by, refuse
 from showandtell.core.planning.step import Step

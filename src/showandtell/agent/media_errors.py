@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 
-from showandtell.core.messages.files import Facts, Failed, Want, rejections, spoken
+from showandtell.core.messages.attachments import Facts, spoken
+from showandtell.core.messages.derivations import Failed, Want, rejections
 from showandtell.core.planning.labels import size_of
 from showandtell.core.planning.values import Placed, Receipt
 from showandtell.core.wire.request import Request

@@ -5,8 +5,12 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Protocol
 
-from showandtell.core.messages.content import Draft, File, Message, ToolCall
-from showandtell.core.messages.files import Attachment, Blobs, Facts, Known, Proved, Want
+from showandtell.core.messages.attachments import Attachment, Facts, Proved
+from showandtell.core.messages.blobs import Blobs
+from showandtell.core.messages.derivations import Known, Want
+from showandtell.core.messages.file import File
+from showandtell.core.messages.messages import Draft, Message
+from showandtell.core.messages.parts import ToolCall
 from showandtell.core.planning.step import Step
 from showandtell.core.planning.values import Receipt, View
 

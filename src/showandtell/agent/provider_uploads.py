@@ -13,7 +13,8 @@ from msgspec.structs import replace
 from showandtell.agent.protocols import Conversation
 from showandtell.core.capabilities.cells import Target
 from showandtell.core.capabilities.resolve import families, resolve
-from showandtell.core.messages.files import Facts, Failed, Known, Variant, Want
+from showandtell.core.messages.attachments import Facts
+from showandtell.core.messages.derivations import Failed, Known, Variant, Want
 from showandtell.core.planning.placement import LINK, UPLOAD, address_of
 from showandtell.core.wire.request import Request
 from showandtell.core.wire.tree import slots

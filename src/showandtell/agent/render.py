@@ -14,8 +14,9 @@ from showandtell.agent.tools import Tool, by_name
 from showandtell.config.user_settings import find_target
 from showandtell.core.capabilities.cells import Cell, Target
 from showandtell.core.collect.values import ToolResult, result_draft
-from showandtell.core.messages.content import Draft, History, ToolCall
-from showandtell.core.messages.files import Known
+from showandtell.core.messages.derivations import Known
+from showandtell.core.messages.messages import Draft, History
+from showandtell.core.messages.parts import ToolCall
 from showandtell.core.messages.tool_pairs import check
 from showandtell.core.messages.validation import as_drafts
 from showandtell.core.planning.plan import plan, refuse

@@ -8,8 +8,9 @@ from typing import TypeAlias
 
 from showandtell.agent.context import Files
 from showandtell.core.collect.values import ToolResult
-from showandtell.core.messages.content import File, Json, Reader, Shown, Text
-from showandtell.core.messages.files import Facts
+from showandtell.core.messages.attachments import Facts
+from showandtell.core.messages.file import File, Reader
+from showandtell.core.messages.parts import Json, Shown, Text
 
 Collected: TypeAlias = Text | Json | File | Shown
 

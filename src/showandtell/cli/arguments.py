@@ -15,9 +15,11 @@ from typing import Any, TypeAlias, cast
 import msgspec
 
 from showandtell.agent.tools import Tool, as_tool, by_name
-from showandtell.core.messages import conversation_file
-from showandtell.core.messages.content import Draft, File, History, ToolCall
+from showandtell.core.messages.file import File
+from showandtell.core.messages.messages import Draft, History
+from showandtell.core.messages.parts import ToolCall
 from showandtell.errors import UsageError
+from showandtell.storage.files import conversation_file
 
 Named: TypeAlias = Callable[..., Any] | Tool
 

@@ -21,7 +21,7 @@ from showandtell.cli.arguments import split_paths
 from showandtell.cli.sessions import NEW, NONE, Keeping, opened
 from showandtell.cli.transcript import counts_of, pointed
 from showandtell.core.events.types import ApprovalNeeded, Event, Finish, Status, StepStart
-from showandtell.core.messages.content import File
+from showandtell.core.messages.file import File
 from showandtell.errors import NotFound, ShowAndTellError
 from showandtell.storage.conversations.memory_conversation import MemoryConversation
 from showandtell.storage.location import Place

@@ -21,12 +21,12 @@ from showandtell.core.capabilities.matrix import one_line
 from showandtell.core.histories.from_anthropic import from_anthropic
 from showandtell.core.histories.from_gemini import from_gemini
 from showandtell.core.histories.from_openai import from_openai
-from showandtell.core.messages.content import History
-from showandtell.core.messages.conversation_file import load
-from showandtell.core.messages.files import find
+from showandtell.core.messages.attachments import find
+from showandtell.core.messages.messages import History
 from showandtell.core.planning.labels import size_of
 from showandtell.errors import BadConversation, UsageError
 from showandtell.storage.conversations.memory_conversation import MemoryConversation
+from showandtell.storage.files.conversation_file import load
 from showandtell.storage.files.file_cache import MAX_FILE_BYTES
 from showandtell.storage.location import Place
 

@@ -32,10 +32,10 @@ from showandtell.cli.serve import serve
 from showandtell.config.user_settings import all_overrides
 from showandtell.core.capabilities import matrix as table
 from showandtell.core.events.types import ErrorEvent, Event, Finish
-from showandtell.core.messages import conversation_file
-from showandtell.core.messages.content import File
+from showandtell.core.messages.file import File
 from showandtell.errors import ShowAndTellError, UnknownModel, UnsupportedFile, UsageError
 from showandtell.samples import folder as samples
+from showandtell.storage.files import conversation_file
 from showandtell.storage.files.file_cache import MAX_FILE_BYTES
 from showandtell.storage.location import Place
 

@@ -25,7 +25,7 @@ from showandtell.core.events.types import (
     ToolProgress,
     ToolStart,
 )
-from showandtell.core.messages.files import spoken
+from showandtell.core.messages.attachments import spoken
 from showandtell.core.planning.labels import size_of
 from showandtell.core.planning.values import Receipt
 

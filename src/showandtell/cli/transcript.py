@@ -6,8 +6,9 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import cast
 
 from showandtell.cli.terminal import by_ending, counted, delivery_line, from_whom, plain, short
-from showandtell.core.messages.content import Approval, Json, Message, Shown, Text, ToolCall
-from showandtell.core.messages.files import Attachment
+from showandtell.core.messages.attachments import Attachment
+from showandtell.core.messages.messages import Message
+from showandtell.core.messages.parts import Approval, Json, Shown, Text, ToolCall
 from showandtell.core.planning.labels import size_of
 from showandtell.storage.conversations.memory_conversation import MemoryConversation
 

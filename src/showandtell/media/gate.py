@@ -17,9 +17,9 @@ from msgspec import Struct, convert
 from msgspec.structs import replace
 
 from showandtell.core.media_types.claims import UNKNOWN, name_correction, read_claim
+from showandtell.core.media_types.kinds import Kind, kind_of
 from showandtell.core.media_types.signatures import Peek, narrow_type, recognise
 from showandtell.core.messages.conversion import MOST_CHARACTERS
-from showandtell.core.messages.files import Kind, kind_of
 from showandtell.errors import BadFile
 from showandtell.media.text import is_other_text, name_text
 from showandtell.media.worker import ChildFailed, ChildLate, Crew

@@ -17,7 +17,7 @@ from typing import IO, TYPE_CHECKING
 from urllib.parse import unquote
 
 from showandtell.core.media_types.claims import UNKNOWN, spell_type
-from showandtell.core.messages.content import File
+from showandtell.core.messages.file import File
 from showandtell.errors import BadFile
 
 if TYPE_CHECKING:

@@ -17,7 +17,9 @@ from urllib.parse import quote, urlsplit, urlunsplit
 import msgspec
 
 from showandtell.core.capabilities.cells import Target
-from showandtell.core.messages.files import Blobs, Facts, Failed, Variant
+from showandtell.core.messages.attachments import Facts
+from showandtell.core.messages.blobs import Blobs
+from showandtell.core.messages.derivations import Failed, Variant
 from showandtell.core.wire.http import Answer, HttpRequest
 from showandtell.core.wire.request import PIECE, Request
 from showandtell.core.wire.stream import UNREADABLE

@@ -10,7 +10,7 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
 
-from showandtell.core.messages.content import new_id
+from showandtell.core.messages.ids import new_id
 from showandtell.errors import (
     BadInput,
     Busy,

@@ -11,7 +11,8 @@ from fastapi import APIRouter, Request
 from msgspec import Struct
 from starlette.responses import Response, StreamingResponse
 
-from showandtell.core.messages.content import Approval, Draft, Lead, Text, begins_turn
+from showandtell.core.messages.messages import Draft, Lead, begins_turn
+from showandtell.core.messages.parts import Approval, Text
 from showandtell.core.ui_stream.chunks import HEADERS
 from showandtell.core.ui_stream.stream import question_id
 from showandtell.errors import BadInput, Busy, NotFound, UnknownModel

@@ -13,7 +13,7 @@ from showandtell.agent.decide import Limits, Over, Wait, decide
 from showandtell.core.events.replay import Told
 from showandtell.core.events.turns import turns
 from showandtell.core.events.types import Usage
-from showandtell.core.messages.content import Message
+from showandtell.core.messages.messages import Message
 from showandtell.core.planning.values import View
 from showandtell.core.ui_stream.messages import Page, branches, ui_messages
 from showandtell.core.ui_stream.stream import answer_id

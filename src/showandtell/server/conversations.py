@@ -10,7 +10,7 @@ from pydantic import ConfigDict, Field
 from starlette.responses import Response, StreamingResponse
 
 from showandtell.agent.provider_uploads import delete_uploads
-from showandtell.core.messages.content import Message
+from showandtell.core.messages.messages import Message
 from showandtell.core.ui_stream.stream import question_id
 from showandtell.errors import Busy
 from showandtell.server import openapi_examples

@@ -10,7 +10,7 @@ from pydantic import ConfigDict
 from starlette.responses import Response
 
 from showandtell import samples
-from showandtell.core.messages.content import File
+from showandtell.core.messages.file import File
 from showandtell.errors import NotFound
 from showandtell.server.auth.authenticate import Who
 from showandtell.server.files.attachments import found_json, link_for

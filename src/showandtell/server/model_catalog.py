@@ -16,8 +16,9 @@ from showandtell.core.capabilities.family import ANY_MODEL, Family
 from showandtell.core.capabilities.matrix import NOTHING, PROBES, InResult, Overrides, place_result
 from showandtell.core.capabilities.overrides import select
 from showandtell.core.capabilities.resolve import families, resolve
-from showandtell.core.messages.content import Message
-from showandtell.core.messages.files import Attachment, Facts, Kind, Origin
+from showandtell.core.media_types.kinds import Kind
+from showandtell.core.messages.attachments import Attachment, Facts, Origin
+from showandtell.core.messages.messages import Message
 from showandtell.core.planning.placement import Showing, settle
 from showandtell.core.planning.values import Policy
 from showandtell.errors import BadInput

@@ -10,7 +10,7 @@ from typing import Any
 
 from sqlalchemy import text
 
-from showandtell.core.messages.files import Facts
+from showandtell.core.messages.attachments import Facts
 from showandtell.errors import ShowAndTellError
 from showandtell.storage.conversations.store import Store
 

@@ -11,7 +11,7 @@ import msgspec
 from pydantic import BaseModel, ConfigDict, Field
 from starlette.responses import Response
 
-from showandtell.core.messages.files import Attachment, Facts
+from showandtell.core.messages.attachments import Attachment, Facts
 
 #: Makes an address of a path of ours: the same for a cookie, a signed one for a bearer client.
 Link: TypeAlias = Callable[[str], str]

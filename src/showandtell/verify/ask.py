@@ -16,7 +16,9 @@ from showandtell.agent.render import plan_now, settle
 from showandtell.core.capabilities.cells import Cell, Place, Target
 from showandtell.core.events.accumulate import Fold
 from showandtell.core.events.types import Usage
-from showandtell.core.messages.content import Draft, File, Stop, Text, ToolCall
+from showandtell.core.messages.file import File
+from showandtell.core.messages.messages import Draft, Stop
+from showandtell.core.messages.parts import Text, ToolCall
 from showandtell.core.planning.values import Policy
 from showandtell.core.wire.options import Options, ToolSpec
 from showandtell.core.wire.request import Request, compose

@@ -13,7 +13,7 @@ from showandtell.core.capabilities.family import ANY_MODEL, UNKNOWN_MODEL
 from showandtell.core.capabilities.overrides import merge_overrides, read_overrides
 from showandtell.core.capabilities.resolve import families, find_family, resolve
 from showandtell.core.capabilities.table import PROVIDERS
-from showandtell.core.messages.files import kind_of
+from showandtell.core.media_types.kinds import kind_of
 from showandtell.errors import BadInput, UnknownModel
 
 # By hand: image, document, audio, video, text of a tool (N native, R relocated, C converted, - noted, W words), then the uploads.

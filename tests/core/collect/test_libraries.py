@@ -21,7 +21,8 @@ from PIL import Image as Pillow
 
 from showandtell.core.collect.libraries import recognise
 from showandtell.core.collect.values import ToolResult, collect
-from showandtell.core.messages.content import File, Json, Text
+from showandtell.core.messages.file import File
+from showandtell.core.messages.parts import Json, Text
 from showandtell.errors import BadFile, BadValue
 from support.fixtures import mp3, pdf, png, wav
 

@@ -24,7 +24,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from showandtell.core.collect.values import ToolResult, collect
-from showandtell.core.messages.content import File, Json, Shown, Text
+from showandtell.core.messages.file import File
+from showandtell.core.messages.parts import Json, Shown, Text
 from showandtell.errors import BadValue
 from support.fixtures import mp3, pdf, png, wav
 

@@ -20,7 +20,9 @@ from showandtell.core.events.types import (
     ToolInputStart,
     Usage,
 )
-from showandtell.core.messages.content import Draft, File, Opaque, Text, ToolCall
+from showandtell.core.messages.file import File
+from showandtell.core.messages.messages import Draft
+from showandtell.core.messages.parts import Opaque, Text, ToolCall
 from showandtell.errors import BadFile
 
 END = StepEnd("end", Usage(25, 9, 5))

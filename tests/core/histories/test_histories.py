@@ -15,7 +15,9 @@ from showandtell.core.histories.from_anthropic import from_anthropic
 from showandtell.core.histories.from_gemini import from_gemini
 from showandtell.core.histories.from_openai import from_openai
 from showandtell.core.histories.reading import History
-from showandtell.core.messages.content import Draft, File, Json, Opaque, Text, ToolCall
+from showandtell.core.messages.file import File
+from showandtell.core.messages.messages import Draft
+from showandtell.core.messages.parts import Json, Opaque, Text, ToolCall
 from showandtell.errors import BadConversation, BadFile, BadInput
 from support.openai_history import SAMPLE
 from support.paths import SHARED

@@ -1,7 +1,8 @@
 """The third pass: entries in the order that each wire demands, every file with its label."""
 
-from showandtell.core.messages.content import Approval, Json, Message, Opaque, Shown, Text, ToolCall
-from showandtell.core.messages.files import Origin
+from showandtell.core.messages.attachments import Origin
+from showandtell.core.messages.messages import Message
+from showandtell.core.messages.parts import Approval, Json, Opaque, Shown, Text, ToolCall
 from showandtell.core.planning.values import Placed, Result
 from support.builders import assistant, attachment, planned, result, shown, user, view, words
 

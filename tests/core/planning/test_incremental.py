@@ -4,8 +4,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from showandtell.core.capabilities.resolve import resolve
-from showandtell.core.messages.content import Text
-from showandtell.core.messages.files import Failed, Want
+from showandtell.core.messages.derivations import Failed, Want
+from showandtell.core.messages.parts import Text
 from showandtell.core.planning.plan import plan
 from showandtell.core.planning.values import Policy
 from support.builders import Everything, assistant, attachment, result, shown, user, view

@@ -6,8 +6,9 @@ from hypothesis import strategies as st
 
 from showandtell import File
 from showandtell.core.capabilities.resolve import resolve
+from showandtell.core.messages.attachments import Facts, Origin
 from showandtell.core.messages.conversion import read_recipe
-from showandtell.core.messages.files import Facts, Failed, Origin, Variant, Want
+from showandtell.core.messages.derivations import Failed, Variant, Want
 from showandtell.core.planning.placement import LINK, UPLOAD
 from showandtell.core.planning.plan import plan
 from showandtell.core.planning.values import Policy

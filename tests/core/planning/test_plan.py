@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from showandtell.core.capabilities.resolve import resolve
-from showandtell.core.messages.content import ToolCall
+from showandtell.core.messages.parts import ToolCall
 from showandtell.core.planning import labels
 from showandtell.core.planning.call_ids import PATTERNS, spell
 from showandtell.core.planning.eviction import frontier

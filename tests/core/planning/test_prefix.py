@@ -5,7 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from showandtell.core.capabilities.resolve import resolve
-from showandtell.core.messages.content import Approval, Draft, Shown, Text
+from showandtell.core.messages.messages import Draft
+from showandtell.core.messages.parts import Approval, Shown, Text
 from showandtell.core.planning.values import Policy
 from support.growing_conversations import (
     BEEP,

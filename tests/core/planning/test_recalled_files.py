@@ -7,8 +7,9 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from showandtell.core.capabilities.resolve import resolve
-from showandtell.core.messages.content import MOST_RECALLED, Json, Message, Reference, Text, is_approval
-from showandtell.core.messages.files import Variant
+from showandtell.core.messages.derivations import Variant
+from showandtell.core.messages.messages import MOST_RECALLED, Message, Reference
+from showandtell.core.messages.parts import Json, Text, is_approval
 from showandtell.core.planning.eviction import frontier, shown_in
 from showandtell.core.planning.plan import plan
 from showandtell.core.planning.values import Placed, Policy, View

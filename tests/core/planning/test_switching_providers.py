@@ -10,7 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from showandtell.core.capabilities.resolve import families, resolve
-from showandtell.core.messages.content import Draft, File, Json, Opaque, Text, ToolCall
+from showandtell.core.messages.file import File
+from showandtell.core.messages.messages import Draft
+from showandtell.core.messages.parts import Json, Opaque, Text, ToolCall
 from showandtell.core.planning.plan import plan
 from showandtell.core.planning.values import Policy
 from showandtell.core.wire.options import Options, ToolSpec

@@ -8,7 +8,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from showandtell.core.messages.content import Reference
+from showandtell.core.messages.messages import Reference
 from showandtell.core.references import MOST_REFERENCES, MOST_TEXT, resolve
 from showandtell.core.references.vocabulary import LOOKING, NOUNS, ORDINALS, PLURALS
 from support.house import HOUSE, TWO, converse

@@ -8,7 +8,8 @@ import pytest
 
 from showandtell import Agent, Context, File, tool
 from showandtell.core.events.types import TextDelta, ToolOutput, ToolStart
-from showandtell.core.messages.content import Approval, Draft, Json, Message, Text
+from showandtell.core.messages.messages import Draft, Message
+from showandtell.core.messages.parts import Approval, Json, Text
 from showandtell.core.ui_stream.messages import branches
 from support.answers import Answering
 from support.fixtures import png

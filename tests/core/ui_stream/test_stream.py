@@ -12,8 +12,9 @@ from inline_snapshot import snapshot
 from showandtell.core.events import types as ev
 from showandtell.core.events.annotations import Thought
 from showandtell.core.events.replay import Asks
-from showandtell.core.messages.content import Approval, Message, Text
-from showandtell.core.messages.files import Attachment, Facts, Origin
+from showandtell.core.messages.attachments import Attachment, Facts, Origin
+from showandtell.core.messages.messages import Message
+from showandtell.core.messages.parts import Approval, Text
 from showandtell.core.ui_stream import chunks as ui
 from showandtell.core.ui_stream.answer import UiFold
 from showandtell.core.ui_stream.step import spell_input

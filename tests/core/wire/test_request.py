@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from showandtell import BadInput, File, FileChanged, Text, ToolCall, render, render_results
 from showandtell.agent.render import plan_now
 from showandtell.core.capabilities.resolve import resolve
-from showandtell.core.messages.content import Draft
-from showandtell.core.messages.files import Facts
+from showandtell.core.messages.attachments import Facts
+from showandtell.core.messages.messages import Draft
 from showandtell.core.planning.values import Placed, Policy
 from showandtell.core.wire.options import Options
 from showandtell.core.wire.request import compose

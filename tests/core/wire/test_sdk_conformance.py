@@ -20,7 +20,8 @@ from fake_provider import AWS_KEY, AWS_SECRET, KEYS, TOKEN
 from showandtell import Agent, File, render
 from showandtell.core.capabilities.resolve import resolve
 from showandtell.core.events.accumulate import Fold
-from showandtell.core.messages.content import Draft, Text, ToolCall
+from showandtell.core.messages.messages import Draft
+from showandtell.core.messages.parts import Text, ToolCall
 from showandtell.core.wire.parsers import ANSWERS
 from showandtell.inspector.request import Call, Reply
 from showandtell.network.transport import Transport

@@ -11,8 +11,8 @@ from PIL import Image
 
 from showandtell import Agent, File
 from showandtell.agent.builtin_tools import view_file
-from showandtell.core.messages.content import Reference
-from showandtell.core.messages.files import Attachment, Facts, Origin
+from showandtell.core.messages.attachments import Attachment, Facts, Origin
+from showandtell.core.messages.messages import Reference
 from showandtell.core.planning.labels import meant
 from showandtell.inspector.answering.meanings import read_meanings
 from showandtell.inspector.request import Turn, Words

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from PIL import Image
 from sqlalchemy import select
 
-from showandtell.core.messages.content import new_id
+from showandtell.core.messages.ids import new_id
 from showandtell.errors import BadInput
 from showandtell.server.files import receiving
 from showandtell.server.files.parts import MOST_PARTS, End, Head, PartReader

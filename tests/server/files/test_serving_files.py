@@ -9,8 +9,9 @@ import pytest
 from PIL import Image
 from starlette.requests import Request
 
-from showandtell.core.messages.content import File, new_id
-from showandtell.core.messages.files import Variant, Want
+from showandtell.core.messages.derivations import Variant, Want
+from showandtell.core.messages.file import File
+from showandtell.core.messages.ids import new_id
 from showandtell.server.files.contents import find_asked
 from showandtell.server.files.serving_files import Served, answer_file, disposition
 from showandtell.storage.blobs.zstd import zstd

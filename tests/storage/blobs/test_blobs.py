@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from showandtell.core.messages.files import Facts
+from showandtell.core.messages.attachments import Facts
 from showandtell.errors import BadFile, BadInput, FileChanged, StorageFailed, StorageFull
 from showandtell.storage.blobs import spool, zstd
 from showandtell.storage.blobs.base import PIECE, owner_key

@@ -8,7 +8,7 @@ import obstore
 import pytest
 
 from showandtell import File
-from showandtell.core.messages.files import Facts
+from showandtell.core.messages.attachments import Facts
 from showandtell.errors import BadInput, FileChanged, StorageFailed
 from showandtell.storage.blobs.base import PIECE, owner_key
 from showandtell.storage.blobs.bucket import RETRIES, Bucket, open_bucket

@@ -2,7 +2,7 @@
 
 import pytest
 
-from showandtell.core.messages.content import new_id
+from showandtell.core.messages.ids import new_id
 from showandtell.errors import BadInput, NotFound
 from showandtell.storage.conversations.access import resolve
 from support.postgres import on_sqlite

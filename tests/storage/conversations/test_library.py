@@ -7,7 +7,9 @@ from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 from sqlalchemy import insert
 
-from showandtell.core.messages.content import Draft, Text, ToolCall, new_id
+from showandtell.core.messages.ids import new_id
+from showandtell.core.messages.messages import Draft
+from showandtell.core.messages.parts import Text, ToolCall
 from showandtell.errors import BadInput, Busy, NotFound, StorageFailed
 from showandtell.storage.conversations.library import find_alias, list_conversations, overview, rename
 from showandtell.storage.conversations.preferences import Preferences, change_preferences, read_preferences

@@ -7,7 +7,7 @@ import pytest
 from sqlalchemy import select
 
 from showandtell import Agent
-from showandtell.core.messages.content import File
+from showandtell.core.messages.file import File
 from showandtell.errors import NotFound
 from showandtell.storage.conversations.transfer import export_conversation
 from showandtell.storage.database.tables import attachments

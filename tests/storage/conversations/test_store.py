@@ -8,8 +8,10 @@ from sqlalchemy import event, select
 from showandtell import Agent
 from showandtell.core.collect.values import collect
 from showandtell.core.events.types import Usage
-from showandtell.core.messages.content import Approval, Draft, File, Json, Opaque, Text, ToolCall
-from showandtell.core.messages.files import Failed, Variant, Want
+from showandtell.core.messages.derivations import Failed, Variant, Want
+from showandtell.core.messages.file import File
+from showandtell.core.messages.messages import Draft
+from showandtell.core.messages.parts import Approval, Json, Opaque, Text, ToolCall
 from showandtell.core.planning.values import Receipt
 from showandtell.errors import BadInput, LeaseLost, NotFound, StorageFailed
 from showandtell.storage.conversations.store import Store

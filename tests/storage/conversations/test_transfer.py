@@ -18,13 +18,15 @@ from sqlalchemy import event, text
 
 from showandtell.core.collect.sanitize import clean
 from showandtell.core.collect.values import collect
-from showandtell.core.messages.content import Approval, Draft, File, Json, Opaque, Selection, Shown, Text, ToolCall
-from showandtell.core.messages.conversation_file import load
+from showandtell.core.messages.file import File
+from showandtell.core.messages.messages import Draft
+from showandtell.core.messages.parts import Approval, Json, Opaque, Selection, Shown, Text, ToolCall
 from showandtell.errors import BadConversation, BadInput, ShowAndTellError
 from showandtell.storage.conversations.archive import BESIDES, unpacked
 from showandtell.storage.conversations.store import Store
 from showandtell.storage.conversations.transfer import export_conversation, import_conversation
 from showandtell.storage.database.quotas import Quotas
+from showandtell.storage.files.conversation_file import load
 from showandtell.storage.files.numbering import MOST_NUMBER
 from support.fixtures import pdf, png
 from support.properties import examples

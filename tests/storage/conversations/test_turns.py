@@ -5,7 +5,8 @@ import asyncio
 import pytest
 
 from showandtell import BadInput, Context, File
-from showandtell.core.messages.content import Draft, Text
+from showandtell.core.messages.messages import Draft
+from showandtell.core.messages.parts import Text
 from showandtell.storage.conversations.memory_conversation import MemoryConversation
 from showandtell.storage.conversations.store import Store
 from support.fixtures import png

@@ -7,8 +7,9 @@ import pytest
 from sqlalchemy import event, select, text
 
 from showandtell import Agent
-from showandtell.core.messages.content import Draft, new_id
-from showandtell.core.messages.files import Variant, Want
+from showandtell.core.messages.derivations import Variant, Want
+from showandtell.core.messages.ids import new_id
+from showandtell.core.messages.messages import Draft
 from showandtell.errors import BadInput, Busy, NotFound, StorageFailed
 from showandtell.storage.conversations.memory_conversation import MemoryConversation
 from showandtell.storage.database.rows import SOME, aside

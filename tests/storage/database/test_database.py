@@ -9,7 +9,7 @@ import threading
 import pytest
 from sqlalchemy import event, insert, select, text
 
-from showandtell.core.messages.content import new_id
+from showandtell.core.messages.ids import new_id
 from showandtell.errors import BadInput, Busy, StorageFailed, StorageFull
 from showandtell.storage.conversations.store import Store
 from showandtell.storage.database.database import Database

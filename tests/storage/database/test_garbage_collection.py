@@ -5,7 +5,7 @@ import asyncio
 import pytest
 from sqlalchemy import select
 
-from showandtell.core.messages.files import Variant, Want
+from showandtell.core.messages.derivations import Variant, Want
 from showandtell.storage.database.quotas import Quotas
 from showandtell.storage.database.tables import blobs, derivations, known
 from support.collecting import FAR, WORDS, Keeping, hashes, lying

@@ -5,8 +5,8 @@ import asyncio
 import pytest
 from sqlalchemy import event, select
 
-from showandtell.core.messages.content import File
-from showandtell.core.messages.files import Failed, Variant, Want
+from showandtell.core.messages.derivations import Failed, Variant, Want
+from showandtell.core.messages.file import File
 from showandtell.storage.database.quotas import WAITING, Quotas
 from showandtell.storage.database.tables import blobs, known
 from support.stores import note, post, said, show

@@ -11,8 +11,9 @@ from hypothesis import strategies as st
 
 from showandtell import BadConversation, explain, load, render
 from showandtell.core.messages import conversation_file
-from showandtell.core.messages.content import Draft, History, Text, ToolCall
 from showandtell.core.messages.conversation_file import parse
+from showandtell.core.messages.messages import Draft, History
+from showandtell.core.messages.parts import Text, ToolCall
 from showandtell.core.messages.tool_pairs import check
 from showandtell.storage.files import numbering
 from support.conversation_files import example

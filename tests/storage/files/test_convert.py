@@ -4,9 +4,10 @@ import io
 
 from PIL import Image
 
-from showandtell.core.messages.content import File
+from showandtell.core.messages.attachments import Facts
 from showandtell.core.messages.conversion import MOST_CHARACTERS
-from showandtell.core.messages.files import Facts, Failed, Variant, Want
+from showandtell.core.messages.derivations import Failed, Variant, Want
+from showandtell.core.messages.file import File
 from showandtell.errors import BadFile
 from showandtell.storage.blobs.folder import Folder
 from showandtell.storage.files.convert import answer, load_now

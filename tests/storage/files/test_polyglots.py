@@ -2,7 +2,7 @@
 
 import itertools
 
-from showandtell.core.messages.content import File
+from showandtell.core.messages.file import File
 from showandtell.storage.files.file_cache import Shelf
 from support.polyglots import OCTETS, OTHER_TEXT, REFUSED, TEXT, make_polyglots
 

@@ -6,7 +6,7 @@ from typing import Literal, TypeAlias
 
 from msgspec import Struct
 
-from showandtell.core.messages.files import Kind
+from showandtell.core.media_types.kinds import Kind
 
 Api: TypeAlias = Literal["anthropic-messages", "openai-chat", "openai-responses", "gemini", "bedrock-converse"]
 Place: TypeAlias = Literal["tool_result", "user"]

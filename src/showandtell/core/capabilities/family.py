@@ -10,7 +10,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from showandtell.core.capabilities.cells import Api, Budget, Cell, Dialect, Form, Limits, Order, Place, Verdict
-from showandtell.core.messages.files import kind_of
+from showandtell.core.media_types.kinds import kind_of
 
 #: The day on which the facts were read, where no recording says an earlier one.
 READ = "2026-11-21"

@@ -16,7 +16,7 @@ from showandtell.core.capabilities.cells import Cell, Place, Target, Verdict
 from showandtell.core.capabilities.family import ANY_MODEL, Family
 from showandtell.core.capabilities.overrides import select
 from showandtell.core.capabilities.resolve import families, find_family, resolve
-from showandtell.core.messages.files import Kind
+from showandtell.core.media_types.kinds import Kind
 
 InResult: TypeAlias = Literal["native", "relocated", "converted", "noted", "words"]
 InUser: TypeAlias = Literal["native", "converted", "refused", "words"]

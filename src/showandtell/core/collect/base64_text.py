@@ -10,9 +10,9 @@ import re
 from showandtell.core.collect.data_uris import decode_base64, read_data_uri, split_data_uris
 from showandtell.core.collect.pointer_errors import Misfit
 from showandtell.core.media_types.claims import UNKNOWN
+from showandtell.core.media_types.kinds import kind_of
 from showandtell.core.media_types.signatures import narrow_type, recognise
-from showandtell.core.messages.content import File
-from showandtell.core.messages.files import kind_of
+from showandtell.core.messages.file import File
 
 #: No honest word is base64 of so many characters at its beginning, without a space; no file is shorter.
 SHORTEST = 64

@@ -13,7 +13,8 @@ from urllib.parse import urlsplit
 from showandtell.core.collect.base64_text import file_from_base64, is_data_uri, join_surrogates
 from showandtell.core.collect.data_uris import read_data_uri
 from showandtell.core.collect.pointer_errors import Misfit
-from showandtell.core.messages.content import Audience, File, Text
+from showandtell.core.messages.file import File
+from showandtell.core.messages.parts import Audience, Text
 
 Block: TypeAlias = Text | File
 Rest: TypeAlias = dict[str, Any]

@@ -12,7 +12,7 @@ from urllib.parse import unquote
 import pybase64
 
 from showandtell.core.media_types.claims import respell
-from showandtell.core.messages.content import File
+from showandtell.core.messages.file import File
 
 #: Type, at most eight parameters, and the word base64. A slash may be escaped, as JSON's writers do.
 HEAD = re.compile(

@@ -17,7 +17,8 @@ import msgspec
 from showandtell.core.collect.base64_text import file_from_base64
 from showandtell.core.collect.blocks import name_of, read_block, read_content, read_file_block, say
 from showandtell.core.collect.pointer_errors import Misfit
-from showandtell.core.messages.content import File, Text
+from showandtell.core.messages.file import File
+from showandtell.core.messages.parts import Text
 
 #: What stands for a foreign value: parts, or ordinary values that are still to be collected.
 Stands: TypeAlias = tuple[object, ...]

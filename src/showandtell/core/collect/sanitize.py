@@ -7,7 +7,9 @@ import re
 from collections.abc import Iterator
 
 from showandtell.core.collect.values import collect
-from showandtell.core.messages.content import Claimed, Draft, File, Text
+from showandtell.core.messages.file import File
+from showandtell.core.messages.messages import Draft
+from showandtell.core.messages.parts import Claimed, Text
 
 #: What may be a file that is written out as base64 among words: no shorter one is a picture.
 RUN = re.compile(r"([A-Za-z0-9+/_-]{100,}={0,2})")

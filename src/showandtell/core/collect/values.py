@@ -20,7 +20,9 @@ from showandtell.core.collect.blocks import read_block, read_content
 from showandtell.core.collect.libraries import read_aside, recognise
 from showandtell.core.collect.objects import SCALARS, refuse, unfold
 from showandtell.core.collect.pointer_errors import Misfit, escape
-from showandtell.core.messages.content import Draft, File, Json, Shown, Text, ToolCall
+from showandtell.core.messages.file import File
+from showandtell.core.messages.messages import Draft
+from showandtell.core.messages.parts import Json, Shown, Text, ToolCall
 
 Collected: TypeAlias = Text | Json | File | Shown
 #: A plain value with parts as leaves. A tuple holds several values that stand side by side in a result.

@@ -28,7 +28,9 @@ from showandtell.core.events.types import (
     ToolInputStart,
     Usage,
 )
-from showandtell.core.messages.content import Claimed, Draft, File, Opaque, Reader, Stop, Text, ToolCall
+from showandtell.core.messages.file import File, Reader
+from showandtell.core.messages.messages import Draft, Stop
+from showandtell.core.messages.parts import Claimed, Opaque, Text, ToolCall
 from showandtell.errors import BadFile
 
 

@@ -28,8 +28,9 @@ from showandtell.core.events.types import (
     ToolOutput,
     Usage,
 )
-from showandtell.core.messages.content import Approval, Json, Message, Text, ToolCall, begins_turn
-from showandtell.core.messages.files import Attachment
+from showandtell.core.messages.attachments import Attachment
+from showandtell.core.messages.messages import Message, begins_turn
+from showandtell.core.messages.parts import Approval, Json, Text, ToolCall
 
 
 class Told(Struct, frozen=True):

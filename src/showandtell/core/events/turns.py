@@ -7,7 +7,7 @@ from itertools import pairwise
 
 from msgspec import Struct
 
-from showandtell.core.messages.content import Message, begins_turn
+from showandtell.core.messages.messages import Message, begins_turn
 
 
 class Turn(Struct, frozen=True):

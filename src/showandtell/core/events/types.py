@@ -10,7 +10,7 @@ from typing import Literal, TypeAlias
 from msgspec import Struct
 
 from showandtell.core.events.annotations import Aside
-from showandtell.core.messages.content import Stop
+from showandtell.core.messages.messages import Stop
 
 Status: TypeAlias = Literal["complete", "incomplete", "refused", "error", "waiting"]
 

@@ -18,7 +18,8 @@ from showandtell.core.histories.reading import (
     unknown,
     words,
 )
-from showandtell.core.messages.content import File, Json, ToolCall
+from showandtell.core.messages.file import File
+from showandtell.core.messages.parts import Json, ToolCall
 from showandtell.core.wire.anthropic_messages.parse import STOPS
 
 #: Blocks that only Anthropic can use: they go back as they came.

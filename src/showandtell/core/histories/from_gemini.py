@@ -21,7 +21,8 @@ from showandtell.core.histories.reading import (
     unknown,
     words,
 )
-from showandtell.core.messages.content import Json, Opaque, Stop, Text, ToolCall
+from showandtell.core.messages.messages import Stop
+from showandtell.core.messages.parts import Json, Opaque, Text, ToolCall
 
 PROVIDER = "google"
 #: Why a candidate ended, in Gemini's words and ours; other words say that something went wrong.

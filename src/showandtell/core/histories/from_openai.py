@@ -18,7 +18,9 @@ from showandtell.core.histories.reading import (
     unknown,
     words,
 )
-from showandtell.core.messages.content import File, Stop, Text, ToolCall
+from showandtell.core.messages.file import File
+from showandtell.core.messages.messages import Stop
+from showandtell.core.messages.parts import Text, ToolCall
 from showandtell.core.wire.openai_chat.parse import STOPS
 
 #: Items that only OpenAI can use: they go back as they came.

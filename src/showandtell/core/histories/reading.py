@@ -14,7 +14,9 @@ import msgspec
 import pybase64
 
 from showandtell.core.media_types.claims import read_claim, respell
-from showandtell.core.messages.content import Claimed, Draft, File, History, Opaque, Stop, Text, ToolCall
+from showandtell.core.messages.file import File
+from showandtell.core.messages.messages import Draft, History, Stop
+from showandtell.core.messages.parts import Claimed, Opaque, Text, ToolCall
 from showandtell.errors import BadConversation, BadFile, BadInput
 
 Item: TypeAlias = dict[str, Any]

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from pathlib import PurePath
 
-from showandtell.core.messages.files import TEXTS, kind_of
+from showandtell.core.media_types.kinds import TEXTS, kind_of
 
 UNKNOWN = "application/octet-stream"
 

@@ -15,22 +15,17 @@ from typing import Annotated, Any, NoReturn, cast
 import msgspec
 import pybase64
 
-from showandtell.core.messages.content import (
+from showandtell.core.messages.file import File, Reader
+from showandtell.core.messages.messages import Draft, History, Message, Role, Stop
+from showandtell.core.messages.parts import (
     Approval,
     Audience,
     Claimed,
-    Draft,
-    File,
-    History,
     Json,
-    Message,
     Opaque,
     Part,
-    Reader,
-    Role,
     Selection,
     Shown,
-    Stop,
     Text,
     ToolCall,
 )
@@ -114,19 +109,11 @@ class ConversationRecord(msgspec.Struct, forbid_unknown_fields=True, omit_defaul
     head: Annotated[int, msgspec.Meta(ge=-1)] | None = None
 
 
-def load(path: str | Path) -> History:
-    """Read a conversation file. Raises `BadConversation`, which names the message, or `BadFile` for its files."""
-    path = Path(path)
-    try:
-        data = path.read_bytes()
-    except (OSError, ValueError) as error:
-        reason = getattr(error, "strerror", None) or error
-        raise BadConversation(f"{path.name} can't be read: {reason}") from error
-    return parse(data, path.parent, path.name)
-
-
 def parse(data: bytes, folder: Path, name: str = "the conversation") -> History:
-    """The same from bytes; `folder` is where its paths lie."""
+    """Read a conversation file from its bytes; `folder` is where its paths lie.
+
+    Raises `BadConversation`, which names the message, or `BadFile` for its files.
+    """
     try:
         # As text, for msgspec doesn't look at the letters of values that it is to leave alone.
         record = msgspec.json.decode(data.decode(), type=ConversationRecord)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from showandtell.core.messages.content import Draft, History, ToolCall, is_approval
+from showandtell.core.messages.messages import Draft, History
+from showandtell.core.messages.parts import ToolCall, is_approval
 from showandtell.errors import BadConversation
 
 

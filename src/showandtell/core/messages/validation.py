@@ -5,18 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, cast, get_args
 
-from showandtell.core.messages.content import (
-    Approval,
-    Draft,
-    File,
-    Json,
-    Message,
-    Opaque,
-    Role,
-    Shown,
-    Text,
-    ToolCall,
-)
+from showandtell.core.messages.file import File
+from showandtell.core.messages.messages import Draft, Message, Role
+from showandtell.core.messages.parts import Approval, Json, Opaque, Shown, Text, ToolCall
 from showandtell.errors import BadConversation
 
 PARTS = (Text, Json, File, Shown, ToolCall, Opaque, Approval)

@@ -12,9 +12,9 @@ from msgspec import Struct
 from msgspec.structs import astuple
 
 from showandtell.core.capabilities.cells import Cell, Limits, Place, Target
-from showandtell.core.messages.content import Selection
+from showandtell.core.messages.attachments import Address, Facts
 from showandtell.core.messages.conversion import Recipe, spell
-from showandtell.core.messages.files import Address, Facts
+from showandtell.core.messages.parts import Selection
 
 #: The share of a request's bytes that files may take; the rest is for words and tool schemas.
 FILES_SHARE = 0.85

@@ -12,8 +12,8 @@ from functools import lru_cache
 from msgspec import Struct
 
 from showandtell.core.capabilities.cells import Cell, Place, Target
-from showandtell.core.messages.content import Message
-from showandtell.core.messages.files import Address, Attachment, Facts
+from showandtell.core.messages.attachments import Address, Attachment, Facts
+from showandtell.core.messages.messages import Message
 from showandtell.core.planning.conversions import ENDLESS, bytes_for_files, encoded, heaviest, misshapen, takes
 from showandtell.core.planning.values import Policy, View
 

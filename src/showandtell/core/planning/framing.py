@@ -11,7 +11,8 @@ from typing import Any, Literal, TypeAlias, cast
 import msgspec
 
 from showandtell.core.capabilities.cells import Order, Target
-from showandtell.core.messages.content import Json, Message, Opaque, Shown, Text, ToolCall, is_approval
+from showandtell.core.messages.messages import Message
+from showandtell.core.messages.parts import Json, Opaque, Shown, Text, ToolCall, is_approval
 from showandtell.core.planning import labels
 from showandtell.core.planning.call_ids import spell, spell_name
 from showandtell.core.planning.placement import OUT_OF_VIEW, Placement

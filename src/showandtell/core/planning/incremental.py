@@ -12,8 +12,9 @@ from typing import TypeAlias
 from msgspec import Struct
 
 from showandtell.core.capabilities.cells import Target
-from showandtell.core.messages.content import Message
-from showandtell.core.messages.files import Attachment, Failed, Known, Variant, Want
+from showandtell.core.messages.attachments import Attachment
+from showandtell.core.messages.derivations import Failed, Known, Variant, Want
+from showandtell.core.messages.messages import Message
 from showandtell.core.planning.eviction import Front
 from showandtell.core.planning.values import Entry, Policy, Receipt, View
 

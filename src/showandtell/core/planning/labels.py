@@ -8,8 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from showandtell.core.messages.content import Reference, Text
-from showandtell.core.messages.files import Attachment, Variant
+from showandtell.core.messages.attachments import Attachment
+from showandtell.core.messages.derivations import Variant
+from showandtell.core.messages.messages import Reference
+from showandtell.core.messages.parts import Text
 
 OPEN, CLOSE = "⟦", "⟧"
 LOOKALIKES = str.maketrans({OPEN: "〚", CLOSE: "〛"})

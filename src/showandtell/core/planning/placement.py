@@ -12,8 +12,10 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from showandtell.core.capabilities.cells import Cell, Place, Target
-from showandtell.core.messages.content import Message, Opaque, Selection
-from showandtell.core.messages.files import Address, Attachment, Facts, Failed, Known, Variant, Want, rejections
+from showandtell.core.messages.attachments import Address, Attachment, Facts
+from showandtell.core.messages.derivations import Failed, Known, Variant, Want, rejections
+from showandtell.core.messages.messages import Message
+from showandtell.core.messages.parts import Opaque, Selection
 from showandtell.core.planning.conversions import bytes_for_files, encoded, forms, misshapen
 from showandtell.core.planning.labels import size_of
 from showandtell.core.planning.values import Delivery, Policy, View

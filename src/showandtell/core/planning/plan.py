@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 
 from showandtell.core.capabilities.cells import Target
-from showandtell.core.messages.files import Facts, Known, Want
+from showandtell.core.messages.attachments import Facts
+from showandtell.core.messages.derivations import Known, Want
 from showandtell.core.planning.cache_marks import mark
 from showandtell.core.planning.eviction import advance
 from showandtell.core.planning.framing import frame

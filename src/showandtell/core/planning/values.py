@@ -8,8 +8,10 @@ from typing import Literal, TypeAlias
 from msgspec import Struct
 
 from showandtell.core.capabilities.cells import Cell, Place
-from showandtell.core.messages.content import Message, Opaque, Selection, Text, ToolCall
-from showandtell.core.messages.files import Address, Attachment, Facts, Variant, Want, spoken
+from showandtell.core.messages.attachments import Address, Attachment, Facts, spoken
+from showandtell.core.messages.derivations import Variant, Want
+from showandtell.core.messages.messages import Message
+from showandtell.core.messages.parts import Opaque, Selection, Text, ToolCall
 
 Delivery: TypeAlias = Literal["native", "relocated", "noted", "refused", "listed"]
 

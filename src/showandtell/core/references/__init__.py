@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from showandtell.core.messages.content import Reference
-from showandtell.core.messages.files import Attachment
+from showandtell.core.messages.attachments import Attachment
+from showandtell.core.messages.messages import Reference
 from showandtell.core.references.bare import QUOTES, read_bare, read_called
 from showandtell.core.references.catalogue import Catalogue
 from showandtell.core.references.choose import MOST_READINGS, Readings, choose

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from functools import cached_property
 
-from showandtell.core.messages.files import Attachment
+from showandtell.core.messages.attachments import Attachment
 from showandtell.core.references.tokens import WORD, fold
 from showandtell.core.references.vocabulary import ENDINGS, STATES, TYPES, Trait
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from showandtell.core.messages.files import Attachment
+from showandtell.core.messages.attachments import Attachment
 from showandtell.core.references.tokens import BREAK, JOINED, WORD, Token, fold, scan
 
 #: A name of more words is known by its number only.

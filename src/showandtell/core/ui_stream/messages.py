@@ -12,8 +12,9 @@ import msgspec
 
 from showandtell.core.events.replay import Told, retell
 from showandtell.core.events.turns import Turn, turns
-from showandtell.core.messages.content import Json, Message, Shown, Text, begins_turn
-from showandtell.core.messages.files import Attachment
+from showandtell.core.messages.attachments import Attachment
+from showandtell.core.messages.messages import Message, begins_turn
+from showandtell.core.messages.parts import Json, Shown, Text
 from showandtell.core.ui_stream.answer import UiFold
 from showandtell.core.ui_stream.chunks import Record
 from showandtell.core.ui_stream.stream import Answer, Show, UiStream, answer_id, has_bytes

@@ -22,7 +22,8 @@ from showandtell.core.events.types import (
     ToolInputEnd,
     ToolInputStart,
 )
-from showandtell.core.messages.content import Message, Text, ToolCall
+from showandtell.core.messages.messages import Message
+from showandtell.core.messages.parts import Text, ToolCall
 from showandtell.core.ui_stream import chunks as ui
 
 NOT_WHOLE = "the call was not whole, so it was not run"

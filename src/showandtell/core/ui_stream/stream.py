@@ -13,8 +13,9 @@ from typing import Any, Protocol
 from showandtell.core.events import types
 from showandtell.core.events.annotations import Aside
 from showandtell.core.events.replay import Asks, Retold, find_step, retell_parts
-from showandtell.core.messages.content import Approval, Message
-from showandtell.core.messages.files import Attachment
+from showandtell.core.messages.attachments import Attachment
+from showandtell.core.messages.messages import Message
+from showandtell.core.messages.parts import Approval
 from showandtell.core.ui_stream import chunks as ui
 from showandtell.core.ui_stream.step import Chunks, Saying
 

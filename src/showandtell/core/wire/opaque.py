@@ -7,7 +7,7 @@ from typing import TypeVar
 
 import msgspec
 
-from showandtell.core.messages.content import Opaque
+from showandtell.core.messages.parts import Opaque
 from showandtell.errors import CannotRender
 
 SomePart = TypeVar("SomePart")

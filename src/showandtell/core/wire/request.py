@@ -15,8 +15,9 @@ import msgspec
 import pybase64
 
 from showandtell.core.capabilities.cells import Target
-from showandtell.core.messages.content import ToolCall
-from showandtell.core.messages.files import Address, Blobs
+from showandtell.core.messages.attachments import Address
+from showandtell.core.messages.blobs import Blobs
+from showandtell.core.messages.parts import ToolCall
 from showandtell.core.planning.conversions import encoded
 from showandtell.core.planning.values import Entry, Placed, Plan, Receipt
 from showandtell.core.wire.options import Options, ToolSpec

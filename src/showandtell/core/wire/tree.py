@@ -12,7 +12,7 @@ from typing import Any, TypeAlias
 
 import msgspec
 
-from showandtell.core.messages.files import Address, Facts
+from showandtell.core.messages.attachments import Address, Facts
 from showandtell.core.planning.values import Placed
 
 #: JSON text has no NUL: msgspec writes one in a string as \u0000, so a bare one can only be a slot's.

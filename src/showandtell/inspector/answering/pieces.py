@@ -7,7 +7,7 @@ from typing import TypeAlias
 
 from msgspec.structs import replace
 
-from showandtell.core.messages.files import kind_of
+from showandtell.core.media_types.kinds import kind_of
 from showandtell.inspector.answering.words import HEADING, LABEL, PIECE
 from showandtell.inspector.request import Call, Result, Seen, Turn, Words
 

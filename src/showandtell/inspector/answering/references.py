@@ -9,7 +9,8 @@ from typing import Any
 from msgspec import Struct
 from msgspec.structs import replace
 
-from showandtell.core.messages.files import kind_of, spoken
+from showandtell.core.media_types.kinds import kind_of
+from showandtell.core.messages.attachments import spoken
 from showandtell.inspector.answering.meanings import Meaning
 from showandtell.inspector.answering.words import LABEL, SPOKEN, Inlined, inlined_in, join_words, notes_in, title_of
 from showandtell.inspector.request import Seen, Turn, files_of, results_of

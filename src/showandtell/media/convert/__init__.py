@@ -9,8 +9,8 @@ from __future__ import annotations
 import importlib
 from typing import Any
 
+from showandtell.core.media_types.kinds import kind_of
 from showandtell.core.messages.conversion import Recipe, read_recipe
-from showandtell.core.messages.files import kind_of
 from showandtell.errors import BadFile
 
 #: What is made of a kind or of a type: the module, and its function. A type goes before its kind.

@@ -17,8 +17,9 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from showandtell.core.media_types.claims import name_ending
+from showandtell.core.messages.attachments import Facts
 from showandtell.core.messages.conversion import Recipe, spell
-from showandtell.core.messages.files import Facts, Failed
+from showandtell.core.messages.derivations import Failed
 from showandtell.errors import BadFile, FileChanged, NotFound
 from showandtell.media import gate
 from showandtell.server.auth.authenticate import Who

@@ -8,7 +8,7 @@ from typing import Final
 
 from starlette.requests import Request
 
-from showandtell.core.messages.content import File, Reader
+from showandtell.core.messages.file import File, Reader
 from showandtell.core.planning.labels import size_of
 from showandtell.errors import BadInput, ShowAndTellError
 from showandtell.server.answers import status_of, told_of

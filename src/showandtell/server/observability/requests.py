@@ -11,7 +11,7 @@ from typing import Final, TypeAlias
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from showandtell.core.messages.content import new_id
+from showandtell.core.messages.ids import new_id
 
 #: Who is asked too often to be worth a line or a span.
 PROBES: Final = frozenset({"/healthz", "/readyz", "/metrics"})

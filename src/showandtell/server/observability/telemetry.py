@@ -38,8 +38,8 @@ from showandtell.core.events.types import (
     ToolStart,
     Usage,
 )
-from showandtell.core.messages.content import Text
-from showandtell.core.messages.files import Attachment
+from showandtell.core.messages.attachments import Attachment
+from showandtell.core.messages.parts import Text
 from showandtell.server.observability.requests import Visit
 from showandtell.server.runs.execute import ignore
 from showandtell.server.runs.live_run import Going

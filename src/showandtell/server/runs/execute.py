@@ -14,7 +14,8 @@ from showandtell.agent.agent import Run
 from showandtell.core.events.replay import Told, retell
 from showandtell.core.events.turns import Turn, turns
 from showandtell.core.events.types import ErrorEvent, Event, Finish, Status
-from showandtell.core.messages.content import begins_turn, is_approval
+from showandtell.core.messages.messages import begins_turn
+from showandtell.core.messages.parts import is_approval
 from showandtell.core.ui_stream.stream import Answer, UiStream, answer_id
 from showandtell.errors import NotFound, StorageFailed, UnsupportedFile
 from showandtell.server.answers import told_of

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from msgspec import Struct
 
-from showandtell.core.messages.content import Draft, Lead
+from showandtell.core.messages.messages import Draft, Lead
 from showandtell.errors import Busy
 from showandtell.server.runs.stream_buffer import Tape
 from showandtell.storage.conversations.runs import News, Over, RunRow

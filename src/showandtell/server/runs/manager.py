@@ -15,7 +15,8 @@ from typing import Self
 
 from msgspec import structs
 
-from showandtell.core.messages.content import begins_turn, new_id
+from showandtell.core.messages.ids import new_id
+from showandtell.core.messages.messages import begins_turn
 from showandtell.errors import NotFound, ShowAndTellError, StorageFailed
 from showandtell.server.answers import told_of
 from showandtell.server.runs.live_run import FAILED, Going, Task

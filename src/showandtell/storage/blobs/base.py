@@ -11,7 +11,8 @@ from typing import BinaryIO, Protocol, Self
 
 from msgspec import Struct
 
-from showandtell.core.messages.files import Blobs, Facts
+from showandtell.core.messages.attachments import Facts
+from showandtell.core.messages.blobs import Blobs
 from showandtell.errors import BadFile, BadInput, FileChanged
 
 #: How many bytes are read, hashed and written at once.

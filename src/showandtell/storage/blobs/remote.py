@@ -13,7 +13,8 @@ from collections.abc import Callable, Generator, Iterator
 from pathlib import Path
 from typing import BinaryIO
 
-from showandtell.core.messages.files import Blobs, Facts
+from showandtell.core.messages.attachments import Facts
+from showandtell.core.messages.blobs import Blobs
 from showandtell.errors import BadFile, FileChanged
 from showandtell.storage.blobs.base import (
     OWNER,

@@ -10,7 +10,8 @@ from collections.abc import Iterable, Iterator
 from types import ModuleType
 from typing import Any, BinaryIO, cast
 
-from showandtell.core.messages.files import Facts, kind_of
+from showandtell.core.media_types.kinds import kind_of
+from showandtell.core.messages.attachments import Facts
 from showandtell.errors import StorageFailed
 from showandtell.storage.blobs.base import WRONG, Damaged
 

@@ -17,7 +17,8 @@ from pathlib import Path, PurePosixPath
 from typing import IO
 
 from showandtell.config.atomic_file import written_whole
-from showandtell.core.messages.files import Attachment, Blobs, Facts
+from showandtell.core.messages.attachments import Attachment, Facts
+from showandtell.core.messages.blobs import Blobs
 from showandtell.errors import BadConversation, BadInput, StorageFailed
 from showandtell.storage.blobs.zstd import pays
 

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, TypeGuard
 
 from sqlalchemy import bindparam, or_, select
 
-from showandtell.core.messages.files import Facts, Failed, Known, Variant, Want
+from showandtell.core.messages.attachments import Facts
+from showandtell.core.messages.derivations import Failed, Known, Variant, Want
 from showandtell.storage.conversations.known_results import store_known
 from showandtell.storage.database.garbage_collection import ROW
 from showandtell.storage.database.quotas import Account, pin_from_threads

@@ -8,7 +8,8 @@ from collections.abc import Set as AbstractSet
 
 from sqlalchemy import Connection, bindparam, delete, select
 
-from showandtell.core.messages.files import Facts, Failed, Known, Variant, Want
+from showandtell.core.messages.attachments import Facts
+from showandtell.core.messages.derivations import Failed, Known, Variant, Want
 from showandtell.storage.database.quotas import hold
 from showandtell.storage.database.rows import spell_outcome
 from showandtell.storage.database.tables import attachments, derivations, known, upsert

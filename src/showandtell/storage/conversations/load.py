@@ -10,8 +10,9 @@ from msgspec import Struct
 from sqlalchemy import Integer, Text, bindparam, cast, func, literal_column, null, select, union, union_all
 from sqlalchemy.sql import Executable
 
-from showandtell.core.messages.content import Lead, Message
-from showandtell.core.messages.files import Attachment, Failed, Variant, Want
+from showandtell.core.messages.attachments import Attachment
+from showandtell.core.messages.derivations import Failed, Variant, Want
+from showandtell.core.messages.messages import Lead, Message
 from showandtell.core.planning.values import Receipt
 from showandtell.storage.conversations.access import Right, allowed, check_id, check_right, check_user, not_found
 from showandtell.storage.database.database import Database, Row

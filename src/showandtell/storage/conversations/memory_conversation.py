@@ -9,19 +9,13 @@ from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from msgspec import structs
 
 from showandtell.core.collect.sanitize import clean
-from showandtell.core.messages.content import (
-    Draft,
-    File,
-    History,
-    Lead,
-    Message,
-    Reader,
-    ToolCall,
-    begins_turn,
-    is_approval,
-    new_id,
-)
-from showandtell.core.messages.files import Attachment, Blobs, Facts, Failed, Known, Proved, Variant, Want, find
+from showandtell.core.messages.attachments import Attachment, Facts, Proved, find
+from showandtell.core.messages.blobs import Blobs
+from showandtell.core.messages.derivations import Failed, Known, Variant, Want
+from showandtell.core.messages.file import File, Reader
+from showandtell.core.messages.ids import new_id
+from showandtell.core.messages.messages import Draft, History, Lead, Message, begins_turn
+from showandtell.core.messages.parts import ToolCall, is_approval
 from showandtell.core.planning.step import Step
 from showandtell.core.planning.values import Receipt, View
 from showandtell.errors import BadConversation, BadInput

@@ -8,7 +8,8 @@ from functools import cache
 import msgspec
 from sqlalchemy import Select, bindparam, select
 
-from showandtell.core.messages.content import Message, Text
+from showandtell.core.messages.messages import Message
+from showandtell.core.messages.parts import Text
 from showandtell.storage.conversations.access import check_id, check_user
 from showandtell.storage.conversations.store import NEWEST, OLDER
 from showandtell.storage.database.database import Database, Row

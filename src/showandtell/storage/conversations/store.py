@@ -12,8 +12,10 @@ from typing import Self, TypedDict, Unpack
 from msgspec import Struct
 from sqlalchemy import URL, Connection, bindparam, delete, exists, func, insert, or_, select
 
-from showandtell.core.messages.content import File, new_id
-from showandtell.core.messages.files import Failed, Proved, Variant, Want
+from showandtell.core.messages.attachments import Proved
+from showandtell.core.messages.derivations import Failed, Variant, Want
+from showandtell.core.messages.file import File
+from showandtell.core.messages.ids import new_id
 from showandtell.errors import BadInput, Busy, NotFound, StorageFailed
 from showandtell.storage.blobs.base import BlobStore
 from showandtell.storage.blobs.open import open_store

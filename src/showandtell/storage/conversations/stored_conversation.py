@@ -12,8 +12,10 @@ from msgspec import structs
 from sqlalchemy import Connection, Select, Text, and_, bindparam, case, delete, insert, select, update
 
 from showandtell.core.events.replay import Told
-from showandtell.core.messages.content import Draft, Lead, Message, ToolCall
-from showandtell.core.messages.files import Attachment, Failed, Known, Proved, Variant, Want, find
+from showandtell.core.messages.attachments import Attachment, Proved, find
+from showandtell.core.messages.derivations import Failed, Known, Variant, Want
+from showandtell.core.messages.messages import Draft, Lead, Message
+from showandtell.core.messages.parts import ToolCall
 from showandtell.core.planning.step import Step
 from showandtell.errors import BadInput, LeaseLost, NotFound
 from showandtell.storage.blobs.base import BlobStore

@@ -12,9 +12,11 @@ from msgspec import Struct, structs
 from sqlalchemy import Connection, insert
 
 from showandtell.core.collect.sanitize import clean
-from showandtell.core.messages.content import File, History, new_id
-from showandtell.core.messages.conversation_file import MOST_PROBLEM, FileRecord, dump, load, problem_of
-from showandtell.core.messages.files import Address, Attachment, Proved, find
+from showandtell.core.messages.attachments import Address, Attachment, Proved, find
+from showandtell.core.messages.conversation_file import MOST_PROBLEM, FileRecord, dump, problem_of
+from showandtell.core.messages.file import File
+from showandtell.core.messages.ids import new_id
+from showandtell.core.messages.messages import History
 from showandtell.core.messages.tool_pairs import check
 from showandtell.errors import BadConversation
 from showandtell.storage.conversations.access import check_user
@@ -25,6 +27,7 @@ from showandtell.storage.conversations.stored_conversation import StoredConversa
 from showandtell.storage.database.quotas import Account, admit, pin_from_threads
 from showandtell.storage.database.rows import row_of, row_of_file
 from showandtell.storage.database.tables import attachments, conversations, messages
+from showandtell.storage.files.conversation_file import load
 from showandtell.storage.files.file_cache import Shelf
 from showandtell.storage.files.numbering import Accepted, Register
 from showandtell.storage.files.proofs import prove_all

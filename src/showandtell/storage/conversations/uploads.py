@@ -12,8 +12,10 @@ from msgspec import Struct, structs
 from sqlalchemy import Connection, bindparam, delete, insert, select
 
 from showandtell.core.media_types.claims import name_ending, read_claim, respell
-from showandtell.core.messages.content import File, Reader, Shown, new_id
-from showandtell.core.messages.files import Attachment, Facts, Origin, Proved
+from showandtell.core.messages.attachments import Attachment, Facts, Origin, Proved
+from showandtell.core.messages.file import File, Reader
+from showandtell.core.messages.ids import new_id
+from showandtell.core.messages.parts import Shown
 from showandtell.errors import BadFile
 from showandtell.storage.blobs.base import BlobStore, UploadWriter
 from showandtell.storage.conversations.access import check_id, not_found, resolve

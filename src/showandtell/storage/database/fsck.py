@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from msgspec import Struct
 from sqlalchemy import bindparam, select, union_all
 
-from showandtell.core.messages.files import Facts
+from showandtell.core.messages.attachments import Facts
 from showandtell.storage.blobs.base import BlobStore, owner_key
 from showandtell.storage.database.database import Database, Row
 from showandtell.storage.database.tables import attachments, blobs, uploads

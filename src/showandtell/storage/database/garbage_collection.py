@@ -15,7 +15,7 @@ from msgspec import Struct
 from sqlalchemy import Connection, bindparam, delete, exists, or_, select, text, tuple_, update
 from sqlalchemy.sql import Executable
 
-from showandtell.core.messages.files import Known, Variant, Want
+from showandtell.core.messages.derivations import Known, Variant, Want
 from showandtell.storage.blobs.base import BlobStore, owner_key
 from showandtell.storage.database.database import Database
 from showandtell.storage.database.quotas import DERIVED, NAMED, OURS

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from msgspec import Struct, structs
 from sqlalchemy import Connection, Double, Integer, and_, bindparam, case, exists, func, or_, select, text, update
 
-from showandtell.core.messages.files import Attachment
+from showandtell.core.messages.attachments import Attachment
 from showandtell.core.planning.labels import size_of
 from showandtell.errors import BadFile
 from showandtell.storage.database.database import Database

@@ -9,8 +9,9 @@ from typing import Any, TypeVar
 import msgspec
 from msgspec import Struct
 
-from showandtell.core.messages.content import Message
-from showandtell.core.messages.files import Attachment, Failed, Variant, Want
+from showandtell.core.messages.attachments import Attachment
+from showandtell.core.messages.derivations import Failed, Variant, Want
+from showandtell.core.messages.messages import Message
 from showandtell.core.planning.step import Step
 from showandtell.errors import StorageFailed
 from showandtell.storage.database.database import Row

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from sqlalchemy import Connection, bindparam, delete, select
 
-from showandtell.core.messages.files import Attachment
+from showandtell.core.messages.attachments import Attachment
 from showandtell.errors import BadInput
 from showandtell.storage.database.tables import attachments, uploads
 

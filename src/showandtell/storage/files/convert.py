@@ -8,9 +8,10 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
 
-from showandtell.core.messages.content import File
+from showandtell.core.messages.attachments import Facts
 from showandtell.core.messages.conversion import MOST_CHARACTERS
-from showandtell.core.messages.files import Facts, Failed, Known, Variant, Want
+from showandtell.core.messages.derivations import Failed, Known, Variant, Want
+from showandtell.core.messages.file import File
 from showandtell.errors import BadFile, BadInput, FileChanged
 from showandtell.media import gate
 from showandtell.media.gate import Made

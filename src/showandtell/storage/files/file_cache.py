@@ -12,8 +12,9 @@ from urllib.parse import urlsplit
 
 from showandtell.core.collect.values import collect
 from showandtell.core.media_types.claims import read_claim, spell_type
-from showandtell.core.messages.content import File, Reader, Text, Uri
-from showandtell.core.messages.files import Address, Facts, Proved
+from showandtell.core.messages.attachments import Address, Facts, Proved
+from showandtell.core.messages.file import File, Reader, Uri
+from showandtell.core.messages.parts import Text
 from showandtell.errors import BadFile, FileChanged, StorageFailed
 from showandtell.media import gate
 from showandtell.media.gate import Proof

@@ -10,20 +10,11 @@ from datetime import UTC, datetime
 from msgspec import Struct
 
 from showandtell.core.media_types.claims import name_ending, respell
-from showandtell.core.messages.content import (
-    Claimed,
-    Draft,
-    File,
-    History,
-    Json,
-    Message,
-    Part,
-    Shown,
-    Text,
-    begins_turn,
-    new_id,
-)
-from showandtell.core.messages.files import Attachment, Origin, Proved
+from showandtell.core.messages.attachments import Attachment, Origin, Proved
+from showandtell.core.messages.file import File
+from showandtell.core.messages.ids import new_id
+from showandtell.core.messages.messages import Draft, History, Message, begins_turn
+from showandtell.core.messages.parts import Claimed, Json, Part, Shown, Text
 from showandtell.core.references import resolve
 from showandtell.errors import BadConversation
 from showandtell.storage.files.file_cache import describe

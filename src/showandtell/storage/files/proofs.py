@@ -10,8 +10,8 @@ import threading
 from collections.abc import Iterable
 from concurrent.futures import Future
 
-from showandtell.core.messages.content import File
-from showandtell.core.messages.files import Proved
+from showandtell.core.messages.attachments import Proved
+from showandtell.core.messages.file import File
 from showandtell.storage.files.file_cache import Shelf, tidy
 
 #: How long one file may take to be read, stored and proved.

@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, BinaryIO
 
-from showandtell.core.messages.files import Blobs, Facts
+from showandtell.core.messages.attachments import Facts
+from showandtell.core.messages.blobs import Blobs
 from showandtell.storage.blobs.base import Spooled
 
 

@@ -21,7 +21,8 @@ from showandtell.core.events.types import (
     ToolInputStart,
     Usage,
 )
-from showandtell.core.messages.content import File, Opaque, Text, ToolCall
+from showandtell.core.messages.file import File
+from showandtell.core.messages.parts import Opaque, Text, ToolCall
 from showandtell.core.planning.values import Entry
 from showandtell.core.wire.gemini.parse import whole
 from showandtell.errors import BadAnswer, BadFile

@@ -22,7 +22,7 @@ from showandtell.core.events.types import (
     ToolInputStart,
     Usage,
 )
-from showandtell.core.messages.content import Opaque, Text
+from showandtell.core.messages.parts import Opaque, Text
 from showandtell.core.planning.values import Entry
 from showandtell.core.wire.openai_chat.parse import whole
 from showandtell.core.wire.openai_chat.render import entry

@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from inline_snapshot import snapshot
 
-from showandtell.core.messages.content import Opaque, ToolCall
-from showandtell.core.messages.files import Address
+from showandtell.core.messages.attachments import Address
+from showandtell.core.messages.parts import Opaque, ToolCall
 from showandtell.core.planning.values import Data
 from showandtell.core.wire.openai_chat.render import entry, marked, url
 from showandtell.core.wire.options import Options

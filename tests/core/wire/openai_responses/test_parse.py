@@ -22,7 +22,7 @@ from showandtell.core.events.types import (
     ToolInputStart,
     Usage,
 )
-from showandtell.core.messages.content import Opaque, Text, ToolCall
+from showandtell.core.messages.parts import Opaque, Text, ToolCall
 from showandtell.core.planning.values import Entry
 from showandtell.core.wire.openai_responses.parse import whole
 from showandtell.core.wire.openai_responses.render import entry

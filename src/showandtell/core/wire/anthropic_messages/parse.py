@@ -26,7 +26,7 @@ from showandtell.core.events.types import (
     ToolInputStart,
     Usage,
 )
-from showandtell.core.messages.content import Stop
+from showandtell.core.messages.messages import Stop
 from showandtell.core.wire.stream import read_aside, type_of, unreadable, whole_answer
 from showandtell.core.wire.usage import NOTHING
 

@@ -28,7 +28,7 @@ from showandtell.core.events.types import (
     ToolInputStart,
     Usage,
 )
-from showandtell.core.messages.content import Stop
+from showandtell.core.messages.messages import Stop
 from showandtell.core.wire.bedrock_converse.render import FORMATS
 from showandtell.core.wire.stream import MOST_WORDS, read_aside, whole_answer
 from showandtell.core.wire.usage import NOTHING

@@ -23,7 +23,7 @@ from showandtell.core.events.types import (
     ToolInputStart,
     Usage,
 )
-from showandtell.core.messages.content import Stop
+from showandtell.core.messages.messages import Stop
 from showandtell.core.wire.partial_arguments import Gathered, Partial, gather, join
 from showandtell.core.wire.refusals import Spoken
 from showandtell.core.wire.response_files import UNKNOWN, linked, read_base64

@@ -11,8 +11,8 @@ from urllib.parse import quote
 import msgspec
 
 from showandtell.core.capabilities.cells import Target
-from showandtell.core.messages.content import Opaque, Text, ToolCall
-from showandtell.core.messages.files import Address
+from showandtell.core.messages.attachments import Address
+from showandtell.core.messages.parts import Opaque, Text, ToolCall
 from showandtell.core.planning.values import Data, Entry, Placed, Result
 from showandtell.core.wire.opaque import arguments
 from showandtell.core.wire.options import Options, ToolSpec

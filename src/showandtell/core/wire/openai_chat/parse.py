@@ -23,7 +23,7 @@ from showandtell.core.events.types import (
     ToolInputStart,
     Usage,
 )
-from showandtell.core.messages.content import Stop
+from showandtell.core.messages.messages import Stop
 from showandtell.core.wire.refusals import Spoken
 from showandtell.core.wire.response_files import read_data_url
 from showandtell.core.wire.stream import read_aside, whole_answer

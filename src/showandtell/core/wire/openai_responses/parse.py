@@ -25,7 +25,7 @@ from showandtell.core.events.types import (
     ToolInputStart,
     Usage,
 )
-from showandtell.core.messages.content import Stop
+from showandtell.core.messages.messages import Stop
 from showandtell.core.wire.openai_responses.parse_items import (
     LAST,
     Chunk,

@@ -9,8 +9,8 @@ import msgspec
 from msgspec.structs import replace
 
 from showandtell.core.capabilities.cells import Target
-from showandtell.core.messages.content import Opaque, Text, ToolCall
-from showandtell.core.messages.files import Address
+from showandtell.core.messages.attachments import Address
+from showandtell.core.messages.parts import Opaque, Text, ToolCall
 from showandtell.core.planning.values import Data, Entry, Placed, Result
 from showandtell.core.wire.marks import mark_last
 from showandtell.core.wire.opaque import arguments_text, verbatim, without_last_thoughts

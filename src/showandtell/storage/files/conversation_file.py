@@ -1,0 +1,20 @@
+"""Conversation files on disk."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from showandtell.core.messages.conversation_file import parse
+from showandtell.core.messages.messages import History
+from showandtell.errors import BadConversation
+
+
+def load(path: str | Path) -> History:
+    """Read a conversation file. Raises `BadConversation`, which names the message, or `BadFile` for its files."""
+    path = Path(path)
+    try:
+        data = path.read_bytes()
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or error
+        raise BadConversation(f"{path.name} can't be read: {reason}") from error
+    return parse(data, path.parent, path.name)

@@ -1,0 +1,56 @@
+"""Paths that tools and people hand in: opened if they are files, and inside their folder if they may not leave it."""
+
+from __future__ import annotations
+
+import os
+import stat
+from contextlib import suppress
+from pathlib import Path
+from typing import BinaryIO
+
+from showandtell.errors import BadFile
+
+
+def resolve_within(path: Path, folder: Path) -> Path:
+    """A path in a resolved folder, links followed; `BadFile` where it leads outside, or in a circle."""
+    try:
+        resolved = (folder / path).resolve()
+    except RuntimeError:
+        raise BadFile(path.name, "is a link that leads in a circle", "name a file inside its folder") from None
+    if not resolved.is_relative_to(folder):
+        raise outside(path)
+    return resolved
+
+
+def outside(path: Path) -> BadFile:
+    """The error for a path that leaves its folder."""
+    return BadFile(path.name, "is outside the folder it may come from", "name a file inside that folder")
+
+
+def open_regular(path: Path, within: Path | None = None) -> BinaryIO:
+    """Open a file on disk, never a pipe or a device, which might give bytes for ever or none at all."""
+    if within is not None and resolve_within(path, within) != path:
+        raise outside(path)
+    # A pipe without a writer would block here.
+    flags = os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC | (0 if within is None else os.O_NOFOLLOW)
+    try:
+        handle = os.open(path, flags)
+    except ValueError:
+        raise BadFile(ascii(path.name), "is no path", "check how it is written") from None
+    try:
+        check_opened(handle, path, within)
+    except BaseException:
+        os.close(handle)
+        raise
+    return os.fdopen(handle, "rb")
+
+
+def check_opened(handle: int, path: Path, within: Path | None) -> None:
+    """Refuse what is no file, and what lies outside: a folder on the way may be a link since its path was checked."""
+    if not stat.S_ISREG(os.fstat(handle).st_mode):
+        raise BadFile(path.name, "is no regular file", "name a file, not a folder, pipe or device")
+    if within is None:
+        return
+    with suppress(FileNotFoundError):  # there is no /proc
+        if not Path(f"/proc/self/fd/{handle}").readlink().is_relative_to(within):
+            raise outside(path)
