@@ -10,7 +10,7 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
-from showandtell.core.capabilities.cells import Budget, Limits, Target
+from showandtell.core.capabilities.cells import Budget, FileLimits, Target
 from showandtell.core.capabilities.resolve import resolve
 from showandtell.core.messages.attachments import Attachment, Facts, Origin
 from showandtell.core.messages.messages import Message
@@ -32,7 +32,7 @@ MODELS = {
 def unlimited(model: str) -> Target:
     """The target with its cells and order, but no limit of bytes or counts: 100 MiB must go into one request."""
     target = resolve(model)
-    cells = tuple(replace(cell, limits=Limits()) for cell in target.cells)
+    cells = tuple(replace(cell, limits=FileLimits()) for cell in target.cells)
     return replace(target, cells=cells, budget=Budget())
 
 

@@ -25,7 +25,7 @@ from showandtell.core.messages.file import File
 from showandtell.core.messages.messages import Draft
 from showandtell.core.messages.parts import Text
 from showandtell.storage.conversations.store import Store
-from showandtell.storage.location import Place
+from showandtell.storage.location import StorageLocation
 
 ROOT = Path(__file__).parent.parent
 TOKEN = "a-token-for-the-bench"  # noqa: S105 - it opens nothing
@@ -66,7 +66,7 @@ def draw(at: int) -> bytes:
 
 async def fill(folder: Path) -> str:
     """A conversation in a folder, as a server would have stored it; gives its id."""
-    place = Place(folder)
+    place = StorageLocation(folder)
     async with place.store() as store:
         return await write(store)
 

@@ -23,12 +23,12 @@ from showandtell.core.capabilities.cells import Target
 from showandtell.core.capabilities.resolve import resolve
 from showandtell.core.messages.attachments import Attachment, Facts
 from showandtell.core.messages.blobs import Blobs
-from showandtell.core.messages.derivations import Failed, Known, Variant, Want
+from showandtell.core.messages.derivations import DerivationRequest, Derivations, Derivative, Failed
 from showandtell.core.messages.messages import Message
-from showandtell.core.planning.incremental import Kept
+from showandtell.core.planning.incremental import PlanCaches
 from showandtell.core.planning.plan import plan, prepare, refuse
 from showandtell.core.planning.values import Policy, View
-from showandtell.core.wire.http import Answer, HttpRequest
+from showandtell.core.wire.http import HttpRequest, HttpResponse
 from showandtell.core.wire.options import Options, ToolSpec
 from showandtell.core.wire.request import Fragments, Request, compose
 from showandtell.providers.exchange import Exchange
@@ -50,15 +50,15 @@ def run(count: int, target: Target, files: Sequence[Facts], blobs: Blobs, seed: 
     messages: list[Message] = [asked]
     attachments: dict[int, Attachment] = {}
     fragments: Fragments = {}
-    kept: Kept = {}
-    known: dict[Want, Variant | Failed] = {}
+    kept: PlanCaches = {}
+    known: dict[DerivationRequest, Derivative | Failed] = {}
     seconds: list[float] = []
     for index in range(count):
         more, new = step(index + 1, files[index : index + 1], seed)
         messages += more
         attachments |= new
         if files[index].kind == "text":
-            known[Want(files[index].sha256, "text")] = Variant(text="A line of words.\n" * 60)
+            known[DerivationRequest(files[index].sha256, "text")] = Derivative(text="A line of words.\n" * 60)
         start = time.process_time()
         planned = plan(View(tuple(messages), attachments, asked.id), target, known, CACHED, kept=kept)
         refuse(planned, target)
@@ -90,12 +90,12 @@ async def sent(count: int, target: Target, files: Sequence[Facts], blobs: Blobs,
     asked = question()
     messages: list[Message] = [asked]
     attachments: dict[int, Attachment] = {}
-    known: Known = {}
+    known: Derivations = {}
     house = House()
     requests = 0
     facts_of = {one.sha256: one for one in files}
 
-    async def load(wants: Iterable[Want]) -> Known:
+    async def load(wants: Iterable[DerivationRequest]) -> Derivations:
         reach = Reach(Exchange(house.send, "https://house.invalid", {}))
         return {want: await upload(reach, target, facts_of[want.sha256], blobs) for want in wants}
 
@@ -116,11 +116,11 @@ class House:
         self.count = 0
 
     @asynccontextmanager
-    async def send(self, request: HttpRequest) -> AsyncIterator[Answer]:
+    async def send(self, request: HttpRequest) -> AsyncIterator[HttpResponse]:
         """Take a file."""
         self.bytes += sum([len(piece) async for piece in request.body()])
         self.count += 1
-        yield Answer(200, {"content-type": "application/json"}, self.answer(f"file_{self.count}"))
+        yield HttpResponse(200, {"content-type": "application/json"}, self.answer(f"file_{self.count}"))
 
     async def answer(self, file_id: str) -> AsyncIterator[bytes]:
         """Say its id."""

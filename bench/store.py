@@ -31,12 +31,12 @@ from showandtell.core.messages.attachments import Attachment, Facts, Origin
 from showandtell.core.messages.file import File, Reader
 from showandtell.core.messages.messages import Draft, Message
 from showandtell.core.messages.parts import Shown, Text, ToolCall
-from showandtell.core.planning.incremental import Settled
+from showandtell.core.planning.incremental import PlanCache
 from showandtell.core.planning.plan import plan
 from showandtell.core.planning.values import Policy, View
 from showandtell.storage.blobs.folder import Folder
 from showandtell.storage.conversations.store import Store
-from showandtell.storage.files.file_cache import Shelf
+from showandtell.storage.files.file_cache import FileCache
 from showandtell.storage.files.proofs import prove_all
 
 ROUNDS = 60
@@ -165,7 +165,7 @@ class Endless(io.RawIOBase):
 def flood() -> None:
     """Ten uploads of 2 GB at once against a cap of 1 GB; prints what the process has held, and the seconds."""
     with tempfile.TemporaryDirectory() as place:
-        shelf = Shelf(Folder(Path(place)), max_file_bytes=GB)
+        shelf = FileCache(Folder(Path(place)), max_file_bytes=GB)
         files = [File(Reader(lambda: io.BufferedReader(Endless(), MIB), 2 * GB), name=f"{at}.bin") for at in range(10)]
         start = time.perf_counter()
         proved = asyncio.run(prove_all(shelf, files))
@@ -209,7 +209,7 @@ def long_talk(messages: int, files: int) -> View:
 
 def planning(model: str) -> list[object]:
     """Milliseconds to plan a long conversation the first time, in each later step, and when a person says more."""
-    view, kept, target = long_talk(10_000, 2_000), dict[Target, Settled](), resolve(model)
+    view, kept, target = long_talk(10_000, 2_000), dict[Target, PlanCache](), resolve(model)
     first = wall(lambda: plan(view, target, {}, Policy(cache=True), kept=kept))
     later: list[float] = []
     said: list[float] = []

@@ -26,7 +26,7 @@ from showandtell.core.capabilities.cells import Api
 from showandtell.core.capabilities.resolve import resolve
 from showandtell.core.events.types import TextDelta
 from showandtell.core.wire.aws_eventstream import encode
-from showandtell.core.wire.http import Answer
+from showandtell.core.wire.http import HttpResponse
 from showandtell.core.wire.parsers import ANSWERS, FRAMES
 from showandtell.core.wire.stream import StreamParser
 from showandtell.providers.exchange import Exchange
@@ -181,8 +181,8 @@ def agent_of(said: Stream) -> Agent:
     """An agent whose provider says this."""
 
     @asynccontextmanager
-    async def send(_: object) -> AsyncIterator[Answer]:
-        yield Answer(200, said.headers, said.come())
+    async def send(_: object) -> AsyncIterator[HttpResponse]:
+        yield HttpResponse(200, said.headers, said.come())
 
     model = MODELS[said.api]
     return Agent(model, exchange=Exchange(send, BASES[resolve(model).api], {}))

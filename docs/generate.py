@@ -22,12 +22,12 @@ from typing import TypeAlias
 from typer.testing import CliRunner
 
 from showandtell.cli import main as cli
-from showandtell.core.capabilities.cells import Cell, Limits, Place
+from showandtell.core.capabilities.cells import Capability, FileLimits, Place
 from showandtell.core.capabilities.family import Family
 from showandtell.core.capabilities.matrix import PROBES, markdown, matrix, name_models, place_result, place_upload
 from showandtell.core.capabilities.resolve import families, resolve
 from showandtell.core.planning.labels import size_of
-from showandtell.providers.rows import ROWS, Row, own_variables
+from showandtell.providers.rows import ROWS, HostRow, own_variables
 
 #: Variables and their values; without one they are not set.
 Environ: TypeAlias = dict[str, str | None]
@@ -125,7 +125,7 @@ def serve() -> Iterator[Environ]:
         sys.path[:], log.handlers = path, handlers
 
 
-def read_by(row: Row) -> list[str]:
+def read_by(row: HostRow) -> list[str]:
     """Every variable that a row reads."""
     return [*row.variables, *(name for name, _ in row.keys), *(name for _, name in row.named)]
 
@@ -141,7 +141,7 @@ def settings(providers: Sequence[str]) -> str:
     return "\n".join(lines) + "\n"
 
 
-def spell_variables(names: Sequence[str], row: Row) -> str:
+def spell_variables(names: Sequence[str], row: HostRow) -> str:
     """The variables that name a base URL; a provider's second row has one more of its own."""
     alone = [f"`{own_variables(name)[0]}` ({name} alone)" for name in names[1:]]
     return ", ".join([*alone, *(f"`{one}`" for one in (*own_variables(names[0]), *row.variables))])
@@ -152,7 +152,7 @@ def quote(names: Sequence[str]) -> str:
     return ", ".join(f"`{name}`" for name in names)
 
 
-def spell_keys(row: Row) -> str:
+def spell_keys(row: HostRow) -> str:
     """The variables of keys, and what else lets one in."""
     forms = {"bearer": "`authorization: Bearer`"}
     keys = [f"`{name}` ({forms.get(form, f'`{form}`')})" for name, form in row.keys]
@@ -161,7 +161,7 @@ def spell_keys(row: Row) -> str:
     return (" or ".join(keys) or "none") + ("" if row.needs_key else ", if the server asks for one")
 
 
-def spell_base(row: Row) -> str:
+def spell_base(row: HostRow) -> str:
     """The usual base URL, with what stands for an account in capitals."""
     account = "PROJECT/LOCATION" if row.addressed else "REGION"
     base = row.base(account) if callable(row.base) else row.base
@@ -198,18 +198,18 @@ def spell_models(names: str) -> str:
     return f"{names} model" if names.startswith("any") else quote(names.split(", "))
 
 
-def spell_types(cells: Sequence[Cell]) -> str:
+def spell_types(cells: Sequence[Capability]) -> str:
     """What a place takes: types, forms, and the limits of one file."""
     if not cells:
         return ""
     subtypes = [name.partition("/")[2].rpartition(".")[2] for one in cells for name in one.media_types]
     types = dict.fromkeys(ENDINGS.get(name, name) for name in subtypes)
     forms = dict.fromkeys(FORMS[one.form] for one in cells)
-    limits = next((spell_limits(one.limits) for one in cells if one.limits != Limits()), "")
+    limits = next((spell_limits(one.limits) for one in cells if one.limits != FileLimits()), "")
     return f": {', '.join(types)} by {', '.join(forms)}{limits}"
 
 
-def spell_limits(limits: Limits) -> str:
+def spell_limits(limits: FileLimits) -> str:
     """The limits of one file that is sent as bytes."""
     told = [
         size_of(limits.bytes) if limits.bytes else "",
@@ -220,7 +220,7 @@ def spell_limits(limits: Limits) -> str:
     return f"; as bytes up to {', '.join(filter(None, told))}"
 
 
-def spell_evidence(cells: Sequence[Cell]) -> str:
+def spell_evidence(cells: Sequence[Capability]) -> str:
     """Verdicts by place and form, with what they rest on."""
     told: dict[tuple[Place, str, str, str], list[str]] = {}
     for one in cells:

@@ -17,13 +17,13 @@ from pathlib import Path
 
 from showandtell.errors import BadFile
 from showandtell.network import public_addresses
-from showandtell.network.fetch import Allow, fetch
+from showandtell.network.fetch import FetchPolicy, fetch
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "tests"))
 from support.bad_urls import bad_urls
 from support.canaries import NAMES, Web, moved
 
-ALLOW = Allow(fetch=True, http=True, ports=tuple(range(65536)))
+ALLOW = FetchPolicy(fetch=True, http=True, ports=tuple(range(65536)))
 ROUTES = (
     "ip link set lo up",
     "ip route add local 0.0.0.0/0 dev lo",

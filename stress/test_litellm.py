@@ -32,7 +32,7 @@ from showandtell.agent.agent import Run
 from showandtell.core.events.types import Event, Retry, TextDelta
 from showandtell.errors import ProviderError, ProviderUnavailable
 from showandtell.inspector.gemini.rules import signed_by
-from showandtell.providers.retry import Patience
+from showandtell.providers.retry import RetryPolicy
 from support.fixtures import pdf, png
 
 HERE = Path(__file__).parent
@@ -174,7 +174,7 @@ async def no_time(_: float) -> None:
 
 
 def make_agent(proxy: Proxy, model: str, key: str = KEY) -> Agent:
-    patience = Patience(tries=2, sleep=no_time)
+    patience = RetryPolicy(tries=2, sleep=no_time)
     return Agent(f"litellm:{model}", [draw, show_order], base_url=proxy.url, api_key=key, patience=patience)
 
 

@@ -4,7 +4,7 @@ import msgspec
 from atheris import FuzzedDataProvider
 from given import choose, cut, draw_places, each_byte, read_rest, seed
 
-from showandtell.core.events.accumulate import CallIds, Fold
+from showandtell.core.events.accumulate import Accumulator, CallIds
 from showandtell.core.events.types import ProviderFault, StepEnd, StreamEvent
 from showandtell.core.wire import aws_eventstream, sse
 from showandtell.core.wire.parsers import ANSWERS, FRAMES
@@ -82,7 +82,7 @@ def check_whole(api: str, payload: bytes) -> None:
 
 def check_folded(events: list[StreamEvent], *, is_ended: bool) -> None:
     """Events make a message that can be stored; an answer that was read to its end says once how it ended."""
-    fold, ids = Fold("openai"), CallIds()
+    fold, ids = Accumulator("openai"), CallIds()
     fold.add(ids.rename(events))
     draft = fold.draft()
     msgspec.json.encode([part for part in draft.parts if not hasattr(part, "source")])

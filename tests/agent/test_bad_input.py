@@ -27,7 +27,7 @@ from showandtell import (
 from showandtell.core.collect.values import collect
 from showandtell.storage.conversations.memory_conversation import MemoryConversation
 from showandtell.storage.files import proofs
-from showandtell.storage.files.file_cache import Shelf, describe, tidy
+from showandtell.storage.files.file_cache import FileCache, describe, tidy
 from showandtell.storage.files.paths import check_opened
 from support.builders import really_planned, tool_history, user_history, words
 from support.fixtures import bomb, huge_png, jpeg, locked_pdf, pdf, png, truncated
@@ -134,11 +134,11 @@ def test_an_address_where_the_api_takes_none_is_noted_or_refused():
     [("image/jpg", "image/jpeg"), ("IMAGE/JPEG", "image/jpeg"), ("text/plain; charset=utf-8", "text/plain")],
 )
 def test_the_media_type_of_an_address_is_spelled_as_usual(claimed, media_type):
-    assert Shelf().prove(File.from_uri("https://e.com/x", claimed)).address.media_type == media_type
+    assert FileCache().prove(File.from_uri("https://e.com/x", claimed)).address.media_type == media_type
 
 
 def test_the_ending_of_an_address_is_read_by_our_own_table():
-    assert Shelf().prove(File.from_uri("https://e.com/a.MD?x=1")).address.media_type == "text/markdown"
+    assert FileCache().prove(File.from_uri("https://e.com/a.MD?x=1")).address.media_type == "text/markdown"
     plan = really_planned(tool_history(File.from_bytes(jpeg())), CLAUDE)
     assert "⟦image 1: file-1.jpg, from" in words(plan.entries[-1].parts[0].parts)[0]
 
@@ -174,10 +174,10 @@ def test_a_path_that_leaves_its_folder_is_an_error_at_once(tmp_path):
 def test_what_is_no_regular_file_is_never_read(tmp_path):
     os.mkfifo(tmp_path / "pipe.png")
     for path in (tmp_path / "pipe.png", tmp_path, Path("/dev/zero")):
-        assert Shelf().prove(File.from_path(path)).problem.startswith("is no regular file: name a file")
+        assert FileCache().prove(File.from_path(path)).problem.startswith("is no regular file: name a file")
         with pytest.raises(BadFile, match="is no regular file"):
             File.from_path(path).read()
-    assert Shelf().prove(File.from_path("a\0b.png")).problem == "is no path: check how it is written"
+    assert FileCache().prove(File.from_path("a\0b.png")).problem == "is no path: check how it is written"
 
 
 @pytest.mark.parametrize("end", ["file.png", "deep"])
@@ -194,7 +194,7 @@ def test_a_path_that_becomes_a_link_after_its_check_is_not_followed(tmp_path, en
     (inside / "deep" if end == "deep" else inside / "deep" / end).symlink_to(
         outside if end == "deep" else outside / end
     )
-    assert Shelf().prove(file).problem.startswith("is outside the folder")
+    assert FileCache().prove(file).problem.startswith("is outside the folder")
 
 
 def test_what_was_opened_is_looked_at_once_more(tmp_path):
@@ -229,12 +229,12 @@ def test_a_reader_that_raises_anything_has_that_for_its_problem(given):
             raise given
         return io.StringIO(given) if given else None
 
-    problem = Shelf().prove(File.from_reader(open_it, 4, "text/plain", "x.txt")).problem
+    problem = FileCache().prove(File.from_reader(open_it, 4, "text/plain", "x.txt")).problem
     assert problem.startswith("can't be read (")
 
 
 def test_stored_bytes_are_for_reading_only():
-    shelf = Shelf()
+    shelf = FileCache()
     facts = shelf.prove(File.from_bytes(png())).facts
     assert shelf.blobs.blob(facts.sha256).stat().st_mode & 0o777 == 0o400
 
@@ -295,13 +295,13 @@ def test_every_refused_file_is_named_at_once():
 
 
 def test_the_cap_is_a_setting():
-    shelf = Shelf(max_file_bytes=10)
+    shelf = FileCache(max_file_bytes=10)
     with pytest.raises(UnsupportedFile, match="larger than 10 bytes"):
         render(user_history(File.from_bytes(png(), name="x.png")), model=CLAUDE, shelf=shelf)
 
 
 def test_a_file_that_failed_once_is_tried_anew():
-    shelf = Shelf()
+    shelf = FileCache()
     bad = File.from_bytes(b"", name="x.png")
     assert shelf.prove(bad).problem
     assert shelf.prove(File.from_bytes(png(), name="x.png")).facts

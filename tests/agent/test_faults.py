@@ -11,11 +11,11 @@ from hypothesis import strategies as st
 
 from showandtell import Agent, File, Tool
 from showandtell.core.capabilities.resolve import resolve
-from showandtell.core.events.accumulate import Fold
+from showandtell.core.events.accumulate import Accumulator
 from showandtell.core.events.types import Retry, TextDelta
 from showandtell.network.transport import Timeouts, Transport
 from showandtell.providers.exchange import Exchange
-from showandtell.providers.retry import Patience
+from showandtell.providers.retry import RetryPolicy
 from support.builders import parser_of
 from support.faulty_runs import (
     EARLY,
@@ -162,7 +162,7 @@ def test_each_fault_has_one_outcome_and_the_next_message_is_answered(model, row)
         return word
 
     answers, expected = faults(model)[row]
-    patience = Patience(tries=2, sleep=no_time, jitter=lambda: 0.0)
+    patience = RetryPolicy(tries=2, sleep=no_time, jitter=lambda: 0.0)
     answers = [*answers, say("Done.", model=model)]
     agent, _ = scripted(*answers, model=model, tools=[note, failing], max_steps=3, patience=patience)
     run, _ = play(agent, agent.conversation(), "hi")
@@ -283,7 +283,7 @@ def test_a_stall_mid_stream_keeps_the_text_and_is_incomplete(model):
 
 @each_api
 def test_a_stall_before_the_answer_is_asked_again_and_then_unavailable(model):
-    patience = Patience(tries=1, sleep=no_time)
+    patience = RetryPolicy(tries=1, sleep=no_time)
     run, events = asyncio.run(wait_for_silence(model, b"", patience=patience))
     assert (run.status, type(run.error).__name__) == ("error", "ProviderUnavailable")
     assert len([one for one in events if isinstance(one, Retry)]) == 1
@@ -293,7 +293,7 @@ def fold_of(model, data):
     """What the loop would store of an answer, its provider's bytes in one read."""
     target = resolve(model)
     parser = parser_of(target.api, FRAMED if model == CONVERSE else "")
-    fold = Fold(target.provider)
+    fold = Accumulator(target.provider)
     fold.add(parser.feed(data))
     fold.add(parser.finish())
     return fold.draft()

@@ -8,7 +8,7 @@ import pytest
 
 from showandtell import File
 from showandtell.errors import BadFile, UnsupportedFile
-from showandtell.network.fetch import Allow
+from showandtell.network.fetch import FetchPolicy
 from support.fixtures import png
 from support.scripted import CONVERSE, say, scripted, watch
 
@@ -17,7 +17,7 @@ KIWI = File.from_uri("https://example.com/kiwi.png", "image/png")
 
 def talk(fetched, *, text="What is it?"):
     """A run whose fetching is replaced by a function of a URL; gives the run, the script, the URLs."""
-    agent, script = scripted(say("A kiwi.", model=CONVERSE), model=CONVERSE, fetch=Allow(fetch=True))
+    agent, script = scripted(say("A kiwi.", model=CONVERSE), model=CONVERSE, fetch=FetchPolicy(fetch=True))
     asked = []
 
     async def fetch(url, folder, most):
@@ -53,7 +53,7 @@ def test_an_address_that_can_not_be_fetched_says_why():
     assert "example.com answers 404: check the address" in str(run.error)
 
 
-@pytest.mark.parametrize("allow", [None, Allow()])
+@pytest.mark.parametrize("allow", [None, FetchPolicy()])
 def test_nothing_is_fetched_unless_the_program_says_so(allow):
     agent, script = scripted(say("A kiwi.", model=CONVERSE), model=CONVERSE, fetch=allow)
     run = agent.run("What is it?", files=[KIWI])

@@ -13,12 +13,12 @@ from showandtell.agent.builtin_tools import builtin_tools, get_document
 from showandtell.agent.context import Files
 from showandtell.agent.file_tools import MOST_TEXT, cut_text, find_document
 from showandtell.agent.loader import Sharing, write_down
-from showandtell.core.messages.derivations import Variant
+from showandtell.core.messages.derivations import Derivative
 from showandtell.errors import BadInput, ToolError
 from showandtell.inspector.request import files_of
 from showandtell.storage.blobs.folder import Folder
 from showandtell.storage.conversations.store import Store
-from showandtell.storage.files.file_cache import Shelf
+from showandtell.storage.files.file_cache import FileCache
 from support.builders import attachment
 from support.fixtures import pdf, png, wav
 from support.scripted import CLAUDE, MODELS, check_usable, results, say, scripted
@@ -177,7 +177,7 @@ def test_words_are_made_once():
     agent, _ = scripted(read, again, say("Done."), tools=[get_document])
     run = agent.run_sync("read", files=[File.from_bytes(FILES["bill.pdf"], name="bill.pdf")])
     ((want, found),) = run.conversation.known().items()
-    assert (want.recipe, isinstance(found, Variant)) == ("text", True)
+    assert (want.recipe, isinstance(found, Derivative)) == ("text", True)
     assert len({words for _, words, _ in results(run.messages)}) == 1
 
 
@@ -235,7 +235,7 @@ def test_a_sound_is_given_as_a_transcript_or_told_why_not():
 
 
 def test_flipped_bytes_are_never_written_down_and_that_may_pass(tmp_path):
-    folder, facts = Folder(tmp_path), Shelf(Folder(tmp_path)).prove(File.from_bytes(wav(), name="a.wav")).facts
+    folder, facts = Folder(tmp_path), FileCache(Folder(tmp_path)).prove(File.from_bytes(wav(), name="a.wav")).facts
     (blob,) = (path for path in tmp_path.rglob("*") if path.is_file())
     blob.chmod(0o600)
     blob.write_bytes(bytes(blob.stat().st_size))

@@ -22,10 +22,10 @@ from showandtell.core.events.types import (
     ToolInputEnd,
     ToolInputStart,
 )
-from showandtell.core.wire.http import Answer
+from showandtell.core.wire.http import HttpResponse
 from showandtell.errors import BadAnswer
 from showandtell.inspector.hosts import find_house
-from showandtell.inspector.request import Asked, Call, Reply
+from showandtell.inspector.request import Call, ModelRequest, Reply
 from showandtell.providers.refusals import refused
 from support.builders import parser_of
 from support.fault_outcomes import OUTCOMES, check_outcome
@@ -55,7 +55,7 @@ def try_once(api, *faults, **settings):
 @pytest.mark.parametrize("code", [429, 500, 502, 503, 529])
 def test_a_status_comes_in_its_houses_form_with_the_time_to_wait(api, code):
     got = try_once(api, status(code, retry_after=7))
-    error = refused(Answer(got.status, {name.lower(): one for name, one in got.headers.items()}, None), got.data)
+    error = refused(HttpResponse(got.status, {name.lower(): one for name, one in got.headers.items()}, None), got.data)
     assert (got.status, error.retry_after) == (code, 7)
     assert error.text
     assert error.text[:1] != "{"
@@ -308,7 +308,7 @@ TEXTS = st.text(min_size=0, max_size=200)
 def test_a_stream_is_read_and_written_back_byte_for_byte(api, text, arguments):
     path = PLAIN[api][0].partition("?")[0]
     house, _ = find_house(path)
-    asked = Asked("gemini-3", (), stream=True, stream_usage=True)
+    asked = ModelRequest("gemini-3", (), stream=True, stream_usage=True)
     call = Call("0123456789abcdef", "look", json.dumps(arguments))
     body = b"".join(house.spell(Reply(text, (call, call)), asked, "name"))
     form = find_form(house.base, house.stream_type)

@@ -14,7 +14,7 @@ from showandtell.storage.conversations.store import Store
 from showandtell.storage.database.garbage_collection import PENDING
 from showandtell.storage.database.quotas import Quotas
 from showandtell.storage.database.tables import blobs, uploads
-from showandtell.storage.files.sources import Arrived, Stored
+from showandtell.storage.files.sources import SpooledSource, StoredSource
 from support.collecting import lying
 from support.fixtures import png
 from support.postgres import on_sqlite
@@ -210,7 +210,7 @@ async def test_bytes_that_arrive_in_pieces_are_one_file_and_stop_at_the_limit(st
     for start in range(0, len(data), 7):
         incoming.write(memoryview(data)[start : start + 7])
     spooled = incoming.end()
-    upload = await store.uploads().add(File(Reader(Arrived(spooled), spooled.size), None, "a.png"))
+    upload = await store.uploads().add(File(Reader(SpooledSource(spooled), spooled.size), None, "a.png"))
     assert (upload.facts.pixels, upload.facts.size) == ((40, 30), len(data))
     assert not spooled.path.exists()
     incoming = store.blobs.of("local").receive("a.png", 10)
@@ -237,6 +237,6 @@ async def test_a_claim_finds_its_bytes_in_a_bucket(place):
 async def test_a_stored_file_under_another_name_is_proved_anew(store):
     conversation = await show(store, note("a,b\n1,2\n", "a.txt"))
     facts = conversation.attachments[1].facts
-    source = Reader(Stored(conversation.blobs, facts), facts.size)
+    source = Reader(StoredSource(conversation.blobs, facts), facts.size)
     (proved,) = await conversation.prove(said("", File(source, None, "a.csv")))
     assert (facts.media_type, proved.facts.media_type) == ("text/plain", "text/csv")

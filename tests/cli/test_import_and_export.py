@@ -6,7 +6,7 @@ import zipfile
 import pytest
 
 from showandtell import File, NotFound
-from showandtell.core.messages.derivations import Failed, Want
+from showandtell.core.messages.derivations import DerivationRequest, Failed
 from showandtell.errors import BadConversation, StorageFailed
 from showandtell.storage.conversations.store import Store
 from showandtell.storage.conversations.transfer import export_conversation, import_conversation
@@ -64,7 +64,7 @@ SETTINGS = {"synchronous": 2, "journal_mode": "wal", "foreign_keys": 1}
 
 @pytest.mark.parametrize("deed", ["learn", "forget", "everything", "prove"])
 def test_whose_right_was_taken_back_can_do_nothing_more(tmp_path, deed):
-    want = Want("0" * 64, "text")
+    want = DerivationRequest("0" * 64, "text")
 
     async def work(store):
         conversation = await store.create("anna")

@@ -14,7 +14,7 @@ from showandtell.cli.sessions import NEW
 from showandtell.cli.terminal import delivery_line
 from showandtell.errors import Busy
 from showandtell.storage.conversations.store import Store
-from showandtell.storage.location import Place
+from showandtell.storage.location import StorageLocation
 from support.commandline import Stream, call
 from support.fixtures import parts, pdf, png
 from support.photos import photo
@@ -172,7 +172,7 @@ def test_a_chat_whose_conversation_was_deleted_says_so_and_begins_another(folder
             asyncio.run(delete_all(folder))
         return line
 
-    chat.hold(Agent("inspector"), None, Place(folder), NEW, read)
+    chat.hold(Agent("inspector"), None, StorageLocation(folder), NEW, read)
     assert "was deleted meanwhile: your next message begins a new one" in capsys.readouterr().out
     assert listed_in(folder) == ["hello again"]
 

@@ -15,7 +15,7 @@ from showandtell.config.user_settings import (
     user_overrides,
 )
 from showandtell.core.capabilities import matrix as table
-from showandtell.core.capabilities.cells import Cell
+from showandtell.core.capabilities.cells import Capability
 from showandtell.core.capabilities.resolve import resolve
 from showandtell.errors import BadInput
 
@@ -23,7 +23,7 @@ MODEL = "openai:gpt-5-mini"
 
 
 def cell(verdict, place="tool_result", types=("image/png",), date="2026-11-22"):
-    return Cell(place, "image", types, "inline", verdict, "eye test", date)
+    return Capability(place, "image", types, "inline", verdict, "eye test", date)
 
 
 @pytest.fixture

@@ -16,9 +16,9 @@ from datetime import UTC, datetime
 
 from tests.support.fake_files_api import PREFIX, Store, resolve, serve_files
 
-from showandtell.core.wire.http import Answer
+from showandtell.core.wire.http import HttpResponse
 from showandtell.inspector.hosts import find_house
-from showandtell.inspector.request import Asked, Incoming
+from showandtell.inspector.request import IncomingRequest, ModelRequest
 
 from .auth import check_key
 from .blindness import KINDS, RECORDED_BLINDNESS, Blindness, blind
@@ -64,7 +64,7 @@ def spell_snippet(environ: dict[str, str]) -> str:
 def open_files(store: Store) -> Door:
     """A door to the Files APIs, for whoever has the house's key."""
 
-    def door(method: str, incoming: Incoming) -> Answer | None:
+    def door(method: str, incoming: IncomingRequest) -> HttpResponse | None:
         if "/files" in incoming.path:
             check_key(find_house(incoming.path)[0], incoming, datetime.now(UTC))
         return serve_files(incoming, store, method)
@@ -79,7 +79,7 @@ async def listen(arguments: argparse.Namespace) -> None:
         asyncio.get_running_loop().add_signal_handler(one, enough.set)
     store = Store()
 
-    def fetch(asked: Asked, house: str) -> Asked:
+    def fetch(asked: ModelRequest, house: str) -> ModelRequest:
         return resolve(asked, store, house) if house in PREFIX else asked
 
     async with Standin(

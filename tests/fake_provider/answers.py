@@ -10,9 +10,9 @@ from struct import pack
 import msgspec
 from aiohttp import web
 
-from showandtell.core.wire.http import Answer
+from showandtell.core.wire.http import HttpResponse
 from showandtell.inspector.hosts import find_house
-from showandtell.inspector.request import Asked, House, Refusal
+from showandtell.inspector.request import Host, ModelRequest, Refusal
 
 from .blindness import recount
 from .faults import At, Fault, error_event
@@ -26,7 +26,7 @@ SECRET = ("authorization", "x-api-key", "api-key", "x-goog-api-key", "x-amz-secu
 PIECE = 64 * 1024
 
 
-async def take_body(request: web.Request, house: House) -> bytes:
+async def take_body(request: web.Request, house: Host) -> bytes:
     """A request's body. Raises `Refusal` where no length is declared, and before reading one that is too large."""
     if request.content_length is None and request.body_exists:
         raise Refusal("A request with a body must say its Content-Length.", status=411)
@@ -43,7 +43,9 @@ async def gather(body: AsyncIterator[bytes]) -> bytes:
     return b"".join([piece async for piece in body])
 
 
-async def respell(answer: Answer, house: House, path: str, fault: Fault | None, seen: Asked | None) -> Answer:
+async def respell(
+    answer: HttpResponse, house: Host, path: str, fault: Fault | None, seen: ModelRequest | None
+) -> HttpResponse:
     """An answer as the fault spells it, with the tokens of what was `seen` where that isn't what the body held."""
     is_spelled = fault is not None and (fault.rewrite is not None or fault.at == "arguments")
     if answer.status != 200 or not (is_spelled or seen is not None):
@@ -51,14 +53,14 @@ async def respell(answer: Answer, house: House, path: str, fault: Fault | None, 
     body = await gather(answer.body)
     form = find_form(house.base, answer.headers["content-type"])
     if form is None:
-        return Answer(200, answer.headers, give(spell_whole(body, WHOLES[find_api(path)], fault, seen)))
+        return HttpResponse(200, answer.headers, give(spell_whole(body, WHOLES[find_api(path)], fault, seen)))
     events = read_events(body, form)
     if seen is not None:
         events = [recount(event, seen) for event in events]
-    return Answer(200, answer.headers, give(spell(events, SPELLINGS[find_api(path)], form, fault)))
+    return HttpResponse(200, answer.headers, give(spell(events, SPELLINGS[find_api(path)], form, fault)))
 
 
-def spell_whole(body: bytes, whole: Whole, fault: Fault | None, seen: Asked | None) -> bytes:
+def spell_whole(body: bytes, whole: Whole, fault: Fault | None, seen: ModelRequest | None) -> bytes:
     """A whole answer as the fault wants it; Gemini's array of chunks, which nobody asks for but by hand, stays one."""
     data = msgspec.json.decode(body)
     if not isinstance(data, dict):
@@ -83,7 +85,7 @@ def spell(events: list[Event], spelling: Spelling, form: Form, fault: Fault | No
     return write_events(events[:index], form) + torn[: len(torn) * 2 // 3]
 
 
-async def write(request: web.Request, answer: Answer, fault: Fault | None) -> web.StreamResponse:
+async def write(request: web.Request, answer: HttpResponse, fault: Fault | None) -> web.StreamResponse:
     """Write an answer: as the house gives it, or with what a fault does to its bytes."""
     if fault is not None and fault.hangs_up:
         return break_off(request, web.StreamResponse())
@@ -108,16 +110,16 @@ async def write(request: web.Request, answer: Answer, fault: Fault | None) -> we
     return response
 
 
-async def echo(request: web.Request, answer: Answer) -> Answer:
+async def echo(request: web.Request, answer: HttpResponse) -> HttpResponse:
     """An answer with the credentials of its request in it: in a page's title, or in an error of the house's form."""
     path = request.raw_path.partition("?")[0]
     house, _ = find_house(path)
     words = f"You sent {' '.join(request.headers[name] for name in SECRET if name in request.headers)}"
     if answer.headers["content-type"] == "text/html":
-        return Answer(answer.status, answer.headers, give(f"<html><title>{words}</title></html>".encode()))
+        return HttpResponse(answer.status, answer.headers, give(f"<html><title>{words}</title></html>".encode()))
     if answer.status == 200:
         return await respell(answer, house, path, error_event(words), None)
-    return Answer(answer.status, answer.headers, give(house.refuse(Refusal(words, status=answer.status))))
+    return HttpResponse(answer.status, answer.headers, give(house.refuse(Refusal(words, status=answer.status))))
 
 
 def cut_off(body: bytes, at: At | None) -> bytes:

@@ -12,7 +12,7 @@ from functools import cache
 
 import msgspec
 
-from showandtell.inspector.request import House, Incoming, Refusal
+from showandtell.inspector.request import Host, IncomingRequest, Refusal
 
 #: The one key that each house takes, by the header that it travels in. Servers on one's own machine take none.
 KEYS = {
@@ -96,7 +96,7 @@ KEY_VARIABLES = {
 }
 
 
-def check_key(house: House, sent: Incoming, now: datetime) -> None:
+def check_key(house: Host, sent: IncomingRequest, now: datetime) -> None:
     """Let a request in, or raise `Refusal` as its house would."""
     if house.base in ON_AWS:
         check_aws(sent, now)
@@ -107,7 +107,7 @@ def check_key(house: House, sent: Incoming, now: datetime) -> None:
         check_header(house.base, sent)
 
 
-def check_header(base: str, sent: Incoming) -> None:
+def check_header(base: str, sent: IncomingRequest) -> None:
     """One header with one key; Anthropic wants its version besides, and Google's key may not be in the address."""
     header, key = KEYS[base]
     said = sent.headers.get(header, "")
@@ -123,7 +123,7 @@ def check_header(base: str, sent: Incoming) -> None:
         raise NO_VERSION
 
 
-def check_aws(sent: Incoming, now: datetime) -> None:
+def check_aws(sent: IncomingRequest, now: datetime) -> None:
     """A bearer key of Bedrock's, or a signature that holds and was made within five minutes of `now`."""
     said = sent.headers.get("authorization", "")
     if not said:
@@ -159,7 +159,7 @@ def check_clock(stamp: str, now: datetime) -> None:
         raise _denied(words, "InvalidSignatureException")
 
 
-def sign_again(sent: Incoming, region: str, names: list[str]) -> str:
+def sign_again(sent: IncomingRequest, region: str, names: list[str]) -> str:
     """The signature that botocore makes over the headers that were sent."""
     from botocore.auth import SigV4Auth
     from botocore.awsrequest import AWSRequest

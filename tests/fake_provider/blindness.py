@@ -13,7 +13,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from showandtell.inspector.gemini.write import count_modalities
-from showandtell.inspector.request import Asked, Result, Seen, Turn, Words
+from showandtell.inspector.request import ModelRequest, ReceivedFile, RequestTurn, Result, Words
 
 from .frames import Event, find, put
 
@@ -83,7 +83,7 @@ def kind_of(media_type: str) -> Kind:
             return "document"
 
 
-def look_away(asked: Asked, house: str, blindnesses: Sequence[Blindness]) -> Asked:
+def look_away(asked: ModelRequest, house: str, blindnesses: Sequence[Blindness]) -> ModelRequest:
     """The request without what its model doesn't see."""
     for one in blindnesses:
         if (not one.houses or house in one.houses) and re.search(one.models, asked.model):
@@ -91,23 +91,25 @@ def look_away(asked: Asked, house: str, blindnesses: Sequence[Blindness]) -> Ask
     return asked
 
 
-def _filter_turn(turn: Turn, blindness: Blindness) -> Turn:
+def _filter_turn(turn: RequestTurn, blindness: Blindness) -> RequestTurn:
     parts = (_filter_result(part, blindness) if isinstance(part, Result) else part for part in turn.parts)
-    return Turn(turn.role, tuple(part for part in parts if not _is_unseen(part, blindness)))
+    return RequestTurn(turn.role, tuple(part for part in parts if not _is_unseen(part, blindness)))
 
 
 def _filter_result(result: Result, blindness: Blindness) -> Result:
-    strip: Callable[[Words | Seen], Words | Seen] = _strip if blindness.shape == "words" else lambda part: part
+    strip: Callable[[Words | ReceivedFile], Words | ReceivedFile] = (
+        _strip if blindness.shape == "words" else lambda part: part
+    )
     return replace(result, parts=tuple(strip(part) for part in result.parts if not _is_unseen(part, blindness)))
 
 
-def _strip(part: Words | Seen) -> Words | Seen:
+def _strip(part: Words | ReceivedFile) -> Words | ReceivedFile:
     """Words without their base64."""
     return Words(BASE64.sub("", part.text)) if isinstance(part, Words) else part
 
 
 def _is_unseen(part: object, blindness: Blindness) -> bool:
-    if not isinstance(part, Seen) or blindness.shape == "words":
+    if not isinstance(part, ReceivedFile) or blindness.shape == "words":
         return False
     return (
         (blindness.shape == "bytes" or part.data is None)
@@ -116,7 +118,7 @@ def _is_unseen(part: object, blindness: Blindness) -> bool:
     )
 
 
-def recount(event: Event, seen: Asked) -> Event:
+def recount(event: Event, seen: ModelRequest) -> Event:
     """Gemini tells tokens by modality, so an answer tells those of what was seen."""
     if event.data is None or find(event.data, USAGE) is None:
         return event

@@ -14,7 +14,7 @@ from typing import Literal, TypeAlias
 import msgspec
 
 from showandtell.inspector.answering.choose_tool import sample_arguments
-from showandtell.inspector.request import Asked, Call, House, Refusal, Reply
+from showandtell.inspector.request import Call, Host, ModelRequest, Refusal, Reply
 
 from .frames import Data, Event, Form, inner_of, put, write_payload
 from .spellings import Spelling, Whole
@@ -49,8 +49,8 @@ class Fault:
     """What goes wrong with one answer; everything that isn't named here is as it always is."""
 
     name: str
-    instead: Callable[[House], Instead] | None = field(default=None, repr=False)
-    reply: Callable[[Asked, Reply], Reply] | None = field(default=None, repr=False)
+    instead: Callable[[Host], Instead] | None = field(default=None, repr=False)
+    reply: Callable[[ModelRequest, Reply], Reply] | None = field(default=None, repr=False)
     rewrite: Rewrite | None = field(default=None, repr=False)
     rewrite_whole: RewriteWhole | None = field(default=None, repr=False)
     echoes: bool = False
@@ -80,7 +80,7 @@ class Planned:
 def status(code: int, retry_after: float | None = None, words: str = "") -> Fault:
     """An error in the house's own form, with a time to wait where one is given."""
 
-    def instead(house: House) -> Instead:
+    def instead(house: Host) -> Instead:
         kind, known, usual = BUSY.get(code, ("invalid_request_error", None, "Bad request"))
         body = house.refuse(Refusal(words or usual, status=code, kind=kind, code=known))
         if retry_after is None:
@@ -210,7 +210,7 @@ def cut_arguments(text: str = '{"cut": "he') -> Fault:
 def unknown_tool(name: str = "no_such_tool") -> Fault:
     """A call of a tool that nobody offered."""
 
-    def reply(_: Asked, usual: Reply) -> Reply:
+    def reply(_: ModelRequest, usual: Reply) -> Reply:
         return Reply("", (Call("standin0001", name, "{}"),), usual.input_tokens)
 
     return Fault(name="unknown_tool", reply=reply)
@@ -219,7 +219,7 @@ def unknown_tool(name: str = "no_such_tool") -> Fault:
 def same_ids() -> Fault:
     """Two calls of the first tool with one id; where an api gives none, just two calls."""
 
-    def reply(asked: Asked, usual: Reply) -> Reply:
+    def reply(asked: ModelRequest, usual: Reply) -> Reply:
         (call,) = _call(asked, usual).calls
         return Reply("", (call, call), usual.input_tokens)
 
@@ -249,11 +249,11 @@ def slow() -> Fault:
 # How they are made.
 
 
-def _speak(text: str) -> Callable[[Asked, Reply], Reply]:
+def _speak(text: str) -> Callable[[ModelRequest, Reply], Reply]:
     return lambda _, usual: Reply(text, (), usual.input_tokens)
 
 
-def _call(asked: Asked, usual: Reply) -> Reply:
+def _call(asked: ModelRequest, usual: Reply) -> Reply:
     """A call of the first tool, with arguments that it takes."""
     name, arguments = "show", "{}"
     if asked.tools:

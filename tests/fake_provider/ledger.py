@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 from msgspec import Struct
 
-from showandtell.inspector.request import Asked, files_of
+from showandtell.inspector.request import ModelRequest, files_of
 
 #: Headers that hold a key, or something as good.
 SECRET = frozenset(
@@ -47,7 +47,7 @@ def redact(headers: Mapping[str, str]) -> dict[str, str]:
     return {name: "***" if name in SECRET else value for name, value in headers.items()}
 
 
-def list_sights(asked: Asked | None) -> tuple[Sight, ...]:
+def list_sights(asked: ModelRequest | None) -> tuple[Sight, ...]:
     """Every file of a request, in the order of its body."""
     if asked is None:
         return ()

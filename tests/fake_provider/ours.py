@@ -8,14 +8,14 @@ from typing import Any
 from showandtell import Agent
 from showandtell.agent.agent import Run
 from showandtell.core.capabilities.resolve import resolve
-from showandtell.providers.retry import Patience
+from showandtell.providers.retry import RetryPolicy
 from showandtell.providers.rows import connect, locate
 
 from .auth import TOKEN
 from .plain import CLAUDE_ON_AWS
 from .server import Standin
 
-ONCE = Patience(tries=0)
+ONCE = RetryPolicy(tries=0)
 MODELS = (
     "anthropic:claude-sonnet-4-5",
     f"anthropic-bedrock:{CLAUDE_ON_AWS}",

@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 
 from msgspec import Struct
 
-from showandtell.inspector.request import Asked, Refusal, Seen, files_of
+from showandtell.inspector.request import ModelRequest, ReceivedFile, Refusal, files_of
 
 from .blindness import Kind, kind_of
 
@@ -23,23 +23,23 @@ class Rejection(Struct, frozen=True):
     """A refusal in recorded words, where `when` finds a file that it is about; no houses: all of them."""
 
     name: str
-    when: Callable[[Asked], Seen | None]
-    refuse: Callable[[Seen], Refusal]
+    when: Callable[[ModelRequest], ReceivedFile | None]
+    refuse: Callable[[ReceivedFile], Refusal]
     houses: frozenset[str] = frozenset()
 
 
-def check_recorded(asked: Asked, house: str, rejections: tuple[Rejection, ...]) -> None:
+def check_recorded(asked: ModelRequest, house: str, rejections: tuple[Rejection, ...]) -> None:
     """Raise `Refusal` for the first that fits."""
     for one in rejections:
         if (not one.houses or house in one.houses) and (found := one.when(asked)) is not None:
             raise one.refuse(found)
 
 
-def _first(asked: Asked, fits: Callable[[Seen], bool]) -> Seen | None:
+def _first(asked: ModelRequest, fits: Callable[[ReceivedFile], bool]) -> ReceivedFile | None:
     return next((seen for turn in asked.turns for seen in files_of(turn) if fits(seen)), None)
 
 
-def _forbids_robots(seen: Seen) -> bool:
+def _forbids_robots(seen: ReceivedFile) -> bool:
     return (urlsplit(seen.reference).hostname or "").endswith(ROBOTS)
 
 
@@ -68,10 +68,10 @@ WITHOUT_EYES = Rejection(
 def reject_files(*kinds: Kind, house: str = "", words: str = "Could not process image", status: int = 400) -> Rejection:
     """Refuse the first file of these kinds (of any where none is named), with its place before the words."""
 
-    def refuse(seen: Seen) -> Refusal:
+    def refuse(seen: ReceivedFile) -> Refusal:
         return Refusal(f"{seen.position}: {words}", status=status, parameter=seen.position)
 
-    def fits(seen: Seen) -> bool:
+    def fits(seen: ReceivedFile) -> bool:
         return not kinds or kind_of(seen.media_type) in kinds
 
     return Rejection(f"files of {house or 'all'}", lambda asked: _first(asked, fits), refuse, frozenset({house} - {""}))

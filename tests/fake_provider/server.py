@@ -13,10 +13,10 @@ from typing import Self, TypeAlias
 
 from aiohttp import web
 
-from showandtell.core.wire.http import Answer
+from showandtell.core.wire.http import HttpResponse
 from showandtell.inspector.hosts import find_house
-from showandtell.inspector.request import Asked, House, Incoming, Refusal, Reply
-from showandtell.inspector.send import Mind, refused, serve, think
+from showandtell.inspector.request import Host, IncomingRequest, ModelRequest, Refusal, Reply
+from showandtell.inspector.send import Answerer, refused, serve, think
 
 from .answers import give, respell, take_body, write
 from .auth import KEY_VARIABLES, TOKEN, check_key, make_account
@@ -30,18 +30,18 @@ from .recorded import RECORDED, Rejection, check_recorded
 #: The header by which a request asks for a fault of its own.
 FAULT_HEADER = "x-standin-fault"
 #: Another door than models': it sees the method and the request first, and gives None for what isn't its own.
-Door: TypeAlias = Callable[[str, Incoming], Answer | None]
+Door: TypeAlias = Callable[[str, IncomingRequest], HttpResponse | None]
 
 
 @dataclass
 class _Exchange:
     """One request on its way: what it asks, what the model saw of that, and what goes wrong."""
 
-    house: House
-    incoming: Incoming
+    house: Host
+    incoming: IncomingRequest
     fault: Fault | None = None
-    asked: Asked | None = None
-    seen: Asked | None = None
+    asked: ModelRequest | None = None
+    seen: ModelRequest | None = None
     is_recounted: bool = False
 
 
@@ -59,10 +59,10 @@ class Standin:
         *,
         blind: Sequence[Blindness] = (),
         reject: Sequence[Rejection] = (),
-        mind: Mind = think,
+        mind: Answerer = think,
         clock: Callable[[], datetime] = lambda: datetime.now(UTC),
         doors: Sequence[Door] = (),
-        fetch: Callable[[Asked, str], Asked] = lambda asked, _: asked,
+        fetch: Callable[[ModelRequest, str], ModelRequest] = lambda asked, _: asked,
         port: int = 0,
     ) -> None:
         self.plan = Plan(faults)
@@ -113,17 +113,17 @@ class Standin:
         if path == TOKEN_PATH:
             return web.json_response({"access_token": TOKEN, "expires_in": 3600, "token_type": "Bearer"})
         headers = {name.lower(): value for name, value in request.headers.items()}
-        exchange = _Exchange(find_house(path)[0], Incoming(path, query, headers, b""))
+        exchange = _Exchange(find_house(path)[0], IncomingRequest(path, query, headers, b""))
         answer = await self._answer(exchange, request)
         self.ledger.append(_note(exchange, answer.status))
         is_struck = exchange.fault is not None and (answer.status == 200 or exchange.fault.instead is not None)
         return await write(request, answer, exchange.fault if is_struck else None)
 
-    async def _answer(self, exchange: _Exchange, request: web.Request) -> Answer:
+    async def _answer(self, exchange: _Exchange, request: web.Request) -> HttpResponse:
         """What a door says, else a fault, else the house, once the request was let in."""
         house, bare = exchange.house, exchange.incoming
         try:
-            exchange.incoming = incoming = Incoming(
+            exchange.incoming = incoming = IncomingRequest(
                 bare.path, bare.query, bare.headers, await take_body(request, house)
             )
             for door in self.doors:
@@ -134,7 +134,7 @@ class Standin:
             return refused(refusal, house)
         if exchange.fault is not None and exchange.fault.instead is not None:
             made = exchange.fault.instead(house)
-            return Answer(made.status, made.headers, give(made.body))
+            return HttpResponse(made.status, made.headers, give(made.body))
         answer = await serve(incoming, self._mind_of(exchange))
         recounted = exchange.seen if exchange.is_recounted else None
         return await respell(answer, house, incoming.path, exchange.fault, recounted)
@@ -151,10 +151,10 @@ class Standin:
         except ValueError as error:
             raise Refusal(str(error)) from None
 
-    def _mind_of(self, exchange: _Exchange) -> Mind:
+    def _mind_of(self, exchange: _Exchange) -> Answerer:
         """The mind behind rejections, blindness and a fault's own words."""
 
-        def mind(asked: Asked) -> Reply:
+        def mind(asked: ModelRequest) -> Reply:
             house, fault = exchange.house.base, exchange.fault
             exchange.asked = self.fetch(asked, house)
             check_recorded(asked, house, (*RECORDED, *self.reject))

@@ -21,7 +21,7 @@ from hypothesis import strategies as st
 from showandtell.inspector.gemini import read as reader
 from showandtell.inspector.gemini import schema as wire
 from showandtell.inspector.gemini.rules import sign, signed_by
-from showandtell.inspector.request import Incoming
+from showandtell.inspector.request import IncomingRequest
 from showandtell.media import gate
 from support.bodies import NOTHING, PLOT, TOOLS, Request, ask, encode
 from support.fixtures import gif, jpeg, mp3, mp4, pdf, png, wav
@@ -487,7 +487,7 @@ def test_a_stream_without_sse_is_one_array():
 )
 def test_a_request_says_whether_it_wants_a_stream_or_an_array_and_always_gets_its_tokens(verb, query, form):
     body = json.dumps({"contents": [user("hello")]}).encode()
-    asked = reader.HOUSES[0].read(Incoming("", query, {}, body, {"model": "gemini-3", "verb": verb}))
+    asked = reader.HOUSES[0].read(IncomingRequest("", query, {}, body, {"model": "gemini-3", "verb": verb}))
     assert (asked.stream, asked.array) == form
     assert asked.stream_usage
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from showandtell.inspector.answering.arguments import Command, read_arguments
 from showandtell.inspector.anthropic.read import HOUSES
 from showandtell.inspector.pixels import read_pixels
-from showandtell.inspector.request import Offer
+from showandtell.inspector.request import OfferedTool
 from support.bodies import (
     CHAT,
     MESSAGES,
@@ -248,7 +248,7 @@ def test_an_answer_over_max_tokens_is_cut():
     ],
 )
 def test_a_value_is_read_as_the_schema_says(written: str, kind: str, meant: object):
-    offer = Offer("tool", "", {"type": "object", "properties": {"x": {"type": kind}}})
+    offer = OfferedTool("tool", "", {"type": "object", "properties": {"x": {"type": kind}}})
     assert read_arguments(Command("tool", f"x={written}"), offer) == {"x": meant}
 
 
@@ -257,7 +257,7 @@ def test_arguments_written_as_json_come_back_unchanged(arguments: dict):
     line = " ".join(f"{name}={json.dumps(value)}" for name, value in arguments.items())
     kinds = {str: "string", int: "integer", bool: "boolean"}
     properties = {name: {"type": kinds[type(value)]} for name, value in arguments.items()}
-    offer = Offer("tool", "", {"type": "object", "properties": properties})
+    offer = OfferedTool("tool", "", {"type": "object", "properties": properties})
     assert read_arguments(Command("tool", line), offer) == arguments
 
 

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from showandtell import File, render
 from showandtell.inspector.openai_responses.read import read_body
 from showandtell.inspector.openai_responses.rules import OPENAI, XAI
-from showandtell.inspector.request import Call, Refusal, Result, Seen, Words
+from showandtell.inspector.request import Call, ReceivedFile, Refusal, Result, Words
 from support.bodies import NOTHING, PLOT, Request, ask, encode
 from support.builders import tool_history
 from support.fixtures import docx, gif, jpeg, mp3, pdf, png, wav, webp
@@ -107,7 +107,7 @@ def test_a_body_is_read_into_turns_calls_results_and_files():
     items = {"role": "developer", "content": "Be exact."}, *step("Here:", image(png())), said("Done.")
     asked = read(*items, instructions="Be brief.", max_output_tokens=99, parallel_tool_calls=False)
     first, model, results, last = asked.turns
-    file = Seen("tool_result", "image/png", "input[3].output[1]", png(), call_id="call_1", label="Here:")
+    file = ReceivedFile("tool_result", "image/png", "input[3].output[1]", png(), call_id="call_1", label="Here:")
     assert asked.system == "Be brief.\nBe exact."
     assert first.parts == (Words("plot 1"),)
     assert model.parts == (Call("call_1", "plot", '{"values":[1]}'),)
@@ -479,7 +479,7 @@ def test_every_request_that_openai_accepted_is_taken_with_all_its_files():
     for case in cases:
         asked = read_body(json.dumps(filled(case["request"])).encode())
         files = [one for turn in asked.turns for part in turn.parts for one in getattr(part, "parts", [part])]
-        seen = [one.place for one in files if isinstance(one, Seen)]
+        seen = [one.place for one in files if isinstance(one, ReceivedFile)]
         assert seen == [media["where"] for media in case["media"]], case["case"]
 
 
@@ -508,5 +508,5 @@ def test_every_file_is_seen_once_and_in_order(counts: list[int]):
     parts = [[image(png(8 + at, 8)) for at in range(start, start + count)] for start, count in zip(starts, counts, strict=False)]  # fmt: skip
     items = [item for at, some in enumerate(parts) for item in (call(str(at)), output("x", *some, call_id=str(at)))]
     results = [part for turn in read(user("x"), *items).turns for part in turn.parts if isinstance(part, Result)]
-    seen = [one.data for result in results for one in result.parts if isinstance(one, Seen)]
+    seen = [one.data for result in results for one in result.parts if isinstance(one, ReceivedFile)]
     assert seen == [png(8 + at, 8) for at in range(sum(counts))]

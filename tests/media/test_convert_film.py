@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from PIL import Image
 
-from showandtell.core.messages.conversion import Recipe
+from showandtell.core.messages.conversion import Conversion
 from showandtell.errors import BadFile
 from showandtell.media import gate
 from showandtell.media.convert import film
@@ -124,14 +124,14 @@ def test_a_film_of_too_many_pixels_is_refused(tmp_path, monkeypatch):
     monkeypatch.setattr(film, "MOST_PIXELS", 64 * 48 - 1)
     (tmp_path / "film").write_bytes(mp4())
     with pytest.raises(BadFile, match="megapixels"):
-        film.make_frames(str(tmp_path / "film"), "video/mp4", Recipe("frames"), str(tmp_path))
+        film.make_frames(str(tmp_path / "film"), "video/mp4", Conversion("frames"), str(tmp_path))
 
 
 def test_when_too_much_was_decoded_key_frames_must_do(tmp_path, monkeypatch):
     monkeypatch.setattr(film, "PIXELS_DECODED", 64 * 48 * 3)
     (tmp_path / "film").write_bytes(grey(every=10))
     made = film.make_frames(
-        str(tmp_path / "film"), "video/mp4", Recipe("frames", ("image/png",), most=4), str(tmp_path)
+        str(tmp_path / "film"), "video/mp4", Conversion("frames", ("image/png",), most=4), str(tmp_path)
     )
     assert made["times"][1:] == [2.0, 4.0, 6.0]
 
@@ -141,4 +141,4 @@ def test_without_the_extra_it_says_what_to_install(tmp_path, monkeypatch):
 
     monkeypatch.setattr(sound, "av", None)
     with pytest.raises(BadFile, match=r"needs showandtell\[av\]"):
-        film.make_frames(str(tmp_path), "video/mp4", Recipe("frames"), str(tmp_path))
+        film.make_frames(str(tmp_path), "video/mp4", Conversion("frames"), str(tmp_path))

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from showandtell.core.messages.conversion import Recipe
+from showandtell.core.messages.conversion import Conversion
 from showandtell.errors import BadFile
 from showandtell.media import gate
 from showandtell.media.convert import markup, office, sheets, slides, zipped
@@ -339,13 +339,13 @@ def test_without_the_extra_it_says_what_to_install(tmp_path, monkeypatch, module
     monkeypatch.setattr(module, name, None)
     (tmp_path / "file").write_bytes(b"<p>x")
     with pytest.raises(BadFile, match=r"needs showandtell\[office\]: install it: pip install"):
-        office.make_text(str(tmp_path / "file"), media_type, Recipe("text"), str(tmp_path))
+        office.make_text(str(tmp_path / "file"), media_type, Conversion("text"), str(tmp_path))
 
 
 def test_without_the_extra_a_page_is_given_as_it_is_written_and_what_is_wrong_with_one_is_told(tmp_path, monkeypatch):
     (tmp_path / "file").write_bytes(b"<p>x")
     (tmp_path / "bare").write_bytes(b"<script>1</script>")
-    asked = "text/html", Recipe("text"), str(tmp_path)
+    asked = "text/html", Conversion("text"), str(tmp_path)
     with pytest.raises(BadFile, match="has no text"):
         office.make_text(str(tmp_path / "bare"), *asked)
     monkeypatch.setattr(markup, "parsed", None)

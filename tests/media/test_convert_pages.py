@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from PIL import Image
 
-from showandtell.core.messages.conversion import MOST_CHARACTERS, Recipe, spell
+from showandtell.core.messages.conversion import MOST_CHARACTERS, Conversion, spell
 from showandtell.errors import BadFile
 from showandtell.media import gate
 from showandtell.media.convert import shapes
@@ -37,7 +37,7 @@ def drawn(contents: bytes, *more: bytes, page: bytes = PAGE, catalogue: bytes = 
     return fixtures.pdf_file([catalogue, b"<< /Type /Pages /Kids [3 0 R] /Count 1 >>", page, stream(contents), *more])
 
 
-def make(folder: Path, data: bytes, recipe: Recipe) -> gate.Made:
+def make(folder: Path, data: bytes, recipe: Conversion) -> gate.Made:
     path = folder / "given.pdf"
     path.write_bytes(data)
     made = folder / f"made-{len(list(folder.iterdir()))}"
@@ -52,21 +52,21 @@ def look(path: Path) -> Image.Image:
 
 
 def test_the_first_five_of_forty_pages_are_shown(tmp_path):
-    made = make(tmp_path, forty(), Recipe("pages", PNG, most=5, side=1568))
+    made = make(tmp_path, forty(), Conversion("pages", PNG, most=5, side=1568))
     assert (made.pages, made.total, made.scale) == ((1, 2, 3, 4, 5), 40, 1.0)
     assert {max(look(file).size) for file in made.files} == {1568}
 
 
 def test_later_pages_are_shown_where_they_are_asked_for(tmp_path):
-    assert make(tmp_path, forty(), Recipe("pages", PNG, first=39, side=64)).pages == (39, 40)
-    assert make(tmp_path, forty(), Recipe("pages", PNG, only=(7, 6, 7, 99), side=64)).pages == (7, 6)
+    assert make(tmp_path, forty(), Conversion("pages", PNG, first=39, side=64)).pages == (39, 40)
+    assert make(tmp_path, forty(), Conversion("pages", PNG, only=(7, 6, 7, 99), side=64)).pages == (7, 6)
     with pytest.raises(BadFile, match="has 40 pages: there is no page 41"):
-        make(tmp_path, forty(), Recipe("pages", PNG, only=(41,)))
+        make(tmp_path, forty(), Conversion("pages", PNG, only=(41,)))
 
 
 @given(st.integers(1, 60), st.integers(1, 70), st.integers(1, 40), st.integers(1, 32))
 def test_pages_are_there_and_in_a_row(total, first, most, ceiling):
-    recipe = Recipe("pages", first=first, most=most)
+    recipe = Conversion("pages", first=first, most=most)
     if first > total:
         with pytest.raises(BadFile, match="there is no page"):
             shapes.choose_pages(total, recipe, 5, ceiling)
@@ -80,7 +80,9 @@ def test_pages_are_there_and_in_a_row(total, first, most, ceiling):
 @given(st.integers(1, 3000), st.integers(1, 3000), st.integers(1, 700), st.integers(40, 500_000))
 def test_a_page_of_any_shape_is_no_larger_than_asked_for(tmp_path_factory, width, height, side, pixels):
     page = b"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 %d %d] /Contents 4 0 R >>" % (width, height)
-    made = make(tmp_path_factory.mktemp("page"), drawn(b"", page=page), Recipe("pages", PNG, side=side, pixels=pixels))
+    made = make(
+        tmp_path_factory.mktemp("page"), drawn(b"", page=page), Conversion("pages", PNG, side=side, pixels=pixels)
+    )
     size = look(made.files[0]).size
     assert max(size) <= side
     assert size[0] * size[1] <= pixels or 1 in size
@@ -88,8 +90,8 @@ def test_a_page_of_any_shape_is_no_larger_than_asked_for(tmp_path_factory, width
 
 def test_a_part_of_a_page_is_drawn_anew_and_larger(tmp_path):
     data = drawn(b"0 0 1 rg 30 140 30 30 re f")
-    whole = look(make(tmp_path, data, Recipe("pages", PNG, side=300)).files[0])
-    made = make(tmp_path, data, Recipe("pages", PNG, side=300, crop=(20, 20, 80, 60)))
+    whole = look(make(tmp_path, data, Conversion("pages", PNG, side=300)).files[0])
+    made = make(tmp_path, data, Conversion("pages", PNG, side=300, crop=(20, 20, 80, 60)))
     part = look(made.files[0]).convert("RGB")
     assert (part.size, made.scale) == ((300, 200), 5.0)
     assert [part.getpixel(at) for at in ((25, 100), (100, 100), (225, 100))] == [
@@ -101,7 +103,7 @@ def test_a_part_of_a_page_is_drawn_anew_and_larger(tmp_path):
 
 
 def test_text_on_paper_becomes_a_small_grey_png(tmp_path):
-    made = make(tmp_path, forty(), Recipe("pages", ("image/jpeg", "image/png"), only=(1,)))
+    made = make(tmp_path, forty(), Conversion("pages", ("image/jpeg", "image/png"), only=(1,)))
     assert (look(made.files[0]).format, look(made.files[0]).mode) == ("PNG", "L")
     assert made.files[0].stat().st_size < 20_000
 
@@ -112,19 +114,19 @@ def test_what_was_filled_in_is_part_of_the_page(tmp_path):
     page = PAGE.removesuffix(b">>") + b"/Annots [5 0 R] >>"
     catalogue = CATALOGUE.removesuffix(b">>") + b"/AcroForm << /Fields [5 0 R] >> >>"
     data = drawn(b"", field, look_of_it, page=page, catalogue=catalogue)
-    made = make(tmp_path, data, Recipe("pages", PNG, side=300))
+    made = make(tmp_path, data, Conversion("pages", PNG, side=300))
     assert look(made.files[0]).convert("RGB").getpixel((150, 100)) == (255, 0, 0)
 
 
 def test_the_words_of_all_pages_are_given_page_by_page(tmp_path):
-    made = make(tmp_path, fixtures.pdf("Hello", "", "Grüße"), Recipe("text"))
+    made = make(tmp_path, fixtures.pdf("Hello", "", "Grüße"), Conversion("text"))
     assert made.text == "[page 1]\nHello\n\n[page 3]\nGrüße\n"
     assert (made.pages, made.total, made.cut, made.files) == ((1, 3), 3, False, ())
 
 
 def test_words_beyond_the_limit_are_cut_and_that_is_told(tmp_path):
     page = "\n".join(["forty letters of nothing but some letters"] * 12)
-    made = make(tmp_path, fixtures.pdf(*[page] * 500), Recipe("text"))
+    made = make(tmp_path, fixtures.pdf(*[page] * 500), Conversion("text"))
     assert len(made.text) <= MOST_CHARACTERS
     assert made.cut
     assert made.pages[-1] < made.total == 500
@@ -132,19 +134,19 @@ def test_words_beyond_the_limit_are_cut_and_that_is_told(tmp_path):
 
 def test_a_scan_has_no_words(tmp_path):
     with pytest.raises(BadFile, match="has no text layer"):
-        make(tmp_path, fixtures.pdf("", ""), Recipe("text"))
+        make(tmp_path, fixtures.pdf("", ""), Conversion("text"))
 
 
 def test_one_damaged_page_costs_itself_alone(tmp_path):
     kids = b"<< /Type /Pages /Kids [3 0 R 99 0 R 3 0 R] /Count 3 >>"
-    made = make(tmp_path, fixtures.pdf_file([CATALOGUE, kids, PAGE, stream(b"")]), Recipe("pages", PNG, side=64))
+    made = make(tmp_path, fixtures.pdf_file([CATALOGUE, kids, PAGE, stream(b"")]), Conversion("pages", PNG, side=64))
     assert (made.pages, made.total) == ((1, 3), 3)
 
 
 def test_two_hundred_thousand_pages_cost_no_more_than_five(tmp_path):
     kids = b"<< /Type /Pages /Kids [%s] /Count 200000 >>" % (b"3 0 R " * 200_000)
     data = fixtures.pdf_file([CATALOGUE, kids, PAGE, stream(b"")])
-    made = make(tmp_path, data, Recipe("pages", PNG, side=64))
+    made = make(tmp_path, data, Conversion("pages", PNG, side=64))
     assert (made.pages, made.total) == ((1, 2, 3, 4, 5), 200_000)
 
 
@@ -161,7 +163,7 @@ def deep() -> bytes:
 
 
 @pytest.mark.parametrize("build", [inflating, deep, fixtures.locked_pdf, lambda: b"%PDF-1.7\n" + bytes(200)])
-@pytest.mark.parametrize("recipe", [Recipe("pages", PNG), Recipe("text")], ids=lambda recipe: recipe.name)
+@pytest.mark.parametrize("recipe", [Conversion("pages", PNG), Conversion("text")], ids=lambda recipe: recipe.name)
 def test_a_bomb_is_refused_by_name(tmp_path, build, recipe):
     with pytest.raises(BadFile, match=r"given\.pdf (stopped|has pages|has no text|is locked|can't be opened)"):
         make(tmp_path, build(), recipe)
@@ -176,7 +178,7 @@ def test_damage_anywhere_ends_in_pages_or_a_refusal(tmp_path_factory, at, damage
         made = make(
             tmp_path_factory.mktemp("torn"),
             data[:at] + damage + data[at + len(damage) :],
-            Recipe("pages", PNG, side=99),
+            Conversion("pages", PNG, side=99),
         )
     except BadFile as error:
         made = error

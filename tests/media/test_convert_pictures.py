@@ -16,13 +16,13 @@ from hypothesis import strategies as st
 from PIL import ExifTags, Image, ImageChops, ImageCms, ImageOps, ImageStat, PngImagePlugin
 from pillow_heif import register_heif_opener
 
-from showandtell.core.messages.conversion import Recipe, spell
+from showandtell.core.messages.conversion import Conversion, spell
 from showandtell.errors import BadFile
 from showandtell.media import gate
 from showandtell.media.child import FILE_LIMIT, answer_request
 from showandtell.media.convert import pictures, shapes
 from showandtell.media.convert.writing import write_within
-from showandtell.media.worker import Crew
+from showandtell.media.worker import WorkerPool
 from support import fixtures
 from support.bombs import packed_zeros
 from support.properties import examples
@@ -46,7 +46,7 @@ def write(folder: Path, image: Image.Image | bytes, form: str = "PNG", **options
     return path
 
 
-def make(path: Path, media_type: str, recipe: Recipe) -> gate.Made:
+def make(path: Path, media_type: str, recipe: Conversion) -> gate.Made:
     folder = path.parent / f"made-{len(list(path.parent.iterdir()))}"
     folder.mkdir()
     return gate.make(path, media_type, spell(recipe), folder)
@@ -55,7 +55,7 @@ def make(path: Path, media_type: str, recipe: Recipe) -> gate.Made:
 def show(folder: Path, image: Image.Image | bytes, form: str = "PNG", media_type: str = "", **recipe: object):
     """The one picture that is made of another."""
     path = write(folder, image, form)
-    made = make(path, media_type or f"image/{form.lower()}", Recipe("image", **{"types": BOTH, **recipe}))
+    made = make(path, media_type or f"image/{form.lower()}", Conversion("image", **{"types": BOTH, **recipe}))
     return look(made.files[0])
 
 
@@ -101,7 +101,7 @@ def test_every_format_becomes_one_that_is_taken(tmp_path, form):
 def test_the_largest_picture_of_an_icon_is_shown(tmp_path):
     path = tmp_path / "a.ico"
     Image.new("RGB", (64, 64), "red").save(path, "ICO", sizes=[(16, 16), (64, 64), (32, 32)])
-    made = make(path, "image/vnd.microsoft.icon", Recipe("image", BOTH))
+    made = make(path, "image/vnd.microsoft.icon", Conversion("image", BOTH))
     assert look(made.files[0]).size == (64, 64)
 
 
@@ -110,7 +110,7 @@ def test_a_picture_is_shown_upright_and_without_its_exif(tmp_path, orientation):
     image = Image.linear_gradient("L").resize((60, 40)).convert("RGB")
     image.paste("red", (0, 0, 10, 10))
     path = write(tmp_path, image, "PNG", exif=turned(orientation))
-    shown = look(make(path, "image/png", Recipe("image", ("image/png",))).files[0])
+    shown = look(make(path, "image/png", Conversion("image", ("image/png",))).files[0])
     assert difference(shown, ImageOps.exif_transpose(look(path))) == 0
     assert not shown.getexif()
 
@@ -134,7 +134,7 @@ def test_a_part_of_an_upright_picture_is_found_in_the_stored_one(orientation, pa
     st.one_of(st.none(), st.integers(1, 10**8)),
 )
 def test_no_picture_is_larger_than_was_asked_for(size, side, pixels):
-    factor = shapes.choose_factor(size, Recipe("image", side=side, pixels=pixels))
+    factor = shapes.choose_factor(size, Conversion("image", side=side, pixels=pixels))
     width, height = shapes.scale_size(size, factor)
     assert factor <= 1
     assert max(width, height) <= (side or max(size))
@@ -154,16 +154,18 @@ def test_frames_are_spread_from_the_first_to_the_last(count, most):
 @given(st.integers(1, 300), st.integers(1, 300), st.integers(1200, 60_000), st.sampled_from(["L", "RGB", "RGBA"]))
 def test_what_is_written_has_no_more_bytes_than_were_allowed(tmp_path_factory, width, height, most, mode):
     folder = tmp_path_factory.mktemp("bytes")
-    path, size = write_within(noise(width, height).convert(mode), Recipe("image", BOTH, bytes=most), str(folder), "1")
+    path, size = write_within(
+        noise(width, height).convert(mode), Conversion("image", BOTH, bytes=most), str(folder), "1"
+    )
     assert Path(path).stat().st_size <= most
     assert look(path).size == size
 
 
 def test_quality_goes_before_size(tmp_path):
     photo = write(tmp_path, noise(400, 300), "JPEG", quality=95)
-    made = make(photo, "image/jpeg", Recipe("image", BOTH, bytes=photo.stat().st_size * 2 // 3))
+    made = make(photo, "image/jpeg", Conversion("image", BOTH, bytes=photo.stat().st_size * 2 // 3))
     assert (look(made.files[0]).size, made.scale) == ((400, 300), 1.0)
-    made = make(photo, "image/jpeg", Recipe("image", BOTH, bytes=photo.stat().st_size // 20))
+    made = make(photo, "image/jpeg", Conversion("image", BOTH, bytes=photo.stat().st_size // 20))
     assert look(made.files[0]).width == round(400 * made.scale) < 400
 
 
@@ -191,7 +193,7 @@ def test_a_palette_keeps_its_transparency(tmp_path):
     image.putpalette([10, 20, 30, 200, 30, 30])
     image.paste(0, (0, 0, 10, 20))
     path = write(tmp_path, image, "PNG", transparency=0)
-    shown = look(make(path, "image/png", Recipe("image", BOTH)).files[0])
+    shown = look(make(path, "image/png", Conversion("image", BOTH)).files[0])
     assert [shown.convert("RGBA").getpixel((at, 5)) for at in (2, 15)] == [(10, 20, 30, 0), (200, 30, 30, 255)]
 
 
@@ -213,20 +215,20 @@ def test_a_colour_profile_is_followed_and_left_out(tmp_path):
     profile = ImageCms.ImageCmsProfile(ImageCms.createProfile("sRGB")).tobytes()
     exchanged = profile.replace(b"rXYZ", b"....", 1).replace(b"gXYZ", b"rXYZ", 1).replace(b"....", b"gXYZ", 1)
     path = write(tmp_path, Image.new("RGB", (16, 16), (255, 0, 0)), "PNG", icc_profile=exchanged)
-    shown = look(make(path, "image/png", Recipe("image", ("image/png",))).files[0])
+    shown = look(make(path, "image/png", Conversion("image", ("image/png",))).files[0])
     assert difference(shown, Image.new("RGB", (16, 16), (0, 255, 0))) < 3
     assert "icc_profile" not in shown.info
 
 
 def test_a_damaged_profile_costs_nothing_but_itself(tmp_path):
     path = write(tmp_path, Image.new("RGB", (16, 16), (255, 0, 0)), "PNG", icc_profile=b"nonsense" * 20)
-    shown = look(make(path, "image/png", Recipe("image", ("image/png",))).files[0])
+    shown = look(make(path, "image/png", Conversion("image", ("image/png",))).files[0])
     assert shown.convert("RGB").getpixel((1, 1)) == (255, 0, 0)
 
 
 def test_a_zoom_shows_a_small_part_twice_as_large(tmp_path):
     image = noise(40, 30).resize((400, 300))
-    made = make(write(tmp_path, image), "image/png", Recipe("image", ("image/png",), crop=(100, 50, 500, 150)))
+    made = make(write(tmp_path, image), "image/png", Conversion("image", ("image/png",), crop=(100, 50, 500, 150)))
     shown = look(made.files[0])
     assert (shown.size, made.scale) == ((600, 200), 2.0)
     assert difference(shown.resize((300, 100)), image.crop((100, 50, 400, 150))) < 2
@@ -254,7 +256,7 @@ def bands_of(image: Image.Image) -> list[tuple[int, int]]:
 def test_an_animation_is_shown_as_frames_with_their_times(tmp_path, form):
     frames = [Image.new("RGB", (20, 20), (12 * at, 0, 200)) for at in range(20)]
     path = write(tmp_path, frames[0], form, save_all=True, append_images=frames[1:], duration=100, lossless=True)
-    made = make(path, f"image/{form.lower()}", Recipe("image", BOTH, most=3))
+    made = make(path, f"image/{form.lower()}", Conversion("image", BOTH, most=3))
     assert made.times == (0.0, 1.0, 1.9)
     reds = [look(file).convert("RGB").getpixel((5, 5))[0] for file in made.files]
     assert reds == pytest.approx([0, 120, 228], abs=3)
@@ -263,23 +265,23 @@ def test_an_animation_is_shown_as_frames_with_their_times(tmp_path, form):
 def test_single_frames_of_an_animation_can_be_asked_for(tmp_path):
     frames = [Image.new("RGB", (20, 20), (12 * at, 0, 200)) for at in range(20)]
     path = write(tmp_path, frames[0], "GIF", save_all=True, append_images=frames[1:], duration=100)
-    assert make(path, "image/gif", Recipe("image", BOTH, only=(11, 3))).times == (0.2, 1.0)
+    assert make(path, "image/gif", Conversion("image", BOTH, only=(11, 3))).times == (0.2, 1.0)
     with pytest.raises(BadFile, match="has 20 frames: there is no frame 21"):
-        make(path, "image/gif", Recipe("image", BOTH, only=(21,)))
+        make(path, "image/gif", Conversion("image", BOTH, only=(21,)))
 
 
 def test_a_tiff_of_several_pages_is_shown_page_by_page(tmp_path):
     pages = [Image.new("RGB", (20 + at, 20), (12 * at, 0, 0)) for at in range(9)]
     path = write(tmp_path, pages[0], "TIFF", save_all=True, append_images=pages[1:])
-    made = make(path, "image/tiff", Recipe("image", BOTH))
+    made = make(path, "image/tiff", Conversion("image", BOTH))
     assert (made.pages, made.total, len(made.files)) == ((1, 2, 3, 4), 9, 4)
-    made = make(path, "image/tiff", Recipe("image", BOTH, only=(7, 30)))
+    made = make(path, "image/tiff", Conversion("image", BOTH, only=(7, 30)))
     assert (made.pages, look(made.files[0]).width) == ((7,), 26)
 
 
 def test_a_drawing_becomes_a_picture_with_its_words(tmp_path):
     drawing = SVG.format('width="200" height="100"', '<text x="10" y="50" font-family="Nowhere">words</text>')
-    made = make(write(tmp_path, drawing.encode()), "image/svg+xml", Recipe("image", BOTH))
+    made = make(write(tmp_path, drawing.encode()), "image/svg+xml", Conversion("image", BOTH))
     shown = look(made.files[0])
     assert (shown.size, made.scale) == ((768, 384), 3.84)
     assert shown.getchannel("A").getbbox() is not None
@@ -389,7 +391,7 @@ def test_only_the_process_that_converts_may_write(tmp_path):
 
 def test_a_file_beyond_its_limit_is_not_written(tmp_path, monkeypatch):
     code = "import sys; sys.dont_write_bytecode = True; from showandtell.media import child; child.FILE_LIMIT = 999; child.main(['--convert'])"
-    monkeypatch.setattr(gate, "MAKERS", crew := Crew((sys.executable, "-c", code), 1))
+    monkeypatch.setattr(gate, "MAKERS", crew := WorkerPool((sys.executable, "-c", code), 1))
     with pytest.raises(BadFile, match="can't be written when it is converted"):
         show(tmp_path, noise(100, 100))
     crew.stop()
@@ -402,7 +404,7 @@ def test_a_result_is_a_file_in_the_folder_or_nothing(tmp_path, monkeypatch, told
     (folder / "link").symlink_to("/etc/passwd")
     (folder / "folder").mkdir()
     answer = f"import json; input(); print(json.dumps({{'found': {{'files': ['{told.format(folder)}']}}}}))"
-    monkeypatch.setattr(gate, "MAKERS", crew := Crew((sys.executable, "-c", answer), 1))
+    monkeypatch.setattr(gate, "MAKERS", crew := WorkerPool((sys.executable, "-c", answer), 1))
     with pytest.raises(BadFile, match="something that is no file"):
         gate.make(write(tmp_path, fixtures.png()), "image/png", "image", folder)
     crew.stop()

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from showandtell.core.messages.conversion import Recipe
+from showandtell.core.messages.conversion import Conversion
 from showandtell.errors import BadFile
 from showandtell.media import gate
 from showandtell.media.convert import sound, speech
@@ -102,7 +102,7 @@ def test_a_sound_is_never_larger_than_allowed_and_says_when_its_end_is_missing(t
 def test_a_long_sound_becomes_mono_to_be_done_in_time(tmp_path, monkeypatch):
     monkeypatch.setattr(sound, "LONG_SECONDS", 1.9)
     (tmp_path / "long.wav").write_bytes(stereo(2))
-    asked = (str(tmp_path / "long.wav"), "audio/wav", Recipe("audio", ("audio/wav",)), str(tmp_path))
+    asked = (str(tmp_path / "long.wav"), "audio/wav", Conversion("audio", ("audio/wav",)), str(tmp_path))
     with wave.open(sound.make_audio(*asked)["files"][0]) as written:
         assert (written.getnchannels(), written.getframerate()) == (1, 24000)
 
@@ -148,7 +148,7 @@ def test_work_that_takes_too_long_is_left_with_what_is_done(tmp_path):
         written.setframerate(speech.RATE)
         written.writeframes(said + bytes(speech.BYTES_A_SECOND * 2) + said)
     times = iter((0.0, 1.0, speech.MOST_WORK + 1))
-    asked = (str(tmp_path / "twice.wav"), "audio/wav", Recipe("transcript"), str(tmp_path))
+    asked = (str(tmp_path / "twice.wav"), "audio/wav", Conversion("transcript"), str(tmp_path))
     made = speech.make_transcript(*asked, clock=lambda: next(times))
     assert made["cut"]
     assert made["text"].count("amiable") == 1
@@ -162,10 +162,10 @@ def test_lines_begin_about_every_half_minute():
 def test_without_the_extras_it_says_what_to_install(tmp_path, monkeypatch):
     monkeypatch.setattr(sound, "av", None)
     with pytest.raises(BadFile, match=r"needs showandtell\[av\]"):
-        sound.make_audio(str(SPOKEN), "audio/ogg", Recipe("audio", ("audio/wav",)), str(tmp_path))
+        sound.make_audio(str(SPOKEN), "audio/ogg", Conversion("audio", ("audio/wav",)), str(tmp_path))
     monkeypatch.setattr(speech, "sphinx", None)
     with pytest.raises(BadFile, match=r"needs showandtell\[asr\]"):
-        speech.make_transcript(str(SPOKEN), "audio/ogg", Recipe("transcript"), str(tmp_path))
+        speech.make_transcript(str(SPOKEN), "audio/ogg", Conversion("transcript"), str(tmp_path))
 
 
 RECIPES = {"audio": "audio?as=audio/wav", "video": "frames?as=image/jpeg&most=2&sound=audio/wav"}

@@ -26,7 +26,7 @@ from showandtell.errors import BadFile
 from showandtell.media import gate
 from showandtell.media.child import MEDIA_MEMORY, answer_request
 from showandtell.media.describe import name_colour
-from showandtell.media.worker import ChildFailed, Crew, Worker
+from showandtell.media.worker import ChildFailed, MediaWorker, WorkerPool
 from support import fixtures
 from support.properties import examples
 
@@ -106,7 +106,7 @@ REFUSED = [
     ("wide.json", b"\xfe\xff" + "[1]".encode("utf-16-be"), "is not UTF-8 text: save it as UTF-8"),
     ("torn.pdf", b"%PDF-1.7\n" + bytes(200), "can't be opened"),
 ]
-NO_DECODER = Worker((sys.executable, "-c", "input()"))
+NO_DECODER = MediaWorker((sys.executable, "-c", "input()"))
 
 
 def save(folder: Path, name: str, data: bytes) -> Path:
@@ -121,7 +121,7 @@ def flicker(frames: int) -> bytes:
     return b"GIF89a\x01\0\x01\0\x80\0\0\0\0\0\xff\xff\xff" + frame * frames + b";"
 
 
-def warm() -> Worker:
+def warm() -> MediaWorker:
     """The child that is asked first."""
     worker = gate.MEDIA.free.get()
     gate.MEDIA.free.put(worker)
@@ -155,7 +155,7 @@ def test_a_heic_is_measured_upright_where_it_can_be_decoded(tmp_path):
 
 def test_without_its_decoder_a_heic_is_known_by_its_signature(tmp_path):
     without = "import sys; sys.modules['pillow_heif'] = None; from showandtell.media import child; child.main([])"
-    worker = Worker((sys.executable, "-c", without))
+    worker = MediaWorker((sys.executable, "-c", without))
     path = str(save(tmp_path, "a.heic", fixtures.heic()))
     assert worker.ask({"ask": "prove", "path": path, "media_type": "image/heic"}, 10) == {
         "found": {"media_type": "image/heic"}
@@ -348,7 +348,7 @@ def test_the_child_lives_within_limits_and_without_keys(tmp_path, monkeypatch):
     assert resource.prlimit(child, resource.RLIMIT_AS)[0] == MEDIA_MEMORY
     assert resource.prlimit(child, resource.RLIMIT_FSIZE)[0] == 0
     monkeypatch.setenv("OPENAI_API_KEY", "secret")
-    echo = Worker((sys.executable, "-c", "import json, os; input(); print(json.dumps(dict(os.environ)))"))
+    echo = MediaWorker((sys.executable, "-c", "import json, os; input(); print(json.dumps(dict(os.environ)))"))
     assert "OPENAI_API_KEY" not in echo.ask({}, 10)
     echo.stop()
 
@@ -363,7 +363,7 @@ def test_a_picture_beyond_the_childs_memory_is_refused_by_name(tmp_path):
     request = {"ask": "prove", "path": str(save(tmp_path, "a.png", fixtures.png())), "media_type": "image/png"}
     small = "import resource, sys; from showandtell.media import child; child.MEDIA_MEMORY = 96 << 20; child.main([])"
     wide = {**request, "path": str(save(tmp_path, "b.png", fixtures.png(5000, 5000)))}
-    worker = Worker((sys.executable, "-c", small))
+    worker = MediaWorker((sys.executable, "-c", small))
     assert worker.ask(request, 10)["found"]["pixels"] == [8, 8]
     assert worker.ask(wide, 10)["problem"].startswith("needs more memory")
     worker.stop()
@@ -401,7 +401,7 @@ def test_a_file_that_takes_all_its_time_leaves_a_child_for_the_others(tmp_path):
 
 
 def test_a_question_that_no_child_is_free_for_is_given_up_by_name(tmp_path, monkeypatch):
-    busy = Crew((sys.executable, "-c", "input()"), 0)
+    busy = WorkerPool((sys.executable, "-c", "input()"), 0)
     monkeypatch.setattr(busy, "patience", 0.01)
     monkeypatch.setattr(gate, "MEDIA", busy)
     with pytest.raises(BadFile, match=r"late\.png could not be looked at in time"):
@@ -416,7 +416,7 @@ def test_no_decoder_is_imported_outside_the_child():
 
 
 def test_an_answer_without_end_is_not_awaited():
-    endless = Worker((sys.executable, "-c", "input()\nwhile True: print('x' * 65536, end='')"))
+    endless = MediaWorker((sys.executable, "-c", "input()\nwhile True: print('x' * 65536, end='')"))
     with pytest.raises(ChildFailed, match="stopped the decoder"):
         endless.ask({}, 30)
 

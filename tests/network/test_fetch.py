@@ -14,12 +14,12 @@ from yarl import URL
 
 from showandtell.errors import BadFile
 from showandtell.network import fetch_request, public_addresses
-from showandtell.network.fetch import Allow, _take, fetch, name_of
-from showandtell.network.fetch_request import Answer, Line
+from showandtell.network.fetch import FetchPolicy, _take, fetch, name_of
+from showandtell.network.fetch_request import FetchedResponse, Line
 from support.bad_urls import bad_urls
 from support.canaries import Certificates, Web, moved, page, resolve, serving
 
-YES = Allow(fetch=True)
+YES = FetchPolicy(fetch=True)
 MOST = 100_000
 PICTURE = b"\x89PNG\r\n\x1a\n" + b"pixels" * 500
 
@@ -70,7 +70,7 @@ def test_no_bad_url_reaches_anybody(visit, tmp_path):
 def test_no_bad_url_reaches_anybody_when_http_and_all_ports_are_allowed(visit):
     web = Web({})
     urls = [url.replace("https:", "http:") for url in bad_urls() if "pictures.test" not in url]
-    visit(web, *urls, allow=Allow(fetch=True, http=True, ports=tuple(range(65536))))
+    visit(web, *urls, allow=FetchPolicy(fetch=True, http=True, ports=tuple(range(65536))))
     assert (web.connections, web.dialled) == (0, [])
 
 
@@ -81,7 +81,7 @@ def test_the_systems_own_resolver_and_sockets_lead_to_no_server_here(host, certi
     async def go():
         async with serving(web, certificates) as line:
             port = web.ports["http"]
-            allow = Allow(fetch=True, http=True, ports=(port,))
+            allow = FetchPolicy(fetch=True, http=True, ports=(port,))
             return await attempt(f"http://{host}:{port}/x", tmp_path, Line(tls=line.tls), allow, {})
 
     assert isinstance(asyncio.run(go()), BadFile)
@@ -301,10 +301,10 @@ def test_chunked_and_gzip_bodies_come_whole(visit):
 
 def test_settings_allow_http_ports_and_hosts(visit):
     web = Web({})
-    plain, other = (Allow(fetch=True, http=True), Allow(fetch=True, ports=(443, 8443)))
+    plain, other = (FetchPolicy(fetch=True, http=True), FetchPolicy(fetch=True, ports=(443, 8443)))
     assert visit(web, "http://pictures.test/", allow=plain).size == 5
     assert visit(web, "https://pictures.test:8443/", allow=other).size == 5
-    some = Allow(fetch=True, hosts=("Other.test", ".pictures.test"))
+    some = FetchPolicy(fetch=True, hosts=("Other.test", ".pictures.test"))
     urls = ("https://other.test/", "https://files.pictures.test/", "https://pictures.test/", "https://six.test/")
     assert [isinstance(one, BadFile) for one in visit(web, *urls, allow=some)] == [False, False, True, True]
     assert web.dialled == [
@@ -318,7 +318,7 @@ def test_settings_allow_http_ports_and_hosts(visit):
 def test_by_default_nothing_is_fetched_and_the_setting_is_named(visit):
     web = Web({})
     error = visit(web, "https://pictures.test/", allow=None)
-    assert "Allow(fetch=True)" in str(error)
+    assert "FetchPolicy(fetch=True)" in str(error)
     assert web.connections == 0
 
 
@@ -440,7 +440,7 @@ def test_no_byte_is_written_beyond_the_limit_and_one_piece_read(headers, tmp_pat
 
     async def go():
         with (tmp_path / "sink").open("wb") as sink, pytest.raises(BadFile):
-            await _take(Answer(200, headers, pieces()), sink, 1_000_000, URL("https://pictures.test/"))
+            await _take(FetchedResponse(200, headers, pieces()), sink, 1_000_000, URL("https://pictures.test/"))
 
     asyncio.run(go())
     assert (tmp_path / "sink").stat().st_size <= 1_000_000

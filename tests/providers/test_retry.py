@@ -6,9 +6,9 @@ import pytest
 
 from showandtell.agent.agent import MOST_WAITING
 from showandtell.core.events.types import ErrorEvent, Finish, Retry
-from showandtell.core.wire.http import Answer
+from showandtell.core.wire.http import HttpResponse
 from showandtell.errors import BadAnswer, ProviderError, ProviderUnavailable
-from showandtell.providers.retry import Patience, pause_before
+from showandtell.providers.retry import RetryPolicy, pause_before
 from support.scripted import CLAUDE, FAULT, GPT, MODELS, ONCE, begin, in_pieces, repeating, say, scripted, watch
 
 each_api = pytest.mark.parametrize("model", MODELS)
@@ -22,7 +22,7 @@ def patient(*answers, model, tools=(), **settings):
     async def sleep(seconds):
         waited.append(seconds)
 
-    patience = Patience(sleep=sleep, jitter=lambda: 1.0, **settings)
+    patience = RetryPolicy(sleep=sleep, jitter=lambda: 1.0, **settings)
     agent, script = scripted(*answers, model=model, tools=tools, patience=patience)
     return agent, script, waited
 
@@ -79,7 +79,7 @@ def test_an_account_without_money_is_not_asked_again():
 
 
 def test_the_provider_says_how_long_to_wait():
-    patience = Patience(jitter=lambda: 0.0)
+    patience = RetryPolicy(jitter=lambda: 0.0)
     assert pause_before(ProviderError("busy", 429, retry_after=7.0), 0, patience) == 7.0
     assert pause_before(ProviderError("busy", 429, retry_after=0.0), 0, patience) == 0.25
     assert pause_before(ProviderError("no", 400, retry_after=7.0), 0, patience) is None
@@ -90,7 +90,7 @@ def test_an_answer_that_says_how_long_to_wait_is_believed(model):
     async def busy():
         yield BUSY
 
-    told = Answer(429, {"retry-after": "7"}, busy())
+    told = HttpResponse(429, {"retry-after": "7"}, busy())
     agent, script, waited = patient(told, say("Hello.", model=model), model=model)
     run, events = run_all(agent)
     assert (run.text, len(script.bodies), waited) == ("Hello.", 2, [7.0])
@@ -169,7 +169,9 @@ def test_a_page_instead_of_an_answer_is_told_by_its_title(model):
     async def page():
         yield b"<!DOCTYPE html><html><head><title>Gateway login</title></head><body>" + b"x" * 10_000
 
-    agent, _ = scripted(Answer(200, {"content-type": "text/html; charset=utf-8"}, page()), patience=ONCE, model=model)
+    agent, _ = scripted(
+        HttpResponse(200, {"content-type": "text/html; charset=utf-8"}, page()), patience=ONCE, model=model
+    )
     run, _ = run_all(agent)
     assert (type(run.error), run.status) == (BadAnswer, "error")
     assert run.reason == f"{agent.target.name} answered 200 with text/html, which is no api's: Gateway login"
@@ -223,8 +225,8 @@ async def torn(data):
 
 @pytest.mark.parametrize("body", [b"", WHOLE[:30]])
 def test_a_whole_answer_that_is_empty_or_breaks_off_is_asked_for_again(body):
-    broken = Answer(200, {"content-type": "application/json"}, torn(body) if body else in_pieces(body))
-    whole = Answer(200, {"content-type": "application/json"}, in_pieces(WHOLE))
+    broken = HttpResponse(200, {"content-type": "application/json"}, torn(body) if body else in_pieces(body))
+    whole = HttpResponse(200, {"content-type": "application/json"}, in_pieces(WHOLE))
     agent, script, _ = patient(broken, whole, model=GPT)
     run, _ = run_all(agent)
     assert (run.text, run.status, len(script.bodies)) == ("Hello.", "complete", 2)

@@ -6,9 +6,9 @@ import json
 import pytest
 
 from showandtell import Agent, File
-from showandtell.core.wire.http import Answer
+from showandtell.core.wire.http import HttpResponse
 from showandtell.providers.exchange import Exchange
-from showandtell.providers.retry import Patience
+from showandtell.providers.retry import RetryPolicy
 from showandtell.providers.secrets import MOST, conceal, secrets_in
 from support.fixtures import png
 from support.scripted import CLAUDE, FAULT, Script, say, watch
@@ -21,7 +21,7 @@ def speaking(*answers, model=CLAUDE, **settings):
     script = Script(*answers, model=model)
     headers = {"authorization": f"Bearer {KEY}", "x-api-key": KEY}
     exchange = Exchange(script.send, script.exchange.base, headers)
-    return Agent(model, exchange=exchange, patience=Patience(tries=0), **settings), script
+    return Agent(model, exchange=exchange, patience=RetryPolicy(tries=0), **settings), script
 
 
 def play(agent, text="hi", **settings):
@@ -52,7 +52,7 @@ def test_no_event_and_no_error_holds_a_key_that_the_provider_repeats(answer):
 
 
 def test_a_page_that_repeats_a_key_is_told_without_it():
-    run, _ = play(speaking(Answer(200, {"content-type": "text/html"}, page()))[0])
+    run, _ = play(speaking(HttpResponse(200, {"content-type": "text/html"}, page()))[0])
     assert "CANARY" not in run.reason
     assert "[hidden] is no key" in run.reason
 

@@ -16,7 +16,7 @@ from PIL import Image
 from fake_provider import Standin
 from fake_provider.auth import check_key
 from showandtell import Agent, File
-from showandtell.agent.decide import Limits
+from showandtell.agent.decide import RunLimits
 from showandtell.agent.loader import Sharing
 from showandtell.agent.loop import Loop, Memory
 from showandtell.agent.provider_uploads import drop_uploads, read_shelf
@@ -24,16 +24,16 @@ from showandtell.agent.tools import by_name
 from showandtell.core.capabilities.resolve import families, resolve
 from showandtell.core.events.types import Finish, Retry
 from showandtell.core.messages.attachments import Facts
-from showandtell.core.messages.derivations import Link, Variant, Want
+from showandtell.core.messages.derivations import DerivationRequest, Derivative, Link
 from showandtell.core.messages.messages import Draft
 from showandtell.core.messages.parts import Text
 from showandtell.core.planning.placement import UPLOAD
 from showandtell.core.planning.values import Policy
-from showandtell.core.wire.http import Answer
+from showandtell.core.wire.http import HttpResponse
 from showandtell.core.wire.options import choose
 from showandtell.errors import BadAnswer, BadInput, UnsupportedFile
 from showandtell.inspector.hosts import find_house
-from showandtell.providers.retry import Patience
+from showandtell.providers.retry import RetryPolicy
 from showandtell.providers.uploads import KEPT, Reach, _at_home, _expiry, delete, upload
 from showandtell.storage.blobs.folder import Folder
 from showandtell.storage.conversations.memory_conversation import MemoryConversation
@@ -52,7 +52,7 @@ async def no_time(_):
     """Waiting that takes none."""
 
 
-PATIENT = Patience(sleep=no_time, jitter=lambda: 1.0)
+PATIENT = RetryPolicy(sleep=no_time, jitter=lambda: 1.0)
 
 
 def noise(number: int, side: int = 60) -> bytes:
@@ -87,7 +87,7 @@ def play(host, model, *files, conversation=None, policy=ALWAYS, text="look", sha
         connect=lambda: host.exchange(model.partition(":")[0]),
         tools=tools,
         options=choose(tools=[one.spec for one in tools.values()], stream=True),
-        limits=Limits(50),
+        limits=RunLimits(50),
         policy=policy,
         memory=memory or Memory(),
         emit=events.append,
@@ -292,8 +292,10 @@ def test_a_shelf_leads_back_to_its_host_house_and_account(account):
 @pytest.mark.parametrize("api", ["anthropic-messages", "openai-chat", "openai-responses", "gemini"])
 def test_a_file_of_another_account_is_not_deleted_with_what_the_environment_says(api):
     host, conversation, target = Host(), MemoryConversation(), resolve(f"inspector:{api}")
-    theirs, ours = (Want("0" * 64, UPLOAD, structs.replace(target, account=one).shelf) for one in ("theirs", ""))
-    asyncio.run(conversation.learn({theirs: Variant(file_id="id-1"), ours: Variant(file_id="id-2")}))
+    theirs, ours = (
+        DerivationRequest("0" * 64, UPLOAD, structs.replace(target, account=one).shelf) for one in ("theirs", "")
+    )
+    asyncio.run(conversation.learn({theirs: Derivative(file_id="id-1"), ours: Derivative(file_id="id-2")}))
     own = resolve(CLAUDE), lambda: host.exchange("anthropic")
     reason = f"id-1 is still there: it is of {target.house}'s account 'theirs', the environment's is ''"
     assert asyncio.run(drop_uploads(conversation, *own, PATIENT)) == (reason,)
@@ -340,7 +342,7 @@ def test_the_form_is_streamed_with_its_exact_length_and_tells_nothing_of_the_fil
     host, (folder, kept) = Host(), stored(noise(1, 600))
     found = asyncio.run(upload(Reach(host.exchange("openai"), PATIENT, lambda: 50.0), resolve(GPT), kept, folder))
     ((file_id, file),) = host.store.files.items()
-    assert found == Variant(file_id=file_id, expires=50.0 + KEPT)
+    assert found == Derivative(file_id=file_id, expires=50.0 + KEPT)
     assert (file.data, file.media_type, file.name) == (noise(1, 600), "image/png", kept.sha256[:16] + ".png")
 
 
@@ -393,7 +395,7 @@ def test_an_answer_that_refuses_a_file_for_itself_notes_it_and_uploads_nothing_a
 
     async def picky(incoming, method):
         if incoming.path.endswith("/messages") and len(host.asked) == at:
-            return Answer(400, {}, one(json.dumps({"error": {"message": words}}).encode()))
+            return HttpResponse(400, {}, one(json.dumps({"error": {"message": words}}).encode()))
         return await real(incoming, method)
 
     host.answer = picky
@@ -412,13 +414,13 @@ async def one(data):
 
 
 async def busy(_incoming, _method):
-    return Answer(503, {}, one(b'{"error": {"message": "busy"}}'))
+    return HttpResponse(503, {}, one(b'{"error": {"message": "busy"}}'))
 
 
 def test_gemini_keeps_what_is_uploaded_for_two_days():
     host, (folder, kept) = Host(), stored(png())
     found = asyncio.run(upload(Reach(host.exchange("google"), PATIENT, lambda: 7.0), resolve(GEMINI), kept, folder))
-    assert found == Variant(file_id=next(iter(host.store.files)), expires=7.0 + DAYS_2)
+    assert found == Derivative(file_id=next(iter(host.store.files)), expires=7.0 + DAYS_2)
     assert json.loads(host.bodies[0])["file"]["mimeType"] == "image/png"
 
 

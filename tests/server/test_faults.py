@@ -10,7 +10,7 @@ import pytest
 from showandtell.agent.tools import by_name
 from showandtell.errors import StorageFailed, StorageFull
 from showandtell.server.chat import tell_again
-from showandtell.server.runs.stream_buffer import Tape
+from showandtell.server.runs.stream_buffer import StreamBuffer
 from showandtell.storage.blobs.folder import Folder
 from showandtell.storage.conversations import runs
 from showandtell.storage.conversations.stored_conversation import StoredConversation
@@ -380,7 +380,7 @@ async def test_a_conversation_deleted_in_the_midst_of_a_run_ends_it_and_lets_its
 
 
 async def test_slow_readers_hold_up_nobody_and_each_holds_little():
-    tape = Tape()
+    tape = StreamBuffer()
     readers = [tape.follow() for _ in range(50)]
     for _ in range(20_000):
         tape.say(b"x" * 1000)

@@ -9,7 +9,7 @@ import pytest
 from showandtell.core.events.types import ErrorEvent, Finish, TextDelta, Usage
 from showandtell.errors import StorageFailed
 from showandtell.server.observability.metrics import MOST_MODELS, OTHERS, Metrics, RunMeter
-from showandtell.server.observability.requests import Watching
+from showandtell.server.observability.requests import RequestLog
 from showandtell.server.readiness import FRESH, Probe
 from support.programs import until
 from support.serving import serving
@@ -48,7 +48,7 @@ def answering(status=200, body=b"hello", route=None):
 
 
 def watched(app, metrics):
-    return Watching(app, (metrics.count_visit,), metrics.clock)
+    return RequestLog(app, (metrics.count_visit,), metrics.clock)
 
 
 async def test_requests_are_counted_by_the_template_of_their_route():

@@ -15,7 +15,7 @@ from showandtell.core.media_types.kinds import Kind
 from showandtell.core.messages.attachments import Origin
 from showandtell.server.auth.cached_fetch import MOST as MOST_BYTES
 from showandtell.server.local_models import LOCAL, list_local
-from showandtell.server.model_catalog import FRESH, SENT, Menu, list_choices
+from showandtell.server.model_catalog import FRESH, SENT, ModelCatalog, list_choices
 from support.builders import attachment, planned, shown, user, view
 
 pytestmark = pytest.mark.anyio
@@ -177,7 +177,7 @@ async def test_a_server_that_hangs_or_never_ends_keeps_nobody_waiting(slow):
 async def test_a_menu_is_looked_up_once_for_many_who_ask_and_again_after_a_while():
     now = [0.0]
     async with answering(listing("llava")) as (url, asked):
-        menu = Menu({**QUIET, "SHOWANDTELL_LMSTUDIO_BASE_URL": url}, lambda: now[0])
+        menu = ModelCatalog({**QUIET, "SHOWANDTELL_LMSTUDIO_BASE_URL": url}, lambda: now[0])
         first, *others = await asyncio.gather(*(menu.choices() for _ in range(5)))
         assert (len(asked), all(one is first for one in others)) == (1, True)
         now[0] = FRESH - 1
@@ -191,5 +191,5 @@ async def test_a_menu_is_looked_up_once_for_many_who_ask_and_again_after_a_while
 
 async def test_no_key_stands_in_a_menu():
     keys = dict.fromkeys(("ANTHROPIC_API_KEY", "OPENAI_API_KEY", "GROQ_API_KEY", "VLLM_API_KEY"), "sk-very-secret")
-    found = await Menu({**QUIET, **keys}).choices()
+    found = await ModelCatalog({**QUIET, **keys}).choices()
     assert "very-secret" not in json.dumps([str(one) for one in found])

@@ -11,7 +11,7 @@ from showandtell.core.events.types import Usage
 from showandtell.core.messages.messages import Draft
 from showandtell.core.messages.parts import Approval, is_approval
 from showandtell.core.ui_stream.messages import Page, ui_messages
-from showandtell.core.ui_stream.stream import Answer, UiStream, answer_id
+from showandtell.core.ui_stream.stream import AnswerContext, UiStream, answer_id
 from showandtell.storage.conversations.memory_conversation import MemoryConversation, waiting_calls
 
 
@@ -83,7 +83,7 @@ class Answering:
         """The stream of the newest answer; `given` are the receipts so far."""
         said, files = turns(self.conversation.messages)[-1].said.id, self.conversation.attachments
         return UiStream(
-            Answer(
+            AnswerContext(
                 answer_id(said),
                 STARTED,
                 files,

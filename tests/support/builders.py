@@ -7,7 +7,7 @@ import hashlib
 from showandtell.agent.render import plan_now, settle
 from showandtell.core.capabilities.resolve import resolve
 from showandtell.core.messages.attachments import Attachment, Facts, Origin
-from showandtell.core.messages.derivations import Failed, Known
+from showandtell.core.messages.derivations import Derivations, Failed
 from showandtell.core.messages.file import File
 from showandtell.core.messages.messages import Draft, Message
 from showandtell.core.messages.parts import Shown, Text, ToolCall
@@ -21,7 +21,7 @@ CONVERSIONS = {"image", "pages", "frames", "audio", "text", "transcript"}
 
 
 class Everything(dict):
-    """A `Known` in which every conversion has failed: as if none were installed."""
+    """A `Derivations` in which every conversion has failed: as if none were installed."""
 
     def get(self, want, default=None):
         if want in self:
@@ -63,7 +63,7 @@ def shown(number: int) -> Shown:
     return Shown(number, f"att_{number}")
 
 
-def planned(view: View, model: str, known: Known | None = None, **policy) -> Plan:
+def planned(view: View, model: str, known: Derivations | None = None, **policy) -> Plan:
     return plan(view, resolve(model), Everything() if known is None else known, Policy(**policy))
 
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import Bundle, RuleBasedStateMachine, consumes, initialize, invariant, rule
 from sqlalchemy import select
 
-from showandtell.core.messages.derivations import Variant, Want
+from showandtell.core.messages.derivations import DerivationRequest, Derivative
 from showandtell.errors import BadInput, StorageFailed
 from showandtell.storage.blobs.folder import Folder
 from showandtell.storage.conversations.store import Store
@@ -141,7 +141,7 @@ class Keeping(RuleBasedStateMachine):
         files = [one.facts for one in self.alive[talk].attachments.values() if one.facts] if talk in self.alive else []
         if files:
             made = self.do(self.alive[talk].prove(said("", note(f"made with {words}"))))
-            self.do(self.alive[talk].learn({Want(files[-1].sha256, words): Variant((made[0].facts,))}))
+            self.do(self.alive[talk].learn({DerivationRequest(files[-1].sha256, words): Derivative((made[0].facts,))}))
 
     @rule(talk=talks, number=st.integers(1, 3))
     def delete_file(self, talk, number):

@@ -11,9 +11,9 @@ from starlette.responses import JSONResponse
 
 from showandtell.server.auth.authenticate import LoginUnavailable, Unauthorised, Who, enter
 from showandtell.server.auth.keys import Keys
-from showandtell.server.middleware.body_limits import Bodies
-from showandtell.server.middleware.origin_guard import LOOPBACK, Gate
-from showandtell.server.middleware.rate_limits import Limits, read_rates
+from showandtell.server.middleware.body_limits import BodyLimits
+from showandtell.server.middleware.origin_guard import LOOPBACK, OriginGuard
+from showandtell.server.middleware.rate_limits import RateLimits, read_rates
 
 SECRET = bytes(range(32))
 NOON = 1_800_000_000.0
@@ -98,9 +98,9 @@ def house(made=None, hosts=LOOPBACK, origins=(), rates="", **bodies):
     app = FastAPI(openapi_url=None)
     app.state.server = app.state.door = made or door()
     app.state.changes = changes = []
-    app.add_middleware(Bodies, **bodies)
-    app.add_middleware(Limits, rates=read_rates(rates), clock=app.state.door.clock)
-    app.add_middleware(Gate, hosts=hosts, origins=origins)
+    app.add_middleware(BodyLimits, **bodies)
+    app.add_middleware(RateLimits, rates=read_rates(rates), clock=app.state.door.clock)
+    app.add_middleware(OriginGuard, hosts=hosts, origins=origins)
 
     @app.exception_handler(Unauthorised)
     async def unauthorised(_: Request, error: Unauthorised) -> Response:

@@ -18,10 +18,21 @@ from urllib.parse import urlsplit
 
 import msgspec
 
-from showandtell.core.wire.http import Answer, HttpRequest
+from showandtell.core.wire.http import HttpRequest, HttpResponse
 from showandtell.inspector.hosts import find_house
-from showandtell.inspector.request import Asked, Call, Incoming, Refusal, Reply, Result, Seen, Turn, Words, files_of
-from showandtell.inspector.send import Mind, refused, serve
+from showandtell.inspector.request import (
+    Call,
+    IncomingRequest,
+    ModelRequest,
+    ReceivedFile,
+    Refusal,
+    Reply,
+    RequestTurn,
+    Result,
+    Words,
+    files_of,
+)
+from showandtell.inspector.send import Answerer, refused, serve
 from showandtell.providers.exchange import Exchange
 
 URI = "https://generativelanguage.googleapis.com/v1beta/files/"
@@ -65,7 +76,7 @@ class Store:
         return file_id
 
 
-def serve_files(incoming: Incoming, store: Store, method: str = "POST") -> Answer | None:
+def serve_files(incoming: IncomingRequest, store: Store, method: str = "POST") -> HttpResponse | None:
     """Answer a request of a Files API; None where it is none."""
     base, _, rest = incoming.path.removeprefix("/").partition("/")
     match = PATHS[base].fullmatch("/" + rest) if base in PATHS else None
@@ -85,20 +96,20 @@ def serve_files(incoming: Incoming, store: Store, method: str = "POST") -> Answe
         return refused(refusal, find_house(incoming.path)[0])
 
 
-def check_beta(house: str, incoming: Incoming) -> None:
+def check_beta(house: str, incoming: IncomingRequest) -> None:
     if house == "anthropic" and "files-api-2025-04-14" not in incoming.headers.get("anthropic-beta", ""):
         raise Refusal("the files api wants its beta header")
 
 
-def answer_json(value: Any, **headers: str) -> Answer:
-    return Answer(200, {"content-type": "application/json", **headers}, in_one(json.dumps(value).encode()))
+def answer_json(value: Any, **headers: str) -> HttpResponse:
+    return HttpResponse(200, {"content-type": "application/json", **headers}, in_one(json.dumps(value).encode()))
 
 
 async def in_one(data: bytes) -> AsyncIterator[bytes]:
     yield data
 
 
-def take_form(house: str, incoming: Incoming, store: Store) -> dict[str, Any]:
+def take_form(house: str, incoming: IncomingRequest, store: Store) -> dict[str, Any]:
     """multipart/form-data, every field before the file."""
     fields, name, media_type, data = read_form(incoming)
     if house == "openai" and fields.get("purpose") != "user_data":
@@ -112,7 +123,7 @@ def take_form(house: str, incoming: Incoming, store: Store) -> dict[str, Any]:
     return spell(house, store.keep(house, file), file)
 
 
-def read_form(incoming: Incoming) -> tuple[dict[str, str], str, str, bytes]:
+def read_form(incoming: IncomingRequest) -> tuple[dict[str, str], str, str, bytes]:
     """The fields of a form, and its one file: name, type and bytes."""
     kind, _, boundary = incoming.headers["content-type"].partition("; boundary=")
     assert kind == "multipart/form-data"
@@ -129,7 +140,7 @@ def read_form(incoming: Incoming) -> tuple[dict[str, str], str, str, bytes]:
     raise Refusal("file: Field required")
 
 
-def take_google(incoming: Incoming, store: Store, found: dict[str, str | None]) -> Answer:
+def take_google(incoming: IncomingRequest, store: Store, found: dict[str, str | None]) -> HttpResponse:
     """The resumable protocol: begun with a size and a type, then all bytes at once."""
     if not found["upload"]:
         raise Refusal("Invalid upload", status=404)
@@ -196,14 +207,14 @@ def missing(house: str, file_id: str) -> Refusal:
             return Refusal(f"No such File object: {file_id}", status=404, parameter="id")
 
 
-def resolve(asked: Asked, store: Store, house: str) -> Asked:
+def resolve(asked: ModelRequest, store: Store, house: str) -> ModelRequest:
     """The request with the bytes of every stored file; a Gemini model sees none that a function response names."""
 
     def fill(part: Any) -> Any:
         match part:
             case Result(parts=parts):
                 return msgspec.structs.replace(part, parts=tuple(map(fill, parts)))
-            case Seen(data=None, reference=file_id) if file_id.startswith(PREFIX[house]):
+            case ReceivedFile(data=None, reference=file_id) if file_id.startswith(PREFIX[house]):
                 file = store.find(file_id)
                 if file is None:
                     raise missing(house, file_id)
@@ -213,20 +224,20 @@ def resolve(asked: Asked, store: Store, house: str) -> Asked:
                 return part
 
     return msgspec.structs.replace(
-        asked, turns=tuple(Turn(one.role, tuple(map(fill, one.parts))) for one in asked.turns)
+        asked, turns=tuple(RequestTurn(one.role, tuple(map(fill, one.parts))) for one in asked.turns)
     )
 
 
-def tell_hashes(asked: Asked) -> Reply:
+def tell_hashes(asked: ModelRequest) -> Reply:
     """The mind of a model that only says which bytes it saw, in order."""
     seen = [file.data for turn in asked.turns for file in files_of(turn) if file.data is not None]
     return Reply(" ".join(hashlib.sha256(data).hexdigest()[:8] for data in seen) or "nothing")
 
 
-def draw_until(count: int) -> Mind:
+def draw_until(count: int) -> Answerer:
     """A mind that calls `draw` so often, and then says what it saw."""
 
-    def mind(asked: Asked) -> Reply:
+    def mind(asked: ModelRequest) -> Reply:
         calls = [part for turn in asked.turns for part in turn.parts if isinstance(part, Call)]
         last = asked.turns[-1].parts
         said = any(isinstance(part, Words) and "look again" in part.text for part in last)
@@ -244,7 +255,7 @@ class Host:
     `broken` is answered to every upload, where it is a status.
     """
 
-    mind: Mind = tell_hashes
+    mind: Answerer = tell_hashes
     store: Store = field(default_factory=Store)
     broken: int = 0
     requests: list[tuple[str, str, int]] = field(default_factory=list)
@@ -256,21 +267,21 @@ class Host:
         return Exchange(self.send, f"http://host/{house}{'/v1' if house in {'openai', 'xai'} else ''}", {})
 
     @asynccontextmanager
-    async def send(self, request: HttpRequest) -> AsyncIterator[Answer]:
+    async def send(self, request: HttpRequest) -> AsyncIterator[HttpResponse]:
         parts, method = urlsplit(request.url), request.method
         assert (parts.scheme, parts.netloc) == ("http", "host"), "a key goes to no other host"
         body = b"".join([piece async for piece in request.body()])
         assert request.headers["content-length"] == str(request.size) == str(len(body))
-        incoming = Incoming(parts.path, parts.query, request.headers, body)
+        incoming = IncomingRequest(parts.path, parts.query, request.headers, body)
         self.requests.append((method, parts.path, len(body)))
         self.headers.append(dict(request.headers))
         self.bodies.append(body)
         yield await self.answer(incoming, method)
 
-    async def answer(self, incoming: Incoming, method: str) -> Answer:
+    async def answer(self, incoming: IncomingRequest, method: str) -> HttpResponse:
         house = incoming.path.split("/")[1]
         if self.broken and method == "POST" and "/files" in incoming.path:
-            return Answer(self.broken, {}, in_one(b'{"error": {"message": "no uploads today"}}'))
+            return HttpResponse(self.broken, {}, in_one(b'{"error": {"message": "no uploads today"}}'))
         found = serve_files(incoming, self.store, method)
         if found is not None:
             return found

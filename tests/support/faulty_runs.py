@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from showandtell import File, Tool, ToolError, tool
 from showandtell.core.events.types import Finish
-from showandtell.providers.retry import Patience
+from showandtell.providers.retry import RetryPolicy
 from support.fixtures import png
 from support.scripted import (
     FAULT,
@@ -157,7 +157,7 @@ async def leave_at(agent, conversation, more, index):
 def survive(data, model, most):
     """One conversation of up to three runs under random faults, left anywhere, its next request checked each time."""
     answers = data.draw(st.lists(an_answer(model), min_size=1, max_size=5))
-    patience = Patience(data.draw(st.integers(0, 2)), sleep=no_time)
+    patience = RetryPolicy(data.draw(st.integers(0, 2)), sleep=no_time)
     agent, script = scripted(*answers, model=model, tools=TOOLS, max_steps=most, patience=patience)
     conversation = agent.conversation()
     more = {"text": "hi", "files": data.draw(st.sampled_from([[], [], [draw()]]))}

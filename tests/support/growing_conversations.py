@@ -7,7 +7,7 @@ import msgspec
 from hypothesis import strategies as st
 
 from showandtell.core.capabilities.resolve import families, resolve
-from showandtell.core.messages.derivations import Variant
+from showandtell.core.messages.derivations import Derivative
 from showandtell.core.messages.file import File
 from showandtell.core.messages.messages import Draft
 from showandtell.core.messages.parts import Approval, Json, Shown, Text, ToolCall, is_approval
@@ -19,10 +19,10 @@ from showandtell.core.wire.options import Options, ToolSpec
 from showandtell.core.wire.request import compose
 from showandtell.storage.conversations.memory_conversation import MemoryConversation
 from showandtell.storage.files.convert import load_now
-from showandtell.storage.files.file_cache import Shelf
+from showandtell.storage.files.file_cache import FileCache
 from support.fixtures import jpeg, mp4, pdf, png, wav
 
-SHELF = Shelf()
+SHELF = FileCache()
 
 MODELS = sorted({f"{family.provider}:{family.example}" for family in families()})
 
@@ -125,7 +125,7 @@ CONVERTED = {}
 
 def meet(wants):
     """What a run would get for its wants: an id for each upload, which nobody stores here, and the rest from the shelf."""
-    stored = {want: Variant(file_id=f"file_{want.sha256[:12]}") for want in wants if want.recipe == UPLOAD}
+    stored = {want: Derivative(file_id=f"file_{want.sha256[:12]}") for want in wants if want.recipe == UPLOAD}
     CONVERTED.update(load_now(wants - stored.keys() - CONVERTED.keys(), SHELF))
     return stored | {want: CONVERTED[want] for want in wants - stored.keys()}
 

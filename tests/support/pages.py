@@ -5,7 +5,7 @@ import asyncio
 import msgspec
 
 from showandtell.core.ui_stream import chunks as ui
-from showandtell.core.ui_stream.answer import UiFold
+from showandtell.core.ui_stream.answer import UiAccumulator
 from support.serving import chunks_of, kinds
 
 
@@ -40,7 +40,7 @@ def read_chunk(chunk):
 
 def fold(chunks):
     """The message that a client makes of a stream."""
-    made = UiFold()
+    made = UiAccumulator()
     made.add(map(read_chunk, chunks))
     return msgspec.to_builtins(made.message)
 

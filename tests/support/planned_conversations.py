@@ -6,7 +6,7 @@ from showandtell.core.capabilities.resolve import families
 from showandtell.core.messages.attachments import Origin
 from showandtell.core.messages.messages import Message
 from showandtell.core.messages.parts import Shown, Text, ToolCall
-from showandtell.core.planning.values import Placed, Result
+from showandtell.core.planning.values import RenderedFile, Result
 from support.builders import attachment, view
 
 MODELS = sorted({f"{family.provider}:{family.example}" for family in families()})
@@ -47,6 +47,6 @@ def placed_in(entries):
     for entry in entries:
         for part in entry.parts:
             if isinstance(part, Result):
-                yield from (inner for inner in part.parts if isinstance(inner, Placed))
-            elif isinstance(part, Placed):
+                yield from (inner for inner in part.parts if isinstance(inner, RenderedFile))
+            elif isinstance(part, RenderedFile):
                 yield part

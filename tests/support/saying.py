@@ -9,7 +9,7 @@ It speaks Claude's api beside the strict houses of the stand-in, which answer ev
 import asyncio
 import json
 
-from showandtell.core.wire.http import Answer
+from showandtell.core.wire.http import HttpResponse
 from support.scripted import block, event
 
 #: Where an answer waits until somebody says `go`.
@@ -45,9 +45,9 @@ class Speaker:
         word, _, rest = last.partition(":")
         rest = rest.removeprefix(" ")
         if word == "Fail" and self.heard[last] == 1:
-            return Answer(int(rest.partition(",")[0]), {"content-type": "application/json"}, once(FAILED))
+            return HttpResponse(int(rest.partition(",")[0]), {"content-type": "application/json"}, once(FAILED))
         if word in {"Say", "Fail"}:
-            return Answer(200, {"content-type": "text/event-stream"}, self._say(rest))
+            return HttpResponse(200, {"content-type": "text/event-stream"}, self._say(rest))
         return None
 
     async def _say(self, text):

@@ -13,13 +13,13 @@ from showandtell.core.messages.parts import Text, is_approval
 from showandtell.core.planning.plan import plan
 from showandtell.core.planning.values import Policy, View
 from showandtell.core.wire.aws_eventstream import encode
-from showandtell.core.wire.http import Answer
+from showandtell.core.wire.http import HttpResponse
 from showandtell.core.wire.options import Options
 from showandtell.core.wire.request import compose
 from showandtell.inspector.hosts import find_house
-from showandtell.inspector.request import Incoming, files_of
+from showandtell.inspector.request import IncomingRequest, files_of
 from showandtell.providers.exchange import Exchange
-from showandtell.providers.retry import Patience
+from showandtell.providers.retry import RetryPolicy
 from showandtell.providers.rows import BASES
 from support.builders import Everything
 
@@ -63,7 +63,7 @@ STOPS = {
 
 
 #: Ask once, for most scripts end with an error on purpose.
-ONCE = Patience(tries=0)
+ONCE = RetryPolicy(tries=0)
 
 
 async def no_time(_):
@@ -326,11 +326,11 @@ def read_strictly(url, body, headers=None):
     assert groups is not None, f"nobody serves {url}"
     assert len(body) <= house.largest
     found = {name: unquote(value) for name, value in groups.items() if value is not None}
-    return house.read(Incoming(parts.path, parts.query, headers or {}, body, found))
+    return house.read(IncomingRequest(parts.path, parts.query, headers or {}, body, found))
 
 
 class Script:
-    """One answer after the other, the last one for ever: bytes, (status, bytes), an error to raise, a stream, an `Answer`.
+    """One answer after the other, the last one for ever: bytes, (status, bytes), an error to raise, a stream, an `HttpResponse`.
 
     `bodies` are the requests as JSON, `asked` what the inspector read in them.
     """
@@ -355,13 +355,13 @@ class Script:
         headers = {"content-type": FRAMED} if resolve(self.model).api == "bedrock-converse" else {}
         if isinstance(answer, Exception):
             raise answer
-        if isinstance(answer, Answer):
+        if isinstance(answer, HttpResponse):
             yield answer
         elif isasyncgenfunction(answer):
-            yield Answer(200, headers, self.told(answer()))
+            yield HttpResponse(200, headers, self.told(answer()))
         else:
             status, data = answer if isinstance(answer, tuple) else (200, answer)
-            yield Answer(status, headers, in_pieces(self.fresh(data)))
+            yield HttpResponse(status, headers, in_pieces(self.fresh(data)))
 
     def fresh(self, data):
         """An answer that is given again, with other ids: the Responses API refuses two thoughts of one id."""

@@ -11,7 +11,7 @@ from pydantic_core import SchemaValidator
 from showandtell.core.capabilities.cells import Api, Dialect, Target
 from showandtell.core.messages.attachments import Address, Facts
 from showandtell.core.messages.parts import Text, ToolCall
-from showandtell.core.planning.values import Entry, Placed, Result
+from showandtell.core.planning.values import Entry, RenderedFile, Result
 from showandtell.core.wire.options import Options, ToolSpec
 from showandtell.core.wire.renderers import APIS
 from showandtell.core.wire.tree import Slot, segments, values
@@ -45,9 +45,9 @@ def aim(api: Api, provider: str = "", model: str = "", **dialect: Any) -> Target
     return Target(provider or host[0], api, model or host[1], (), dialect=Dialect(**dialect))
 
 
-def placed(file: Facts | Address, number: int = 1, *, place: str = "tool_result", nth: int = 1) -> Placed:
+def placed(file: Facts | Address, number: int = 1, *, place: str = "tool_result", nth: int = 1) -> RenderedFile:
     name = NAMES[file] if isinstance(file, Facts) else "linked"
-    return Placed(number, nth, name, file, place)  # pyright: ignore[reportArgumentType] - a word of two
+    return RenderedFile(number, nth, name, file, place)  # pyright: ignore[reportArgumentType] - a word of two
 
 
 def user(*parts: Any) -> Entry:

@@ -15,13 +15,13 @@ import msgspec
 
 from fake_provider import KEYS, Standin
 from showandtell.core.capabilities.cells import Api
-from showandtell.core.events.accumulate import Fold
+from showandtell.core.events.accumulate import Accumulator
 from showandtell.core.events.types import Usage
 from showandtell.core.messages.parts import Text, ToolCall
-from showandtell.core.wire.http import Answer
+from showandtell.core.wire.http import HttpResponse
 from showandtell.core.wire.parsers import ANSWERS
 from showandtell.inspector.answering.answer import count_tokens
-from showandtell.inspector.request import Asked, Incoming, Reply
+from showandtell.inspector.request import IncomingRequest, ModelRequest, Reply
 from showandtell.inspector.send import serve, think
 from support.builders import parser_of
 
@@ -48,7 +48,7 @@ class Said(NamedTuple):
 class Post(NamedTuple):
     """A request as it came, and its body as values."""
 
-    incoming: Incoming
+    incoming: IncomingRequest
     body: Any
 
 
@@ -65,17 +65,17 @@ class Stage:
         self.standin = Standin(mind=self.mind, doors=[self.door])
         self.clients: dict[str, Any] = {}
 
-    def mind(self, asked: Asked) -> Reply:
+    def mind(self, asked: ModelRequest) -> Reply:
         if self.reply is None:
             return think(asked)
         return msgspec.structs.replace(self.reply, input_tokens=count_tokens(asked))
 
-    def door(self, method: str, incoming: Incoming) -> Answer | None:
+    def door(self, method: str, incoming: IncomingRequest) -> HttpResponse | None:
         if method == "POST":
             self.posts.append(Post(incoming, json.loads(incoming.body)))
         if self.canned is None:
             return None
-        return Answer(200, {"content-type": self.canned.media_type}, in_pieces(self.canned.data))
+        return HttpResponse(200, {"content-type": self.canned.media_type}, in_pieces(self.canned.data))
 
     def base(self, house: str) -> str:
         return self.standin.base(house)
@@ -151,7 +151,7 @@ def environ(stage: Stage) -> dict[str, str]:
 def listen(api: Api, said: Said) -> Heard:
     """What our own parser and fold make of an answer's bytes."""
     media_type = said.media_type.partition(";")[0]
-    fold = Fold("witness")
+    fold = Accumulator("witness")
     if media_type == "application/json":
         fold.add(ANSWERS[api].whole(said.data))
     else:
@@ -162,7 +162,7 @@ def listen(api: Api, said: Said) -> Heard:
     return hear(fold)
 
 
-def hear(fold: Fold) -> Heard:
+def hear(fold: Accumulator) -> Heard:
     draft = fold.draft()
     text = "".join(part.text for part in draft.parts if isinstance(part, Text))
     calls = [part for part in draft.parts if isinstance(part, ToolCall)]

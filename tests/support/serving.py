@@ -13,7 +13,7 @@ import uvicorn
 from showandtell.server.app import make_app
 from showandtell.server.config import Config
 from showandtell.server.middleware.h11_timeouts import Connection
-from showandtell.storage.location import Place
+from showandtell.storage.location import StorageLocation
 from support.postgres import copy_tables
 
 #: 1x1, red.
@@ -95,7 +95,7 @@ async def serving(folder, **settings):
     database = settings.pop("database", None)
     if database is None:
         copy_tables(folder / "showandtell.db")
-    place = Place(folder, database, settings.pop("blobs", None), **settings.pop("place", {}))
+    place = StorageLocation(folder, database, settings.pop("blobs", None), **settings.pop("place", {}))
     config = Config(**{"place": place, "secret": b"s" * 32, **settings})
     app = make_app(config)
     listening = socket.create_server(("127.0.0.1", 0))

@@ -25,14 +25,14 @@ from showandtell.cli import main as cli
 from showandtell.cli import verify as command
 from showandtell.cli import verify_report
 from showandtell.config.user_settings import user_overrides
-from showandtell.core.capabilities.cells import Cell
+from showandtell.core.capabilities.cells import Capability
 from showandtell.core.capabilities.overrides import read_overrides
 from showandtell.core.capabilities.resolve import resolve
-from showandtell.core.wire.http import Answer
+from showandtell.core.wire.http import HttpResponse
 from showandtell.errors import BadInput, ProviderError, ProviderUnavailable, UsageError
-from showandtell.inspector.request import Incoming, Refusal, Reply, files_of
+from showandtell.inspector.request import IncomingRequest, Refusal, Reply, files_of
 from showandtell.inspector.send import serve
-from showandtell.providers.retry import Patience
+from showandtell.providers.retry import RetryPolicy
 from showandtell.providers.rows import connect
 from showandtell.verify.ask import Heard, Line, Trial, converse
 from showandtell.verify.hosts import find_stranger
@@ -89,7 +89,7 @@ def answering(is_blind=honest, speak=say):
         parts = urlsplit(request.url)
         body = b"".join([piece async for piece in request.body()])
         yield await serve(
-            Incoming(parts.path, parts.query, dict(request.headers), body),
+            IncomingRequest(parts.path, parts.query, dict(request.headers), body),
             lambda asked: Reply(speak(asked, is_blind), input_tokens=100),
         )
 
@@ -99,7 +99,7 @@ def answering(is_blind=honest, speak=say):
 def line_to(model, send=None, **more):
     target = resolve(model)
     exchange = replace(connect(target), send=send or answering(), **more)
-    return Line(target, exchange, Patience(tries=0), clock=lambda: 0.0)
+    return Line(target, exchange, RetryPolicy(tries=0), clock=lambda: 0.0)
 
 
 def run(line, sorts=SORTS, seed="a seed"):
@@ -322,7 +322,7 @@ SIGNED = (
 )
 def test_a_key_is_hidden_however_an_answer_or_address_spells_it(authorization, answer, kept):
     request = Gathered(f"https://e.test/{answer.decode()}", {"authorization": authorization}, b"{}")
-    recorded = keep(request, Answer(400, {}, None), answer)
+    recorded = keep(request, HttpResponse(400, {}, None), answer)
     assert (recorded.answer, recorded.url) == (kept, f"https://e.test/{kept}")
 
 
@@ -370,7 +370,7 @@ def test_a_kind_that_is_none_is_told_with_those_there_are():
 
 
 def test_a_blind_verdict_takes_a_rung_from_the_ladder():
-    cell = Cell("tool_result", "image", ("image/png",), "inline", "blind", "eye test", TODAY)
+    cell = Capability("tool_result", "image", ("image/png",), "inline", "blind", "eye test", TODAY)
     drafts = converse("tool result", make("image", seeded(3)))
     assert explain(drafts, model=CLAUDE)[0].delivery == "native"
     assert explain(drafts, model=CLAUDE, overrides=[cell])[0].delivery == "relocated"
@@ -503,7 +503,7 @@ def test_a_file_that_can_not_be_written_is_told_before_the_first_request(tmp_pat
 
 def test_verdicts_that_can_not_be_written_in_the_end_are_printed(tmp_path, capsys):
     target = resolve(CLAUDE)
-    cells = (Cell("user", "image", ("image/png",), "inline", "sees", "eye test", TODAY),)
+    cells = (Capability("user", "image", ("image/png",), "inline", "sees", "eye test", TODAY),)
     with pytest.raises(BadInput, match=r"can't be"):
         command.save(cells, target, {"SHOWANDTELL_OVERRIDES": str(tmp_path)})
     told = capsys.readouterr().err.partition("\n")[2]

@@ -16,7 +16,7 @@ from showandtell.agent.loop import Loop, Memory, last_text
 from showandtell.agent.provider_uploads import drop_uploads
 from showandtell.agent.tools import Tool, by_name
 from showandtell.config.user_settings import find_target
-from showandtell.core.capabilities.cells import Cell
+from showandtell.core.capabilities.cells import Capability
 from showandtell.core.collect.sanitize import clean
 from showandtell.core.collect.values import collect
 from showandtell.core.events.types import Event, Finish, Status, Usage
@@ -26,12 +26,12 @@ from showandtell.core.messages.parts import Approval
 from showandtell.core.planning.values import Receipt
 from showandtell.core.wire.options import Effort, choose
 from showandtell.errors import BadInput, ShowAndTellError, UnsupportedFile
-from showandtell.network.fetch import Allow
+from showandtell.network.fetch import FetchPolicy
 from showandtell.network.transport import Transport
 from showandtell.providers.exchange import Exchange
-from showandtell.providers.retry import Patience
+from showandtell.providers.retry import RetryPolicy
 from showandtell.storage.conversations.memory_conversation import MemoryConversation
-from showandtell.storage.files.file_cache import MAX_FILE_BYTES, Shelf
+from showandtell.storage.files.file_cache import MAX_FILE_BYTES, FileCache
 
 #: How many events may wait for their reader before the next read of the network; a read gives a few hundred at most.
 MOST_WAITING = 1000
@@ -70,16 +70,16 @@ class Agent:
         max_steps: int = 20,
         max_tokens_in_all: int | None = None,
         max_seconds: float | None = None,
-        patience: Patience | None = None,
+        patience: RetryPolicy | None = None,
         uploads: bool = False,
         links: Sign | None = None,
         transcribe: Transcribe | None = None,
-        fetch: Allow | None = None,
+        fetch: FetchPolicy | None = None,
         expected_steps: int = 5,
         strict: bool = False,
         focus: int | None = None,
         max_file_bytes: int = MAX_FILE_BYTES,
-        overrides: Sequence[Cell] | None = None,
+        overrides: Sequence[Capability] | None = None,
         client: object = None,
         base_url: str | None = None,
         api_key: str | None = None,
@@ -102,7 +102,7 @@ class Agent:
             stream=stream,
         )
         self.limits = bound(self.tools, max_steps, max_tokens_in_all, max_seconds)
-        self.patience = patience or Patience()
+        self.patience = patience or RetryPolicy()
         self.sharing, self.max_file_bytes = Sharing(links, transcribe=transcribe, fetch=fetcher(fetch)), max_file_bytes
         self.policy = permit(
             self.tools, self.sharing, strict=strict, focus=focus, uploads=uploads, expected_steps=expected_steps
@@ -128,7 +128,7 @@ class Agent:
 
     def conversation(self) -> MemoryConversation:
         """A new conversation, to be given to several runs."""
-        return MemoryConversation(Shelf(max_file_bytes=self.max_file_bytes))
+        return MemoryConversation(FileCache(max_file_bytes=self.max_file_bytes))
 
     async def delete_uploads(
         self, conversation: MemoryConversation, numbers: Collection[int] | None = None

@@ -7,21 +7,21 @@ from pathlib import Path
 
 from msgspec import structs
 
-from showandtell.agent.decide import Limits
+from showandtell.agent.decide import RunLimits
 from showandtell.agent.loader import Fetch, Sharing
 from showandtell.agent.tools import Tool
 from showandtell.core.capabilities.cells import Target
 from showandtell.core.messages.file import File
 from showandtell.core.planning.values import Policy
 from showandtell.errors import BadInput
-from showandtell.network.fetch import Allow, fetch
+from showandtell.network.fetch import FetchPolicy, fetch
 from showandtell.network.transport import Transport
 from showandtell.providers.client import connect_client, read_client
 from showandtell.providers.exchange import Exchange
 from showandtell.providers.rows import connect, locate
 
 
-def bound(tools: Mapping[str, Tool], steps: int, tokens: int | None, seconds: float | None) -> Limits:
+def bound(tools: Mapping[str, Tool], steps: int, tokens: int | None, seconds: float | None) -> RunLimits:
     """What bounds a run. Raises `BadInput` for a bound that lets nothing through."""
     if steps < 1:
         raise BadInput("max_steps must be at least 1: it counts model calls")
@@ -29,7 +29,7 @@ def bound(tools: Mapping[str, Tool], steps: int, tokens: int | None, seconds: fl
         raise BadInput("max_tokens_in_all and max_seconds must be more than 0, or None for no bound")
     approval = frozenset(tool.name for tool in tools.values() if tool.approval)
     idempotent = frozenset(tool.name for tool in tools.values() if tool.idempotent)
-    return Limits(steps, approval, tokens, seconds, idempotent)
+    return RunLimits(steps, approval, tokens, seconds, idempotent)
 
 
 def permit(
@@ -48,7 +48,7 @@ def permit(
     )
 
 
-def fetcher(allow: Allow | None) -> Fetch | None:
+def fetcher(allow: FetchPolicy | None) -> Fetch | None:
     """How addresses are fetched: within what is allowed; None where nothing is."""
     if allow is None or not allow.fetch:
         return None

@@ -10,18 +10,18 @@ from typing import TypeAlias
 
 from showandtell.core.events.types import ToolProgress
 from showandtell.core.messages.attachments import Attachment, Facts, find
-from showandtell.core.messages.derivations import Failed, Variant, Want
+from showandtell.core.messages.derivations import DerivationRequest, Derivative, Failed
 from showandtell.core.messages.file import File
 from showandtell.core.messages.parts import Shown
 from showandtell.errors import BadInput
 
-Convert: TypeAlias = Callable[[Want], Awaitable[Variant | Failed]]
+Convert: TypeAlias = Callable[[DerivationRequest], Awaitable[Derivative | Failed]]
 
 #: The recipe that gives the words of a kind of file; pictures have none.
 RECIPES = {"document": "text", "text": "text", "other": "text", "audio": "transcript", "video": "transcript"}
 
 
-async def keep_as_is(_want: Want) -> Failed:
+async def keep_as_is(_want: DerivationRequest) -> Failed:
     """What files answer that belong to no conversation which converts."""
     return Failed("it can't be converted here: read its bytes")
 
@@ -56,7 +56,7 @@ class Files:
         recipe = RECIPES.get(file.kind)
         if recipe is None:
             raise BadInput(f"{called(file)} is {file.media_type} and has no text")
-        found = await self.convert(Want(facts.sha256, recipe))
+        found = await self.convert(DerivationRequest(facts.sha256, recipe))
         if isinstance(found, Failed):
             raise BadInput(f"{called(file)} has no text that can be read: {found.reason}")
         return found.text or ""

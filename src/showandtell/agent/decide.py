@@ -13,7 +13,7 @@ from showandtell.core.messages.parts import Approval, Opaque, ToolCall
 from showandtell.core.planning.values import View
 
 
-class Limits(Struct, frozen=True):
+class RunLimits(Struct, frozen=True):
     """What bounds a run: `max_steps` model calls, `tokens` in all (those of the step that passes it included), seconds.
 
     `approval` are the tools that need a person's yes, `idempotent` those that may run twice.
@@ -53,14 +53,14 @@ class Wait(Struct, frozen=True):
     calls: tuple[ToolCall, ...]
 
 
-class Over(Struct, frozen=True):
+class Done(Struct, frozen=True):
     """The run is over."""
 
     status: Status
     reason: str | None = None
 
 
-Next: TypeAlias = AskModel | RunTools | Close | Wait | Over
+Next: TypeAlias = AskModel | RunTools | Close | Wait | Done
 
 LIMIT = "limit reached: the run may make no further step, so this call was not run"
 BUDGET = "limit reached: the run has used up its tokens, so this call was not run"
@@ -93,7 +93,7 @@ class _Since:
     answers: dict[str, Approval] = field(default_factory=dict[str, Approval])
 
 
-def decide(view: View, limits: Limits, tokens: int = 0) -> Next:
+def decide(view: View, limits: RunLimits, tokens: int = 0) -> Next:
     """The next thing to do for the newest user message; `tokens` is what the run has used so far."""
     since = _since(view)
     last, steps = since.last, since.steps
@@ -103,7 +103,7 @@ def decide(view: View, limits: Limits, tokens: int = 0) -> Next:
     unanswered = tuple(call for call in calls if call.call_id not in since.answered)
     if last.stop in EARLY:
         status, why = EARLY[last.stop]
-        return Close(unanswered, why) if unanswered else Over(status, last.stop)
+        return Close(unanswered, why) if unanswered else Done(status, last.stop)
     if beyond := tuple(call for call in calls[MOST_CALLS:] if call.call_id not in since.answered):
         return Close(beyond, TOO_MANY)
     is_spent = limits.tokens is not None and tokens >= limits.tokens
@@ -112,11 +112,11 @@ def decide(view: View, limits: Limits, tokens: int = 0) -> Next:
             return Close(lost, UNKNOWN)
         return Close(unanswered, BUDGET) if is_spent else _open(unanswered, steps, limits, since.answers)
     if not calls:
-        return Over("complete") if says_something(last) else Over("incomplete", "empty")
+        return Done("complete") if says_something(last) else Done("incomplete", "empty")
     if is_spent:
-        return Over("incomplete", "budget")
+        return Done("incomplete", "budget")
     if steps >= limits.max_steps:
-        return Over("incomplete", "steps")
+        return Done("incomplete", "steps")
     return AskModel(steps + 1, forbid_tools=steps + 1 >= limits.max_steps)
 
 
@@ -125,7 +125,7 @@ def says_something(message: Message) -> bool:
     return any(not isinstance(part, Opaque) for part in message.parts)
 
 
-def _open(calls: tuple[ToolCall, ...], steps: int, limits: Limits, answers: dict[str, Approval]) -> Next:
+def _open(calls: tuple[ToolCall, ...], steps: int, limits: RunLimits, answers: dict[str, Approval]) -> Next:
     if steps >= limits.max_steps:
         return Close(calls, LIMIT)
     waiting = tuple(call for call in calls if call.tool in limits.approval and call.call_id not in answers)

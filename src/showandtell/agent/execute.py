@@ -30,7 +30,7 @@ GRACE = 1.0
 MOST_ERRORS = 8
 
 
-class Refused(Exception):
+class CallRefused(Exception):
     """A call that can't be made, with the words for the model."""
 
 
@@ -44,7 +44,7 @@ async def execute(call: ToolCall, tools: Mapping[str, Tool], context: Context) -
         tool, arguments = prepare(call, tools, context)
         value = await bounded(start(tool, arguments), tool.timeout)
         return show(call, value, context)
-    except (Refused, ToolError, BadInput) as error:
+    except (CallRefused, ToolError, BadInput) as error:
         return failed(str(error))
     except Overdue:
         context.cancelled.set()
@@ -60,11 +60,11 @@ async def execute(call: ToolCall, tools: Mapping[str, Tool], context: Context) -
 
 
 def show(call: ToolCall, value: object, context: Context) -> ToolResult:
-    """What a tool returned, as its result; raises `Refused` for what can't be shown."""
+    """What a tool returned, as its result; raises `CallRefused` for what can't be shown."""
     try:
         return settle_files(value if isinstance(value, ToolResult) else ToolResult(value), context.files)
     except BadInput as error:
-        raise Refused(f"{call.tool} returned something that can't be shown: {error}") from error
+        raise CallRefused(f"{call.tool} returned something that can't be shown: {error}") from error
 
 
 def overdue(tool: Tool) -> str:
@@ -88,26 +88,26 @@ def redact(call: ToolCall, error: BaseException) -> str:
 
 
 def prepare(call: ToolCall, tools: Mapping[str, Tool], context: Context) -> tuple[Tool, dict[str, Any]]:
-    """The tool and its checked arguments; raises `Refused` with words that let the model do better."""
+    """The tool and its checked arguments; raises `CallRefused` with words that let the model do better."""
     tool = tools.get(call.tool)
     if tool is None:
-        raise Refused(f"there is no tool {call.tool!r}; there are: {', '.join(sorted(tools)) or 'none'}")
+        raise CallRefused(f"there is no tool {call.tool!r}; there are: {', '.join(sorted(tools)) or 'none'}")
     from pydantic import ValidationError  # noqa: PLC0415 - late, with the first call
     from pydantic_core import from_json  # noqa: PLC0415
 
     try:
         arguments = from_json(call.arguments or "{}", allow_inf_nan=False)
     except ValueError as error:
-        raise Refused(f"the arguments of {call.tool} are not valid JSON: {error}") from error
+        raise CallRefused(f"the arguments of {call.tool} are not valid JSON: {error}") from error
     if not isinstance(arguments, dict):
-        raise Refused(f"the arguments of {call.tool} must be a JSON object")
+        raise CallRefused(f"the arguments of {call.tool} must be a JSON object")
     try:
         bound = tool.bind(arguments, context)
         inspect.signature(tool.run).bind(**bound)
     except ValidationError as error:
-        raise Refused(f"the arguments of {call.tool} don't fit: {spell_errors(error)}") from error
+        raise CallRefused(f"the arguments of {call.tool} don't fit: {spell_errors(error)}") from error
     except TypeError as error:
-        raise Refused(f"the arguments of {call.tool} don't fit: {error}") from error
+        raise CallRefused(f"the arguments of {call.tool} don't fit: {error}") from error
     return tool, bound
 
 

@@ -10,8 +10,8 @@ from showandtell.agent.context import Context, Files, called, check_problem, sto
 from showandtell.core.collect.values import ToolResult
 from showandtell.core.media_types.kinds import Kind
 from showandtell.core.messages.attachments import Attachment, Facts, find
-from showandtell.core.messages.conversion import Recipe, spell
-from showandtell.core.messages.derivations import Failed, Variant, Want
+from showandtell.core.messages.conversion import Conversion, spell
+from showandtell.core.messages.derivations import DerivationRequest, Derivative, Failed
 from showandtell.core.messages.parts import Selection, Shown
 from showandtell.core.planning.conversions import PAGE_SIDE, PAGES_ASKED, PDF, SVG
 from showandtell.errors import BadInput, ToolError
@@ -145,18 +145,18 @@ async def measure(
     """
     if facts.media_type == PDF:
         only = pages or (1,)
-        recipe = Recipe("pages", ("image/png",), side=PAGE_SIDE, most=len(only), only=only)
+        recipe = Conversion("pages", ("image/png",), side=PAGE_SIDE, most=len(only), only=only)
     elif facts.media_type == SVG:
-        recipe = Recipe("image", ("image/png",), side=PAGE_SIDE, crop=crop)
+        recipe = Conversion("image", ("image/png",), side=PAGE_SIDE, crop=crop)
     else:
         raise ToolError(f"{called(file)} is {file.media_type}: only pictures and pages of PDFs can be cropped")
-    made = await files.convert(Want(facts.sha256, spell(recipe)))
+    made = await files.convert(DerivationRequest(facts.sha256, spell(recipe)))
     if isinstance(made, Failed):
         raise ToolError(f"{called(file)} can't be shown closer: {made.reason}")
     return sizes_of(made) if facts.media_type == PDF else []
 
 
-def sizes_of(made: Variant) -> list[tuple[int, int]]:
+def sizes_of(made: Derivative) -> list[tuple[int, int]]:
     """Width and height of each picture that was made."""
     return [facts.pixels for facts in made.files if facts.pixels is not None]
 

@@ -19,14 +19,14 @@ from showandtell.core.capabilities.cells import Target
 from showandtell.core.messages.attachments import Facts
 from showandtell.core.messages.blobs import Blobs
 from showandtell.core.messages.conversion import MOST_CHARACTERS, read_recipe
-from showandtell.core.messages.derivations import Failed, Known, Link, Variant, Want
+from showandtell.core.messages.derivations import DerivationRequest, Derivations, Derivative, Failed, Link
 from showandtell.core.messages.file import File
 from showandtell.core.messages.messages import Draft
 from showandtell.core.planning.conversions import FETCH, TRANSCRIPT
 from showandtell.core.planning.placement import LINK, UPLOAD
 from showandtell.errors import BadFile, FileChanged
 from showandtell.providers.exchange import Exchange
-from showandtell.providers.retry import Patience
+from showandtell.providers.retry import RetryPolicy
 from showandtell.providers.uploads import Reach, upload
 
 #: So many files are uploaded at a time.
@@ -38,7 +38,7 @@ Fetch: TypeAlias = Callable[[str, Path, int], Awaitable[File]]
 #: Writes down what is said in the sound or film at a path; it may block.
 Transcribe: TypeAlias = Callable[[Path], str]
 #: Makes what one want asks for, or says why it can't.
-Make: TypeAlias = Callable[[Want], Awaitable[Variant | Failed]]
+Make: TypeAlias = Callable[[DerivationRequest], Awaitable[Derivative | Failed]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,10 +64,10 @@ class Loader:
     conversation: Conversation
     target: Target
     connect: Callable[[], Exchange]
-    patience: Patience
+    patience: RetryPolicy
     sharing: Sharing
 
-    async def load(self, wants: Iterable[Want]) -> Known:
+    async def load(self, wants: Iterable[DerivationRequest]) -> Derivations:
         """Answer every want. Raises what keeps the house from being asked at all, such as a missing key."""
         asked, places = frozenset(wants), asyncio.Semaphore(AT_ONCE)
         makers = self.makers(uploads=any(want.recipe == UPLOAD for want in asked))
@@ -84,7 +84,7 @@ class Loader:
             found |= converted
         return found
 
-    async def convert(self, want: Want) -> Variant | Failed:
+    async def convert(self, want: DerivationRequest) -> Derivative | Failed:
         """A conversion as the conversation knows it; else it is made now."""
         found = self.conversation.known().get(want)
         if found is None or (isinstance(found, Failed) and found.passing):
@@ -101,31 +101,31 @@ class Loader:
             makers[TRANSCRIPT] = self.of_bytes(self.transcribe)
         return makers
 
-    def of_bytes(self, make: Callable[[Facts], Awaitable[Variant | Failed]]) -> Make:
+    def of_bytes(self, make: Callable[[Facts], Awaitable[Derivative | Failed]]) -> Make:
         """What is made of stored bytes."""
 
-        async def answer(want: Want) -> Variant | Failed:
+        async def answer(want: DerivationRequest) -> Derivative | Failed:
             facts = facts_of(self.conversation, want.sha256)
             return Failed("its bytes are not here", passing=True) if facts is None else await make(facts)
 
         return answer
 
-    async def answer(self, want: Want, make: Make, places: asyncio.Semaphore) -> Variant | Failed:
+    async def answer(self, want: DerivationRequest, make: Make, places: asyncio.Semaphore) -> Derivative | Failed:
         """Make what one want asks for when there is a place, and learn it at once."""
         async with places:
             found = await make(want)
         await self.conversation.learn({want: found})
         return found
 
-    async def store(self, reach: Reach, facts: Facts) -> Variant | Failed:
+    async def store(self, reach: Reach, facts: Facts) -> Derivative | Failed:
         """One upload."""
         return await upload(reach, self.target, facts, self.conversation.blobs)
 
-    async def link(self, facts: Facts) -> Variant | Failed:
+    async def link(self, facts: Facts) -> Derivative | Failed:
         """One link, made in a thread: the program's own function may block."""
         return await asyncio.to_thread(sign, facts, self.sharing)
 
-    async def fetch(self, want: Want) -> Variant | Failed:
+    async def fetch(self, want: DerivationRequest) -> Derivative | Failed:
         """A file from the web, by the one function that opens addresses; proved and stored like any other."""
         files = (file.address for file in self.conversation.attachments.values())
         address = next((one for one in files if one is not None and one.sha256 == want.sha256), None)
@@ -138,14 +138,14 @@ class Loader:
                 (proved,) = await self.conversation.prove(Draft("user", (file,)))
         except BadFile as error:
             return Failed(f"{error.name} {error.problem}: {error.advice}", passing=True)
-        return Variant((proved.facts,)) if proved.facts is not None else Failed(proved.problem or "it is no file")
+        return Derivative((proved.facts,)) if proved.facts is not None else Failed(proved.problem or "it is no file")
 
-    async def transcribe(self, facts: Facts) -> Variant | Failed:
+    async def transcribe(self, facts: Facts) -> Derivative | Failed:
         """The words of a sound or film, in a thread for the same reason."""
         return await asyncio.to_thread(write_down, facts, self.conversation.blobs, self.sharing)
 
 
-def write_down(facts: Facts, blobs: Blobs, sharing: Sharing) -> Variant | Failed:
+def write_down(facts: Facts, blobs: Blobs, sharing: Sharing) -> Derivative | Failed:
     """What is said in a file, by the program's own function."""
     if sharing.transcribe is None:
         return Failed("nobody writes down what is said")
@@ -156,7 +156,7 @@ def write_down(facts: Facts, blobs: Blobs, sharing: Sharing) -> Variant | Failed
         return Failed(str(error), passing=True)
     except Exception as error:  # noqa: BLE001 - the program's own function may raise anything
         return Failed(f"its words could not be written down ({type(error).__name__})", passing=True)
-    return Variant(text=words[:MOST_CHARACTERS], cut=len(words) > MOST_CHARACTERS)
+    return Derivative(text=words[:MOST_CHARACTERS], cut=len(words) > MOST_CHARACTERS)
 
 
 def facts_of(conversation: Conversation, sha256: str) -> Facts | None:
@@ -165,7 +165,7 @@ def facts_of(conversation: Conversation, sha256: str) -> Facts | None:
     return next((facts for facts in files if facts is not None and facts.sha256 == sha256), None)
 
 
-def sign(facts: Facts, sharing: Sharing) -> Variant | Failed:
+def sign(facts: Facts, sharing: Sharing) -> Derivative | Failed:
     """A URL by which a provider may fetch a file."""
     if sharing.link is None:
         return Failed("nobody makes links")
@@ -176,4 +176,4 @@ def sign(facts: Facts, sharing: Sharing) -> Variant | Failed:
     link = found if isinstance(found, Link) else Link(found)
     if not link.url.startswith("https://"):
         return Failed("its link is no https address")
-    return Variant(url=link.url, expires=link.expires)
+    return Derivative(url=link.url, expires=link.expires)

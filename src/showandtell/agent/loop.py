@@ -12,7 +12,7 @@ from typing import Any, TypeAlias
 import msgspec
 
 from showandtell.agent.context import Context, Files
-from showandtell.agent.decide import UNKNOWN, AskModel, Close, Limits, Over, RunTools, Wait, choice, decide
+from showandtell.agent.decide import UNKNOWN, AskModel, Close, Done, RunLimits, RunTools, Wait, choice, decide
 from showandtell.agent.execute import execute, failed, redact
 from showandtell.agent.loader import Loader, Sharing
 from showandtell.agent.media_errors import is_about_files, listed, named_by, note, sent, unaccepted
@@ -22,7 +22,7 @@ from showandtell.agent.tools import Tool
 from showandtell.core.capabilities.cells import Target
 from showandtell.core.collect.sanitize import clean
 from showandtell.core.collect.values import result_draft
-from showandtell.core.events.accumulate import CallIds, Fold
+from showandtell.core.events.accumulate import Accumulator, CallIds
 from showandtell.core.events.replay import file_event, tool_output
 from showandtell.core.events.types import (
     ApprovalNeeded,
@@ -39,10 +39,10 @@ from showandtell.core.events.types import (
     Usage,
 )
 from showandtell.core.messages.attachments import Attachment, Proved
-from showandtell.core.messages.derivations import Failed, Known, Want
+from showandtell.core.messages.derivations import DerivationRequest, Derivations, Failed
 from showandtell.core.messages.messages import Draft, Message, Stop
 from showandtell.core.messages.parts import ToolCall, is_approval
-from showandtell.core.planning.incremental import Kept, Settled
+from showandtell.core.planning.incremental import PlanCache, PlanCaches
 from showandtell.core.planning.plan import prepare, read_by, refuse
 from showandtell.core.planning.step import Step
 from showandtell.core.planning.values import Plan, Policy, Receipt
@@ -50,7 +50,7 @@ from showandtell.core.wire.options import Options
 from showandtell.core.wire.request import Fragments, Request, compose
 from showandtell.errors import ProviderError, RejectedFiles, ShowAndTellError, StorageFailed, UnsupportedFile
 from showandtell.providers.exchange import Exchange
-from showandtell.providers.retry import Patience, persist
+from showandtell.providers.retry import RetryPolicy, persist
 from showandtell.providers.uploads import allow_ids
 from showandtell.storage.uncancelled import uncut, whole
 
@@ -71,7 +71,7 @@ class Memory:
     """What one step of a conversation leaves to the next, so that only what is new is planned and encoded."""
 
     fragments: Fragments = field(default_factory=dict[Any, Any])
-    kept: Kept = field(default_factory=dict[Target, Settled])
+    kept: PlanCaches = field(default_factory=dict[Target, PlanCache])
 
 
 async def no_wait() -> None:
@@ -93,12 +93,12 @@ class Loop:
     connect: Callable[[], Exchange]
     tools: Mapping[str, Tool]
     options: Options
-    limits: Limits
+    limits: RunLimits
     policy: Policy
     memory: Memory
     emit: Emit
     drain: Callable[[], Awaitable[None]] = no_wait
-    patience: Patience = field(default_factory=Patience)
+    patience: RetryPolicy = field(default_factory=RetryPolicy)
     sharing: Sharing = field(default_factory=Sharing)
     usage: Usage = field(default_factory=Usage)
     messages: list[Message] = field(default_factory=list[Message])
@@ -112,7 +112,7 @@ class Loop:
 
     async def run(self, drafts: Sequence[Draft]) -> None:
         """Store what is said, then go on until nothing is left to do. The last event is always a `Finish`."""
-        over = Over("error")
+        over = Done("error")
         try:
             await self.look_back()
             for draft in drafts:
@@ -121,15 +121,15 @@ class Loop:
                 await self.store(draft, await self.conversation.prove(draft))
             over = await self.steps_in_time()
         except asyncio.CancelledError:
-            over = Over("incomplete", "cancelled")
+            over = Done("incomplete", "cancelled")
             await self.close(CANCELLED)
             raise
         except UnsupportedFile as error:
-            over = await self.fail(error, Over("refused", "file"))
+            over = await self.fail(error, Done("refused", "file"))
         except ShowAndTellError as error:
-            over = await self.fail(error, Over("error", error.text if isinstance(error, ProviderError) else str(error)))
+            over = await self.fail(error, Done("error", error.text if isinstance(error, ProviderError) else str(error)))
         except Exception as error:
-            over = await self.fail(error, Over("error", type(error).__name__))
+            over = await self.fail(error, Done("error", type(error).__name__))
             raise
         finally:
             self.emit(Finish(over.status, over.reason, self.usage))
@@ -144,7 +144,7 @@ class Loop:
         self.lost = view.begun
         self.call_ids = {call.call_id for message in view.messages for call in message.calls}
 
-    async def fail(self, error: Exception, over: Over) -> Over:
+    async def fail(self, error: Exception, over: Done) -> Done:
         """Tell an error, and close what it left open, where it can still be stored."""
         self.error = error
         told = str(error) if isinstance(error, ShowAndTellError) else "the program itself failed"
@@ -162,7 +162,7 @@ class Loop:
                 pass
         await self.close(WENT_ON)
 
-    async def steps_in_time(self) -> Over:
+    async def steps_in_time(self) -> Done:
         """The steps, as long as the run may last."""
         time = asyncio.timeout(self.limits.seconds)
         try:
@@ -173,9 +173,9 @@ class Loop:
                 raise
             took = f"limit reached: the run may take {self.limits.seconds:g} s"
             await self.close(f"{took}, so this call was not finished")
-            return Over("incomplete", "budget")
+            return Done("incomplete", "budget")
 
-    async def steps(self) -> Over:
+    async def steps(self) -> Done:
         """Do what `decide` says until it says that the run is over."""
         while True:
             match decide(self.conversation.view(), self.limits, self.spent):
@@ -188,7 +188,7 @@ class Loop:
                 case Wait(calls):
                     for call in calls:
                         self.emit(ApprovalNeeded(call.call_id, call.tool, call.arguments))
-                    return Over("waiting", "approval")
+                    return Done("waiting", "approval")
                 case over:
                     return over
 
@@ -209,8 +209,8 @@ class Loop:
         and stay so if that was the cure.
         """
         self.emit(StepStart(ask.step))
-        news: dict[Want, Failed] = {}
-        lost: set[Want] = set()
+        news: dict[DerivationRequest, Failed] = {}
+        lost: set[DerivationRequest] = set()
         for _ in range(HEALED):
             plan = await self.plan(news)
             self.tell(ask.step, plan)
@@ -227,7 +227,7 @@ class Loop:
                 return
         raise ProviderError("the provider refuses the request for its files again and again", 400)
 
-    async def leave_out(self, error: ProviderError, request: Request) -> dict[Want, Failed]:
+    async def leave_out(self, error: ProviderError, request: Request) -> dict[DerivationRequest, Failed]:
         """What to leave out after a refusal. Raises it where it isn't about files, and where nothing is left to do."""
         if not is_about_files(error):
             raise error
@@ -248,7 +248,7 @@ class Loop:
 
     async def listen(self, step: int, request: Request) -> None:
         """Send, parse, fold, store. Raises `ProviderError`, having kept what was said before."""
-        ids, fold = CallIds(self.call_ids), Fold(self.target.signer)
+        ids, fold = CallIds(self.call_ids), Accumulator(self.target.signer)
         early: Stop | None = "error"
         try:
             asked = persist(allow_ids(self.connect(), request), request, self.patience, self.emit)
@@ -269,7 +269,7 @@ class Loop:
         if fold.stop == "error":
             raise ProviderError(fold.detail or "the provider failed")
 
-    async def keep(self, step: int, fold: Fold, early: Stop | None, receipts: Sequence[Receipt]) -> None:
+    async def keep(self, step: int, fold: Accumulator, early: Stop | None, receipts: Sequence[Receipt]) -> None:
         """Store what the model said; `early` says why its stream was left before its end."""
         draft = clean(fold.draft() if early is None else replace(fold.draft(), stop=early))
         self.usage += fold.usage
@@ -285,7 +285,7 @@ class Loop:
             said = Step(fold.usage, tuple(receipts), self.target.name, fold.asides())
             await self.store(draft, proved, said, StepFinish(step, draft.stop or "cut", fold.usage, said.asides))
 
-    async def plan(self, news: Known) -> Plan:
+    async def plan(self, news: Derivations) -> Plan:
         """What the model is given now, of files that are what they were. Raises `UnsupportedFile`."""
         if self.policy.uploads or self.policy.links:
             await forget_expired(self.conversation, self.sharing.clock())

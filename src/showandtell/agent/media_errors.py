@@ -6,9 +6,9 @@ import re
 from collections.abc import Mapping, Sequence
 
 from showandtell.core.messages.attachments import Facts, spoken
-from showandtell.core.messages.derivations import Failed, Want, rejections
+from showandtell.core.messages.derivations import DerivationRequest, Failed, rejections
 from showandtell.core.planning.labels import size_of
-from showandtell.core.planning.values import Placed, Receipt
+from showandtell.core.planning.values import Receipt, RenderedFile
 from showandtell.core.wire.request import Request
 from showandtell.core.wire.tree import slots
 from showandtell.errors import ProviderError
@@ -32,30 +32,30 @@ def is_about_files(error: ProviderError) -> bool:
     return error.status in REFUSALS and (error.status == 413 or MEDIA.search(error.text) is not None)
 
 
-def named_by(error: ProviderError, request: Request) -> tuple[Placed, ...]:
+def named_by(error: ProviderError, request: Request) -> tuple[RenderedFile, ...]:
     """The files at the place that an answer names."""
     return request.locate(error.path) if error.path else ()
 
 
-def unaccepted(request: Request, accepted: Mapping[int, Receipt]) -> tuple[Placed, ...]:
+def unaccepted(request: Request, accepted: Mapping[int, Receipt]) -> tuple[RenderedFile, ...]:
     """The files that no accepted request held; `accepted` are the receipts of the newest one."""
     seen = {number for number, receipt in accepted.items() if receipt.place is not None}
     return tuple(placed for placed in sent(request) if placed.number not in seen)
 
 
-def sent(request: Request) -> tuple[Placed, ...]:
+def sent(request: Request) -> tuple[RenderedFile, ...]:
     """Every file of a request, in order."""
     return tuple(slot.placed for slot in slots(request.items))
 
 
-def note(files: Sequence[Placed], error: ProviderError, request: Request) -> dict[Want, Failed]:
+def note(files: Sequence[RenderedFile], error: ProviderError, request: Request) -> dict[DerivationRequest, Failed]:
     """What is learnt: this account's model takes none of these files, in the provider's own words."""
     at = request.target.at
     failed = Failed(f"{request.target.name} refused it: {error.text[:300]}", f"HTTP {error.status}")
     return {want: failed for placed in files for want in rejections(placed.file, at)}
 
 
-def listed(files: Sequence[Placed]) -> list[tuple[str, str]]:
+def listed(files: Sequence[RenderedFile]) -> list[tuple[str, str]]:
     """Files as an error names them: label, name and size."""
     found: dict[str, str] = {}
     for placed in files:

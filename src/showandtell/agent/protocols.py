@@ -7,7 +7,7 @@ from typing import Protocol
 
 from showandtell.core.messages.attachments import Attachment, Facts, Proved
 from showandtell.core.messages.blobs import Blobs
-from showandtell.core.messages.derivations import Known, Want
+from showandtell.core.messages.derivations import DerivationRequest, Derivations
 from showandtell.core.messages.file import File
 from showandtell.core.messages.messages import Draft, Message
 from showandtell.core.messages.parts import ToolCall
@@ -51,7 +51,7 @@ class Conversation(Protocol):
         """What the planner reads."""
         ...
 
-    def known(self) -> Known:
+    def known(self) -> Derivations:
         """Conversions, uploads and rejections so far."""
         ...
 
@@ -71,14 +71,14 @@ class Conversation(Protocol):
         """The stored files that are no longer what they were, each with what is wrong in words."""
         ...
 
-    async def load(self, wants: Iterable[Want]) -> Known:
+    async def load(self, wants: Iterable[DerivationRequest]) -> Derivations:
         """Convert what a plan wants."""
         ...
 
-    async def learn(self, news: Known) -> None:
+    async def learn(self, news: Derivations) -> None:
         """Keep what was learnt."""
         ...
 
-    async def forget(self, wants: Iterable[Want]) -> None:
+    async def forget(self, wants: Iterable[DerivationRequest]) -> None:
         """Drop what was learnt and holds no more: an upload that expired, or was deleted."""
         ...

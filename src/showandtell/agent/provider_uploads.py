@@ -14,13 +14,13 @@ from showandtell.agent.protocols import Conversation
 from showandtell.core.capabilities.cells import Target
 from showandtell.core.capabilities.resolve import families, resolve
 from showandtell.core.messages.attachments import Facts
-from showandtell.core.messages.derivations import Failed, Known, Variant, Want
+from showandtell.core.messages.derivations import DerivationRequest, Derivations, Derivative, Failed
 from showandtell.core.planning.placement import LINK, UPLOAD, address_of
 from showandtell.core.wire.request import Request
 from showandtell.core.wire.tree import slots
 from showandtell.errors import BadInput, ProviderError, ShowAndTellError, UnknownModel
 from showandtell.providers.exchange import Exchange
-from showandtell.providers.retry import Patience
+from showandtell.providers.retry import RetryPolicy
 from showandtell.providers.rows import connect, locate
 from showandtell.providers.uploads import Reach, delete
 
@@ -37,10 +37,10 @@ MISSING = re.compile(
 ABOUT_FILES = re.compile(r"\bfiles?\b|file_|upload|\burl\b|document|image", re.IGNORECASE)
 
 
-def shared(known: Known) -> Iterator[tuple[Want, Variant]]:
+def shared(known: Derivations) -> Iterator[tuple[DerivationRequest, Derivative]]:
     """Every upload and link that is known."""
     for want, variant in known.items():
-        if want.recipe in {UPLOAD, LINK} and isinstance(variant, Variant):
+        if want.recipe in {UPLOAD, LINK} and isinstance(variant, Derivative):
             yield want, variant
 
 
@@ -69,7 +69,7 @@ async def forget_failed(conversation: Conversation) -> None:
         await conversation.forget(failed)
 
 
-def gone(error: ProviderError, request: Request, known: Known) -> list[Want]:
+def gone(error: ProviderError, request: Request, known: Derivations) -> list[DerivationRequest]:
     """The uploads and links of a request that an answer says are not there; none for any other error."""
     if error.status not in GONE or not MISSING.search(error.text):
         return []
@@ -86,15 +86,20 @@ def name_of(value: str) -> str:
     return plain.rpartition("/")[2] if "/v1beta/files/" in plain else plain
 
 
-def by_bytes(news: Mapping[Want, Failed], known: Known, target: Target) -> dict[Want, Failed]:
+def by_bytes(
+    news: Mapping[DerivationRequest, Failed], known: Derivations, target: Target
+) -> dict[DerivationRequest, Failed]:
     """Rejections of uploads and links as those of the bytes that they stand for: another id of them fares no better."""
     of = {address_of(one, "", target).sha256: want.sha256 for want, one in shared(known)}
-    return {Want(of.get(want.sha256, want.sha256), want.recipe, want.at): failed for want, failed in news.items()}
+    return {
+        DerivationRequest(of.get(want.sha256, want.sha256), want.recipe, want.at): failed
+        for want, failed in news.items()
+    }
 
 
 async def replace_gone(
-    error: ProviderError, request: Request, conversation: Conversation, tried: set[Want]
-) -> tuple[Want, ...]:
+    error: ProviderError, request: Request, conversation: Conversation, tried: set[DerivationRequest]
+) -> tuple[DerivationRequest, ...]:
     """Forget what an answer says is not there, so that it is made anew; what is lost again goes as bytes from now on.
 
     Gives what was forgotten, nothing where the error is about something else. `tried` are those of this step so far.
@@ -111,7 +116,7 @@ async def drop_uploads(
     conversation: Conversation,
     target: Target,
     connect_own: Callable[[], Exchange],
-    patience: Patience,
+    patience: RetryPolicy,
     *,
     numbers: Collection[int] | None = None,
 ) -> tuple[str, ...]:
@@ -144,7 +149,7 @@ async def delete_uploads(conversation: Conversation, numbers: Collection[int] | 
     Returns what is still there, and why. Each provider is asked once.
     """
     target = resolve("inspector")  # it holds no files, so every provider is reached as the environment says
-    return await drop_uploads(conversation, target, lambda: connect(target), Patience(tries=0), numbers=numbers)
+    return await drop_uploads(conversation, target, lambda: connect(target), RetryPolicy(tries=0), numbers=numbers)
 
 
 def find_way(shelf: str, target: Target, connect_own: Callable[[], Exchange]) -> tuple[Target, Exchange]:

@@ -12,9 +12,9 @@ from msgspec import Struct
 
 from showandtell.agent.tools import Tool, by_name
 from showandtell.config.user_settings import find_target
-from showandtell.core.capabilities.cells import Cell, Target
+from showandtell.core.capabilities.cells import Capability, Target
 from showandtell.core.collect.values import ToolResult, result_draft
-from showandtell.core.messages.derivations import Known
+from showandtell.core.messages.derivations import Derivations
 from showandtell.core.messages.messages import Draft, History
 from showandtell.core.messages.parts import ToolCall
 from showandtell.core.messages.tool_pairs import check
@@ -26,7 +26,7 @@ from showandtell.core.wire.request import Request, compose
 from showandtell.errors import BadInput
 from showandtell.storage.conversations.memory_conversation import MemoryConversation
 from showandtell.storage.files.convert import load_now
-from showandtell.storage.files.file_cache import Shelf
+from showandtell.storage.files.file_cache import FileCache
 
 #: What is rendered: drafts, a `History`, or the conversation of earlier runs.
 Messages: TypeAlias = Sequence[Draft] | MemoryConversation
@@ -47,8 +47,8 @@ def render(
     extra: Mapping[str, Any] | None = None,
     stream: bool = False,
     strict: bool = False,
-    overrides: Sequence[Cell] | None = None,
-    shelf: Shelf | None = None,
+    overrides: Sequence[Capability] | None = None,
+    shelf: FileCache | None = None,
 ) -> Request:
     """The request that shows these messages to this model: `.kwargs()` for its SDK, `.json()` for REST, `.receipts`.
 
@@ -80,15 +80,15 @@ def explain(
     *,
     model: str,
     strict: bool = False,
-    overrides: Sequence[Cell] | None = None,
-    shelf: Shelf | None = None,
+    overrides: Sequence[Capability] | None = None,
+    shelf: FileCache | None = None,
 ) -> tuple[Receipt, ...]:
     """What the model would be given of each file, and why; refused files are told, not raised."""
     target = find_target(model, overrides)
     return plan_now(settle(messages, shelf), target, Policy(strict=strict)).receipts
 
 
-def settle(messages: Messages, shelf: Shelf | None = None) -> MemoryConversation:
+def settle(messages: Messages, shelf: FileCache | None = None) -> MemoryConversation:
     """Check a history and take it in: files proved and numbered. A conversation is already."""
     if isinstance(messages, MemoryConversation):
         return messages
@@ -100,7 +100,7 @@ def settle(messages: Messages, shelf: Shelf | None = None) -> MemoryConversation
 
 def plan_now(conversation: MemoryConversation, target: Target, policy: Policy) -> Plan:
     """Plan and load until nothing is wanted, without an event loop."""
-    known: Known = conversation.known()
+    known: Derivations = conversation.known()
     while (now := plan(conversation.view(), target, known, policy)).wants:
         known = {**known, **load_now(now.wants, conversation.shelf)}
         conversation.remember(known)
@@ -131,8 +131,8 @@ def render_results(
     *,
     model: str,
     strict: bool = False,
-    overrides: Sequence[Cell] | None = None,
-    shelf: Shelf | None = None,
+    overrides: Sequence[Capability] | None = None,
+    shelf: FileCache | None = None,
     first_number: int = 1,
 ) -> RenderedResults:
     """Show the newest tool results to a model: pairs of a call and what the tool returned, in call order.

@@ -18,13 +18,13 @@ from showandtell.agent.agent import Agent, Run
 from showandtell.agent.builtin_tools import names_in
 from showandtell.cli import terminal
 from showandtell.cli.arguments import split_paths
-from showandtell.cli.sessions import NEW, NONE, Keeping, opened
+from showandtell.cli.sessions import NEW, NONE, Sessions, opened
 from showandtell.cli.transcript import counts_of, pointed
 from showandtell.core.events.types import ApprovalNeeded, Event, Finish, Status, StepStart
 from showandtell.core.messages.file import File
 from showandtell.errors import NotFound, ShowAndTellError
 from showandtell.storage.conversations.memory_conversation import MemoryConversation
-from showandtell.storage.location import Place
+from showandtell.storage.location import StorageLocation
 
 T = TypeVar("T")
 
@@ -69,14 +69,14 @@ class Chat:
     agent: Agent
     asking: bool
     run: Callable[[Coroutine[Any, Any, Any]], Any]
-    keeping: Keeping
+    keeping: Sessions
     which: str
     conversation: MemoryConversation | None = None
     files: list[File] = field(default_factory=list[File])
     status: int = 0
 
 
-def hold(agent: Agent, folder: Path | None, place: Place, which: str = NEW, read: Read = input) -> int:
+def hold(agent: Agent, folder: Path | None, place: StorageLocation, which: str = NEW, read: Read = input) -> int:
     """Chat until the input ends; gives the exit status, which is the last answer's where nobody sits there.
 
     `place` says where the conversation is kept, `which` is to be gone on with.

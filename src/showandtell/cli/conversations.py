@@ -28,7 +28,7 @@ from showandtell.errors import BadConversation, UsageError
 from showandtell.storage.conversations.memory_conversation import MemoryConversation
 from showandtell.storage.files.conversation_file import load
 from showandtell.storage.files.file_cache import MAX_FILE_BYTES
-from showandtell.storage.location import Place
+from showandtell.storage.location import StorageLocation
 
 if TYPE_CHECKING:
     from showandtell.storage.conversations.store import Store, Summary
@@ -44,7 +44,7 @@ STAYS = "; its bytes stay: another file has the same, or was just added (fsck --
 TITLE = 60
 
 
-class Form(StrEnum):
+class ExportFormat(StrEnum):
     """Whose form a history has that is imported."""
 
     openai = "openai"
@@ -52,14 +52,14 @@ class Form(StrEnum):
     gemini = "gemini"
 
 
-READERS: dict[Form, Callable[[Any], History]] = {
-    Form.openai: from_openai,
-    Form.anthropic: from_anthropic,
-    Form.gemini: from_gemini,
+READERS: dict[ExportFormat, Callable[[Any], History]] = {
+    ExportFormat.openai: from_openai,
+    ExportFormat.anthropic: from_anthropic,
+    ExportFormat.gemini: from_gemini,
 }
 
 
-def within(place: Place, work: Callable[[Store], Awaitable[T]]) -> T:
+def within(place: StorageLocation, work: Callable[[Store], Awaitable[T]]) -> T:
     """Do something with the store that the options name."""
 
     async def go() -> T:
@@ -77,7 +77,7 @@ def list_all(
     json: AsJson = False,
 ) -> None:
     """List the conversations that are kept, the one that changed last first."""
-    found = within(Place(data, database, blobs), lambda store: store.list(sessions.OWNER, limit=most))
+    found = within(StorageLocation(data, database, blobs), lambda store: store.list(sessions.OWNER, limit=most))
     if json:
         typer.echo(msgspec.json.encode(found).decode())
         return
@@ -107,7 +107,7 @@ def show(
         found = await sessions.find(store, conversation)
         return found, len(await found.everything()) - len(found.messages)
 
-    found, elsewhere = within(Place(data, database, blobs), work)
+    found, elsewhere = within(StorageLocation(data, database, blobs), work)
     if json:
         value = {
             "id": found.id,
@@ -139,7 +139,7 @@ def export(
         await export_conversation(found, path)
         return found
 
-    found = within(Place(data, database, blobs), work)
+    found = within(StorageLocation(data, database, blobs), work)
     typer.echo(f"{found.id}: {counts_of(found)} in {plain(path)}, {size_of(path.stat().st_size)}")
     for line in without_bytes(found):
         typer.echo(f"without its bytes: {line}", err=True)
@@ -154,7 +154,9 @@ def without_bytes(conversation: MemoryConversation) -> Iterator[str]:
 
 def import_file(  # noqa: PLR0917 - each is an option
     path: Annotated[Path, typer.Argument(help="what `export` wrote, or a conversation file")],
-    form: Annotated[Form | None, typer.Option("--from", help="the messages of this API's form, as JSON")] = None,
+    form: Annotated[
+        ExportFormat | None, typer.Option("--from", help="the messages of this API's form, as JSON")
+    ] = None,
     max_file_bytes: Most = MAX_FILE_BYTES,
     data: Data = None,
     database: Url = None,
@@ -176,7 +178,7 @@ def import_file(  # noqa: PLR0917 - each is an option
 
         return await import_conversation(store, path, sessions.OWNER, read)
 
-    found = within(Place(data, database, blobs, max_file_bytes, quota, strip_location), work)
+    found = within(StorageLocation(data, database, blobs, max_file_bytes, quota, strip_location), work)
     typer.echo(f"{found.id}: {counts_of(found)}")
     for _, file in sorted(found.attachments.items()):
         if file.problem is not None:
@@ -186,12 +188,12 @@ def import_file(  # noqa: PLR0917 - each is an option
 def load_own(path: Path) -> History:
     """A conversation file of ours; of a list of messages, as another API has them, it is said how it is imported."""
     if arguments.begins(path, b"["):
-        names = ", ".join(Form)
+        names = ", ".join(ExportFormat)
         raise BadConversation(f"{path.name} is a list of messages: say whose with --from, one of {names}")
     return load(path)
 
 
-def read_foreign(path: Path, form: Form) -> History:
+def read_foreign(path: Path, form: ExportFormat) -> History:
     """The messages of an API, alone or in the request that held them."""
     try:
         value: Any = msgspec.json.decode(path.read_bytes())
@@ -223,7 +225,7 @@ def delete(  # noqa: PLR0917 - each is an option
         for reason in kept:
             typer.echo(f"not deleted: {short(reason)}", err=True)
 
-    within(Place(data, database, blobs), work)
+    within(StorageLocation(data, database, blobs), work)
 
 
 def name_of(conversation: MemoryConversation, number: int) -> str:
@@ -258,7 +260,7 @@ def fsck(
     async def work(store: Store) -> tuple[Any, Any]:
         return await store.fsck(), (await store.collect() if collect else None)
 
-    findings, collected = within(Place(data, database, blobs), work)
+    findings, collected = within(StorageLocation(data, database, blobs), work)
     if json:
         typer.echo(msgspec.json.encode(findings).decode())
     else:

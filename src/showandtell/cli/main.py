@@ -37,7 +37,7 @@ from showandtell.errors import ShowAndTellError, UnknownModel, UnsupportedFile, 
 from showandtell.samples import folder as samples
 from showandtell.storage.files import conversation_file
 from showandtell.storage.files.file_cache import MAX_FILE_BYTES
-from showandtell.storage.location import Place
+from showandtell.storage.location import StorageLocation
 
 #: DEL and the C1 controls, which JSON allows as they are.
 CONTROLS = {code: f"\\u{code:04x}" for code in range(0x7F, 0xA0)}
@@ -106,7 +106,9 @@ def chat(
     terminal.tell_log(verbose=verbose)
     agent = make_agent(model, tools, folder, max_file_bytes, strict=strict)
     _ = agent.exchange  # raises before anybody has written a word for nothing
-    place = sessions.settle_place(Place(data, database, blobs, max_file_bytes, quota, strip_location), conversation)
+    place = sessions.settle_place(
+        StorageLocation(data, database, blobs, max_file_bytes, quota, strip_location), conversation
+    )
     raise typer.Exit(chatting.hold(agent, folder, place, conversation))
 
 
@@ -135,7 +137,9 @@ def ask(
         raise UsageError("there is nothing to ask: say something, or give a file with --attach")
     try:
         agent = make_agent(model, tools, folder, max_file_bytes, strict=strict)
-        place = sessions.settle_place(Place(data, database, blobs, max_file_bytes, quota, strip_location), conversation)
+        place = sessions.settle_place(
+            StorageLocation(data, database, blobs, max_file_bytes, quota, strip_location), conversation
+        )
         raise typer.Exit(watch(agent, text, files, place, conversation, json=json))
     except ShowAndTellError as error:
         if json:
@@ -144,7 +148,7 @@ def ask(
         raise
 
 
-def watch(agent: Agent, text: str, files: list[File], place: Place, which: str, *, json: bool) -> int:
+def watch(agent: Agent, text: str, files: list[File], place: StorageLocation, which: str, *, json: bool) -> int:
     """Show one run; gives the exit status. Whatever interrupts it, the last line of JSON is a `finish`."""
     finished = False
     runs: list[Run] = []

@@ -21,7 +21,7 @@ from showandtell.cli import arguments
 from showandtell.cli.options import Blobs, Data, Most, Quota, Strip, Url
 from showandtell.errors import UsageError
 from showandtell.storage.files.file_cache import MAX_FILE_BYTES
-from showandtell.storage.location import Place, check_libraries
+from showandtell.storage.location import StorageLocation, check_libraries
 
 if TYPE_CHECKING:
     from showandtell.server.config import Config
@@ -182,10 +182,10 @@ Log = Annotated[
 Verbose = Annotated[bool, typer.Option("--verbose", "-v", help="log requests, and the traceback of what fails")]
 
 
-class Asked(Struct, frozen=True):
+class ServeOptions(Struct, frozen=True):
     """What was asked for on the command line, as plain values: each worker makes its own of it."""
 
-    place: Place
+    place: StorageLocation
     host: str
     names: tuple[str, ...]
     origins: tuple[str, ...]
@@ -246,9 +246,9 @@ def serve(  # noqa: PLR0917 - each is an option
     """
     check_libraries()
     check_server()
-    place = Place(data, database, blobs, max_file_bytes, quota, strip_location)
+    place = StorageLocation(data, database, blobs, max_file_bytes, quota, strip_location)
     names, origins, most = split(name), split(origin), (max_steps, max_seconds, max_message_files)
-    asked = Asked(place, host, names, origins, proxy, model, tools, folder, *most, rate, log_format, verbose)
+    asked = ServeOptions(place, host, names, origins, proxy, model, tools, folder, *most, rate, log_format, verbose)
     listening = listen(host, port)
 
     def tell(ready: Ready) -> None:
@@ -274,7 +274,7 @@ def check_server() -> None:
         raise UsageError(INSTALL) from error
 
 
-def config_of(asked: Asked) -> Config:
+def config_of(asked: ServeOptions) -> Config:
     """The server's own settings. Raises `UsageError`, and `BadInput` for what stands wrongly in a variable."""
     from showandtell.server.auth.oidc import read_oidc  # noqa: PLC0415 - the same
     from showandtell.server.config import Config  # noqa: PLC0415 - an extra
@@ -298,7 +298,7 @@ def config_of(asked: Asked) -> Config:
     )
 
 
-def work(asked: Asked, listening: socket.socket, tell: Callable[[Ready], None]) -> None:
+def work(asked: ServeOptions, listening: socket.socket, tell: Callable[[Ready], None]) -> None:
     """One worker, until a signal ends it. Raises what of ours keeps it from starting."""
     from showandtell.server.app import make_app  # noqa: PLC0415 - an extra
     from showandtell.server.observability.logs import set_up  # noqa: PLC0415 - the same
@@ -309,7 +309,7 @@ def work(asked: Asked, listening: socket.socket, tell: Callable[[Ready], None]) 
     run(app, listening, lambda server: tell(ready_of(server)), asked.proxies)
 
 
-def share(asked: Asked, listening: socket.socket, tell: Callable[[Ready], None], count: int) -> None:
+def share(asked: ServeOptions, listening: socket.socket, tell: Callable[[Ready], None], count: int) -> None:
     """Several workers, until a signal ends them all."""
     from showandtell.server.observability.logs import set_up  # noqa: PLC0415 - an extra
     from showandtell.server.workers import Workers  # noqa: PLC0415 - the same

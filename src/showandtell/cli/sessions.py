@@ -12,8 +12,8 @@ from msgspec.structs import replace
 from showandtell.agent.agent import Run
 from showandtell.errors import NotFound, ProviderError, StorageFailed, UsageError
 from showandtell.storage.conversations.memory_conversation import MemoryConversation
-from showandtell.storage.files.file_cache import Shelf
-from showandtell.storage.location import INSTALL, Place, check_libraries
+from showandtell.storage.files.file_cache import FileCache
+from showandtell.storage.location import INSTALL, StorageLocation, check_libraries
 
 if TYPE_CHECKING:
     from showandtell.storage.conversations.store import Store
@@ -24,7 +24,7 @@ OWNER = "local"
 NEW, LAST, NONE = "new", "last", "none"
 
 
-def settle_place(place: Place, which: str) -> Place:
+def settle_place(place: StorageLocation, which: str) -> StorageLocation:
     """The place, which keeps nothing where nothing is to be kept, or can be and nobody has asked: that is said."""
     if which == NONE:
         return replace(place, keeps=False)
@@ -38,10 +38,10 @@ def settle_place(place: Place, which: str) -> Place:
     return place
 
 
-class Keeping:
+class Sessions:
     """The conversations of one program: in a store, or in memory where nothing is kept. `told` says where they are."""
 
-    def __init__(self, place: Place, store: Store | None = None) -> None:
+    def __init__(self, place: StorageLocation, store: Store | None = None) -> None:
         self._place, self._store = place, store
         self.told = "" if store is None else place.tell(store)
 
@@ -50,7 +50,7 @@ class Keeping:
         if self._store is not None:
             return await find(self._store, which)
         own = self._place
-        return MemoryConversation(Shelf(max_file_bytes=own.max_file_bytes, strip_location=own.strip_location))
+        return MemoryConversation(FileCache(max_file_bytes=own.max_file_bytes, strip_location=own.strip_location))
 
     async def settle(self, run: Run, which: str) -> str | None:
         """The id by which the conversation of a run that has ended is kept; None where it isn't.
@@ -68,13 +68,13 @@ class Keeping:
 
 
 @asynccontextmanager
-async def opened(place: Place) -> AsyncGenerator[Keeping]:
+async def opened(place: StorageLocation) -> AsyncGenerator[Sessions]:
     """What keeps conversations, for as long as it is needed."""
     if not place.keeps:
-        yield Keeping(place)
+        yield Sessions(place)
         return
     async with place.store() as store:
-        yield Keeping(place, store)
+        yield Sessions(place, store)
 
 
 async def find(store: Store, which: str) -> StoredConversation:

@@ -16,7 +16,7 @@ import msgspec
 
 from showandtell.cli import verify_report
 from showandtell.config.user_settings import save_overrides, try_overrides
-from showandtell.core.capabilities.cells import Cell, Target
+from showandtell.core.capabilities.cells import Capability, Target
 from showandtell.core.capabilities.overrides import spell
 from showandtell.core.capabilities.resolve import resolve
 from showandtell.errors import BadInput, UsageError
@@ -121,7 +121,7 @@ def recorded(exchange: Exchange, out: BinaryIO, head: Head) -> Exchange:
     return replace(exchange, send=record(exchange.send, out, head))
 
 
-def save(cells: Sequence[Cell], target: Target, environ: Mapping[str, str]) -> Path:
+def save(cells: Sequence[Capability], target: Target, environ: Mapping[str, str]) -> Path:
     """Keep what was paid for; where the file can't be written any more, it is said instead, to be kept by hand."""
     try:
         return save_overrides(cells, target.name, environ)

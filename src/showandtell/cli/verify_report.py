@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 from showandtell.cli.terminal import short
-from showandtell.core.capabilities.cells import Cell, Target
+from showandtell.core.capabilities.cells import Capability, Target
 from showandtell.verify.judge import VERDICTS, Finding
 from showandtell.verify.probes import TYPES
 
@@ -52,7 +52,7 @@ def number(count: int, noun: str) -> str:
     return f"{count} {noun}{'' if count == 1 else 's'}"
 
 
-def differences(target: Target, cells: Iterable[Cell]) -> Iterator[str]:
+def differences(target: Target, cells: Iterable[Capability]) -> Iterator[str]:
     """Where a test says otherwise than our table."""
     for cell in cells:
         table = target.cell(cell.place, TYPES[cell.kind], "inline") if cell.kind in TYPES else None
@@ -62,12 +62,12 @@ def differences(target: Target, cells: Iterable[Cell]) -> Iterator[str]:
             yield f"{name_place(cell)}: {cell.verdict}, our table says {table.verdict}"
 
 
-def name_place(cell: Cell) -> str:
+def name_place(cell: Capability) -> str:
     """A cell's kind and place in words."""
     return f"{cell.kind} in a {'user message' if cell.place == 'user' else 'tool result'}"
 
 
-def conclude(target: Target, cells: Sequence[Cell], findings: Sequence[Finding]) -> Iterator[str]:
+def conclude(target: Target, cells: Sequence[Capability], findings: Sequence[Finding]) -> Iterator[str]:
     """What a test came to: what was learnt, what is new, and what gave no verdict."""
     tried = number(len(findings), "route")
     if not cells:

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from showandtell.config.atomic_file import written_whole
-from showandtell.core.capabilities.cells import Cell, Target
+from showandtell.core.capabilities.cells import Capability, Target
 from showandtell.core.capabilities.overrides import merge_overrides, read_all, select
 from showandtell.core.capabilities.resolve import resolve
 from showandtell.errors import BadInput
@@ -46,18 +46,18 @@ def data_folder(environ: Mapping[str, str] = os.environ, platform: str = sys.pla
     return data / "showandtell"
 
 
-def user_overrides(model: str, environ: Mapping[str, str] = os.environ) -> tuple[Cell, ...]:
+def user_overrides(model: str, environ: Mapping[str, str] = os.environ) -> tuple[Capability, ...]:
     """The person's own cells for `provider:model`; none where there is no file. `BadInput` names a broken one."""
     found = all_overrides(environ)
     return select(found, resolve(model).name) if found else ()
 
 
-def find_target(model: str, overrides: Sequence[Cell] | None = None) -> Target:
+def find_target(model: str, overrides: Sequence[Capability] | None = None) -> Target:
     """`resolve` with the given cells before the table's; None: those that the person's own eye tests have taught."""
     return resolve(model, user_overrides(model) if overrides is None else overrides)
 
 
-def all_overrides(environ: Mapping[str, str] = os.environ) -> dict[str, tuple[Cell, ...]]:
+def all_overrides(environ: Mapping[str, str] = os.environ) -> dict[str, tuple[Capability, ...]]:
     """All of the file, by globs on `provider:model`; empty where there is none. `BadInput` names a broken one."""
     path = overrides_path(environ)
     text = read_if_there(path)
@@ -69,7 +69,7 @@ def all_overrides(environ: Mapping[str, str] = os.environ) -> dict[str, tuple[Ce
         raise BadInput(f"{path}: {error}") from error
 
 
-def save_overrides(cells: Sequence[Cell], model: str, environ: Mapping[str, str] = os.environ) -> Path:
+def save_overrides(cells: Sequence[Capability], model: str, environ: Mapping[str, str] = os.environ) -> Path:
     """Put what was learnt of a model into the file, whole or not at all; gives its path. `BadInput` names it."""
     path = overrides_path(environ)
     try:

@@ -14,9 +14,9 @@ from showandtell.inspector.gemini import read as gemini
 from showandtell.inspector.openai_chat import hosts
 from showandtell.inspector.openai_chat import read as openai_chat
 from showandtell.inspector.openai_responses import read as openai_responses
-from showandtell.inspector.request import House
+from showandtell.inspector.request import Host
 
-HOUSES: tuple[House, ...] = (
+HOUSES: tuple[Host, ...] = (
     *anthropic_messages.HOUSES,
     *openai_responses.HOUSES,
     *openai_chat.HOUSES,
@@ -27,7 +27,7 @@ HOUSES: tuple[House, ...] = (
 )
 
 
-def find_house(path: str) -> tuple[House, Mapping[str, str | None] | None]:
+def find_house(path: str) -> tuple[Host, Mapping[str, str | None] | None]:
     """The house of a path, and what its pattern found in it; None where no door of the house has that path."""
     base, _, rest = path.removeprefix("/").partition("/")
     doors = [house for house in HOUSES if house.base == base]

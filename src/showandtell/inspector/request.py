@@ -19,7 +19,7 @@ class Words(Struct, frozen=True):
     text: str
 
 
-class Seen(Struct, frozen=True):
+class ReceivedFile(Struct, frozen=True):
     """A file as it stood in the body: its bytes, or the `reference` (URL or file id) that stood in their place.
 
     `label` is the text just before it, `piece` counts the files behind one label from 1, `position` is the path in the
@@ -49,18 +49,18 @@ class Result(Struct, frozen=True):
     """What came back for a call."""
 
     call_id: str
-    parts: tuple[Words | Seen, ...]
+    parts: tuple[Words | ReceivedFile, ...]
     is_error: bool = False
 
 
-class Turn(Struct, frozen=True):
+class RequestTurn(Struct, frozen=True):
     """Everything that one side said in a row; results of tools belong to the user's side."""
 
     role: Literal["user", "assistant"]
-    parts: tuple[Words | Seen | Call | Result, ...]
+    parts: tuple[Words | ReceivedFile | Call | Result, ...]
 
 
-class Offer(Struct, frozen=True):
+class OfferedTool(Struct, frozen=True):
     """A tool that may be called; `schema` is its JSON schema."""
 
     name: str
@@ -68,15 +68,15 @@ class Offer(Struct, frozen=True):
     schema: dict[str, Any]
 
 
-class Asked(Struct, frozen=True):
+class ModelRequest(Struct, frozen=True):
     """A whole request. tool_choice: "auto", "none", "required", or a tool's name; `parallel`: several calls at once.
 
     stream_usage: whether a stream tells its tokens. array: chunks in one JSON array, which is no stream to its server.
     """
 
     model: str
-    turns: tuple[Turn, ...]
-    tools: tuple[Offer, ...] = ()
+    turns: tuple[RequestTurn, ...]
+    tools: tuple[OfferedTool, ...] = ()
     tool_choice: str = "auto"
     system: str = ""
     parallel: bool = True
@@ -117,7 +117,7 @@ class Refusal(Exception):
         self.parameter, self.code = parameter, code
 
 
-class Incoming(Struct, frozen=True):
+class IncomingRequest(Struct, frozen=True):
     """A POST as it arrived: `path` and `query` behind the house's own base, lower-case headers, the body's bytes.
 
     `groups` are what the house's pattern found in the path, such as the model.
@@ -130,7 +130,7 @@ class Incoming(Struct, frozen=True):
     groups: Mapping[str, str] = {}
 
 
-class House(Struct, frozen=True):
+class Host(Struct, frozen=True):
     """One host's door to one api: where it listens below its base, how it reads, answers and refuses.
 
     base: the first step of the path, such as "openai". path: what must match the rest of it. refuse: the error form.
@@ -140,8 +140,8 @@ class House(Struct, frozen=True):
 
     base: str
     path: re.Pattern[str]
-    read: Callable[[Incoming], Asked]
-    spell: Callable[[Reply, Asked, str], Iterator[bytes]]
+    read: Callable[[IncomingRequest], ModelRequest]
+    spell: Callable[[Reply, ModelRequest, str], Iterator[bytes]]
     refuse: Callable[[Refusal], bytes]
     stream_type: str = "text/event-stream; charset=utf-8"
     largest: int = 64 * 1024 * 1024
@@ -207,31 +207,31 @@ def decode_base64(text: str) -> bytes | None:
         return None
 
 
-def merge_turns(turns: list[Turn]) -> tuple[Turn, ...]:
+def merge_turns(turns: list[RequestTurn]) -> tuple[RequestTurn, ...]:
     """Join neighbours of one side, as the apis themselves do."""
-    merged: list[Turn] = []
+    merged: list[RequestTurn] = []
     for turn in turns:
         if merged and merged[-1].role == turn.role:
-            merged[-1] = Turn(turn.role, merged[-1].parts + turn.parts)
+            merged[-1] = RequestTurn(turn.role, merged[-1].parts + turn.parts)
         else:
             merged.append(turn)
     return tuple(merged)
 
 
-def files_of(turn: Turn) -> Iterator[Seen]:
+def files_of(turn: RequestTurn) -> Iterator[ReceivedFile]:
     """Every file of a turn in the order of the body, those in results included."""
     for part in turn.parts:
-        if isinstance(part, Seen):
+        if isinstance(part, ReceivedFile):
             yield part
         elif isinstance(part, Result):
-            yield from (inner for inner in part.parts if isinstance(inner, Seen))
+            yield from (inner for inner in part.parts if isinstance(inner, ReceivedFile))
 
 
-def results_of(turn: Turn) -> list[Result]:
+def results_of(turn: RequestTurn) -> list[Result]:
     """The tool results of a turn."""
     return [part for part in turn.parts if isinstance(part, Result)]
 
 
-def calls_of(turns: tuple[Turn, ...]) -> dict[str, Call]:
+def calls_of(turns: tuple[RequestTurn, ...]) -> dict[str, Call]:
     """Every call of a conversation by its id."""
     return {part.call_id: part for turn in turns for part in turn.parts if isinstance(part, Call)}

@@ -15,26 +15,26 @@ from urllib.parse import unquote, urlsplit
 
 from msgspec.structs import replace
 
-from showandtell.core.wire.http import Answer, HttpRequest
+from showandtell.core.wire.http import HttpRequest, HttpResponse
 from showandtell.inspector.answering.answer import answer
 from showandtell.inspector.answering.report import look_at
 from showandtell.inspector.hosts import find_house
-from showandtell.inspector.request import Asked, House, Incoming, Refusal, Reply
+from showandtell.inspector.request import Host, IncomingRequest, ModelRequest, Refusal, Reply
 
 #: Bytes a read: none of them ends where an event ends, as on a real network.
 READS = (313, 7, 1500, 64)
 
 #: What thinks about a request: the inspector's own mind, or one that is blind on purpose.
-Mind: TypeAlias = Callable[[Asked], Reply]
+Answerer: TypeAlias = Callable[[ModelRequest], Reply]
 
 
-def think(asked: Asked) -> Reply:
+def think(asked: ModelRequest) -> Reply:
     """The inspector's own mind. It opens files, so it blocks."""
     return answer(asked, look_at)
 
 
 @asynccontextmanager
-async def send(request: HttpRequest) -> AsyncGenerator[Answer]:
+async def send(request: HttpRequest) -> AsyncGenerator[HttpResponse]:
     """Answer one request: status, headers, and bytes in several reads. Never raises for what a request says."""
     parts = urlsplit(request.url)
     headers = {name.lower(): value for name, value in request.headers.items()}
@@ -44,10 +44,10 @@ async def send(request: HttpRequest) -> AsyncGenerator[Answer]:
     except Refusal as refusal:
         yield refused(refusal, house)
         return
-    yield await serve(Incoming(parts.path, parts.query, headers, body))
+    yield await serve(IncomingRequest(parts.path, parts.query, headers, body))
 
 
-async def serve(incoming: Incoming, mind: Mind = think) -> Answer:
+async def serve(incoming: IncomingRequest, mind: Answerer = think) -> HttpResponse:
     """Answer a POST whose path begins with a house's base. Never raises for what a request says."""
     house, groups = find_house(incoming.path)
     try:
@@ -57,10 +57,10 @@ async def serve(incoming: Incoming, mind: Mind = think) -> Answer:
         return refused(refusal, house)
     pieces = house.spell(reply, asked, hashlib.sha256(incoming.body).hexdigest()[:24])
     kind = house.stream_type if asked.stream else "application/json"
-    return Answer(200, _headers(kind, incoming.body), _read_out(pieces))
+    return HttpResponse(200, _headers(kind, incoming.body), _read_out(pieces))
 
 
-def _admit(incoming: Incoming, house: House, groups: Mapping[str, str | None] | None) -> Incoming:
+def _admit(incoming: IncomingRequest, house: Host, groups: Mapping[str, str | None] | None) -> IncomingRequest:
     """What arrived, with the words of its path; a `Refusal` where nobody serves the path, or the body is too large."""
     if groups is None:
         raise Refusal(f"Invalid URL (POST {incoming.path})", status=404, kind=house.unknown)
@@ -70,13 +70,13 @@ def _admit(incoming: Incoming, house: House, groups: Mapping[str, str | None] | 
     return replace(incoming, groups=found)
 
 
-def refused(refusal: Refusal, house: House) -> Answer:
+def refused(refusal: Refusal, house: Host) -> HttpResponse:
     """A refusal in the house's own form."""
     headers = {**_headers("application/json", b""), **house.error_headers(refusal)}
-    return Answer(refusal.status, headers, _read_out([house.refuse(refusal)]))
+    return HttpResponse(refusal.status, headers, _read_out([house.refuse(refusal)]))
 
 
-def _think(house: House, incoming: Incoming, mind: Mind) -> tuple[Asked, Reply]:
+def _think(house: Host, incoming: IncomingRequest, mind: Answerer) -> tuple[ModelRequest, Reply]:
     try:
         asked = house.read(incoming)
         return asked, mind(asked)
@@ -84,7 +84,7 @@ def _think(house: House, incoming: Incoming, mind: Mind) -> tuple[Asked, Reply]:
         raise Refusal("The request body is nested too deeply.") from None
 
 
-async def _gather(request: HttpRequest, headers: dict[str, str], house: House) -> bytes:
+async def _gather(request: HttpRequest, headers: dict[str, str], house: Host) -> bytes:
     """The whole body, never more than the limit; its length must be what the request says."""
     gathered = bytearray()
     async for piece in request.body():

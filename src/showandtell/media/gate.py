@@ -22,7 +22,7 @@ from showandtell.core.media_types.signatures import Peek, narrow_type, recognise
 from showandtell.core.messages.conversion import MOST_CHARACTERS
 from showandtell.errors import BadFile
 from showandtell.media.text import is_other_text, name_text
-from showandtell.media.worker import ChildFailed, ChildLate, Crew
+from showandtell.media.worker import ChildFailed, ChildLate, WorkerPool
 
 Task: TypeAlias = Literal["prove", "describe", "read", "make", "strip"]
 
@@ -45,10 +45,10 @@ MAKE_SECONDS = {
 #: What one conversion may hand back: a film's frames and its sound are far below.
 MADE_FILES, MADE_BYTES = 64, 256 << 20
 #: Two, so that a hostile file that takes all its time doesn't stop every other one.
-MEDIA = Crew(COMMAND, 2)
+MEDIA = WorkerPool(COMMAND, 2)
 #: Conversions have children of their own, who may write: proving never waits for a film. A film may wait for another.
-MAKERS = Crew((*COMMAND, "--convert"), 2, patience=240.0)
-OCR = Crew((*COMMAND, "--ocr"), 1)
+MAKERS = WorkerPool((*COMMAND, "--convert"), 2, patience=240.0)
+OCR = WorkerPool((*COMMAND, "--ocr"), 1)
 
 
 class Proof(Struct, frozen=True):
@@ -67,7 +67,7 @@ class Proof(Struct, frozen=True):
 
 
 class Made(Struct, frozen=True):
-    """What a conversion gave: `files`, which lie in the folder that was given, or `text`. The rest is as in `Variant`.
+    """What a conversion gave: `files`, which lie in the given folder, or `text`. The rest is as in `Derivative`.
 
     `scale` is linear, made to original; `pages` count from 1; `times` and, of sound and film, `total` are seconds.
     """
@@ -206,7 +206,7 @@ def ask_child(task: Task, path: Path, media_type: str, name: str, **more: str) -
     return ask(crew, seconds, request, name, "it may be damaged or hostile; save it anew, or smaller")
 
 
-def choose_crew(task: Task, recipe: str) -> tuple[Crew, float]:
+def choose_crew(task: Task, recipe: str) -> tuple[WorkerPool, float]:
     """Who is asked, and how many seconds it may take."""
     match task:
         case "read":
@@ -219,7 +219,7 @@ def choose_crew(task: Task, recipe: str) -> tuple[Crew, float]:
             return MEDIA, SECONDS
 
 
-def ask(crew: Crew, seconds: float, request: Mapping[str, object], name: str, advice: str) -> Any:
+def ask(crew: WorkerPool, seconds: float, request: Mapping[str, object], name: str, advice: str) -> Any:
     """The child's finding; its refusal, its death and its silence become `BadFile` with this name.
 
     `advice` is for when it says nothing itself.

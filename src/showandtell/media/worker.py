@@ -31,7 +31,7 @@ class ChildLate(ChildFailed):
 
 
 @dataclass(eq=False)
-class Worker:
+class MediaWorker:
     """A command and, once something was asked, its running process. One thread at a time may ask."""
 
     command: tuple[str, ...]
@@ -60,12 +60,12 @@ class Worker:
             process.returncode = 0  # else Popen would warn of, and wait for, a process that isn't ours
 
 
-class Crew:
+class WorkerPool:
     """At most `size` workers of one command. Another one is started when those that run are busy."""
 
     def __init__(self, command: tuple[str, ...], size: int, patience: float = PATIENCE) -> None:
         self.patience = patience
-        self.workers = tuple(Worker(command) for _ in range(size))
+        self.workers = tuple(MediaWorker(command) for _ in range(size))
         self.free = line_up(self.workers)
 
     def ask(self, request: Mapping[str, object], seconds: float) -> Any:
@@ -91,9 +91,9 @@ class Crew:
         self.free = line_up(self.workers)
 
 
-def line_up(workers: tuple[Worker, ...]) -> queue.LifoQueue[Worker]:
+def line_up(workers: tuple[MediaWorker, ...]) -> queue.LifoQueue[MediaWorker]:
     """Those that are free; the one that came back last, which is warm, goes first."""
-    line = queue.LifoQueue[Worker]()
+    line = queue.LifoQueue[MediaWorker]()
     for worker in reversed(workers):
         line.put(worker)
     return line

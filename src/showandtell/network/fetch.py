@@ -23,7 +23,7 @@ from showandtell.errors import BadFile
 if TYPE_CHECKING:
     from yarl import URL
 
-    from showandtell.network.fetch_request import Answer, Line
+    from showandtell.network.fetch_request import FetchedResponse, Line
 
 SECONDS = 30.0
 MOST_REDIRECTS = 5
@@ -36,7 +36,7 @@ MOST_DIGITS = 18
 
 
 @dataclass(frozen=True, slots=True)
-class Allow:
+class FetchPolicy:
     """What may be fetched from the web. By default: nothing.
 
     `fetch` allows it at all; `http` allows unencrypted addresses on port 80 too; `ports` are those that an address may
@@ -71,16 +71,23 @@ class Fetched:
 
 
 async def fetch(
-    url: str, folder: Path, *, most: int, allow: Allow | None = None, seconds: float = SECONDS, line: Line | None = None
+    url: str,
+    folder: Path,
+    *,
+    most: int,
+    allow: FetchPolicy | None = None,
+    seconds: float = SECONDS,
+    line: Line | None = None,
 ) -> Fetched:
     """Fetch a URL into a new file in `folder`: at most `most` bytes, within `seconds` for everything together.
 
     Up to 5 redirects are followed, each checked like the first. Raises `BadFile` with the host and what to do; nothing
     is left in the folder then. `OSError` where the folder can't be written. `line` is how requests go out.
     """
-    allow = allow or Allow()
+    allow = allow or FetchPolicy()
     if not allow.fetch:
-        raise BadFile("the address", "was not fetched", "fetching is off; the program allows it by Allow(fetch=True)")
+        advice = "fetching is off; the program allows it by FetchPolicy(fetch=True)"
+        raise BadFile("the address", "was not fetched", advice)
     from showandtell.network.fetch_request import Line, read_url  # noqa: PLC0415 - only who fetches needs the HTTP client
 
     first = read_url(url)
@@ -92,7 +99,7 @@ async def fetch(
             raise _bad(first, f"took longer than {seconds:g} s", "try again, or download the file and add it") from None
 
 
-async def _follow(first: URL, sink: IO[bytes], most: int, allow: Allow, line: Line) -> Fetched:
+async def _follow(first: URL, sink: IO[bytes], most: int, allow: FetchPolicy, line: Line) -> Fetched:
     seen = [first]
     while len(seen) <= MOST_REDIRECTS + 1:
         try:
@@ -109,7 +116,7 @@ async def _follow(first: URL, sink: IO[bytes], most: int, allow: Allow, line: Li
     raise _bad(first, f"redirects more than {MOST_REDIRECTS} times", "use the address where the file lies in the end")
 
 
-async def _hop(url: URL, sink: IO[bytes], most: int, allow: Allow, line: Line) -> Fetched | URL:
+async def _hop(url: URL, sink: IO[bytes], most: int, allow: FetchPolicy, line: Line) -> Fetched | URL:
     """Ask one URL: the file, or where it redirects to."""
     from showandtell.network.fetch_request import ask  # noqa: PLC0415 - as above
 
@@ -125,16 +132,20 @@ async def _hop(url: URL, sink: IO[bytes], most: int, allow: Allow, line: Line) -
     return Fetched(Path(sink.name), str(url), None if claim in SAYS_NOTHING else claim, name, size)
 
 
-def check(url: URL, allow: Allow) -> None:
+def check(url: URL, allow: FetchPolicy) -> None:
     """Whether the program's settings allow a URL. Raises `BadFile` that names the setting."""
     host = url.raw_host or ""
     plain = url.scheme == "http"
     if plain and not allow.http:
-        raise _bad(url, "is asked for without encryption", "use https; the program allows http by Allow(http=True)")
+        raise _bad(
+            url, "is asked for without encryption", "use https; the program allows http by FetchPolicy(http=True)"
+        )
     if url.port not in allow.ports and not (plain and url.port == 80):
-        raise _bad(url, f"is asked for at port {url.port}", "use port 443; the program allows others by Allow(ports=…)")
+        raise _bad(
+            url, f"is asked for at port {url.port}", "use port 443; the program allows others by FetchPolicy(ports=…)"
+        )
     if allow.hosts and not any(_covers(one, host) for one in allow.hosts):
-        raise _bad(url, "is not among the allowed hosts", "the program allows it by Allow(hosts=…)")
+        raise _bad(url, "is not among the allowed hosts", "the program allows it by FetchPolicy(hosts=…)")
 
 
 def _covers(allowed: str, host: str) -> bool:
@@ -142,7 +153,7 @@ def _covers(allowed: str, host: str) -> bool:
     return host.endswith(allowed) if allowed.startswith(".") else host == allowed
 
 
-def _aim(answer: Answer, here: URL) -> URL:
+def _aim(answer: FetchedResponse, here: URL) -> URL:
     """Where a redirect leads; from https it leads to https alone."""
     from showandtell.network.fetch_request import read_url  # noqa: PLC0415 - as above
 
@@ -169,7 +180,7 @@ def _spool(folder: Path) -> Generator[IO[bytes]]:
             raise
 
 
-async def _take(answer: Answer, sink: IO[bytes], most: int, url: URL) -> int:
+async def _take(answer: FetchedResponse, sink: IO[bytes], most: int, url: URL) -> int:
     """Write the body down as it comes; gives its size. More than `most` bytes are never written."""
     declared = answer.headers.get("content-length", "0")
     if declared.isdecimal() and (len(declared) > MOST_DIGITS or int(declared) > most):
@@ -183,7 +194,7 @@ async def _take(answer: Answer, sink: IO[bytes], most: int, url: URL) -> int:
     return size
 
 
-async def _plain(answer: Answer, most: int, url: URL) -> AsyncIterator[bytes]:
+async def _plain(answer: FetchedResponse, most: int, url: URL) -> AsyncIterator[bytes]:
     """The body without compression, which wasn't asked for: some hosts store files so, and can't do else."""
     coding = answer.headers.get("content-encoding", "").strip().lower()
     if coding in {"", "identity"}:

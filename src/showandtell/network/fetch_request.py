@@ -46,7 +46,7 @@ NO_ADDRESS = ("has no public address", "check the spelling; hosts inside a netwo
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class FetchedResponse:
     """What a host says: the status, headers by lower-case name, and the body in pieces as they come."""
 
     status: int
@@ -156,7 +156,7 @@ async def find(url: URL, resolver: Resolver) -> tuple[Address, ...]:
 
 
 @asynccontextmanager
-async def ask(url: URL, line: Line) -> AsyncGenerator[Answer]:
+async def ask(url: URL, line: Line) -> AsyncGenerator[FetchedResponse]:
     """GET one URL; its redirects are answers like others. Raises `BadFile`, its pieces too. The caller keeps time."""
     host = url.raw_host or ""
     addresses = await find(url, line.resolver)
@@ -168,7 +168,7 @@ async def ask(url: URL, line: Line) -> AsyncGenerator[Answer]:
             failure = BadFile(host, *explain(error))
         else:
             headers = {name.lower(): _as_text(value) for name, value in response.headers.items()}
-            yield Answer(response.status, headers, _read(response, host))
+            yield FetchedResponse(response.status, headers, _read(response, host))
             return
     raise failure
 

@@ -21,7 +21,7 @@ from weakref import WeakSet
 import aiohttp
 from yarl import URL
 
-from showandtell.core.wire.http import Answer, HttpRequest
+from showandtell.core.wire.http import HttpRequest, HttpResponse
 from showandtell.errors import BadAnswer, BadInput, CannotRender, ProviderError, ShowAndTellError
 from showandtell.network.environment import proxy_for, trusted
 from showandtell.network.timeouts import Timeouts
@@ -61,7 +61,7 @@ def make_socket(address: tuple[Any, ...]) -> socket.socket:
     return PatientSocket(*address[:3])
 
 
-class Upload:
+class RequestBody:
     """A request's bytes as the host takes them: each piece has its time, and what goes wrong in them is kept."""
 
     def __init__(self, request: HttpRequest, idle: float) -> None:
@@ -106,7 +106,7 @@ class Upload:
 
 
 #: What the request that is just being sent holds.
-UPLOAD: ContextVar[Upload] = ContextVar("upload")
+UPLOAD: ContextVar[RequestBody] = ContextVar("upload")
 
 
 class Connector(aiohttp.TCPConnector):
@@ -167,16 +167,16 @@ class Session:
         await self.client.close()
 
     @asynccontextmanager
-    async def send(self, request: HttpRequest) -> AsyncGenerator[Answer]:
+    async def send(self, request: HttpRequest) -> AsyncGenerator[HttpResponse]:
         """One exchange; see `Transport.send` for what it raises."""
         where = urlsplit(request.url).netloc
-        upload = Upload(request, self.timeouts.idle)
+        upload = RequestBody(request, self.timeouts.idle)
         try:
             response = await self.begin(request, upload, where)
             try:
                 refuse_redirect(response, where)
                 headers = {name.lower(): as_text(value) for name, value in response.headers.items()}
-                yield Answer(response.status, headers, read(response, where, self.timeouts))
+                yield HttpResponse(response.status, headers, read(response, where, self.timeouts))
                 if not upload.left:
                     await linger(response)
                     response.release()
@@ -186,7 +186,7 @@ class Session:
         finally:
             await upload.close()
 
-    async def begin(self, request: HttpRequest, upload: Upload, where: str) -> aiohttp.ClientResponse:
+    async def begin(self, request: HttpRequest, upload: RequestBody, where: str) -> aiohttp.ClientResponse:
         """Send the request, until the head of its answer is there."""
         proxy = proxy_for(request.url, self.environ)
         failure: Exception

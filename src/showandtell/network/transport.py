@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Self
 from weakref import WeakKeyDictionary
 
-from showandtell.core.wire.http import Answer, HttpRequest
+from showandtell.core.wire.http import HttpRequest, HttpResponse
 from showandtell.network.timeouts import Timeouts
 
 if TYPE_CHECKING:
@@ -55,7 +55,7 @@ class Transport:
                 await opened.session.close()
 
     @asynccontextmanager
-    async def send(self, request: HttpRequest) -> AsyncGenerator[Answer]:
+    async def send(self, request: HttpRequest) -> AsyncGenerator[HttpResponse]:
         """One exchange, as `http.Send` says; without an open transport, over a connection of its own.
 
         Raises `OSError` in plain words where the host can't be reached, `ProviderError` for a redirect, `BadAnswer` for

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 
 from showandtell.core.capabilities.cells import Api, Target
 from showandtell.core.events.types import StepEnd, StreamEvent, Usage
-from showandtell.core.wire.http import Answer, Authorise, Send
+from showandtell.core.wire.http import Authorise, HttpResponse, Send
 from showandtell.core.wire.parsers import ANSWERS, FRAMES, WHOLE
 from showandtell.core.wire.request import Request
 from showandtell.core.wire.stream import LARGEST_ANSWER, StreamParser
@@ -93,7 +93,9 @@ def words_of(error: OSError) -> str:
     return error.strerror or type(error).__name__
 
 
-async def read(answer: Answer, target: Target, explain: Explain = leave_words) -> AsyncGenerator[Sequence[StreamEvent]]:
+async def read(
+    answer: HttpResponse, target: Target, explain: Explain = leave_words
+) -> AsyncGenerator[Sequence[StreamEvent]]:
     """An answer's events batch by batch, up to its end; where the connection breaks, the parser says it was cut."""
     try:
         media_type = answer.headers.get("content-type", "").partition(";")[0].strip().lower()

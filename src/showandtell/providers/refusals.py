@@ -14,7 +14,7 @@ from typing import TypeAlias
 
 import msgspec
 
-from showandtell.core.wire.http import Answer
+from showandtell.core.wire.http import HttpResponse
 from showandtell.core.wire.stream import UNREADABLE
 from showandtell.errors import ProviderError
 
@@ -59,7 +59,7 @@ class _Refusal(msgspec.Struct, frozen=True):
 _refusal = msgspec.json.Decoder(_Refusal)
 
 
-def refused(answer: Answer, data: bytes, explain: Explain = leave_words) -> ProviderError:
+def refused(answer: HttpResponse, data: bytes, explain: Explain = leave_words) -> ProviderError:
     """An error answer in the provider's own words, with the place they mean and how long to wait."""
     told = told_by(data)
     place = PLACE.search(told.message)

@@ -28,7 +28,7 @@ LONGEST = 20.0
 
 
 @dataclass(frozen=True, slots=True)
-class Patience:
+class RetryPolicy:
     """How often one model call is asked again, and how many seconds of waiting that may take in all."""
 
     tries: int = 4
@@ -38,7 +38,7 @@ class Patience:
 
 
 async def persist(
-    exchange: Exchange, request: Request, patience: Patience, tell: Callable[[Retry], None]
+    exchange: Exchange, request: Request, patience: RetryPolicy, tell: Callable[[Retry], None]
 ) -> AsyncGenerator[Sequence[StreamEvent]]:
     """The batches of an answer, asked for again while nothing of it was given. Raises `ProviderError`.
 
@@ -79,7 +79,7 @@ def is_something(batch: Sequence[StreamEvent], name: str) -> bool:
             return bool(batch)
 
 
-def pause_before(error: ProviderError, tried: int, patience: Patience) -> float | None:
+def pause_before(error: ProviderError, tried: int, patience: RetryPolicy) -> float | None:
     """How long to wait before asking again; None where that is no use."""
     if HOPELESS.search(error.text) or not may_pass(error):
         return None

@@ -39,7 +39,7 @@ Environ: TypeAlias = Mapping[str, str]
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class HostRow:
     """How a host is reached.
 
     base: its base URL as its own SDK takes it, or how that follows from the account; empty where everybody has another.
@@ -79,13 +79,13 @@ def read_ollama_host(value: str) -> str:
     return f"http://{'localhost' if host in {'', '0.0.0.0'} else host}:{port or 11434}"  # noqa: S104 - it is replaced
 
 
-OPENAI = Row(
+OPENAI = HostRow(
     "https://api.openai.com/v1",
     ("OPENAI_BASE_URL",),  # openai 3.54
     (("OPENAI_API_KEY", "bearer"),),
     named=(("openai-organization", "OPENAI_ORG_ID"), ("openai-project", "OPENAI_PROJECT_ID")),
 )
-AZURE = Row(
+AZURE = HostRow(
     "",
     ("AZURE_OPENAI_ENDPOINT",),  # openai 3.54; a token goes before a key there, too
     (("AZURE_OPENAI_AD_TOKEN", "bearer"), ("AZURE_OPENAI_API_KEY", "api-key")),
@@ -93,7 +93,7 @@ AZURE = Row(
     prefix="/openai/v1",
     example="https://resource.openai.azure.com",
 )
-BEDROCK = Row(
+BEDROCK = HostRow(
     aws.base_of,
     ("AWS_ENDPOINT_URL_BEDROCK_RUNTIME", "AWS_ENDPOINT_URL"),  # botocore 1.44
     (("AWS_BEARER_TOKEN_BEDROCK", "bearer"),),
@@ -103,7 +103,7 @@ BEDROCK = Row(
     explain=aws.explain_skew,
     example="https://bedrock-runtime.us-east-1.amazonaws.com",
 )
-VERTEX = Row(
+VERTEX = HostRow(
     google.base_of,
     ("GOOGLE_VERTEX_BASE_URL",),  # google-genai 3.4
     account=google.account_of,
@@ -112,10 +112,10 @@ VERTEX = Row(
     example="https://aiplatform.googleapis.com",
 )
 #: A server on this machine, or one that its owner protects or not.
-LOCAL = Row("http://localhost:8000/v1", needs_key=False, example="http://localhost:8000/v1")
+LOCAL = HostRow("http://localhost:8000/v1", needs_key=False, example="http://localhost:8000/v1")
 
-ROWS: dict[str, Row] = {
-    "anthropic": Row(
+ROWS: dict[str, HostRow] = {
+    "anthropic": HostRow(
         "https://api.anthropic.com",
         ("ANTHROPIC_BASE_URL",),  # anthropic 2.12
         (("ANTHROPIC_API_KEY", "x-api-key"), ("ANTHROPIC_AUTH_TOKEN", "bearer")),
@@ -139,7 +139,7 @@ ROWS: dict[str, Row] = {
     "openai-chat": OPENAI,
     "azure": AZURE,
     "azure-chat": AZURE,
-    "google": Row(
+    "google": HostRow(
         "https://generativelanguage.googleapis.com",
         ("GOOGLE_GEMINI_BASE_URL",),  # google-genai 3.4, where GOOGLE_API_KEY goes first, too
         (("GOOGLE_API_KEY", "x-goog-api-key"), ("GEMINI_API_KEY", "x-goog-api-key")),
@@ -148,22 +148,22 @@ ROWS: dict[str, Row] = {
     ),
     "vertex": VERTEX,
     "bedrock": BEDROCK,
-    "xai": Row("https://api.x.ai/v1", keys=(("XAI_API_KEY", "bearer"),)),
-    "groq": Row(
+    "xai": HostRow("https://api.x.ai/v1", keys=(("XAI_API_KEY", "bearer"),)),
+    "groq": HostRow(
         "https://api.groq.com",
         ("GROQ_BASE_URL",),  # groq 1.7
         (("GROQ_API_KEY", "bearer"),),
         prefix="/openai/v1",
         example="https://api.groq.com",
     ),
-    "openrouter": Row("https://openrouter.ai/api/v1", keys=(("OPENROUTER_API_KEY", "bearer"),)),
-    "mistral": Row(
+    "openrouter": HostRow("https://openrouter.ai/api/v1", keys=(("OPENROUTER_API_KEY", "bearer"),)),
+    "mistral": HostRow(
         "https://api.mistral.ai",  # mistralai 3.7, which reads no variable for it
         keys=(("MISTRAL_API_KEY", "bearer"),),
         prefix="/v1",
         example="https://api.mistral.ai",
     ),
-    "cohere": Row(
+    "cohere": HostRow(
         "https://api.cohere.ai",
         ("CO_API_URL",),  # Cohere's Python client
         (("CO_API_KEY", "bearer"),),
@@ -223,7 +223,7 @@ def connect(
     )
 
 
-def tell(status: int, words: str, *, row: Row, provider: str, key_from: str, base_from: str) -> str:
+def tell(status: int, words: str, *, row: HostRow, provider: str, key_from: str, base_from: str) -> str:
     """A host's error in plainer words, with where the setting that it may be about came from."""
     words = row.explain(status, words)
     match status:
@@ -249,7 +249,7 @@ def locate(target: Target, environ: Environ = os.environ) -> Target:
     return msgspec.structs.replace(target, account=row.account(environ))
 
 
-def find_base(row: Row, provider: str, account: str, given: str | None, environ: Environ) -> tuple[str, str]:
+def find_base(row: HostRow, provider: str, account: str, given: str | None, environ: Environ) -> tuple[str, str]:
     """Who says the base URL (nobody of the usual one), and the base URL as the wire modules take it.
 
     Raises `BadInput`, or `MissingKey` where nobody says where.
@@ -264,12 +264,12 @@ def find_base(row: Row, provider: str, account: str, given: str | None, environ:
     return asked, join(check_base(source, row.read(value), row.example), row.prefix, row.drop)
 
 
-def usual_base(row: Row, account: str) -> str:
+def usual_base(row: HostRow, account: str) -> str:
     """Where the house has always been; empty where everybody has another address."""
     return row.base(account) if callable(row.base) else row.base
 
 
-def find_key(row: Row, provider: str, given: str | None, environ: Environ) -> tuple[str, dict[str, str]]:
+def find_key(row: HostRow, provider: str, given: str | None, environ: Environ) -> tuple[str, dict[str, str]]:
     """Who says the key, and the key as a header; none where the host asks for none, or each request is authorised."""
     forms = dict(row.keys)
     found = ("api_key", given) if given is not None else find(tuple(forms), environ)

@@ -19,14 +19,14 @@ import msgspec
 from showandtell.core.capabilities.cells import Target
 from showandtell.core.messages.attachments import Facts
 from showandtell.core.messages.blobs import Blobs
-from showandtell.core.messages.derivations import Failed, Variant
-from showandtell.core.wire.http import Answer, HttpRequest
+from showandtell.core.messages.derivations import Derivative, Failed
+from showandtell.core.wire.http import HttpRequest, HttpResponse
 from showandtell.core.wire.request import PIECE, Request
 from showandtell.core.wire.stream import UNREADABLE
 from showandtell.errors import BadAnswer, FileChanged, ProviderError, ProviderUnavailable
 from showandtell.providers.exchange import Exchange, beginning, words_of
 from showandtell.providers.refusals import refused
-from showandtell.providers.retry import Patience, pause_before
+from showandtell.providers.retry import RetryPolicy, pause_before
 from showandtell.providers.secrets import conceal_error, secrets_in
 
 #: How long a provider keeps what nobody deletes, in seconds. Gemini's own 48 hours can't be chosen.
@@ -113,12 +113,12 @@ class Reach:
     """How a house is reached, how patiently, and by which clock what it keeps grows old."""
 
     exchange: Exchange
-    patience: Patience = field(default_factory=Patience)
+    patience: RetryPolicy = field(default_factory=RetryPolicy)
     clock: Clock = time.time
 
 
 @dataclass(frozen=True, slots=True)
-class Store:
+class FilesApi:
     """How a house keeps files.
 
     path: where, below the house's base. put: how one gets there. fields: what a form says before the file.
@@ -141,17 +141,17 @@ def _join(own: str, ours: str) -> str:
     return ",".join(dict.fromkeys((*filter(None, own.split(",")), ours)))
 
 
-Put: TypeAlias = Callable[[Reach, Store, Facts, Blobs], Awaitable[Variant]]
+Put: TypeAlias = Callable[[Reach, FilesApi, Facts, Blobs], Awaitable[Derivative]]
 
 
-async def put_form(reach: Reach, store: Store, facts: Facts, blobs: Blobs) -> Variant:
+async def put_form(reach: Reach, store: FilesApi, facts: Facts, blobs: Blobs) -> Derivative:
     """One multipart/form-data, the file behind the fields."""
     start, end = write_form(store.fields, facts)
     headers = {**store.join_headers(reach.exchange), "content-type": f"multipart/form-data; boundary={facts.sha256}"}
     parcel = Parcel(reach.exchange.base + store.path, headers, (start, facts, end), blobs)
     _, data = await _deliver(reach, parcel)
     stored = _read(data, _Stored)
-    return Variant(file_id=stored.id, expires=_expiry(stored.created_at, stored.expires_at, reach.clock))
+    return Derivative(file_id=stored.id, expires=_expiry(stored.created_at, stored.expires_at, reach.clock))
 
 
 def write_form(fields: tuple[tuple[str, str], ...], facts: Facts) -> tuple[bytes, bytes]:
@@ -171,7 +171,7 @@ def name_of(facts: Facts) -> str:
     return facts.sha256[:16] + ending
 
 
-async def put_resumable(reach: Reach, store: Store, facts: Facts, blobs: Blobs) -> Variant:
+async def put_resumable(reach: Reach, store: FilesApi, facts: Facts, blobs: Blobs) -> Derivative:
     """Google's resumable upload behind `/upload`, its bytes in one piece (google-genai 3.4: files.upload)."""
     said = msgspec.json.encode({"file": {"mimeType": facts.media_type, "sizeBytes": str(facts.size)}})
     start = {
@@ -187,7 +187,7 @@ async def put_resumable(reach: Reach, store: Store, facts: Facts, blobs: Blobs) 
     last = {"content-type": facts.media_type, "x-goog-upload-command": "upload, finalize", "x-goog-upload-offset": "0"}
     _, data = await _deliver(reach, Parcel(there, last, (facts,), blobs))
     file = await _wait_for(_read(data, _GoogleAnswer).file, reach, store)
-    return Variant(file_id=file.uri, expires=_expiry(file.create_time, file.expiration_time, reach.clock))
+    return Derivative(file_id=file.uri, expires=_expiry(file.create_time, file.expiration_time, reach.clock))
 
 
 def _at_home(url: str, base: str) -> str:
@@ -201,7 +201,7 @@ def _at_home(url: str, base: str) -> str:
     return urlunsplit((home.scheme, home.netloc, parts.path, parts.query, ""))
 
 
-async def _wait_for(file: _GoogleFile, reach: Reach, store: Store) -> _GoogleFile:
+async def _wait_for(file: _GoogleFile, reach: Reach, store: FilesApi) -> _GoogleFile:
     """The file once Gemini has read it: a video takes its time."""
     waited = 0.0
     while file.state == "PROCESSING":
@@ -280,7 +280,7 @@ async def _ask(exchange: Exchange, request: HttpRequest) -> tuple[Mapping[str, s
         raise ProviderUnavailable(f"{urlsplit(request.url).netloc} can't be reached: {words_of(error)}") from error
 
 
-async def _beginning(answer: Answer) -> bytes:
+async def _beginning(answer: HttpResponse) -> bytes:
     try:
         return await beginning(answer.body, LARGEST)
     finally:
@@ -289,28 +289,28 @@ async def _beginning(answer: Answer) -> bytes:
             await close()
 
 
-STORES: dict[str, Store] = {
+STORES: dict[str, FilesApi] = {
     # anthropic 2.12: files.upload; the beta is asked for with requests that name an id, too (docs, "Files API")
-    "anthropic": Store(
+    "anthropic": FilesApi(
         "/v1/files",
         put_form,
         (("expires_in_seconds", str(KEPT)),),
         headers={"anthropic-beta": "files-api-2025-04-14"},
     ),
     # openai 3.54: files.create; the SDK spells a nested field with brackets
-    "openai": Store(
+    "openai": FilesApi(
         "/files",
         put_form,
         (("purpose", "user_data"), ("expires_after[anchor]", "created_at"), ("expires_after[seconds]", str(KEPT))),
     ),
     # Gemini doesn't tell a file that is gone from another's (googleapis/python-genai #1218).
-    "google": Store("/v1beta/files", put_resumable, gone=frozenset({403, 404})),
+    "google": FilesApi("/v1beta/files", put_resumable, gone=frozenset({403, 404})),
     # docs.x.ai, REST API reference, files: the file must come last
-    "xai": Store("/files", put_form, (("purpose", "assistants"), ("expires_after", str(KEPT)))),
+    "xai": FilesApi("/files", put_form, (("purpose", "assistants"), ("expires_after", str(KEPT)))),
 }
 
 
-async def upload(reach: Reach, target: Target, facts: Facts, blobs: Blobs) -> Variant | Failed:
+async def upload(reach: Reach, target: Target, facts: Facts, blobs: Blobs) -> Derivative | Failed:
     """Store a file at a target's house: its id, and until when it lives there by our clock; or why it isn't there."""
     store = STORES.get(target.house)
     if store is None:

@@ -24,16 +24,16 @@ from showandtell.server.config import Config
 from showandtell.server.files import attachments, contents
 from showandtell.server.middleware.install import guard
 from showandtell.server.middleware.origin_guard import hosts_of
-from showandtell.server.model_catalog import Menu
+from showandtell.server.model_catalog import ModelCatalog
 from showandtell.server.observability.logs import log_run, log_visit
 from showandtell.server.observability.metrics import Metrics, RunMeter
-from showandtell.server.observability.requests import Watching
+from showandtell.server.observability.requests import RequestLog
 from showandtell.server.observability.telemetry import FASTAPI, make_telemetry
 from showandtell.server.openapi import describe
 from showandtell.server.pages import BUILT, Assets, answer_nothing, page_router
 from showandtell.server.readiness import Readiness
 from showandtell.server.runs.agents import Agents
-from showandtell.server.runs.execute import Answering, Watch
+from showandtell.server.runs.execute import RunExecutor, Watch
 from showandtell.server.runs.manager import Runs
 from showandtell.server.state import Server
 from showandtell.storage.conversations.store import Store
@@ -95,7 +95,7 @@ def make_app(config: Config) -> FastAPI:
     app.mount("/assets", Assets(directory=built / "assets", check_dir=False))
     guard(app, hosts_of(config.bind, config.hosts), config.origins, config.rates, config.clock)
     app.state.metrics = metrics
-    app.add_middleware(Watching, witnesses=(log_visit, metrics.count_visit, telemetry.trace_visit))
+    app.add_middleware(RequestLog, witnesses=(log_visit, metrics.count_visit, telemetry.trace_visit))
     describe(app)
     return app
 
@@ -113,11 +113,11 @@ async def opened(config: Config, watching: Sequence[Watch] = ()) -> AsyncGenerat
             agents.of(config.default_model)
         except MissingKey as error:  # others may be asked, and the page says why this one can't
             log.warning("the model %s can't answer yet: %s", config.default_model, error)
-        async with Runs(store, Answering(store, agents, watching)) as runs:
+        async with Runs(store, RunExecutor(store, agents, watching)) as runs:
             accounts = Issuer(config.oidc, transport.send) if config.oidc is not None else None
             collecting = asyncio.create_task(collect_for_ever(store))
             try:
-                yield Server(config, store, keys, agents, runs, Menu(), Readiness(store), accounts)
+                yield Server(config, store, keys, agents, runs, ModelCatalog(), Readiness(store), accounts)
             finally:
                 collecting.cancel()
                 await asyncio.wait({collecting})

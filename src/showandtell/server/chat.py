@@ -18,9 +18,9 @@ from showandtell.core.ui_stream.stream import question_id
 from showandtell.errors import BadInput, Busy, NotFound, UnknownModel
 from showandtell.server import openapi_examples
 from showandtell.server.auth.authenticate import User, Who
-from showandtell.server.chat_request import Asked, FileId, read_asked
+from showandtell.server.chat_request import ChatRequest, FileId, read_asked
 from showandtell.server.runs.execute import retell_run
-from showandtell.server.runs.live_run import Task
+from showandtell.server.runs.live_run import RunRequest
 from showandtell.server.schemas import errors
 from showandtell.server.state import Here, Server
 from showandtell.storage.conversations import library, runs
@@ -87,7 +87,7 @@ class Chosen(Struct, frozen=True):
     instructions: str
 
 
-async def answer_in_chat(here: Server, user: User, asked: Asked, chosen: Chosen) -> Response:
+async def answer_in_chat(here: Server, user: User, asked: ChatRequest, chosen: Chosen) -> Response:
     """The answer in the conversation that is meant, which is made where it isn't there, and dropped if unused."""
     conversation, is_new = await find_or_create(here, user, asked.chat_id)
     try:
@@ -101,7 +101,7 @@ async def answer_in_chat(here: Server, user: User, asked: Asked, chosen: Chosen)
         raise
 
 
-async def choose(here: Server, user: User, asked: Asked) -> Chosen:
+async def choose(here: Server, user: User, asked: ChatRequest) -> Chosen:
     """Who answers: whom the request names, or the user's settings, or the server's. Raises before anything is made."""
     set_by_user = await read_preferences(here.store.database, user.name)
     model = asked.model or set_by_user.model or here.config.default_model
@@ -134,7 +134,9 @@ async def find_or_create(here: Server, user: User, chat_id: str) -> tuple[Stored
         return await find_or_create(here, user, chat_id)
 
 
-async def answer(here: Server, user: User, asked: Asked, conversation: StoredConversation, chosen: Chosen) -> Response:
+async def answer(
+    here: Server, user: User, asked: ChatRequest, conversation: StoredConversation, chosen: Chosen
+) -> Response:
     """Begin the run that a request asks for, and stream it from its start."""
     database = here.store.database
     client_id = same_message(asked, conversation)
@@ -146,7 +148,7 @@ async def answer(here: Server, user: User, asked: Asked, conversation: StoredCon
         return await tell_again(here, conversation, before)
     drafts = await drafts_of(here, user, asked, conversation)
     lead = await lead_of(here, asked, conversation)
-    task = Task(drafts, lead, chosen.instructions)
+    task = RunRequest(drafts, lead, chosen.instructions)
     row, going = await here.runs.begin(conversation, user.name, chosen.model, client_id, task)
     if going is None:
         return await tell_again(here, conversation, row)
@@ -154,7 +156,7 @@ async def answer(here: Server, user: User, asked: Asked, conversation: StoredCon
     return stream(going.tape.follow(), conversation.id)
 
 
-def same_message(asked: Asked, conversation: StoredConversation) -> str | None:
+def same_message(asked: ChatRequest, conversation: StoredConversation) -> str | None:
     """By what the same message is known when it comes twice; an edited one, or a yes, by what it says now.
 
     Another answer may ask for the same again, by the same id of a call: a yes is one to the message that asked.
@@ -174,13 +176,13 @@ def hash_of(said: object) -> str:
     return hashlib.sha256(msgspec.json.encode(said)).hexdigest()
 
 
-def is_left(asked: Asked, before: RunRow, conversation: StoredConversation) -> bool:
+def is_left(asked: ChatRequest, before: RunRow, conversation: StoredConversation) -> bool:
     """Whether an edit says again what an earlier one said, from which another has led away since."""
     is_here = before.message_id in {one.id for one in conversation.messages}
     return asked.message_id is not None and not asked.approvals and before.state != RUNNING and not is_here
 
 
-async def drafts_of(here: Server, user: User, asked: Asked, conversation: StoredConversation) -> list[Draft]:
+async def drafts_of(here: Server, user: User, asked: ChatRequest, conversation: StoredConversation) -> list[Draft]:
     """What is said in a request. Raises `BadInput` where that is nothing, and `NotFound` for a file of others."""
     if asked.trigger == "regenerate-message":
         return []
@@ -205,7 +207,7 @@ async def drafts_of(here: Server, user: User, asked: Asked, conversation: Stored
     return [Draft("user", tuple(Text(one) if isinstance(one, str) else claimed[one.id] for one in asked.said))]
 
 
-async def lead_of(here: Server, asked: Asked, conversation: StoredConversation) -> Lead | None:
+async def lead_of(here: Server, asked: ChatRequest, conversation: StoredConversation) -> Lead | None:
     """Behind which message a branch begins, where an earlier one is edited or answered again."""
     again = asked.trigger == "regenerate-message"
     if not again and (asked.message_id is None or asked.client_id is None):

@@ -26,7 +26,7 @@ UPLOAD_FIRST = (
 Trigger: TypeAlias = Literal["submit-message", "regenerate-message"]
 
 
-class Answer(Struct, frozen=True):
+class UiAnswer(Struct, frozen=True):
     """A person's yes or no to a call."""
 
     id: str
@@ -75,7 +75,7 @@ class FileId(Struct, frozen=True):
     id: str
 
 
-class Asked(Struct, frozen=True):
+class ChatRequest(Struct, frozen=True):
     """What counts of a request. `said` holds words and ids of files in their order; `client_id` is the message's id.
 
     `message_id` is that of an earlier message: one that is edited, or answered again.
@@ -93,11 +93,11 @@ class Asked(Struct, frozen=True):
 read_body = msgspec.json.Decoder(Body).decode
 read_message = msgspec.json.Decoder(AskedMessage).decode
 read_part = msgspec.json.Decoder(AskedPart).decode
-read_answer = msgspec.json.Decoder(Answer).decode
+read_answer = msgspec.json.Decoder(UiAnswer).decode
 read_named = msgspec.json.Decoder(Named).decode
 
 
-def read_asked(data: bytes) -> Asked:
+def read_asked(data: bytes) -> ChatRequest:
     """Read a request's body. Raises `BadInput`, which says what is wrong with it."""
     try:
         body = read_body(data)
@@ -118,7 +118,7 @@ def read_asked(data: bytes) -> Asked:
     client_id = last.id if last is not None and last.role == "user" and not again else None
     for one in (client_id, body.message_id):
         check_name(one)
-    return Asked(body.id, client_id, () if again else said, approvals, body.trigger, body.message_id, body.model)
+    return ChatRequest(body.id, client_id, () if again else said, approvals, body.trigger, body.message_id, body.model)
 
 
 def check_name(name: str | None) -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from showandtell.agent.tools import Tool
 from showandtell.server.auth.oidc import Oidc
-from showandtell.storage.location import Place
+from showandtell.storage.location import StorageLocation
 
 #: The models that a server offers first.
 DEFAULT_MODEL = "inspector"
@@ -26,7 +26,7 @@ class Config:
     accounts of an issuer, in place of the single user.
     """
 
-    place: Place = field(default_factory=Place)
+    place: StorageLocation = field(default_factory=StorageLocation)
     token: str | None = field(default=None, repr=False)
     secret: bytes | None = field(default=None, repr=False)
     bind: str = "127.0.0.1"

@@ -9,8 +9,8 @@ from typing import Any
 
 from msgspec import Struct, to_builtins
 
-from showandtell.agent.decide import Limits, Over, Wait, decide
-from showandtell.core.events.replay import Told
+from showandtell.agent.decide import Done, RunLimits, Wait, decide
+from showandtell.core.events.replay import StepSummary
 from showandtell.core.events.turns import turns
 from showandtell.core.events.types import Usage
 from showandtell.core.messages.messages import Message
@@ -28,7 +28,7 @@ from showandtell.storage.conversations.runs import RunRow
 from showandtell.storage.conversations.stored_conversation import StoredConversation
 
 
-class Kept(Struct, frozen=True):
+class StoredDetails(Struct, frozen=True):
     """What the database holds of a conversation: who ran in it, when each message came, what each step said besides.
 
     `everything` are the messages of all branches.
@@ -37,7 +37,7 @@ class Kept(Struct, frozen=True):
     known: Overview
     runs: Mapping[str | None, RunRow]
     times: Mapping[str, float]
-    told: Mapping[str, Told]
+    told: Mapping[str, StepSummary]
     everything: Sequence[Message]
 
 
@@ -46,7 +46,7 @@ async def tell_conversation(here: Server, user: User, id: str) -> dict[str, Any]
     database = here.store.database
     known = await overview(database, id, user.name)
     conversation = await here.store.open(id, user.name, "reader")
-    kept = Kept(
+    kept = StoredDetails(
         known,
         {one.message_id: one for one in await runs.list_in(database, id)},
         await times_of(database, id),
@@ -54,11 +54,11 @@ async def tell_conversation(here: Server, user: User, id: str) -> dict[str, Any]
         await conversation.everything(),
     )
     asking = frozenset(tool.name for tool in here.config.tools if tool.approval)
-    limits = Limits(here.config.max_steps, asking)
+    limits = RunLimits(here.config.max_steps, asking)
     return await asyncio.to_thread(spell, conversation, kept, limits, link_for(here, user))
 
 
-def spell(conversation: StoredConversation, kept: Kept, limits: Limits, link: Link) -> dict[str, Any]:
+def spell(conversation: StoredConversation, kept: StoredDetails, limits: RunLimits, link: Link) -> dict[str, Any]:
     """What was read, as JSON."""
     known, show = kept.known, Showing(conversation.id, link)
     is_waiting = not known.running and isinstance(decide(conversation.view(), limits), Wait)
@@ -79,7 +79,7 @@ def spell(conversation: StoredConversation, kept: Kept, limits: Limits, link: Li
     }
 
 
-def metadata_of(conversation: StoredConversation, kept: Kept, limits: Limits) -> dict[str, dict[str, Any]]:
+def metadata_of(conversation: StoredConversation, kept: StoredDetails, limits: RunLimits) -> dict[str, dict[str, Any]]:
     """What is known of each message of the branch, by its id on the page."""
     messages = conversation.messages
     beside = branches(kept.everything, messages)
@@ -102,7 +102,9 @@ def metadata_of(conversation: StoredConversation, kept: Kept, limits: Limits) ->
     return found
 
 
-def begun_of(conversation_id: str, run: RunRow | None, answer: Sequence[Message], kept: Kept) -> dict[str, Any]:
+def begun_of(
+    conversation_id: str, run: RunRow | None, answer: Sequence[Message], kept: StoredDetails
+) -> dict[str, Any]:
     """What an answer's stream says at its start; of one that no server made, what is known of it."""
     if run is not None:
         return {"conversation_id": conversation_id, "run_id": run.id, "model": run.model, "created": run.created}
@@ -118,7 +120,7 @@ def view_of(conversation: StoredConversation, end: int, said: str, begun: frozen
 
 
 def ended_of(
-    view: Callable[[], View], answer: Sequence[Message], run: RunRow | None, limits: Limits, kept: Kept
+    view: Callable[[], View], answer: Sequence[Message], run: RunRow | None, limits: RunLimits, kept: StoredDetails
 ) -> dict[str, Any]:
     """What an answer's stream says at its end, as far as it was stored; one that waited may have been passed over."""
     is_told = run is not None and run.status and (run.status != "waiting" or waiting_calls(answer))
@@ -128,10 +130,10 @@ def ended_of(
     return {"status": status, "reason": reason, "usage": to_builtins(usage), "finished": finished}
 
 
-def judge(view: View, limits: Limits) -> tuple[str, str | None]:
+def judge(view: View, limits: RunLimits) -> tuple[str, str | None]:
     """How an answer ended, as its messages say: of one that no server made, or whose run nobody could end."""
     match decide(view, limits):
-        case Over(status, reason):
+        case Done(status, reason):
             return status, reason
         case Wait():
             return "waiting", "approval"

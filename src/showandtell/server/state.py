@@ -12,7 +12,7 @@ from starlette.requests import HTTPConnection
 from showandtell.server.auth.authenticate import Accounts
 from showandtell.server.auth.keys import Keys
 from showandtell.server.config import Config
-from showandtell.server.model_catalog import Menu
+from showandtell.server.model_catalog import ModelCatalog
 from showandtell.server.readiness import Readiness
 from showandtell.server.runs.agents import Agents
 from showandtell.server.runs.manager import Runs
@@ -28,7 +28,7 @@ class Server:
     keys: Keys
     agents: Agents
     runs: Runs
-    menu: Menu
+    menu: ModelCatalog
     readiness: Readiness
     accounts: Accounts | None = None
 

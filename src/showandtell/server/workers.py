@@ -43,7 +43,7 @@ Told = TypeVar("Told")
 Work = Callable[[socket.socket, Callable[[Told], None]], None]
 
 
-class Refused(Struct, frozen=True):
+class StartRefused(Struct, frozen=True):
     """Why a worker could not begin; `is_usage`: it was told something that can't be followed."""
 
     text: str
@@ -51,7 +51,7 @@ class Refused(Struct, frozen=True):
 
 
 @dataclass(slots=True)
-class Post(Generic[Told]):
+class WorkerSlot(Generic[Told]):
     """The place of one worker: who holds it now, and when it is filled again."""
 
     process: BaseProcess | None = None
@@ -73,9 +73,9 @@ class Post(Generic[Told]):
         its_ear.close()
         self.since, self.due = time.monotonic(), None
 
-    def last_words(self) -> Told | Refused | None:
+    def last_words(self) -> Told | StartRefused | None:
         """What the worker has said last, if that wasn't heard before."""
-        said: Told | Refused | None = None
+        said: Told | StartRefused | None = None
         with suppress(EOFError, OSError):
             while self.says is not None and self.says.poll():
                 said = self.says.recv()
@@ -110,7 +110,7 @@ def begin(work: Work[Told], listening: socket.socket, voice: Connection, ear: Co
     except (ShowAndTellError, UsageError) as error:
         for number in (signal.SIGTERM, signal.SIGHUP):  # who hears the error sends one, and this process ends anyway
             signal.signal(number, signal.SIG_IGN)
-        voice.send(Refused(str(error), isinstance(error, UsageError)))
+        voice.send(StartRefused(str(error), isinstance(error, UsageError)))
         sys.exit(1)
 
 
@@ -140,7 +140,7 @@ class Workers(Generic[Told]):
     listening: socket.socket
     count: int
     tell: Callable[[Told], None]
-    posts: list[Post[Told]] = field(default_factory=list["Post[Told]"])
+    posts: list[WorkerSlot[Told]] = field(default_factory=list["WorkerSlot[Told]"])
     signalled: int | None = None
 
     def run(self) -> int:
@@ -179,7 +179,7 @@ class Workers(Generic[Told]):
 
     def _start_first(self, bell: Connection) -> None:
         """One goes before: it makes the tables where there are none, and where it can't work no other could."""
-        self.posts = [Post[Told]() for _ in range(self.count)]
+        self.posts = [WorkerSlot[Told]() for _ in range(self.count)]
         first = self.posts[0]
         first.fill(self.work, self.listening)
         if first.says is None or first.process is None:
@@ -188,7 +188,7 @@ class Workers(Generic[Told]):
         if self.signalled is not None:
             return
         match first.last_words():
-            case Refused(text, is_usage):
+            case StartRefused(text, is_usage):
                 raise UsageError(text) if is_usage else ShowAndTellError(text)
             case None:
                 raise ShowAndTellError("the first worker ended before it could work: the lines above say why")
@@ -206,7 +206,7 @@ class Workers(Generic[Told]):
         for post in self.posts:
             if post.process is not None and not post.process.is_alive():
                 number, said, status = post.process.pid, post.last_words(), post.clear()
-                why = said.text if isinstance(said, Refused) else f"status {status}"
+                why = said.text if isinstance(said, StartRefused) else f"status {status}"
                 if self.signalled is None:
                     post.await_next()
                     log.error("worker %s ended (%s): another takes its place", number, why)

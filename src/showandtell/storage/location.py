@@ -21,7 +21,7 @@ INSTALL = "pip install 'showandtell[history]'"
 LACKING = f"conversations can't be kept here: {INSTALL}"
 
 
-class Place(Struct, frozen=True):
+class StorageLocation(Struct, frozen=True):
     """Where conversations lie: a folder for all of it, or a database and a store of blobs by URL in its stead.
 
     `quota` is how many bytes all files that are kept may have; with `strip_location` photos lose where they were made.

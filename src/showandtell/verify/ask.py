@@ -13,8 +13,8 @@ from msgspec.structs import replace
 
 from showandtell.agent.media_errors import is_about_files
 from showandtell.agent.render import plan_now, settle
-from showandtell.core.capabilities.cells import Cell, Place, Target
-from showandtell.core.events.accumulate import Fold
+from showandtell.core.capabilities.cells import Capability, Place, Target
+from showandtell.core.events.accumulate import Accumulator
 from showandtell.core.events.types import Usage
 from showandtell.core.messages.file import File
 from showandtell.core.messages.messages import Draft, Stop
@@ -24,7 +24,7 @@ from showandtell.core.wire.options import Options, ToolSpec
 from showandtell.core.wire.request import Request, compose
 from showandtell.errors import BadInput, CannotRender, ProviderError, ProviderUnavailable
 from showandtell.providers.exchange import Exchange
-from showandtell.providers.retry import Patience, persist
+from showandtell.providers.retry import RetryPolicy, persist
 from showandtell.verify.probes import Probe, Sort
 
 #: The ways of a file to the model: the user's own upload, a tool's file after its result, and one in the result itself.
@@ -79,7 +79,7 @@ class Line(Struct, frozen=True):
 
     target: Target
     exchange: Exchange
-    patience: Patience = Patience()
+    patience: RetryPolicy = RetryPolicy()
     clock: Callable[[], float] = time.monotonic
 
 
@@ -121,11 +121,11 @@ def write(target: Target, trial: Trial) -> Request:
     return compose(plan, forced, say_options(trial.route), {}, conversation.blobs)
 
 
-def force(trial: Trial) -> tuple[Cell, ...]:
+def force(trial: Trial) -> tuple[Capability, ...]:
     """Cells that leave a file no other way: those of its place, and the user's for the decoy."""
     places = dict.fromkeys((PLACES[trial.route], PLACES["upload"]))
     types = tuple(dict.fromkeys(probe.media_type for probe in trial.files))
-    return tuple(Cell(place, trial.sort, types, "inline", "sees", "eye test", "") for place in places)
+    return tuple(Capability(place, trial.sort, types, "inline", "sees", "eye test", "") for place in places)
 
 
 def say_options(route: Route) -> Options:
@@ -171,7 +171,7 @@ async def is_refused(line: Line, route: Route, error: ProviderError) -> bool:
 
 async def listen(line: Line, request: Request) -> Heard:
     """Send, and gather the whole answer. Raises `ProviderError`."""
-    fold = Fold(line.target.signer)
+    fold = Accumulator(line.target.signer)
     async with aclosing(persist(line.exchange, request, line.patience, lambda _: None)) as batches:
         async for batch in batches:
             fold.add(batch)

@@ -6,7 +6,7 @@ from urllib.parse import urlsplit
 
 from showandtell.core.capabilities.cells import Target
 from showandtell.errors import MissingKey
-from showandtell.providers.rows import ROWS, Row, usual_base
+from showandtell.providers.rows import ROWS, HostRow, usual_base
 
 
 def find_stranger(target: Target, base: str) -> str:
@@ -23,7 +23,7 @@ def find_stranger(target: Target, base: str) -> str:
     return "" if host == usual or (not row.base and host.endswith(domain)) else host
 
 
-def usual_host(row: Row, account: str) -> str:
+def usual_host(row: HostRow, account: str) -> str:
     """Where the house has always been; empty where no account says where, and where everybody has another address."""
     try:
         return host_of(usual_base(row, account))

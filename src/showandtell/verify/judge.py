@@ -9,7 +9,7 @@ from typing import Literal, TypeAlias
 from msgspec import Struct
 from msgspec.structs import replace
 
-from showandtell.core.capabilities.cells import Cell, Form, Place, Target, Verdict
+from showandtell.core.capabilities.cells import Capability, Form, Place, Target, Verdict
 from showandtell.core.capabilities.matrix import one_line
 from showandtell.verify.ask import PLACES, Heard, Route, Trial
 from showandtell.verify.probes import TYPES, Layer, Probe, Sort
@@ -127,7 +127,7 @@ def tell_apart(answer: str, trial: Trial) -> bool | None:
     return True if any(holds(said[1], code) for _, code in trial.decoy.codes) else None
 
 
-def learn(target: Target, findings: Iterable[Finding], today: str, host: str = "") -> tuple[Cell, ...]:
+def learn(target: Target, findings: Iterable[Finding], today: str, host: str = "") -> tuple[Capability, ...]:
     """The cells that a test proves: one for each kind and place that gave a verdict.
 
     `host` stands in the evidence: it answered, and not the provider itself.
@@ -138,7 +138,7 @@ def learn(target: Target, findings: Iterable[Finding], today: str, host: str = "
     return tuple(replace(settle_cell(target, proved, sort, place, test), date=today) for sort, place in keys)
 
 
-def settle_cell(target: Target, findings: Sequence[Finding], sort: Sort, place: Place, test: str) -> Cell:
+def settle_cell(target: Target, findings: Sequence[Finding], sort: Sort, place: Place, test: str) -> Capability:
     """The cell of one place: the worse of its routes counts, for a file must be seen on each of them.
 
     A place where only a PDF's text arrives is blind if another one shows its pixels: files are to go there instead.
@@ -154,11 +154,11 @@ def settle_cell(target: Target, findings: Sequence[Finding], sort: Sort, place: 
     return write_cell(target, sort, place, verdict, f"{test} {TYPES[sort]}, {'; '.join(told)}")
 
 
-def write_cell(target: Target, sort: Sort, place: Place, verdict: Verdict, evidence: str) -> Cell:
+def write_cell(target: Target, sort: Sort, place: Place, verdict: Verdict, evidence: str) -> Capability:
     """The table's own cell with a new verdict; where there is none, or it names no types, one for the type tried."""
     cell = target.cell(place, TYPES[sort], "inline")
     if cell is None:
-        return Cell(place, sort, (TYPES[sort],), "inline", verdict, evidence, "")
+        return Capability(place, sort, (TYPES[sort],), "inline", verdict, evidence, "")
     vague = verdict == "sees" and any(one.endswith("/*") for one in cell.media_types)
     types = (TYPES[sort],) if vague else cell.media_types
     return replace(cell, media_types=types, verdict=verdict, evidence=evidence)

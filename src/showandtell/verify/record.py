@@ -19,7 +19,7 @@ from urllib.parse import urlsplit, urlunsplit
 import msgspec
 from msgspec import Struct
 
-from showandtell.core.wire.http import Answer, HttpRequest, Send
+from showandtell.core.wire.http import HttpRequest, HttpResponse, Send
 from showandtell.errors import BadInput
 from showandtell.providers.secrets import secrets_in
 
@@ -82,7 +82,7 @@ def record(send: Send, out: BinaryIO, head: Head) -> Send:
     write_line(out, head)
 
     @asynccontextmanager
-    async def send_and_keep(request: HttpRequest) -> AsyncGenerator[Answer]:
+    async def send_and_keep(request: HttpRequest) -> AsyncGenerator[HttpResponse]:
         gathered = Gathered(request.url, request.headers, b"".join([piece async for piece in request.body()]))
         read = bytearray()
 
@@ -93,14 +93,14 @@ def record(send: Send, out: BinaryIO, head: Head) -> Send:
 
         async with send(gathered) as answer:
             try:
-                yield Answer(answer.status, answer.headers, tee(answer.body))
+                yield HttpResponse(answer.status, answer.headers, tee(answer.body))
             finally:
                 write_line(out, keep(gathered, answer, bytes(read)))
 
     return send_and_keep
 
 
-def keep(request: Gathered, answer: Answer, read: bytes) -> Recorded:
+def keep(request: Gathered, answer: HttpResponse, read: bytes) -> Recorded:
     """An exchange without its keys and files."""
     hidden = [one.encode() for one in secrets_in(request.headers)]
     text, is_base64 = spell(conceal(read, hidden))
@@ -177,14 +177,14 @@ def replay(path: Path) -> Send:
     left = iter(exchanges)
 
     @asynccontextmanager
-    async def answer(request: HttpRequest) -> AsyncGenerator[Answer]:
+    async def answer(request: HttpRequest) -> AsyncGenerator[HttpResponse]:
         found = next(left, None)
         if found is None:
             raise BadInput(f"{path} has {len(exchanges)} answers, and one more was asked for")
         sent = b"".join([piece async for piece in request.body()])
         if [name_media(file) for file in MEDIA.findall(sent)] != NAMED.findall(found.request.encode()):
             raise BadInput(f"{path} was recorded with other files than these: replay the same kinds, made the same way")
-        yield Answer(found.status, found.answer_headers, read_out(found.data))
+        yield HttpResponse(found.status, found.answer_headers, read_out(found.data))
 
     return answer
 

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from showandtell.core.capabilities import matrix as table
-from showandtell.core.capabilities.cells import Cell, Target
+from showandtell.core.capabilities.cells import Capability, Target
 from showandtell.core.capabilities.family import ANY_MODEL, UNKNOWN_MODEL
 from showandtell.core.capabilities.overrides import merge_overrides, read_overrides
 from showandtell.core.capabilities.resolve import families, find_family, resolve
@@ -95,7 +95,7 @@ def spell(row):
 
 
 def cell(verdict, place="tool_result", media_type="image/png", form="inline"):
-    return Cell(place, kind_of(media_type), (media_type,), form, verdict, "a test", "2026-11-21")
+    return Capability(place, kind_of(media_type), (media_type,), form, verdict, "a test", "2026-11-21")
 
 
 def test_the_matrix_is_what_was_written_by_hand():

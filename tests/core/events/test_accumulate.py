@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from showandtell.core.events.accumulate import CallIds, Fold
+from showandtell.core.events.accumulate import Accumulator, CallIds
 from showandtell.core.events.types import (
     FileMade,
     ProviderFault,
@@ -31,7 +31,7 @@ LIMIT = StepEnd("length", Usage(25, 9, 5))
 
 
 def fold(*batches):
-    folded = Fold("anthropic")
+    folded = Accumulator("anthropic")
     for batch in batches:
         folded.add(batch)
     return folded
@@ -84,7 +84,7 @@ def test_any_batches_give_the_same_message(cuts):
 
 
 def test_asking_early_changes_nothing():
-    folded = Fold("anthropic")
+    folded = Accumulator("anthropic")
     for event in EVENTS:
         folded.add([event])
         folded.draft()

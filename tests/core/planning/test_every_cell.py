@@ -10,7 +10,7 @@ import pytest
 from showandtell import File, UnsupportedFile, explain, render
 from showandtell.agent.render import settle
 from showandtell.core.capabilities.resolve import families
-from showandtell.storage.files.file_cache import Shelf
+from showandtell.storage.files.file_cache import FileCache
 from support.builders import tool_history, user_history
 from support.fixtures import mp4, parts, pdf, png, tiff, wav
 
@@ -23,7 +23,7 @@ FILES = {
     "scan": ("scan.tiff", tiff()),
     "other": ("parts.zip", parts()),
 }
-SHELF = Shelf()
+SHELF = FileCache()
 MODELS = sorted({f"{family.provider}:{family.example}" for family in families()})
 NUMBERED = {kind: f"{kind} 1" for kind in FILES} | {"scan": "image 1", "other": "file 1"}
 

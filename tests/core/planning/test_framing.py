@@ -3,7 +3,7 @@
 from showandtell.core.messages.attachments import Origin
 from showandtell.core.messages.messages import Message
 from showandtell.core.messages.parts import Approval, Json, Opaque, Shown, Text, ToolCall
-from showandtell.core.planning.values import Placed, Result
+from showandtell.core.planning.values import RenderedFile, Result
 from support.builders import assistant, attachment, planned, result, shown, user, view, words
 
 CLAUDE, CHAT = "anthropic:claude-sonnet-4-5", "openai-chat:gpt-5-mini"
@@ -34,14 +34,14 @@ def roles(plan):
 def test_relocated_files_follow_all_results_of_the_step_and_not_each():
     last, frame = planned(two_calls(), CHAT).entries[-2:]
     assert [type(part) for part in last.parts] == [Result, Result]
-    assert [part.number for part in frame.parts if isinstance(part, Placed)] == [1, 2]
+    assert [part.number for part in frame.parts if isinstance(part, RenderedFile)] == [1, 2]
 
 
 def test_anthropic_gets_results_first_and_relocated_files_behind_them_in_one_turn():
     plan = planned(two_calls(is_error=True), CLAUDE)
     assert roles(plan) == ["user", "assistant", "user"]
     kinds = [type(part).__name__ for part in plan.entries[-1].parts]
-    assert kinds == ["Result", "Result", "Text", "Placed", "Text"]
+    assert kinds == ["Result", "Result", "Text", "RenderedFile", "Text"]
 
 
 def test_gemini_gets_relocated_files_in_a_content_of_their_own():
@@ -74,7 +74,7 @@ def test_llama_on_bedrock_gets_no_user_content_beside_results():
 
 def test_a_document_always_has_a_text_beside_it():
     plan = planned(view(user(shown(1)), files=[attachment(1, "application/pdf", origin=Origin("user"))]), BEDROCK)
-    assert [type(part).__name__ for part in plan.entries[0].parts] == ["Text", "Placed"]
+    assert [type(part).__name__ for part in plan.entries[0].parts] == ["Text", "RenderedFile"]
 
 
 def test_results_stand_in_the_order_of_their_calls():

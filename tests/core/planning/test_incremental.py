@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from showandtell.core.capabilities.resolve import resolve
-from showandtell.core.messages.derivations import Failed, Want
+from showandtell.core.messages.derivations import DerivationRequest, Failed
 from showandtell.core.messages.parts import Text
 from showandtell.core.planning.plan import plan
 from showandtell.core.planning.values import Policy
@@ -45,10 +45,10 @@ def test_a_rejection_that_was_learnt_unsettles_what_stood():
     target, kept, known = resolve(CLAUDE), {}, {}
     plan(view(*messages[:-2], files=files), target, known, Policy(), kept=kept)
     for recipe in ("original/tool_result", "original/user"):
-        known[Want(files[0].facts.sha256, recipe, f"{target.name} {target.account}")] = Failed(
+        known[DerivationRequest(files[0].facts.sha256, recipe, f"{target.name} {target.account}")] = Failed(
             "the provider refused it"
         )
-    known[Want(files[0].facts.sha256, "image")] = Failed("it can't be converted")
+    known[DerivationRequest(files[0].facts.sha256, "image")] = Failed("it can't be converted")
     made = plan(view(*messages, files=files), target, known, Policy(), kept=kept)
     assert [one.delivery for one in made.receipts] == ["noted", "native", "native"]
 
@@ -67,4 +67,6 @@ def test_a_file_that_is_another_now_unsettles_what_stood():
     plan(view(*messages[:-2], files=files), target, {}, Policy(), kept=kept)
     now = view(*messages, files=[attachment(1, "audio/wav"), *files[1:]])
     assert plan(now, target, Everything(), Policy(), kept={**kept}).receipts[0].delivery == "noted"
-    assert plan(now, target, {Want(files[0].facts.sha256, "elsewhere"): Failed("no")}, Policy(), kept=kept).wants
+    assert plan(
+        now, target, {DerivationRequest(files[0].facts.sha256, "elsewhere"): Failed("no")}, Policy(), kept=kept
+    ).wants

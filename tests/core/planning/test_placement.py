@@ -8,7 +8,7 @@ from showandtell import File
 from showandtell.core.capabilities.resolve import resolve
 from showandtell.core.messages.attachments import Facts, Origin
 from showandtell.core.messages.conversion import read_recipe
-from showandtell.core.messages.derivations import Failed, Variant, Want
+from showandtell.core.messages.derivations import DerivationRequest, Derivative, Failed
 from showandtell.core.planning.placement import LINK, UPLOAD
 from showandtell.core.planning.plan import plan
 from showandtell.core.planning.values import Policy
@@ -112,7 +112,7 @@ def test_a_converted_variant_is_taken_where_the_original_is_not():
     assert original is not None
     assert page is not None
     (want,) = by_tool("image/tiff", known={}).wants
-    receipt = by_tool("image/tiff", known={want: Variant((page,), scale=0.5)}).receipts[0]
+    receipt = by_tool("image/tiff", known={want: Derivative((page,), scale=0.5)}).receipts[0]
     assert (receipt.delivery, receipt.converted, receipt.place) == ("native", True, "tool_result")
 
 
@@ -132,7 +132,7 @@ def test_a_failed_conversion_falls_to_a_note_with_its_reason():
 def test_a_text_file_is_given_as_words_where_no_cell_takes_it():
     file = attachment(1, "text/plain")
     assert file.facts is not None
-    known = {Want(file.facts.sha256, "text"): Variant(text="line one")}
+    known = {DerivationRequest(file.facts.sha256, "text"): Derivative(text="line one")}
     plan = by_tool("text/plain", known=known)
     assert (plan.receipts[0].delivery, plan.receipts[0].converted) == ("native", True)
     assert "line one" in [part.text for part in plan.entries[-1].parts[0].parts]
@@ -142,7 +142,11 @@ def test_a_rejected_file_is_not_tried_again_in_that_place():
     file = attachment(1)
     assert file.facts is not None
     known = Everything(
-        {Want(file.facts.sha256, "original/tool_result", f"{CLAUDE} "): Failed("400 could not process image")}
+        {
+            DerivationRequest(file.facts.sha256, "original/tool_result", f"{CLAUDE} "): Failed(
+                "400 could not process image"
+            )
+        }
     )
     assert by_tool(known=known).receipts[0].delivery == "relocated"
 
@@ -167,7 +171,9 @@ def test_the_count_of_a_message_starts_anew_in_the_next_step():
 def test_one_accounts_rejection_is_not_anothers():
     file = attachment(1)
     assert file.facts is not None
-    known = Everything({Want(file.facts.sha256, "original/tool_result", f"{CLAUDE} somebody"): Failed("400")})
+    known = Everything(
+        {DerivationRequest(file.facts.sha256, "original/tool_result", f"{CLAUDE} somebody"): Failed("400")}
+    )
     assert by_tool(known=known).receipts[0].delivery == "native"
 
 
@@ -191,8 +197,8 @@ def test_a_file_id_means_something_to_its_own_house_alone():
 def test_the_plan_wants_an_upload_of_one_account_and_an_unseen_place_wants_none():
     seen = view(user("look"), assistant("c"), result("c", shown(1)), files=[attachment(1, size=2_000_000)])
     sha256 = facts("1").sha256
-    assert planned(seen, CLAUDE, {}, uploads=True).wants == {Want(sha256, UPLOAD, "anthropic ")}
-    assert planned(seen, CLAUDE, {}, links=True).wants == {Want(sha256, LINK)}
+    assert planned(seen, CLAUDE, {}, uploads=True).wants == {DerivationRequest(sha256, UPLOAD, "anthropic ")}
+    assert planned(seen, CLAUDE, {}, links=True).wants == {DerivationRequest(sha256, LINK)}
     for model in (GEMINI, "azure:gpt-5-mini", "anthropic:some-model", MISTRAL):
         assert planned(seen, model, {}, uploads=True).wants == frozenset()
 
@@ -216,7 +222,10 @@ def uploads_of(seen, model, reason=None):
     """A `Known` in which every file of a view is uploaded at a model's house, or failed for a reason."""
     at = resolve(model).shelf
     proved = [file.facts for file in seen.attachments.values()]
-    made = {Want(one.sha256, UPLOAD, at): Failed(reason) if reason else Variant(file_id=one.sha256) for one in proved}
+    made = {
+        DerivationRequest(one.sha256, UPLOAD, at): Failed(reason) if reason else Derivative(file_id=one.sha256)
+        for one in proved
+    }
     return Everything(made)
 
 
@@ -251,7 +260,7 @@ def test_what_the_provider_refused_by_id_is_not_sent_as_bytes_instead():
     seen = view(user("look"), assistant("c"), result("c", shown(1)), files=[file])
     known = uploads_of(seen, CLAUDE)
     for recipe in ("original/tool_result", "original/user"):
-        known[Want(facts("1").sha256, recipe, resolve(CLAUDE).at)] = Failed("400 could not process image")
+        known[DerivationRequest(facts("1").sha256, recipe, resolve(CLAUDE).at)] = Failed("400 could not process image")
     (receipt,) = planned(seen, CLAUDE, known, uploads=True).receipts
     assert (receipt.delivery, "could not process image" in receipt.reason) == ("noted", True)
 
@@ -270,5 +279,5 @@ def test_documents_that_come_with_too_many_others_are_given_as_words_and_nothing
 def words_or_pages(want):
     recipe = read_recipe(want.recipe)
     if recipe.name == "text":
-        return Variant(text="the words")
-    return Variant(tuple(facts(f"{want.sha256}{at}", "image/png", recipe.bytes) for at in range(recipe.most)))
+        return Derivative(text="the words")
+    return Derivative(tuple(facts(f"{want.sha256}{at}", "image/png", recipe.bytes) for at in range(recipe.most)))

@@ -9,7 +9,7 @@ from showandtell.core.planning import labels
 from showandtell.core.planning.call_ids import PATTERNS, spell
 from showandtell.core.planning.eviction import frontier
 from showandtell.core.planning.plan import plan
-from showandtell.core.planning.values import Placed, Policy, Result
+from showandtell.core.planning.values import Policy, RenderedFile, Result
 from support.builders import Everything, view
 from support.planned_conversations import MODELS, conversations, placed_in
 from support.properties import examples
@@ -83,10 +83,10 @@ def test_a_longer_conversation_begins_with_the_entries_of_the_shorter_one(seen, 
 def test_files_keep_their_order_within_results_and_within_frames(seen, model):
     order = [(shown.number, nth) for shown, nth in numbered(seen)]
     for entry in plan(seen, resolve(model), Everything(), Policy()).entries:
-        outside = [(part.number, part.nth) for part in entry.parts if isinstance(part, Placed)]
+        outside = [(part.number, part.nth) for part in entry.parts if isinstance(part, RenderedFile)]
         for group in (
             outside,
-            *([(p.number, p.nth) for p in part.parts if isinstance(p, Placed)] for part in results_in([entry])),
+            *([(p.number, p.nth) for p in part.parts if isinstance(p, RenderedFile)] for part in results_in([entry])),
         ):
             assert [order.index(one) for one in group] == sorted(order.index(one) for one in group)
 

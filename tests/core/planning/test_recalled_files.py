@@ -7,12 +7,12 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from showandtell.core.capabilities.resolve import resolve
-from showandtell.core.messages.derivations import Variant
+from showandtell.core.messages.derivations import Derivative
 from showandtell.core.messages.messages import MOST_RECALLED, Message, Reference
 from showandtell.core.messages.parts import Json, Text, is_approval
 from showandtell.core.planning.eviction import frontier, shown_in
 from showandtell.core.planning.plan import plan
-from showandtell.core.planning.values import Placed, Policy, View
+from showandtell.core.planning.values import Policy, RenderedFile, View
 from support.builders import Everything, assistant, attachment, planned, result, shown, user, view
 from support.growing_conversations import MODELS as ROWS
 from support.growing_conversations import asked, check_prefixes, talks, views
@@ -54,7 +54,7 @@ def test_a_file_in_view_gets_only_the_line_that_says_what_is_meant():
 def test_a_file_out_of_view_comes_again_behind_its_line_with_its_own_number():
     made = planned(talk(asking(IMAGE_1)), CLAUDE, focus=4)
     assert told(made) == ["and now?", "⟦image 1 = file1.png, from get⟧", BESIDE_1, (1, 2)]
-    assert [part.place for part in made.entries[-1].parts if isinstance(part, Placed)] == ["user"]
+    assert [part.place for part in made.entries[-1].parts if isinstance(part, RenderedFile)] == ["user"]
     assert "⟦image 1: file1.png, not in view any more⟧" in [part.text for part in made.entries[2].parts[0].parts]
 
 
@@ -108,8 +108,8 @@ def test_a_file_that_comes_again_comes_in_the_form_that_is_known_of_it():
     scan, page = attachment(1, "image/tiff"), attachment(90).facts
     seen = talk(asking(IMAGE_1), files=[scan])
     (want,) = plan(seen, resolve(CLAUDE), {}, Policy(focus=4)).wants
-    made = plan(seen, resolve(CLAUDE), {want: Variant((page,), scale=0.5)}, Policy(focus=4))
-    assert [part.file for part in made.entries[-1].parts if isinstance(part, Placed)] == [page]
+    made = plan(seen, resolve(CLAUDE), {want: Derivative((page,), scale=0.5)}, Policy(focus=4))
+    assert [part.file for part in made.entries[-1].parts if isinstance(part, RenderedFile)] == [page]
     assert "scaled to 50%" in told(made)[2]
     assert (made.receipts[0].converted, made.receipts[0].place) == (True, "user")
 

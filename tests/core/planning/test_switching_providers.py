@@ -19,14 +19,14 @@ from showandtell.core.wire.options import Options, ToolSpec
 from showandtell.core.wire.request import compose
 from showandtell.inspector.gemini.rules import sign
 from showandtell.inspector.hosts import find_house
-from showandtell.inspector.request import Incoming
+from showandtell.inspector.request import IncomingRequest
 from showandtell.storage.conversations.memory_conversation import MemoryConversation
-from showandtell.storage.files.file_cache import Shelf
+from showandtell.storage.files.file_cache import FileCache
 from support.builders import Everything
 from support.fixtures import pdf, png
 from support.properties import examples
 
-SHELF = Shelf()
+SHELF = FileCache()
 MODELS = sorted({f"{family.provider}:{family.example}" for family in families()})
 #: One model a provider: the first of its rows.
 HOUSES = {family.provider: f"{family.provider}:{family.example}" for family in reversed(families())}
@@ -143,7 +143,7 @@ def read(request, body):
     house, groups = find_house(address.path)
     assert groups is not None, address.path
     found = {name: unquote(value) for name, value in groups.items() if value is not None}
-    return house.read(Incoming(address.path, address.query, {}, body, found))
+    return house.read(IncomingRequest(address.path, address.query, {}, body, found))
 
 
 @pytest.mark.parametrize(("one", "two"), PAIRS)

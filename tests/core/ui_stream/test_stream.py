@@ -11,14 +11,14 @@ from inline_snapshot import snapshot
 
 from showandtell.core.events import types as ev
 from showandtell.core.events.annotations import Thought
-from showandtell.core.events.replay import Asks
+from showandtell.core.events.replay import ModelChosen
 from showandtell.core.messages.attachments import Attachment, Facts, Origin
 from showandtell.core.messages.messages import Message
 from showandtell.core.messages.parts import Approval, Text
 from showandtell.core.ui_stream import chunks as ui
-from showandtell.core.ui_stream.answer import UiFold
+from showandtell.core.ui_stream.answer import UiAccumulator
 from showandtell.core.ui_stream.step import spell_input
-from showandtell.core.ui_stream.stream import Answer, UiStream
+from showandtell.core.ui_stream.stream import AnswerContext, UiStream
 from showandtell.core.wire.sse import Splitter
 from support.answers import SHOW, STARTED
 from support.nodejs import reading
@@ -39,7 +39,9 @@ def read():
 
 
 def streaming(messages=(), **more):
-    return UiStream(Answer("ans_1", STARTED, FILES, SHOW, "inspector", lambda: 2.5, messages=lambda: messages, **more))
+    return UiStream(
+        AnswerContext("ans_1", STARTED, FILES, SHOW, "inspector", lambda: 2.5, messages=lambda: messages, **more)
+    )
 
 
 def file_event(number):
@@ -241,7 +243,7 @@ def test_a_message_that_was_stored_otherwise_is_told_anew_with_what_stood_beside
     said = Message("msg_2", "assistant", (Text("Hm "), Text(" so")))
     stream = streaming([Message("msg_1", "user"), said])
     events = [ev.StepStart(1), receipt(1), ev.ReasoningDelta("t", "Well"), ev.TextDelta("0", "Hm data: so")]
-    fold = UiFold()
+    fold = UiAccumulator()
     events.append(ev.StepFinish(1, "end", ev.Usage(), (Thought(0, "t", "Well"),)))
     fold.add(chunk for event in events for chunk in stream.chunks(event))
     shown = [part for part in fold.message["parts"] if part["type"] in {"text", "reasoning"}]
@@ -255,7 +257,7 @@ def told(step, *, again=False):
 
 
 def test_what_is_told_twice_stands_once_also_where_a_step_began_anew():
-    fold = UiFold()
+    fold = UiAccumulator()
     fold.add([*told(1, again=True), *told(2, again=True), ui.ResetStep(), *told(2)[1:]])
     fold.add([*told(3, again=True), ui.AttachmentData("att_2", {}), ui.ResetStep(), ui.AttachmentData("att_2", {})])
     found = [(part["type"], part["id"]) for part in fold.message["parts"] if "id" in part]
@@ -264,7 +266,7 @@ def test_what_is_told_twice_stands_once_also_where_a_step_began_anew():
 
 
 def test_an_answer_of_thousands_of_steps_takes_no_more_for_its_last_than_for_its_first():
-    chunks, fold = [chunk for step in range(4000) for chunk in told(step)], UiFold()
+    chunks, fold = [chunk for step in range(4000) for chunk in told(step)], UiAccumulator()
     before = process_time()
     fold.add(chunks)
     assert process_time() - before < 0.5
@@ -296,14 +298,14 @@ events = st.one_of(
     st.builds(ev.Retry, st.just("busy"), st.just(0.5)),
     st.builds(ev.ErrorEvent, st.just("X"), st.just("Boom")),
     st.builds(ev.ProviderFault, st.just("Boom")),
-    st.builds(Asks, st.just("openai:gpt-5")),
+    st.builds(ModelChosen, st.just("openai:gpt-5")),
 )
 
 
 @examples(200)
 @given(st.lists(events, max_size=40))
 def test_the_client_reads_any_script_of_events_as_our_own_fold_does(read, script):
-    stream, fold = streaming(), UiFold()
+    stream, fold = streaming(), UiAccumulator()
     chunks = [stream.begin(), *(chunk for event in [*script, ev.Finish("complete")] for chunk in stream.chunks(event))]
     fold.add(chunks)
     got = read(sse=b"".join(map(ui.spell, chunks)).decode())

@@ -14,12 +14,12 @@ from showandtell.agent.render import plan_now
 from showandtell.core.capabilities.resolve import resolve
 from showandtell.core.messages.attachments import Facts
 from showandtell.core.messages.messages import Draft
-from showandtell.core.planning.values import Placed, Policy
+from showandtell.core.planning.values import Policy, RenderedFile
 from showandtell.core.wire.options import Options
 from showandtell.core.wire.request import compose
 from showandtell.core.wire.tree import Slot, locate
 from showandtell.storage.conversations.memory_conversation import MemoryConversation
-from showandtell.storage.files.file_cache import Shelf
+from showandtell.storage.files.file_cache import FileCache
 from support.builders import tool_history, user_history
 from support.fixtures import pdf, png
 from support.properties import examples
@@ -80,7 +80,7 @@ def test_an_errors_path_leads_to_its_file(model):
 
 
 def test_places_are_found_however_a_provider_counts_and_spells_them():
-    picture = Slot(Placed(1, 1, "a.png", Facts("a" * 64, "image/png", 3), "user"))
+    picture = Slot(RenderedFile(1, 1, "a.png", Facts("a" * 64, "image/png", 3), "user"))
     tree = {"messages": [{"content": ["words"]}, {"content": [{"inlineData": {"data": picture}}, "words"]}]}
     paths = ["messages.1.content.0.inline_data", "messages.2.member.content.1.member.inlineData", "messages[1]"]
     assert [len(locate(tree, path)) for path in paths] == [1, 1, 1]
@@ -96,7 +96,7 @@ def test_a_large_file_is_read_in_pieces_that_never_join():
 
 
 def test_a_file_that_vanishes_between_plan_and_send_is_a_typed_error():
-    shelf = Shelf()
+    shelf = FileCache()
     request = render(tool_history(picture()), model=MODELS[0], shelf=shelf)
     shelf.blobs.blob(next(iter(shelf.facts))).unlink()
     with pytest.raises(FileChanged, match="add the file again"):
@@ -105,7 +105,7 @@ def test_a_file_that_vanishes_between_plan_and_send_is_a_typed_error():
 
 @pytest.mark.parametrize("data", [PNG[:-1], PNG + b"x", b""])
 def test_a_file_that_changes_its_size_between_plan_and_send_is_a_typed_error(data):
-    shelf = Shelf()
+    shelf = FileCache()
     request = render(tool_history(picture()), model=MODELS[0], shelf=shelf)
     blob = shelf.blobs.blob(next(iter(shelf.facts)))
     blob.unlink()

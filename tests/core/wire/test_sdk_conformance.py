@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 from fake_provider import AWS_KEY, AWS_SECRET, KEYS, TOKEN
 from showandtell import Agent, File, render
 from showandtell.core.capabilities.resolve import resolve
-from showandtell.core.events.accumulate import Fold
+from showandtell.core.events.accumulate import Accumulator
 from showandtell.core.messages.messages import Draft
 from showandtell.core.messages.parts import Text, ToolCall
 from showandtell.core.wire.parsers import ANSWERS
@@ -573,7 +573,7 @@ def test_our_request_has_the_structure_of_the_sdks_and_the_same_answer(model, st
 
 async def ask_ours(request):
     """Send a request with our own client, over the same socket."""
-    fold = Fold("witness")
+    fold = Accumulator("witness")
     async with Transport() as transport:
         exchange = connect(request.target, transport=transport)
         async for batch in exchange.ask(request):

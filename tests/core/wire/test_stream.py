@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from showandtell.core.capabilities.resolve import resolve
 from showandtell.core.events.types import ProviderFault, StepEnd, TextDelta, ToolInputStart, Usage
 from showandtell.core.wire.anthropic_messages import parse as parse_anthropic
-from showandtell.core.wire.http import Answer
+from showandtell.core.wire.http import HttpResponse
 from showandtell.core.wire.openai_chat import parse as parse_openai_chat
 from showandtell.core.wire.parsers import ANSWERS
 from showandtell.core.wire.stream import LARGEST_ANSWER, LARGEST_EVENT, MOST_PARTS, MOST_WORDS
@@ -259,7 +259,7 @@ def gather(answer, api):
 @pytest.mark.parametrize(("model", "api"), [(CLAUDE, "anthropic-messages"), (GPT, "openai-chat")])
 def test_who_goes_on_after_the_end_is_not_listened_to(model, api):
     body = forever(say("Hello.", model=model), then=b": ping\n\n")
-    assert isinstance(gather(Answer(200, {}, body), api)[-1], StepEnd)
+    assert isinstance(gather(HttpResponse(200, {}, body), api)[-1], StepEnd)
 
 
 @pytest.mark.parametrize(("model", "api"), [(CLAUDE, "anthropic-messages"), (GPT, "openai-chat")])
@@ -267,13 +267,13 @@ def test_who_goes_on_after_a_bad_chunk_is_not_listened_to(model, api):
     first = say("Hi.", model=model)[:-150]
     body = forever(first + b"\n\ndata: {no\n\n", then=b"")
     with pytest.raises(BadAnswer):
-        gather(Answer(200, {}, body), api)
+        gather(HttpResponse(200, {}, body), api)
 
 
 def refusal(body, headers=None):
     """What an error answer raises."""
     with pytest.raises(ProviderError) as caught:
-        gather(Answer(400, headers or {}, body), "anthropic-messages")
+        gather(HttpResponse(400, headers or {}, body), "anthropic-messages")
     return caught.value
 
 

@@ -15,7 +15,7 @@ from showandtell.core.messages.attachments import Attachment, Facts, Origin
 from showandtell.core.messages.messages import Reference
 from showandtell.core.planning.labels import meant
 from showandtell.inspector.answering.meanings import read_meanings
-from showandtell.inspector.request import Turn, Words
+from showandtell.inspector.request import RequestTurn, Words
 from support.bodies import assistant, claude, image, text, user, words
 from support.fixtures import pdf, png
 from support.scripted import MODELS
@@ -160,5 +160,5 @@ def test_a_label_is_read_as_it_was_written_whatever_names_and_words_hold(names, 
         Reference(f"word {at}", *(((), one) if isinstance(one[0], tuple) else (one, ()))) for at, one in enumerate(told)
     ]
     known = {number: " ".join(name.replace("⟦", "〚").split()) for number, name in enumerate(names, 1)}
-    found = read_meanings(Turn("user", (Words(meant(said, files).text),)), known)
+    found = read_meanings(RequestTurn("user", (Words(meant(said, files).text),)), known)
     assert [(one.words, one.readings) for one in found] == [(one.words, one.readings or (one.numbers,)) for one in said]

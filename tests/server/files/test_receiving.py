@@ -18,7 +18,7 @@ from showandtell.core.messages.ids import new_id
 from showandtell.errors import BadInput
 from showandtell.server.files import receiving
 from showandtell.server.files.parts import MOST_PARTS, End, Head, PartReader
-from showandtell.storage.blobs.spool import Ground
+from showandtell.storage.blobs.spool import SpoolDirectory
 from showandtell.storage.blobs.upload_writer import SpoolWriter
 from showandtell.storage.database.tables import uploads
 from support.fixtures import pdf, png
@@ -245,9 +245,9 @@ async def test_a_quota_is_told_and_a_full_disk_is_not_the_files_fault(tmp_path, 
 
 async def test_a_body_is_written_as_it_comes_and_not_held(tmp_path, monkeypatch):
     pieces = []
-    write = Ground.write
+    write = SpoolDirectory.write
     monkeypatch.setattr(
-        Ground, "write", lambda self, handle, piece: (pieces.append(len(piece)), write(self, handle, piece))[1]
+        SpoolDirectory, "write", lambda self, handle, piece: (pieces.append(len(piece)), write(self, handle, piece))[1]
     )
     async with serving(tmp_path) as house:
         assert (await put(house, BytesIO(os.urandom(3_000_000)), "a.bin"))[0] == 201

@@ -9,7 +9,7 @@ import pytest
 from PIL import Image
 from starlette.requests import Request
 
-from showandtell.core.messages.derivations import Variant, Want
+from showandtell.core.messages.derivations import DerivationRequest, Derivative
 from showandtell.core.messages.file import File
 from showandtell.core.messages.ids import new_id
 from showandtell.server.files.contents import find_asked
@@ -301,7 +301,7 @@ async def test_a_variant_is_given_for_the_file_that_it_was_made_of_and_no_other(
         await post(conversation, said("look", File.from_bytes(PICTURE, name="a.png"), note("b")))
         one, other = conversation.attachments[1], conversation.attachments[2]
         made = (await conversation.prove(said("", File.from_bytes(png(9, 9)))))[0].facts
-        await conversation.learn({Want(one.facts.sha256, "image?side=9"): Variant((made,))})
+        await conversation.learn({DerivationRequest(one.facts.sha256, "image?side=9"): Derivative((made,))})
         path = f"/api/attachments/{one.id}/variants/{made.sha256}"
         assert (await get(house, path))[2] == png(9, 9)
         for wrong in (

@@ -12,7 +12,7 @@ from starlette.datastructures import Headers
 
 from showandtell.server.auth.keys import Keys
 from showandtell.server.middleware.body_limits import MOST, SMALL, read_body
-from showandtell.server.middleware.origin_guard import LOOPBACK, PAGE_POLICY, Gate, hosts_of
+from showandtell.server.middleware.origin_guard import LOOPBACK, PAGE_POLICY, OriginGuard, hosts_of
 from showandtell.server.middleware.refusals import LINGER_BYTES
 from support.doors import HOST, OWN, SECRET, ask, cookie_of, door, house, send
 from support.serving import serving
@@ -231,7 +231,7 @@ def test_a_route_may_have_a_policy_of_its_own():
         )
         await send({"type": "http.response.body"})
 
-    assert ask(Gate(route), "GET", "/")["content-security-policy"] == "sandbox"
+    assert ask(OriginGuard(route), "GET", "/")["content-security-policy"] == "sandbox"
 
 
 def test_a_body_that_is_too_long_is_refused_by_its_length_before_it_comes():

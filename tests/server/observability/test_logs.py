@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from showandtell.server.observability.logs import JsonLines, Lines, clean, log_visit
-from showandtell.server.observability.requests import Watching
+from showandtell.server.observability.requests import RequestLog
 from support.doors import send
 from support.programs import running
 from support.serving import asked, serving
@@ -59,7 +59,7 @@ async def test_who_leaves_before_the_body_is_there_is_told_apart_from_a_fault_of
             pass
 
     scope = {"type": "http", "method": "POST", "path": "/api/chat", "headers": []}
-    await Watching(leaving, (log_visit,))(scope, lambda: asyncio.sleep(0, coming.pop()), None)
+    await RequestLog(leaving, (log_visit,))(scope, lambda: asyncio.sleep(0, coming.pop()), None)
     assert (lines[-1]["text"], lines[-1]["status"]) == ("request", 499)
 
 

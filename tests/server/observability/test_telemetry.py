@@ -15,7 +15,7 @@ from opentelemetry.trace import StatusCode
 
 from showandtell.samples import folder
 from showandtell.server import app
-from showandtell.server.observability.requests import Watching
+from showandtell.server.observability.requests import RequestLog
 from showandtell.server.observability.telemetry import Telemetry, make_telemetry
 from support.paths import TESTS
 from support.serving import serving
@@ -61,7 +61,7 @@ async def test_a_request_that_is_left_has_no_fault_of_ours(told):
     async def leaving(_, receive, __):
         await receive()
 
-    traced = Watching(leaving, (app.make_telemetry().trace_visit,))
+    traced = RequestLog(leaving, (app.make_telemetry().trace_visit,))
     scope = {"type": "http", "method": "POST", "scheme": "http", "path": "/api/chat", "headers": []}
     await traced(scope, lambda: asyncio.sleep(0, coming.pop()), None)
     (request,) = spans()

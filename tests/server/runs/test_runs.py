@@ -10,9 +10,9 @@ from sqlalchemy import update
 
 from showandtell.errors import Busy, LeaseLost, MissingKey, StorageFailed
 from showandtell.server.runs import manager as running
-from showandtell.server.runs.live_run import Task
+from showandtell.server.runs.live_run import RunRequest
 from showandtell.server.runs.manager import Runs
-from showandtell.server.runs.stream_buffer import Tape
+from showandtell.server.runs.stream_buffer import StreamBuffer
 from showandtell.storage.conversations import runs as rows
 from showandtell.storage.database.tables import messages
 from support.postgres import each_database
@@ -66,7 +66,7 @@ async def read(stream):
 async def begin(worker, client_id=None):
     store, runs, _ = worker
     conversation = await store.create()
-    row, going = await runs.begin(conversation, "local", "inspector", client_id, Task())
+    row, going = await runs.begin(conversation, "local", "inspector", client_id, RunRequest())
     await going.begun.wait()
     return row, going
 
@@ -86,10 +86,10 @@ async def test_the_next_run_may_begin_as_soon_as_the_stream_has_ended(place):
     async with workers(place) as (one, two):
         row, going = await begin(one)
         with pytest.raises(Busy):
-            await two[1].begin(going.conversation, "local", "inspector", None, Task())
+            await two[1].begin(going.conversation, "local", "inspector", None, RunRequest())
         one[2].words.put_nowait(None)
         await read(one[1].follow(row, late=False))
-        _, again = await one[1].begin(going.conversation, "local", "inspector", None, Task())
+        _, again = await one[1].begin(going.conversation, "local", "inspector", None, RunRequest())
         one[2].words.put_nowait(None)
         assert again is not None
 
@@ -98,11 +98,11 @@ async def test_the_next_run_may_begin_as_soon_as_the_stream_has_ended(place):
 async def test_the_same_message_twice_is_one_run(place):
     async with workers(place) as (one, two):
         row, going = await begin(one, "m1")
-        same, none = await two[1].begin(going.conversation, "local", "inspector", "m1", Task())
+        same, none = await two[1].begin(going.conversation, "local", "inspector", "m1", RunRequest())
         assert (same.id, none) == (row.id, None)
         one[2].words.put_nowait(None)
         await read(one[1].follow(row, late=False))
-        after, none = await two[1].begin(going.conversation, "local", "inspector", "m1", Task())
+        after, none = await two[1].begin(going.conversation, "local", "inspector", "m1", RunRequest())
         assert (after.id, after.state, none) == (row.id, "ended", None)
 
 
@@ -155,7 +155,7 @@ async def test_a_run_in_which_nothing_was_stored_is_forgotten_with_its_worker(pl
 
 
 async def test_a_reader_that_comes_late_hears_the_opening_in_place_of_the_start():
-    tape = Tape(b"data: all that was before\n\n")
+    tape = StreamBuffer(b"data: all that was before\n\n")
     for piece in (START, b"data: a\n\n"):
         tape.say(piece)
     tape.end()
@@ -164,7 +164,7 @@ async def test_a_reader_that_comes_late_hears_the_opening_in_place_of_the_start(
 
 
 async def test_silent_streams_get_a_sign_of_life_and_no_reader_holds_up_another():
-    tape = Tape()
+    tape = StreamBuffer()
     slow, fast = tape.follow(), tape.follow()
     tape.say(START)
     assert [await anext(slow), await anext(fast)] == [START, START]
@@ -234,7 +234,7 @@ async def test_a_clock_that_jumps_takes_no_run_from_a_worker_that_lives(tmp_path
     time = Time()
     place = Place("sqlite", tmp_path)
     async with place.store(terms=time.terms()) as store, Runs(store, Speaker()) as one, Runs(store, Speaker()) as two:
-        row, going = await one.begin(await store.create(), "local", "inspector", None, Task())
+        row, going = await one.begin(await store.create(), "local", "inspector", None, RunRequest())
         await going.begin()
         for year in (-YEAR, 2 * YEAR, -YEAR):
             time.now += year

@@ -18,7 +18,7 @@ from showandtell.core.messages.attachments import Facts
 from showandtell.errors import BadFile, BadInput, FileChanged, StorageFailed, StorageFull
 from showandtell.storage.blobs import spool, zstd
 from showandtell.storage.blobs.base import PIECE, owner_key
-from showandtell.storage.blobs.bounded_dict import Recent
+from showandtell.storage.blobs.bounded_dict import LruDict
 from showandtell.storage.blobs.folder import Folder
 from showandtell.storage.blobs.open import open_store
 
@@ -218,7 +218,7 @@ def test_a_good_blob_is_hashed_once_and_what_a_stat_cannot_see_is_found_when_not
 
 
 def test_a_memory_shared_by_threads_stays_within_its_bound():
-    known = Recent(50)
+    known = LruDict(50)
     run_all([lambda: [(known.add(at % 70, at), known.get(at % 7)) for at in range(5000)]] * 8)
     there = [key for key in range(70) if known.get(key) is not None]
     assert len(there) == 50

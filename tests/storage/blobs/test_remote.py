@@ -16,7 +16,7 @@ from showandtell.storage.blobs.cache import Cache
 from showandtell.storage.blobs.folder import Folder
 from showandtell.storage.blobs.open import open_store
 from showandtell.storage.blobs.remote import Remote
-from showandtell.storage.files.file_cache import Shelf
+from showandtell.storage.files.file_cache import FileCache
 from support.fixtures import png
 from support.servers import KEYS, start_s3
 
@@ -200,7 +200,7 @@ def test_a_cache_that_was_there_before_is_checked_before_it_is_believed(tmp_path
 
 def test_a_shelf_stores_in_a_bucket_as_in_a_folder(remote):
     held = []
-    shelf = Shelf(remote, pin=lambda sha256, size: held.append((sha256, size, keys(remote))))
+    shelf = FileCache(remote, pin=lambda sha256, size: held.append((sha256, size, keys(remote))))
     proved = shelf.prove(File.from_bytes(png(), name="a.png"))
     text = shelf.prove(File.from_bytes(TEXT, name="a.txt"))
     assert held[0] == (proved.facts.sha256, len(png()), [])
@@ -239,7 +239,7 @@ def test_a_shelf_whose_store_is_down_raises_and_answers_nothing(monkeypatch):
     for name, value in {**KEYS, "AWS_ENDPOINT": "http://127.0.0.1:9", "AWS_ALLOW_HTTP": "true"}.items():
         monkeypatch.setenv(name, value)
     with pytest.raises(StorageFailed, match="nobody answers there"):
-        Shelf(open_store("s3://tests/x")).prove(File.from_bytes(png(), name="a.png"))
+        FileCache(open_store("s3://tests/x")).prove(File.from_bytes(png(), name="a.png"))
 
 
 @pytest.mark.parametrize("url", ["s3://", "az://container/x", "s3://user:secret@bucket/x", "s3://bucket/x?sig=secret"])

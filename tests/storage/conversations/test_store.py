@@ -8,7 +8,7 @@ from sqlalchemy import event, select
 from showandtell import Agent
 from showandtell.core.collect.values import collect
 from showandtell.core.events.types import Usage
-from showandtell.core.messages.derivations import Failed, Variant, Want
+from showandtell.core.messages.derivations import DerivationRequest, Derivative, Failed
 from showandtell.core.messages.file import File
 from showandtell.core.messages.messages import Draft
 from showandtell.core.messages.parts import Approval, Json, Opaque, Text, ToolCall
@@ -57,18 +57,18 @@ async def test_what_was_learnt_comes_back_and_can_be_forgotten(store):
     first = await show(store, note("one"), owner="ann")
     source = first.attachments[1].facts
     made = await first.prove(said("", note("made of it")))
-    gone = Want(source.sha256, "upload", "openai:k")
+    gone = DerivationRequest(source.sha256, "upload", "openai:k")
     news = {
-        Want(source.sha256, "text"): Variant((made[0].facts,), scale=0.5),
-        Want(made[0].facts.sha256, "original/user", "gpt"): Failed("refused", "HTTP 400"),
-        gone: Variant(file_id="file-1", expires=5.0),
+        DerivationRequest(source.sha256, "text"): Derivative((made[0].facts,), scale=0.5),
+        DerivationRequest(made[0].facts.sha256, "original/user", "gpt"): Failed("refused", "HTTP 400"),
+        gone: Derivative(file_id="file-1", expires=5.0),
     }
     await first.learn(news)
     assert (await store.open(first.id, "ann")).known() == news
-    first.remember({Want(source.sha256, "audio"): Failed("for now")})
+    first.remember({DerivationRequest(source.sha256, "audio"): Failed("for now")})
     await first.refresh()
-    assert first.known() == {**news, Want(source.sha256, "audio"): Failed("for now")}
-    await first.forget([gone, Want(source.sha256, "audio")])
+    assert first.known() == {**news, DerivationRequest(source.sha256, "audio"): Failed("for now")}
+    await first.forget([gone, DerivationRequest(source.sha256, "audio")])
     del news[gone]
     assert (await store.open(first.id, "ann")).known() == first.known() == news
     second = await store.create("ann")

@@ -7,7 +7,7 @@ import pytest
 from sqlalchemy import event, select, text
 
 from showandtell import Agent
-from showandtell.core.messages.derivations import Variant, Want
+from showandtell.core.messages.derivations import DerivationRequest, Derivative
 from showandtell.core.messages.ids import new_id
 from showandtell.core.messages.messages import Draft
 from showandtell.errors import BadInput, Busy, NotFound, StorageFailed
@@ -214,10 +214,10 @@ async def test_whose_share_was_taken_back_teaches_and_stores_nothing_more(store)
     conversation = await show(store, note("one"), owner="bob")
     await store.share(conversation.id, "bob", "ann", "writer")
     theirs = await store.open(conversation.id, "ann")
-    want = Want(theirs.attachments[1].facts.sha256, "text")
+    want = DerivationRequest(theirs.attachments[1].facts.sha256, "text")
     await store.share(conversation.id, "bob", "ann", None)
     await check_not_found(
-        theirs.learn({want: Variant(text="poison")}),
+        theirs.learn({want: Derivative(text="poison")}),
         theirs.forget([want]),
         theirs.prove(said("", note("theirs"))),
     )

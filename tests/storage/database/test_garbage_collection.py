@@ -5,7 +5,7 @@ import asyncio
 import pytest
 from sqlalchemy import select
 
-from showandtell.core.messages.derivations import Variant, Want
+from showandtell.core.messages.derivations import DerivationRequest, Derivative
 from showandtell.storage.database.quotas import Quotas
 from showandtell.storage.database.tables import blobs, derivations, known
 from support.collecting import FAR, WORDS, Keeping, hashes, lying
@@ -29,8 +29,8 @@ async def test_what_was_made_of_a_file_stays_and_goes_with_it(store, clock):
     conversation = await show(store, note("one"))
     source = conversation.attachments[1].facts
     made = (await conversation.prove(said("", note("made of one"))))[0].facts
-    upload = Want(made.sha256, "upload", "openai:k"), Variant(file_id="file-1")
-    await conversation.learn({Want(source.sha256, "text"): Variant((made,)), upload[0]: upload[1]})
+    upload = DerivationRequest(made.sha256, "upload", "openai:k"), Derivative(file_id="file-1")
+    await conversation.learn({DerivationRequest(source.sha256, "text"): Derivative((made,)), upload[0]: upload[1]})
     clock.now += 100
     assert (await store.collect(grace=10)).blobs == 0
     gone = await store.delete_file(conversation, 1)

@@ -5,7 +5,7 @@ import asyncio
 import pytest
 from sqlalchemy import event, select
 
-from showandtell.core.messages.derivations import Failed, Variant, Want
+from showandtell.core.messages.derivations import DerivationRequest, Derivative, Failed
 from showandtell.core.messages.file import File
 from showandtell.storage.database.quotas import WAITING, Quotas
 from showandtell.storage.database.tables import blobs, known
@@ -49,10 +49,13 @@ async def test_what_is_learnt_of_a_file_that_was_deleted_meanwhile_is_not_kept(s
     conversation = await show(store, note("a secret"))
     sha256 = conversation.attachments[1].facts.sha256
     made = (await conversation.prove(said("", note("made of it"))))[0].facts
-    upload = Want(sha256, "upload", "openai:k"), Variant(file_id="file-1")
-    words = {Want(sha256, "text"): Variant(text="a secret"), Want(sha256, "image"): Variant((made,))}
+    upload = DerivationRequest(sha256, "upload", "openai:k"), Derivative(file_id="file-1")
+    words = {
+        DerivationRequest(sha256, "text"): Derivative(text="a secret"),
+        DerivationRequest(sha256, "image"): Derivative((made,)),
+    }
     await store.delete_file(conversation, 1)
-    await conversation.learn({**words, Want(sha256, "pages"): Failed("a secret"), upload[0]: upload[1]})
+    await conversation.learn({**words, DerivationRequest(sha256, "pages"): Failed("a secret"), upload[0]: upload[1]})
     assert await recipes(store) == ["upload"]
     assert (await store.collect(grace=-60)).uploads == (upload,)
     assert await recipes(store) == []
@@ -60,7 +63,7 @@ async def test_what_is_learnt_of_a_file_that_was_deleted_meanwhile_is_not_kept(s
 
 async def test_what_is_learnt_of_an_address_is_kept_for_as_long_as_it_is_there(store):
     conversation = await show(store, File.from_uri("https://e.com/a.png"))
-    want = Want(conversation.attachments[1].address.sha256, "original/user", "openai:x")
+    want = DerivationRequest(conversation.attachments[1].address.sha256, "original/user", "openai:x")
     await conversation.learn({want: Failed("not taken")})
     await store.collect(grace=0)
     assert (await store.open(conversation.id)).known() == {want: Failed("not taken")}

@@ -6,25 +6,25 @@ from PIL import Image
 
 from showandtell.core.messages.attachments import Facts
 from showandtell.core.messages.conversion import MOST_CHARACTERS
-from showandtell.core.messages.derivations import Failed, Variant, Want
+from showandtell.core.messages.derivations import DerivationRequest, Derivative, Failed
 from showandtell.core.messages.file import File
 from showandtell.errors import BadFile
 from showandtell.storage.blobs.folder import Folder
 from showandtell.storage.files.convert import answer, load_now
-from showandtell.storage.files.file_cache import Shelf
+from showandtell.storage.files.file_cache import FileCache
 from support import fixtures
 
 SHOWN = "image?as=image/png,image/jpeg&side=40"
 
 
-def shelve(data: bytes, name: str = "a", shelf: Shelf | None = None) -> tuple[Shelf, str]:
-    shelf = shelf or Shelf()
+def shelve(data: bytes, name: str = "a", shelf: FileCache | None = None) -> tuple[FileCache, str]:
+    shelf = shelf or FileCache()
     return shelf, shelf.prove(File.from_bytes(data, name=name)).facts.sha256
 
 
 def test_a_conversion_is_stored_and_proved():
     shelf, sha256 = shelve(fixtures.png(80, 60))
-    made = answer(Want(sha256, SHOWN), shelf)
+    made = answer(DerivationRequest(sha256, SHOWN), shelf)
     assert (made.files[0].media_type, made.files[0].pixels, made.scale) == ("image/png", (40, 30), 0.5)
     stored = Image.open(io.BytesIO(shelf.blobs.read(made.files[0])))
     assert stored.size == (40, 30)
@@ -33,18 +33,18 @@ def test_a_conversion_is_stored_and_proved():
 
 def test_pages_come_with_their_numbers():
     shelf, sha256 = shelve(fixtures.pdf("one", "two", "three"))
-    made = answer(Want(sha256, "pages?as=image/png&most=2&side=90"), shelf)
+    made = answer(DerivationRequest(sha256, "pages?as=image/png&most=2&side=90"), shelf)
     assert (made.pages, made.total, [file.pixels for file in made.files]) == ((1, 2), 3, [(90, 60)] * 2)
 
 
 def test_words_are_given_as_they_are():
     shelf, sha256 = shelve("Grüße\n".encode(), "a.txt")
-    assert answer(Want(sha256, "text"), shelf) == Variant(text="Grüße\n")
+    assert answer(DerivationRequest(sha256, "text"), shelf) == Derivative(text="Grüße\n")
 
 
 def test_words_that_are_cut_say_so_within_the_limit():
     shelf, sha256 = shelve(b"words " * 50_000, "a.txt")
-    made = answer(Want(sha256, "text"), shelf)
+    made = answer(DerivationRequest(sha256, "text"), shelf)
     assert (len(made.text), made.cut) == (MOST_CHARACTERS, True)
     assert made.text.endswith("\n(cut here: the rest is not shown)")
 
@@ -52,7 +52,7 @@ def test_words_that_are_cut_say_so_within_the_limit():
 def test_words_of_a_document_say_up_to_which_page_they_go():
     page = "\n".join(["forty letters of nothing but some letters"] * 12)
     shelf, sha256 = shelve(fixtures.pdf(*[page] * 500))
-    made = answer(Want(sha256, "text"), shelf)
+    made = answer(DerivationRequest(sha256, "text"), shelf)
     assert f"up to page {made.pages[-1]} of 500: the rest is not shown)" in made.text[-60:]
     assert len(made.text) <= MOST_CHARACTERS
 
@@ -61,23 +61,23 @@ def test_what_fails_says_why_and_stops_no_other():
     shelf, picture = shelve(fixtures.png(80, 60))
     _, scan = shelve(fixtures.pdf(""), shelf=shelf)
     wants = [
-        Want(picture, SHOWN),
-        Want(scan, "text"),
-        Want(picture, "dance"),
-        Want(picture, "?"),
-        Want("0" * 64, "text"),
+        DerivationRequest(picture, SHOWN),
+        DerivationRequest(scan, "text"),
+        DerivationRequest(picture, "dance"),
+        DerivationRequest(picture, "?"),
+        DerivationRequest("0" * 64, "text"),
     ]
     known = load_now(wants, shelf)
     reasons = [found.reason for found in (known[want] for want in wants[1:])]
-    assert isinstance(known[wants[0]], Variant)
+    assert isinstance(known[wants[0]], Derivative)
     assert reasons[0] == "has no text layer: look at its pages as pictures"
     assert "can't be made into dance" in reasons[1]
     assert all(reasons)
 
 
 def test_many_wants_are_answered_each_with_its_own():
-    shelf = Shelf()
-    wants = [Want(shelve(fixtures.png(width, 50), shelf=shelf)[1], SHOWN) for width in range(41, 53)]
+    shelf = FileCache()
+    wants = [DerivationRequest(shelve(fixtures.png(width, 50), shelf=shelf)[1], SHOWN) for width in range(41, 53)]
     known = load_now(wants, shelf)
     assert [round(40 / known[want].scale) for want in wants] == [*[50] * 10, 51, 52]
 
@@ -85,23 +85,23 @@ def test_many_wants_are_answered_each_with_its_own():
 def test_bytes_that_are_gone_are_named():
     shelf, sha256 = shelve(fixtures.png())
     shelf.blobs.delete(sha256)
-    found = answer(Want(sha256, SHOWN), shelf)
+    found = answer(DerivationRequest(sha256, SHOWN), shelf)
     assert isinstance(found, Failed)
     assert "is missing: add the file again" in found.reason
 
 
 def test_flipped_bytes_are_never_converted_and_good_ones_are_when_they_are_back(tmp_path):
     page = b"<p>pay 1000 to alice</p>"
-    _, sha256 = shelve(page, "a.html", Shelf(Folder(tmp_path)))
+    _, sha256 = shelve(page, "a.html", FileCache(Folder(tmp_path)))
     blob = Folder(tmp_path).blob(sha256)
     blob.chmod(0o600)
     blob.write_bytes(page.replace(b"1000", b"9000"))
-    shelf = Shelf(Folder(tmp_path))
+    shelf = FileCache(Folder(tmp_path))
     shelf.facts[sha256] = Facts(sha256, "text/html", len(page))
-    found = answer(Want(sha256, "text"), shelf)
+    found = answer(DerivationRequest(sha256, "text"), shelf)
     assert (found.passing, "no longer matches its hash" in found.reason) == (True, True)
     shelve(page, "a.html", shelf)
-    assert answer(Want(sha256, "text"), shelf).text == "pay 1000 to alice"
+    assert answer(DerivationRequest(sha256, "text"), shelf).text == "pay 1000 to alice"
 
 
 def test_what_may_be_there_another_time_fails_in_passing():
@@ -110,23 +110,23 @@ def test_what_may_be_there_another_time_fails_in_passing():
 
     shelf, sha256 = shelve(fixtures.png(80, 60))
     shelf.pin = refuse
-    over, gone = answer(Want(sha256, SHOWN), shelf), answer(Want("0" * 64, "text"), shelf)
-    broken = answer(Want(sha256, "dance"), shelf)
+    over, gone = answer(DerivationRequest(sha256, SHOWN), shelf), answer(DerivationRequest("0" * 64, "text"), shelf)
+    broken = answer(DerivationRequest(sha256, "dance"), shelf)
     assert "is over the quota" in over.reason
     assert (over.passing, gone.passing, broken.passing) == (True, True, False)
 
 
 def test_a_thumbnail_is_a_conversion_like_any_other():
     shelf, sha256 = shelve(fixtures.pdf("one", "two"))
-    made = answer(Want(sha256, "thumbnail"), shelf)
+    made = answer(DerivationRequest(sha256, "thumbnail"), shelf)
     assert [(one.media_type, max(one.pixels)) for one in made.files] == [("image/webp", 320)]
     assert shelf.blobs.check(made.files[0]) is None
 
 
 def test_a_variant_larger_than_the_shelf_takes_is_a_failure():
-    small = Shelf(max_file_bytes=3000)
+    small = FileCache(max_file_bytes=3000)
     shelf, sha256 = shelve(fixtures.pdf("one"), shelf=small)
-    found = answer(Want(sha256, "pages?as=image/png"), shelf)
+    found = answer(DerivationRequest(sha256, "pages?as=image/png"), shelf)
     assert isinstance(found, Failed)
     assert "is larger than 3000 bytes" in found.reason
 
@@ -135,6 +135,6 @@ def test_nothing_is_left_behind_where_things_were_made(tmp_path, monkeypatch):
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     shelf, sha256 = shelve(fixtures.png(80, 60))
     before = {path for path in tmp_path.iterdir() if path != shelf.blobs.path}
-    answer(Want(sha256, SHOWN), shelf)
-    answer(Want(sha256, "image?as=audio/wav"), shelf)
+    answer(DerivationRequest(sha256, SHOWN), shelf)
+    answer(DerivationRequest(sha256, "image?as=audio/wav"), shelf)
     assert {path for path in tmp_path.iterdir() if path != shelf.blobs.path} == before

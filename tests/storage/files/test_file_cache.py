@@ -9,7 +9,7 @@ from PIL import ExifTags, Image
 from showandtell import File
 from showandtell.errors import BadFile, FileChanged, StorageFailed
 from showandtell.storage.blobs.folder import Folder
-from showandtell.storage.files.file_cache import Shelf
+from showandtell.storage.files.file_cache import FileCache
 from showandtell.storage.files.proofs import prove_all, prove_now
 from support.fixtures import jpeg, png, truncated, wav
 from support.photos import photo
@@ -30,12 +30,12 @@ def folder(tmp_path):
 def broken(tmp_path):
     """A store that can't be used: a file is where its folder should be."""
     (tmp_path / "file").write_bytes(b"")
-    return Shelf(Folder(tmp_path / "file" / "blobs"))
+    return FileCache(Folder(tmp_path / "file" / "blobs"))
 
 
 def test_bytes_are_held_before_they_are_kept(folder):
     held = []
-    shelf = Shelf(folder, pin=lambda sha256, size: held.append((sha256, size, list(folder.listed()))))
+    shelf = FileCache(folder, pin=lambda sha256, size: held.append((sha256, size, list(folder.listed()))))
     facts = shelf.prove(File.from_bytes(png(), name="a.png")).facts
     assert held == [(facts.sha256, len(png()), [])]
     assert folder.read(facts) == png()
@@ -45,14 +45,14 @@ def test_what_may_not_be_held_is_a_problem_of_the_file_and_not_kept(folder):
     def refuse(_sha256, size):
         raise BadFile("", f"is over the quota by {size} bytes", "delete some files")
 
-    proved = Shelf(folder, pin=refuse).prove(File.from_bytes(b"words", name="a.txt"))
+    proved = FileCache(folder, pin=refuse).prove(File.from_bytes(b"words", name="a.txt"))
     assert (proved.facts, proved.problem) == (None, "is over the quota by 5 bytes: delete some files")
     assert files_below(folder.path) == []
 
 
 @pytest.mark.parametrize("data", [truncated(png(64, 64)), b"", png() + bytes(2000)], ids=["torn", "empty", "too large"])
 def test_a_file_that_fails_leaves_nothing_behind(folder, data):
-    assert Shelf(folder, max_file_bytes=2000).prove(File.from_bytes(data, name="a.png")).problem
+    assert FileCache(folder, max_file_bytes=2000).prove(File.from_bytes(data, name="a.png")).problem
     assert files_below(folder.path) == []
 
 
@@ -68,19 +68,19 @@ def test_a_reader_of_a_store_that_is_broken_is_no_bad_file_either(folder):
         raise StorageFailed("the store s3://b: nobody answers there")
 
     with pytest.raises(StorageFailed, match="nobody answers"):
-        Shelf(folder).prove(File.from_reader(unreachable, 4, "image/png", "a.png"))
+        FileCache(folder).prove(File.from_reader(unreachable, 4, "image/png", "a.png"))
 
 
 def test_a_reader_of_a_blob_that_is_gone_is_a_problem_of_that_file(folder):
     def gone():
         raise FileChanged("the stored image/png is gone")
 
-    proved = Shelf(folder).prove(File.from_reader(gone, 4, "image/png", "a.png"))
+    proved = FileCache(folder).prove(File.from_reader(gone, 4, "image/png", "a.png"))
     assert proved.problem == "can't be read (FileChanged): check what it is read from"
 
 
 def test_the_same_bytes_are_proved_for_each_claim_and_stored_once(folder):
-    shelf = Shelf(folder)
+    shelf = FileCache(folder)
     claims = [("a.txt", None), ("a.md", None), ("a.txt", "text/csv"), ("a.png", None), ("b.txt", None)]
     proved = [shelf.prove(File.from_bytes(b"a,b\n1,2\n", media_type, name)) for name, media_type in claims]
     types = [one.facts.media_type for one in proved]
@@ -102,17 +102,17 @@ COMPRESSED = {
 
 @pytest.mark.parametrize(("data", "name", "expected"), COMPRESSED.values(), ids=COMPRESSED)
 def test_plain_formats_are_compressed_where_they_last(folder, data, name, expected):
-    facts = Shelf(folder).prove(File.from_bytes(data, name=name)).facts
+    facts = FileCache(folder).prove(File.from_bytes(data, name=name)).facts
     assert files_below(folder.path) == [facts.sha256 + (".zst" if expected else "")]
     assert (folder.read(facts), folder.check(facts)) == (data, None)
-    temporary = Shelf()
+    temporary = FileCache()
     temporary.prove(File.from_bytes(data, name=name))
     assert temporary.blobs.blob(facts.sha256).read_bytes() == data
 
 
 def test_where_a_photo_was_taken_is_kept_unless_it_is_to_be_stripped(folder):
     taken = File.from_bytes(photo((52.0, 31.0, 12.0)), name="home.png")
-    kept, stripped = (Shelf(folder, strip_location=one).prove(taken) for one in (False, True))
+    kept, stripped = (FileCache(folder, strip_location=one).prove(taken) for one in (False, True))
     exif = [Image.open(io.BytesIO(folder.read(one.facts))).getexif() for one in (kept, stripped)]
     assert [bool(one.get_ifd(ExifTags.IFD.GPSInfo)) for one in exif] == [True, False]
     assert exif[1][ExifTags.Base.Make] == "Our camera"
@@ -122,5 +122,5 @@ def test_where_a_photo_was_taken_is_kept_unless_it_is_to_be_stripped(folder):
 
 @pytest.mark.parametrize("data", [photo(), jpeg(), TEXT.encode()[:50]], ids=["no place", "no EXIF", "text"])
 def test_what_tells_no_place_stays_byte_for_byte(folder, data):
-    facts = Shelf(folder, strip_location=True).prove(File.from_bytes(data, name="a")).facts
+    facts = FileCache(folder, strip_location=True).prove(File.from_bytes(data, name="a")).facts
     assert folder.read(facts) == data

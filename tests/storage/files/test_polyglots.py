@@ -3,7 +3,7 @@
 import itertools
 
 from showandtell.core.messages.file import File
-from showandtell.storage.files.file_cache import Shelf
+from showandtell.storage.files.file_cache import FileCache
 from support.polyglots import OCTETS, OTHER_TEXT, REFUSED, TEXT, make_polyglots
 
 TEXTS = {"text/html", "text/plain", "application/javascript"}
@@ -24,7 +24,7 @@ def expect(proves: str, claim: str | None) -> str:
 
 
 def test_a_polyglot_is_stored_as_what_its_bytes_prove_whatever_it_claims_to_be():
-    shelf, polyglots, wrong = Shelf(), make_polyglots(), []
+    shelf, polyglots, wrong = FileCache(), make_polyglots(), []
     assert len({one.data for one in polyglots}) == len(polyglots) >= 60
     for one, claimed, ending in itertools.product(polyglots, CLAIMS, ENDINGS):
         claim = ENDINGS[ending] if claimed in {None, "picture", OCTETS} else claimed

@@ -7,15 +7,15 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
-from showandtell.core.capabilities.cells import Budget, Limits, Order
+from showandtell.core.capabilities.cells import Budget, FileLimits, Order
 from showandtell.core.capabilities.family import BOTH, EVERY_FORM, PDF, WEB_IMAGES, Family, as_default, cells
 
 ORDER = Order(after_results="same_turn", error_media=False, call_ids="anthropic", marks=4)
 
 # The API allows 5 MB of base64 an image, so 3/4 of that in raw bytes.
-IMAGE = Limits(bytes=5 * 1024 * 1024 * 3 // 4, side=8000)
+IMAGE = FileLimits(bytes=5 * 1024 * 1024 * 3 // 4, side=8000)
 # 600 pages need a context of 1M tokens; 100 hold for every model.
-PAGES = Limits(pages=100)
+PAGES = FileLimits(pages=100)
 
 # A side of 8000 pixels is allowed for up to 20 images in a request, 2000 for more; 100 images in all hold for every
 # model (600 with a context of 1M).

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
-from showandtell.core.capabilities.cells import Budget, Dialect, Limits, Order
+from showandtell.core.capabilities.cells import Budget, Dialect, FileLimits, Order
 from showandtell.core.capabilities.family import BOTH, PDF, TOOL, USER, VIDEO, WEB_IMAGES, Family, as_default, cells
 
 # A filler goes between results and files: Bedrock merges consecutive user turns, and refuses whitespace as a turn.
@@ -17,10 +17,10 @@ NOVA_ORDER = Order(after_results="same_turn", call_ids="bedrock", marks=4)
 BUDGET = Budget(message_images=20, message_documents=5)
 # Claude takes 8000 pixels a side for up to 20 images in a request, as at home.
 CLAUDE_BUDGET = replace(BUDGET, images=100, few_images=20, many_side=2000)
-IMAGE = Limits(bytes=3_750_000, side=8000)
-DOCUMENT = Limits(bytes=4_500_000)
+IMAGE = FileLimits(bytes=3_750_000, side=8000)
+DOCUMENT = FileLimits(bytes=4_500_000)
 # 25 MB of base64, so 3/4 of it in raw bytes.
-CLIP = Limits(bytes=18_750_000)
+CLIP = FileLimits(bytes=18_750_000)
 
 OFFICE = (
     "application/msword",

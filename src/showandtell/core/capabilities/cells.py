@@ -23,7 +23,7 @@ HOUSES: dict[Api, str] = {
 }
 
 
-class Limits(Struct, frozen=True):
+class FileLimits(Struct, frozen=True):
     """What one file may be in a cell: raw bytes, pixels on the longer side and in all, pages, pictures of an animation.
 
     None: no limit is known.
@@ -36,7 +36,7 @@ class Limits(Struct, frozen=True):
     frames: int | None = None
 
 
-class Cell(Struct, frozen=True):
+class Capability(Struct, frozen=True):
     """What one place takes, in one form. A media type may end in `/*`. `evidence` and `date` say where it was learnt.
 
     `url_schemes` belongs to form "url": the schemes that the provider opens.
@@ -49,7 +49,7 @@ class Cell(Struct, frozen=True):
     verdict: Verdict
     evidence: str
     date: str
-    limits: Limits = Limits()
+    limits: FileLimits = FileLimits()
     url_schemes: tuple[str, ...] = ("https",)
 
     def takes(self, media_type: str) -> bool:
@@ -139,7 +139,7 @@ class Target(Struct, frozen=True, cache_hash=True):
     provider: str
     api: Api
     model: str
-    cells: tuple[Cell, ...]
+    cells: tuple[Capability, ...]
     order: Order = Order()
     budget: Budget = Budget()
     dialect: Dialect = Dialect()
@@ -179,7 +179,7 @@ class Target(Struct, frozen=True, cache_hash=True):
         """Whether the wire has a field that says that a result is an error; where it hasn't, a label says so."""
         return self.api != "openai-chat" and self.dialect.status
 
-    def cell(self, place: Place, media_type: str, form: Form) -> Cell | None:
+    def cell(self, place: Place, media_type: str, form: Form) -> Capability | None:
         """The first cell of this place and form that lists the type."""
         for cell in self.cells:
             if cell.place == place and cell.form == form and cell.takes(media_type):

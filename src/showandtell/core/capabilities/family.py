@@ -9,14 +9,24 @@ from itertools import product
 from msgspec import Struct
 from msgspec.structs import replace
 
-from showandtell.core.capabilities.cells import Api, Budget, Cell, Dialect, Form, Limits, Order, Place, Verdict
+from showandtell.core.capabilities.cells import (
+    Api,
+    Budget,
+    Capability,
+    Dialect,
+    FileLimits,
+    Form,
+    Order,
+    Place,
+    Verdict,
+)
 from showandtell.core.media_types.kinds import kind_of
 
 #: The day on which the facts were read, where no recording says an earlier one.
 READ = "2026-11-21"
 ANY_MODEL = ("*",)
 UNKNOWN_MODEL = "default for unknown models"
-NO_LIMITS = Limits()
+NO_LIMITS = FileLimits()
 
 BOTH: tuple[Place, ...] = ("tool_result", "user")
 TOOL: tuple[Place, ...] = ("tool_result",)
@@ -52,7 +62,7 @@ class Family(Struct, frozen=True):
     api: Api
     patterns: tuple[str, ...]
     example: str
-    cells: tuple[Cell, ...]
+    cells: tuple[Capability, ...]
     order: Order = Order()
     budget: Budget = Budget()
     dialect: Dialect = Dialect()
@@ -70,13 +80,13 @@ def cells(
     date: str = READ,
     *,
     forms: Iterable[Form] = INLINE,
-    limits: Limits = NO_LIMITS,
+    limits: FileLimits = NO_LIMITS,
     schemes: tuple[str, ...] = ("https",),
-) -> tuple[Cell, ...]:
+) -> tuple[Capability, ...]:
     """One cell for each place and form. The types must be of one kind; limits bind only what we send inline."""
     kind = kind_of(media_types[0])
     return tuple(
-        Cell(
+        Capability(
             place=place,
             kind=kind,
             media_types=media_types,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
-from showandtell.core.capabilities.cells import Budget, Dialect, Limits, Order
+from showandtell.core.capabilities.cells import Budget, Dialect, FileLimits, Order
 from showandtell.core.capabilities.family import (
     EVERY_FORM,
     INLINE_URL,
@@ -25,7 +25,7 @@ BUDGET = Budget(bytes=100_000_000)
 # Firebase's page still says 20 MB inline; it is the only figure stated for Vertex, so it is kept.
 VERTEX_BUDGET = Budget(bytes=20_000_000, images=3000)
 # 50 MB and 1000 pages: unverified, from memory.
-PAGES = Limits(bytes=50_000_000, pages=1000)
+PAGES = FileLimits(bytes=50_000_000, pages=1000)
 
 IMAGES = (*PNG_JPEG_WEBP, "image/heic", "image/heif")
 AUDIO = ("audio/wav", "audio/mpeg", "audio/aiff", "audio/aac", "audio/ogg", "audio/flac")
@@ -108,7 +108,7 @@ GEMINI_OLDER = replace(
 )
 
 # 7 MB an image inline, 30 MB from a bucket (Google Cloud docs, image understanding).
-VERTEX_IMAGE = Limits(bytes=7_000_000)
+VERTEX_IMAGE = FileLimits(bytes=7_000_000)
 SCHEMES = ("gs", "https")
 VERTEX_USER = (
     *cells("sees", USER, IMAGES, VERTEX_3, forms=INLINE_URL, limits=VERTEX_IMAGE, schemes=SCHEMES),

@@ -12,7 +12,7 @@ from typing import Literal, TypeAlias, TypedDict
 
 import msgspec
 
-from showandtell.core.capabilities.cells import Cell, Place, Target, Verdict
+from showandtell.core.capabilities.cells import Capability, Place, Target, Verdict
 from showandtell.core.capabilities.family import ANY_MODEL, Family
 from showandtell.core.capabilities.overrides import select
 from showandtell.core.capabilities.resolve import families, find_family, resolve
@@ -21,7 +21,7 @@ from showandtell.core.media_types.kinds import Kind
 InResult: TypeAlias = Literal["native", "relocated", "converted", "noted", "words"]
 InUser: TypeAlias = Literal["native", "converted", "refused", "words"]
 #: A reader's own cells, by globs on `provider:model`; `settings.all_overrides` reads them.
-Overrides: TypeAlias = Mapping[str, Sequence[Cell]]
+Overrides: TypeAlias = Mapping[str, Sequence[Capability]]
 NOTHING: Overrides = {}
 PLACES = {"tool_result": "tool results", "user": "user messages"}
 #: The verdicts with which a place is used.
@@ -57,7 +57,7 @@ PROOF = re.compile(r"\b(eye test|recorded|live|docs|guide|types|schema|default)\
 OTHER_WORDS = {"guide": "docs", "schema": "types"}
 
 
-class Row(TypedDict):
+class MatrixRow(TypedDict):
     """One family, or one model of it: where each kind goes.
 
     `blind` holds, for a kind, why its place in a tool result is not used. `unproven` are the kinds of which nobody
@@ -81,17 +81,17 @@ class Row(TypedDict):
     verified: dict[str, list[dict[str, object]]]
 
 
-def matrix(overrides: Overrides = NOTHING) -> list[Row]:
+def matrix(overrides: Overrides = NOTHING) -> list[MatrixRow]:
     """The whole table, in its own order, and behind each family those of its models that `overrides` speak of."""
     return [entry for family in families() for entry in (row(family), *rows_verified(family, overrides))]
 
 
-def row(family: Family) -> Row:
+def row(family: Family) -> MatrixRow:
     """One family's row, by way of its example model."""
     return describe(resolve(f"{family.provider}:{family.example}"), name_models(family))
 
 
-def rows_verified(family: Family, overrides: Overrides) -> list[Row]:
+def rows_verified(family: Family, overrides: Overrides) -> list[MatrixRow]:
     """A row for each name or glob of this family, as it is planned with the reader's own cells."""
     names = [name for name, cells in overrides.items() if cells]
     found = [(name, model) for name in names if (model := find_model(name, family)) is not None]
@@ -101,7 +101,7 @@ def rows_verified(family: Family, overrides: Overrides) -> list[Row]:
     ]
 
 
-def choose_cells(name: str, model: str, overrides: Overrides) -> tuple[Cell, ...]:
+def choose_cells(name: str, model: str, overrides: Overrides) -> tuple[Capability, ...]:
     """The cells that a name or glob is planned with; of the model that stands for a glob, its own don't count."""
     return select({one: cells for one, cells in overrides.items() if one == name or one != model}, model)
 
@@ -111,7 +111,7 @@ def bare_model(name: str) -> str:
     return one_line(name.partition(":")[2] or name)
 
 
-def describe(target: Target, models: str, verified: Overrides = NOTHING) -> Row:
+def describe(target: Target, models: str, verified: Overrides = NOTHING) -> MatrixRow:
     """A row about a target, under the name that its models have."""
     return {
         "provider": target.provider,
@@ -183,7 +183,7 @@ def tell_proof(target: Target) -> str:
     return f"{', '.join(proofs)} {max(cell.date for cell in used)}" if used else ""
 
 
-def find_used(target: Target) -> Iterator[Cell]:
+def find_used(target: Target) -> Iterator[Capability]:
     """The cells that a plan builds on: a tool result that is seen, a user message that may be, and what was tried."""
     for media_type in PROBES.values():
         for place, verdicts in USED.items():
@@ -205,12 +205,12 @@ def _verdict(target: Target, place: Place, kind: Kind) -> str:
     return cell.verdict if cell else "none"
 
 
-def to_json(rows: Sequence[Row]) -> str:
+def to_json(rows: Sequence[MatrixRow]) -> str:
     """The rows as JSON, for programs."""
     return msgspec.json.format(msgspec.json.encode(list(rows)), indent=2).decode()
 
 
-def markdown(rows: Sequence[Row]) -> str:
+def markdown(rows: Sequence[MatrixRow]) -> str:
     """The rows as one table grouped by provider, with a legend before it and footnotes on blind cells after it."""
     notes = list(dict.fromkeys(note for entry in rows for note in entry["blind"].values()))
     lines = [
@@ -230,7 +230,7 @@ def markdown(rows: Sequence[Row]) -> str:
     return "\n".join(lines) + "\n"
 
 
-def list_verified(rows: Sequence[Row]) -> list[str]:
+def list_verified(rows: Sequence[MatrixRow]) -> list[str]:
     """What eye tests and the reader's own file say instead of the table, a line for each cell; nothing without one."""
     found = {
         f"- `{name}`: {cell['kind']} in {PLACES[str(cell['place'])]} ({cell['form']}): **{cell['verdict']}**, "
@@ -249,7 +249,7 @@ def one_line(words: object, most: int | None = None) -> str:
     return line if most is None or len(line) <= most else line[:most] + " …"
 
 
-def _line(entry: Row, notes: Sequence[str], *, named: bool) -> str:
+def _line(entry: MatrixRow, notes: Sequence[str], *, named: bool) -> str:
     models = entry["models"] if entry["models"].startswith("any") else f"`{entry['models'].replace(', ', '`, `')}`"
     if entry["verified"]:
         models = f"`{entry['models']}` (verified {max(str(one['date']) for one in _own(entry))})"
@@ -260,13 +260,13 @@ def _line(entry: Row, notes: Sequence[str], *, named: bool) -> str:
     return f"| {' | '.join([*head, *cells, ', '.join(uploads), entry['known_by']])} |"
 
 
-def _symbol(entry: Row, kind: Kind, notes: Sequence[str]) -> str:
+def _symbol(entry: MatrixRow, kind: Kind, notes: Sequence[str]) -> str:
     rung = entry["tool_result"][kind]
     symbol = UNPROVEN if rung == "relocated" and kind in entry["unproven"] else SYMBOLS[rung]
     return symbol + (f" ({notes.index(entry['blind'][kind]) + 1})" if kind in entry["blind"] else "")
 
 
-def _own(entry: Row) -> list[dict[str, object]]:
+def _own(entry: MatrixRow) -> list[dict[str, object]]:
     return [cell for cells in entry["verified"].values() for cell in cells]
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
-from showandtell.core.capabilities.cells import Budget, Dialect, Limits, Order
+from showandtell.core.capabilities.cells import Budget, Dialect, FileLimits, Order
 from showandtell.core.capabilities.family import (
     ANY_MODEL,
     AUDIO,
@@ -28,7 +28,7 @@ RESPONSES_DIALECT = Dialect(stateless=True)
 CHAT_DIALECT = Dialect(max_tokens="max_completion_tokens")
 
 # 50 MB a file and a request, 1500 images: unverified, from memory.
-FILE = Limits(bytes=50_000_000)
+FILE = FileLimits(bytes=50_000_000)
 BUDGET = Budget(bytes=50_000_000, images=1500)
 
 # Explicit cache breakpoints are for gpt-5.6 and later models, up to four written in a request (openai 3.54,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
-from showandtell.core.capabilities.cells import Budget, Dialect, Limits, Order
+from showandtell.core.capabilities.cells import Budget, Dialect, FileLimits, Order
 from showandtell.core.capabilities.family import (
     EVERY_FORM,
     INLINE_URL,
@@ -27,7 +27,7 @@ CLAUDE_ORDER = replace(ORDER, call_ids="anthropic")
 XAI_LIVE = "live: the raw API told the secret in the image (vercel/ai PR #17432)"
 XAI_USER = "recorded: [*-image-xai], by id [direct-uploaded_file-image-xai]; by URL fetched at each request, 5 s"
 XAI_SEARCH = "recorded: read by the server-side attachment search, not by vision (direct-*-document-xai)"
-XAI_IMAGE = Limits(bytes=10 * 1024 * 1024)
+XAI_IMAGE = FileLimits(bytes=10 * 1024 * 1024)
 
 GROK = Family(
     provider="xai",
@@ -53,7 +53,7 @@ GROQ = Family(
     example="qwen/qwen3.6-27b",
     cells=(
         *cells("unproven", TOOL, WEB_IMAGES, GROQ_TOOL),
-        *cells("sees", USER, WEB_IMAGES, GROQ_USER, forms=INLINE_URL, limits=Limits(pixels=33_000_000)),
+        *cells("sees", USER, WEB_IMAGES, GROQ_USER, forms=INLINE_URL, limits=FileLimits(pixels=33_000_000)),
     ),
     order=ORDER,
     # Five images and 4 MB of base64 a request (Groq docs, vision).

@@ -8,7 +8,7 @@ from functools import lru_cache
 
 from msgspec.structs import replace
 
-from showandtell.core.capabilities.cells import Cell, Target
+from showandtell.core.capabilities.cells import Capability, Target
 from showandtell.core.capabilities.family import ANY_MODEL, Family
 from showandtell.core.capabilities.table import FAMILIES, PROVIDERS
 from showandtell.errors import UnknownModel
@@ -21,7 +21,7 @@ def families() -> tuple[Family, ...]:
     return FAMILIES
 
 
-def resolve(model: str, overrides: Sequence[Cell] = ()) -> Target:
+def resolve(model: str, overrides: Sequence[Capability] = ()) -> Target:
     """Look up `provider:model` (the model may hold colons and slashes), or `inspector` alone.
 
     `overrides` stand before the row's own cells, so the first match is theirs. A model that no row names gets its

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 
 from showandtell.core.collect.data_uris import decode_base64, read_data_uri, split_data_uris
-from showandtell.core.collect.pointer_errors import Misfit
+from showandtell.core.collect.pointer_errors import PointerError
 from showandtell.core.media_types.claims import UNKNOWN
 from showandtell.core.media_types.kinds import kind_of
 from showandtell.core.media_types.signatures import narrow_type, recognise
@@ -38,7 +38,7 @@ def read_bytes(data: bytes) -> File | str:
     except UnicodeDecodeError:
         text = "\0"
     if "\0" in text:
-        raise Misfit(f"{len(data)} bytes of no known type; return File.from_bytes(data, media_type=...)")
+        raise PointerError(f"{len(data)} bytes of no known type; return File.from_bytes(data, media_type=...)")
     return text
 
 
@@ -58,12 +58,14 @@ def file_from_base64(data: str, media_type: str | None, name: str | None = None)
     if is_data_uri(data):
         file = read_data_uri(data)
         if file is None:
-            raise Misfit(f"a data URI that doesn't decode ({data[:40]!r}); send whole base64")
+            raise PointerError(f"a data URI that doesn't decode ({data[:40]!r}); send whole base64")
         return File(file.source, file.media_type or media_type, name or file.name)
     # What was cut is mostly not padded, and a tool can send it again.
     decoded = decode_base64(data) if len("".join(data.split())) % 4 == 0 else None
     if not decoded:
-        raise Misfit(f"a file block whose base64 doesn't decode ({len(data)} characters); send whole, padded base64")
+        raise PointerError(
+            f"a file block whose base64 doesn't decode ({len(data)} characters); send whole, padded base64"
+        )
     return File(decoded, media_type, name)
 
 

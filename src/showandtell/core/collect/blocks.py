@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 
 from showandtell.core.collect.base64_text import file_from_base64, is_data_uri, join_surrogates
 from showandtell.core.collect.data_uris import read_data_uri
-from showandtell.core.collect.pointer_errors import Misfit
+from showandtell.core.collect.pointer_errors import PointerError
 from showandtell.core.messages.file import File
 from showandtell.core.messages.parts import Audience, Text
 
@@ -37,7 +37,7 @@ AUDIO_FORMATS = {"mp3": "audio/mpeg", "m4a": "audio/mp4"}
 
 
 def read_file_block(block: Rest) -> File | None:
-    """The file of a dict that is exactly a block with a file in it; Misfit where its base64 doesn't decode."""
+    """The file of a dict that is exactly a block with a file in it; PointerError where its base64 doesn't decode."""
     if not is_typed(block):
         return None
     return read_openai_file(block) or read_anthropic_file(block) or read_langchain_file(block) or read_mcp_file(block)
@@ -179,7 +179,7 @@ def read_content(values: Sequence[object]) -> tuple[Block, ...] | None:
             if block is None:
                 return None
             found.append(block)
-    except Misfit as misfit:
+    except PointerError as misfit:
         misfit.steps.append(place)
         raise
     return tuple(found) if any(not isinstance(value, str) for value in values) else None

@@ -16,7 +16,7 @@ import msgspec
 
 from showandtell.core.collect.base64_text import file_from_base64
 from showandtell.core.collect.blocks import name_of, read_block, read_content, read_file_block, say
-from showandtell.core.collect.pointer_errors import Misfit
+from showandtell.core.collect.pointer_errors import PointerError
 from showandtell.core.messages.file import File
 from showandtell.core.messages.parts import Text
 
@@ -34,7 +34,7 @@ PNG_TAKES = frozenset({"1", "L", "LA", "I;16", "P", "RGB", "RGBA"})
 def recognise(value: object) -> tuple[object, ...] | None:
     """What stands for a value of another library: parts, and ordinary values still to be collected.
 
-    None for everything ordinary. Raises Misfit for a block whose base64 doesn't decode.
+    None for everything ordinary. Raises PointerError for a block whose base64 doesn't decode.
     """
     if type(value) is dict:
         return read_dict(cast("dict[str, Any]", value))
@@ -74,7 +74,7 @@ def read_mcp_result(result: dict[str, Any]) -> Stands | None:
         return None
     try:
         parts = read_content(cast("list[Any]", content)) if content else ()
-    except Misfit as misfit:
+    except PointerError as misfit:
         misfit.steps.append("content")
         raise
     if parts is None:
@@ -82,7 +82,7 @@ def read_mcp_result(result: dict[str, Any]) -> Stands | None:
     try:
         return (*parts, *read_structured(result.get("structuredContent"), cast("list[object]", content), parts))
     except RecursionError:
-        raise Misfit("structured content nested too deep; return less of it") from None
+        raise PointerError("structured content nested too deep; return less of it") from None
 
 
 def read_structured(structured: Any, content: list[object], parts: Stands) -> Stands:

@@ -17,7 +17,7 @@ from uuid import UUID
 
 import msgspec
 
-from showandtell.core.collect.pointer_errors import Misfit
+from showandtell.core.collect.pointer_errors import PointerError
 
 #: msgspec writes these as JSON text, and nobody subclasses them to mean something else.
 SCALARS = frozenset({datetime, date, time, timedelta, UUID, Decimal})
@@ -26,7 +26,7 @@ SCALARS = frozenset({datetime, date, time, timedelta, UUID, Decimal})
 def unfold(value: Any) -> object:
     """The plain value that stands for an object; its members are given as they are.
 
-    Raises Misfit for what has no value yet (iterators, coroutines) and for unknown classes.
+    Raises PointerError for what has no value yet (iterators, coroutines) and for unknown classes.
     """
     match value:
         case Enum():
@@ -40,9 +40,9 @@ def unfold(value: Any) -> object:
         case PurePath():
             return str(value)
         case io.IOBase():
-            raise Misfit("an open file has no JSON; return File.from_path(path) or its bytes")
+            raise PointerError("an open file has no JSON; return File.from_path(path) or its bytes")
         case Iterator() | AsyncIterable() | Awaitable():
-            raise Misfit(f"a {name_class(cast('object', value))} holds no values yet; return a list")
+            raise PointerError(f"a {name_class(cast('object', value))} holds no values yet; return a list")
         case _:
             return value if isinstance(value, type) else unfold_object(value)
 
@@ -113,10 +113,10 @@ def spell_scalar(value: object) -> object:
         raise refuse(value) from None
 
 
-def refuse(value: object) -> Misfit:
+def refuse(value: object) -> PointerError:
     """The misfit of an object that nobody knows how to read."""
     what = f"the class {value.__name__}" if isinstance(value, type) else f"an object of type {name_class(value)}"
-    return Misfit(f"{what} has no JSON; return text, JSON values, or a File")
+    return PointerError(f"{what} has no JSON; return text, JSON values, or a File")
 
 
 def name_class(value: object) -> str:

@@ -12,7 +12,7 @@ SHOWN_POINTER = 120
 SHOWN_STEP = 40
 
 
-class Misfit(Exception):
+class PointerError(Exception):
     """A value that has no place in a result; each container on the way up adds the step that led to it."""
 
     def __init__(self, problem: str) -> None:

@@ -19,7 +19,7 @@ from showandtell.core.collect.base64_text import join_surrogates, read_bytes, sp
 from showandtell.core.collect.blocks import read_block, read_content
 from showandtell.core.collect.libraries import read_aside, recognise
 from showandtell.core.collect.objects import SCALARS, refuse, unfold
-from showandtell.core.collect.pointer_errors import Misfit, escape
+from showandtell.core.collect.pointer_errors import PointerError, escape
 from showandtell.core.messages.file import File
 from showandtell.core.messages.messages import Draft
 from showandtell.core.messages.parts import Json, Shown, Text, ToolCall
@@ -46,10 +46,10 @@ class Findings(list[Collected]):
     visited = 0
 
     def visit(self, count: int) -> None:
-        """Count values before they are walked; Misfit where they are too many."""
+        """Count values before they are walked; PointerError where they are too many."""
         self.visited += count
         if self.visited > MOST_NODES:
-            raise Misfit(f"more than {MOST_NODES:,} values in all; return less of it, or a file")
+            raise PointerError(f"more than {MOST_NODES:,} values in all; return less of it, or a file")
 
 
 def collect(value: object) -> tuple[Collected, ...]:
@@ -60,7 +60,7 @@ def collect(value: object) -> tuple[Collected, ...]:
     try:
         found = Findings()
         return tuple(cut(walk(read_whole(value), 0, found), holds=bool(found)))
-    except Misfit as misfit:
+    except PointerError as misfit:
         raise misfit.located() from None
 
 
@@ -84,13 +84,13 @@ def walk(value: object, depth: int, found: Findings) -> Node:
         number: Any = value  # with no call of `cast`, for there may be a million
         if TOO_LOW < number < TOO_HIGH:
             return number
-        raise Misfit("a whole number of more than 4,299 digits; return it in another form")
+        raise PointerError("a whole number of more than 4,299 digits; return it in another form")
     if kind is bool or value is None:
         return cast("Plain", value)
     if kind is float:
         return check_finite(cast("float", value))
     if depth > DEEPEST:
-        raise Misfit(f"nested deeper than {DEEPEST}, or holding itself; return less of it")
+        raise PointerError(f"nested deeper than {DEEPEST}, or holding itself; return less of it")
     if kind is dict:
         return walk_dict(cast("dict[object, object]", value), depth, found)
     if kind is list:
@@ -111,7 +111,7 @@ def check_finite(value: float) -> float:
     """A float that JSON has: not NaN, not an infinity."""
     if isfinite(value):
         return value
-    raise Misfit(f"{value} has no JSON; return None or a string instead")
+    raise PointerError(f"{value} has no JSON; return None or a string instead")
 
 
 def note(part: Collected, found: Findings) -> Collected:
@@ -133,11 +133,11 @@ def walk_dict(value: Mapping[object, object], depth: int, found: Findings) -> No
         for key, item in value.items():
             name = key if type(key) is str and key.isascii() and len(key) <= LONG_KEY else spell_key(key)
             plain[name] = walk(item, depth + 1, found)
-    except Misfit as misfit:
+    except PointerError as misfit:
         misfit.steps.append(key)
         raise
     if len(plain) != len(value):
-        raise Misfit("two keys are the same once they are strings; rename one")
+        raise PointerError("two keys are the same once they are strings; rename one")
     return plain
 
 
@@ -145,7 +145,7 @@ def spell_key(key: object) -> str:
     """A key as JSON has it: a string."""
     if type(key) is str:
         if split_files(key):
-            raise Misfit("a key that is a file, written out as base64; make it the value of a short key")
+            raise PointerError("a key that is a file, written out as base64; make it the value of a short key")
         return join_surrogates(key)
     match walk(key, DEEPEST, Findings()):
         case str() as node:
@@ -153,7 +153,7 @@ def spell_key(key: object) -> str:
         case bool() | int() | float() | None as node:
             return spell(node)
         case _:
-            raise Misfit("a key that is no string or number; use strings as keys")
+            raise PointerError("a key that is no string or number; use strings as keys")
 
 
 def walk_items(value: Collection[object], depth: int, found: Findings) -> Node:
@@ -168,7 +168,7 @@ def walk_items(value: Collection[object], depth: int, found: Findings) -> Node:
     try:
         for place, item in enumerate(value):  # noqa: B007 - the place is read where an item is a misfit
             nodes.append(walk(item, depth + 1, found))
-    except Misfit as misfit:
+    except PointerError as misfit:
         misfit.steps.append(place)
         raise
     return tuple(nodes) if len(found) > before else nodes
@@ -289,7 +289,7 @@ def embed(node: Node, pointer: str, files: list[tuple[str, File | Shown]]) -> ob
             files.append((pointer, node))
             return None
         case Text(audience="user"):
-            raise Misfit(f"words for the user alone at {pointer}; return them beside the JSON")
+            raise PointerError(f"words for the user alone at {pointer}; return them beside the JSON")
         case Text():
             return node.text
         case Json():
@@ -304,7 +304,7 @@ def check_json(text: str) -> msgspec.Raw:
     try:
         msgspec.json.decode(text)
     except (msgspec.DecodeError, RecursionError) as error:
-        raise Misfit(f"a Json part whose text isn't JSON ({error}); build it with collect") from None
+        raise PointerError(f"a Json part whose text isn't JSON ({error}); build it with collect") from None
     return msgspec.Raw(text)
 
 

@@ -11,7 +11,7 @@ from typing import BinaryIO, TypeAlias, assert_never
 
 import msgspec
 
-from showandtell.core.events.annotations import Aside, Thought, Torn
+from showandtell.core.events.annotations import Aside, Thought, TruncatedCall
 from showandtell.core.events.types import (
     FileMade,
     ProviderFault,
@@ -104,7 +104,7 @@ class CallIds:
         return own
 
 
-class Fold:
+class Accumulator:
     """Takes batches of one parser's events, in any cut, and can give the message at any time, its files as claims.
 
     `usage` and `detail` are what the provider said at the end, or nothing yet. No two calls may have one id: see
@@ -150,7 +150,7 @@ class Fold:
                 case _Thinking() if item.text:
                     found.append(Thought(place, item.id, item.text.decode()))
                 case _Call() if item is torn or not item.has_ended:
-                    found.append(Torn(place, item.call_id, item.tool, item.arguments.decode()))
+                    found.append(TruncatedCall(place, item.call_id, item.tool, item.arguments.decode()))
                 case _Call():
                     place += 1
                 case _Words() if item.text:

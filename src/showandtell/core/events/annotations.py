@@ -15,7 +15,7 @@ class Thought(Struct, frozen=True, tag="thought"):
     text: str
 
 
-class Torn(Struct, frozen=True, tag="torn"):
+class TruncatedCall(Struct, frozen=True, tag="torn"):
     """A call that was never whole, so that it didn't run: the text of its arguments as far as it came."""
 
     place: int
@@ -24,4 +24,4 @@ class Torn(Struct, frozen=True, tag="torn"):
     text: str
 
 
-Aside: TypeAlias = Thought | Torn
+Aside: TypeAlias = Thought | TruncatedCall

@@ -7,7 +7,7 @@ from typing import TypeAlias
 
 from msgspec import Struct
 
-from showandtell.core.events.annotations import Aside, Thought, Torn
+from showandtell.core.events.annotations import Aside, Thought, TruncatedCall
 from showandtell.core.events.types import (
     ApprovalNeeded,
     Event,
@@ -33,7 +33,7 @@ from showandtell.core.messages.messages import Message, begins_turn
 from showandtell.core.messages.parts import Approval, Json, Text, ToolCall
 
 
-class Told(Struct, frozen=True):
+class StepSummary(Struct, frozen=True):
     """What is known of a step besides its message.
 
     `receipts` are the records of those that changed with it (`Receipt.record()`), `model` is as a person names it.
@@ -45,20 +45,20 @@ class Told(Struct, frozen=True):
     asides: tuple[Aside, ...] = ()
 
 
-class Asks(Struct, frozen=True):
+class ModelChosen(Struct, frozen=True):
     """The next step is asked of this model."""
 
     model: str
 
 
 #: What an answer is told again with: no event says who was asked, and what a person said to a call that waited.
-Retold: TypeAlias = Event | Approval | Asks
+Retold: TypeAlias = Event | Approval | ModelChosen
 
 
 def retell(
     messages: Sequence[Message],
     files: Mapping[int, Attachment],
-    told: Mapping[str, Told],
+    told: Mapping[str, StepSummary],
     *,
     before: Collection[int] = (),
     waiting: Collection[str] = (),
@@ -115,9 +115,9 @@ def find_step(messages: Sequence[Message], step: int) -> Message | None:
     return steps[-step] if 0 < step <= len(steps) else None
 
 
-def _step(step: int, message: Message, told: Told | None, joined: Sequence[FileEvent]) -> Iterator[Retold]:
+def _step(step: int, message: Message, told: StepSummary | None, joined: Sequence[FileEvent]) -> Iterator[Retold]:
     if told is not None:
-        yield Asks(told.model)
+        yield ModelChosen(told.model)
     yield StepStart(step)
     for receipt in told.receipts if told else ():
         yield ReceiptEvent(step, receipt)
@@ -131,7 +131,7 @@ def _aside(aside: Aside) -> Iterator[Said]:
     match aside:
         case Thought(_, name, text):
             yield from (ReasoningStart(name), ReasoningDelta(name, text), ReasoningEnd(name))
-        case Torn(_, call_id, tool, text):
+        case TruncatedCall(_, call_id, tool, text):
             yield from (ToolInputStart(call_id, tool), ToolInputDelta(call_id, text))
 
 

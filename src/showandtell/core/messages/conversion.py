@@ -17,7 +17,7 @@ from showandtell.errors import BadInput
 MOST_CHARACTERS = 200_000
 
 
-class Recipe(Struct, frozen=True):
+class Conversion(Struct, frozen=True):
     """One conversion.
 
     name: image, pages, frames, audio, text, transcript, thumbnail. types: media types that are taken, best first.
@@ -62,7 +62,7 @@ READ: dict[str, tuple[str, Callable[[str], Any]]] = {
 }
 
 
-def spell(recipe: Recipe) -> str:
+def spell(recipe: Conversion) -> str:
     """A recipe as text, its parameters in the order of the alphabet; what isn't set isn't written."""
     written: dict[str, str] = {}
     for key, (field, _) in READ.items():
@@ -72,12 +72,12 @@ def spell(recipe: Recipe) -> str:
     return recipe.name + ("?" + urlencode(written, safe="/,") if written else "")
 
 
-def read_recipe(text: str) -> Recipe:
+def read_recipe(text: str) -> Conversion:
     """The inverse. Raises `BadInput` for what is no recipe."""
     name, _, query = text.partition("?")
     try:
         found = {READ[key][0]: READ[key][1](value) for key, value in parse_qsl(query, strict_parsing=bool(query))}
-        return structs.replace(Recipe(name), **found)
+        return structs.replace(Conversion(name), **found)
     except (KeyError, ValueError) as error:
         told = "write name?key=value, as in image?as=image/png&side=1568"
         raise BadInput(f"{text[:80]!r} is no recipe: {told}") from error

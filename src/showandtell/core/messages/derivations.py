@@ -10,7 +10,7 @@ from msgspec import Struct
 from showandtell.core.messages.attachments import Address, Facts
 
 
-class Want(Struct, frozen=True):
+class DerivationRequest(Struct, frozen=True):
     """A variant that the plan could use.
 
     `at`: the `Target.shelf` of an upload, the `Target.at` of a rejection, None for a conversion or a link.
@@ -21,7 +21,7 @@ class Want(Struct, frozen=True):
     at: str | None = None
 
 
-class Variant(Struct, frozen=True):
+class Derivative(Struct, frozen=True):
     """What a conversion gave: files, or text; `scale` is below 1 where pixels were lost, above where it was enlarged.
 
     `pages` are the pages that it shows, `times` the seconds of its frames, `total` the pages or seconds of the
@@ -50,9 +50,12 @@ class Link(Struct, frozen=True):
     expires: float | None = None
 
 
-def rejections(file: Facts | Address, at: str) -> tuple[Want, Want]:
-    """Under which keys `Known` holds that a provider took a file in no place; `at` is `Target.at`."""
-    return (Want(file.sha256, "original/tool_result", at), Want(file.sha256, "original/user", at))
+def rejections(file: Facts | Address, at: str) -> tuple[DerivationRequest, DerivationRequest]:
+    """Under which keys `Derivations` holds that a provider took a file in no place; `at` is `Target.at`."""
+    return (
+        DerivationRequest(file.sha256, "original/tool_result", at),
+        DerivationRequest(file.sha256, "original/user", at),
+    )
 
 
 class Failed(Struct, frozen=True):
@@ -63,4 +66,4 @@ class Failed(Struct, frozen=True):
     passing: bool = False
 
 
-Known: TypeAlias = Mapping[Want, Variant | Failed]
+Derivations: TypeAlias = Mapping[DerivationRequest, Derivative | Failed]

@@ -11,9 +11,9 @@ from functools import lru_cache
 from msgspec import Struct
 from msgspec.structs import astuple
 
-from showandtell.core.capabilities.cells import Cell, Limits, Place, Target
+from showandtell.core.capabilities.cells import Capability, FileLimits, Place, Target
 from showandtell.core.messages.attachments import Address, Facts
-from showandtell.core.messages.conversion import Recipe, spell
+from showandtell.core.messages.conversion import Conversion, spell
 from showandtell.core.messages.parts import Selection
 
 #: The share of a request's bytes that files may take; the rest is for words and tool schemas.
@@ -72,7 +72,7 @@ def fetched(file: Address, target: Target, places: tuple[Place, ...]) -> Iterato
         for types, limits in accepted((file.media_type,), target, places):
             size = bounded(limits, target, FETCHED_BYTES)
             load = Load(size, int(file.kind == "image"), int(file.kind == "document"))
-            yield Form(spell(Recipe(FETCH, types, bytes=size)), load)
+            yield Form(spell(Conversion(FETCH, types, bytes=size)), load)
 
 
 def others(file: Facts, target: Target, places: tuple[Place, ...]) -> Iterator[Form]:
@@ -106,7 +106,7 @@ def pictures(file: Facts, target: Target, places: tuple[Place, ...], view: Selec
         only, crop = (view.pages, view.crop) if view else (None, None)
         most = min(file.frames or 1, room_for(target, PICTURES_OF_ONE))
         size = bounded(limits, target, PICTURE_BYTES, most)
-        recipe = Recipe(
+        recipe = Conversion(
             "image",
             types,
             bytes=size,
@@ -133,7 +133,7 @@ def pages(
         size = bounded(limits, target, PAGE_BYTES * min(count, PAGES), count)
         side = least(limits.side, target.budget.many_side, PAGE_SIDE)
         chosen = only[:count] if only else None
-        recipe = Recipe("pages", types, bytes=size, side=side, crop=crop, most=count, only=chosen)
+        recipe = Conversion("pages", types, bytes=size, side=side, crop=crop, most=count, only=chosen)
         yield Form(spell(recipe), Load(size * count, count))
 
 
@@ -144,7 +144,7 @@ def films(target: Target, places: tuple[Place, ...]) -> Iterator[Form]:
         size = bounded(limits, target, PAGE_BYTES // 2 * count, count)
         sound = next(iter(accepted(SOUNDS, target, places)), None)
         side = least(limits.side, target.budget.many_side, FRAME_SIDE)
-        recipe = Recipe("frames", types, bytes=size, side=side, most=count, sound=sound[0][-1] if sound else None)
+        recipe = Conversion("frames", types, bytes=size, side=side, most=count, sound=sound[0][-1] if sound else None)
         yield Form(spell(recipe), Load(size * count + (size if sound else 0), count))
 
 
@@ -152,12 +152,12 @@ def sounds(target: Target, places: tuple[Place, ...]) -> Iterator[Form]:
     """A sound that the target takes."""
     for types, limits in accepted(SOUNDS, target, places):
         size = bounded(limits, target, SOUND_BYTES)
-        yield Form(spell(Recipe("audio", types, bytes=size)), Load(size))
+        yield Form(spell(Conversion("audio", types, bytes=size)), Load(size))
 
 
 def accepted(
     types: tuple[str, ...], target: Target, places: tuple[Place, ...]
-) -> Iterator[tuple[tuple[str, ...], Limits]]:
+) -> Iterator[tuple[tuple[str, ...], FileLimits]]:
     """Which of these types the first place takes that takes any, and within what limits; at most one answer."""
     for where in places:
         cells = {one: cell for one in types if takes(cell := target.cell(where, one, "inline")) and cell is not None}
@@ -166,12 +166,12 @@ def accepted(
             return
 
 
-def takes(cell: Cell | None) -> bool:
+def takes(cell: Capability | None) -> bool:
     """Whether something may be sent there: a place that was never tried will do for what a person waits for."""
     return cell is not None and cell.verdict in ({"sees"} if cell.place == "tool_result" else {"sees", "unproven"})
 
 
-def bounded(limits: Limits, target: Target, most: int, count: int = 1) -> int:
+def bounded(limits: FileLimits, target: Target, most: int, count: int = 1) -> int:
     """The raw bytes that each of so many files may come to: what the cell takes, and its share of what all may have.
 
     All together: what is of use, at most a quarter of the request.
@@ -201,7 +201,7 @@ def encoded(size: int) -> int:
     return (size + 2) // 3 * 4
 
 
-def misshapen(limits: Limits, file: Facts) -> str | None:
+def misshapen(limits: FileLimits, file: Facts) -> str | None:
     """Which limit of pixels, pages or frames a file breaks, in words; None where it breaks none."""
     if file.pixels is not None:
         width, height = file.pixels

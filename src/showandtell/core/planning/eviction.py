@@ -11,7 +11,7 @@ from functools import lru_cache
 
 from msgspec import Struct
 
-from showandtell.core.capabilities.cells import Cell, Place, Target
+from showandtell.core.capabilities.cells import Capability, Place, Target
 from showandtell.core.messages.attachments import Address, Attachment, Facts
 from showandtell.core.messages.messages import Message
 from showandtell.core.planning.conversions import ENDLESS, bytes_for_files, encoded, heaviest, misshapen, takes
@@ -24,7 +24,7 @@ Weight = tuple[int, int, int, int, int]
 NOTHING: Weight = (0, 0, 0, 0, 0)
 
 
-class Room(Struct, frozen=True):
+class RequestBudget(Struct, frozen=True):
     """What one request may hold. Beyond `few` images, none may be large."""
 
     bytes: float
@@ -34,9 +34,9 @@ class Room(Struct, frozen=True):
     few: float
 
     @property
-    def half(self) -> Room:
+    def half(self) -> RequestBudget:
         """What is left in view when older files leave."""
-        return Room(self.bytes / 2, self.images / 2, self.documents / 2, self.files / 2, self.few / 2)
+        return RequestBudget(self.bytes / 2, self.images / 2, self.documents / 2, self.files / 2, self.few / 2)
 
     def holds(self, load: Weight) -> bool:
         """Whether so much fits."""
@@ -50,10 +50,10 @@ class Room(Struct, frozen=True):
         )
 
 
-def room(target: Target, policy: Policy) -> Room:
+def room(target: Target, policy: Policy) -> RequestBudget:
     """What one request to a target may hold."""
     budget = target.budget
-    return Room(
+    return RequestBudget(
         bytes_for_files(target),
         ENDLESS if budget.images is None else budget.images,
         ENDLESS if budget.documents is None else budget.documents,
@@ -79,7 +79,7 @@ def weigh_bytes(file: Facts | Address, target: Target) -> Weight:
     return (encoded(load.bytes), load.pictures, load.documents, 1, 0) if load.bytes else NOTHING
 
 
-def carries(cell: Cell, file: Facts, target: Target) -> bool:
+def carries(cell: Capability, file: Facts, target: Target) -> bool:
     """Whether a file may stand in a cell as it is."""
     return (
         cell.form == "inline"
@@ -91,7 +91,7 @@ def carries(cell: Cell, file: Facts, target: Target) -> bool:
     )
 
 
-class Front(Struct, frozen=True):
+class EvictionState(Struct, frozen=True):
     """The frontier behind some showings: what each weighs, the first in view, and the weight of those in view.
 
     From `crowded` to `start` stand those that came with the first in view, and were too many at once.
@@ -105,10 +105,10 @@ class Front(Struct, frozen=True):
 
 def frontier(view: View, target: Target, policy: Policy) -> int:
     """The index of the first showing in view, counting all showings of the conversation in order from 0."""
-    return advance(Front(), view, target, policy).start
+    return advance(EvictionState(), view, target, policy).start
 
 
-def advance(front: Front, view: View, target: Target, policy: Policy) -> Front:
+def advance(front: EvictionState, view: View, target: Target, policy: Policy) -> EvictionState:
     """The frontier behind the showings of a view, which follow those that `front` has counted."""
     whole = room(target, policy)
     half = whole.half
@@ -127,7 +127,7 @@ def advance(front: Front, view: View, target: Target, policy: Policy) -> Front:
         while start < len(weights) and not whole.holds(load):
             load = _add(load, weights[start], -1)
             start += 1
-    return Front(tuple(weights), start, load, crowded)
+    return EvictionState(tuple(weights), start, load, crowded)
 
 
 def groups(view: View, target: Target, policy: Policy) -> Iterator[list[Weight]]:

@@ -16,10 +16,10 @@ from showandtell.core.messages.parts import Json, Opaque, Shown, Text, ToolCall,
 from showandtell.core.planning import labels
 from showandtell.core.planning.call_ids import spell, spell_name
 from showandtell.core.planning.placement import OUT_OF_VIEW, Placement
-from showandtell.core.planning.values import Data, Entry, Placed, Policy, Result, View
+from showandtell.core.planning.values import Data, Entry, Policy, RenderedFile, Result, View
 
-Piece: TypeAlias = Text | Data | Placed
-EntryPart: TypeAlias = Text | Data | Placed | Result | ToolCall | Opaque
+Piece: TypeAlias = Text | Data | RenderedFile
+EntryPart: TypeAlias = Text | Data | RenderedFile | Result | ToolCall | Opaque
 
 
 DEFAULT = Policy()
@@ -87,7 +87,7 @@ class Turns:
             case "own_turn":
                 return False
             case "filler":
-                media = any(isinstance(part, Placed) and part.file.kind != "image" for part in parts)
+                media = any(isinstance(part, RenderedFile) and part.file.kind != "image" for part in parts)
                 return self.order.filler_when == "media" and not media
 
 
@@ -242,7 +242,7 @@ def _placed(placement: Placement) -> list[Piece]:
     for index, sent in enumerate(placement.files):
         if variant is not None and (which := labels.piece(file, variant, index)) is not None:
             pieces.append(which)
-        pieces.append(Placed(file.number, placement.nth, name, sent, place))
+        pieces.append(RenderedFile(file.number, placement.nth, name, sent, place))
     return pieces
 
 

@@ -13,29 +13,29 @@ from msgspec import Struct
 
 from showandtell.core.capabilities.cells import Target
 from showandtell.core.messages.attachments import Attachment
-from showandtell.core.messages.derivations import Failed, Known, Variant, Want
+from showandtell.core.messages.derivations import DerivationRequest, Derivations, Derivative, Failed
 from showandtell.core.messages.messages import Message
-from showandtell.core.planning.eviction import Front
+from showandtell.core.planning.eviction import EvictionState
 from showandtell.core.planning.values import Entry, Policy, Receipt, View
 
 
-class Settled(Struct, frozen=True):
+class PlanCache(Struct, frozen=True):
     """A planned conversation behind which the assistant speaks, and in which nothing was refused.
 
     `nths` says how often each number was shown in it, `in_sight` which of them are in view.
     """
 
     policy: Policy = Policy()
-    known: Mapping[Want, Variant | Failed] = {}
+    known: Mapping[DerivationRequest, Derivative | Failed] = {}
     messages: tuple[Message, ...] = ()
     files: Mapping[int, Attachment] = {}
     nths: Mapping[int, int] = {}
     in_sight: frozenset[int] = frozenset()
-    front: Front = Front()
+    front: EvictionState = EvictionState()
     entries: tuple[Entry, ...] = ()
     receipts: Mapping[int, Receipt] = {}
 
-    def begins(self, view: View, known: Known, policy: Policy) -> bool:
+    def begins(self, view: View, known: Derivations, policy: Policy) -> bool:
         """Whether a view goes on where this one ends, all else being equal."""
         done = len(self.messages)
         return (
@@ -64,11 +64,11 @@ class Settled(Struct, frozen=True):
 
 
 #: The newest plan for each target. Whoever asks for plans step by step keeps it.
-Kept: TypeAlias = MutableMapping[Target, Settled]
-NOTHING = Settled()
+PlanCaches: TypeAlias = MutableMapping[Target, PlanCache]
+NOTHING = PlanCache()
 
 
-def recall(view: View, target: Target, known: Known, policy: Policy, kept: Kept) -> Settled:
+def recall(view: View, target: Target, known: Derivations, policy: Policy, kept: PlanCaches) -> PlanCache:
     """What is settled of a view; nothing where something before has changed."""
     found = kept.get(target, NOTHING)
     return found if found.begins(view, known, policy) else NOTHING

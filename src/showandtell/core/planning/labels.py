@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from showandtell.core.messages.attachments import Attachment
-from showandtell.core.messages.derivations import Variant
+from showandtell.core.messages.derivations import Derivative
 from showandtell.core.messages.messages import Reference
 from showandtell.core.messages.parts import Text
 
@@ -118,7 +118,7 @@ def listed(file: Attachment) -> Text:
     return framed(f"{file.label}: {line(file.name)}, not in view any more")
 
 
-def converted(file: Attachment, variant: Variant, crop: tuple[int, ...] | None, *, can_view: bool) -> str:
+def converted(file: Attachment, variant: Derivative, crop: tuple[int, ...] | None, *, can_view: bool) -> str:
     """What another form of a file shows of it, of a piece of it that was asked for; with `can_view` how to see more."""
     if file.address is not None:
         words = "fetched from its address"
@@ -148,7 +148,7 @@ def scaled(scale: float) -> str:
     return f"scaled to {scale:.0%}" if scale >= 0.01 else "scaled to less than 1%"
 
 
-def of_total(variant: Variant) -> str:
+def of_total(variant: Derivative) -> str:
     """How many pages there are, where those shown are not all."""
     return f" of {variant.total:.0f}" if variant.total is not None and len(variant.pages) < variant.total else ""
 
@@ -161,7 +161,7 @@ def span(noun: str, numbers: Sequence[int]) -> str:
     return f"{noun}s {numbers[0]} to {numbers[-1]}" if in_row else f"{noun}s {', '.join(map(str, numbers))}"
 
 
-def piece(file: Attachment, variant: Variant, index: int) -> Text | None:
+def piece(file: Attachment, variant: Derivative, index: int) -> Text | None:
     """Which page or moment of a file one picture of several is; None where it is the only one."""
     if len(variant.files) == 1:
         return None

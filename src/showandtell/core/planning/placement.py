@@ -11,9 +11,9 @@ from typing import TypeAlias, TypeGuard
 from msgspec import Struct
 from msgspec.structs import replace
 
-from showandtell.core.capabilities.cells import Cell, Place, Target
+from showandtell.core.capabilities.cells import Capability, Place, Target
 from showandtell.core.messages.attachments import Address, Attachment, Facts
-from showandtell.core.messages.derivations import Failed, Known, Variant, Want, rejections
+from showandtell.core.messages.derivations import DerivationRequest, Derivations, Derivative, Failed, rejections
 from showandtell.core.messages.messages import Message
 from showandtell.core.messages.parts import Opaque, Selection
 from showandtell.core.planning.conversions import bytes_for_files, encoded, forms, misshapen
@@ -46,15 +46,15 @@ class Placement(Struct, frozen=True):
     delivery: Delivery
     reason: str
     place: Place | None = None
-    cell: Cell | None = None
+    cell: Capability | None = None
     files: tuple[Facts | Address, ...] = ()
-    variant: Variant | None = None
-    pending: Want | None = None
+    variant: Derivative | None = None
+    pending: DerivationRequest | None = None
     again: str | None = None
     view: Selection | None = None
 
 
-class Showing(Struct, frozen=True):
+class FileUse(Struct, frozen=True):
     """One showing as the pass meets it.
 
     `group` names the wire message it will stand in, results of one step together; `answered`: the run answers its
@@ -76,7 +76,7 @@ class Showing(Struct, frozen=True):
     view: Selection | None = None
 
 
-class Past(Struct, frozen=True):
+class EarlierUses(Struct, frozen=True):
     """What stands before a view: how often each number was shown there, and which of them are in view."""
 
     nths: Mapping[int, int] = {}
@@ -84,17 +84,17 @@ class Past(Struct, frozen=True):
 
 
 #: Nothing stands before.
-NO_PAST = Past()
+NO_PAST = EarlierUses()
 
 
 def place(
     view: View,
     target: Target,
-    known: Known,
+    known: Derivations,
     policy: Policy,
     first: int,
     *,
-    past: Past = NO_PAST,
+    past: EarlierUses = NO_PAST,
     crowded: int | None = None,
 ) -> tuple[Placement, ...]:
     """Give every showing, in the order of the conversation, its rung.
@@ -111,7 +111,7 @@ def place(
     return tuple(placements)
 
 
-def showings(view: View, first: int, past: Past, crowded: int) -> Iterator[Showing]:
+def showings(view: View, first: int, past: EarlierUses, crowded: int) -> Iterator[FileUse]:
     """Every showing of the conversation in order; what words point at is one where the file is out of view by then."""
     seen, in_sight = dict(past.nths), set(past.in_sight)
     index = 0
@@ -130,7 +130,7 @@ def showings(view: View, first: int, past: Past, crowded: int) -> Iterator[Showi
             if in_view:
                 in_sight.add(shown.number)
             many = crowded <= index < first
-            yield Showing(
+            yield FileUse(
                 file, nth, message, group, in_view, answered, recent, newest, only_words=many, view=shown.view
             )
             index += 1
@@ -138,11 +138,11 @@ def showings(view: View, first: int, past: Past, crowded: int) -> Iterator[Showi
             if index >= first and number not in in_sight:
                 in_sight.add(number)
                 seen[number] = nth = seen.get(number, 0) + 1
-                yield Showing(view.attachments[number], nth, message, group, True, False, False, newest, again=True)
+                yield FileUse(view.attachments[number], nth, message, group, True, False, False, newest, again=True)
             index += 1
 
 
-def settle(showing: Showing, target: Target, known: Known, policy: Policy) -> Placement:
+def settle(showing: FileUse, target: Target, known: Derivations, policy: Policy) -> Placement:
     """The first rung that holds for one showing."""
     file, nth = showing.attachment, showing.nth
     if not showing.in_view:
@@ -161,7 +161,7 @@ def settle(showing: Showing, target: Target, known: Known, policy: Policy) -> Pl
     reasons: list[str] = []
     for where in places(showing, target) if showing.view is None else ():
         match carry(where, whole, target, known, policy):
-            case Want() as want:
+            case DerivationRequest() as want:
                 return Placement(file, nth, "noted", f"waits for its {want.recipe}", pending=want)
             case cell, reason, sent:
                 if cell is not None:
@@ -173,21 +173,21 @@ def settle(showing: Showing, target: Target, known: Known, policy: Policy) -> Pl
     return convert(showing, target, known, policy, reasons)
 
 
-def places(showing: Showing, target: Target) -> tuple[Place, ...]:
+def places(showing: FileUse, target: Target) -> tuple[Place, ...]:
     """Where a showing may go, best first: a tool's file into its result, unless errors there carry no media."""
     if showing.message.role != "tool" or (showing.message.is_error and not target.order.error_media):
         return ("user",)
     return ("tool_result", "user")
 
 
-def rung(showing: Showing, where: Place) -> Delivery:
+def rung(showing: FileUse, where: Place) -> Delivery:
     """A file in its own place is native; a tool's (or the assistant's) in a user message is relocated."""
     return "native" if where == "tool_result" or showing.message.role == "user" else "relocated"
 
 
 def carry(
-    where: Place, file: Sent, target: Target, known: Known, policy: Policy
-) -> Want | tuple[Cell | None, str, Sent]:
+    where: Place, file: Sent, target: Target, known: Derivations, policy: Policy
+) -> DerivationRequest | tuple[Capability | None, str, Sent]:
     """How a file goes to a place: the cell, the reason, and what is sent; without a cell, why not.
 
     What stands for its bytes is wanted first, where that may be; where it can't be had, the bytes themselves go.
@@ -195,7 +195,7 @@ def carry(
     told = ""
     for want in stand_ins(where, file, target, known, policy):
         match known.get(want):
-            case Variant() as variant:
+            case Derivative() as variant:
                 address = address_of(variant, file.media_type, target)
                 cell, reason = fit(where, address, target, known)
                 return cell, f"{reason}, by {want.recipe}" if cell is not None else reason, address
@@ -207,7 +207,9 @@ def carry(
     return cell, reason + told, file
 
 
-def stand_ins(where: Place, file: Sent, target: Target, known: Known, policy: Policy) -> Iterator[Want]:
+def stand_ins(
+    where: Place, file: Sent, target: Target, known: Derivations, policy: Policy
+) -> Iterator[DerivationRequest]:
     """What may stand for a file's bytes at a place, best first: what the policy allows, is seen there, and is worth it.
 
     Pixels and pages are limited however a file comes, its bytes only in the request.
@@ -220,24 +222,24 @@ def stand_ins(where: Place, file: Sent, target: Target, known: Known, policy: Po
     if file.size * (policy.expected_steps - 1) < WORTH and fit(where, file, target, known)[0] is not None:
         return
     if policy.uploads and sees(target.cell(where, file.media_type, "file_id")):
-        yield Want(file.sha256, UPLOAD, target.shelf)
+        yield DerivationRequest(file.sha256, UPLOAD, target.shelf)
     if policy.links and sees(cell := target.cell(where, file.media_type, "url")) and "https" in cell.url_schemes:
-        yield Want(file.sha256, LINK)
+        yield DerivationRequest(file.sha256, LINK)
 
 
-def address_of(variant: Variant, media_type: str, target: Target) -> Address:
+def address_of(variant: Derivative, media_type: str, target: Target) -> Address:
     """What points at a file that was uploaded, or that has a link; a rejection of it is kept under the file's bytes."""
     if variant.file_id is not None:
         return Address("file_id", variant.file_id, media_type, target.house)
     return Address("url", variant.url or "", media_type)
 
 
-def sees(cell: Cell | None) -> TypeGuard[Cell]:
+def sees(cell: Capability | None) -> TypeGuard[Capability]:
     """Whether a file is known to be seen there."""
     return cell is not None and cell.verdict == "sees"
 
 
-def fit(where: Place, file: Facts | Address, target: Target, known: Known) -> tuple[Cell | None, str]:
+def fit(where: Place, file: Facts | Address, target: Target, known: Derivations) -> tuple[Capability | None, str]:
     """The cell that takes a file at a place, with the reason; or None, and why not."""
     form = "inline" if isinstance(file, Facts) else file.form
     at = "a tool result" if where == "tool_result" else "a user message"
@@ -255,13 +257,13 @@ def fit(where: Place, file: Facts | Address, target: Target, known: Known) -> tu
     return cell, f"{target.name} takes {file.media_type} in {at}"
 
 
-def rejected(where: Place, file: Sent, target: Target, known: Known) -> Failed | None:
+def rejected(where: Place, file: Sent, target: Target, known: Derivations) -> Failed | None:
     """What this account's model said of a file at a place, where it refused it."""
-    found = known.get(Want(file.sha256, f"original/{where}", target.at))
+    found = known.get(DerivationRequest(file.sha256, f"original/{where}", target.at))
     return found if isinstance(found, Failed) else None
 
 
-def over(cell: Cell, file: Facts | Address, target: Target) -> str | None:
+def over(cell: Capability, file: Facts | Address, target: Target) -> str | None:
     """Which limit of the cell or the request a file breaks, in words; None where it breaks none."""
     if isinstance(file, Address):
         return unopened(cell, file, target)
@@ -273,7 +275,7 @@ def over(cell: Cell, file: Facts | Address, target: Target) -> str | None:
     return misshapen(cell.limits, file)
 
 
-def unopened(cell: Cell, file: Address, target: Target) -> str | None:
+def unopened(cell: Capability, file: Address, target: Target) -> str | None:
     """Why a target can't open an address; None where it can. A file id means something to its own house alone."""
     if file.form == "file_id":
         return None if file.house == target.house else f"a file id of {file.house} means nothing to {target.name}"
@@ -281,7 +283,7 @@ def unopened(cell: Cell, file: Address, target: Target) -> str | None:
     return None if scheme in cell.url_schemes else f"{scheme}: addresses can't be opened there"
 
 
-def convert(showing: Showing, target: Target, known: Known, policy: Policy, reasons: Sequence[str]) -> Placement:
+def convert(showing: FileUse, target: Target, known: Derivations, policy: Policy, reasons: Sequence[str]) -> Placement:
     """The third rung: another form of the file. What isn't known yet is wanted; what failed says why."""
     whole = showing.attachment.facts or (showing.attachment.address if policy.fetch else None)
     if whole is None:
@@ -291,13 +293,13 @@ def convert(showing: Showing, target: Target, known: Known, policy: Policy, reas
     for form in forms(whole, target, places(showing, target), showing.view):
         if showing.only_words and form.load is not None:
             continue
-        want = Want(whole.sha256, form.recipe)
+        want = DerivationRequest(whole.sha256, form.recipe)
         match known.get(want):
             case None:
                 return Placement(showing.attachment, showing.nth, "noted", "being converted", pending=want)
             case Failed() as failed:
                 failures.setdefault(failed.reason, []).append(form.recipe.partition("?")[0])
-            case Variant() as variant:
+            case Derivative() as variant:
                 found = _converted(showing, variant, target, known, why)
                 if found is not None:
                     return found
@@ -307,7 +309,7 @@ def convert(showing: Showing, target: Target, known: Known, policy: Policy, reas
     return without(showing, policy, "; ".join([*reasons[-1:], *tried]))
 
 
-def _converted(showing: Showing, variant: Variant, target: Target, known: Known, why: str) -> Placement | None:
+def _converted(showing: FileUse, variant: Derivative, target: Target, known: Derivations, why: str) -> Placement | None:
     file, nth = showing.attachment, showing.nth
     if variant.text is not None:
         place: Place = "tool_result" if showing.message.role == "tool" else "user"
@@ -321,7 +323,7 @@ def _converted(showing: Showing, variant: Variant, target: Target, known: Known,
     return None
 
 
-def without(showing: Showing, policy: Policy, reason: str) -> Placement:
+def without(showing: FileUse, policy: Policy, reason: str) -> Placement:
     """The last rungs: refused where a person waits for this very file, or by a strict program; else noted."""
     refused = showing.answered or (policy.strict and showing.recent)
     return Placement(showing.attachment, showing.nth, "refused" if refused else "noted", reason)
@@ -335,7 +337,7 @@ class Counts:
         self.group: str | None = None
         self.used = [0, 0]
 
-    def bound(self, showing: Showing, placement: Placement, target: Target, policy: Policy) -> Placement:
+    def bound(self, showing: FileUse, placement: Placement, target: Target, policy: Policy) -> Placement:
         """The placement itself, or its refusal where the message is full."""
         if self.limits == (None, None):
             return placement

@@ -6,17 +6,17 @@ from collections.abc import Awaitable, Callable, Iterable, Sequence
 
 from showandtell.core.capabilities.cells import Target
 from showandtell.core.messages.attachments import Facts
-from showandtell.core.messages.derivations import Known, Want
+from showandtell.core.messages.derivations import DerivationRequest, Derivations
 from showandtell.core.planning.cache_marks import mark
 from showandtell.core.planning.eviction import advance
 from showandtell.core.planning.framing import frame
-from showandtell.core.planning.incremental import NOTHING, Kept, Settled, recall
-from showandtell.core.planning.placement import Past, Placement, place
+from showandtell.core.planning.incremental import NOTHING, PlanCache, PlanCaches, recall
+from showandtell.core.planning.placement import EarlierUses, Placement, place
 from showandtell.core.planning.values import Plan, Policy, Receipt, View
 from showandtell.errors import UnsupportedFile
 
 
-def plan(view: View, target: Target, known: Known, policy: Policy, *, kept: Kept | None = None) -> Plan:
+def plan(view: View, target: Target, known: Derivations, policy: Policy, *, kept: PlanCaches | None = None) -> Plan:
     """Say where every file goes. Ask again with what `wants` names in `known`, until it wants nothing.
 
     Whoever plans step after step hands in the same `kept`: then only what is new is planned, with the same result.
@@ -26,7 +26,7 @@ def plan(view: View, target: Target, known: Known, policy: Policy, *, kept: Kept
     if front.start != before.front.start:
         before = NOTHING
     rest = before.rest(view)
-    past = Past(before.nths, before.in_sight)
+    past = EarlierUses(before.nths, before.in_sight)
     first, crowded = front.start - before.count, front.crowded - before.count
     placements = place(rest, target, known, policy, first, past=past, crowded=crowded)
     wants = frozenset(placement.pending for placement in placements if placement.pending)
@@ -38,7 +38,7 @@ def plan(view: View, target: Target, known: Known, policy: Policy, *, kept: Kept
     refused = any(one.delivery == "refused" for one in placements)
     # Which message is answered decides no more than what is refused.
     if kept is not None and not refused and view.messages and view.messages[-1].role != "assistant":
-        kept[target] = Settled(
+        kept[target] = PlanCache(
             policy=policy,
             known=dict(known),
             messages=view.messages,
@@ -100,12 +100,12 @@ def read_by(plan: Plan, view: View) -> list[Facts]:
     return found
 
 
-Load = Callable[[Iterable[Want]], Awaitable[Known]]
+Load = Callable[[Iterable[DerivationRequest]], Awaitable[Derivations]]
 
 
 async def prepare(
-    view: View, target: Target, known: Known, load: Load, policy: Policy, *, kept: Kept | None = None
-) -> tuple[Plan, Known]:
+    view: View, target: Target, known: Derivations, load: Load, policy: Policy, *, kept: PlanCaches | None = None
+) -> tuple[Plan, Derivations]:
     """Plan, load what is wanted, and plan again until nothing is; gives the plan and what was learnt on the way."""
     while (now := plan(view, target, known, policy, kept=kept)).wants:
         known = {**known, **await load(now.wants)}

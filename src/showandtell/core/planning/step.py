@@ -5,7 +5,7 @@ from __future__ import annotations
 from msgspec import Struct
 
 from showandtell.core.events.annotations import Aside
-from showandtell.core.events.replay import Told
+from showandtell.core.events.replay import StepSummary
 from showandtell.core.events.types import Usage
 from showandtell.core.planning.values import Receipt
 
@@ -18,7 +18,7 @@ class Step(Struct, frozen=True, omit_defaults=True):
     model: str = ""
     asides: tuple[Aside, ...] = ()
 
-    def told(self) -> Told:
+    def told(self) -> StepSummary:
         """The same as a page is told of it."""
         records = tuple(receipt.record() for receipt in self.receipts)
-        return Told(self.model, self.usage or Usage(), records, self.asides)
+        return StepSummary(self.model, self.usage or Usage(), records, self.asides)

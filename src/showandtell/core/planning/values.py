@@ -7,9 +7,9 @@ from typing import Literal, TypeAlias
 
 from msgspec import Struct
 
-from showandtell.core.capabilities.cells import Cell, Place
+from showandtell.core.capabilities.cells import Capability, Place
 from showandtell.core.messages.attachments import Address, Attachment, Facts, spoken
-from showandtell.core.messages.derivations import Variant, Want
+from showandtell.core.messages.derivations import DerivationRequest, Derivative
 from showandtell.core.messages.messages import Message
 from showandtell.core.messages.parts import Opaque, Selection, Text, ToolCall
 
@@ -48,7 +48,7 @@ class Policy(Struct, frozen=True):
     fetch: bool = False
 
 
-class Placed(Struct, frozen=True):
+class RenderedFile(Struct, frozen=True):
     """A file at its place on the wire: `number` and `nth` say which showing; `name` is for apis that take one."""
 
     number: int
@@ -63,7 +63,7 @@ class Result(Struct, frozen=True):
 
     call_id: str
     tool: str
-    parts: tuple[Text | Data | Placed, ...]
+    parts: tuple[Text | Data | RenderedFile, ...]
     is_error: bool = False
 
 
@@ -77,7 +77,7 @@ class Entry(Struct, frozen=True, cache_hash=True):
     """One merged, framed turn of the wire, equal by value."""
 
     role: Literal["user", "assistant"]
-    parts: tuple[Text | Data | Placed | Result | ToolCall | Opaque, ...]
+    parts: tuple[Text | Data | RenderedFile | Result | ToolCall | Opaque, ...]
 
 
 class Receipt(Struct, frozen=True):
@@ -92,9 +92,9 @@ class Receipt(Struct, frozen=True):
     delivery: Delivery
     converted: bool
     reason: str
-    cell: Cell | None
+    cell: Capability | None
     bytes: int
-    variant: Variant | None = None
+    variant: Derivative | None = None
     view: Selection | None = None
 
     @property
@@ -140,5 +140,5 @@ class Plan(Struct, frozen=True):
 
     entries: tuple[Entry, ...]
     receipts: tuple[Receipt, ...]
-    wants: frozenset[Want] = frozenset()
+    wants: frozenset[DerivationRequest] = frozenset()
     marks: tuple[int, ...] = ()

@@ -14,7 +14,7 @@ from msgspec import Raw
 from showandtell.core.ui_stream import chunks as ui
 
 
-class UiFold:
+class UiAccumulator:
     """Takes chunks one by one; `message` is what they came to, as plain JSON values."""
 
     def __init__(self) -> None:

@@ -10,14 +10,14 @@ from dataclasses import dataclass, field
 
 import msgspec
 
-from showandtell.core.events.replay import Told, retell
+from showandtell.core.events.replay import StepSummary, retell
 from showandtell.core.events.turns import Turn, turns
 from showandtell.core.messages.attachments import Attachment
 from showandtell.core.messages.messages import Message, begins_turn
 from showandtell.core.messages.parts import Json, Shown, Text
-from showandtell.core.ui_stream.answer import UiFold
+from showandtell.core.ui_stream.answer import UiAccumulator
 from showandtell.core.ui_stream.chunks import Record
-from showandtell.core.ui_stream.stream import Answer, Show, UiStream, answer_id, has_bytes
+from showandtell.core.ui_stream.stream import AnswerContext, Show, UiStream, answer_id, has_bytes
 
 
 @dataclass(frozen=True)
@@ -30,7 +30,7 @@ class Page:
 
     files: Mapping[int, Attachment]
     show: Show
-    told: Mapping[str, Told] = field(default_factory=dict[str, Told])
+    told: Mapping[str, StepSummary] = field(default_factory=dict[str, StepSummary])
     waiting: Collection[str] = ()
     metadata: Mapping[str, Record] = field(default_factory=dict[str, Record])
 
@@ -83,8 +83,8 @@ def show_answer(turn: Turn, page: Page) -> Record | None:
     if not messages and answer_id(turn.message_id) not in page.metadata:
         return None
     name = answer_id(turn.message_id)
-    stream = UiStream(Answer(name, page.metadata.get(name, {}), page.files, page.show, "", lambda: None))
-    fold = UiFold()
+    stream = UiStream(AnswerContext(name, page.metadata.get(name, {}), page.files, page.show, "", lambda: None))
+    fold = UiAccumulator()
     fold.add([stream.begin()])
     fold.add(stream.replay(retell(messages, page.files, page.told, before=turn.before, waiting=page.waiting)))
     return fold.message

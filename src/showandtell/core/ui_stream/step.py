@@ -10,7 +10,7 @@ from typing import TypeAlias, cast
 import msgspec
 from msgspec import Raw
 
-from showandtell.core.events.annotations import Aside, Torn
+from showandtell.core.events.annotations import Aside, TruncatedCall
 from showandtell.core.events.types import (
     ReasoningDelta,
     ReasoningEnd,
@@ -170,7 +170,7 @@ class Saying:
 
     def differs(self, message: Message, asides: Sequence[Aside]) -> bool:
         """Whether what was sent isn't what was stored: files were found in a text, or two texts came at once."""
-        torn = {one.call_id for one in asides if isinstance(one, Torn)}
+        torn = {one.call_id for one in asides if isinstance(one, TruncatedCall)}
         there = [item for item in self._items if isinstance(item, _Call) or item.text]
         said = [_word(item) for item in there if isinstance(item, _Words) or item.call_id not in torn]
         stored = [_stored(part) for part in message.parts if isinstance(part, Text | ToolCall)]

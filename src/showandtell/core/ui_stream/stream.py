@@ -12,7 +12,7 @@ from typing import Any, Protocol
 
 from showandtell.core.events import types
 from showandtell.core.events.annotations import Aside
-from showandtell.core.events.replay import Asks, Retold, find_step, retell_parts
+from showandtell.core.events.replay import ModelChosen, Retold, find_step, retell_parts
 from showandtell.core.messages.attachments import Attachment
 from showandtell.core.messages.messages import Message
 from showandtell.core.messages.parts import Approval
@@ -47,7 +47,7 @@ class Show(Protocol):
 
 
 @dataclass(frozen=True)
-class Answer:
+class AnswerContext:
     """What one answer is told with. `files` are the conversation's by number, as they are at any time.
 
     `start` is the metadata that is known at the start, `model` who is asked, `receipts` the records of what the model
@@ -77,7 +77,7 @@ def question_id(message_id: str) -> str:
 class UiStream:
     """Takes a run's events one by one and gives the bytes that tell of each, if any."""
 
-    def __init__(self, answer: Answer) -> None:
+    def __init__(self, answer: AnswerContext) -> None:
         self._answer, self._model = answer, answer.model
         self._saying = Saying(self._open_step)
         self._step, self._is_open, self._is_live = 0, False, True
@@ -111,7 +111,7 @@ class UiStream:
             types.ErrorEvent: self._keep_error,
             types.Finish: self._finish,
             Approval: self._tell_approval,
-            Asks: self._name_model,
+            ModelChosen: self._name_model,
         }
 
     def start(self) -> bytes:
@@ -150,7 +150,7 @@ class UiStream:
         """
         return b"".join([ui.spell(chunk) for chunk in (*self.replay(retold), *self._close_step())])
 
-    def _name_model(self, event: Asks) -> Chunks:
+    def _name_model(self, event: ModelChosen) -> Chunks:
         self._model = event.model
         return ()
 

@@ -37,7 +37,7 @@ class HttpRequest(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class HttpResponse:
     """A response: HTTP status, headers with lower-case names, and the bytes as they are read."""
 
     status: int
@@ -47,4 +47,4 @@ class Answer:
 
 #: Headers of one very request: a token that is renewed, a signature over its body.
 Authorise: TypeAlias = Callable[[HttpRequest], Awaitable[Mapping[str, str]]]
-Send: TypeAlias = Callable[[HttpRequest], AbstractAsyncContextManager[Answer]]
+Send: TypeAlias = Callable[[HttpRequest], AbstractAsyncContextManager[HttpResponse]]

@@ -19,7 +19,7 @@ from showandtell.core.messages.attachments import Address
 from showandtell.core.messages.blobs import Blobs
 from showandtell.core.messages.parts import ToolCall
 from showandtell.core.planning.conversions import encoded
-from showandtell.core.planning.values import Entry, Placed, Plan, Receipt
+from showandtell.core.planning.values import Entry, Plan, Receipt, RenderedFile
 from showandtell.core.wire.options import Options, ToolSpec
 from showandtell.core.wire.renderers import APIS, Api
 from showandtell.core.wire.tree import Segment, Slot, Tree, locate, segments, values
@@ -118,7 +118,7 @@ class Request:
         leaf = self._raw if self.api.RAW_BYTES else self._text
         return self.api.kwargs(values(tree, leaf), self.target, self.options)
 
-    def locate(self, path: str) -> tuple[Placed, ...]:
+    def locate(self, path: str) -> tuple[RenderedFile, ...]:
         """The files that an API's error path means: `messages.3.content.1`, `input[3].output[0]`."""
         return locate({**self.head, self.api.LIST: self.items}, path)
 

@@ -13,7 +13,7 @@ from typing import Any, TypeAlias
 import msgspec
 
 from showandtell.core.messages.attachments import Address, Facts
-from showandtell.core.planning.values import Placed
+from showandtell.core.planning.values import RenderedFile
 
 #: JSON text has no NUL: msgspec writes one in a string as \u0000, so a bare one can only be a slot's.
 MARK = b"\0"
@@ -24,7 +24,7 @@ class Slot:
 
     __slots__ = ("before", "placed")
 
-    def __init__(self, placed: Placed, before: str = "") -> None:
+    def __init__(self, placed: RenderedFile, before: str = "") -> None:
         self.placed = placed
         self.before = before
 
@@ -98,7 +98,7 @@ def camel(word: str) -> str:
     return first + "".join(part.capitalize() for part in rest)
 
 
-def locate(tree: Tree, path: str) -> tuple[Placed, ...]:
+def locate(tree: Tree, path: str) -> tuple[RenderedFile, ...]:
     """The files at or below the deepest place of `path` that exists; none where even its first step is unknown.
 
     Anthropic's paths name a block's `type` on the way (`content.0.tool_result.content.1`): that step stays in place.

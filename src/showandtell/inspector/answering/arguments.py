@@ -11,7 +11,7 @@ from typing import Any, cast
 import msgspec
 from msgspec import Struct
 
-from showandtell.inspector.request import Offer
+from showandtell.inspector.request import OfferedTool
 
 COMMAND = re.compile(r"(?:^|(?<=\s))/([A-Za-z_][\w-]*)(?=\s|$)")
 KEY = re.compile(r"([A-Za-z_]\w*)=")
@@ -43,7 +43,7 @@ def read_commands(words: str, known: frozenset[str]) -> list[Command]:
     return [Command(match[1], words[match.end() : end].strip()) for match, end in zip(found, ends, strict=False)]
 
 
-def read_arguments(command: Command, offer: Offer) -> dict[str, Any]:
+def read_arguments(command: Command, offer: OfferedTool) -> dict[str, Any]:
     """`key=value` pairs, coerced by the schema; bare words fill required arguments that have no pair, in order."""
     given: dict[str, Any] = {}
     bare: list[Any] = []
@@ -64,12 +64,12 @@ def read_arguments(command: Command, offer: Offer) -> dict[str, Any]:
     return given
 
 
-def properties(offer: Offer) -> dict[str, Any]:
+def properties(offer: OfferedTool) -> dict[str, Any]:
     """The schema of each argument."""
     return {name: _schema(schema) for name, schema in _schema(offer.schema.get("properties")).items()}
 
 
-def required(offer: Offer) -> list[str]:
+def required(offer: OfferedTool) -> list[str]:
     """The arguments that a call must have."""
     known = properties(offer)
     return [name for name in _list(offer.schema.get("required")) if isinstance(name, str) and name in known]
@@ -176,7 +176,7 @@ def coerce(value: Any, schema: Mapping[str, Any]) -> Any:
     return parsed
 
 
-def fill_arguments(offer: Offer, words: str) -> dict[str, Any] | None:
+def fill_arguments(offer: OfferedTool, words: str) -> dict[str, Any] | None:
     """Fill every required argument from the words of a request, each word once; None where one stays empty."""
     paths = [match[0] for match in PATH.finditer(words)]
     quoted = [next(group for group in match.groups() if group) for match in QUOTED.finditer(words)]

@@ -9,7 +9,7 @@ import msgspec
 
 from showandtell.inspector.answering.arguments import PATH, PATH_NAME, fill_arguments, kinds_of, properties, required
 from showandtell.inspector.answering.words import stems
-from showandtell.inspector.request import Offer
+from showandtell.inspector.request import OfferedTool
 
 #: What a word of the name, and one of the description, is worth; enough is one rare name word.
 NAME, DESCRIPTION, ENOUGH = 3.0, 1.0, 2.0
@@ -18,7 +18,9 @@ PATHS = 2.0
 SAMPLES: dict[str, Any] = {"integer": 1, "number": 1.5, "boolean": True, "array": [1, 2, 3], "object": {}}
 
 
-def choose_tool(words: str, offers: Sequence[Offer], *, named: bool = False) -> tuple[Offer, dict[str, Any]] | None:
+def choose_tool(
+    words: str, offers: Sequence[OfferedTool], *, named: bool = False
+) -> tuple[OfferedTool, dict[str, Any]] | None:
     """The one tool that the words clearly mean, with its arguments. With `named`, its whole name must be said."""
     asked = set(stems(words))
     paths = PATH.search(words) is not None
@@ -35,7 +37,9 @@ def choose_tool(words: str, offers: Sequence[Offer], *, named: bool = False) -> 
     return None if arguments is None else (offer, arguments)
 
 
-def choose_calls(words: str, offers: Sequence[Offer], *, named: bool = False) -> list[tuple[Offer, dict[str, Any]]]:
+def choose_calls(
+    words: str, offers: Sequence[OfferedTool], *, named: bool = False
+) -> list[tuple[OfferedTool, dict[str, Any]]]:
     """The calls that the words mean: one, or one for each file they name where the tool takes one path."""
     picked = choose_tool(words, offers, named=named)
     if picked is None:
@@ -53,19 +57,19 @@ def find_paths(words: str) -> list[str]:
     return [path for path in dict.fromkeys(match[0] for match in PATH.finditer(words)) if path not in {"e.g", "i.e"}]
 
 
-def path_parameters(offer: Offer) -> list[str]:
+def path_parameters(offer: OfferedTool) -> list[str]:
     """The arguments that a call must have and that are a file's name."""
     return [
         name for name in required(offer) if PATH_NAME.search(name) and "string" in kinds_of(properties(offer)[name])
     ]
 
 
-def takes_path(offer: Offer) -> bool:
+def takes_path(offer: OfferedTool) -> bool:
     """Whether a tool asks for a file's name, so that naming a file means it."""
     return any(name in {"path", "file", "filename", "file_path"} for name in required(offer))
 
 
-def score(offer: Offer, asked: set[str], offers: Sequence[Offer]) -> float:
+def score(offer: OfferedTool, asked: set[str], offers: Sequence[OfferedTool]) -> float:
     """How much of a tool's name and description was said; a word that many tools share tells them apart less."""
     names = [set(stems(other.name)) for other in offers]
     described = [set(stems(other.description)) for other in offers]
@@ -75,7 +79,7 @@ def score(offer: Offer, asked: set[str], offers: Sequence[Offer]) -> float:
     return by_name + by_description
 
 
-def sample_arguments(offer: Offer) -> dict[str, Any]:
+def sample_arguments(offer: OfferedTool) -> dict[str, Any]:
     """A value of the right type for each required argument."""
     return {name: _sample(properties(offer)[name]) for name in required(offer)}
 
@@ -90,13 +94,13 @@ def _sample(schema: dict[str, Any]) -> Any:
     return next((SAMPLES[kind] for kind in SAMPLES if kind in kinds), "text")
 
 
-def spell_call(offer: Offer) -> str:
+def spell_call(offer: OfferedTool) -> str:
     """How to call a tool by command: `/plot title="text" values=[1,2,3]`."""
     pairs = [f"{name}={msgspec.json.encode(value).decode()}" for name, value in sample_arguments(offer).items()]
     return " ".join([f"/{offer.name}", *pairs])
 
 
-def list_tools(offers: Sequence[Offer]) -> str:
+def list_tools(offers: Sequence[OfferedTool]) -> str:
     """Every tool, a line each, as it may be called."""
     return "\n".join(f"- `{spell_call(offer)}` {_first_sentence(offer.description)}".rstrip() for offer in offers)
 

@@ -15,7 +15,15 @@ from showandtell.inspector.answering.pieces import name_pieces
 from showandtell.inspector.answering.references import Known, Named, find_named, list_known
 from showandtell.inspector.answering.report import Sight
 from showandtell.inspector.answering.words import inlined_in, person_words
-from showandtell.inspector.request import Asked, Offer, Result, Seen, Turn, files_of, results_of
+from showandtell.inspector.request import (
+    ModelRequest,
+    OfferedTool,
+    ReceivedFile,
+    RequestTurn,
+    Result,
+    files_of,
+    results_of,
+)
 
 #: A name or a text that a tool may be given as it stands.
 LITERAL = re.compile(rf"{PATH.pattern}|[\"\u201c'`]", PATH.flags)
@@ -24,18 +32,18 @@ LITERAL = re.compile(rf"{PATH.pattern}|[\"\u201c'`]", PATH.flags)
 class Look(Protocol):
     """How a file is looked at; `report.look_at`."""
 
-    def __call__(self, seen: Seen, index: int, *, read: bool) -> Sight:
+    def __call__(self, seen: ReceivedFile, index: int, *, read: bool) -> Sight:
         """Say what the file is; with `read`, its words too."""
         ...
 
 
-class Scene(Struct, frozen=True):
+class AnswerContext(Struct, frozen=True):
     """What the person last said, the turns since then, every file of the request, and those that the words name."""
 
-    asked: Asked
+    asked: ModelRequest
     words: str
-    now: tuple[Turn, ...]
-    before: tuple[Turn, ...]
+    now: tuple[RequestTurn, ...]
+    before: tuple[RequestTurn, ...]
     known: tuple[Known, ...]
     named: Named
     meanings: tuple[Meaning, ...] = ()
@@ -56,7 +64,7 @@ class Scene(Struct, frozen=True):
         return results_of(self.asked.turns[-1])
 
     @property
-    def offers(self) -> tuple[Offer, ...]:
+    def offers(self) -> tuple[OfferedTool, ...]:
         """The tools that may be called in this step."""
         return () if self.asked.tool_choice == "none" else self.asked.tools
 
@@ -76,7 +84,7 @@ class Scene(Struct, frozen=True):
         return (name for name in names if name.lower().rpartition("/")[2] not in seen)
 
 
-def set_scene(asked: Asked) -> Scene:
+def set_scene(asked: ModelRequest) -> AnswerContext:
     """Find the person's last words, and what they mean."""
     asked = replace(asked, turns=name_pieces(asked.turns))
     spoken = [at for at, turn in enumerate(asked.turns) if person_words(turn)]
@@ -85,4 +93,4 @@ def set_scene(asked: Asked) -> Scene:
     known = list_known(asked.turns)
     meanings = read_meanings(asked.turns[start], {file.number: file.name for file in known}) if spoken else ()
     named = find_named(words, known, meanings)
-    return Scene(asked, words, asked.turns[start:], asked.turns[:start], known, named, meanings)
+    return AnswerContext(asked, words, asked.turns[start:], asked.turns[:start], known, named, meanings)

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Sequence
 
 from showandtell.inspector.answering.compare import compares, spell_comparison
-from showandtell.inspector.answering.context import Look, Scene
+from showandtell.inspector.answering.context import AnswerContext, Look
 from showandtell.inspector.answering.pieces import goes_on, spell_count
 from showandtell.inspector.answering.quote import Quote, Source, find_quotes, spell_quotes
 from showandtell.inspector.answering.references import Known, find_named, say_missing, say_unclear
@@ -19,13 +19,13 @@ from showandtell.inspector.answering.report import (
     spell_sight,
 )
 from showandtell.inspector.answering.words import Inlined, asks, has_failed, inlined_in, notes_in, result_words, stems
-from showandtell.inspector.request import Call, Result, Turn, calls_of, files_of, results_of
+from showandtell.inspector.request import Call, RequestTurn, Result, calls_of, files_of, results_of
 
 #: A list of records, as `list_files` gives: nearly any word occurs in one, so one word in common means nothing.
 RECORDS = re.compile(r"\[\s*\{")
 
 
-def tell_arrived(scene: Scene, look: Look) -> str:
+def tell_arrived(scene: AnswerContext, look: Look) -> str:
     """What arrived since the person last spoke, with quotes first where they asked; empty where nothing did."""
     question = asks(scene.words)
     seen = [file for turn in scene.now for file in files_of(turn)]
@@ -49,12 +49,12 @@ def types_of(sights: Iterable[Sight], inlined: Sequence[Inlined]) -> list[str]:
     return [*(sight.media_type for sight in sights), *("text/plain" for _ in inlined)]
 
 
-def _count_earlier(scene: Scene) -> str:
+def _count_earlier(scene: AnswerContext) -> str:
     earlier = sum(not goes_on(seen) for turn in scene.before for seen in files_of(turn))
     return f"{earlier} earlier file{'' if earlier == 1 else 's'} came along." if earlier else ""
 
 
-def _compare_arrived(scene: Scene, look: Look, sights: dict[str, Sight]) -> str:
+def _compare_arrived(scene: AnswerContext, look: Look, sights: dict[str, Sight]) -> str:
     """Where the person wants files compared, those they name, with what arrived just now looked at once only."""
     files = [file for file in scene.named.found if file.came]
     if len(files) < 2 or not compares(scene.words):
@@ -67,7 +67,7 @@ def _look_once(file: Known, look: Look, sights: dict[str, Sight]) -> list[Sight]
     return found or look_at_known(file, look, read=False)
 
 
-def tell_named(scene: Scene, look: Look) -> str:
+def tell_named(scene: AnswerContext, look: Look) -> str:
     """What the files are that the person names: a quote from them alone where it answers, else reports."""
     files = [file for file in scene.named.found if file.came]
     question = asks(scene.words)
@@ -103,7 +103,7 @@ def _spell_named(sights: dict[Known, list[Sight]]) -> str:
     return "\n".join([head, *lines])
 
 
-def recall(scene: Scene, look: Look) -> list[Source]:
+def recall(scene: AnswerContext, look: Look) -> list[Source]:
     """Every text that reached the conversation earlier."""
     calls = calls_of(scene.asked.turns)
     sources: list[Source] = []
@@ -114,7 +114,7 @@ def recall(scene: Scene, look: Look) -> list[Source]:
     return sources
 
 
-def _quote_inlined(turns: Iterable[Turn]) -> list[Source]:
+def _quote_inlined(turns: Iterable[RequestTurn]) -> list[Source]:
     return [Source(file.title, file.text) for turn in turns for file in inlined_in(turn)]
 
 
@@ -128,7 +128,7 @@ def name_tool(result: Result, calls: dict[str, Call]) -> str:
     return calls[result.call_id].tool if result.call_id in calls else "a tool"
 
 
-def find_answers(scene: Scene, sources: Sequence[Source]) -> list[Quote]:
+def find_answers(scene: AnswerContext, sources: Sequence[Source]) -> list[Quote]:
     """The best lines for each sentence that asks, none twice; names and numbers of files are nothing to look for."""
     spoken = [source for source in sources if source.text.strip()]
     sentences = re.split(r"(?<=[?.!])\s+", scene.words)
@@ -136,7 +136,7 @@ def find_answers(scene: Scene, sources: Sequence[Source]) -> list[Quote]:
     return list(dict.fromkeys(quote for question in bare for quote in find_quotes(question, spoken)))
 
 
-def is_sure(quotes: Sequence[Quote], scene: Scene) -> bool:
+def is_sure(quotes: Sequence[Quote], scene: AnswerContext) -> bool:
     """Whether the quotes answer: two words of the question in a line, or all it has."""
     return bool(quotes) and quotes[0].words >= min(2, len(set(stems(scene.named.bare))))
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from msgspec import Struct
 
 from showandtell.inspector.answering.words import HEADING, LABEL, SPOKEN
-from showandtell.inspector.request import Turn, Words
+from showandtell.inspector.request import RequestTurn, Words
 
 ALONE = re.compile(SPOKEN, re.IGNORECASE)
 SIGN = re.compile(" = | may mean ")
@@ -37,7 +37,7 @@ class Meaning(Struct, frozen=True):
         return re.compile(rf"(?<!\w){words}(?!\w)", re.IGNORECASE)
 
 
-def read_meanings(turn: Turn, names: Mapping[int, str]) -> tuple[Meaning, ...]:
+def read_meanings(turn: RequestTurn, names: Mapping[int, str]) -> tuple[Meaning, ...]:
     """What the labels of a turn say that its words mean; `names` are those of the request's files by number."""
     texts = [part.text for part in turn.parts if isinstance(part, Words)]
     labels = [label for text in texts for label in LABEL.findall(text) if not HEADING.match(label)]

@@ -9,14 +9,14 @@ from msgspec.structs import replace
 
 from showandtell.core.media_types.kinds import kind_of
 from showandtell.inspector.answering.words import HEADING, LABEL, PIECE
-from showandtell.inspector.request import Call, Result, Seen, Turn, Words
+from showandtell.inspector.request import Call, ReceivedFile, RequestTurn, Result, Words
 
-Part: TypeAlias = Words | Seen | Call | Result
+Part: TypeAlias = Words | ReceivedFile | Call | Result
 #: What a piece is called where a file came in several.
 NOUNS = {"image": "picture", "audio": "sound", "other": "file"}
 
 
-def name_pieces(turns: Sequence[Turn]) -> tuple[Turn, ...]:
+def name_pieces(turns: Sequence[RequestTurn]) -> tuple[RequestTurn, ...]:
     """The same turns; each page and moment has its file's heading in its label, too, and counts behind that."""
     return tuple(replace(turn, parts=tuple(_name_row(turn.parts))) for turn in turns)
 
@@ -29,24 +29,24 @@ def _name_row(parts: Sequence[Part]) -> Iterator[Part]:
             for label in LABEL.finditer(part.text):
                 if found := HEADING.match(label[1]):
                     headings[found["file"]], counts[found["file"]] = label[0], 0
-        if isinstance(part, Seen) and (file := _file_of(part)) in headings:
+        if isinstance(part, ReceivedFile) and (file := _file_of(part)) in headings:
             counts[file] += 1
             yield replace(part, label=f"{headings[file]}\n{part.label}", piece=counts[file])
         elif isinstance(part, Result):
-            inner = (one for one in _name_row(part.parts) if isinstance(one, Words | Seen))
+            inner = (one for one in _name_row(part.parts) if isinstance(one, Words | ReceivedFile))
             yield replace(part, parts=tuple(inner))
         else:
             yield part
 
 
-def _file_of(seen: Seen) -> str:
+def _file_of(seen: ReceivedFile) -> str:
     """The file that a label calls a piece of: "image 2"; empty where it is a heading or none of ours."""
     labels = LABEL.findall(seen.label)
     found = PIECE.fullmatch(labels[-1]) if labels else None
     return found["file"] if found else ""
 
 
-def goes_on(seen: Seen) -> bool:
+def goes_on(seen: ReceivedFile) -> bool:
     """Whether it is a later piece of a file that has come already."""
     label = LABEL.search(seen.label)
     return seen.piece > 1 and label is not None and HEADING.match(label[1]) is not None

@@ -13,7 +13,7 @@ from showandtell.core.media_types.kinds import kind_of
 from showandtell.core.messages.attachments import spoken
 from showandtell.inspector.answering.meanings import Meaning
 from showandtell.inspector.answering.words import LABEL, SPOKEN, Inlined, inlined_in, join_words, notes_in, title_of
-from showandtell.inspector.request import Seen, Turn, files_of, results_of
+from showandtell.inspector.request import ReceivedFile, RequestTurn, files_of, results_of
 
 #: What people call the kinds; "file 3" means number 3 whatever it is.
 NOUNS = {
@@ -47,7 +47,7 @@ class Known(Struct, frozen=True):
     kind: str
     number: int
     name: str
-    seen: tuple[Seen, ...] = ()
+    seen: tuple[ReceivedFile, ...] = ()
     inlined: Inlined | None = None
     note: str = ""
 
@@ -79,7 +79,7 @@ class Named(Struct, frozen=True):
     unclear: tuple[Meaning, ...] = ()
 
 
-def list_known(turns: Sequence[Turn]) -> tuple[Known, ...]:
+def list_known(turns: Sequence[RequestTurn]) -> tuple[Known, ...]:
     """Every file of a request by number. Files count by kind only where no label of ours is in the request."""
     known: dict[int, Known] = {}
     for file in (file for turn in turns for file in _labelled(turn)):
@@ -87,12 +87,12 @@ def list_known(turns: Sequence[Turn]) -> tuple[Known, ...]:
     return tuple(known[number] for number in sorted(known)) or (() if _has_labels(turns) else tuple(_count(turns)))
 
 
-def _has_labels(turns: Sequence[Turn]) -> bool:
+def _has_labels(turns: Sequence[RequestTurn]) -> bool:
     texts = (join_words(row) for turn in turns for row in (turn.parts, *(one.parts for one in results_of(turn))))
     return any(TITLE.match(label) for text in texts for label in LABEL.findall(text))
 
 
-def _labelled(turn: Turn) -> Iterator[Known]:
+def _labelled(turn: RequestTurn) -> Iterator[Known]:
     for note in notes_in(turn):
         yield from _read_title(note, note=note)
     for text in inlined_in(turn):
@@ -118,7 +118,7 @@ def _merge(before: Known | None, now: Known) -> Known:
     return replace(before, seen=before.seen + now.seen) if now.came else before
 
 
-def _count(turns: Sequence[Turn]) -> Iterator[Known]:
+def _count(turns: Sequence[RequestTurn]) -> Iterator[Known]:
     counts: dict[str, int] = {}
     for seen in (seen for turn in turns for seen in files_of(turn)):
         kind = kind_of(seen.media_type)

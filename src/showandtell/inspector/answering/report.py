@@ -13,7 +13,7 @@ from msgspec import Struct
 
 from showandtell.errors import BadFile
 from showandtell.inspector.answering.words import Inlined, has_failed, result_words, title_of
-from showandtell.inspector.request import Result, Seen
+from showandtell.inspector.request import ReceivedFile, Result
 from showandtell.media import gate
 
 MOST_TEXT = 600
@@ -37,7 +37,7 @@ class Sight(Struct, frozen=True):
     unread: str = ""
 
 
-def look_at(seen: Seen, index: int, *, read: bool) -> Sight:
+def look_at(seen: ReceivedFile, index: int, *, read: bool) -> Sight:
     """Hash, prove and describe a file; with `read`, find the words in a picture too. Blocks: run it in a thread."""
     title, where = title_of(seen, index), _where(seen)
     if seen.data is None:
@@ -76,7 +76,7 @@ def _say_unread() -> str:
     return "text not read: ask what it says" if find_spec("rapidocr") else ""
 
 
-def _where(seen: Seen) -> str:
+def _where(seen: ReceivedFile) -> str:
     place = f"in the tool result of {seen.call_id}" if seen.place == "tool_result" else "in the user message"
     return f"{place}, at {seen.position}"
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from msgspec import Struct
 
-from showandtell.inspector.request import Result, Seen, Turn, Words
+from showandtell.inspector.request import ReceivedFile, RequestTurn, Result, Words
 
 #: What stands in these brackets was said by neither person nor tool; their opener can't occur in other text.
 #: Their closer can: in a file's name, where the line's last one counts, and in the words of a file.
@@ -48,7 +48,7 @@ def join_words(parts: Sequence[object]) -> str:
     return "\n".join(part.text for part in parts if isinstance(part, Words))
 
 
-def person_words(turn: Turn) -> str:
+def person_words(turn: RequestTurn) -> str:
     """What a person said in a turn: neither labels nor files given as words."""
     if turn.role != "user":
         return ""
@@ -67,7 +67,7 @@ def has_failed(result: Result) -> bool:
     return result.is_error or FAILED in join_words(result.parts)
 
 
-def inlined_in(turn: Turn) -> Iterator[Inlined]:
+def inlined_in(turn: RequestTurn) -> Iterator[Inlined]:
     """Files that came as words, in the user's message or in results."""
     texts = [join_words(turn.parts), *(join_words(part.parts) for part in turn.parts if isinstance(part, Result))]
     for text in texts:
@@ -76,14 +76,14 @@ def inlined_in(turn: Turn) -> Iterator[Inlined]:
                 yield Inlined(found["title"], found["text"])
 
 
-def notes_in(turn: Turn) -> list[str]:
+def notes_in(turn: RequestTurn) -> list[str]:
     """Labels that stand for a file which isn't there: not sent, or not in view."""
     texts = [join_words(turn.parts), *(join_words(part.parts) for part in turn.parts if isinstance(part, Result))]
     labels = [label for text in texts for label in LABEL.findall(text)]
     return [label for label in labels if "was not sent" in label or label.endswith("not in view any more")]
 
 
-def title_of(seen: Seen, index: int) -> str:
+def title_of(seen: ReceivedFile, index: int) -> str:
     """How a report names a file: its label, else its name, else its place in the row."""
     if labels := LABEL.findall(seen.label):
         piece = f", piece {seen.piece}" if seen.piece > 1 else ""

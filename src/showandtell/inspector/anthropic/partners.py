@@ -19,7 +19,7 @@ from showandtell.inspector.anthropic import write
 from showandtell.inspector.anthropic.read import read_decoded, spell, spell_fault, spell_refusal
 from showandtell.inspector.bedrock.read import name_in_headers
 from showandtell.inspector.bedrock.read import spell_refusal as spell_aws_refusal
-from showandtell.inspector.request import Asked, House, Incoming, Refusal, Reply, fault_of, files_of
+from showandtell.inspector.request import Host, IncomingRequest, ModelRequest, Refusal, Reply, fault_of, files_of
 
 #: The versions that each host takes. anthropic 2.12 writes its own, 2026-10-21, for both where the caller says none.
 #: Bedrock refuses that for some models (pydantic-ai's note, verified live); of Vertex no refusal was read.
@@ -28,7 +28,7 @@ BEDROCK_VERSIONS, VERTEX_VERSIONS = ("bedrock-2023-05-31",), ("vertex-2023-10-16
 LARGEST_INVOKE = 25_000_000
 
 
-def read_body(body: bytes, model: str, versions: Sequence[str], *, stream: bool | None) -> Asked:
+def read_body(body: bytes, model: str, versions: Sequence[str], *, stream: bool | None) -> ModelRequest:
     """Read a whole request. `stream` is what the path says of it, None where the body does. Raises `Refusal`."""
     fields = _read_fields(body)
     _check_version(fields.pop("anthropic_version", None), versions)
@@ -63,7 +63,7 @@ def _check_betas(betas: object) -> None:
         raise Refusal("anthropic_beta: Input should be a valid list") from None
 
 
-def _check_sources(asked: Asked) -> Asked:
+def _check_sources(asked: ModelRequest) -> ModelRequest:
     """Neither host fetches from the web, or knows the files that were uploaded at home."""
     for seen in (seen for turn in asked.turns for seen in files_of(turn) if seen.reference):
         kind = "image" if seen.media_type.startswith("image/") else "document"
@@ -72,7 +72,7 @@ def _check_sources(asked: Asked) -> Asked:
     return asked
 
 
-def spell_chunks(reply: Reply, asked: Asked, name: str) -> Iterator[bytes]:
+def spell_chunks(reply: Reply, asked: ModelRequest, name: str) -> Iterator[bytes]:
     """The answer, whole, or each event of Claude's stream in a frame of its own."""
     if not asked.stream:
         yield write.spell_message(reply, asked.model, name)
@@ -82,17 +82,17 @@ def spell_chunks(reply: Reply, asked: Asked, name: str) -> Iterator[bytes]:
         yield encode("chunk", msgspec.json.encode({"bytes": base64.b64encode(data).decode()}))
 
 
-def _read_bedrock(incoming: Incoming) -> Asked:
+def _read_bedrock(incoming: IncomingRequest) -> ModelRequest:
     stream = incoming.groups["verb"] == "invoke-with-response-stream"
     return read_body(incoming.body, incoming.groups["model"], BEDROCK_VERSIONS, stream=stream)
 
 
-def _read_vertex(incoming: Incoming) -> Asked:
+def _read_vertex(incoming: IncomingRequest) -> ModelRequest:
     return read_body(incoming.body, incoming.groups["model"], VERTEX_VERSIONS, stream=None)
 
 
-HOUSES: tuple[House, ...] = (
-    House(
+HOUSES: tuple[Host, ...] = (
+    Host(
         base="anthropic-bedrock",
         path=re.compile(r"/model/(?P<model>[^/]+)/(?P<verb>invoke|invoke-with-response-stream)"),
         read=_read_bedrock,
@@ -106,7 +106,7 @@ HOUSES: tuple[House, ...] = (
         error_headers=name_in_headers,
         unknown="UnknownOperationException",
     ),
-    House(
+    Host(
         base="anthropic-vertex",
         path=re.compile(
             r"/v1/projects/(?P<project>[^/]+)/locations/(?P<location>[^/]+)/publishers/anthropic"

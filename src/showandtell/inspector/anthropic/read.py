@@ -14,18 +14,18 @@ from showandtell.inspector.anthropic import write
 from showandtell.inspector.anthropic.rules import check_body
 from showandtell.inspector.request import (
     OUT_OF_RANGE,
-    Asked,
     Call,
     Fault,
-    House,
-    Incoming,
-    Offer,
+    Host,
+    IncomingRequest,
+    ModelRequest,
+    OfferedTool,
     Place,
+    ReceivedFile,
     Refusal,
     Reply,
+    RequestTurn,
     Result,
-    Seen,
-    Turn,
     Words,
     decode_base64,
     fault_of,
@@ -37,7 +37,7 @@ PYDANTIC = {"str": "string", "int": "integer", "float": "number", "bool": "boole
 _decoder = msgspec.json.Decoder(wire.Body)
 
 
-def read_body(body: bytes) -> Asked:
+def read_body(body: bytes) -> ModelRequest:
     """Read a whole request. Raises `Refusal` for what the api would answer with 400."""
     try:
         decoded = _decoder.decode(body)
@@ -48,13 +48,13 @@ def read_body(body: bytes) -> Asked:
     return read_decoded(decoded)
 
 
-def read_decoded(decoded: wire.Body) -> Asked:
+def read_decoded(decoded: wire.Body) -> ModelRequest:
     """Read a request that fits its types, from whichever host it came. Raises `Refusal` for the rest."""
     check_body(decoded)
-    return Asked(
+    return ModelRequest(
         model=decoded.model,
         turns=merge_turns([_read_message(message, at) for at, message in enumerate(decoded.messages)]),
-        tools=tuple(Offer(tool.name, tool.description, tool.input_schema) for tool in decoded.tools),
+        tools=tuple(OfferedTool(tool.name, tool.description, tool.input_schema) for tool in decoded.tools),
         tool_choice=_read_choice(decoded.tool_choice),
         system=_join(decoded.system),
         parallel=not getattr(decoded.tool_choice, "disable_parallel_tool_use", False),
@@ -64,7 +64,7 @@ def read_decoded(decoded: wire.Body) -> Asked:
     )
 
 
-def spell(reply: Reply, asked: Asked, name: str) -> Iterator[bytes]:
+def spell(reply: Reply, asked: ModelRequest, name: str) -> Iterator[bytes]:
     """The answer, streamed or whole."""
     if asked.stream:
         return write.spell_stream(reply, asked.model, name)
@@ -101,15 +101,17 @@ def _read_choice(choice: wire.Auto | wire.AnyTool | wire.OneTool | wire.NoTool |
             return "auto"
 
 
-def _read_message(message: wire.Message, at: int) -> Turn:
+def _read_message(message: wire.Message, at: int) -> RequestTurn:
     content = message.content
     blocks = [wire.Text(content)] if isinstance(content, str) else content
     role = "assistant" if message.role == "assistant" else "user"
-    return Turn(role, tuple(_read_blocks(blocks, f"messages.{at}.content", "user", None)))
+    return RequestTurn(role, tuple(_read_blocks(blocks, f"messages.{at}.content", "user", None)))
 
 
-def _read_blocks(blocks: list[Any], path: str, place: Place, call_id: str | None) -> list[Words | Seen | Call | Result]:
-    parts: list[Words | Seen | Call | Result] = []
+def _read_blocks(
+    blocks: list[Any], path: str, place: Place, call_id: str | None
+) -> list[Words | ReceivedFile | Call | Result]:
+    parts: list[Words | ReceivedFile | Call | Result] = []
     label, piece = "", 0
     for index, block in enumerate(blocks):
         position = f"{path}.{index}"
@@ -119,7 +121,7 @@ def _read_blocks(blocks: list[Any], path: str, place: Place, call_id: str | None
                 parts.append(Words(block.text))
             case wire.Image() | wire.Document():
                 piece += 1
-                parts += _read_file(block, Seen(place, "", position, call_id=call_id, label=label, piece=piece))
+                parts += _read_file(block, ReceivedFile(place, "", position, call_id=call_id, label=label, piece=piece))
             case wire.ToolUse():
                 parts.append(Call(block.id, block.name, msgspec.json.encode(block.input).decode()))
             case wire.ToolResult():
@@ -135,10 +137,12 @@ def _read_result(block: wire.ToolResult, position: str) -> Result:
         return Result(block.tool_use_id, (), block.is_error)
     blocks: list[Any] = [wire.Text(content)] if isinstance(content, str) else content
     parts = _read_blocks(blocks, f"{position}.content", "tool_result", block.tool_use_id)
-    return Result(block.tool_use_id, tuple(part for part in parts if isinstance(part, Words | Seen)), block.is_error)
+    return Result(
+        block.tool_use_id, tuple(part for part in parts if isinstance(part, Words | ReceivedFile)), block.is_error
+    )
 
 
-def _read_file(block: wire.Image | wire.Document, seen: Seen) -> list[Words | Seen]:
+def _read_file(block: wire.Image | wire.Document, seen: ReceivedFile) -> list[Words | ReceivedFile]:
     """Fill in what the source says; `seen` already knows its place and label."""
     named = msgspec.structs.replace(seen, name=getattr(block, "title", None) or "")
     guess = "image/*" if isinstance(block, wire.Image) else "application/pdf"
@@ -152,7 +156,7 @@ def _read_file(block: wire.Image | wire.Document, seen: Seen) -> list[Words | Se
         case wire.Content(content=content):
             blocks: list[Any] = [wire.Text(content)] if isinstance(content, str) else content
             inner = _read_blocks(blocks, f"{seen.position}.source.content", seen.place, seen.call_id)
-            return [part for part in inner if isinstance(part, Words | Seen)]
+            return [part for part in inner if isinstance(part, Words | ReceivedFile)]
 
 
 def spell_fault(fault: Fault, body: Any) -> str:
@@ -197,7 +201,7 @@ def _enter(here: Any, step: str | int) -> Any:
         return None
 
 
-def _read(incoming: Incoming) -> Asked:
+def _read(incoming: IncomingRequest) -> ModelRequest:
     return read_body(incoming.body)
 
 
@@ -206,7 +210,7 @@ def _too_large() -> Refusal:
 
 
 HOUSES = (
-    House(
+    Host(
         base="anthropic",
         path=re.compile("/v1/messages"),
         read=_read,

@@ -16,17 +16,17 @@ from showandtell.inspector.bedrock.errors import spell_fault
 from showandtell.inspector.bedrock.families import CLAUDE, MEDIA, find_family
 from showandtell.inspector.bedrock.rules import Piece, check_body, pieces_of
 from showandtell.inspector.request import (
-    Asked,
     Call,
-    House,
-    Incoming,
-    Offer,
+    Host,
+    IncomingRequest,
+    ModelRequest,
+    OfferedTool,
     Place,
+    ReceivedFile,
     Refusal,
     Reply,
+    RequestTurn,
     Result,
-    Seen,
-    Turn,
     Words,
     decode_base64,
     merge_turns,
@@ -73,7 +73,7 @@ EXCEPTIONS = {
 _decoder = msgspec.json.Decoder(wire.Body)
 
 
-def read_body(body: bytes, model: str, *, stream: bool) -> Asked:
+def read_body(body: bytes, model: str, *, stream: bool) -> ModelRequest:
     """Read a whole request. Raises `Refusal` for what the service would answer with 400."""
     if not MODEL.fullmatch(model):
         raise Refusal("The provided model identifier is invalid.")
@@ -86,7 +86,7 @@ def read_body(body: bytes, model: str, *, stream: bool) -> Asked:
     check_body(decoded, model)
     config = None if decoded.tool_config is UNSET else decoded.tool_config
     maximum = UNSET if decoded.inference_config is UNSET else decoded.inference_config.max_tokens
-    return Asked(
+    return ModelRequest(
         model=model,
         turns=merge_turns(list(_read_turns(decoded.messages, claude=find_family(model) is CLAUDE))),
         tools=tuple(_read_tools(config.tools)) if config else (),
@@ -99,7 +99,7 @@ def read_body(body: bytes, model: str, *, stream: bool) -> Asked:
     )
 
 
-def spell(reply: Reply, asked: Asked, name: str) -> Iterator[bytes]:  # noqa: ARG001 - this api's answers have no id
+def spell(reply: Reply, asked: ModelRequest, name: str) -> Iterator[bytes]:  # noqa: ARG001 - this api's answers have no id
     """The answer, streamed or whole."""
     return write.spell_stream(reply) if asked.stream else iter((write.spell_answer(reply),))
 
@@ -116,18 +116,18 @@ def name_exception(refusal: Refusal) -> str:
     return EXCEPTIONS.get(refusal.status, "ValidationException")
 
 
-def _read_turns(messages: Sequence[wire.Message], *, claude: bool) -> Iterator[Turn]:
+def _read_turns(messages: Sequence[wire.Message], *, claude: bool) -> Iterator[RequestTurn]:
     for at, message in enumerate(messages):
         if message.role != "system":
             pieces = pieces_of(message.content, f"messages.{at}.content")
-            yield Turn(message.role, tuple(_read_pieces(pieces, "user", None, claude=claude)))
+            yield RequestTurn(message.role, tuple(_read_pieces(pieces, "user", None, claude=claude)))
 
 
-def _read_tools(tools: Sequence[wire.Tool]) -> Iterator[Offer]:
+def _read_tools(tools: Sequence[wire.Tool]) -> Iterator[OfferedTool]:
     for tool in tools:
         kind, spec = wire.member_of(tool)
         if kind == "toolSpec":
-            yield Offer(spec.name, "" if spec.description is UNSET else spec.description, spec.input_schema.json)
+            yield OfferedTool(spec.name, "" if spec.description is UNSET else spec.description, spec.input_schema.json)
 
 
 def _read_choice(config: wire.ToolConfig | None) -> str:
@@ -157,7 +157,7 @@ def _is_single(fields: dict[str, Any]) -> bool:
 
 def _read_pieces(
     pieces: Iterator[Piece], place: Place, call_id: str | None, *, claude: bool
-) -> Iterator[Words | Seen | Call | Result]:
+) -> Iterator[Words | ReceivedFile | Call | Result]:
     label, count = "", 0
     for piece in pieces:
         if (text := _text_of(piece)) is not None:
@@ -165,7 +165,7 @@ def _read_pieces(
             yield Words(text)
         elif piece.kind in MEDIA:
             count += 1
-            seen = Seen(place, "", piece.path, call_id=call_id, label=label, piece=count)
+            seen = ReceivedFile(place, "", piece.path, call_id=call_id, label=label, piece=count)
             yield _read_file(piece, seen, claude=claude)
         elif piece.kind == "toolUse":
             yield Call(piece.value.tool_use_id, piece.value.name, msgspec.json.encode(piece.value.input).decode())
@@ -177,7 +177,7 @@ def _read_result(piece: Piece, *, claude: bool) -> Result:
     result: wire.ToolResult = piece.value
     inner = pieces_of(result.content, f"{piece.path}.toolResult.content")
     parts = _read_pieces(inner, "tool_result", result.tool_use_id, claude=claude)
-    held = tuple(part for part in parts if isinstance(part, Words | Seen))
+    held = tuple(part for part in parts if isinstance(part, Words | ReceivedFile))
     return Result(result.tool_use_id, held, result.status == "error")
 
 
@@ -198,7 +198,7 @@ def _text_of(piece: Piece) -> str | None:
             return None
 
 
-def _read_file(piece: Piece, seen: Seen, *, claude: bool) -> Seen:
+def _read_file(piece: Piece, seen: ReceivedFile, *, claude: bool) -> ReceivedFile:
     """Fill in what the block says; `seen` already knows its place and label."""
     block: Any = piece.value
     form = block.format
@@ -227,7 +227,7 @@ def _is_unseen(block: wire.Image | wire.Document | wire.Video | wire.Audio) -> b
             return isinstance(block, wire.Document) and block.format == "pdf"
 
 
-def _read(incoming: Incoming) -> Asked:
+def _read(incoming: IncomingRequest) -> ModelRequest:
     stream = incoming.groups["verb"] == "converse-stream"
     return read_body(incoming.body, incoming.groups["model"], stream=stream)
 
@@ -237,8 +237,8 @@ def name_in_headers(refusal: Refusal) -> Mapping[str, str]:
     return {"x-amzn-errortype": name_exception(refusal)}
 
 
-HOUSES: tuple[House, ...] = (
-    House(
+HOUSES: tuple[Host, ...] = (
+    Host(
         base="bedrock",
         path=re.compile(r"/model/(?P<model>[^/]+)/(?P<verb>converse|converse-stream)"),
         read=_read,

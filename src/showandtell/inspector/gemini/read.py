@@ -16,16 +16,16 @@ from showandtell.inspector.gemini import write
 from showandtell.inspector.gemini.json import read_json
 from showandtell.inspector.gemini.rules import Target, bare_type, check_body, pair_results
 from showandtell.inspector.request import (
-    Asked,
     Call,
-    House,
-    Incoming,
-    Offer,
+    Host,
+    IncomingRequest,
+    ModelRequest,
+    OfferedTool,
+    ReceivedFile,
     Refusal,
     Reply,
+    RequestTurn,
     Result,
-    Seen,
-    Turn,
     Words,
     merge_turns,
 )
@@ -47,7 +47,7 @@ STATUS = {
 }
 
 
-def read_body(incoming: Incoming, host: wire.Host) -> Asked:
+def read_body(incoming: IncomingRequest, host: wire.Host) -> ModelRequest:
     """Read a whole request. Raises `Refusal` for what the api would answer with 400."""
     target = Target(host, incoming.groups["model"])
     body = read_json(incoming.body, host)
@@ -55,7 +55,7 @@ def read_body(incoming: Incoming, host: wire.Host) -> Asked:
     streamed = incoming.groups["verb"] == "streamGenerateContent"
     sse = parse_qs(incoming.query).get("alt") == ["sse"]
     system = body.system_instruction
-    return Asked(
+    return ModelRequest(
         model=target.model,
         turns=_read_turns(body.contents),
         tools=tuple(_read_tool(declared) for tool in body.tools for declared in tool.function_declarations),
@@ -68,7 +68,7 @@ def read_body(incoming: Incoming, host: wire.Host) -> Asked:
     )
 
 
-def spell(reply: Reply, asked: Asked, name: str, host: wire.Host) -> Iterator[bytes]:
+def spell(reply: Reply, asked: ModelRequest, name: str, host: wire.Host) -> Iterator[bytes]:
     """The answer, streamed or whole."""
     target = Target(host, asked.model)
     if asked.stream:
@@ -98,11 +98,11 @@ def _read_choice(config: wire.FunctionCallingConfig) -> str:
             return "auto"
 
 
-def _read_tool(declared: wire.FunctionDeclaration) -> Offer:
+def _read_tool(declared: wire.FunctionDeclaration) -> OfferedTool:
     schema: Any = declared.parameters_json_schema
     if declared.parameters is not None:
         schema = _read_schema(declared.parameters)
-    return Offer(declared.name, declared.description, schema or {})
+    return OfferedTool(declared.name, declared.description, schema or {})
 
 
 def _read_schema(schema: wire.Schema) -> dict[str, Any]:
@@ -115,8 +115,8 @@ def _read_schema(schema: wire.Schema) -> dict[str, Any]:
     return read | {key: value for key in ("required", "enum", "default") if (value := getattr(schema, key)) is not None}
 
 
-def _read_turns(contents: Sequence[wire.Content]) -> tuple[Turn, ...]:
-    turns: list[Turn] = []
+def _read_turns(contents: Sequence[wire.Content]) -> tuple[RequestTurn, ...]:
+    turns: list[RequestTurn] = []
     calls: list[tuple[wire.FunctionCall, Call]] = []
     count = 0
     for at, content in enumerate(contents):
@@ -127,11 +127,11 @@ def _read_turns(contents: Sequence[wire.Content]) -> tuple[Turn, ...]:
             count += len(calls)
             # Pictures that a model made before are its own: they came from nobody, so they are no files to report.
             said = [Words(part.text) for part in content.parts if part.text and not part.thought]
-            turns.append(Turn("assistant", (*said, *(call for _, call in calls))))
+            turns.append(RequestTurn("assistant", (*said, *(call for _, call in calls))))
         elif any(part.function_response for part in content.parts):
-            turns.append(Turn("user", tuple(_read_results(content, place, calls))))
+            turns.append(RequestTurn("user", tuple(_read_results(content, place, calls))))
         else:
-            turns.append(Turn("user", tuple(_read_user(content, place))))
+            turns.append(RequestTurn("user", tuple(_read_user(content, place))))
     return merge_turns(turns)
 
 
@@ -164,10 +164,12 @@ def _read_response(response: wire.Object) -> Iterator[str]:
     yield from (words for words in spelled if words not in {"", "{}"})
 
 
-def _read_files(result: wire.FunctionResponse, place: str, call_id: str, words: Sequence[str]) -> Iterator[Seen]:
+def _read_files(
+    result: wire.FunctionResponse, place: str, call_id: str, words: Sequence[str]
+) -> Iterator[ReceivedFile]:
     labels = _share_labels(words, len(result.parts))
     for at, (part, (label, piece)) in enumerate(zip(result.parts, labels, strict=True)):
-        seen = Seen("tool_result", "", f"{place}.parts[{at}]", call_id=call_id, label=label, piece=piece)
+        seen = ReceivedFile("tool_result", "", f"{place}.parts[{at}]", call_id=call_id, label=label, piece=piece)
         yield _fill(seen, part.inline_data, part.file_data)
 
 
@@ -185,7 +187,7 @@ def _share_labels(words: Sequence[str], count: int) -> list[tuple[str, int]]:
     return [(label, at) for at in range(1, count + 1)]
 
 
-def _read_user(content: wire.Content, place: str) -> Iterator[Words | Seen]:
+def _read_user(content: wire.Content, place: str) -> Iterator[Words | ReceivedFile]:
     label, piece = "", 0
     for at, part in enumerate(content.parts):
         if part.text:
@@ -193,11 +195,11 @@ def _read_user(content: wire.Content, place: str) -> Iterator[Words | Seen]:
             yield Words(label)
         elif part.inline_data or part.file_data:
             piece += 1
-            seen = Seen("user", "", f"{place}[{at}]", label=label, piece=piece)
+            seen = ReceivedFile("user", "", f"{place}[{at}]", label=label, piece=piece)
             yield _fill(seen, part.inline_data, part.file_data)
 
 
-def _fill(seen: Seen, blob: wire.Blob | None, file: wire.FileData | None) -> Seen:
+def _fill(seen: ReceivedFile, blob: wire.Blob | None, file: wire.FileData | None) -> ReceivedFile:
     """Fill in what the part says; a reference stays one: on the Gemini API the model doesn't see it in a result."""
     replace = msgspec.structs.replace
     if blob is not None:
@@ -211,8 +213,8 @@ def _refuse_size(limit: int) -> Refusal:
     return Refusal(f"Request payload size exceeds the limit: {limit} bytes.")
 
 
-def _house(host: wire.Host, path: str, largest: int) -> House:
-    return House(
+def _house(host: wire.Host, path: str, largest: int) -> Host:
+    return Host(
         base=host,
         path=re.compile(path),
         read=partial(read_body, host=host),

@@ -14,7 +14,7 @@ import msgspec
 
 from showandtell.inspector.answering.words import person_words
 from showandtell.inspector.gemini.rules import Target, sign
-from showandtell.inspector.request import Asked, Call, Reply, Result, Seen, Turn, Words, files_of
+from showandtell.inspector.request import Call, ModelRequest, ReceivedFile, Reply, RequestTurn, Result, Words, files_of
 from showandtell.inspector.text_chunks import PIECE, cut_text
 
 #: What the api counts for a small image or a page of a document, and for a made picture (from memory).
@@ -29,7 +29,7 @@ DRAWS = re.compile(
 SIDE = 64
 
 
-def spell_answer(reply: Reply, asked: Asked, target: Target, name: str) -> bytes:
+def spell_answer(reply: Reply, asked: ModelRequest, target: Target, name: str) -> bytes:
     """The whole answer; `name` makes its id."""
     parts = [*_text(reply.text), *_pictures(reply, asked), *_calls(reply.calls, target, name)]
     if not reply.calls:
@@ -37,18 +37,18 @@ def spell_answer(reply: Reply, asked: Asked, target: Target, name: str) -> bytes
     return msgspec.json.encode(_chunk(parts, reply, asked, name, _finish(reply)))
 
 
-def spell_stream(reply: Reply, asked: Asked, target: Target, name: str) -> Iterator[bytes]:
+def spell_stream(reply: Reply, asked: ModelRequest, target: Target, name: str) -> Iterator[bytes]:
     """The answer chunk by chunk, as server-sent events with the api's line ends, CR LF (from memory)."""
     for chunk in spell_chunks(reply, asked, target, name):
         yield b"data: " + msgspec.json.encode(chunk) + b"\r\n\r\n"
 
 
-def spell_array(reply: Reply, asked: Asked, target: Target, name: str) -> bytes:
+def spell_array(reply: Reply, asked: ModelRequest, target: Target, name: str) -> bytes:
     """The same chunks as one JSON array: what comes without alt=sse."""
     return msgspec.json.encode(list(spell_chunks(reply, asked, target, name)))
 
 
-def spell_chunks(reply: Reply, asked: Asked, target: Target, name: str) -> Iterator[dict[str, Any]]:
+def spell_chunks(reply: Reply, asked: ModelRequest, target: Target, name: str) -> Iterator[dict[str, Any]]:
     """Text in pieces, each picture and call whole, and an empty text that ends it; a text's signature comes there."""
     for piece in cut_text(reply.text, PIECE):
         yield _chunk(_text(piece), reply, asked, name)
@@ -59,7 +59,7 @@ def spell_chunks(reply: Reply, asked: Asked, target: Target, name: str) -> Itera
 
 
 def _chunk(
-    parts: Sequence[dict[str, Any]], reply: Reply, asked: Asked, name: str, finish: str | None = None
+    parts: Sequence[dict[str, Any]], reply: Reply, asked: ModelRequest, name: str, finish: str | None = None
 ) -> dict[str, Any]:
     candidate: dict[str, Any] = {"content": {"parts": parts, "role": "model"}, "index": 0}
     if finish:
@@ -90,7 +90,7 @@ def _finish(reply: Reply) -> str:
     return "MAX_TOKENS" if reply.cut else "STOP"
 
 
-def _pictures(reply: Reply, asked: Asked) -> list[dict[str, Any]]:
+def _pictures(reply: Reply, asked: ModelRequest) -> list[dict[str, Any]]:
     """A picture, where a model that draws is asked for one in a person's last words."""
     words = person_words(asked.turns[-1]) if asked.turns else ""
     if "image" not in asked.model or reply.calls or reply.cut or not DRAWS.search(words):
@@ -108,7 +108,7 @@ def draw_square(words: str) -> bytes:
     return b"\x89PNG\r\n\x1a\n" + b"".join(framed)
 
 
-def _usage(reply: Reply, asked: Asked, *, done: bool) -> dict[str, Any]:
+def _usage(reply: Reply, asked: ModelRequest, *, done: bool) -> dict[str, Any]:
     """Tokens by modality; the answer's are told at its end."""
     prompt = count_modalities(asked)
     usage: dict[str, Any] = {
@@ -129,7 +129,7 @@ def _details(counts: dict[str, int]) -> list[dict[str, Any]]:
     return [{"modality": modality, "tokenCount": count} for modality, count in counts.items()]
 
 
-def count_modalities(asked: Asked) -> dict[str, int]:
+def count_modalities(asked: ModelRequest) -> dict[str, int]:
     """The prompt's tokens by modality; a file that came as a reference alone was not seen, and counts nothing."""
     texts = len(asked.system) + sum(len(offer.description) + len(repr(offer.schema)) for offer in asked.tools)
     counts = {"TEXT": texts // 4 + 1 + sum(_weigh(turn) for turn in asked.turns)}
@@ -141,7 +141,7 @@ def count_modalities(asked: Asked) -> dict[str, int]:
     return counts
 
 
-def _weigh(turn: Turn) -> int:
+def _weigh(turn: RequestTurn) -> int:
     """Four characters of words or arguments a token."""
     total = 0
     for part in turn.parts:
@@ -152,12 +152,12 @@ def _weigh(turn: Turn) -> int:
                 total += len(part.tool + part.arguments) // 4 + 4
             case Result():
                 total += 4 + sum(len(inner.text) // 4 + 1 for inner in part.parts if isinstance(inner, Words))
-            case Seen():
+            case ReceivedFile():
                 continue
     return total
 
 
-def _measure(seen: Seen, *, newer: bool) -> tuple[str, int]:
+def _measure(seen: ReceivedFile, *, newer: bool) -> tuple[str, int]:
     """The modality of a file and its tokens. Gemini 3 counts pages as images (recorded), older ones as documents."""
     data = seen.data or b""
     match seen.media_type.partition("/")[0]:

@@ -28,7 +28,7 @@ from showandtell.inspector.openai_chat.rules import (
 )
 from showandtell.inspector.openai_chat.write import PLAIN, Manner
 from showandtell.inspector.pixels import read_pixels
-from showandtell.inspector.request import Asked, Fault, House, Incoming, Refusal, Reply
+from showandtell.inspector.request import Fault, Host, IncomingRequest, ModelRequest, Refusal, Reply
 
 #: Every optional field that a host of this api is known to take inside messages.
 EVERY = OPENAI.options | names(
@@ -251,7 +251,7 @@ LITELLM = Rules(
 )
 
 
-class Host(Struct, frozen=True):
+class HostRow(Struct, frozen=True):
     """One host's row: where it listens, what it takes, and how it writes answers and errors."""
 
     base: str
@@ -263,29 +263,29 @@ class Host(Struct, frozen=True):
 
 V1 = "/v1/chat/completions"
 HOSTS = (
-    Host("azure", f"/openai{V1}", AZURE),
-    Host("groq", f"/openai{V1}", GROQ, written.GROQ, written.spell_groq),
-    Host("openrouter", V1, OPENROUTER, written.OPENROUTER, written.spell_openrouter),
-    Host("mistral", V1, MISTRAL, written.MISTRAL, written.spell_mistral),
-    Host("cohere", f"/compatibility{V1}", COHERE, PLAIN, written.spell_message),
-    Host("ollama", V1, OLLAMA, written.OLLAMA),
-    Host("vllm", V1, VLLM, written.VLLM, written.spell_vllm),
-    Host("llamacpp", V1, VLLM, written.LLAMACPP, written.spell_llamacpp),
-    Host("lmstudio", V1, LMSTUDIO, written.LMSTUDIO, written.spell_lmstudio),
-    Host("litellm", "(?:/v1)?/chat/completions", LITELLM, PLAIN, written.spell_proxied),
+    HostRow("azure", f"/openai{V1}", AZURE),
+    HostRow("groq", f"/openai{V1}", GROQ, written.GROQ, written.spell_groq),
+    HostRow("openrouter", V1, OPENROUTER, written.OPENROUTER, written.spell_openrouter),
+    HostRow("mistral", V1, MISTRAL, written.MISTRAL, written.spell_mistral),
+    HostRow("cohere", f"/compatibility{V1}", COHERE, PLAIN, written.spell_message),
+    HostRow("ollama", V1, OLLAMA, written.OLLAMA),
+    HostRow("vllm", V1, VLLM, written.VLLM, written.spell_vllm),
+    HostRow("llamacpp", V1, VLLM, written.LLAMACPP, written.spell_llamacpp),
+    HostRow("lmstudio", V1, LMSTUDIO, written.LMSTUDIO, written.spell_lmstudio),
+    HostRow("litellm", "(?:/v1)?/chat/completions", LITELLM, PLAIN, written.spell_proxied),
 )
 
 
-def open_house(host: Host) -> House:
+def open_house(host: HostRow) -> Host:
     """The door of a host."""
 
-    def read(incoming: Incoming) -> Asked:
+    def read(incoming: IncomingRequest) -> ModelRequest:
         return read_body(incoming.body, host.rules)
 
-    def write(reply: Reply, asked: Asked, name: str) -> Iterator[bytes]:
+    def write(reply: Reply, asked: ModelRequest, name: str) -> Iterator[bytes]:
         return spell(reply, asked, name, written.fit_manner(host.manner, reply, asked))
 
-    return House(base=host.base, path=re.compile(host.path), read=read, spell=write, refuse=host.refuse)
+    return Host(base=host.base, path=re.compile(host.path), read=read, spell=write, refuse=host.refuse)
 
 
-HOUSES: tuple[House, ...] = tuple(map(open_house, HOSTS))
+HOUSES: tuple[Host, ...] = tuple(map(open_house, HOSTS))

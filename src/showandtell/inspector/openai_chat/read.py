@@ -24,18 +24,18 @@ from showandtell.inspector.openai_chat.rules import (
 from showandtell.inspector.openai_chat.write import PLAIN, Manner
 from showandtell.inspector.request import (
     OUT_OF_RANGE,
-    Asked,
     Call,
     Fault,
-    House,
-    Incoming,
-    Offer,
+    Host,
+    IncomingRequest,
+    ModelRequest,
+    OfferedTool,
     Place,
+    ReceivedFile,
     Refusal,
     Reply,
+    RequestTurn,
     Result,
-    Seen,
-    Turn,
     Words,
     decode_base64,
     fault_of,
@@ -95,15 +95,15 @@ OPENAI = Rules(
 )
 
 
-def read_body(body: bytes, rules: Rules = OPENAI) -> Asked:
+def read_body(body: bytes, rules: Rules = OPENAI) -> ModelRequest:
     """Read a whole request. Raises `Refusal` for what the host would answer with 4xx."""
     decoded = _decode(body, rules)
     check_body(decoded, rules)
     tools = [] if decoded.tools is UNSET else decoded.tools
-    return Asked(
+    return ModelRequest(
         model=decoded.model,
         turns=_read_turns(decoded, rules),
-        tools=tuple(Offer(t.function.name, t.function.description, t.function.parameters or {}) for t in tools),
+        tools=tuple(OfferedTool(t.function.name, t.function.description, t.function.parameters or {}) for t in tools),
         tool_choice=_read_choice(decoded.tool_choice),
         system="\n".join(
             _text(m.content) for m in decoded.messages if isinstance(m, wire.Instruction | wire.Developer)
@@ -143,7 +143,7 @@ def _narrow(fault: Fault, rules: Rules) -> Fault:
     return msgspec.structs.replace(fault, detail=FORMS[field])
 
 
-def spell(reply: Reply, asked: Asked, name: str, manner: Manner = PLAIN) -> Iterator[bytes]:
+def spell(reply: Reply, asked: ModelRequest, name: str, manner: Manner = PLAIN) -> Iterator[bytes]:
     """The answer, streamed or whole, as the host writes it."""
     if asked.stream:
         return write.spell_stream(reply, asked.model, name, usage=asked.stream_usage, manner=manner)
@@ -179,44 +179,44 @@ def _text(content: str | list[wire.Anything] | None) -> str:
     return "\n".join(part.text for part in content if isinstance(part, wire.Text))
 
 
-def _read_turns(body: wire.Body, rules: Rules) -> tuple[Turn, ...]:
+def _read_turns(body: wire.Body, rules: Rules) -> tuple[RequestTurn, ...]:
     """The turns; files that the host moves out of tool results follow all results of their step."""
-    turns: list[Turn] = []
-    moved: tuple[Words | Seen, ...] = ()
+    turns: list[RequestTurn] = []
+    moved: tuple[Words | ReceivedFile, ...] = ()
     for at, message in enumerate(body.messages):
         if not isinstance(message, wire.ToolMessage) and moved:
-            turns.append(Turn("user", moved))
+            turns.append(RequestTurn("user", moved))
             moved = ()
         turn = _read_message(message, ("messages", at, "content"))
         if isinstance(message, wire.ToolMessage) and rules.native.match(body.model) is None:
             turn, files = _move_files(turn)
             moved += files
         turns += [turn] if turn else []
-    return merge_turns([*turns, Turn("user", moved)] if moved else turns)
+    return merge_turns([*turns, RequestTurn("user", moved)] if moved else turns)
 
 
-def _move_files(turn: Turn | None) -> tuple[Turn | None, tuple[Words | Seen, ...]]:
+def _move_files(turn: RequestTurn | None) -> tuple[RequestTurn | None, tuple[Words | ReceivedFile, ...]]:
     """A turn of one result without its files, and these as a user's."""
     if turn is None or not isinstance(result := turn.parts[0], Result):
         return turn, ()
     words = tuple(part for part in result.parts if isinstance(part, Words))
-    files = [part for part in result.parts if isinstance(part, Seen)]
+    files = [part for part in result.parts if isinstance(part, ReceivedFile)]
     moved = tuple(msgspec.structs.replace(file, place="user", call_id=None) for file in files)
-    return Turn("user", (msgspec.structs.replace(result, parts=words),)), moved
+    return RequestTurn("user", (msgspec.structs.replace(result, parts=words),)), moved
 
 
-def _read_message(message: wire.Message, path: Path) -> Turn | None:
+def _read_message(message: wire.Message, path: Path) -> RequestTurn | None:
     match message:
         case wire.User(content=str(text)):
-            return Turn("user", (Words(text),))
+            return RequestTurn("user", (Words(text),))
         case wire.User():
-            return Turn("user", _read_parts(parts_of(message), path, "user", None))
+            return RequestTurn("user", _read_parts(parts_of(message), path, "user", None))
         case wire.ToolMessage():
-            return Turn("user", (Result(message.tool_call_id, _read_result(message, path)),))
+            return RequestTurn("user", (Result(message.tool_call_id, _read_result(message, path)),))
         case wire.Assistant():
             calls = [] if message.tool_calls is UNSET else message.tool_calls
             text = _text(message.content)
-            return Turn("assistant", (*([Words(text)] if text else []), *map(_read_call, calls)))
+            return RequestTurn("assistant", (*([Words(text)] if text else []), *map(_read_call, calls)))
         case wire.Instruction() | wire.Developer():
             return None
 
@@ -226,9 +226,9 @@ def _read_call(call: wire.ToolCall) -> Call:
     return Call(call.id, call.function.name, given if isinstance(given, str) else msgspec.json.encode(given).decode())
 
 
-def _read_result(message: wire.ToolMessage, path: Path) -> tuple[Words | Seen, ...]:
+def _read_result(message: wire.ToolMessage, path: Path) -> tuple[Words | ReceivedFile, ...]:
     parts = _read_parts(parts_of(message), path, "tool_result", message.tool_call_id)
-    if any(isinstance(part, Seen) for part in parts):
+    if any(isinstance(part, ReceivedFile) for part in parts):
         return parts
     text = _text(message.content)
     return (Words(text),) if text else ()
@@ -236,8 +236,8 @@ def _read_result(message: wire.ToolMessage, path: Path) -> tuple[Words | Seen, .
 
 def _read_parts(
     parts: Sequence[wire.Anything], path: Path, place: Place, call_id: str | None
-) -> tuple[Words | Seen, ...]:
-    read: list[Words | Seen] = []
+) -> tuple[Words | ReceivedFile, ...]:
+    read: list[Words | ReceivedFile] = []
     label, piece = "", 0
     for index, part in enumerate(parts):
         match part:
@@ -250,12 +250,14 @@ def _read_parts(
                 continue
             case _:
                 piece += 1
-                seen = _read_file(part, Seen(place, "", spell_path((*path, index)), call_id=call_id))
+                seen = _read_file(part, ReceivedFile(place, "", spell_path((*path, index)), call_id=call_id))
                 read.append(msgspec.structs.replace(seen, label=label, piece=piece))
     return tuple(read)
 
 
-def _read_file(part: wire.Image | wire.Audio | wire.File | wire.DocumentUrl | wire.Video, seen: Seen) -> Seen:
+def _read_file(
+    part: wire.Image | wire.Audio | wire.File | wire.DocumentUrl | wire.Video, seen: ReceivedFile
+) -> ReceivedFile:
     """Fill in what the part says; `seen` already knows its place."""
     match part:
         case wire.Image(image_url=image):
@@ -278,14 +280,14 @@ def _read_file(part: wire.Image | wire.Audio | wire.File | wire.DocumentUrl | wi
             raise TypeError(f"{seen.position} is not a file")
 
 
-def _fill_sound(seen: Seen, text: str, form: str = "audio") -> Seen:
+def _fill_sound(seen: ReceivedFile, text: str, form: str = "audio") -> ReceivedFile:
     media_type = sound_type(text, form)
     if media_type is None:
         return msgspec.structs.replace(seen, media_type="audio/*", reference=text)
     return msgspec.structs.replace(seen, media_type=media_type, data=decode_base64(text))
 
 
-def fill(seen: Seen, url: str, guess: str, name: str | msgspec.UnsetType = "") -> Seen:
+def fill(seen: ReceivedFile, url: str, guess: str, name: str | msgspec.UnsetType = "") -> ReceivedFile:
     """Give a file its bytes, or the reference that came in their place; it already knows its place and label."""
     named = msgspec.structs.replace(seen, name=name or "")
     found = read_data_url(url)
@@ -298,7 +300,7 @@ def _one_of(wanted: str) -> str:
     return f"one of {wanted}" if " or " in wanted else wanted
 
 
-def _read(incoming: Incoming) -> Asked:
+def _read(incoming: IncomingRequest) -> ModelRequest:
     return read_body(incoming.body)
 
 
@@ -308,7 +310,7 @@ def too_large() -> Refusal:
 
 
 HOUSES = (
-    House(
+    Host(
         base="openai",
         path=re.compile("/v1/chat/completions"),
         read=_read,

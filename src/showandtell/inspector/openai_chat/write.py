@@ -18,7 +18,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from showandtell.inspector.answering.words import person_words
-from showandtell.inspector.request import Asked, Call, Refusal, Reply
+from showandtell.inspector.request import Call, ModelRequest, Refusal, Reply
 from showandtell.inspector.text_chunks import PIECE, cut_text
 
 #: A moment that never changes, so that the same request gives the same bytes.
@@ -71,7 +71,7 @@ LMSTUDIO = Manner(call="", call_length=9)
 DRAWS = re.compile(r"\b(draw|paint|sketch|illustrate)\b", re.IGNORECASE)
 
 
-def fit_manner(manner: Manner, reply: Reply, asked: Asked) -> Manner:
+def fit_manner(manner: Manner, reply: Reply, asked: ModelRequest) -> Manner:
     """The manner of one answer: a router names the upstream, and shows a picture where an image model is to draw."""
     if not manner.routed:
         return manner

@@ -16,18 +16,18 @@ from showandtell.inspector.openai_responses import write
 from showandtell.inspector.openai_responses.rules import CHOICES, OPENAI, XAI, Rules, check_body, guess_type
 from showandtell.inspector.request import (
     OUT_OF_RANGE,
-    Asked,
     Call,
     Fault,
-    House,
-    Incoming,
-    Offer,
+    Host,
+    IncomingRequest,
+    ModelRequest,
+    OfferedTool,
     Place,
+    ReceivedFile,
     Refusal,
     Reply,
+    RequestTurn,
     Result,
-    Seen,
-    Turn,
     Words,
     fault_of,
     merge_turns,
@@ -51,7 +51,7 @@ ROLES = "'assistant', 'system', 'developer', and 'user'"
 Kind = TypeVar("Kind")
 
 
-def read_body(body: bytes, rules: Rules = OPENAI) -> Asked:
+def read_body(body: bytes, rules: Rules = OPENAI) -> ModelRequest:
     """Read a whole request. Raises `Refusal` for what the host would answer with 400 or 404."""
     decoded = _decode(body, wire.Body, "")
     items = _decode_items(decoded.input)
@@ -59,11 +59,11 @@ def read_body(body: bytes, rules: Rules = OPENAI) -> Asked:
     check_body(decoded, items, tools, rules)
     turns = merge_turns([turn for at, item in enumerate(items) for turn in _read_item(item, at)])
     instructions = [_read_text(item.content) for item in items if isinstance(item, wire.Instruction)]
-    offers = tuple(Offer(tool.name, tool.description or "", tool.parameters or {}) for tool in tools)
+    offers = tuple(OfferedTool(tool.name, tool.description or "", tool.parameters or {}) for tool in tools)
     choice, offers = _read_choice(decoded.tool_choice, offers)
-    return Asked(
+    return ModelRequest(
         model=decoded.model,
-        turns=turns or (Turn("user", ()),),
+        turns=turns or (RequestTurn("user", ()),),
         tools=offers,
         tool_choice=choice,
         system="\n".join([*filter(None, [decoded.instructions]), *instructions]),
@@ -74,7 +74,7 @@ def read_body(body: bytes, rules: Rules = OPENAI) -> Asked:
     )
 
 
-def spell(reply: Reply, asked: Asked, name: str) -> Iterator[bytes]:
+def spell(reply: Reply, asked: ModelRequest, name: str) -> Iterator[bytes]:
     """The answer, streamed or whole."""
     if asked.stream:
         return write.spell_stream(reply, asked, name)
@@ -131,7 +131,7 @@ def _decode_tool(raw: Raw, place: str) -> wire.Tool | None:
     return _decode(raw, wire.Tool, place)
 
 
-def _read_choice(choice: str | wire.Choice, offers: tuple[Offer, ...]) -> tuple[str, tuple[Offer, ...]]:
+def _read_choice(choice: str | wire.Choice, offers: tuple[OfferedTool, ...]) -> tuple[str, tuple[OfferedTool, ...]]:
     """The choice in words of no api, and the tools that it leaves; the host's own tools can't be called here."""
     if isinstance(choice, str):
         return choice if offers or choice not in CHOICES - {"none"} else "auto", offers
@@ -151,26 +151,26 @@ def _read_text(content: str | Sequence[Any]) -> str:
     return "\n".join(part.text for part in content if isinstance(part, wire.Text | wire.Said))
 
 
-def _read_item(item: wire.Item, at: int) -> list[Turn]:
+def _read_item(item: wire.Item, at: int) -> list[RequestTurn]:
     match item:
         case wire.User():
-            return [Turn("user", tuple(_read_parts(item.content, f"input[{at}].content", "user", None)))]
+            return [RequestTurn("user", tuple(_read_parts(item.content, f"input[{at}].content", "user", None)))]
         case wire.Assistant():
             text = _read_text(item.content)
-            return [Turn("assistant", (Words(text),))] if text else []
+            return [RequestTurn("assistant", (Words(text),))] if text else []
         case wire.FunctionCall():
-            return [Turn("assistant", (Call(item.call_id, item.name, item.arguments),))]
+            return [RequestTurn("assistant", (Call(item.call_id, item.name, item.arguments),))]
         case wire.CustomCall():
             arguments = msgspec.json.encode({"input": item.input}).decode()
-            return [Turn("assistant", (Call(item.call_id, item.name, arguments),))]
+            return [RequestTurn("assistant", (Call(item.call_id, item.name, arguments),))]
         case wire.FunctionOutput() | wire.CustomOutput():
             parts = tuple(_read_parts(item.output, f"input[{at}].output", "tool_result", item.call_id))
-            return [Turn("user", (Result(item.call_id, parts, _tells_failure(parts)),))]
+            return [RequestTurn("user", (Result(item.call_id, parts, _tells_failure(parts)),))]
         case wire.Instruction() | wire.Reasoning() | wire.Reference() | wire.Hosted():
             return []
 
 
-def _tells_failure(parts: Sequence[Words | Seen]) -> bool:
+def _tells_failure(parts: Sequence[Words | ReceivedFile]) -> bool:
     """Whether a result says `{"error": …}`, as clients write a failure where the api has no field for it."""
     first = next((part.text for part in parts if isinstance(part, Words)), "")
     try:
@@ -181,7 +181,7 @@ def _tells_failure(parts: Sequence[Words | Seen]) -> bool:
 
 def _read_parts(
     content: str | Sequence[wire.Input], path: str, place: Place, call_id: str | None
-) -> Iterator[Words | Seen]:
+) -> Iterator[Words | ReceivedFile]:
     if isinstance(content, str):
         yield from [Words(content)] if content else []
         return
@@ -192,15 +192,15 @@ def _read_parts(
             yield Words(label)
         else:
             piece += 1
-            seen = Seen(place, "", f"{path}[{index}]", call_id=call_id, label=label, piece=piece)
+            seen = ReceivedFile(place, "", f"{path}[{index}]", call_id=call_id, label=label, piece=piece)
             yield _read_image(part, seen) if isinstance(part, wire.Image) else _read_file(part, seen)
 
 
-def _read_image(part: wire.Image, seen: Seen) -> Seen:
+def _read_image(part: wire.Image, seen: ReceivedFile) -> ReceivedFile:
     return fill(seen, part.image_url or part.file_id or "", "image/*")
 
 
-def _read_file(part: wire.File, seen: Seen) -> Seen:
+def _read_file(part: wire.File, seen: ReceivedFile) -> ReceivedFile:
     source = part.file_data or part.file_url or part.file_id or ""
     guess = guess_type(part.filename or part.file_url or "") or "application/pdf"
     return fill(seen, source, guess, part.filename or "")
@@ -242,12 +242,12 @@ def _unsupported(value: str | None, allowed: str, place: str) -> Refusal:
     return Refusal(words, parameter=place, code="invalid_value")
 
 
-def _reader(rules: Rules) -> Callable[[Incoming], Asked]:
+def _reader(rules: Rules) -> Callable[[IncomingRequest], ModelRequest]:
     return lambda incoming: read_body(incoming.body, rules)
 
 
-def _house(base: str, path: str, rules: Rules, refuse: Callable[[Refusal], bytes] = spell_refusal) -> House:
-    return House(
+def _house(base: str, path: str, rules: Rules, refuse: Callable[[Refusal], bytes] = spell_refusal) -> Host:
+    return Host(
         base=base,
         path=re.compile(re.escape(path)),
         read=_reader(rules),
@@ -258,7 +258,7 @@ def _house(base: str, path: str, rules: Rules, refuse: Callable[[Refusal], bytes
     )
 
 
-HOUSES: tuple[House, ...] = (
+HOUSES: tuple[Host, ...] = (
     _house("openai", "/v1/responses", OPENAI),
     _house("azure", "/openai/v1/responses", OPENAI),
     _house("xai", "/v1/responses", XAI, spell_xai_refusal),

@@ -8,25 +8,25 @@ from typing import Any, TypeAlias
 import msgspec
 
 from showandtell.inspector.openai_chat.write import CREATED
-from showandtell.inspector.request import Asked, Call, Reply
+from showandtell.inspector.request import Call, ModelRequest, Reply
 from showandtell.inspector.text_chunks import PIECE, cut_text
 
 Event: TypeAlias = tuple[str, dict[str, Any]]
 
 
-def spell_response(reply: Reply, asked: Asked, name: str) -> bytes:
+def spell_response(reply: Reply, asked: ModelRequest, name: str) -> bytes:
     """The whole response; `name` makes its id."""
     return msgspec.json.encode(_finished(reply, asked, name))
 
 
-def spell_stream(reply: Reply, asked: Asked, name: str) -> Iterator[bytes]:
+def spell_stream(reply: Reply, asked: ModelRequest, name: str) -> Iterator[bytes]:
     """The response event by event, numbered from 0. Nothing follows the last event, no [DONE] either."""
     for number, (kind, fields) in enumerate(_events(reply, asked, name)):
         data = msgspec.json.encode({"type": kind, "sequence_number": number, **fields})
         yield b"event: " + kind.encode() + b"\ndata: " + data + b"\n\n"
 
 
-def _events(reply: Reply, asked: Asked, name: str) -> Iterator[Event]:
+def _events(reply: Reply, asked: ModelRequest, name: str) -> Iterator[Event]:
     opened = _response(asked, name, "in_progress", [])
     yield "response.created", {"response": opened}
     yield "response.in_progress", {"response": opened}
@@ -83,14 +83,14 @@ def _function_call(call: Call) -> dict[str, Any]:
     }
 
 
-def _finished(reply: Reply, asked: Asked, name: str) -> dict[str, Any]:
+def _finished(reply: Reply, asked: ModelRequest, name: str) -> dict[str, Any]:
     whole = _response(asked, name, "incomplete" if reply.cut else "completed", _items(reply, name))
     reason = {"reason": "max_output_tokens"} if reply.cut else None
     completed = None if reply.cut else CREATED
     return {**whole, "completed_at": completed, "incomplete_details": reason, "usage": _usage(reply)}
 
 
-def _response(asked: Asked, name: str, status: str, output: list[dict[str, Any]]) -> dict[str, Any]:
+def _response(asked: ModelRequest, name: str, status: str, output: list[dict[str, Any]]) -> dict[str, Any]:
     tools = [
         {"type": "function", "name": t.name, "description": t.description, "parameters": t.schema, "strict": False}
         for t in asked.tools

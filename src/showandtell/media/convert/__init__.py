@@ -10,7 +10,7 @@ import importlib
 from typing import Any
 
 from showandtell.core.media_types.kinds import kind_of
-from showandtell.core.messages.conversion import Recipe, read_recipe
+from showandtell.core.messages.conversion import Conversion, read_recipe
 from showandtell.errors import BadFile
 
 #: What is made of a kind or of a type: the module, and its function. A type goes before its kind.
@@ -39,10 +39,10 @@ WHAT = {
 SMALL = 320
 #: What a thumbnail is: of a PDF its first page, of a film a frame from its middle, each at most 320 pixels long.
 THUMBNAILS = {
-    "image": Recipe("image", ("image/webp",), side=SMALL, most=1),
-    "image/svg+xml": Recipe("image", ("image/webp",), side=SMALL),
-    "application/pdf": Recipe("pages", ("image/webp",), side=SMALL, most=1),
-    "video": Recipe("frames", ("image/jpeg",), side=SMALL, most=1),
+    "image": Conversion("image", ("image/webp",), side=SMALL, most=1),
+    "image/svg+xml": Conversion("image", ("image/webp",), side=SMALL),
+    "application/pdf": Conversion("pages", ("image/webp",), side=SMALL, most=1),
+    "video": Conversion("frames", ("image/jpeg",), side=SMALL, most=1),
 }
 
 
@@ -59,7 +59,7 @@ def make(path: str, media_type: str, recipe: str, folder: str) -> dict[str, Any]
     return maker(path, media_type, check_recipe(read), folder)
 
 
-def check_recipe(recipe: Recipe) -> Recipe:
+def check_recipe(recipe: Conversion) -> Conversion:
     """The recipe, where none of its bounds is below 1; raises `BadFile`."""
     bounds = (recipe.bytes, recipe.side, recipe.pixels, recipe.first, recipe.most, *(recipe.only or ()))
     if any(bound is not None and bound < 1 for bound in bounds):

@@ -10,7 +10,7 @@ from xml.etree import ElementTree as ET
 
 from PIL import Image, ImageFont
 
-from showandtell.core.messages.conversion import Recipe
+from showandtell.core.messages.conversion import Conversion
 from showandtell.errors import BadFile
 from showandtell.media.convert import shapes
 from showandtell.media.convert.colours import unify
@@ -38,7 +38,7 @@ INSIDE = ("#", "data:")
 XLINK = "{http://www.w3.org/1999/xlink}"
 
 
-def make_picture(path: str, _media_type: str, recipe: Recipe, folder: str) -> dict[str, Any]:
+def make_picture(path: str, _media_type: str, recipe: Conversion, folder: str) -> dict[str, Any]:
     """One picture. `crop` is in pixels of the drawing's own size, and `scale` is measured by that."""
     if svg_to_bytes is None:
         raise BadFile("", "can't be drawn: it needs resvg-py", "install showandtell[images]", passing=True)

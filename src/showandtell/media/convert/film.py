@@ -8,7 +8,7 @@ from typing import Any
 
 from PIL import Image
 
-from showandtell.core.messages.conversion import Recipe
+from showandtell.core.messages.conversion import Conversion
 from showandtell.errors import BadFile
 from showandtell.media.convert.shapes import choose_factor, compare, scale_size
 from showandtell.media.convert.sound import Source, decode, open_media, write_sound
@@ -27,7 +27,7 @@ SOUND_SECONDS = 600.0
 TURNS = {90: Image.Transpose.ROTATE_90, 180: Image.Transpose.ROTATE_180, 270: Image.Transpose.ROTATE_270}
 
 
-def make_frames(path: str, media_type: str, recipe: Recipe, folder: str) -> dict[str, Any]:
+def make_frames(path: str, media_type: str, recipe: Conversion, folder: str) -> dict[str, Any]:
     """Pictures from the middles of equal parts, upright; where `recipe.sound` is a type, the sound track behind them.
 
     `times` are the seconds of each picture, `total` those of the film; `cut` says that the sound track's end is
@@ -71,7 +71,7 @@ def start_of(stream: Any) -> float:
 
 
 def write_frames(
-    film: Any, stream: Any, total: float, recipe: Recipe, folder: str
+    film: Any, stream: Any, total: float, recipe: Conversion, folder: str
 ) -> tuple[list[str], list[float], float]:
     """Write the pictures; gives their paths, their times from the film's start, and the smallest scale."""
     count, start = min(recipe.most or FRAMES, MOST_FRAMES), start_of(stream)
@@ -127,7 +127,7 @@ def seek(film: Any, stream: Any, target: float) -> Iterator[Any]:
     return decode(film, stream)
 
 
-def draw(frame: Any, ratio: float, recipe: Recipe) -> tuple[Image.Image, tuple[int, int]]:
+def draw(frame: Any, ratio: float, recipe: Conversion) -> tuple[Image.Image, tuple[int, int]]:
     """The frame as a picture within the recipe's bounds, upright; and its size without bounds.
 
     `ratio` is how much wider than high a stored pixel is shown.

@@ -8,7 +8,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from showandtell.core.messages.conversion import MOST_CHARACTERS, Recipe
+from showandtell.core.messages.conversion import MOST_CHARACTERS, Conversion
 from showandtell.errors import BadFile
 from showandtell.media.convert.extras import missing
 from showandtell.media.convert.markup import write_markdown
@@ -41,7 +41,7 @@ UNREADABLE = {
 }
 
 
-def make_text(path: str, media_type: str, recipe: Recipe, folder: str) -> dict[str, Any]:
+def make_text(path: str, media_type: str, recipe: Conversion, folder: str) -> dict[str, Any]:
     """The words of a file as `text`, mostly Markdown, at most 200,000 characters; `cut` where its end is missing.
 
     Takes docx, xlsx, xls, ods, pptx and HTML. Raises `BadFile` for what is torn, locked, hostile, or none of these.

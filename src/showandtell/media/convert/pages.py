@@ -9,7 +9,7 @@ from typing import Any, cast
 import pypdfium2  # pyright: ignore[reportMissingTypeStubs] - it ships none
 from PIL import Image
 
-from showandtell.core.messages.conversion import Recipe
+from showandtell.core.messages.conversion import Conversion
 from showandtell.errors import BadFile
 from showandtell.media.convert import shapes
 from showandtell.media.convert.shapes import Size
@@ -24,7 +24,7 @@ SIDE, LARGEST = 1568, 4096
 ZOOM = 8.0
 
 
-def make_pages(path: str, _media_type: str, recipe: Recipe, folder: str) -> dict[str, Any]:
+def make_pages(path: str, _media_type: str, recipe: Conversion, folder: str) -> dict[str, Any]:
     """A file for each page. `crop` is in pixels of the page as it is shown without one; `scale` is 1, or the zoom."""
     with open_document(path) as document:
         with contextlib.suppress(pypdfium2.PdfiumError):
@@ -42,7 +42,7 @@ def make_pages(path: str, _media_type: str, recipe: Recipe, folder: str) -> dict
         return {"files": list(files.values()), "scale": scale, "pages": list(files), "total": len(document)}
 
 
-def draw_page(document: pypdfium2.PdfDocument, index: int, recipe: Recipe) -> tuple[Image.Image, Size]:
+def draw_page(document: pypdfium2.PdfDocument, index: int, recipe: Conversion) -> tuple[Image.Image, Size]:
     """A page or a part of it, and the size that this has without a zoom."""
     page: Any = document[index]
     with contextlib.closing(page):
@@ -57,7 +57,7 @@ def draw_page(document: pypdfium2.PdfDocument, index: int, recipe: Recipe) -> tu
             return simplify(bitmap.to_pil()), part
 
 
-def choose_scale(width: float, height: float, recipe: Recipe) -> float:
+def choose_scale(width: float, height: float, recipe: Conversion) -> float:
     """How many times larger something becomes; PDFium rounds sides up, so a hair less than what would be allowed."""
     scale = min(recipe.side or SIDE, LARGEST) / max(width, height)
     if recipe.pixels:

@@ -9,7 +9,7 @@ from typing import Any
 from msgspec import Struct
 from PIL import Image
 
-from showandtell.core.messages.conversion import Recipe
+from showandtell.core.messages.conversion import Conversion
 from showandtell.errors import BadFile
 from showandtell.media.convert import shapes
 from showandtell.media.convert.colours import prepare, unify
@@ -43,7 +43,7 @@ class Frame(Struct):
     page: int | None = None
 
 
-def make_pictures(path: str, media_type: str, recipe: Recipe, folder: str) -> dict[str, Any]:
+def make_pictures(path: str, media_type: str, recipe: Conversion, folder: str) -> dict[str, Any]:
     """One file for a still picture, several for an animation (`times`) or a TIFF of several pages (`pages`)."""
     if media_type not in FORMATS:
         if media_type.startswith("image/hei"):
@@ -58,7 +58,7 @@ def make_pictures(path: str, media_type: str, recipe: Recipe, folder: str) -> di
         raise torn(media_type, error) from None
 
 
-def write_frames(image: Image.Image, media_type: str, recipe: Recipe, folder: str) -> dict[str, Any]:
+def write_frames(image: Image.Image, media_type: str, recipe: Conversion, folder: str) -> dict[str, Any]:
     """Each chosen frame as a file."""
     found: dict[str, Any] = {"files": [], "scale": 1.0, "pages": [], "times": []}
     count = count_frames(image, media_type) or 1
@@ -74,7 +74,7 @@ def write_frames(image: Image.Image, media_type: str, recipe: Recipe, folder: st
     return found
 
 
-def list_frames(image: Image.Image, media_type: str, count: int, recipe: Recipe) -> Iterator[Frame]:
+def list_frames(image: Image.Image, media_type: str, count: int, recipe: Conversion) -> Iterator[Frame]:
     """The frames that are shown: those of `only`, else pages in a row, or of an animation the first to the last."""
     if count == 1:
         yield Frame(image)
@@ -101,7 +101,7 @@ def play(image: Image.Image, chosen: list[int]) -> Iterator[Frame]:
         begins += lasts
 
 
-def take_part(image: Image.Image, recipe: Recipe) -> tuple[Image.Image, Size]:
+def take_part(image: Image.Image, recipe: Conversion) -> tuple[Image.Image, Size]:
     """The part that is wanted, upright, scaled and in sRGB; and the size that it has in the original."""
     drafted = image.format in {"JPEG", "MPO"}
     if not drafted:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from typing import Any
 
-from showandtell.core.messages.conversion import MOST_CHARACTERS, Recipe
+from showandtell.core.messages.conversion import MOST_CHARACTERS, Conversion
 from showandtell.errors import BadFile
 from showandtell.media.documents import open_document, read_page
 
@@ -13,7 +13,7 @@ from showandtell.media.documents import open_document, read_page
 SECONDS = 40.0
 
 
-def make_text(path: str, _media_type: str, _recipe: Recipe, _folder: str) -> dict[str, Any]:
+def make_text(path: str, _media_type: str, _recipe: Conversion, _folder: str) -> dict[str, Any]:
     """The text layer of a PDF, each page with words under a line "[page n]"; raises `BadFile` where none has any."""
     words: list[str] = []
     room, until = MOST_CHARACTERS, time.monotonic() + SECONDS

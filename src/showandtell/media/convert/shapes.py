@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TypeAlias
 
-from showandtell.core.messages.conversion import Recipe
+from showandtell.core.messages.conversion import Conversion
 from showandtell.errors import BadFile
 
 Size: TypeAlias = tuple[int, int]
@@ -52,7 +52,7 @@ def lay_down(box: Box, size: Size, orientation: int) -> Box:
             return box
 
 
-def choose_factor(size: Size, recipe: Recipe) -> float:
+def choose_factor(size: Size, recipe: Conversion) -> float:
     """How much larger or smaller a part of this size becomes, within the recipe's side and pixels."""
     width, height = size
     factor = min(ZOOM, max(1.0, ZOOM_SIDE / max(size))) if recipe.crop else 1.0
@@ -82,7 +82,7 @@ def spread(count: int, most: int) -> list[int]:
     return [round(at * (count - 1) / (most - 1)) for at in range(most)]
 
 
-def choose_pages(total: int, recipe: Recipe, default: int, ceiling: int, what: str = "page") -> list[int]:
+def choose_pages(total: int, recipe: Conversion, default: int, ceiling: int, what: str = "page") -> list[int]:
     """Which pages (or frames) are meant, counted from 1; raises `BadFile` where there is none of them."""
     if recipe.only:
         chosen = [page for page in dict.fromkeys(recipe.only) if page <= total][:ceiling]

@@ -8,14 +8,14 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from showandtell.core.messages.conversion import Recipe
+from showandtell.core.messages.conversion import Conversion
 from showandtell.errors import BadFile
 from showandtell.media.convert.extras import missing
 from showandtell.media.sound import DEMUXERS, av, measure_seconds, open_container
 
 
 @dataclass(frozen=True)
-class Form:
+class AudioFormat:
     """How a type of sound is written: FFmpeg's muxer and encoder, how many of its bits go into each of PCM's."""
 
     muxer: str
@@ -35,11 +35,11 @@ class Quality:
 
 
 FORMS = {
-    "audio/wav": Form("wav", "pcm_s16le", "wav", {}, 1.0),
-    "audio/mpeg": Form("mp3", "libmp3lame", "mp3", {}),
-    "audio/ogg": Form("ogg", "libopus", "ogg", {"vbr": "off"}),
-    "audio/flac": Form("flac", "flac", "flac", {}, 0.4),
-    "audio/aac": Form("adts", "aac", "aac", {}),
+    "audio/wav": AudioFormat("wav", "pcm_s16le", "wav", {}, 1.0),
+    "audio/mpeg": AudioFormat("mp3", "libmp3lame", "mp3", {}),
+    "audio/ogg": AudioFormat("ogg", "libopus", "ogg", {"vbr": "off"}),
+    "audio/flac": AudioFormat("flac", "flac", "flac", {}, 0.4),
+    "audio/aac": AudioFormat("adts", "aac", "aac", {}),
 }
 #: From the best to what speech still bears.
 MONO = Quality(24_000, 1, 32_000)
@@ -57,7 +57,7 @@ MOST_BYTES = 48 << 20
 ROUNDS = 6
 
 
-def make_audio(path: str, media_type: str, recipe: Recipe, folder: str) -> dict[str, Any]:
+def make_audio(path: str, media_type: str, recipe: Conversion, folder: str) -> dict[str, Any]:
     """One file: the sound as the first of the recipe's types that can be written, within its bytes.
 
     `total` is the length in seconds, `cut` whether the end is missing. A film gives its sound track. Raises `BadFile`.
@@ -79,7 +79,7 @@ class Output:
     """Where a sound is written, as what, and in how many bytes."""
 
     path: str
-    form: Form
+    form: AudioFormat
     limit: int
 
 
@@ -137,7 +137,7 @@ def settle(made: Written, total: float | None) -> Written:
     return replace(made, total=total or (None if made.cut else round(made.seconds, 3)))
 
 
-def choose_form(types: tuple[str, ...]) -> Form:
+def choose_form(types: tuple[str, ...]) -> AudioFormat:
     """The first type that can be written here; raises `BadFile`."""
     for one in types:
         if one in FORMS and can_encode(FORMS[one].codec):
@@ -154,7 +154,7 @@ def can_encode(codec: str) -> bool:
     return True
 
 
-def list_qualities(form: Form, rate: int, channels: int) -> list[Quality]:
+def list_qualities(form: AudioFormat, rate: int, channels: int) -> list[Quality]:
     """Qualities from the best to the least, none of them finer than the sound itself, in rates that the type has."""
     rates = av.Codec(form.codec, "w").audio_rates
     found = (
@@ -171,7 +171,7 @@ def fit_rate(rate: int, rates: list[int] | None) -> int:
     return min((one for one in rates if one >= rate), default=max(rates))
 
 
-def estimate(form: Form, quality: Quality) -> float:
+def estimate(form: AudioFormat, quality: Quality) -> float:
     """About how many bytes a second of it takes."""
     if form.share is not None:
         return quality.rate * quality.channels * 2 * form.share

@@ -11,7 +11,7 @@ import time
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from showandtell.core.messages.conversion import Recipe
+from showandtell.core.messages.conversion import Conversion
 from showandtell.errors import BadFile
 from showandtell.media.convert.extras import missing
 from showandtell.media.convert.sound import Source, open_sound, resample
@@ -41,7 +41,7 @@ HEADING = (
 
 
 def make_transcript(
-    path: str, media_type: str, recipe: Recipe, folder: str, clock: Callable[[], float] = time.monotonic
+    path: str, media_type: str, recipe: Conversion, folder: str, clock: Callable[[], float] = time.monotonic
 ) -> dict[str, Any]:
     """The words as `text`, a line for each half minute or so with its time, `[1:30] …`; `total` seconds of sound.
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from PIL import Image
 
-from showandtell.core.messages.conversion import Recipe
+from showandtell.core.messages.conversion import Conversion
 from showandtell.errors import BadFile
 from showandtell.media.convert.shapes import scale_size
 
@@ -24,7 +24,7 @@ FEW_COLOURS, MAIN_COLOURS, MAIN_SHARE = 256, 8, 0.5
 ROUNDS = 24
 
 
-def write_within(image: Image.Image, recipe: Recipe, folder: str, name: str) -> tuple[str, tuple[int, int]]:
+def write_within(image: Image.Image, recipe: Conversion, folder: str, name: str) -> tuple[str, tuple[int, int]]:
     """Write a picture (L, RGB or RGBA) under the recipe's bytes; gives the file's path and the size it has in it."""
     types = choose_types(image, recipe.types)
     most = recipe.bytes or sys.maxsize

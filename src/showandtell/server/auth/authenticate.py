@@ -73,7 +73,7 @@ class Accounts(Protocol):
         ...
 
 
-class Door(Protocol):
+class AuthContext(Protocol):
     """What is needed to tell who asks: `Server` has it. Without `accounts` there is one user, who has the token."""
 
     @property
@@ -92,9 +92,9 @@ class Door(Protocol):
         ...
 
 
-def door_of(request: HTTPConnection) -> Door:
+def door_of(request: HTTPConnection) -> AuthContext:
     """The server's own."""
-    return cast("Door", request.app.state.server)
+    return cast("AuthContext", request.app.state.server)
 
 
 async def who(request: HTTPConnection) -> User:
@@ -108,7 +108,7 @@ async def who(request: HTTPConnection) -> User:
 Who = Annotated[User, Depends(who)]
 
 
-async def recognise(request: HTTPConnection, door: Door) -> User:
+async def recognise(request: HTTPConnection, door: AuthContext) -> User:
     """Who asks. A request with an `Authorization` is judged by that alone: its cookie could be somebody else's."""
     if said := request.headers.getlist("authorization"):
         return User(await _bearer(said, door), "bearer")
@@ -119,7 +119,7 @@ async def recognise(request: HTTPConnection, door: Door) -> User:
     raise Unauthorised(how_to_enter(door))
 
 
-def how_to_enter(door: Door) -> str:
+def how_to_enter(door: AuthContext) -> str:
     """What somebody does whom we don't know."""
     if door.accounts is not None:
         return "not signed in: go to /login, or send `Authorization: Bearer` with a token of this server's issuer"
@@ -166,7 +166,7 @@ def own_path(said: str) -> str:
     return said if OWN_PATH.fullmatch(said) else "/"
 
 
-async def _bearer(said: list[str], door: Door) -> str:
+async def _bearer(said: list[str], door: AuthContext) -> str:
     match = BEARER.fullmatch(said[0].strip()) if len(said) == 1 else None
     if match and door.accounts is not None:
         return await door.accounts.user_of(match[1], door.clock())
@@ -175,7 +175,7 @@ async def _bearer(said: list[str], door: Door) -> str:
     raise Unauthorised(how_to_enter(door), tried=True)
 
 
-def _signed(request: HTTPConnection, door: Door) -> str | None:
+def _signed(request: HTTPConnection, door: AuthContext) -> str | None:
     scope = request.scope
     query: str = scope["query_string"].decode("latin-1")
     if "sig=" not in query or not scope["path"].startswith(SIGNED):
@@ -185,7 +185,7 @@ def _signed(request: HTTPConnection, door: Door) -> str | None:
     return user if user is not None and _is_ours(user, door) else None
 
 
-def _visitor(request: HTTPConnection, door: Door) -> str | None:
+def _visitor(request: HTTPConnection, door: AuthContext) -> str | None:
     """Whose cookie it is. The single user's is written anew when it is a day old, so that who comes often stays in."""
     text, now = get_cookie(request), door.clock()
     visit = door.keys.read_cookie(text, now) if text else None
@@ -211,6 +211,6 @@ def _spelt(request: HTTPConnection, name: str) -> str:
     return f"__Host-{marked}" if _is_secure(request) else marked
 
 
-def _is_ours(user: str, door: Door) -> bool:
+def _is_ours(user: str, door: AuthContext) -> bool:
     """What was signed for the single user is nobody's where there are accounts, and the other way round."""
     return user == ALONE if door.accounts is None else door.accounts.owns(user)

@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 
 import msgspec
 
-from showandtell.core.wire.http import Answer, HttpRequest, Send
+from showandtell.core.wire.http import HttpRequest, HttpResponse, Send
 from showandtell.errors import BadAnswer, ShowAndTellError
 from showandtell.providers.exchange import gather
 from showandtell.server.auth.authenticate import LoginUnavailable
@@ -41,7 +41,7 @@ async def fetch_json(send: Send, call: HttpRequest) -> dict[str, Any]:
     raise LoginUnavailable(f"accounts can't be looked up, {problem}: try again, and tell who runs this server")
 
 
-async def read_json(answer: Answer) -> dict[str, Any]:
+async def read_json(answer: HttpResponse) -> dict[str, Any]:
     """The object in an answer. Raises `BadAnswer`, and msgspec's errors for what is no object."""
     if answer.status != 200:
         raise BadAnswer("it says no", answer.status)

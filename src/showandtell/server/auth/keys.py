@@ -42,7 +42,7 @@ UNTIL: Final = re.compile(r"[1-9][0-9]{0,11}", re.ASCII)
 TOKEN: Final = re.compile(r"[!-~]{12,512}", re.ASCII)
 
 
-class Visit(Struct, frozen=True, array_like=True):
+class CookieSession(Struct, frozen=True, array_like=True):
     """What a cookie says: whose it is, when they signed in, and when it was written (both in epoch seconds)."""
 
     user: str
@@ -88,11 +88,11 @@ class Keys:
 
     def sign_cookie(self, user: str, now: float, since: float | None = None) -> str:
         """A cookie's value for a user who signed in at `since` (now, where it isn't given)."""
-        return self.seal("cookie", Visit(user, int(now if since is None else since), int(now)), now)
+        return self.seal("cookie", CookieSession(user, int(now if since is None else since), int(now)), now)
 
-    def read_cookie(self, text: str, now: float) -> Visit | None:
+    def read_cookie(self, text: str, now: float) -> CookieSession | None:
         """What a cookie of ours says; None for one that is too old, of another secret, or not ours."""
-        return self.unseal("cookie", text, Visit, now, COOKIE_AGE)
+        return self.unseal("cookie", text, CookieSession, now, COOKIE_AGE)
 
     def seal(self, label: str, value: Struct, now: float) -> str:
         """A value as text that anybody may carry and read, and nobody change."""

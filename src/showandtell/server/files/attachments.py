@@ -27,7 +27,7 @@ from showandtell.server.schemas import (
     plain,
 )
 from showandtell.server.state import Here, Server
-from showandtell.storage.conversations.uploads import Placed, Upload
+from showandtell.storage.conversations.uploads import AttachedFile, Upload
 
 #: What an uploaded file is called.
 Name = Annotated[str, Query(description="what the file is called")]
@@ -79,7 +79,7 @@ def link_for(here: Server, user: User) -> Link:
     return sign
 
 
-def found_json(found: Upload | Placed, link: Link) -> dict[str, Any]:
+def found_json(found: Upload | AttachedFile, link: Link) -> dict[str, Any]:
     """An upload, or a file of a conversation, as JSON."""
     if isinstance(found, Upload):
         return attachment_json(found.attachment, None, link)

@@ -18,7 +18,7 @@ from starlette.responses import Response
 
 from showandtell.core.media_types.claims import name_ending
 from showandtell.core.messages.attachments import Facts
-from showandtell.core.messages.conversion import Recipe, spell
+from showandtell.core.messages.conversion import Conversion, spell
 from showandtell.core.messages.derivations import Failed
 from showandtell.errors import BadFile, FileChanged, NotFound
 from showandtell.media import gate
@@ -39,7 +39,7 @@ WORDS: Final = {"audio": "transcript", "video": "transcript"}
 READ: Final[dict[str, Any]] = {"schema": {"type": "string"}, "example": "Invoice 2026-117\nTotal: 1,204.50\n"}
 
 
-class Stored(APIRoute):
+class StoredFileRoute(APIRoute):
     """A route about stored bytes, which may not be what they were any more."""
 
     def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
@@ -55,7 +55,7 @@ class Stored(APIRoute):
         return answer
 
 
-router = APIRouter(prefix="/api/attachments", tags=["attachments"], route_class=Stored)
+router = APIRouter(prefix="/api/attachments", tags=["attachments"], route_class=StoredFileRoute)
 
 Work = TypeVar("Work", bound=Callable[..., Awaitable[Response]])
 
@@ -82,7 +82,7 @@ def route(
     return add
 
 
-class Asked(Struct, frozen=True):
+class ContentRequest(Struct, frozen=True):
     """A file whose bytes are asked for: its name, its proved bytes, and whose they are."""
 
     request: Request
@@ -108,18 +108,18 @@ class Asked(Struct, frozen=True):
         return self.made(b"", "image/webp", tag) if has_it(self.request.headers, f'"{tag}"') else None
 
 
-async def find_asked(id: str, request: Request, here: Here, user: Who) -> Asked:  # noqa: A002 - it is one
+async def find_asked(id: str, request: Request, here: Here, user: Who) -> ContentRequest:  # noqa: A002 - it is one
     """The file of an id, which this user may read. Raises `NotFound`, also where it has no bytes any more."""
     found = await here.store.uploads(user.name).find(id)
     if isinstance(found, Upload):
-        return Asked(request, here.store, found.owner, found.name, found.facts)
+        return ContentRequest(request, here.store, found.owner, found.name, found.facts)
     one = found.attachment
     if one.facts is None:
         raise NotFound(f"{one.name} has no bytes here: {one.problem or 'it is an address'}")
-    return Asked(request, here.store, found.owner, one.name, one.facts)
+    return ContentRequest(request, here.store, found.owner, one.name, one.facts)
 
 
-File: TypeAlias = Annotated[Asked, Depends(find_asked)]
+File: TypeAlias = Annotated[ContentRequest, Depends(find_asked)]
 Download: TypeAlias = Annotated[bool, Query(description="to be saved, and not shown")]
 
 
@@ -160,7 +160,7 @@ async def send_page(file: File, number: int) -> Response:
     tag = f"{file.facts.sha256}-page-{number}"
     if known := file.knows(tag):
         return known
-    one = Recipe("image") if drawing else Recipe("pages", most=1, only=(number,))
+    one = Conversion("image") if drawing else Conversion("pages", most=1, only=(number,))
     recipe = spell(structs.replace(one, types=("image/webp",), side=PAGE_SIDE))
     try:
         async with file.store.making:
@@ -198,14 +198,14 @@ async def send_variant(file: File, sha256: str) -> Response:
     return answer_file(file.request, file.served(made, stem(file.name) + name_ending(made.media_type)))
 
 
-def make_one(file: Asked, recipe: str) -> bytes:
+def make_one(file: ContentRequest, recipe: str) -> bytes:
     """The one picture that a recipe makes; it is kept nowhere. Raises `BadFile`."""
     blobs = file.store.blobs.of(file.owner)
     with blobs.local(file.facts) as path, TemporaryDirectory(prefix="showandtell-") as folder:
         return gate.make(path, file.facts.media_type, recipe, Path(folder)).files[0].read_bytes()
 
 
-def read_words(file: Asked) -> gate.Made:
+def read_words(file: ContentRequest) -> gate.Made:
     """The words of a text."""
     with file.store.blobs.of(file.owner).local(file.facts) as path:
         return gate.make(path, file.facts.media_type, "text", path.parent)

@@ -18,7 +18,7 @@ from showandtell.server.middleware.refusals import Refusal
 from showandtell.storage.blobs.base import TooLarge, UploadWriter
 from showandtell.storage.conversations.uploads import Upload, Uploads
 from showandtell.storage.files.file_cache import tidy
-from showandtell.storage.files.sources import Arrived
+from showandtell.storage.files.sources import SpooledSource
 from showandtell.storage.uncancelled import uncut
 
 #: So much is gathered before a thread writes it.
@@ -96,7 +96,7 @@ async def receive_file(uploads: Uploads, chunks: AsyncIterable[bytes], name: str
         await receiver.flush()
         spooled = await uncut(move(incoming.end))
         claimed = media_type[:MOST_LETTERS] if media_type else None
-        return await uploads.add(File(Reader(Arrived(spooled), spooled.size), claimed, name))
+        return await uploads.add(File(Reader(SpooledSource(spooled), spooled.size), claimed, name))
     finally:
         await uncut(move(incoming.drop))
 

@@ -20,7 +20,7 @@ CHAT: Final = "/api/chat"
 PATIENCE: Final = 60.0
 
 
-class Bodies:
+class BodyLimits:
     """ASGI middleware, the innermost: 413 for what is too long, 408 for what isn't there in time.
 
     Uploads pass: their route bounds them while it stores them.

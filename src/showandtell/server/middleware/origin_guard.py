@@ -52,7 +52,7 @@ ASKED: Final = "authorization, content-type, range, last-event-id"
 EXPOSED: Final = "content-disposition, content-range, retry-after, x-conversation-id, x-cut"
 
 
-class Gate:
+class OriginGuard:
     """ASGI middleware, the outermost. It answers what may not pass with {"error": {"kind", "text"}}.
 
     `hosts` are the names this server answers to, with any port unless one is named (`chat.example.com:8443`); `*` is

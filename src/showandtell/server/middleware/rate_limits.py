@@ -81,7 +81,7 @@ class Counts:
         return 0
 
 
-class Limits:
+class RateLimits:
     """ASGI middleware behind the gate: 429 for who asks too often, 401 for a stranger who wants to change something.
 
     A stranger's body is thus never read, and who tries tokens is slowed down like who tries to sign in, wherever they

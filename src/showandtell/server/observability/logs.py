@@ -19,8 +19,8 @@ from typing import Any, Final, Literal, TypeAlias
 import msgspec
 
 from showandtell.core.events.types import Event, Finish
-from showandtell.server.observability.requests import Visit
-from showandtell.server.runs.live_run import Going
+from showandtell.server.observability.requests import RequestRecord
+from showandtell.server.runs.live_run import LiveRun
 
 Format: TypeAlias = Literal["text", "json"]
 log = logging.getLogger(__name__)
@@ -103,7 +103,7 @@ def set_up(form: Format, *, verbose: bool) -> None:
     logging.getLogger("showandtell").setLevel(logging.INFO if talks else logging.WARNING)
 
 
-def log_run(going: Going) -> Callable[[Event], None]:
+def log_run(going: LiveRun) -> Callable[[Event], None]:
     """Name the run in whatever its task logs from now on, and tell how it ended: a `Watch` for every run."""
     row, since = going.row, time.monotonic()
     AROUND.set({**AROUND.get({}), "run_id": row.id, "conversation_id": row.conversation_id})
@@ -118,7 +118,7 @@ def log_run(going: Going) -> Callable[[Event], None]:
 
 
 @contextmanager
-def log_visit(visit: Visit) -> Generator[None]:
+def log_visit(visit: RequestRecord) -> Generator[None]:
     """Name a request in whatever its task logs, and tell how it ended."""
     AROUND.set({"request_id": visit.id})
     try:

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, Info, generate_latest
 
 from showandtell.core.events.types import ErrorEvent, Event, Finish, Usage
-from showandtell.server.observability.requests import Visit
+from showandtell.server.observability.requests import RequestRecord
 
 SECONDS = (0.005, 0.02, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0, 100.0, 300.0, 1000.0)
 #: Models of which each has a label of its own: anybody may write any name, and each would stay for ever.
@@ -50,7 +50,7 @@ class Metrics:
         self.going.set_function(going)
 
     @contextmanager
-    def count_visit(self, visit: Visit) -> Generator[None]:
+    def count_visit(self, visit: RequestRecord) -> Generator[None]:
         """Count a request by the route that answered it; what no route answers is one of its own."""
         try:
             yield

@@ -22,7 +22,7 @@ REQUEST_ID: Final = re.compile(r"[A-Za-z0-9._-]{8,64}", re.ASCII)
 LEFT: Final = 499
 
 
-class Visit:
+class RequestRecord:
     """One request. Its `id` is answered as `x-request-id`; `status` is 0 until an answer begins, or none will."""
 
     def __init__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -67,16 +67,18 @@ class Visit:
 
 
 #: Is told of each visit: what it gives is entered when the visit begins, and left when all is known of it.
-Witness: TypeAlias = Callable[[Visit], AbstractContextManager[None]]
+Observer: TypeAlias = Callable[[RequestRecord], AbstractContextManager[None]]
 
 
-class Watching:
+class RequestLog:
     """ASGI middleware, the outermost: what all others refuse is told, too. The last witness is nearest to the request.
 
     `clock` gives seconds.
     """
 
-    def __init__(self, app: ASGIApp, witnesses: Sequence[Witness], clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(
+        self, app: ASGIApp, witnesses: Sequence[Observer], clock: Callable[[], float] = time.monotonic
+    ) -> None:
         self._app, self._witnesses, self._clock = app, witnesses, clock
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -84,7 +86,7 @@ class Watching:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        visit, since = Visit(scope, receive, send), self._clock()
+        visit, since = RequestRecord(scope, receive, send), self._clock()
         with ExitStack() as telling:
             for witness in self._witnesses:
                 telling.enter_context(witness(visit))

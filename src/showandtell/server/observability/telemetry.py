@@ -40,9 +40,9 @@ from showandtell.core.events.types import (
 )
 from showandtell.core.messages.attachments import Attachment
 from showandtell.core.messages.parts import Text
-from showandtell.server.observability.requests import Visit
+from showandtell.server.observability.requests import RequestRecord
 from showandtell.server.runs.execute import ignore
-from showandtell.server.runs.live_run import Going
+from showandtell.server.runs.live_run import LiveRun
 
 VARIABLE = "SHOWANDTELL_TELEMETRY_CONTENT"
 NAME = "showandtell"
@@ -73,7 +73,7 @@ class Telemetry:
     def __init__(self, tracer: Tracer, *, content: bool = False) -> None:
         self.tracer, self.content = tracer, content
 
-    def watch(self, going: Going) -> Callable[[Event], None]:
+    def watch(self, going: LiveRun) -> Callable[[Event], None]:
         """What is to be given every event of a run, in order."""
         provider, _, model = going.row.model.partition(":")
         asked = {
@@ -94,7 +94,7 @@ class Telemetry:
         return watched.take
 
     @contextmanager
-    def trace_visit(self, visit: Visit) -> Generator[None]:
+    def trace_visit(self, visit: RequestRecord) -> Generator[None]:
         """A span around a request, by the template of its route and never by what somebody wrote."""
         if visit.is_probe:
             yield

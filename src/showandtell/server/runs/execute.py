@@ -11,20 +11,20 @@ from typing import TypeAlias, cast
 from msgspec.structs import replace
 
 from showandtell.agent.agent import Run
-from showandtell.core.events.replay import Told, retell
+from showandtell.core.events.replay import StepSummary, retell
 from showandtell.core.events.turns import Turn, turns
 from showandtell.core.events.types import ErrorEvent, Event, Finish, Status
 from showandtell.core.messages.messages import begins_turn
 from showandtell.core.messages.parts import is_approval
-from showandtell.core.ui_stream.stream import Answer, UiStream, answer_id
+from showandtell.core.ui_stream.stream import AnswerContext, UiStream, answer_id
 from showandtell.errors import NotFound, StorageFailed, UnsupportedFile
 from showandtell.server.answers import told_of
 from showandtell.server.runs.agents import Agents
-from showandtell.server.runs.live_run import Going
+from showandtell.server.runs.live_run import LiveRun
 from showandtell.server.schemas import Showing
 from showandtell.storage.conversations.memory_conversation import waiting_calls
 from showandtell.storage.conversations.preferences import read_preferences
-from showandtell.storage.conversations.runs import Over, RunRow
+from showandtell.storage.conversations.runs import RunEnd, RunRow
 from showandtell.storage.conversations.store import Store
 from showandtell.storage.conversations.stored_conversation import StoredConversation
 from showandtell.storage.uncancelled import uncut
@@ -32,16 +32,16 @@ from showandtell.storage.uncancelled import uncut
 log = logging.getLogger(__name__)
 
 #: Gives, for a run that begins, what is told every event of it, the `Finish` last.
-Watch: TypeAlias = Callable[[Going], Callable[[Event], None]]
+Watch: TypeAlias = Callable[[LiveRun], Callable[[Event], None]]
 
 
-class Answering:
+class RunExecutor:
     """Answers with the agents of a server; `watching` see what happens."""
 
     def __init__(self, store: Store, agents: Agents, watching: Sequence[Watch] = ()) -> None:
         self._store, self._agents, self._watching = store, agents, watching
 
-    async def __call__(self, going: Going) -> None:
+    async def __call__(self, going: LiveRun) -> None:
         """One run, to its end."""
         conversation, asked = going.conversation, going.asked
         instructions = asked.instructions
@@ -61,10 +61,10 @@ class Answering:
                 await uncut(conversation.lead(going.row.before))
             raise
 
-    async def _tell(self, going: Going, run: Run) -> None:
+    async def _tell(self, going: LiveRun, run: Run) -> None:
         """The run itself, told to all who watch it."""
-        telling = Telling(going, run, await going.conversation.told(), self._store.terms.clock)
-        watched = Watched([telling.take, *(watch(going) for watch in self._watching)])
+        telling = RunReporter(going, run, await going.conversation.told(), self._store.terms.clock)
+        watched = EventFanOut([telling.take, *(watch(going) for watch in self._watching)])
         try:
             await run.pour(watched.take)
         finally:
@@ -73,7 +73,7 @@ class Answering:
 
 
 @dataclass(slots=True)
-class Watched:
+class EventFanOut:
     """Gives every event of a run to all who watch it. The first one tells it; of the others, who fails is left out."""
 
     takers: list[Callable[[Event], None]]
@@ -103,12 +103,12 @@ def ignore(_: Event) -> None:
 
 
 @dataclass(slots=True)
-class Telling:
+class RunReporter:
     """Tells one run: everything that one turn of the event loop brings goes onto the tape as one piece."""
 
-    going: Going
+    going: LiveRun
     run: Run
-    told: Mapping[str, Told]
+    told: Mapping[str, StepSummary]
     clock: Callable[[], float]
     _stream: UiStream | None = None
     _ended: float | None = None
@@ -128,7 +128,7 @@ class Telling:
         event = self._hushed(event)
         if isinstance(event, Finish):
             self._ended = self.clock()
-            going.over = Over(event.status, event.reason, self._ended)
+            going.over = RunEnd(event.status, event.reason, self._ended)
         data = self._stream.take(event)
         if isinstance(event, Finish):
             going.last = b"".join((*self._waiting, data))
@@ -185,9 +185,9 @@ def find_turn(conversation: StoredConversation, message_id: str | None) -> Turn:
 
 def answer_of(
     conversation: StoredConversation, row: RunRow, turn: Turn, clock: Callable[[], object], asked: str
-) -> Answer:
+) -> AnswerContext:
     """What the answer of a run is told with; `asked` is the model's full name, as it is stored with each step."""
-    return Answer(
+    return AnswerContext(
         id=answer_id(turn.message_id),
         start={"conversation_id": conversation.id, "run_id": row.id, "model": row.model, "created": row.created},
         files=conversation.attachments,
@@ -209,7 +209,7 @@ async def retell_run(conversation: StoredConversation, row: RunRow, last: RunRow
 
 
 def spell_again(
-    conversation: StoredConversation, turn: Turn, told: Mapping[str, Told], row: RunRow, last: RunRow
+    conversation: StoredConversation, turn: Turn, told: Mapping[str, StepSummary], row: RunRow, last: RunRow
 ) -> Iterator[bytes]:
     """The pieces of `retell_run`."""
     waiting = [one.call_id for one in waiting_calls(turn.answer)] if last.status == "waiting" else ()

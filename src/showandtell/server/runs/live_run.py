@@ -10,15 +10,15 @@ from msgspec import Struct
 
 from showandtell.core.messages.messages import Draft, Lead
 from showandtell.errors import Busy
-from showandtell.server.runs.stream_buffer import Tape
-from showandtell.storage.conversations.runs import News, Over, RunRow
+from showandtell.server.runs.stream_buffer import StreamBuffer
+from showandtell.storage.conversations.runs import RunEnd, RunRow, RunUpdate
 from showandtell.storage.conversations.stored_conversation import StoredConversation
 
 #: How often a run without news says that its worker is there, in seconds.
 BEAT_EVERY = 5.0
 
 
-class Task(Struct, frozen=True):
+class RunRequest(Struct, frozen=True):
     """What a run begins with: what is said, and where; one that goes on where the conversation stands has neither.
 
     `instructions` are the user's; None: as they are set when it goes on.
@@ -33,11 +33,11 @@ class Task(Struct, frozen=True):
 STOPPED = "the answer was stopped before the message was taken: send it again"
 LEFT = "the server could not take the message: send it again"
 #: What a run ended as that never said so.
-FAILED = Over("error", "the server itself failed")
+FAILED = RunEnd("error", "the server itself failed")
 
 
 @dataclass(slots=True)
-class Going:
+class LiveRun:
     """A run that this worker runs.
 
     `last` is the end of its stream, which readers get when the end is stored: then the next message may come.
@@ -45,11 +45,11 @@ class Going:
     """
 
     row: RunRow
-    tape: Tape
+    tape: StreamBuffer
     conversation: StoredConversation
-    asked: Task
+    asked: RunRequest
     last: bytes = b""
-    over: Over = FAILED
+    over: RunEnd = FAILED
     error: Exception | None = None
     task: asyncio.Task[None] | None = None
     #: Pieces of its log, by their place, that are not known to be stored: they are stored again as they are.
@@ -73,12 +73,12 @@ class Going:
         if not len(self.tape):
             raise self.error or Busy(STOPPED if self.is_stopped else LEFT)
 
-    def news(self, now: float) -> News | None:
+    def news(self, now: float) -> RunUpdate | None:
         """What there is to store; None where there is nothing."""
         self._spell()
         if self.unstored or self.is_done or abs(now - self.beat) > BEAT_EVERY:  # a clock may go back
             over = self.over if self.is_done else None
-            return News(self.row.id, tuple(self.unstored), over, self.row.message_id)
+            return RunUpdate(self.row.id, tuple(self.unstored), over, self.row.message_id)
         return None
 
     def _spell(self) -> None:
@@ -96,7 +96,7 @@ class Going:
             self.unstored.append((self.seq, rest.decode()))
         self.spelled = max(self.spelled, length)
 
-    def stored(self, news: News, now: float) -> None:
+    def stored(self, news: RunUpdate, now: float) -> None:
         """Note that this is stored."""
         del self.unstored[: len(news.said)]
         self.beat = now

@@ -19,12 +19,12 @@ from showandtell.core.messages.ids import new_id
 from showandtell.core.messages.messages import begins_turn
 from showandtell.errors import NotFound, ShowAndTellError, StorageFailed
 from showandtell.server.answers import told_of
-from showandtell.server.runs.live_run import FAILED, Going, Task
-from showandtell.server.runs.notifications import Hearing
-from showandtell.server.runs.remote_runs import Echoes
-from showandtell.server.runs.stream_buffer import Tape
+from showandtell.server.runs.live_run import FAILED, LiveRun, RunRequest
+from showandtell.server.runs.notifications import Notifications
+from showandtell.server.runs.remote_runs import RemoteRuns
+from showandtell.server.runs.stream_buffer import StreamBuffer
 from showandtell.storage.conversations import runs
-from showandtell.storage.conversations.runs import RELEASED, RUNNING, News, Over, RunRow
+from showandtell.storage.conversations.runs import RELEASED, RUNNING, RunEnd, RunRow, RunUpdate
 from showandtell.storage.conversations.store import Store
 from showandtell.storage.conversations.stored_conversation import StoredConversation
 from showandtell.storage.database.lease import is_dead, myself
@@ -51,7 +51,7 @@ GRACE = 2.0
 
 
 #: Does the work of a run, and says all of it on its tape.
-Work = Callable[[Going], Awaitable[None]]
+Work = Callable[[LiveRun], Awaitable[None]]
 
 
 class Runs:
@@ -60,9 +60,9 @@ class Runs:
     def __init__(self, store: Store, work: Work) -> None:
         self.worker = f"{new_id('worker')}@{myself()}"
         self._store, self._work = store, work
-        self._hearing = Hearing(store.database, self._heard)
-        self._going: dict[str, Going] = {}
-        self._echoes = Echoes(store.database, self._hearing)
+        self._hearing = Notifications(store.database, self._heard)
+        self._going: dict[str, LiveRun] = {}
+        self._echoes = RemoteRuns(store.database, self._hearing)
         self._heeding: asyncio.Task[None] | None = None
         #: How often runs were looked at, by their last sign of life, since they have been silent.
         self._silent: dict[tuple[str, float], int] = {}
@@ -126,8 +126,8 @@ class Runs:
                 log.exception("the server's runs")
 
     async def begin(
-        self, conversation: StoredConversation, user: str, model: str, client_id: str | None, asked: Task
-    ) -> tuple[RunRow, Going | None]:
+        self, conversation: StoredConversation, user: str, model: str, client_id: str | None, asked: RunRequest
+    ) -> tuple[RunRow, LiveRun | None]:
         """Begin a run; None where the same client's message has begun one already, which is given.
 
         Raises `Busy` while another one goes on in the conversation.
@@ -150,14 +150,16 @@ class Runs:
             None,
         )
         row, is_fresh = await runs.begin(self._store.database, fresh)
-        return (row, self._start(Going(row, Tape(), conversation, asked, beat=now))) if is_fresh else (row, None)
+        return (
+            (row, self._start(LiveRun(row, StreamBuffer(), conversation, asked, beat=now))) if is_fresh else (row, None)
+        )
 
-    def _start(self, going: Going) -> Going:
+    def _start(self, going: LiveRun) -> LiveRun:
         self._going[going.row.id] = going
         going.task = self._spawn(self._go(going))
         return going
 
-    async def _go(self, going: Going) -> None:
+    async def _go(self, going: LiveRun) -> None:
         try:
             await self._work(going)
         except asyncio.CancelledError:
@@ -171,14 +173,14 @@ class Runs:
             if not going.is_left:
                 await self._end(going)
 
-    async def _end(self, going: Going) -> None:
+    async def _end(self, going: LiveRun) -> None:
         """Store the end of a run, and then tell it; one in which nothing was stored has never been.
 
         One that was taken over has stored something, and ends even where it never came to say a word.
         """
         going.is_done = True
         if going.over is FAILED and isinstance(going.error, ShowAndTellError):
-            going.over = Over("error", told_of(going.error))
+            going.over = RunEnd("error", told_of(going.error))
         try:
             await (self._store_news() if going.has_said or going.row.tries else self._forget(going))
         except StorageFailed as error:
@@ -227,7 +229,7 @@ class Runs:
             going.is_stopped = True
             going.task.cancel()
 
-    def _let_go(self, going: Going) -> None:
+    def _let_go(self, going: LiveRun) -> None:
         """Another worker has this run now, or nobody has."""
         going.is_left = True
         self._going.pop(going.row.id, None)
@@ -248,7 +250,7 @@ class Runs:
             self._let_go(going)
         await runs.release(self._store.database, self.worker)
 
-    async def _forget(self, going: Going) -> None:
+    async def _forget(self, going: LiveRun) -> None:
         """Forget a run in which nothing was stored, so that the same message can be sent again."""
         self._going.pop(going.row.id, None)
         await runs.forget(self._store.database, going.row.id, self.worker)
@@ -260,7 +262,7 @@ class Runs:
         else:
             await runs.ask_to_stop(self._store.database, row.id)
 
-    def find(self, row: RunRow) -> Going | None:
+    def find(self, row: RunRow) -> LiveRun | None:
         """A run, where it goes on here."""
         return self._going.get(row.id)
 
@@ -308,11 +310,11 @@ class Runs:
         try:
             conversation = await self._store.open(row.conversation_id, row.user_id, "writer")
         except NotFound:  # it was deleted meanwhile, or is no longer shared
-            await self._end_unseen(row, Over("incomplete", "cancelled"), now)
+            await self._end_unseen(row, RunEnd("incomplete", "cancelled"), now)
         except StorageFailed:
             if row.tries <= MOST_TRIES:
                 raise
-            await self._end_unseen(row, Over("error", GIVEN_UP), now)
+            await self._end_unseen(row, RunEnd("error", GIVEN_UP), now)
         else:
             await self._go_on(row, conversation, now)
 
@@ -320,17 +322,17 @@ class Runs:
         # Its worker may have gone before it could store what it answers.
         question = next((one.id for one in reversed(conversation.messages) if begins_turn(one)), None)
         row = structs.replace(row, message_id=row.message_id or question)
-        going = Going(row, Tape(), conversation, Task(), beat=now)
+        going = LiveRun(row, StreamBuffer(), conversation, RunRequest(), beat=now)
         if conversation.head == row.before:  # nothing was stored, so nothing was acknowledged
             await self._forget(going)
         elif row.tries > MOST_TRIES or row.stop:
             going.is_done = True
-            going.over = Over("incomplete", "cancelled") if row.stop else Over("error", GIVEN_UP)
+            going.over = RunEnd("incomplete", "cancelled") if row.stop else RunEnd("error", GIVEN_UP)
             self._going[row.id] = going
             await self.store_now()
         else:
             self._start(going)
 
-    async def _end_unseen(self, row: RunRow, over: Over, now: float) -> None:
+    async def _end_unseen(self, row: RunRow, over: RunEnd, now: float) -> None:
         """End a run whose conversation can't be read."""
-        await runs.write_log(self._store.database, self.worker, [News(row.id, (), over, row.message_id)], now)
+        await runs.write_log(self._store.database, self.worker, [RunUpdate(row.id, (), over, row.message_id)], now)

@@ -18,7 +18,7 @@ LOOK, LOOK_ALL_THE_SAME = 0.2, 5.0
 AGAIN = 1.0
 
 
-class Hearing:
+class Notifications:
     """Hears the ids of runs of which something was stored. `tell` is called with those that shall stop."""
 
     def __init__(self, database: Database, tell: Callable[[str], None]) -> None:

@@ -8,8 +8,8 @@ from collections.abc import AsyncGenerator, Iterable
 from contextlib import aclosing
 
 from showandtell.errors import StorageFailed
-from showandtell.server.runs.notifications import Hearing
-from showandtell.server.runs.stream_buffer import Tape
+from showandtell.server.runs.notifications import Notifications
+from showandtell.server.runs.stream_buffer import StreamBuffer
 from showandtell.storage.conversations import runs
 from showandtell.storage.conversations.runs import ENDED, RunRow
 from showandtell.storage.database.database import Database
@@ -17,16 +17,16 @@ from showandtell.storage.database.database import Database
 log = logging.getLogger(__name__)
 
 
-class Echoes:
+class RemoteRuns:
     """One tape for each run elsewhere that is read here, for as long as anybody reads it."""
 
-    def __init__(self, database: Database, hearing: Hearing) -> None:
+    def __init__(self, database: Database, hearing: Notifications) -> None:
         self._database, self._hearing = database, hearing
-        self._tapes: dict[tuple[str, int], Tape] = {}
+        self._tapes: dict[tuple[str, int], StreamBuffer] = {}
         self._tasks: set[asyncio.Task[None]] = set()
 
     @property
-    def tapes(self) -> Iterable[Tape]:
+    def tapes(self) -> Iterable[StreamBuffer]:
         """All that is told here now."""
         return tuple(self._tapes.values())
 
@@ -43,17 +43,17 @@ class Echoes:
             async for piece in pieces:
                 yield piece
 
-    def _tape(self, row: RunRow) -> Tape:
+    def _tape(self, row: RunRow) -> StreamBuffer:
         key = (row.id, row.tries)
         tape = self._tapes.get(key)
         if tape is None:
-            tape = self._tapes[key] = Tape()
+            tape = self._tapes[key] = StreamBuffer()
             task = asyncio.create_task(self._copy(row, tape))
             self._tasks.add(task)
             task.add_done_callback(self._tasks.discard)
         return tape
 
-    async def _copy(self, row: RunRow, tape: Tape) -> None:
+    async def _copy(self, row: RunRow, tape: StreamBuffer) -> None:
         after = -1
         try:
             while True:

@@ -11,7 +11,7 @@ HEARTBEAT = b":\n\n"
 MOST_AT_ONCE = 256 * 1024
 
 
-class Tape:
+class StreamBuffer:
     """Pieces of a stream in the order in which they were said.
 
     `opening` is what a reader who comes later is told in place of a stream's own start: all of the answer that was

@@ -47,7 +47,7 @@ class TooLarge(BadFile):
         self.most = most
 
 
-class Kept(Struct, frozen=True):
+class StoredBlob(Struct, frozen=True):
     """A blob that lies there: its sha256, the bytes that it takes, and when it was written in epoch seconds."""
 
     sha256: str
@@ -169,7 +169,7 @@ class BlobStore(Protocol):
         """Remove a blob, if it is there. Nobody may be keeping the same bytes meanwhile."""
         ...
 
-    def listed(self) -> Iterator[Kept]:
+    def listed(self) -> Iterator[StoredBlob]:
         """What lies there."""
         ...
 

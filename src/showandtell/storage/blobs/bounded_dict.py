@@ -10,7 +10,7 @@ Key = TypeVar("Key", bound=Hashable)
 Value = TypeVar("Value")
 
 
-class Recent(Generic[Key, Value]):
+class LruDict(Generic[Key, Value]):
     """At most `most` values by key. Nothing that is in it may be needed: it is found out again."""
 
     def __init__(self, most: int) -> None:

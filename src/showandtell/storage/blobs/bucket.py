@@ -40,7 +40,7 @@ REASONS = (
 )
 
 
-class Entry(Struct, frozen=True):
+class BucketEntry(Struct, frozen=True):
     """An object that lies there: its key, size, time of writing in epoch seconds, and the tag of this version."""
 
     key: str
@@ -61,7 +61,7 @@ class Bucket:
         """Whether it outlives the program."""
         return not isinstance(self._store, MemoryStore)
 
-    def find(self, key: str) -> Entry | None:
+    def find(self, key: str) -> BucketEntry | None:
         """What lies under a key."""
         with self._reaching(), contextlib.suppress(FileNotFoundError):
             return entry_of(obstore.head(self._store, key))
@@ -91,7 +91,7 @@ class Bucket:
         with self._reaching(), contextlib.suppress(FileNotFoundError):
             obstore.delete(self._store, key)
 
-    def list(self, prefix: str) -> Iterator[Entry]:
+    def list(self, prefix: str) -> Iterator[BucketEntry]:
         """Every object whose key begins with these folders."""
         with self._reaching():
             # The types of arrow tables are unknown; we never ask for one.
@@ -136,9 +136,9 @@ class Download(io.RawIOBase):
         return len(data)
 
 
-def entry_of(found: obstore.ObjectMeta) -> Entry:
+def entry_of(found: obstore.ObjectMeta) -> BucketEntry:
     """What obstore tells of an object."""
-    return Entry(found["path"], found["size"], found["last_modified"].timestamp(), found["e_tag"])
+    return BucketEntry(found["path"], found["size"], found["last_modified"].timestamp(), found["e_tag"])
 
 
 def open_bucket(url: str) -> Bucket:

@@ -22,13 +22,13 @@ from showandtell.storage.blobs.base import (
     WRONG,
     BlobStore,
     Damaged,
-    Kept,
     Spooled,
+    StoredBlob,
     check_key,
     check_sha256,
 )
 from showandtell.storage.blobs.disk import OURS, entries, stamp, storage_error, storing, sync
-from showandtell.storage.blobs.spool import Ground, Intake
+from showandtell.storage.blobs.spool import HashingReader, SpoolDirectory
 from showandtell.storage.blobs.upload_writer import SpoolWriter
 from showandtell.storage.blobs.zstd import ENDING, pack, unpack, zstd
 
@@ -45,13 +45,13 @@ class Folder(BlobStore):
     the folder's own, and of an owner's part that of the whole.
     """
 
-    def __init__(self, path: Path | None = None, *, durable: bool = True, ground: Ground | None = None) -> None:
+    def __init__(self, path: Path | None = None, *, durable: bool = True, ground: SpoolDirectory | None = None) -> None:
         if path is None:
             path = Path(tempfile.mkdtemp(prefix="showandtell-"))
-            ground = Ground(path, durable=False)
+            ground = SpoolDirectory(path, durable=False)
             weakref.finalize(ground, shutil.rmtree, path, ignore_errors=True)
         self.path = path
-        self._ground = ground or Ground(path, durable=durable)
+        self._ground = ground or SpoolDirectory(path, durable=durable)
 
     @property
     def durable(self) -> bool:
@@ -77,7 +77,7 @@ class Folder(BlobStore):
         the disk's own errors are `StorageFailed`, or `StorageFull`.
         """
         with open_source() as source:
-            return self._ground.spool(Intake(source, name, most), self.blob)
+            return self._ground.spool(HashingReader(source, name, most), self.blob)
 
     def receive(self, name: str, most: int) -> SpoolWriter:
         """Begin a spool for a file that arrives in pieces."""
@@ -274,7 +274,7 @@ class Folder(BlobStore):
             if self.durable and blob.parent.exists():
                 sync(blob.parent)
 
-    def listed(self) -> Iterator[Kept]:
+    def listed(self) -> Iterator[StoredBlob]:
         """What lies there, in the order of the hashes; a blob that has both forms is told twice."""
         for shard in entries(self.path):
             for entry in entries(Path(shard.path)) if len(shard.name) == SHARD else ():
@@ -282,7 +282,7 @@ class Folder(BlobStore):
                 if SHA256.fullmatch(sha256):
                     with contextlib.suppress(FileNotFoundError):
                         found = entry.stat()
-                        yield Kept(sha256, found.st_size, found.st_mtime)
+                        yield StoredBlob(sha256, found.st_size, found.st_mtime)
 
 
 #: The length of the names of the folders between ours and the blobs.

@@ -22,14 +22,14 @@ from showandtell.storage.blobs.base import (
     WRONG,
     BlobStore,
     Damaged,
-    Kept,
     Spooled,
+    StoredBlob,
     UploadWriter,
     check_key,
     check_sha256,
 )
-from showandtell.storage.blobs.bounded_dict import Recent
-from showandtell.storage.blobs.bucket import Bucket, Entry, open_bucket
+from showandtell.storage.blobs.bounded_dict import LruDict
+from showandtell.storage.blobs.bucket import Bucket, BucketEntry, open_bucket
 from showandtell.storage.blobs.cache import Cache
 from showandtell.storage.blobs.folder import Folder
 from showandtell.storage.blobs.zstd import ENDING, pays, unpack
@@ -43,11 +43,11 @@ class Remote(BlobStore):
     """A bucket of blobs, or one owner's `part` of it, which shares the cache and what is known of objects."""
 
     def __init__(
-        self, bucket: Bucket, cache: Cache | None = None, part: str = "", sound: Recent[str, Entry] | None = None
+        self, bucket: Bucket, cache: Cache | None = None, part: str = "", sound: LruDict[str, BucketEntry] | None = None
     ) -> None:
         self.bucket = bucket
         self._part, self._cache = part, cache or Cache()
-        self._sound = sound or Recent[str, Entry](MOST_SOUND)
+        self._sound = sound or LruDict[str, BucketEntry](MOST_SOUND)
 
     @classmethod
     def from_url(cls, url: str, cache: Cache | None = None) -> Remote:
@@ -134,12 +134,12 @@ class Remote(BlobStore):
             problems.append(problem)
         return problems[0] if problems else "is missing"
 
-    def _judge(self, of: Facts, found: Entry, *, anew: bool = False) -> str | None:
+    def _judge(self, of: Facts, found: BucketEntry, *, anew: bool = False) -> str | None:
         if not found.key.endswith(ENDING) and found.size != of.size:
             return f"has {found.size} of {of.size} bytes"
         return None if not anew and self._sound.get(found.key) == found else self._hash(of, found)
 
-    def _hash(self, of: Facts, found: Entry) -> str | None:
+    def _hash(self, of: Facts, found: BucketEntry) -> str | None:
         self._sound.drop(found.key)
         try:
             with self._stream(of, found.key) as source:
@@ -166,12 +166,12 @@ class Remote(BlobStore):
         self.bucket.delete(key + ENDING)
         self._cache.folder.delete(sha256)
 
-    def listed(self) -> Iterator[Kept]:
+    def listed(self) -> Iterator[StoredBlob]:
         """What lies there; a blob that has both forms is told twice."""
         ours = re.compile(rf"{self._part}[0-9a-f]{{2}}/({SHA256.pattern})({re.escape(ENDING)})?", re.ASCII)
         for found in self.bucket.list(self._part):
             if match := ours.fullmatch(found.key):
-                yield Kept(match[1], found.size, found.mtime)
+                yield StoredBlob(match[1], found.size, found.mtime)
 
     def _key(self, sha256: str) -> str:
         return f"{self._part}{check_sha256(sha256)[:2]}/{sha256}"

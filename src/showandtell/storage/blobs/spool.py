@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from showandtell.storage.blobs.base import PIECE, Spooled, TooLarge
-from showandtell.storage.blobs.bounded_dict import Recent
+from showandtell.storage.blobs.bounded_dict import LruDict
 from showandtell.storage.blobs.disk import Stamp, entries, link, stamp, storing, sync
 
 #: Files of fewer pieces are hashed before anything is written.
@@ -22,7 +22,7 @@ HELD = 3
 MOST_SOUND = 20_000
 
 
-class Intake:
+class HashingReader:
     """The pieces of a source, hashed as they are read; the piece that goes beyond `most` bytes raises `TooLarge`."""
 
     def __init__(self, source: BinaryIO, name: str, most: int) -> None:
@@ -49,7 +49,7 @@ class Intake:
         return self._digest.hexdigest()
 
 
-class Ground:
+class SpoolDirectory:
     """One folder on a disk and its spool, shared by the parts of all owners.
 
     `sound` has the stamps of files that were found to be what their names say, `settled` of those whose names are on
@@ -59,7 +59,7 @@ class Ground:
     def __init__(self, path: Path, *, durable: bool) -> None:
         self.path, self.durable = path, durable
         self.spools = path / "spool"
-        self.sound, self.settled = Recent[Path, Stamp](MOST_SOUND), Recent[Path, Stamp](MOST_SOUND)
+        self.sound, self.settled = LruDict[Path, Stamp](MOST_SOUND), LruDict[Path, Stamp](MOST_SOUND)
         self._made: set[Path] = set()
 
     def make(self, folder: Path) -> None:
@@ -81,7 +81,7 @@ class Ground:
             handle, path = tempfile.mkstemp(dir=self.spools)
             return handle, Path(path)
 
-    def spool(self, intake: Intake, blob: Callable[[str], Path]) -> Spooled:
+    def spool(self, intake: HashingReader, blob: Callable[[str], Path]) -> Spooled:
         """Copy a source in. A small one whose blob is here (`blob` says where) is not written again, only lent."""
         first = list(islice(intake, HELD))
         known = self.lend(blob(intake.sha256)) if len(first) < HELD and self.has(blob(intake.sha256)) else None

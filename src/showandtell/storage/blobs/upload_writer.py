@@ -8,13 +8,13 @@ import os
 
 from showandtell.storage.blobs.base import Spooled, TooLarge
 from showandtell.storage.blobs.disk import storing
-from showandtell.storage.blobs.spool import Ground
+from showandtell.storage.blobs.spool import SpoolDirectory
 
 
 class SpoolWriter:
     """An `UploadWriter` whose pieces go into a spool on this machine's disk."""
 
-    def __init__(self, ground: Ground, name: str, most: int) -> None:
+    def __init__(self, ground: SpoolDirectory, name: str, most: int) -> None:
         self._ground, self._name, self._most = ground, name, most
         self._digest = hashlib.sha256()
         self._handle, self._path = ground.new_spool()

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, TypeGuard
 from sqlalchemy import bindparam, or_, select
 
 from showandtell.core.messages.attachments import Facts
-from showandtell.core.messages.derivations import Failed, Known, Variant, Want
+from showandtell.core.messages.derivations import DerivationRequest, Derivations, Derivative, Failed
 from showandtell.storage.conversations.known_results import store_known
 from showandtell.storage.database.garbage_collection import ROW
 from showandtell.storage.database.quotas import Account, pin_from_threads
@@ -33,7 +33,7 @@ LEARNT = select(*ROW).where(
 )
 
 
-async def known_of(store: Store, owner: str, sha256: str) -> Known:
+async def known_of(store: Store, owner: str, sha256: str) -> Derivations:
     """What is known of an owner's bytes, or of an address, and of what was made of them."""
     return learnt(await store.database.read(LEARNT, who=owner, hash=sha256))
 
@@ -41,18 +41,18 @@ async def known_of(store: Store, owner: str, sha256: str) -> Known:
 async def find_variant(store: Store, owner: str, sha256: str, made: str) -> Facts | None:
     """The bytes of a hash `made`, if they were made of these, or of what was made of these."""
     for found in (await known_of(store, owner, sha256)).values():
-        for facts in found.files if isinstance(found, Variant) else ():
+        for facts in found.files if isinstance(found, Derivative) else ():
             if facts.sha256 == made:
                 return facts
     return None
 
 
-async def convert(store: Store, owner: str, facts: Facts, recipe: str) -> Variant | Failed:
+async def convert(store: Store, owner: str, facts: Facts, recipe: str) -> Derivative | Failed:
     """A conversion of stored bytes, as it is known, or made now and kept; a failure that may pass is tried again.
 
     It is made once for all who ask meanwhile, and to its end, whoever of them leaves.
     """
-    want = Want(facts.sha256, recipe)
+    want = DerivationRequest(facts.sha256, recipe)
     found = (await known_of(store, owner, facts.sha256)).get(want)
     if is_final(found):
         return found
@@ -63,26 +63,26 @@ async def convert(store: Store, owner: str, facts: Facts, recipe: str) -> Varian
     return await asyncio.shield(underway[key])
 
 
-def finish(store: Store, key: tuple[str, Want], done: asyncio.Task[Variant | Failed]) -> None:
+def finish(store: Store, key: tuple[str, DerivationRequest], done: asyncio.Task[Derivative | Failed]) -> None:
     """Forget what is done; where all have left who asked for it, nobody else looks at its error."""
     del store.underway[key]
     if not done.cancelled():
         done.exception()
 
 
-async def make_in_turn(store: Store, owner: str, facts: Facts, want: Want) -> Variant | Failed:
+async def make_in_turn(store: Store, owner: str, facts: Facts, want: DerivationRequest) -> Derivative | Failed:
     """A conversion, when there is room for one more; while it waits, another process may make it."""
     async with store.making:
         found = (await known_of(store, owner, facts.sha256)).get(want)
         return found if is_final(found) else await make(store, owner, facts, want)
 
 
-def is_final(found: Variant | Failed | None) -> TypeGuard[Variant | Failed]:
+def is_final(found: Derivative | Failed | None) -> TypeGuard[Derivative | Failed]:
     """Whether what is known needs no further try."""
     return found is not None and not (isinstance(found, Failed) and found.passing)
 
 
-async def make(store: Store, owner: str, facts: Facts, want: Want) -> Variant | Failed:
+async def make(store: Store, owner: str, facts: Facts, want: DerivationRequest) -> Derivative | Failed:
     """Convert now, and keep what it gave."""
     account = Account(owner, store.quotas, store.terms.clock)
     shelf = store.shelf(owner, pin_from_threads(store.database, account))

@@ -9,7 +9,7 @@ from collections.abc import Set as AbstractSet
 from sqlalchemy import Connection, bindparam, delete, select
 
 from showandtell.core.messages.attachments import Facts
-from showandtell.core.messages.derivations import Failed, Known, Variant, Want
+from showandtell.core.messages.derivations import DerivationRequest, Derivations, Derivative, Failed
 from showandtell.storage.database.quotas import hold
 from showandtell.storage.database.rows import spell_outcome
 from showandtell.storage.database.tables import attachments, derivations, known, upsert
@@ -21,12 +21,12 @@ ADDRESSES = select(attachments.c.address).where(
 )
 
 
-def key_of(owner: str, want: Want) -> dict[str, str]:
+def key_of(owner: str, want: DerivationRequest) -> dict[str, str]:
     """The columns that a want is found by."""
     return {"owner": owner, "sha256": want.sha256, "recipe": want.recipe, "at": want.at or ""}
 
 
-def store_known(connection: Connection, owner: str, news: Known, now: float) -> None:
+def store_known(connection: Connection, owner: str, news: Derivations, now: float) -> None:
     """Store what was learnt of files that are still there; converted bytes stay for as long as their source does.
 
     Of a file that was deleted meanwhile nothing is kept but its uploads, for they have to be deleted, too.
@@ -49,24 +49,24 @@ def store_known(connection: Connection, owner: str, news: Known, now: float) -> 
         connection.execute(insert, rows)
 
 
-def made_by(found: Variant | Failed) -> tuple[Facts, ...]:
+def made_by(found: Derivative | Failed) -> tuple[Facts, ...]:
     """The files that a conversion gave."""
-    return found.files if isinstance(found, Variant) else ()
+    return found.files if isinstance(found, Derivative) else ()
 
 
-def holds(want: Want, found: Variant | Failed, held: AbstractSet[str]) -> bool:
+def holds(want: DerivationRequest, found: Derivative | Failed, held: AbstractSet[str]) -> bool:
     """Whether something that was learnt is worth keeping: its subject and its bytes are there, or it is an upload."""
-    if isinstance(found, Variant) and found.file_id is not None:
+    if isinstance(found, Derivative) and found.file_id is not None:
         return True
     return want.sha256 in held and all(facts.sha256 in held for facts in made_by(found))
 
 
-def spell_key(want: Want) -> tuple[str, str, str]:
+def spell_key(want: DerivationRequest) -> tuple[str, str, str]:
     """Rows are written in one order by all, so that no two transactions wait for each other."""
     return (want.sha256, want.recipe, want.at or "")
 
 
-def derive(connection: Connection, owner: str, stored: Known) -> None:
+def derive(connection: Connection, owner: str, stored: Derivations) -> None:
     """Note which bytes were made of which."""
     rows = [
         {"owner": owner, "sha256": facts.sha256, "source": want.sha256, "recipe": want.recipe}
@@ -78,7 +78,7 @@ def derive(connection: Connection, owner: str, stored: Known) -> None:
         connection.execute(upsert(connection, derivations).on_conflict_do_nothing(), rows)
 
 
-def drop_known(connection: Connection, owner: str, wants: Iterable[Want]) -> None:
+def drop_known(connection: Connection, owner: str, wants: Iterable[DerivationRequest]) -> None:
     """Delete what holds no more."""
     keys = [key_of(owner, want) for want in sorted(wants, key=spell_key)]
     connection.execute(FORGET, [{f"_{name}": value for name, value in key.items()} for key in keys])

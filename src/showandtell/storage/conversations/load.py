@@ -11,7 +11,7 @@ from sqlalchemy import Integer, Text, bindparam, cast, func, literal_column, nul
 from sqlalchemy.sql import Executable
 
 from showandtell.core.messages.attachments import Attachment
-from showandtell.core.messages.derivations import Failed, Variant, Want
+from showandtell.core.messages.derivations import DerivationRequest, Derivative, Failed
 from showandtell.core.messages.messages import Lead, Message
 from showandtell.core.planning.values import Receipt
 from showandtell.storage.conversations.access import Right, allowed, check_id, check_right, check_user, not_found
@@ -39,7 +39,7 @@ class State(Struct, frozen=True):
     messages: list[Message]
     attachments: list[Attachment]
     receipts: dict[int, Receipt]
-    known: dict[Want, Variant | Failed]
+    known: dict[DerivationRequest, Derivative | Failed]
     begun: set[str]
 
 

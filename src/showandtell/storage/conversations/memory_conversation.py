@@ -11,7 +11,7 @@ from msgspec import structs
 from showandtell.core.collect.sanitize import clean
 from showandtell.core.messages.attachments import Attachment, Facts, Proved, find
 from showandtell.core.messages.blobs import Blobs
-from showandtell.core.messages.derivations import Failed, Known, Variant, Want
+from showandtell.core.messages.derivations import DerivationRequest, Derivations, Derivative, Failed
 from showandtell.core.messages.file import File, Reader
 from showandtell.core.messages.ids import new_id
 from showandtell.core.messages.messages import Draft, History, Lead, Message, begins_turn
@@ -19,12 +19,12 @@ from showandtell.core.messages.parts import ToolCall, is_approval
 from showandtell.core.planning.step import Step
 from showandtell.core.planning.values import Receipt, View
 from showandtell.errors import BadConversation, BadInput
-from showandtell.storage.conversations.turn_lock import Turn
+from showandtell.storage.conversations.turn_lock import TurnLock
 from showandtell.storage.files.convert import load_now
-from showandtell.storage.files.file_cache import Shelf
-from showandtell.storage.files.numbering import Accepted, Register
+from showandtell.storage.files.file_cache import FileCache
+from showandtell.storage.files.numbering import AcceptedMessage, Register
 from showandtell.storage.files.proofs import prove_all, prove_now
-from showandtell.storage.files.sources import Stored
+from showandtell.storage.files.sources import StoredSource
 
 
 class MemoryConversation:
@@ -36,19 +36,19 @@ class MemoryConversation:
 
     def __init__(
         self,
-        shelf: Shelf | None = None,
+        shelf: FileCache | None = None,
         owner: str = "local",
         first_number: int = 1,
         id: str | None = None,  # noqa: A002 - it is one
     ) -> None:
         self.id = id or new_id("conv")
         self.owner = owner
-        self.shelf = shelf or Shelf()
+        self.shelf = shelf or FileCache()
         self.messages: list[Message] = []
         self.receipts: dict[int, Receipt] = {}
-        self._turn = Turn()
+        self._turn = TurnLock()
         self._register = Register(first_number=first_number)
-        self._known: dict[Want, Variant | Failed] = {}
+        self._known: dict[DerivationRequest, Derivative | Failed] = {}
         self._begun: set[str] = set()
         self._said: dict[str, Message] = {}
 
@@ -82,7 +82,7 @@ class MemoryConversation:
         facts = found.facts
         if facts is None:
             raise BadInput(f"{found.label} ({found.name}) has no bytes here: {found.problem or 'it is an address'}")
-        source = Reader(Stored(self.shelf.blobs, facts), facts.size)
+        source = Reader(StoredSource(self.shelf.blobs, facts), facts.size)
         return File(source, found.media_type, found.name, found.description, number)
 
     def view(self) -> View:
@@ -90,7 +90,7 @@ class MemoryConversation:
         said = (one.id for one in reversed(self.messages) if begins_turn(one))
         return View(tuple(self.messages), self.attachments, next(said, None), frozenset(self._begun))
 
-    def known(self) -> Known:
+    def known(self) -> Derivations:
         """Conversions, uploads and rejections so far."""
         return self._known
 
@@ -117,13 +117,13 @@ class MemoryConversation:
             named = ", ".join(f"{call.tool} ({call.call_id})" for call in waiting)
             raise BadInput(f"calls wait for their results: {named}; go on with the run first, without words of yours")
 
-    async def write(self, accepted: Accepted, step: Step | None) -> Accepted:
+    async def write(self, accepted: AcceptedMessage, step: Step | None) -> AcceptedMessage:
         """Store a message before it counts, and what belongs to its step; gives it as it was stored."""
         del step
         self._said[accepted.message.id] = accepted.message
         return accepted
 
-    def keep(self, accepted: Accepted, receipts: Iterable[Receipt] = ()) -> None:
+    def keep(self, accepted: AcceptedMessage, receipts: Iterable[Receipt] = ()) -> None:
         """From now on this message is the last one."""
         message = accepted.message
         self._register.keep(accepted)
@@ -196,19 +196,19 @@ class MemoryConversation:
         """Keep the state of files that were set aside, or found whole again."""
         self.attachments.update({one.number: one for one in files})
 
-    async def load(self, wants: Iterable[Want]) -> Known:
+    async def load(self, wants: Iterable[DerivationRequest]) -> Derivations:
         """Convert what the plan wants."""
         return await asyncio.to_thread(load_now, list(wants), self.shelf)
 
-    async def learn(self, news: Known) -> None:
+    async def learn(self, news: Derivations) -> None:
         """Keep what conversions and providers taught."""
         self.remember(news)
 
-    def remember(self, news: Known) -> None:
+    def remember(self, news: Derivations) -> None:
         """The same, for as long as this object lives."""
         self._known |= news
 
-    async def forget(self, wants: Iterable[Want]) -> None:
+    async def forget(self, wants: Iterable[DerivationRequest]) -> None:
         """Drop what holds no more."""
         for want in wants:
             self._known.pop(want, None)
@@ -244,7 +244,7 @@ def judge(files: Iterable[Attachment], asked: Collection[Facts], wrong: Mapping[
             yield structs.replace(one, state="ready", problem=None)
 
 
-def hashes_of(want: Want, found: Variant | Failed) -> set[str]:
+def hashes_of(want: DerivationRequest, found: Derivative | Failed) -> set[str]:
     """The bytes that a conversion was made of, and those that it gave; none for uploads, which lie elsewhere."""
     if isinstance(found, Failed) or found.file_id is not None or found.url is not None:
         return set()

@@ -46,7 +46,7 @@ class RunRow(Struct, frozen=True):
     reason: str | None = None
 
 
-class Over(Struct, frozen=True):
+class RunEnd(Struct, frozen=True):
     """How a run ended: a status, why in words, and when (epoch seconds; None: when it is stored)."""
 
     status: str
@@ -54,12 +54,12 @@ class Over(Struct, frozen=True):
     ended: float | None = None
 
 
-class News(Struct, frozen=True):
+class RunUpdate(Struct, frozen=True):
     """What is to be stored of a run: pieces of its log by their place, how it ended, and what it answers."""
 
     run_id: str
     said: tuple[tuple[int, str], ...] = ()
-    over: Over | None = None
+    over: RunEnd | None = None
     message_id: str | None = None
 
 
@@ -177,7 +177,7 @@ def _first(rows: Sequence[Sequence[object]]) -> RunRow | None:
     return RunRow(*rows[0]) if rows else None  # pyright: ignore[reportArgumentType] - the columns have these types
 
 
-async def write_log(database: Database, worker: str, news: Sequence[News], now: float) -> set[str]:
+async def write_log(database: Database, worker: str, news: Sequence[RunUpdate], now: float) -> set[str]:
     """Store what runs have said, which of them are over, and that the others go on. Gives those that aren't ours now.
 
     One transaction for all of a worker's runs: on SQLite each one waits for the disk.

@@ -13,7 +13,7 @@ from msgspec import Struct
 from sqlalchemy import URL, Connection, bindparam, delete, exists, func, insert, or_, select
 
 from showandtell.core.messages.attachments import Proved
-from showandtell.core.messages.derivations import Failed, Variant, Want
+from showandtell.core.messages.derivations import DerivationRequest, Derivative, Failed
 from showandtell.core.messages.file import File
 from showandtell.core.messages.ids import new_id
 from showandtell.errors import BadInput, Busy, NotFound, StorageFailed
@@ -30,7 +30,7 @@ from showandtell.storage.database.lease import Terms
 from showandtell.storage.database.quotas import Account, Quotas, pin_from_threads
 from showandtell.storage.database.tables import aliases, attachments, conversations, messages, shares, upsert
 from showandtell.storage.files.convert import AT_ONCE
-from showandtell.storage.files.file_cache import MAX_FILE_BYTES, Shelf
+from showandtell.storage.files.file_cache import MAX_FILE_BYTES, FileCache
 from showandtell.storage.files.proofs import PROVE_AT_ONCE, start_proof
 
 #: How long bytes that nobody needs are kept, in seconds: what is stored now may be named by a message that long after.
@@ -114,7 +114,7 @@ class Store:
         #: So many conversions for people at once: models' own go on beside them.
         self.making = asyncio.Semaphore(AT_ONCE)
         #: What is made for people now, by owner and want.
-        self.underway: dict[tuple[str, Want], asyncio.Task[Variant | Failed]] = {}
+        self.underway: dict[tuple[str, DerivationRequest], asyncio.Task[Derivative | Failed]] = {}
 
     @classmethod
     def at(
@@ -182,9 +182,9 @@ class Store:
         """The most bytes that one file may have."""
         return MAX_FILE_BYTES if self.quotas.file is None else self.quotas.file
 
-    def shelf(self, owner: str, pin: Callable[[str, int], None] | None = None) -> Shelf:
-        """What proves and keeps an owner's files; `pin` is as in `Shelf`."""
-        return Shelf(self.blobs.of(owner), self.max_file_bytes, pin, strip_location=self.strip_location)
+    def shelf(self, owner: str, pin: Callable[[str, int], None] | None = None) -> FileCache:
+        """What proves and keeps an owner's files; `pin` is as in `FileCache`."""
+        return FileCache(self.blobs.of(owner), self.max_file_bytes, pin, strip_location=self.strip_location)
 
     def uploads(self, user: str = "local") -> Uploads:
         """What a user has uploaded for messages to come, and what a message names by a file's id."""

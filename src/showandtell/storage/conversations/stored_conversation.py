@@ -11,9 +11,9 @@ from typing import Any
 from msgspec import structs
 from sqlalchemy import Connection, Select, Text, and_, bindparam, case, delete, insert, select, update
 
-from showandtell.core.events.replay import Told
+from showandtell.core.events.replay import StepSummary
 from showandtell.core.messages.attachments import Attachment, Proved, find
-from showandtell.core.messages.derivations import Failed, Known, Variant, Want
+from showandtell.core.messages.derivations import DerivationRequest, Derivations, Derivative, Failed
 from showandtell.core.messages.messages import Draft, Lead, Message
 from showandtell.core.messages.parts import ToolCall
 from showandtell.core.planning.step import Step
@@ -38,8 +38,8 @@ from showandtell.storage.database.quotas import (
 from showandtell.storage.database.rows import aside, read_all, read_messages, read_steps, row_of, row_of_file, spell
 from showandtell.storage.database.sent_uploads import mark_sent
 from showandtell.storage.database.tables import attachments, conversations, intents, messages
-from showandtell.storage.files.file_cache import Shelf, drop_unseen
-from showandtell.storage.files.numbering import Accepted, Register
+from showandtell.storage.files.file_cache import FileCache, drop_unseen
+from showandtell.storage.files.numbering import AcceptedMessage, Register
 
 #: The next place in the conversation, for the one who may write.
 NEXT = HELD.values(
@@ -98,7 +98,15 @@ class StoredConversation(MemoryConversation):
     """
 
     def __init__(
-        self, state: State, shelf: Shelf, database: Database, terms: Terms, *, user: str, right: Right, quotas: Quotas
+        self,
+        state: State,
+        shelf: FileCache,
+        database: Database,
+        terms: Terms,
+        *,
+        user: str,
+        right: Right,
+        quotas: Quotas,
     ) -> None:
         super().__init__(shelf, state.owner, id=state.id)
         self._user = user
@@ -107,7 +115,7 @@ class StoredConversation(MemoryConversation):
         self._lease = Lease(database, state.id, terms)
         self._events = asyncio.get_running_loop()
         self._changing = asyncio.Lock()
-        self._remembered: dict[Want, Variant | Failed] = {}
+        self._remembered: dict[DerivationRequest, Derivative | Failed] = {}
         shelf.pin, shelf.again = self.pin, self.pin_again
         self._take(state)
 
@@ -166,7 +174,7 @@ class StoredConversation(MemoryConversation):
         rows = await self._read_said("record", self._right)
         return await aside(lambda: read_all(read_messages, rows, 1), rows)
 
-    async def told(self) -> dict[str, Told]:
+    async def told(self) -> dict[str, StepSummary]:
         """What a page tells of each step of this branch, by its message's id."""
         here = {one.id for one in self.messages}
         mine = [row for row in await self._read_said("step", "reader") if row[0] in here]
@@ -187,7 +195,7 @@ class StoredConversation(MemoryConversation):
         async with self.held(), self._changing:
             return await super().record(draft, proved, step)
 
-    async def write(self, accepted: Accepted, step: Step | None) -> Accepted:
+    async def write(self, accepted: AcceptedMessage, step: Step | None) -> AcceptedMessage:
         """Store a message with its files, and what belongs to its step, in one transaction."""
         message, now = accepted.message, self._terms.clock()
         token = self._lease.token
@@ -211,7 +219,7 @@ class StoredConversation(MemoryConversation):
 
         version, files = await self._database.write(work)
         self._moved_to(version)
-        return Accepted(message, files)
+        return AcceptedMessage(message, files)
 
     def _moved_to(self, version: int) -> None:
         """Where somebody else has changed something besides, memory is read again with the next turn."""
@@ -308,7 +316,7 @@ class StoredConversation(MemoryConversation):
         del drafts
         raise BadInput("a stored conversation takes messages by `await record(...)`, not by ingest_now")
 
-    async def learn(self, news: Known) -> None:
+    async def learn(self, news: Derivations) -> None:
         """Store what conversions and providers taught; converted bytes stay for as long as their source does."""
         if news:
             await self._still_may()
@@ -316,12 +324,12 @@ class StoredConversation(MemoryConversation):
             await self._database.write(lambda connection: store_known(connection, self.owner, news, now))
         self._known |= news
 
-    def remember(self, news: Known) -> None:
+    def remember(self, news: Derivations) -> None:
         """Keep what conversions and providers taught for as long as this object lives."""
         self._remembered |= news
         super().remember(news)
 
-    async def forget(self, wants: Iterable[Want]) -> None:
+    async def forget(self, wants: Iterable[DerivationRequest]) -> None:
         """Drop what holds no more; a reader's, for as long as this object lives."""
         gone = list(wants)
         if gone and self._right != "reader":

@@ -28,8 +28,8 @@ from showandtell.storage.database.quotas import Account, admit, pin_from_threads
 from showandtell.storage.database.rows import row_of, row_of_file
 from showandtell.storage.database.tables import attachments, conversations, messages
 from showandtell.storage.files.conversation_file import load
-from showandtell.storage.files.file_cache import Shelf
-from showandtell.storage.files.numbering import Accepted, Register
+from showandtell.storage.files.file_cache import FileCache
+from showandtell.storage.files.numbering import AcceptedMessage, Register
 from showandtell.storage.files.proofs import prove_all
 
 #: So many rows are written at a time.
@@ -137,7 +137,7 @@ def check_files(claims: Sequence[Sequence[File]]) -> None:
                 )
 
 
-async def prove(shelf: Shelf, files: Sequence[File], *, addresses: bool) -> list[Proved]:
+async def prove(shelf: FileCache, files: Sequence[File], *, addresses: bool) -> list[Proved]:
     """Prove a message's files; those that had a problem where they come from keep it, word for word."""
     proved = await prove_all(shelf, files) if files else []
     return [judge(file, one, addresses=addresses) for file, one in zip(files, proved, strict=True)]
@@ -151,7 +151,9 @@ def judge(file: File, proved: Proved, *, addresses: bool) -> Proved:
     return proved if problem is None else structs.replace(proved, problem=problem)
 
 
-def write(connection: Connection, fresh: str, account: Account, said: Sequence[Accepted], head: int | None) -> None:
+def write(
+    connection: Connection, fresh: str, account: Account, said: Sequence[AcceptedMessage], head: int | None
+) -> None:
     """Store a whole conversation, in one transaction: nobody sees a part of it, and no crash leaves one."""
     now, all_messages = account.clock(), [one.message for one in said]
     last = len(said) - 1 if head is None else head

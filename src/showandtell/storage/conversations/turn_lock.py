@@ -12,7 +12,7 @@ from showandtell.errors import BadInput
 MINE: ContextVar[frozenset[object]] = ContextVar("MINE", default=frozenset())
 
 
-class Turn:
+class TurnLock:
     """Tasks of one event loop wait for each other, and those of another are refused."""
 
     def __init__(self) -> None:

@@ -24,7 +24,7 @@ from showandtell.storage.database.garbage_collection import Collected, collect_n
 from showandtell.storage.database.quotas import CLEANED, hold
 from showandtell.storage.database.rows import spell
 from showandtell.storage.database.tables import attachments, uploads
-from showandtell.storage.files.sources import Stored
+from showandtell.storage.files.sources import StoredSource
 
 
 class Upload(Struct, frozen=True):
@@ -46,7 +46,7 @@ class Upload(Struct, frozen=True):
         return structs.replace(one, corrected=self.corrected, claimed=self.claimed)
 
 
-class Placed(Struct, frozen=True):
+class AttachedFile(Struct, frozen=True):
     """A file of a conversation; `owner` is the conversation's, whose blobs hold its bytes."""
 
     attachment: Attachment
@@ -95,7 +95,7 @@ class Uploads:
         await self.database.write(lambda connection: keep(connection, upload, now))
         return upload
 
-    async def find(self, id: str) -> Upload | Placed:  # noqa: A002 - it is one
+    async def find(self, id: str) -> Upload | AttachedFile:  # noqa: A002 - it is one
         """An upload of this user, or a file of a conversation that they may read."""
         rows = await self.database.read(FIND, id=check_id(id), user=self.user)
         if rows:
@@ -106,7 +106,7 @@ class Uploads:
         records = await self.database.read(RECORD, id=id)
         if not records:  # deleted in between
             raise not_found(id)
-        return Placed(read_attachment(records[0][0]), owner, conversation_id)
+        return AttachedFile(read_attachment(records[0][0]), owner, conversation_id)
 
     async def drop(self, id: str) -> Collected:  # noqa: A002 - it is one
         """Delete an upload of this user, and its bytes where nothing else needs them."""
@@ -144,7 +144,7 @@ class Uploads:
         description: str | None = None,
         id: str | None = None,  # noqa: A002 - it is one
     ) -> File:
-        stored = Stored(self.blobs.of(owner), facts, read_claim(claimed, name), corrected)
+        stored = StoredSource(self.blobs.of(owner), facts, read_claim(claimed, name), corrected)
         return File(Reader(stored, facts.size), claimed, name, description, id=id)
 
 

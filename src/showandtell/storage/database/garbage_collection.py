@@ -15,7 +15,7 @@ from msgspec import Struct
 from sqlalchemy import Connection, bindparam, delete, exists, or_, select, text, tuple_, update
 from sqlalchemy.sql import Executable
 
-from showandtell.core.messages.derivations import Known, Variant, Want
+from showandtell.core.messages.derivations import DerivationRequest, Derivations, Derivative
 from showandtell.storage.blobs.base import BlobStore, owner_key
 from showandtell.storage.database.database import Database
 from showandtell.storage.database.quotas import DERIVED, NAMED, OURS
@@ -36,7 +36,7 @@ class Collected(Struct, frozen=True):
     bytes: int = 0
     orphans: int = 0
     spools: int = 0
-    uploads: tuple[tuple[Want, Variant], ...] = ()
+    uploads: tuple[tuple[DerivationRequest, Derivative], ...] = ()
 
 
 THIS = (blobs.c.owner == bindparam("who"), blobs.c.sha256 == bindparam("hash"))
@@ -95,7 +95,7 @@ async def collect(database: Database, store: BlobStore, now: float, grace: float
     before, written = now - grace, now - max(grace, WRITING)
     done: list[Collected] = []
 
-    def give_up(connection: Connection) -> Known:
+    def give_up(connection: Connection) -> Derivations:
         connection.execute(EXPIRE, {"before": now - max(grace, PENDING)})
         connection.execute(UNPIN, {"before": before})
         return learnt(connection.execute(FORGET_LEFT).all())
@@ -180,9 +180,9 @@ def delete_all(blobs: BlobStore, hashes: Iterable[str]) -> None:
         blobs.delete(sha256)
 
 
-def uploads_of(forgotten: Known) -> tuple[tuple[Want, Variant], ...]:
+def uploads_of(forgotten: Derivations) -> tuple[tuple[DerivationRequest, Derivative], ...]:
     """Those of what was known that lie at a provider."""
-    return tuple((want, found) for want, found in forgotten.items() if isinstance(found, Variant) and found.file_id)
+    return tuple((want, found) for want, found in forgotten.items() if isinstance(found, Derivative) and found.file_id)
 
 
 async def clear(database: Database, store: BlobStore, before: float) -> int:

@@ -121,7 +121,7 @@ def check_conversation(there: Mapping[int, Attachment], sha256: str, size: int, 
 
 
 @dataclass(slots=True)
-class Room:
+class QuotaUsage:
     """How many bytes some files have, and how many they may have."""
 
     what: str
@@ -136,7 +136,7 @@ class Room:
             raise BadFile("the file", f"has {size_of(size)}, and {has}", advice)
 
 
-def room_beside(quotas: Quotas, there: Mapping[int, Attachment], besides: Iterable[str]) -> Room:
+def room_beside(quotas: Quotas, there: Mapping[int, Attachment], besides: Iterable[str]) -> QuotaUsage:
     """The room in a conversation; what is `besides` doesn't count."""
     sizes: dict[str, int] = {}
     if quotas.conversation is not None:
@@ -144,10 +144,10 @@ def room_beside(quotas: Quotas, there: Mapping[int, Attachment], besides: Iterab
         sizes = {one.facts.sha256: one.facts.size for one in now if one.facts is not None}
     for sha256 in besides:
         sizes.pop(sha256, None)
-    return Room("the files of this conversation", sum(sizes.values()), quotas.conversation)
+    return QuotaUsage("the files of this conversation", sum(sizes.values()), quotas.conversation)
 
 
-def room_of_owner(connection: Connection, account: Account, besides: Iterable[str]) -> Room:
+def room_of_owner(connection: Connection, account: Account, besides: Iterable[str]) -> QuotaUsage:
     """The room of all that an owner has, which nobody else takes until the transaction ends."""
     taken = 0
     if account.quotas.owner is not None:
@@ -155,7 +155,7 @@ def room_of_owner(connection: Connection, account: Account, besides: Iterable[st
             connection.execute(IN_TURN, {"who": account.owner})
         asked = {"who": account.owner, "besides": [*besides], "since": account.clock() - WAITING}
         taken = int(connection.execute(TAKEN, asked).scalar_one())
-    return Room("all your files", taken, account.quotas.owner)
+    return QuotaUsage("all your files", taken, account.quotas.owner)
 
 
 def hold(connection: Connection, owner: str, pins: Mapping[str, int], now: float) -> set[str]:
@@ -195,7 +195,7 @@ def admit(
     )
 
 
-def take(rooms: Iterable[Room], size: int) -> str | None:
+def take(rooms: Iterable[QuotaUsage], size: int) -> str | None:
     """Take room for bytes; gives which quota they would break, in words."""
     try:
         for room in rooms:

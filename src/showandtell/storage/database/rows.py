@@ -10,7 +10,7 @@ import msgspec
 from msgspec import Struct
 
 from showandtell.core.messages.attachments import Attachment
-from showandtell.core.messages.derivations import Failed, Variant, Want
+from showandtell.core.messages.derivations import DerivationRequest, Derivative, Failed
 from showandtell.core.messages.messages import Message
 from showandtell.core.planning.step import Step
 from showandtell.errors import StorageFailed
@@ -27,7 +27,7 @@ encode = msgspec.json.Encoder().encode
 class Outcome(Struct, frozen=True):
     """A row of `Known`: exactly one of the two."""
 
-    variant: Variant | None = None
+    variant: Derivative | None = None
     failed: Failed | None = None
 
 
@@ -43,9 +43,9 @@ def spell(value: Struct | str) -> str:
     return encode(value).decode()
 
 
-def spell_outcome(found: Variant | Failed) -> str:
+def spell_outcome(found: Derivative | Failed) -> str:
     """A row of `Known` as it is stored."""
-    return spell(Outcome(variant=found) if isinstance(found, Variant) else Outcome(failed=found))
+    return spell(Outcome(variant=found) if isinstance(found, Derivative) else Outcome(failed=found))
 
 
 def row_of(message: Message, conversation_id: str, seq: int, now: float, step: Step | None = None) -> dict[str, Any]:
@@ -96,11 +96,11 @@ def join(rows: Sequence[Row], column: int) -> str:
     return f"[{','.join([row[column] for row in rows])}]"
 
 
-def learnt(rows: Sequence[Row]) -> dict[Want, Variant | Failed]:
+def learnt(rows: Sequence[Row]) -> dict[DerivationRequest, Derivative | Failed]:
     """Conversions, uploads and rejections."""
     outcomes = read_all(read_outcomes, rows, 4)
     return {
-        Want(row[2], row[3], row[5] or None): found
+        DerivationRequest(row[2], row[3], row[5] or None): found
         for row, outcome in zip(rows, outcomes, strict=True)
         if (found := outcome.variant or outcome.failed) is not None
     }

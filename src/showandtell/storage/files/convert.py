@@ -10,18 +10,18 @@ from pathlib import Path
 
 from showandtell.core.messages.attachments import Facts
 from showandtell.core.messages.conversion import MOST_CHARACTERS
-from showandtell.core.messages.derivations import Failed, Known, Variant, Want
+from showandtell.core.messages.derivations import DerivationRequest, Derivations, Derivative, Failed
 from showandtell.core.messages.file import File
 from showandtell.errors import BadFile, BadInput, FileChanged
 from showandtell.media import gate
 from showandtell.media.gate import Made
-from showandtell.storage.files.file_cache import Shelf
+from showandtell.storage.files.file_cache import FileCache
 
 #: Conversions side by side; the gate has as many children for them.
 AT_ONCE = 2
 
 
-def load_now(wants: Iterable[Want], shelf: Shelf) -> Known:
+def load_now(wants: Iterable[DerivationRequest], shelf: FileCache) -> Derivations:
     """Answer every want, with what was made, which is stored now, or why not. Raises nothing but `StorageFailed`."""
     listed = list(wants)
     if len(listed) < 2:
@@ -30,7 +30,7 @@ def load_now(wants: Iterable[Want], shelf: Shelf) -> Known:
         return dict(zip(listed, pool.map(partial(answer, shelf=shelf), listed), strict=True))
 
 
-def answer(want: Want, shelf: Shelf) -> Variant | Failed:
+def answer(want: DerivationRequest, shelf: FileCache) -> Derivative | Failed:
     """One conversion, done now."""
     facts = shelf.facts.get(want.sha256)
     if facts is None:
@@ -48,7 +48,7 @@ def answer(want: Want, shelf: Shelf) -> Variant | Failed:
         return Failed(f"can't be converted now ({error.strerror or type(error).__name__}): try again", passing=True)
 
 
-def keep(made: Made, shelf: Shelf) -> Variant:
+def keep(made: Made, shelf: FileCache) -> Derivative:
     """Store and prove what was made; raises `BadFile` where it can't be kept.
 
     It is a whole file: what is against it is a quota, a limit or a disk, each of which may give way.
@@ -60,7 +60,7 @@ def keep(made: Made, shelf: Shelf) -> Variant:
             advice = "ask for it in another form"
             raise BadFile(path.name, f"became a file that {proved.problem}", advice, passing=True)
         files.append(proved.facts)
-    return Variant(
+    return Derivative(
         files=tuple(files),
         text=tell_cut(made) if made.text is not None else None,
         scale=made.scale,

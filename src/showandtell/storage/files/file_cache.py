@@ -19,10 +19,10 @@ from showandtell.errors import BadFile, FileChanged, StorageFailed
 from showandtell.media import gate
 from showandtell.media.gate import Proof
 from showandtell.storage.blobs.base import BlobStore, Spooled
-from showandtell.storage.blobs.bounded_dict import Recent
+from showandtell.storage.blobs.bounded_dict import LruDict
 from showandtell.storage.blobs.folder import Folder
 from showandtell.storage.blobs.zstd import pays
-from showandtell.storage.files.sources import Arrived, Stored
+from showandtell.storage.files.sources import SpooledSource, StoredSource
 
 MAX_FILE_BYTES = 20_000_000
 #: Up to this size a blob stays as it is: compressing it would save no room on a disk.
@@ -36,7 +36,7 @@ UNSEEN = frozenset({"Cc", "Cf", "Cn", "Co", "Cs", "Zl", "Zp"})
 WEB_SCHEMES = frozenset({"https", "gs", "s3"})
 
 
-class Shelf:
+class FileCache:
     """Stored bytes and what was proved about them. `max_file_bytes` is the most that one file may have.
 
     `pin(sha256, size)` is called in the proving thread before bytes are kept, so that a database can hold on to them
@@ -59,7 +59,7 @@ class Shelf:
         self.again: Callable[[str, int], bool] | None = None
         self.strip_location = strip_location
         self.facts: dict[str, Facts] = {}
-        self._proofs = Recent[tuple[str, str | None, str], Proof](MOST_PROOFS)
+        self._proofs = LruDict[tuple[str, str | None, str], Proof](MOST_PROOFS)
 
     def prove(self, file: File) -> Proved:
         """Store and prove one claim; one that fails keeps its name, with the problem in words.
@@ -98,7 +98,7 @@ class Shelf:
     def _again(self, file: File, name: str) -> Proved | None:
         """A file that is stored here, held once more; None where its bytes must be read as those of any other."""
         stored = file.source.open if isinstance(file.source, Reader) else None
-        if not isinstance(stored, Stored) or not self.blobs.is_same(stored.blobs):
+        if not isinstance(stored, StoredSource) or not self.blobs.is_same(stored.blobs):
             return None
         facts, claim = stored.facts, read_claim(file.media_type, name)
         if facts.size > self.max_file_bytes or claim not in (None, facts.media_type, stored.claim):
@@ -139,7 +139,7 @@ class Shelf:
             return self.blobs.spool(lambda: stripped.open("rb"), name, self.max_file_bytes)
 
     def _take(self, file: File, name: str) -> Spooled:
-        if isinstance(file.source, Reader) and isinstance(file.source.open, Arrived):
+        if isinstance(file.source, Reader) and isinstance(file.source.open, SpooledSource):
             return file.source.open.spooled
         if not isinstance(file.source, Reader):
             return self.blobs.spool(file.open, name, self.max_file_bytes)

@@ -23,7 +23,7 @@ from showandtell.storage.files.file_cache import describe
 MOST_NUMBER = 1_000_000_000
 
 
-class Accepted(Struct, frozen=True):
+class AcceptedMessage(Struct, frozen=True):
     """What a draft became: its message, and the attachments that came with it."""
 
     message: Message
@@ -39,7 +39,7 @@ class Register:
 
     def accept(
         self, draft: Draft, proved: Sequence[Proved], parent_id: str | None = None, *, refers: bool = False
-    ) -> Accepted:
+    ) -> AcceptedMessage:
         """Number the files of a draft and make it a message; `proved` answers its claims in order.
 
         Nothing is kept until `keep` is called. `refers`: what its words point at is read, too.
@@ -58,7 +58,7 @@ class Register:
             parent_id,
             references,
         )
-        return Accepted(message, tuple(numbering.fresh.values()))
+        return AcceptedMessage(message, tuple(numbering.fresh.values()))
 
     def accept_all(
         self,
@@ -66,7 +66,7 @@ class Register:
         proved: Iterable[Sequence[Proved]],
         *,
         refers: bool = False,
-    ) -> Iterator[Accepted]:
+    ) -> Iterator[AcceptedMessage]:
         """Accept and keep a whole history, each message behind its parent; `proved` answers each draft's claims.
 
         Raises `BadConversation` with the place of the message that contradicts those before it.
@@ -85,7 +85,7 @@ class Register:
             ids.append(accepted.message.id)
             yield accepted
 
-    def keep(self, accepted: Accepted) -> None:
+    def keep(self, accepted: AcceptedMessage) -> None:
         """From now on its attachments have their numbers."""
         for one in accepted.attachments:
             self.attachments[one.number] = one

@@ -12,7 +12,7 @@ from concurrent.futures import Future
 
 from showandtell.core.messages.attachments import Proved
 from showandtell.core.messages.file import File
-from showandtell.storage.files.file_cache import Shelf, tidy
+from showandtell.storage.files.file_cache import FileCache, tidy
 
 #: How long one file may take to be read, stored and proved.
 PROVE_SECONDS = 60.0
@@ -20,7 +20,7 @@ PROVE_SECONDS = 60.0
 PROVE_AT_ONCE = 4
 
 
-async def prove_all(shelf: Shelf, files: Iterable[File]) -> list[Proved]:
+async def prove_all(shelf: FileCache, files: Iterable[File]) -> list[Proved]:
     """Store and prove files side by side, in their order; one that takes too long has that for its problem.
 
     A store that fails raises `StorageFailed`: then none of them may be answered for.
@@ -29,7 +29,7 @@ async def prove_all(shelf: Shelf, files: Iterable[File]) -> list[Proved]:
     return await asyncio.gather(*[prove_in_turn(shelf, file, turns) for file in files])
 
 
-def prove_now(shelf: Shelf, file: File) -> Proved:
+def prove_now(shelf: FileCache, file: File) -> Proved:
     """The same for one file, where no event loop waits for it."""
     try:
         return start_proof(shelf, file).result(PROVE_SECONDS)
@@ -37,7 +37,7 @@ def prove_now(shelf: Shelf, file: File) -> Proved:
         return late(file)
 
 
-async def prove_in_turn(shelf: Shelf, file: File, turns: asyncio.Semaphore) -> Proved:
+async def prove_in_turn(shelf: FileCache, file: File, turns: asyncio.Semaphore) -> Proved:
     """One of them, when there is a turn for it."""
     async with turns:
         try:
@@ -52,7 +52,7 @@ def late(file: File) -> Proved:
     return Proved(tidy(file.name or ""), problem=problem)
 
 
-def start_proof(shelf: Shelf, file: File) -> Future[Proved]:
+def start_proof(shelf: FileCache, file: File) -> Future[Proved]:
     """Prove a file in a thread of its own."""
     done: Future[Proved] = Future()
     done.set_running_or_notify_cancel()  # from here on nobody can cancel it, so its end is always taken

@@ -13,7 +13,7 @@ from showandtell.storage.blobs.base import Spooled
 
 
 @dataclass(frozen=True, slots=True)
-class Stored:
+class StoredSource:
     """Opens stored bytes; two that open the same are equal, so that a file given back is known again.
 
     `claim` is what the file was said to be when it was proved, `corrected` what was wrong with that.
@@ -34,7 +34,7 @@ class Stored:
 
 
 @dataclass(frozen=True, slots=True)
-class Arrived:
+class SpooledSource:
     """Bytes that were spooled as they came, in the store that is to prove and keep them: that store drops them, too."""
 
     spooled: Spooled

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from showandtell.core.events.accumulate import Fold
+from showandtell.core.events.accumulate import Accumulator
 from showandtell.core.events.types import (
     ProviderFault,
     ReasoningDelta,
@@ -48,7 +48,7 @@ def parse(*reads):
 
 
 def folded(events):
-    fold = Fold("anthropic")
+    fold = Accumulator("anthropic")
     fold.add(events)
     return fold.draft()
 

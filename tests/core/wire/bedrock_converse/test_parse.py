@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from showandtell.core.capabilities.resolve import resolve
-from showandtell.core.events.accumulate import Fold
+from showandtell.core.events.accumulate import Accumulator
 from showandtell.core.events.types import (
     FileMade,
     ProviderFault,
@@ -81,7 +81,7 @@ def parse(*reads):
 
 
 def fold(events):
-    folded = Fold("bedrock")
+    folded = Accumulator("bedrock")
     folded.add(events)
     return folded
 

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from showandtell.core.events.accumulate import CallIds, Fold
+from showandtell.core.events.accumulate import Accumulator, CallIds
 from showandtell.core.events.types import (
     FileMade,
     ProviderFault,
@@ -77,7 +77,7 @@ def parse(*reads):
 
 
 def fold(events):
-    folded = Fold("google")
+    folded = Accumulator("google")
     folded.add(CallIds().rename(events))
     return folded.draft()
 

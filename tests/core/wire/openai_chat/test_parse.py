@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from showandtell.core.capabilities.resolve import resolve
-from showandtell.core.events.accumulate import Fold
+from showandtell.core.events.accumulate import Accumulator
 from showandtell.core.events.types import (
     FileMade,
     ProviderFault,
@@ -190,7 +190,7 @@ def test_a_whole_body_may_be_an_error():
 
 
 def folded(events):
-    fold = Fold("openrouter")
+    fold = Accumulator("openrouter")
     fold.add(events)
     return fold.draft()
 

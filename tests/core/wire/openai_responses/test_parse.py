@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from showandtell.core.capabilities.resolve import resolve
-from showandtell.core.events.accumulate import Fold
+from showandtell.core.events.accumulate import Accumulator
 from showandtell.core.events.types import (
     FileMade,
     ProviderFault,
@@ -59,7 +59,7 @@ def parse(*reads):
 
 
 def folded(events):
-    fold = Fold("openai")
+    fold = Accumulator("openai")
     fold.add(events)
     return fold.draft()
 

@@ -80,7 +80,7 @@ class _Block(Struct, gc=False):
     input: msgspec.Raw = msgspec.Raw(b"{}")
 
 
-class _Made(Struct, gc=False):
+class _GeneratedFile(Struct, gc=False):
     thinking_tokens: int | None = None
 
 
@@ -89,7 +89,7 @@ class _Usage(Struct, gc=False):
     output_tokens: int | None = None
     cache_read_input_tokens: int | None = None
     cache_creation_input_tokens: int | None = None
-    output_tokens_details: _Made | None = None
+    output_tokens_details: _GeneratedFile | None = None
 
 
 class _Message(Struct, gc=False):
@@ -281,7 +281,7 @@ def _opaque(block: _Open) -> str | None:
 def _told(usage: _Usage) -> Usage:
     """Anthropic's `input_tokens` are those that no cache had to do with; ours are the whole prompt."""
     read, written = usage.cache_read_input_tokens or 0, usage.cache_creation_input_tokens or 0
-    made = usage.output_tokens_details or _Made()
+    made = usage.output_tokens_details or _GeneratedFile()
     prompt = (usage.input_tokens or 0) + read + written
     return Usage(prompt, usage.output_tokens or 0, read, written, made.thinking_tokens or 0)
 

@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from showandtell.core.capabilities.cells import Target
 from showandtell.core.messages.attachments import Address
 from showandtell.core.messages.parts import Opaque, Text, ToolCall
-from showandtell.core.planning.values import Data, Entry, Placed, Result
+from showandtell.core.planning.values import Data, Entry, RenderedFile, Result
 from showandtell.core.wire.opaque import arguments, verbatim, without_last_thoughts
 from showandtell.core.wire.options import Options, ToolSpec, apart
 from showandtell.core.wire.tree import Slot, Tree
@@ -135,11 +135,11 @@ def _output(options: Options) -> dict[str, Tree]:
     return output
 
 
-def _blocks(part: Text | Data | Placed | Result | ToolCall | Opaque, entry: Entry, target: Target) -> list[Tree]:
+def _blocks(part: Text | Data | RenderedFile | Result | ToolCall | Opaque, entry: Entry, target: Target) -> list[Tree]:
     match part:
         case Text(text=words) | Data(text=words):
             return _words(words)
-        case Placed():
+        case RenderedFile():
             return [_media(part, f"{entry.role} message")]
         case Result():
             return [_result(part)]
@@ -160,13 +160,13 @@ def _result(result: Result) -> Tree:
     place = "error result" if result.is_error else "tool result"
     content: list[Tree] = []
     for part in result.parts:
-        content += [_media(part, place)] if isinstance(part, Placed) else _words(part.text)
+        content += [_media(part, place)] if isinstance(part, RenderedFile) else _words(part.text)
     block: dict[str, Tree] = {"type": "tool_result", "tool_use_id": result.call_id, "is_error": result.is_error}
     # An empty list is rejected, no content at all is not.
     return block | {"content": content} if content else block
 
 
-def _media(placed: Placed, place: str) -> Tree:
+def _media(placed: RenderedFile, place: str) -> Tree:
     media_type = placed.file.media_type
     if place in ("tool result", "user message"):
         if media_type in IMAGES:
@@ -176,7 +176,7 @@ def _media(placed: Placed, place: str) -> Tree:
     raise CannotRender(f"the plan put {media_type} into a {place} of anthropic-messages")
 
 
-def _source(placed: Placed) -> Tree:
+def _source(placed: RenderedFile) -> Tree:
     match placed.file:
         case Address(form="url"):
             return {"type": "url", "url": Slot(placed)}

@@ -12,7 +12,7 @@ import msgspec
 from showandtell.core.capabilities.cells import Target
 from showandtell.core.messages.attachments import Address
 from showandtell.core.messages.parts import Opaque, Text, ToolCall
-from showandtell.core.planning.values import Data, Entry, Placed, Result
+from showandtell.core.planning.values import Data, Entry, RenderedFile, Result
 from showandtell.core.wire.opaque import arguments, verbatim, without_last_thoughts
 from showandtell.core.wire.options import Options, ToolSpec
 from showandtell.core.wire.tree import Slot, Tree
@@ -186,11 +186,11 @@ def _extra(text: str) -> dict[str, Tree]:
     return own | {"additionalModelRequestFields": given | model}
 
 
-def _blocks(part: Text | Data | Placed | Result | ToolCall | Opaque, entry: Entry, target: Target) -> list[Tree]:
+def _blocks(part: Text | Data | RenderedFile | Result | ToolCall | Opaque, entry: Entry, target: Target) -> list[Tree]:
     match part:
         case Text(text=words) | Data(text=words):
             return _words(words)
-        case Placed():
+        case RenderedFile():
             return [_media(part, f"{entry.role} message", target)]
         case Result():
             return [{"toolResult": _result(part, target)}]
@@ -211,14 +211,14 @@ def _words(words: str) -> list[Tree]:
 def _result(result: Result, target: Target) -> Tree:
     content: list[Tree] = []
     for part in result.parts:
-        content += [_media(part, "tool result", target)] if isinstance(part, Placed) else _words(part.text)
+        content += [_media(part, "tool result", target)] if isinstance(part, RenderedFile) else _words(part.text)
     # `content` may not be left out, and an empty object says nothing in no words.
     block: dict[str, Tree] = {"toolUseId": result.call_id, "content": content or [{"json": {}}]}
     status = "error" if result.is_error else "success"
     return block | {"status": status} if target.dialect.status else block
 
 
-def _media(placed: Placed, place: str, target: Target) -> Tree:
+def _media(placed: RenderedFile, place: str, target: Target) -> Tree:
     block, spelling = FORMATS.get(placed.file.media_type, ("none", ""))
     if block not in BLOCKS.get(place, frozenset()):
         raise CannotRender(f"the plan put {placed.file.media_type} into a {place} of bedrock-converse")
@@ -230,13 +230,13 @@ def _media(placed: Placed, place: str, target: Target) -> Tree:
     return {block: body}
 
 
-def _document_name(placed: Placed) -> str:
+def _document_name(placed: RenderedFile) -> str:
     """A neutral name, the same each time and unique in the request: no dot or underscore may stand in it."""
     kind = "file" if placed.file.kind == "other" else placed.file.kind
     return f"{kind} {placed.number}" if placed.nth <= 1 else f"{kind} {placed.number} ({placed.nth})"
 
 
-def _source(placed: Placed, place: str) -> Tree:
+def _source(placed: RenderedFile, place: str) -> Tree:
     match placed.file:
         case Address(form="url", value=value) if value.startswith("s3://"):
             return {"s3Location": {"uri": Slot(placed)}}

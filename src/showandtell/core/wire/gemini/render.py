@@ -13,7 +13,7 @@ import msgspec
 from showandtell.core.capabilities.cells import Target
 from showandtell.core.messages.attachments import Address
 from showandtell.core.messages.parts import Opaque, Text, ToolCall
-from showandtell.core.planning.values import Data, Entry, Placed, Result
+from showandtell.core.planning.values import Data, Entry, RenderedFile, Result
 from showandtell.core.wire.opaque import arguments
 from showandtell.core.wire.options import Options, ToolSpec
 from showandtell.core.wire.tree import Slot, Tree
@@ -71,7 +71,7 @@ def entry(entry: Entry, target: Target) -> list[Tree]:
                 answers.append({"functionResponse": _response(part, target)})
             case Text(text=words) | Data(text=words):
                 others += [{"text": words}] if words else []
-            case Placed():
+            case RenderedFile():
                 others.append(_media(part, "user message"))
             case ToolCall() | Opaque():
                 raise CannotRender(f"the plan put a {type(part).__name__} into a user message of gemini")
@@ -145,7 +145,7 @@ def _model_parts(entry: Entry, target: Target) -> list[Tree]:
                 signature = None
             case Opaque():
                 parts += [_kept(part)] if part.provider == target.signer else []
-            case Placed() | Result():
+            case RenderedFile() | Result():
                 raise CannotRender(f"the plan put a {type(part).__name__} into an assistant message of gemini")
             case _ as never:
                 assert_never(never)
@@ -165,11 +165,11 @@ def _identity(call_id: str, tool: str, target: Target) -> dict[str, Tree]:
 
 
 def _response(result: Result, target: Target) -> Tree:
-    words = [_value(part) for part in result.parts if not isinstance(part, Placed)]
+    words = [_value(part) for part in result.parts if not isinstance(part, RenderedFile)]
     said: Tree = words[0] if len(words) == 1 else words or ""
     named = _identity(result.call_id, result.tool, target)
     response: dict[str, Tree] = {**named, "response": {"error" if result.is_error else "output": said}}
-    media = [_media(part, "tool result") for part in result.parts if isinstance(part, Placed)]
+    media = [_media(part, "tool result") for part in result.parts if isinstance(part, RenderedFile)]
     return response | {"parts": media} if media else response
 
 
@@ -195,7 +195,7 @@ def _refers(value: object) -> bool:
             return False
 
 
-def _media(placed: Placed, place: str) -> Tree:
+def _media(placed: RenderedFile, place: str) -> Tree:
     file = placed.file
     if file.kind == "other":
         raise CannotRender(f"the plan put {file.media_type} into a {place} of gemini")

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from showandtell.core.capabilities.cells import Target
 from showandtell.core.messages.attachments import Address
 from showandtell.core.messages.parts import Opaque, Text, ToolCall
-from showandtell.core.planning.values import Data, Entry, Placed, Result
+from showandtell.core.planning.values import Data, Entry, RenderedFile, Result
 from showandtell.core.wire.marks import mark_last
 from showandtell.core.wire.opaque import arguments_text
 from showandtell.core.wire.options import Options, ToolSpec, apart, is_strict
@@ -63,7 +63,7 @@ def entry(entry: Entry, target: Target) -> list[Tree]:
                 results.append({"role": "tool", "tool_call_id": part.call_id, "content": _result(part, target)})
             case Text(text=words) | Data(text=words):
                 content += [{"type": "text", "text": words}] if words else []
-            case Placed():
+            case RenderedFile():
                 content.append(_media(part, target))
             case ToolCall() | Opaque():
                 raise CannotRender(f"the plan put a {type(part).__name__} into a user message of openai-chat")
@@ -122,11 +122,12 @@ def _stream(target: Target) -> dict[str, Tree]:
 
 def _result(result: Result, target: Target) -> Tree:
     """Words joined, as every host takes them; parts where the plan put a file, or where the last one may be marked."""
-    if not (target.dialect.mark or any(isinstance(part, Placed) for part in result.parts)):
-        return "\n".join(part.text for part in result.parts if not isinstance(part, Placed))
-    parts = [part for part in result.parts if isinstance(part, Placed) or part.text]
+    if not (target.dialect.mark or any(isinstance(part, RenderedFile) for part in result.parts)):
+        return "\n".join(part.text for part in result.parts if not isinstance(part, RenderedFile))
+    parts = [part for part in result.parts if isinstance(part, RenderedFile) or part.text]
     return [
-        _media(part, target) if isinstance(part, Placed) else {"type": "text", "text": part.text} for part in parts
+        _media(part, target) if isinstance(part, RenderedFile) else {"type": "text", "text": part.text}
+        for part in parts
     ] or ""
 
 
@@ -139,7 +140,7 @@ def _user_messages(entry: Entry, content: list[Tree], target: Target) -> list[Tr
             return [{"role": "user", "content": content}] if content else []
 
 
-def _media(placed: Placed, target: Target) -> Tree:
+def _media(placed: RenderedFile, target: Target) -> Tree:
     file = placed.file
     data = Slot(placed, f"data:{file.media_type};base64,")
     match file.kind, file.form if isinstance(file, Address) else "inline":
@@ -157,7 +158,7 @@ def _media(placed: Placed, target: Target) -> Tree:
             raise CannotRender(f"the plan put {file.media_type} ({form}) into a user message of openai-chat")
 
 
-def _document(placed: Placed, form: str, target: Target) -> Tree:
+def _document(placed: RenderedFile, form: str, target: Target) -> Tree:
     data = Slot(placed, f"data:{placed.file.media_type};base64,")
     match target.dialect.document, form:
         case "file", "inline":
@@ -185,7 +186,7 @@ def _assistant_messages(entry: Entry, target: Target) -> list[Tree]:
                 calls.append(_call(part))
             case Opaque():
                 kept |= _fields(part) if part.provider == target.signer else {}
-            case Placed() | Result():
+            case RenderedFile() | Result():
                 raise CannotRender(f"the plan put a {type(part).__name__} into an assistant message of openai-chat")
             case _ as never:
                 assert_never(never)

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from showandtell.core.capabilities.cells import Target
 from showandtell.core.messages.attachments import Address
 from showandtell.core.messages.parts import Opaque, Text, ToolCall
-from showandtell.core.planning.values import Data, Entry, Placed, Result
+from showandtell.core.planning.values import Data, Entry, RenderedFile, Result
 from showandtell.core.wire.marks import mark_last
 from showandtell.core.wire.opaque import arguments_text, verbatim, without_last_thoughts
 from showandtell.core.wire.options import Options, ToolSpec, apart, is_strict
@@ -63,7 +63,7 @@ def entry(entry: Entry, target: Target) -> list[Tree]:
         match part:
             case Result():
                 outputs.append(_output_item(part, target))
-            case Text() | Data() | Placed():
+            case Text() | Data() | RenderedFile():
                 content += _content(part, "user message")
             case ToolCall() | Opaque():
                 raise CannotRender(f"the plan put a {type(part).__name__} into a user message of openai-responses")
@@ -116,8 +116,8 @@ def _answer_format(schema: str) -> Tree:
     }
 
 
-def _content(part: Text | Data | Placed, place: str) -> list[Tree]:
-    if isinstance(part, Placed):
+def _content(part: Text | Data | RenderedFile, place: str) -> list[Tree]:
+    if isinstance(part, RenderedFile):
         return [_media(part, place)]
     return [{"type": "input_text", "text": part.text}] if part.text else []
 
@@ -137,11 +137,11 @@ def _output_item(result: Result, target: Target) -> Tree:
 
 def _output(result: Result, target: Target) -> Tree:
     """A string, or an array where files are or a mark may be; an error has no field of its own and is wrapped."""
-    words = [part.text for part in result.parts if not isinstance(part, Placed)]
+    words = [part.text for part in result.parts if not isinstance(part, RenderedFile)]
     text = "\n".join(words)
     if result.is_error:
         text = msgspec.json.encode({"error": text}).decode()
-    files = [part for part in result.parts if isinstance(part, Placed)]
+    files = [part for part in result.parts if isinstance(part, RenderedFile)]
     if not (files or target.dialect.mark):
         return text
     if result.is_error:
@@ -149,7 +149,7 @@ def _output(result: Result, target: Target) -> Tree:
     return [item for part in result.parts for item in _content(part, "tool result")] or text
 
 
-def _media(placed: Placed, place: str) -> Tree:
+def _media(placed: RenderedFile, place: str) -> Tree:
     file = placed.file
     data = Slot(placed, f"data:{file.media_type};base64,")
     match file.kind, file.form if isinstance(file, Address) else "inline":
@@ -167,7 +167,7 @@ def _media(placed: Placed, place: str) -> Tree:
             raise CannotRender(f"the plan put {file.media_type} into a {place} of openai-responses")
 
 
-def _assistant_items(part: Text | Data | Placed | Result | ToolCall | Opaque, target: Target) -> list[Tree]:
+def _assistant_items(part: Text | Data | RenderedFile | Result | ToolCall | Opaque, target: Target) -> list[Tree]:
     match part:
         case Text(text=words) | Data(text=words):
             return [{"type": "message", "role": "assistant", "content": words}] if words else []
@@ -175,7 +175,7 @@ def _assistant_items(part: Text | Data | Placed | Result | ToolCall | Opaque, ta
             return [_call(part)]
         case Opaque():
             return [verbatim(part)] if part.provider == target.signer else []
-        case Placed() | Result():
+        case RenderedFile() | Result():
             raise CannotRender(f"the plan put a {type(part).__name__} into an assistant message of openai-responses")
         case _ as never:
             assert_never(never)
