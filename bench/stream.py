@@ -23,14 +23,12 @@ from typing import Any, TypeAlias
 from cases import MIB, MODELS, table, verdict
 from showandtell import Agent
 from showandtell.core.capabilities.cells import Api
-from showandtell.core.capabilities.resolve import resolve
 from showandtell.core.events.types import TextDelta
 from showandtell.core.wire.aws_eventstream import encode
 from showandtell.core.wire.http import HttpResponse
 from showandtell.core.wire.parsers import ANSWERS, FRAMES
 from showandtell.core.wire.stream import StreamParser
-from showandtell.providers.exchange import Exchange
-from showandtell.providers.rows import BASES
+from showandtell.testing import FakeConnection
 
 GOALS = {"parse": 2.0, "agent": 6.0}
 READS = (16 * 1024, 150)
@@ -185,7 +183,7 @@ def agent_of(said: Stream) -> Agent:
         yield HttpResponse(200, said.headers, said.come())
 
     model = MODELS[said.api]
-    return Agent(model, exchange=Exchange(send, BASES[resolve(model).api], {}))
+    return Agent(model, connection=FakeConnection(send=send))
 
 
 async def watch(said: Stream) -> float:

@@ -12,7 +12,7 @@ import sys
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 
-from showandtell import Agent, ShowAndTellError, ToolError, ToolResult
+from showandtell import Agent, ModelSettings, ShowAndTellError, ToolError, ToolResult
 
 #: Vertex draws for nobody who doesn't ask for pictures; the Gemini API needs no word (both from memory).
 PICTURES = {"generationConfig": {"responseModalities": ["TEXT", "IMAGE"]}}
@@ -20,11 +20,13 @@ PICTURES = {"generationConfig": {"responseModalities": ["TEXT", "IMAGE"]}}
 
 def painter(model: str) -> Callable[[str], Awaitable[ToolResult]]:
     """The tool: an image model, asked for one picture at a time."""
-    artist = Agent(model, instructions="You draw. Answer with one picture.", extra=PICTURES)
+    artist = Agent(
+        model, instructions="You draw. Answer with one picture.", model_settings=ModelSettings(extra_body=PICTURES)
+    )
 
     async def draw(scene: str) -> ToolResult:
         """Draw a picture of a scene, described in words."""
-        drawn = await artist.ask(f"Draw this: {scene}")
+        drawn = await artist.run(f"Draw this: {scene}")
         if not drawn.files:
             raise ToolError(f"{model} drew nothing: {drawn.text or drawn.reason}")
         return ToolResult(*drawn.files)

@@ -33,6 +33,7 @@ from showandtell.core.events.types import Event, Retry, TextDelta
 from showandtell.errors import ProviderError, ProviderUnavailable
 from showandtell.inspector.gemini.rules import signed_by
 from showandtell.providers.retry import RetryPolicy
+from support.agents import make_agent as make_model
 from support.fixtures import pdf, png
 
 HERE = Path(__file__).parent
@@ -175,7 +176,7 @@ async def no_time(_: float) -> None:
 
 def make_agent(proxy: Proxy, model: str, key: str = KEY) -> Agent:
     patience = RetryPolicy(tries=2, sleep=no_time)
-    return Agent(f"litellm:{model}", [draw, show_order], base_url=proxy.url, api_key=key, patience=patience)
+    return make_model(f"litellm:{model}", [draw, show_order], base_url=proxy.url, api_key=key, retry=patience)
 
 
 def play(
@@ -252,7 +253,7 @@ def test_geminis_own_signature_comes_back_with_its_call(proxy):
     async def watch():
         # A door that serves nothing sees every request.
         async with Standin(doors=[lambda _, incoming: bodies.append(incoming.body)], port=proxy.port):
-            return await make_agent(proxy, GEMINI).ask("/show_order")
+            return await make_agent(proxy, GEMINI).run("/show_order")
 
     assert asyncio.run(watch()).status == "complete"
     parts = [part for content in json.loads(bodies[1])["contents"] for part in content["parts"]]
@@ -343,7 +344,7 @@ def test_a_proxy_that_is_killed_ends_the_run_and_the_next_one(proxy):
             async for event in broken:
                 if isinstance(event, TextDelta):
                     proxy.process.kill()
-            return broken, await agent.ask("hi")
+            return broken, await agent.run("hi")
 
     broken, unreachable = asyncio.run(asyncio.wait_for(watch(), 60))
     assert (broken.status, broken.reason) == ("incomplete", "cut")

@@ -7,14 +7,17 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from showandtell.agent.agent import Agent, Run
-    from showandtell.agent.context import Context
+    from showandtell.agent.context import RunContext
     from showandtell.agent.render import explain, render, render_results
-    from showandtell.agent.tools import Tool, tool
+    from showandtell.agent.settings import Connection, FilePolicy, ModelSettings, RunLimits
+    from showandtell.agent.tools import Tool, Toolset, tool
     from showandtell.core.capabilities.resolve import resolve
     from showandtell.core.collect.values import ToolResult
+    from showandtell.core.events.types import Usage
     from showandtell.core.histories.from_anthropic import from_anthropic
     from showandtell.core.histories.from_gemini import from_gemini
     from showandtell.core.histories.from_openai import from_openai
+    from showandtell.core.messages.attachments import Facts
     from showandtell.core.messages.file import File
     from showandtell.core.messages.messages import Draft, History, Message
     from showandtell.core.messages.parts import Json, Opaque, Shown, Text, ToolCall
@@ -34,28 +37,41 @@ if TYPE_CHECKING:
         UnknownModel,
         UnsupportedFile,
     )
+    from showandtell.network.fetch import FetchPolicy
+    from showandtell.network.timeouts import Timeouts
+    from showandtell.network.transport import Transport
+    from showandtell.providers.retry import RetryPolicy
     from showandtell.storage.conversations.store import Store
     from showandtell.storage.files.conversation_file import load
+    from showandtell.storage.files.file_cache import FileCache
 
 #: Where each public name lives. Nothing is imported before it is asked for.
 HOMES = {
+    "agent.agent": "Agent Run",
+    "agent.context": "RunContext",
+    "agent.render": "explain render render_results",
+    "agent.settings": "Connection FilePolicy ModelSettings RunLimits",
+    "agent.tools": "Tool Toolset tool",
+    "core.capabilities.resolve": "resolve",
+    "core.collect.values": "ToolResult",
+    "core.events.types": "Usage",
     "core.histories.from_anthropic": "from_anthropic",
     "core.histories.from_gemini": "from_gemini",
     "core.histories.from_openai": "from_openai",
-    "agent.agent": "Agent Run",
-    "agent.context": "Context",
-    "agent.tools": "Tool tool",
-    "core.capabilities.resolve": "resolve",
-    "core.collect.values": "ToolResult",
+    "core.messages.attachments": "Facts",
     "core.messages.file": "File",
     "core.messages.messages": "Draft History Message",
     "core.messages.parts": "Json Opaque Shown Text ToolCall",
     "core.planning.values": "Receipt",
-    "errors": "BadConversation BadFile BadInput BadValue Busy FileChanged NotFound ProviderError ShowAndTellError "
-    "StorageFailed ToolError UnknownModel UnsupportedFile",
+    "errors": "BadConversation BadFile BadInput BadValue Busy FileChanged "
+    "NotFound ProviderError ShowAndTellError StorageFailed ToolError UnknownModel UnsupportedFile",
+    "network.fetch": "FetchPolicy",
+    "network.timeouts": "Timeouts",
+    "network.transport": "Transport",
+    "providers.retry": "RetryPolicy",
     "storage.conversations.store": "Store",
     "storage.files.conversation_file": "load",
-    "agent.render": "explain render render_results",
+    "storage.files.file_cache": "FileCache",
 }
 HOME_OF = {name: home for home, names in HOMES.items() for name in names.split()}
 
@@ -66,29 +82,41 @@ __all__ = [
     "BadInput",
     "BadValue",
     "Busy",
-    "Context",
+    "Connection",
     "Draft",
+    "Facts",
+    "FetchPolicy",
     "File",
+    "FileCache",
     "FileChanged",
+    "FilePolicy",
     "History",
     "Json",
     "Message",
+    "ModelSettings",
     "NotFound",
     "Opaque",
     "ProviderError",
     "Receipt",
+    "RetryPolicy",
     "Run",
+    "RunContext",
+    "RunLimits",
     "ShowAndTellError",
     "Shown",
     "StorageFailed",
     "Store",
     "Text",
+    "Timeouts",
     "Tool",
     "ToolCall",
     "ToolError",
     "ToolResult",
+    "Toolset",
+    "Transport",
     "UnknownModel",
     "UnsupportedFile",
+    "Usage",
     "explain",
     "from_anthropic",
     "from_gemini",
@@ -111,4 +139,4 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted([*globals(), *__all__])
+    return __all__

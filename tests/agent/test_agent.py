@@ -12,7 +12,7 @@ import pytest
 from fake_provider import Planned, Standin
 from fake_provider.faults import stall
 from fake_provider.ours import APIS
-from showandtell import Agent, BadInput, Context, File, ToolResult, UnsupportedFile, tool
+from showandtell import Agent, BadInput, File, RunContext, RunLimits, ToolResult, UnsupportedFile, tool
 from showandtell.agent.loop import CANCELLED, WENT_ON
 from showandtell.core.capabilities.resolve import resolve
 from showandtell.core.events.types import ApprovalNeeded, Finish, ReceiptEvent, ToolProgress
@@ -20,6 +20,7 @@ from showandtell.core.messages.messages import Draft
 from showandtell.core.messages.parts import Approval, Text, ToolCall, is_approval
 from showandtell.network.transport import Transport
 from showandtell.providers.rows import connect
+from support.agents import make_agent
 from support.fixtures import parts, png
 from support.scripted import CLAUDE, GPT, MODELS, check_usable, results, say, scripted, watch
 
@@ -100,12 +101,12 @@ def test_what_a_dead_program_left_open_is_run_on():
 def parallel(model):
     """A run of two steps with two tools at once, one of which gives a file; every tool tells its progress."""
 
-    async def look(context: Context) -> File:
+    async def look(context: RunContext) -> File:
         context.progress(1, 2)
         await asyncio.sleep(0)
         return File.from_bytes(PICTURE)
 
-    def count(context: Context) -> str:
+    def count(context: RunContext) -> str:
         context.progress(2, 2)
         return "two"
 
@@ -191,8 +192,8 @@ def test_runs_that_are_left_leave_no_socket_and_no_task_behind(model, by_cancel)
     async def play():
         async with Standin([Planned(stall(), nth=2, times=3)]) as standin, Transport() as transport:
             way = connect(resolve(model), environ=standin.environ(), transport=transport)
-            agent = Agent(model, [hang], exchange=way)
-            await agent.ask("hi")  # one connection stays open for the next request
+            agent = make_agent(model, [hang], exchange=way)
+            await agent.run("hi")  # one connection stays open for the next request
             before = count_open()
             for text in ("hi there", "/hang number=7"):
                 for index in (1, 2, 3):
@@ -211,7 +212,7 @@ def test_a_reader_that_breaks_off_needs_no_clean_up_before_the_next_run():
         async for event in run:
             if isinstance(event, ToolProgress):
                 break
-        again = await agent.ask("go on", conversation=run.conversation)
+        again = await agent.run("go on", conversation=run.conversation)
         check_usable(again.conversation)
         return again
 
@@ -271,7 +272,7 @@ def test_two_runs_of_one_conversation_come_one_after_the_other():
     async def both():
         agent = parallel(CLAUDE)
         conversation = agent.conversation()
-        return await asyncio.gather(*[agent.ask(word, conversation=conversation) for word in ("one", "two")])
+        return await asyncio.gather(*[agent.run(word, conversation=conversation) for word in ("one", "two")])
 
     first, second = asyncio.run(both())
     check_usable(first.conversation)
@@ -367,8 +368,8 @@ def test_a_run_needs_something_to_answer():
 
 
 def test_a_program_that_needs_no_steps_is_told():
-    with pytest.raises(BadInput, match="max_steps"):
-        Agent(CLAUDE, max_steps=0)
+    with pytest.raises(BadInput, match=r"RunLimits\.steps"):
+        Agent(CLAUDE, limits=RunLimits(steps=0))
 
 
 def test_the_results_of_a_run_are_there_when_it_ends():
@@ -415,7 +416,7 @@ def test_a_strict_agent_refuses_a_tools_file_too():
     calls = say("", ("c1", "pack", "{}"))
     assert scripted(calls, say("Hello."), tools=[pack])[0].run_sync("go").status == "complete"
     with pytest.raises(UnsupportedFile, match="parts"):
-        scripted(calls, say("Hello."), tools=[pack], strict=True)[0].run_sync("go")
+        scripted(calls, say("Hello."), tools=[pack], on_unsupported="error")[0].run_sync("go")
 
 
 def test_files_can_be_said_without_words_and_within_them():

@@ -297,7 +297,7 @@ def test_every_refused_file_is_named_at_once():
 def test_the_cap_is_a_setting():
     shelf = FileCache(max_file_bytes=10)
     with pytest.raises(UnsupportedFile, match="larger than 10 bytes"):
-        render(user_history(File.from_bytes(png(), name="x.png")), model=CLAUDE, shelf=shelf)
+        render(user_history(File.from_bytes(png(), name="x.png")), model=CLAUDE, cache=shelf)
 
 
 def test_a_file_that_failed_once_is_tried_anew():

@@ -11,7 +11,7 @@ from PIL import Image
 
 from showandtell import Agent, File
 from showandtell.agent.builtin_tools import builtin_tools, chart, list_files, read_file_in, view_file
-from showandtell.agent.context import Context, Files
+from showandtell.agent.context import Files, RunContext
 from showandtell.agent.tools import as_tool
 from showandtell.inspector.request import files_of
 from showandtell.media import gate
@@ -304,7 +304,7 @@ def test_files_of_one_kind_can_be_listed_alone(kind, names):
 
 def test_of_thousands_of_files_the_newest_are_listed():
     made = {at: attachment(at) for at in range(1, 3001)}
-    result = list_files(Context("me", "conv", "c1", Files(made, made.__getitem__), print))
+    result = list_files(RunContext("me", "conv", "c1", Files(made, made.__getitem__), print))
     words, said = (part.text for part in result.parts)
     numbers = [one["number"] for one in json.loads(words)]
     assert numbers == [*range(2801, 3001)]

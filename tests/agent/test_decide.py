@@ -7,13 +7,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from showandtell.agent.decide import EARLY, LIMIT, UNKNOWN, AskModel, Close, Done, RunLimits, RunTools, Wait, decide
+from showandtell.agent.decide import EARLY, LIMIT, UNKNOWN, AskModel, Close, Done, LoopLimits, RunTools, Wait, decide
 from showandtell.core.messages.messages import Message, Stop
 from showandtell.core.messages.parts import Approval, Text, ToolCall
 from support.builders import assistant, result, user, view
 from support.scripted import check_pairs
 
-CARE = RunLimits(3, frozenset({"get"}))
+CARE = LoopLimits(3, frozenset({"get"}))
 
 
 def said(*calls, text="", stop="end", named="a1"):
@@ -30,30 +30,30 @@ def call(call_id):
 
 
 NEXT = {
-    "a new message asks the model": ([user("hi")], RunLimits(), AskModel(1, forbid_tools=False)),
-    "the only step forbids tools": ([user("hi")], RunLimits(1), AskModel(1, forbid_tools=True)),
-    "an answer ends the run": ([user("hi"), said(text="hello")], RunLimits(), Done("complete")),
-    "an empty answer is incomplete": ([user("hi"), said()], RunLimits(), Done("incomplete", "empty")),
-    "open calls run": ([user("hi"), said("c1", "c2")], RunLimits(), RunTools((call("c1"), call("c2")))),
+    "a new message asks the model": ([user("hi")], LoopLimits(), AskModel(1, forbid_tools=False)),
+    "the only step forbids tools": ([user("hi")], LoopLimits(1), AskModel(1, forbid_tools=True)),
+    "an answer ends the run": ([user("hi"), said(text="hello")], LoopLimits(), Done("complete")),
+    "an empty answer is incomplete": ([user("hi"), said()], LoopLimits(), Done("incomplete", "empty")),
+    "open calls run": ([user("hi"), said("c1", "c2")], LoopLimits(), RunTools((call("c1"), call("c2")))),
     "after a crash only calls without a result run": (
         [user("hi"), said("c1", "c2"), result("c2", "x")],
-        RunLimits(),
+        LoopLimits(),
         RunTools((call("c1"),)),
     ),
     "results go back to the model": (
         [user("hi"), said("c1"), result("c1", "x")],
-        RunLimits(),
+        LoopLimits(),
         AskModel(2, forbid_tools=False),
     ),
     "the last step forbids tools": (
         [user("hi"), said("c1"), result("c1", "x")],
-        RunLimits(2),
+        LoopLimits(2),
         AskModel(2, forbid_tools=True),
     ),
-    "calls of the last step are closed": ([user("hi"), said("c1")], RunLimits(1), Close((call("c1"),), LIMIT)),
+    "calls of the last step are closed": ([user("hi"), said("c1")], LoopLimits(1), Close((call("c1"),), LIMIT)),
     "after the last step the run is over": (
         [user("hi"), said("c1"), result("c1", "x")],
-        RunLimits(1),
+        LoopLimits(1),
         Done("incomplete", "steps"),
     ),
     "a call may need a yes": ([user("hi"), said("c1")], CARE, Wait((call("c1"),))),
@@ -80,7 +80,7 @@ NEXT = {
     ),
     "steps of older messages don't count": (
         [user("old", named="u0"), said("c0"), result("c0", "x"), said(text="done", named="a0"), user("hi")],
-        RunLimits(2),
+        LoopLimits(2),
         AskModel(1, forbid_tools=False),
     ),
 }
@@ -145,13 +145,13 @@ def play(script, limits, yes):
 
 def test_a_call_that_began_and_never_ended_is_not_run_again():
     seen = replace(view(user("hi"), said("c1", "c2"), files=[]), begun=frozenset({"c1"}))
-    assert decide(seen, RunLimits()) == Close((call("c1"),), UNKNOWN)
-    assert decide(seen, RunLimits(idempotent=frozenset({"get"}))) == RunTools((call("c1"), call("c2")))
+    assert decide(seen, LoopLimits()) == Close((call("c1"),), UNKNOWN)
+    assert decide(seen, LoopLimits(idempotent=frozenset({"get"}))) == RunTools((call("c1"), call("c2")))
 
 
 @given(st.lists(answers, min_size=1, max_size=6), st.integers(1, 5), st.booleans(), st.sets(st.integers(0, 20)))
 def test_any_run_ends_with_every_call_answered_and_no_more_asks_than_steps(script, most, asking, yes):
-    limits = RunLimits(most, frozenset({"get"}) if asking else frozenset())
+    limits = LoopLimits(most, frozenset({"get"}) if asking else frozenset())
     messages, asked = play(script, limits, yes)
     assert asked <= most
     check_pairs(messages)

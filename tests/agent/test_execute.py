@@ -11,7 +11,7 @@ import threading
 
 import pytest
 
-from showandtell import Context, File, Shown, Tool, ToolCall, ToolError, ToolResult, tool
+from showandtell import File, RunContext, Shown, Tool, ToolCall, ToolError, ToolResult, tool
 from showandtell.agent.context import Files
 from showandtell.agent.execute import execute
 from showandtell.agent.tools import by_name
@@ -27,7 +27,7 @@ CONVERSATION.ingest_now(user_history(File.from_bytes(RED, name="red.png")))
 
 def context():
     files = Files(CONVERSATION.attachments, CONVERSATION.file)
-    return Context("me", CONVERSATION.id, "call_1", files, print)
+    return RunContext("me", CONVERSATION.id, "call_1", files, print)
 
 
 def run(function, arguments="{}", here=None):
@@ -260,7 +260,7 @@ def test_a_sync_tool_that_hangs_is_abandoned_and_its_late_result_dropped():
 
 
 def test_a_long_tool_can_look_whether_it_is_still_wanted():
-    def wait(context: Context):
+    def wait(context: RunContext):
         context.cancelled.wait()
         seen.set()
 
@@ -290,9 +290,9 @@ def test_a_cancelled_caller_cancels_the_tool_and_hears_of_it():
 
 def test_progress_can_be_told_from_the_tools_thread():
     told = []
-    here = Context("me", "conv", "call_1", context().files, told.append)
+    here = RunContext("me", "conv", "call_1", context().files, told.append)
 
-    def count(context: Context):
+    def count(context: RunContext):
         context.progress(1, 2, f"in a thread: {threading.current_thread() is not threading.main_thread()}")
 
     run(count, here=here)

@@ -9,13 +9,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from showandtell import Agent, File, Tool
+from showandtell import File, Tool
 from showandtell.core.capabilities.resolve import resolve
 from showandtell.core.events.accumulate import Accumulator
 from showandtell.core.events.types import Retry, TextDelta
 from showandtell.network.transport import Timeouts, Transport
 from showandtell.providers.exchange import Exchange
 from showandtell.providers.retry import RetryPolicy
+from support.agents import make_agent
 from support.builders import parser_of
 from support.faulty_runs import (
     EARLY,
@@ -164,7 +165,7 @@ def test_each_fault_has_one_outcome_and_the_next_message_is_answered(model, row)
     answers, expected = faults(model)[row]
     patience = RetryPolicy(tries=2, sleep=no_time, jitter=lambda: 0.0)
     answers = [*answers, say("Done.", model=model)]
-    agent, _ = scripted(*answers, model=model, tools=[note, failing], max_steps=3, patience=patience)
+    agent, _ = scripted(*answers, model=model, tools=[note, failing], steps=3, retry=patience)
     run, _ = play(agent, agent.conversation(), "hi")
     kind = type(run.error).__name__ if run.error else None
     assert (run.status, kind, run.text, tuple(ran)) == (expected.status, expected.error, expected.text, expected.ran)
@@ -270,7 +271,7 @@ async def wait_for_silence(model, data, **settings):
     async with await silent(model, data) as server, Transport(Timeouts(idle=0.1)) as transport:
         port = server.sockets[0].getsockname()[1]
         exchange = Exchange(transport.send, f"http://127.0.0.1:{port}", {})
-        run = Agent(model, exchange=exchange, **settings).run("hi")
+        run = make_agent(model, exchange=exchange, **settings).run("hi")
         return run, await watch(run)
 
 
@@ -284,7 +285,7 @@ def test_a_stall_mid_stream_keeps_the_text_and_is_incomplete(model):
 @each_api
 def test_a_stall_before_the_answer_is_asked_again_and_then_unavailable(model):
     patience = RetryPolicy(tries=1, sleep=no_time)
-    run, events = asyncio.run(wait_for_silence(model, b"", patience=patience))
+    run, events = asyncio.run(wait_for_silence(model, b"", retry=patience))
     assert (run.status, type(run.error).__name__) == ("error", "ProviderUnavailable")
     assert len([one for one in events if isinstance(one, Retry)]) == 1
 

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec import structs
 
-from showandtell import Agent, Context, File
+from showandtell import Agent, File, RunContext
 from showandtell.agent.builtin_tools import builtin_tools, get_document
 from showandtell.agent.context import Files
 from showandtell.agent.file_tools import MOST_TEXT, cut_text, find_document
@@ -134,7 +134,7 @@ def test_a_deleted_file_gives_way_to_one_of_its_name_that_is_there():
 def test_a_deleted_file_is_told_as_such():
     gone = structs.replace(attachment(1), facts=None, problem="was deleted by the user", state="deleted")
     files = Files({1: gone}, print)
-    context = Context("me", "conv", "c1", files, print)
+    context = RunContext("me", "conv", "c1", files, print)
     for original in (False, True):
         with pytest.raises((ToolError, BadInput)) as caught:
             asyncio.run(get_document(1, context, return_original=original))
@@ -147,11 +147,11 @@ def test_words_that_were_read_are_gone_when_a_stored_file_is_deleted(tmp_path):
             conversation = await store.create()
             call = say("", ("c1", "get_document", '{"number_or_name": "note.txt"}'))
             reader = scripted(call, say("Done."), tools=[get_document])[0]
-            await reader.ask("read", files=[File.from_bytes(b"nine", name="note.txt")], conversation=conversation)
+            await reader.run("read", files=[File.from_bytes(b"nine", name="note.txt")], conversation=conversation)
             await store.delete_file(conversation, 1)
             call = say("", ("c2", "get_document", '{"number_or_name": "note.txt"}'))
             reader = scripted(call, say("Done."), tools=[get_document])[0]
-            return (await reader.ask("again", conversation=conversation)).messages
+            return (await reader.run("again", conversation=conversation)).messages
 
     ((_, words, failed),) = results(asyncio.run(go()))
     assert (failed, words.endswith("(note.txt) can't be used: was deleted by the user")) == (True, True)
@@ -182,10 +182,10 @@ def test_words_are_made_once():
 
 
 def test_any_tool_may_ask_for_words_whether_async_or_not():
-    async def wait(context: Context) -> str:
+    async def wait(context: RunContext) -> str:
         return await context.files.text(1)
 
-    def hold(context: Context) -> str:
+    def hold(context: RunContext) -> str:
         return context.files.text_now(1)
 
     agent, _ = scripted(say("", ("c1", "wait", "{}"), ("c2", "hold", "{}")), say("Done."), tools=[wait, hold])
@@ -194,7 +194,7 @@ def test_any_tool_may_ask_for_words_whether_async_or_not():
 
 
 def test_an_async_tool_that_would_hold_up_the_loop_is_told():
-    async def hold(context: Context) -> str:
+    async def hold(context: RunContext) -> str:
         return context.files.text_now(1)
 
     agent, _ = scripted(say("", ("c1", "hold", "{}")), say("Done."), tools=[hold])

@@ -232,7 +232,7 @@ def test_two_calls_with_one_id_both_run_under_ids_of_their_own(model):
 
 @each_api
 def test_a_loop_without_end_makes_max_steps_calls_and_the_last_forbids_tools(model):
-    agent, script = scripted(say("", ("c1", "echo", "{}"), model=model), model=model, tools=[echo], max_steps=3)
+    agent, script = scripted(say("", ("c1", "echo", "{}"), model=model), model=model, tools=[echo], steps=3)
     run, _ = go(agent)
     assert (run.status, run.reason, len(script.bodies)) == ("incomplete", "steps", 3)
     # Converse has no word for it.

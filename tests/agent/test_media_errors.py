@@ -152,7 +152,7 @@ def test_a_persons_file_is_found_by_the_place_that_the_answer_names():
 @each_api
 def test_a_strict_program_hears_of_a_refused_file_as_an_error(model):
     answers = say("", *calls(1), model=model), refused("the image is broken")
-    agent, _ = scripted(*answers, model=model, tools=[draw], strict=True)
+    agent, _ = scripted(*answers, model=model, tools=[draw], on_unsupported="error")
     run, _ = run_all(agent)
     assert (run.status, run.reason) == ("refused", "file")
     check_usable(run.conversation, model)

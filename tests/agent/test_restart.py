@@ -77,9 +77,11 @@ def test_words_bring_the_right_two_files_back_into_view_after_a_restart(tmp_path
     call = ("c1", "gdrive_display_image", "{}")
     run, *_ = speak(tmp_path, model, say("", call, model=model), say("Seen.", model=model), files=uploads)
     others = [File.from_bytes(png(9, 9 + at, (at, 0, 90)), name=f"other{at}.png") for at in range(2)]
-    speak(tmp_path, model, say("Ok.", model=model), files=others, which=run.conversation.id, focus=2)
+    speak(tmp_path, model, say("Ok.", model=model), files=others, which=run.conversation.id, max_in_context=2)
     words = "compare image 2 with the first upload"
-    _, script, _ = speak(tmp_path, model, say("Alike.", model=model), text=words, which=run.conversation.id, focus=2)
+    _, script, _ = speak(
+        tmp_path, model, say("Alike.", model=model), text=words, which=run.conversation.id, max_in_context=2
+    )
     assert hashes(script.asked[-1])[-2:] == [sha(WALL), sha(KIWI)]
     said = script.asked[-1].turns[-1].parts
     assert any("image 2 = accent_wall.jpg, from gdrive_display_image" in getattr(part, "text", "") for part in said)
@@ -90,7 +92,7 @@ def test_where_number_two_is_a_document_both_readings_are_offered(tmp_path):
     call = ("c1", "gdrive_display_image", "{}")
     run, *_ = speak(tmp_path, CLAUDE, say("", call), say("Seen."), files=uploads)
     words = "compare image 2 with the first upload"
-    run, script, _ = speak(tmp_path, CLAUDE, say("Which?"), text=words, which=run.conversation.id, focus=1)
+    run, script, _ = speak(tmp_path, CLAUDE, say("Which?"), text=words, which=run.conversation.id, max_in_context=1)
     text = "".join(getattr(part, "text", "") for part in script.asked[-1].turns[-1].parts)
     assert "image 2 may mean document 2: report.pdf" in text
     assert "image 3: accent_wall.jpg, from gdrive_display_image" in text

@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 import pytest
 from pydantic import BaseModel, Field
 
-from showandtell import BadInput, Context, File, Tool, tool
+from showandtell import BadInput, File, RunContext, Tool, tool
 from showandtell.agent.context import Files
 from showandtell.agent.tools import DEFAULT_TIMEOUT, as_tool, by_name
 from showandtell.storage.conversations.memory_conversation import MemoryConversation
@@ -24,7 +24,7 @@ CONVERSATION.ingest_now(user_history(File.from_bytes(RED, name="red.png"), File.
 
 def context():
     files = Files(CONVERSATION.attachments, CONVERSATION.file)
-    return Context("me", CONVERSATION.id, "call_1", files, print, threading.Event())
+    return RunContext("me", CONVERSATION.id, "call_1", files, print, threading.Event())
 
 
 def schema(function):
@@ -106,22 +106,22 @@ def test_a_default_is_the_functions_own():
 
 
 def test_a_model_never_sees_nor_fills_the_context():
-    def whose(context: Context, detail: str = ""):
+    def whose(context: RunContext, detail: str = ""):
         pass
 
     assert list(schema(whose)["properties"]) == ["detail"]
-    assert isinstance(bind(whose)["context"], Context)
+    assert isinstance(bind(whose)["context"], RunContext)
     with pytest.raises(ValueError, match="context"):
         bind(whose, context={"owner": "somebody else"})
 
 
-@pytest.mark.parametrize("hint", [Context | None, Annotated[Context, "whose call it is"]])
+@pytest.mark.parametrize("hint", [RunContext | None, Annotated[RunContext, "whose call it is"]])
 def test_the_context_is_found_within_other_annotations(hint):
     def whose(context: hint = None):
         pass
 
     assert schema(whose)["properties"] == {}
-    assert isinstance(bind(whose)["context"], Context)
+    assert isinstance(bind(whose)["context"], RunContext)
 
 
 def test_a_file_is_a_number_to_the_model_and_a_file_to_the_tool():
@@ -266,11 +266,13 @@ def test_a_partial_and_a_callable_object_are_tools_once_they_have_a_name():
     assert [one(**one.bind({"first": 1}, context())) for one in tools] == [1, 4]
 
 
-def with_context(context: Context):
+def with_context(context: RunContext):
     pass
 
 
-@pytest.mark.parametrize(("function", "problem"), [(with_context, "takes a Context"), (lambda: 1, "top of a module")])
+@pytest.mark.parametrize(
+    ("function", "problem"), [(with_context, "takes a RunContext"), (lambda: 1, "top of a module")]
+)
 def test_an_isolated_tool_must_be_able_to_leave_the_process(function, problem):
     with pytest.raises(BadInput, match=f"'get' .*{problem}"):
         by_name([Tool("get", "", run=function, isolate=True)])

@@ -57,11 +57,11 @@ def test_results_by_id_may_be_a_mapping():
     [
         ({"temperature": float("nan")}, "temperature"),
         ({"max_tokens": 0}, "max_tokens"),
-        ({"effort": "ultra"}, "effort"),
+        ({"reasoning_effort": "ultra"}, "reasoning_effort"),
         ({"tool_choice": "nope"}, "tool_choice"),
-        ({"extra": {"x": float("nan")}}, "extra"),
-        ({"extra": {"x": object()}}, "extra"),
-        ({"schema": {"x": {1, 2}}}, "schema"),
+        ({"extra_body": {"x": float("nan")}}, "extra_body"),
+        ({"extra_body": {"x": object()}}, "extra_body"),
+        ({"output_type": {"x": {1, 2}}}, "output_type"),
     ],
 )
 def test_options_that_no_api_takes_are_named(options, said):
@@ -73,5 +73,5 @@ def test_run_sync_in_a_notebook_says_what_to_write():
     async def cell():
         Agent("inspector").run_sync("hi")
 
-    with pytest.raises(BadInput, match=r"await agent\.ask"):
+    with pytest.raises(BadInput, match=r"await agent\.run"):
         asyncio.run(cell())

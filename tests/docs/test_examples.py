@@ -46,7 +46,7 @@ async def standin(monkeypatch):
 @ROWS
 @pytest.mark.anyio
 async def test_what_an_image_model_draws_is_seen_by_the_agent_that_asked_for_it(row, standin):
-    run = await IMAGE_AGENT.illustrator("anthropic:claude-sonnet-5", f"{row}:{PAINTER}").ask("/draw scene='a kiwi'")
+    run = await IMAGE_AGENT.illustrator("anthropic:claude-sonnet-5", f"{row}:{PAINTER}").run("/draw scene='a kiwi'")
     assert (run.status, run.receipts[0].delivery) == ("complete", "native")
     assert "64 x 64 pixels" in run.text
     assert [one.house for one in standin.ledger] == ["anthropic", row, "anthropic"]
@@ -57,7 +57,7 @@ async def test_what_an_image_model_draws_is_seen_by_the_agent_that_asked_for_it(
 @pytest.mark.anyio
 async def test_a_drawn_picture_gets_the_next_number_beside_a_persons_file(standin):
     agent = Agent("openai-chat:gpt-5-mini", [IMAGE_AGENT.painter(f"google:{PAINTER}")])
-    run = await agent.ask("/draw scene='another one'", files=[File.from_path(folder() / "kiwi.jpg")])
+    run = await agent.run("/draw scene='another one'", files=[File.from_path(folder() / "kiwi.jpg")])
     assert [(file.number, file.media_type) for file in run.files] == [(2, "image/png")]
     assert [one.place for one in standin.ledger[-1].seen] == ["user", "user"]
 

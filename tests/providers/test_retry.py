@@ -23,7 +23,7 @@ def patient(*answers, model, tools=(), **settings):
         waited.append(seconds)
 
     patience = RetryPolicy(sleep=sleep, jitter=lambda: 1.0, **settings)
-    agent, script = scripted(*answers, model=model, tools=tools, patience=patience)
+    agent, script = scripted(*answers, model=model, tools=tools, retry=patience)
     return agent, script, waited
 
 
@@ -170,7 +170,7 @@ def test_a_page_instead_of_an_answer_is_told_by_its_title(model):
         yield b"<!DOCTYPE html><html><head><title>Gateway login</title></head><body>" + b"x" * 10_000
 
     agent, _ = scripted(
-        HttpResponse(200, {"content-type": "text/html; charset=utf-8"}, page()), patience=ONCE, model=model
+        HttpResponse(200, {"content-type": "text/html; charset=utf-8"}, page()), retry=ONCE, model=model
     )
     run, _ = run_all(agent)
     assert (type(run.error), run.status) == (BadAnswer, "error")
@@ -180,7 +180,7 @@ def test_a_page_instead_of_an_answer_is_told_by_its_title(model):
 @each_api
 def test_tokens_bound_a_run(model):
     call = say("", ("c1", "echo", '{"word": "a"}'), model=model)
-    agent, script = scripted(call, say("Done.", model=model), model=model, tools=[echo], max_tokens_in_all=15)
+    agent, script = scripted(call, say("Done.", model=model), model=model, tools=[echo], tokens=15)
     run, _ = run_all(agent)
     assert (run.status, run.reason, len(script.bodies)) == ("incomplete", "budget", 1)
     assert run.messages[-1].is_error
@@ -192,7 +192,7 @@ def test_seconds_bound_a_run_and_close_its_calls(model):
         await asyncio.Event().wait()
 
     answers = say("", ("c1", "hang", "{}"), model=model), say("Hello.", model=model)
-    agent, _ = scripted(*answers, model=model, tools=[hang], max_seconds=0.05)
+    agent, _ = scripted(*answers, model=model, tools=[hang], seconds=0.05)
     run, events = run_all(agent)
     assert (run.status, run.reason) == ("incomplete", "budget")
     assert (run.messages[-1].call_id, run.messages[-1].is_error) == ("c1", True)

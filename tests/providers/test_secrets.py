@@ -5,11 +5,12 @@ import json
 
 import pytest
 
-from showandtell import Agent, File
+from showandtell import File
 from showandtell.core.wire.http import HttpResponse
 from showandtell.providers.exchange import Exchange
 from showandtell.providers.retry import RetryPolicy
 from showandtell.providers.secrets import MOST, conceal, secrets_in
+from support.agents import make_agent
 from support.fixtures import png
 from support.scripted import CLAUDE, FAULT, Script, say, watch
 
@@ -21,7 +22,7 @@ def speaking(*answers, model=CLAUDE, **settings):
     script = Script(*answers, model=model)
     headers = {"authorization": f"Bearer {KEY}", "x-api-key": KEY}
     exchange = Exchange(script.send, script.exchange.base, headers)
-    return Agent(model, exchange=exchange, patience=RetryPolicy(tries=0), **settings), script
+    return make_agent(model, exchange=exchange, retry=RetryPolicy(tries=0), **settings), script
 
 
 def play(agent, text="hi", **settings):
@@ -78,5 +79,5 @@ def test_a_key_is_hidden_however_it_is_spelt():
 
 
 def test_no_key_stands_in_the_fields_of_an_agent():
-    agent = Agent("openai:gpt-5.6", api_key=KEY, headers={"x-more": KEY})
+    agent = make_agent("openai:gpt-5.6", api_key=KEY, headers={"x-more": KEY})
     assert "CANARY" not in repr(vars(agent)) + repr(agent) + repr(agent.exchange)

@@ -15,8 +15,8 @@ from PIL import Image
 
 from fake_provider import Standin
 from fake_provider.auth import check_key
-from showandtell import Agent, File
-from showandtell.agent.decide import RunLimits
+from showandtell import File
+from showandtell.agent.decide import LoopLimits
 from showandtell.agent.loader import Sharing
 from showandtell.agent.loop import Loop, Memory
 from showandtell.agent.provider_uploads import drop_uploads, read_shelf
@@ -37,6 +37,7 @@ from showandtell.providers.retry import RetryPolicy
 from showandtell.providers.uploads import KEPT, Reach, _at_home, _expiry, delete, upload
 from showandtell.storage.blobs.folder import Folder
 from showandtell.storage.conversations.memory_conversation import MemoryConversation
+from support.agents import make_agent
 from support.fake_files_api import DAYS_2, PREFIX, Host, Store, draw_until, serve_files, tell_hashes
 from support.fake_files_api import resolve as look_up
 from support.fixtures import docx, mp4, pdf, png
@@ -87,7 +88,7 @@ def play(host, model, *files, conversation=None, policy=ALWAYS, text="look", sha
         connect=lambda: host.exchange(model.partition(":")[0]),
         tools=tools,
         options=choose(tools=[one.spec for one in tools.values()], stream=True),
-        limits=RunLimits(50),
+        limits=LoopLimits(50),
         policy=policy,
         memory=memory or Memory(),
         emit=events.append,
@@ -310,9 +311,9 @@ def test_a_file_is_uploaded_seen_and_deleted_over_a_socket(model, monkeypatch):
         async with Standin(doors=[let_in(store)], fetch=fetch_from(store), mind=tell_hashes) as standin:
             for name, value in standin.environ().items():
                 monkeypatch.setenv(name, value)
-            agent = Agent(model, uploads=True, expected_steps=50, patience=PATIENT)
+            agent = make_agent(model, uploads=True, expected_steps=50, retry=PATIENT)
             conversation = agent.conversation()
-            asked = await agent.ask("look", files=[File.from_bytes(data)], conversation=conversation)
+            asked = await agent.run("look", files=[File.from_bytes(data)], conversation=conversation)
             kept = [file.data for file in store.files.values()]
             return asked, kept, await agent.delete_uploads(conversation)
 
@@ -439,6 +440,6 @@ def test_what_keeps_a_house_from_being_asked_is_told_as_it_is():
         raise BadInput("HTTP_PROXY names no proxy")
 
     exchange = replace(host.exchange("anthropic"), authorise=refuse)
-    agent = Agent(CLAUDE, uploads=True, expected_steps=10_000, exchange=exchange)
+    agent = make_agent(CLAUDE, uploads=True, expected_steps=10_000, exchange=exchange)
     with pytest.raises(BadInput, match="names no proxy"):
         agent.run_sync("look", files=[File.from_bytes(noise(1))])

@@ -94,9 +94,9 @@ def check_outcome(model, fault, *, stream):
 
     async def play():
         async with Standin([read_fault(fault)]) as standin:
-            agent = make_agent(standin, model, [note], max_steps=3, stream=stream)
-            run = await agent.ask("hi")
-            return run, await agent.ask("go on", conversation=run.conversation)
+            agent = make_agent(standin, model, [note], steps=3, stream=stream)
+            run = await agent.run("hi")
+            return run, await agent.run("go on", conversation=run.conversation)
 
     run, again = asyncio.run(play())
     expected, kind = expect(model, fault, stream=stream), type(run.error).__name__ if run.error else None

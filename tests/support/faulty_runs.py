@@ -158,7 +158,7 @@ def survive(data, model, most):
     """One conversation of up to three runs under random faults, left anywhere, its next request checked each time."""
     answers = data.draw(st.lists(an_answer(model), min_size=1, max_size=5))
     patience = RetryPolicy(data.draw(st.integers(0, 2)), sleep=no_time)
-    agent, script = scripted(*answers, model=model, tools=TOOLS, max_steps=most, patience=patience)
+    agent, script = scripted(*answers, model=model, tools=TOOLS, steps=most, retry=patience)
     conversation = agent.conversation()
     more = {"text": "hi", "files": data.draw(st.sampled_from([[], [], [draw()]]))}
     for _ in range(data.draw(st.integers(1, 3))):

@@ -2,7 +2,7 @@
 
 import threading
 
-from showandtell import Context, File, ToolError, tool
+from showandtell import File, RunContext, ToolError, tool
 from support.fixtures import picture
 
 #: What `take_time` waits for.
@@ -17,7 +17,7 @@ def send_money(amount: int) -> str:
 
 
 @tool
-def take_time(context: Context) -> str:
+def take_time(context: RunContext) -> str:
     """Take time, and say how much is done."""
     context.progress(1, 4, "a quarter is done")
     if not GATE.acquire(timeout=60):

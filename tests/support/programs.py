@@ -21,9 +21,9 @@ LONGEST = 60
 TOOLS = '''
 import asyncio, os, time
 from pathlib import Path
-from showandtell import Context
+from showandtell import RunContext
 
-async def hold(name: str, context: Context) -> str:
+async def hold(name: str, context: RunContext) -> str:
     """Go on when a file called `name`.go is there."""
     Path(f"{name}.{os.getpid()}").touch()
     beat = 0

@@ -6,7 +6,6 @@ from inspect import isasyncgenfunction
 from typing import NamedTuple
 from urllib.parse import unquote, urlsplit
 
-from showandtell import Agent
 from showandtell.core.capabilities.resolve import resolve
 from showandtell.core.messages.messages import Message
 from showandtell.core.messages.parts import Text, is_approval
@@ -21,6 +20,7 @@ from showandtell.inspector.request import IncomingRequest, files_of
 from showandtell.providers.exchange import Exchange
 from showandtell.providers.retry import RetryPolicy
 from showandtell.providers.rows import BASES
+from support.agents import make_agent
 from support.builders import Everything
 
 CLAUDE, GPT, RESPONSES = "inspector", "inspector:openai-chat", "inspector:openai-responses"
@@ -380,7 +380,7 @@ class Script:
 def scripted(*answers, model=CLAUDE, **settings):
     """An agent that talks to a script, and the script."""
     script = Script(*answers, model=model)
-    return Agent(model, exchange=script.exchange, **{"patience": ONCE, **settings}), script
+    return make_agent(model, exchange=script.exchange, **{"retry": ONCE, **settings}), script
 
 
 async def watch(run):

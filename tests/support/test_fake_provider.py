@@ -15,12 +15,13 @@ import pytest
 from fake_provider import KEYS, RECORDED_BLINDNESS, TOKEN, WITHOUT_EYES, Standin, blind, reject_files
 from fake_provider.ours import APIS, MODELS, ONCE, ask
 from fake_provider.plain import CLAUDE_ON_AWS, PLAIN, post, user
-from showandtell import Agent, File
+from showandtell import File
 from showandtell.core.capabilities.resolve import resolve
 from showandtell.errors import ProviderError, ProviderUnavailable
 from showandtell.inspector.hosts import HOUSES
 from showandtell.inspector.request import Reply
 from showandtell.providers.rows import connect, locate
+from support.agents import make_agent
 from support.fixtures import pdf, png
 from support.paths import ROOT
 
@@ -226,8 +227,8 @@ def test_google_auth_gets_its_token_here(monkeypatch):
             environ = standin.environ()
             monkeypatch.setenv("GOOGLE_APPLICATION_CREDENTIALS", environ["GOOGLE_APPLICATION_CREDENTIALS"])
             target = locate(resolve("vertex:gemini-3-flash-preview"), environ)
-            agent = Agent("vertex:gemini-3-flash-preview", exchange=connect(target, environ=environ), patience=ONCE)
-            return await agent.ask("hi")
+            agent = make_agent("vertex:gemini-3-flash-preview", exchange=connect(target, environ=environ), retry=ONCE)
+            return await agent.run("hi")
 
     assert asyncio.run(play()).status == "complete"
 

@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import AsyncIterator, Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Collection, Generator, Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Self
 from weakref import WeakKeyDictionary
 
-from showandtell.agent.configure import aim, bound, fetcher, permit, reach
-from showandtell.agent.loader import Sharing, Sign, Transcribe
+from showandtell.agent.configure import aim, bound, fetcher, permit, read_output_type
+from showandtell.agent.loader import Sharing
 from showandtell.agent.loop import Loop, Memory, last_text
 from showandtell.agent.provider_uploads import drop_uploads
-from showandtell.agent.tools import Tool, by_name
+from showandtell.agent.settings import Connection, FilePolicy, ModelSettings, RunLimits
+from showandtell.agent.tools import Tool, Toolset, by_name
 from showandtell.config.user_settings import find_target
-from showandtell.core.capabilities.cells import Capability
 from showandtell.core.collect.sanitize import clean
 from showandtell.core.collect.values import collect
 from showandtell.core.events.types import Event, Finish, Status, Usage
@@ -24,92 +24,80 @@ from showandtell.core.messages.file import File, Reader
 from showandtell.core.messages.messages import Draft, Lead, Message
 from showandtell.core.messages.parts import Approval
 from showandtell.core.planning.values import Receipt
-from showandtell.core.wire.options import Effort, choose
+from showandtell.core.wire.options import choose
 from showandtell.errors import BadInput, ShowAndTellError, UnsupportedFile
-from showandtell.network.fetch import FetchPolicy
 from showandtell.network.transport import Transport
 from showandtell.providers.exchange import Exchange
 from showandtell.providers.retry import RetryPolicy
 from showandtell.storage.conversations.memory_conversation import MemoryConversation
-from showandtell.storage.files.file_cache import MAX_FILE_BYTES, FileCache
+from showandtell.storage.files.file_cache import FileCache
 
 #: How many events may wait for their reader before the next read of the network; a read gives a few hundred at most.
 MOST_WAITING = 1000
 
 
 class Agent:
-    """A model with tools. Tools are functions or `Tool`s; every file they return is shown to the model.
+    """A model with tools. Every file that a tool returns is shown to the model.
 
-    Settings: `strict` refuses a run when any file can't be shown; `focus` keeps at most so many files in view;
-    `max_file_bytes` is the most that one file may have; `extra` are the provider's own fields of the body;
-    `stream=False` asks for whole answers, for hosts that can't stream. `max_steps`, `max_tokens_in_all` and
-    `max_seconds` bound a run; `patience` says how often a busy provider is asked again.
+    `async with agent:` keeps connections from run to run; otherwise each run opens its own.
 
-    The provider is reached by `client` (an SDK's own), else by `base_url`, `api_key` and `headers`, else by the
-    variables of the environment. `async with agent:` keeps its connections from run to run; else each run has its own.
+    Args:
+        model: `provider:model`, or `inspector` for the embedded model, which needs no key.
+        tools: functions, or `Tool`s made of them by `@tool`. A `Toolset` is not supported yet.
+        instructions: the system prompt.
+        model_settings: temperature, tokens, tool choice, reasoning, streaming. Default: the provider's own.
+        limits: steps, tokens and seconds of a run. Default: 20 steps.
+        retry: how often a busy provider is asked again. Default: 4 times within 120 seconds.
+        file_policy: how files reach the model. Default: converted if need be, sent as bytes, nothing fetched.
+        output_type: a JSON schema that the answer has to follow. A type is not supported yet.
+        deps: what tools get as `context.deps`. Not supported yet.
+        connection: how the provider is reached. Default: by the variables of the environment.
 
-    Files go into requests as bytes. `uploads` lets large ones go to the provider's store once, and by id from then on;
-    `links` (a function from a file's facts to a URL) lets the provider fetch them: both leave data with others.
-    `fetch` allows addresses (`File.from_uri`) that a provider doesn't open to be fetched here: off unless you say so.
-    `transcribe` (a function from a path to words) writes down sounds and films for models that can't hear.
+    Raises:
+        UnknownModel: no such provider or model.
+        BadInput: settings that no API takes.
     """
 
     def __init__(
         self,
         model: str,
-        tools: Iterable[Callable[..., Any] | Tool] = (),
+        tools: Iterable[Callable[..., Any] | Tool | Toolset] = (),
         instructions: str = "",
         *,
-        temperature: float | None = None,
-        max_tokens: int | None = None,
-        tool_choice: str = "auto",
-        effort: Effort | None = None,
-        schema: Mapping[str, Any] | None = None,
-        extra: Mapping[str, Any] | None = None,
-        stream: bool = True,
-        max_steps: int = 20,
-        max_tokens_in_all: int | None = None,
-        max_seconds: float | None = None,
-        patience: RetryPolicy | None = None,
-        uploads: bool = False,
-        links: Sign | None = None,
-        transcribe: Transcribe | None = None,
-        fetch: FetchPolicy | None = None,
-        expected_steps: int = 5,
-        strict: bool = False,
-        focus: int | None = None,
-        max_file_bytes: int = MAX_FILE_BYTES,
-        overrides: Sequence[Capability] | None = None,
-        client: object = None,
-        base_url: str | None = None,
-        api_key: str | None = None,
-        headers: Mapping[str, str] | None = None,
-        transport: Transport | None = None,
-        exchange: Exchange | None = None,
+        model_settings: ModelSettings | None = None,
+        limits: RunLimits | None = None,
+        retry: RetryPolicy | None = None,
+        file_policy: FilePolicy | None = None,
+        output_type: type | Mapping[str, Any] | None = None,
+        deps: object = None,
+        connection: Connection | None = None,
     ) -> None:
-        self.target = aim(find_target(model, overrides), client)
-        self.transport = transport or Transport()
+        if deps is not None:
+            raise BadInput("deps is not supported yet: give tools what they need by a closure or a method")
+        settings, files = model_settings or ModelSettings(), file_policy or FilePolicy()
+        way = connection or Connection()
+        self.target = aim(find_target(model, files.overrides), way.client)
+        self.transport = way.transport or Transport()
         self.tools = by_name(tools)
         self.options = choose(
             instructions=instructions,
             tools=[tool.spec for tool in self.tools.values()],
-            tool_choice=tool_choice,
-            temperature=temperature,
-            max_tokens=max_tokens,
-            effort=effort,
-            schema=schema,
-            extra=extra,
-            stream=stream,
+            tool_choice=settings.tool_choice,
+            temperature=settings.temperature,
+            max_tokens=settings.max_tokens,
+            reasoning_effort=settings.reasoning_effort,
+            schema=read_output_type(output_type),
+            extra_body=settings.extra_body,
+            stream=settings.stream,
         )
-        self.limits = bound(self.tools, max_steps, max_tokens_in_all, max_seconds)
-        self.patience = patience or RetryPolicy()
-        self.sharing, self.max_file_bytes = Sharing(links, transcribe=transcribe, fetch=fetcher(fetch)), max_file_bytes
-        self.policy = permit(
-            self.tools, self.sharing, strict=strict, focus=focus, uploads=uploads, expected_steps=expected_steps
-        )
-        self._exchange = exchange
+        self.limits = bound(self.tools, limits or RunLimits())
+        self.retry = retry or RetryPolicy()
+        self.max_file_bytes = files.max_file_bytes
+        self.sharing = Sharing(files.url_signer, transcribe=files.transcribe, fetch=fetcher(files.fetch))
+        self.policy = permit(self.tools, self.sharing, files)
+        self._exchange: Exchange | None = None
         # A closure, so that no key stands in the agent's own fields.
-        self._connect = lambda: reach(self.target, client, base_url, api_key, headers, transport=self.transport)
+        self._connect = lambda: way.open(self.target, self.transport)
         self.memories: WeakKeyDictionary[MemoryConversation, Memory] = WeakKeyDictionary()
 
     @property
@@ -138,7 +126,7 @@ class Agent:
         Gives what is still there, and why.
         """
         async with self.transport:
-            own = self.target, lambda: self.exchange, self.patience
+            own = self.target, lambda: self.exchange, self.retry
             return await drop_uploads(conversation, *own, numbers=numbers)
 
     def run(
@@ -149,9 +137,17 @@ class Agent:
         conversation: MemoryConversation | None = None,
         approvals: Mapping[str, bool] | None = None,
     ) -> Run:
-        """A run to watch: `async for event in agent.run("Plot 1 2 3")`. Its results are there when it ends.
+        """A run: `await` it for its result, or iterate over it for its events.
 
-        Without words, a run goes on where the conversation stands: after an approval, or where the program died.
+        Args:
+            text: what the user says: words, or any value that a tool could return. Without it, and without `files` and
+                `approvals`, the run goes on where the conversation ends, for example after the program died.
+            files: the user's files, in order.
+            conversation: the conversation to go on with. Default: a new one.
+            approvals: answers to calls that wait for one, by call id: True runs the call.
+
+        Raises:
+            BadInput: there is nothing to answer, or `files` holds something else than `File`s.
         """
         drafts: list[Draft] = []
         if approvals:
@@ -162,28 +158,27 @@ class Agent:
             raise BadInput("there is nothing to answer: say something, or give files")
         return Run(self, drafts, conversation or self.conversation())
 
-    async def ask(self, text: object = None, **settings: Any) -> Run:
-        """A run, awaited to its end; the arguments are those of `run`.
-
-        Raises `UnsupportedFile` or `BadInput`, which are the caller's to mend; a provider's error is in `run.error`.
-        """
-        run = self.run(text, **settings)
-        async for _ in run:
-            pass
-        if isinstance(run.error, UnsupportedFile | BadInput):
-            raise run.error
-        return run
-
-    def run_sync(self, text: object = None, **settings: Any) -> Run:
-        """The same for a program without an event loop; where one runs (a notebook), `await agent.ask(...)`."""
+    def run_sync(
+        self,
+        text: object = None,
+        *,
+        files: Iterable[File] = (),
+        conversation: MemoryConversation | None = None,
+        approvals: Mapping[str, bool] | None = None,
+    ) -> Run:
+        """`await agent.run(...)` for a program without an event loop. Raises `BadInput` if one is running."""
         with contextlib.suppress(RuntimeError):
             asyncio.get_running_loop()
-            raise BadInput("an event loop is running here, as in a notebook: write `await agent.ask(...)`")
-        return asyncio.run(self.ask(text, **settings))
+            raise BadInput("an event loop is running here, as in a notebook: write `await agent.run(...)`")
+
+        async def finish() -> Run:
+            return await self.run(text, files=files, conversation=conversation, approvals=approvals)
+
+        return asyncio.run(finish())
 
 
 class Run:
-    """One run. Iterate over it once for its events; then `text`, `files`, `receipts`, `usage`, `status` are final.
+    """One run. Await it, or iterate over it for its events, once; then `text`, `files`, `usage`, `status` are final.
 
     What it says stands `behind` a message of another branch, where one is given, once any of it is stored.
     """
@@ -202,6 +197,20 @@ class Run:
         self._has_finished = False
         self._queue: asyncio.Queue[Event | None] = asyncio.Queue()
         self._room = asyncio.Event()
+
+    def __await__(self) -> Generator[Any, None, Run]:
+        """Wait until the run has ended.
+
+        Raises `UnsupportedFile` or `BadInput`, which the caller can fix; a provider's error is in `error`.
+        """
+        return self._finish().__await__()
+
+    async def _finish(self) -> Run:
+        async for _ in self:
+            pass
+        if isinstance(self.error, UnsupportedFile | BadInput):
+            raise self.error
+        return self
 
     def __aiter__(self) -> AsyncIterator[Event]:
         return self._events()
@@ -298,7 +307,7 @@ class Run:
             memory=agent.memories.setdefault(self.conversation, Memory()),
             emit=tell,
             drain=self._drain,
-            patience=agent.patience,
+            patience=agent.retry,
             sharing=agent.sharing,
         )
 

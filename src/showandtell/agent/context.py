@@ -99,7 +99,7 @@ def stored(file: Attachment) -> Facts:
 
 
 @dataclass(frozen=True, slots=True)
-class Context:
+class RunContext:
     """Given to a tool whose parameter is annotated with it; the model doesn't see that parameter.
 
     `cancelled` is set when the run is cancelled or the call timed out: a long sync tool should look at it.

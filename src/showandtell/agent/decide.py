@@ -13,7 +13,7 @@ from showandtell.core.messages.parts import Approval, Opaque, ToolCall
 from showandtell.core.planning.values import View
 
 
-class RunLimits(Struct, frozen=True):
+class LoopLimits(Struct, frozen=True):
     """What bounds a run: `max_steps` model calls, `tokens` in all (those of the step that passes it included), seconds.
 
     `approval` are the tools that need a person's yes, `idempotent` those that may run twice.
@@ -93,7 +93,7 @@ class _Since:
     answers: dict[str, Approval] = field(default_factory=dict[str, Approval])
 
 
-def decide(view: View, limits: RunLimits, tokens: int = 0) -> Next:
+def decide(view: View, limits: LoopLimits, tokens: int = 0) -> Next:
     """The next thing to do for the newest user message; `tokens` is what the run has used so far."""
     since = _since(view)
     last, steps = since.last, since.steps
@@ -125,7 +125,7 @@ def says_something(message: Message) -> bool:
     return any(not isinstance(part, Opaque) for part in message.parts)
 
 
-def _open(calls: tuple[ToolCall, ...], steps: int, limits: RunLimits, answers: dict[str, Approval]) -> Next:
+def _open(calls: tuple[ToolCall, ...], steps: int, limits: LoopLimits, answers: dict[str, Approval]) -> Next:
     if steps >= limits.max_steps:
         return Close(calls, LIMIT)
     waiting = tuple(call for call in calls if call.tool in limits.approval and call.call_id not in answers)

@@ -11,7 +11,7 @@ import threading
 from collections.abc import Awaitable, Callable, Coroutine, Mapping
 from typing import TYPE_CHECKING, Any
 
-from showandtell.agent.context import Context
+from showandtell.agent.context import RunContext
 from showandtell.agent.isolate import Raised, run_isolated
 from showandtell.agent.returned_files import settle_files
 from showandtell.agent.tools import Tool
@@ -38,7 +38,7 @@ class Overdue(Exception):
     """A call that took too long."""
 
 
-async def execute(call: ToolCall, tools: Mapping[str, Tool], context: Context) -> ToolResult:
+async def execute(call: ToolCall, tools: Mapping[str, Tool], context: RunContext) -> ToolResult:
     """Run one call to its result. Raises nothing but the caller's own cancellation."""
     try:
         tool, arguments = prepare(call, tools, context)
@@ -59,7 +59,7 @@ async def execute(call: ToolCall, tools: Mapping[str, Tool], context: Context) -
         return failed(redact(call, error))
 
 
-def show(call: ToolCall, value: object, context: Context) -> ToolResult:
+def show(call: ToolCall, value: object, context: RunContext) -> ToolResult:
     """What a tool returned, as its result; raises `CallRefused` for what can't be shown."""
     try:
         return settle_files(value if isinstance(value, ToolResult) else ToolResult(value), context.files)
@@ -87,7 +87,7 @@ def redact(call: ToolCall, error: BaseException) -> str:
     return f"{call.tool} failed with {kind} (log id {log_id})"
 
 
-def prepare(call: ToolCall, tools: Mapping[str, Tool], context: Context) -> tuple[Tool, dict[str, Any]]:
+def prepare(call: ToolCall, tools: Mapping[str, Tool], context: RunContext) -> tuple[Tool, dict[str, Any]]:
     """The tool and its checked arguments; raises `CallRefused` with words that let the model do better."""
     tool = tools.get(call.tool)
     if tool is None:

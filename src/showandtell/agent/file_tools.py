@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from typing import TypeAlias
 
-from showandtell.agent.context import Context, Files, called, check_problem, stored
+from showandtell.agent.context import Files, RunContext, called, check_problem, stored
 from showandtell.core.collect.values import ToolResult
 from showandtell.core.media_types.kinds import Kind
 from showandtell.core.messages.attachments import Attachment, Facts, find
@@ -28,7 +28,7 @@ PAGE = re.compile(r"^\[page (\d+)\]$", re.MULTILINE)
 
 
 async def view_file(
-    number: int, context: Context, pages: list[int] | None = None, crop: list[int] | None = None
+    number: int, context: RunContext, pages: list[int] | None = None, crop: list[int] | None = None
 ) -> Shown:
     """Show a file of this conversation again, by its number ("image 5" is number 5), or a part of it, closer.
 
@@ -44,7 +44,7 @@ async def view_file(
     return Shown(number, file.id, Selection(chosen, box))
 
 
-async def get_document(number_or_name: int | str, context: Context, return_original: bool = False) -> ToolResult:
+async def get_document(number_or_name: int | str, context: RunContext, return_original: bool = False) -> ToolResult:
     """Give the text of a file of this conversation, found by its number or its name.
 
     PDFs, office documents and text files have text, sound and film a transcript. With return_original=true the file
@@ -60,7 +60,7 @@ async def get_document(number_or_name: int | str, context: Context, return_origi
     return ToolResult(f"{called(file)} as text:\n{cut_text(file, text)}")
 
 
-def list_files(context: Context, kind: Kind | None = None) -> ToolResult:
+def list_files(context: RunContext, kind: Kind | None = None) -> ToolResult:
     """List the files of this conversation, or those of one kind: number, name, type, size, who brought each."""
     found = [file for file in context.files if kind in {None, file.kind}]
     records = [describe_file(file) for file in found[-MOST_FILES:]]

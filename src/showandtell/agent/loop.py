@@ -11,8 +11,8 @@ from typing import Any, TypeAlias
 
 import msgspec
 
-from showandtell.agent.context import Context, Files
-from showandtell.agent.decide import UNKNOWN, AskModel, Close, Done, RunLimits, RunTools, Wait, choice, decide
+from showandtell.agent.context import Files, RunContext
+from showandtell.agent.decide import UNKNOWN, AskModel, Close, Done, LoopLimits, RunTools, Wait, choice, decide
 from showandtell.agent.execute import execute, failed, redact
 from showandtell.agent.loader import Loader, Sharing
 from showandtell.agent.media_errors import is_about_files, listed, named_by, note, sent, unaccepted
@@ -93,7 +93,7 @@ class Loop:
     connect: Callable[[], Exchange]
     tools: Mapping[str, Tool]
     options: Options
-    limits: RunLimits
+    limits: LoopLimits
     policy: Policy
     memory: Memory
     emit: Emit
@@ -344,7 +344,7 @@ class Loop:
             except Exception as error:  # noqa: BLE001 - a reader of the tool's own may raise anything
                 return result_draft(call, failed(redact(call, error))), ()
 
-    def context(self, call: ToolCall) -> Context:
+    def context(self, call: ToolCall) -> RunContext:
         """What the tool may know."""
         running, stopped = asyncio.get_running_loop(), threading.Event()
 
@@ -353,7 +353,7 @@ class Loop:
                 running.call_soon_threadsafe(self.emit, progress)
 
         files = Files(self.conversation.attachments, self.conversation.file, self.loader.convert, running)
-        return Context(self.conversation.owner, self.conversation.id, call.call_id, files, emit, stopped)
+        return RunContext(self.conversation.owner, self.conversation.id, call.call_id, files, emit, stopped)
 
     async def store(
         self, draft: Draft, proved: Sequence[Proved], step: Step | None = None, end: StepFinish | None = None

@@ -14,13 +14,14 @@ from showandtell.agent.tools import Tool, by_name
 from showandtell.config.user_settings import find_target
 from showandtell.core.capabilities.cells import Capability, Target
 from showandtell.core.collect.values import ToolResult, result_draft
+from showandtell.core.media_types.kinds import Kind
 from showandtell.core.messages.derivations import Derivations
 from showandtell.core.messages.messages import Draft, History
 from showandtell.core.messages.parts import ToolCall
 from showandtell.core.messages.tool_pairs import check
 from showandtell.core.messages.validation import as_drafts
 from showandtell.core.planning.plan import plan, refuse
-from showandtell.core.planning.values import Entry, Plan, Policy, Receipt, Result
+from showandtell.core.planning.values import Entry, OnUnsupported, Plan, Policy, Receipt, Result, by_kind
 from showandtell.core.wire.options import Effort, Options, choose
 from showandtell.core.wire.request import Request, compose
 from showandtell.errors import BadInput
@@ -42,20 +43,20 @@ def render(
     temperature: float | None = None,
     max_tokens: int | None = None,
     tool_choice: str = "auto",
-    effort: Effort | None = None,
-    schema: Mapping[str, Any] | None = None,
-    extra: Mapping[str, Any] | None = None,
+    reasoning_effort: Effort | None = None,
+    output_type: Mapping[str, Any] | None = None,
+    extra_body: Mapping[str, Any] | None = None,
     stream: bool = False,
-    strict: bool = False,
+    on_unsupported: OnUnsupported | Mapping[Kind, OnUnsupported] = "convert",
     overrides: Sequence[Capability] | None = None,
-    shelf: FileCache | None = None,
+    cache: FileCache | None = None,
 ) -> Request:
     """The request that shows these messages to this model: `.kwargs()` for its SDK, `.json()` for REST, `.receipts`.
 
     `messages` are drafts, a `History` (which brings its own instructions), or the conversation of earlier runs.
 
-    Raises `UnsupportedFile` where a file of the newest user message can't be shown (with `strict`, any file),
-    `UnknownModel`, `BadConversation`. Give the same `shelf` again and files are not proved twice.
+    Raises `UnsupportedFile` if a file of the newest user message can't be shown (with `on_unsupported="error"`, any
+    file), `UnknownModel`, `BadConversation`. Give the same `cache` again and files are not read twice.
     """
     target = find_target(model, overrides)
     options = choose(
@@ -64,13 +65,13 @@ def render(
         tool_choice=tool_choice,
         temperature=temperature,
         max_tokens=max_tokens,
-        effort=effort,
-        schema=schema,
-        extra=extra,
+        reasoning_effort=reasoning_effort,
+        schema=output_type,
+        extra_body=extra_body,
         stream=stream,
     )
-    conversation = settle(messages, shelf)
-    planned = plan_now(conversation, target, Policy(strict=strict))
+    conversation = settle(messages, cache)
+    planned = plan_now(conversation, target, Policy(on_unsupported=by_kind(on_unsupported)))
     refuse(planned, target)
     return compose(planned, target, options, {}, conversation.blobs)
 
@@ -79,21 +80,21 @@ def explain(
     messages: Messages,
     *,
     model: str,
-    strict: bool = False,
+    on_unsupported: OnUnsupported | Mapping[Kind, OnUnsupported] = "convert",
     overrides: Sequence[Capability] | None = None,
-    shelf: FileCache | None = None,
+    cache: FileCache | None = None,
 ) -> tuple[Receipt, ...]:
     """What the model would be given of each file, and why; refused files are told, not raised."""
     target = find_target(model, overrides)
-    return plan_now(settle(messages, shelf), target, Policy(strict=strict)).receipts
+    return plan_now(settle(messages, cache), target, Policy(on_unsupported=by_kind(on_unsupported))).receipts
 
 
-def settle(messages: Messages, shelf: FileCache | None = None) -> MemoryConversation:
+def settle(messages: Messages, cache: FileCache | None = None) -> MemoryConversation:
     """Check a history and take it in: files proved and numbered. A conversation is already."""
     if isinstance(messages, MemoryConversation):
         return messages
     check(as_drafts(messages))
-    conversation = MemoryConversation(shelf)
+    conversation = MemoryConversation(cache)
     conversation.ingest_now(messages)
     return conversation
 
@@ -130,9 +131,9 @@ def render_results(
     results: Mapping[str, object] | Sequence[tuple[ToolCall | str, object]],
     *,
     model: str,
-    strict: bool = False,
+    on_unsupported: OnUnsupported | Mapping[Kind, OnUnsupported] = "convert",
     overrides: Sequence[Capability] | None = None,
-    shelf: FileCache | None = None,
+    cache: FileCache | None = None,
     first_number: int = 1,
 ) -> RenderedResults:
     """Show the newest tool results to a model: pairs of a call and what the tool returned, in call order.
@@ -140,7 +141,7 @@ def render_results(
     A call is a `ToolCall`, or its id alone where the api doesn't ask for the tool's name (Gemini does). A mapping from
     ids to what was returned will do, too.
     `first_number` is the number of their first file, for programs that count files over a whole conversation.
-    Raises `UnsupportedFile` with `strict`, and `BadValue` for a value that can't be shown.
+    Raises `UnsupportedFile` with `on_unsupported="error"`, and `BadValue` for a value that can't be shown.
     """
     target = find_target(model, overrides)
     pairs = _pairs(results)
@@ -148,9 +149,9 @@ def render_results(
         raise BadInput(f"{target.name} wants the tool's name: give ToolCall(call_id, tool, arguments)")
     drafts = [Draft("assistant", tuple(call for call, _ in pairs)), *(result_draft(*pair) for pair in pairs)]
     check(drafts)
-    conversation = MemoryConversation(shelf, first_number=first_number)
+    conversation = MemoryConversation(cache, first_number=first_number)
     conversation.ingest_now(drafts)
-    planned = plan_now(conversation, target, Policy(strict=strict))
+    planned = plan_now(conversation, target, Policy(on_unsupported=by_kind(on_unsupported)))
     refuse(planned, target)
     return _newest(planned, target, conversation)
 

@@ -11,7 +11,7 @@ from typing import Annotated, Any, cast, get_args, overload
 
 import msgspec
 
-from showandtell.agent.context import Context
+from showandtell.agent.context import RunContext
 from showandtell.core.wire.options import ToolSpec
 from showandtell.errors import BadInput
 
@@ -44,7 +44,7 @@ class Tool:
 
     @cached_property
     def context_parameter(self) -> str | None:
-        """The name of the parameter that takes the `Context`, if there is one."""
+        """The name of the parameter that takes the `RunContext`, if there is one."""
         return next((one.name for one in parameters_of(self.name, self.run) if _is_context(one.annotation)), None)
 
     @cached_property
@@ -67,7 +67,7 @@ class Tool:
         schema = {key: value for key, value in schema.items() if key != "title"}
         return ToolSpec(self.name, self.description, msgspec.json.encode(schema).decode())
 
-    def bind(self, arguments: Any, context: Context) -> dict[str, Any]:
+    def bind(self, arguments: Any, context: RunContext) -> dict[str, Any]:
         """The keyword arguments of a call; raises pydantic's ValidationError, or BadInput for a file number."""
         if self.arguments is None:
             bound: dict[str, Any] = dict(arguments)
@@ -118,12 +118,19 @@ def as_tool(value: Callable[..., Any] | Tool) -> Tool:
     return Tool(name, inspect.getdoc(value) or "", run=value)
 
 
+class Toolset:
+    """Tools that are found when a run begins, such as those of an MCP server. An `Agent` doesn't take them yet."""
+
+
 def by_name(tools: Any) -> dict[str, Tool]:
     """Tools by name; two of one name raise `BadInput`, and so does one that can't be isolated as it asks."""
     if not isinstance(tools, Iterable):
         raise BadInput("tools takes a list: write tools=[...]")
     found: dict[str, Tool] = {}
-    for one in map(as_tool, cast("Iterable[Any]", tools)):
+    for given in cast("Iterable[Any]", tools):
+        if isinstance(given, Toolset):
+            raise BadInput("toolsets are not supported yet: give the tools themselves")
+        one = as_tool(given)
         if one.name in found:
             raise BadInput(f"two tools are called {one.name!r}: rename one with @tool(name=...)")
         if one.isolate:
@@ -134,7 +141,8 @@ def by_name(tools: Any) -> dict[str, Tool]:
 
 def _check_isolated(tool: Tool) -> None:
     if tool.context_parameter is not None:
-        raise BadInput(f"tool {tool.name!r} takes a Context, which can't leave this process: drop it, or isolate=True")
+        advice = "drop it, or isolate=True"
+        raise BadInput(f"tool {tool.name!r} takes a RunContext, which can't leave this process: {advice}")
     if "<" in getattr(tool.run, "__qualname__", ""):
         raise BadInput(f"tool {tool.name!r} can't be found by another process: define it at the top of a module")
 
@@ -168,7 +176,7 @@ def _globals(function: Any) -> dict[str, Any]:
 
 
 def _is_context(annotation: Any) -> bool:
-    return annotation is Context or any(map(_is_context, get_args(annotation)))
+    return annotation is RunContext or any(map(_is_context, get_args(annotation)))
 
 
 def _model(name: str, function: Callable[..., Any], context: str | None) -> Any:

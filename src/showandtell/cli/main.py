@@ -22,6 +22,7 @@ from showandtell.agent.agent import Agent, Run
 from showandtell.agent.builtin_tools import builtin_tools
 from showandtell.agent.render import explain as explain_files
 from showandtell.agent.render import render as render_request
+from showandtell.agent.settings import FilePolicy
 from showandtell.cli import arguments, sessions, terminal
 from showandtell.cli import chat as chatting
 from showandtell.cli import verify as eyetest
@@ -33,6 +34,7 @@ from showandtell.config.user_settings import all_overrides
 from showandtell.core.capabilities import matrix as table
 from showandtell.core.events.types import ErrorEvent, Event, Finish
 from showandtell.core.messages.file import File
+from showandtell.core.planning.values import OnUnsupported
 from showandtell.errors import ShowAndTellError, UnknownModel, UnsupportedFile, UsageError
 from showandtell.samples import folder as samples
 from showandtell.storage.files import conversation_file
@@ -191,7 +193,9 @@ def render(
     strict: Strict = False,
 ) -> None:
     """Print the exact request body that would be sent."""
-    request = render_request(conversation_file.load(arguments.existing(conversation)), model=model, strict=strict)
+    request = render_request(
+        conversation_file.load(arguments.existing(conversation)), model=model, on_unsupported=unsupported(strict)
+    )
     for piece in request.chunks():
         sys.stdout.buffer.write(piece)
     sys.stdout.buffer.write(b"\n")
@@ -212,7 +216,7 @@ def explain(
     if talk is not None and place is not None:
         raise UsageError(f"{paths[0]} is a conversation, which says who brought its files: leave --as away")
     files = arguments.brought_by_user if place is By.user else arguments.brought_by_tool
-    found = explain_files(talk if talk is not None else files(paths), model=model, strict=strict)
+    found = explain_files(talk if talk is not None else files(paths), model=model, on_unsupported=unsupported(strict))
     hint_at_conversations(paths)
     if json:
         typer.echo(msgspec.json.encode([receipt.record() for receipt in found]).decode())
@@ -261,13 +265,19 @@ for name, command in COMMANDS.items():
     app.command(name)(command)
 
 
+def unsupported(strict: bool) -> OnUnsupported:
+    """What `--strict` says."""
+    return "error" if strict else "convert"
+
+
 def make_agent(model: str, tools: str | None, folder: Path | None, max_file_bytes: int, *, strict: bool) -> Agent:
     """An agent with the built-in tools and those that were named; a named one replaces a built-in of its name."""
     if folder is not None and not folder.is_dir():
         raise UsageError(f"--folder: {folder} is no folder")
     named = arguments.import_tools(tools) if tools is not None else []
     found = arguments.merged(builtin_tools(folder or samples()), named)
-    return Agent(model, tools=found, strict=strict, max_file_bytes=max_file_bytes)
+    files = FilePolicy(on_unsupported=unsupported(strict), max_file_bytes=max_file_bytes)
+    return Agent(model, tools=found, file_policy=files)
 
 
 def print_json(event: Event) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 
 from msgspec import Struct, to_builtins
 
-from showandtell.agent.decide import Done, RunLimits, Wait, decide
+from showandtell.agent.decide import Done, LoopLimits, Wait, decide
 from showandtell.core.events.replay import StepSummary
 from showandtell.core.events.turns import turns
 from showandtell.core.events.types import Usage
@@ -54,11 +54,11 @@ async def tell_conversation(here: Server, user: User, id: str) -> dict[str, Any]
         await conversation.everything(),
     )
     asking = frozenset(tool.name for tool in here.config.tools if tool.approval)
-    limits = RunLimits(here.config.max_steps, asking)
+    limits = LoopLimits(here.config.max_steps, asking)
     return await asyncio.to_thread(spell, conversation, kept, limits, link_for(here, user))
 
 
-def spell(conversation: StoredConversation, kept: StoredDetails, limits: RunLimits, link: Link) -> dict[str, Any]:
+def spell(conversation: StoredConversation, kept: StoredDetails, limits: LoopLimits, link: Link) -> dict[str, Any]:
     """What was read, as JSON."""
     known, show = kept.known, Showing(conversation.id, link)
     is_waiting = not known.running and isinstance(decide(conversation.view(), limits), Wait)
@@ -79,7 +79,7 @@ def spell(conversation: StoredConversation, kept: StoredDetails, limits: RunLimi
     }
 
 
-def metadata_of(conversation: StoredConversation, kept: StoredDetails, limits: RunLimits) -> dict[str, dict[str, Any]]:
+def metadata_of(conversation: StoredConversation, kept: StoredDetails, limits: LoopLimits) -> dict[str, dict[str, Any]]:
     """What is known of each message of the branch, by its id on the page."""
     messages = conversation.messages
     beside = branches(kept.everything, messages)
@@ -120,7 +120,7 @@ def view_of(conversation: StoredConversation, end: int, said: str, begun: frozen
 
 
 def ended_of(
-    view: Callable[[], View], answer: Sequence[Message], run: RunRow | None, limits: RunLimits, kept: StoredDetails
+    view: Callable[[], View], answer: Sequence[Message], run: RunRow | None, limits: LoopLimits, kept: StoredDetails
 ) -> dict[str, Any]:
     """What an answer's stream says at its end, as far as it was stored; one that waited may have been passed over."""
     is_told = run is not None and run.status and (run.status != "waiting" or waiting_calls(answer))
@@ -130,7 +130,7 @@ def ended_of(
     return {"status": status, "reason": reason, "usage": to_builtins(usage), "finished": finished}
 
 
-def judge(view: View, limits: RunLimits) -> tuple[str, str | None]:
+def judge(view: View, limits: LoopLimits) -> tuple[str, str | None]:
     """How an answer ended, as its messages say: of one that no server made, or whose run nobody could end."""
     match decide(view, limits):
         case Done(status, reason):

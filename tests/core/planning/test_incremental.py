@@ -7,7 +7,7 @@ from showandtell.core.capabilities.resolve import resolve
 from showandtell.core.messages.derivations import DerivationRequest, Failed
 from showandtell.core.messages.parts import Text
 from showandtell.core.planning.plan import plan
-from showandtell.core.planning.values import Policy
+from showandtell.core.planning.values import Policy, by_kind
 from support.builders import Everything, assistant, attachment, result, shown, user, view
 from support.properties import examples
 from support.replanned_conversations import CLAUDE, MODELS, runs
@@ -23,7 +23,11 @@ def steps(count, size=1000):
 
 
 @examples(300)
-@given(runs(), st.sampled_from(MODELS), st.sampled_from([Policy(), Policy(focus=2), Policy(strict=True, cache=True)]))
+@given(
+    runs(),
+    st.sampled_from(MODELS),
+    st.sampled_from([Policy(), Policy(focus=2), Policy(on_unsupported=by_kind("error"), cache=True)]),
+)
 def test_every_plan_of_a_growing_conversation_equals_one_made_anew(run, model, policy):
     (messages, files), target, known, kept = run, resolve(model), Everything(), {}
     for end in range(1, len(messages) + 1):

@@ -11,7 +11,7 @@ from showandtell.core.messages.conversion import read_recipe
 from showandtell.core.messages.derivations import DerivationRequest, Derivative, Failed
 from showandtell.core.planning.placement import LINK, UPLOAD
 from showandtell.core.planning.plan import plan
-from showandtell.core.planning.values import Policy
+from showandtell.core.planning.values import Policy, by_kind
 from support.builders import (
     Everything,
     assistant,
@@ -78,7 +78,7 @@ def test_a_users_file_that_nothing_takes_is_refused_by_name():
 
 def test_strict_refuses_a_tools_file_too():
     seen = view(user("look"), assistant("c"), result("c", shown(1)), files=[attachment(1, "video/mp4")])
-    assert planned(seen, CLAUDE, strict=True).receipts[0].delivery == "refused"
+    assert planned(seen, CLAUDE, on_unsupported=by_kind("error")).receipts[0].delivery == "refused"
 
 
 def test_an_older_users_file_is_noted_so_that_the_chat_goes_on():

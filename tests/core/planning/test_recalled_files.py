@@ -12,7 +12,7 @@ from showandtell.core.messages.messages import MOST_RECALLED, Message, Reference
 from showandtell.core.messages.parts import Json, Text, is_approval
 from showandtell.core.planning.eviction import frontier, shown_in
 from showandtell.core.planning.plan import plan
-from showandtell.core.planning.values import Policy, RenderedFile, View
+from showandtell.core.planning.values import Policy, RenderedFile, View, by_kind
 from support.builders import Everything, assistant, attachment, planned, result, shown, user, view
 from support.growing_conversations import MODELS as ROWS
 from support.growing_conversations import asked, check_prefixes, talks, views
@@ -174,7 +174,9 @@ def pointed_views(draw):
     return [View(tuple(messages[: len(one.messages)]), one.attachments, one.answering) for one in seen]
 
 
-SMALL = st.sampled_from([Policy(focus=1), Policy(focus=2), Policy(focus=4), Policy(strict=True, focus=2)])
+SMALL = st.sampled_from(
+    [Policy(focus=1), Policy(focus=2), Policy(focus=4), Policy(on_unsupported=by_kind("error"), focus=2)]
+)
 
 
 @examples(200)

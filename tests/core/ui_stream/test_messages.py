@@ -6,11 +6,12 @@ from base64 import b64encode
 
 import pytest
 
-from showandtell import Agent, Context, File, tool
+from showandtell import File, RunContext, tool
 from showandtell.core.events.types import TextDelta, ToolOutput, ToolStart
 from showandtell.core.messages.messages import Draft, Message
 from showandtell.core.messages.parts import Approval, Json, Text
 from showandtell.core.ui_stream.messages import branches
+from support.agents import make_agent
 from support.answers import Answering
 from support.fixtures import png
 from support.made_files import draw as made_picture
@@ -48,7 +49,7 @@ def draw() -> File:
     return File.from_bytes(PICTURE, name="drawn.png")
 
 
-def fail(context: Context) -> str:
+def fail(context: RunContext) -> str:
     """Fail."""
     context.progress(1, 2, "half")
     raise ValueError("no")
@@ -170,8 +171,8 @@ def test_a_refusal(read, model):
 
 
 def test_a_busy_provider_that_is_asked_again(read):
-    asked = Answering(Agent("inspector", exchange=scripted((529, b"{}"), say("Hello."))[0].exchange))
-    asked.agent.patience = type(asked.agent.patience)(sleep=lambda _: asyncio.sleep(0), jitter=lambda: 0.0)
+    asked = Answering(make_agent("inspector", exchange=scripted((529, b"{}"), say("Hello."))[0].exchange))
+    asked.agent.retry = type(asked.agent.retry)(sleep=lambda _: asyncio.sleep(0), jitter=lambda: 0.0)
     sent = asyncio.run(asked.answer("hi"))
     assert len(parts(check(read, asked, sent), "text")) == 1
     assert b'"type":"data-retry"' in b"".join(sent)
@@ -198,7 +199,7 @@ def test_unknown_tools_bad_arguments_and_tools_that_fail(read):
 
 
 def test_the_last_step_closes_its_calls(read):
-    asked = answering(say("", ("c1", "echo", "{}")), say("", ("c2", "echo", "{}")), max_steps=2)
+    asked = answering(say("", ("c1", "echo", "{}")), say("", ("c2", "echo", "{}")), steps=2)
     found = go(read, asked)
     assert (states(found), found["metadata"]["reason"]) == ({"c1": "output-available", "c2": "output-error"}, "steps")
 
@@ -264,7 +265,7 @@ def test_a_conversation_from_elsewhere_needs_nothing_beside_its_messages(read):
 
 
 def test_two_files_in_two_steps_are_numbered_once_and_shown_again_without_a_copy(read):
-    def again(context: Context):
+    def again(context: RunContext):
         """Show it again."""
         return context.files.show(1)
 

@@ -17,7 +17,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fake_provider import AWS_KEY, AWS_SECRET, KEYS, TOKEN
-from showandtell import Agent, File, render
+from showandtell import File, render
 from showandtell.core.capabilities.resolve import resolve
 from showandtell.core.events.accumulate import Accumulator
 from showandtell.core.messages.messages import Draft
@@ -27,6 +27,7 @@ from showandtell.inspector.request import Call, Reply
 from showandtell.network.transport import Transport
 from showandtell.providers.rows import connect
 from support import scripted
+from support.agents import make_agent
 from support.cli_runs import SAMPLES, run
 from support.fixtures import pdf, png
 from support.properties import examples
@@ -646,7 +647,7 @@ def sights(stage):
 @STREAMED
 @pytest.mark.parametrize("model", ROWS)
 def test_our_agent_runs_its_tools_at_every_house(model, stream, stage):
-    agent = Agent(model, [show], SYSTEM, stream=stream)
+    agent = make_agent(model, [show], SYSTEM, stream=stream)
     ended = agent.run_sync("/show city=Rome /show city=Oslo")
     assert (ended.status, ended.error) == ("complete", None)
     assert [message.role for message in ended.messages] == ["user", "assistant", "tool", "tool", "assistant"]

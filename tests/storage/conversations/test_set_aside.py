@@ -47,7 +47,7 @@ def test_a_file_that_was_set_aside_is_so_for_another_program_until_a_run_finds_i
                 assert there.attachments[1] == here.attachments[1]
                 assert "is missing" in there.attachments[1].problem
             put_back()
-            shown = await Agent("inspector").ask("What is in image 1?", conversation=there)
+            shown = await Agent("inspector").run("What is in image 1?", conversation=there)
             assert [one.delivery for one in shown.receipts] == ["native"]
             assert await stored_state(store) == "ready"
             assert (await store.open(here.id, "ann")).attachments[1] == before

@@ -156,14 +156,14 @@ async def test_an_agent_goes_on_after_a_restart(place):
 
     async with place.store() as store:
         conversation = await store.create("ann")
-        await Agent("inspector", tools=[draw]).ask("/draw", conversation=conversation)
+        await Agent("inspector", tools=[draw]).run("/draw", conversation=conversation)
     async with place.store() as store:
         again = await store.open(conversation.id, "ann")
         assert again.view() == conversation.view()
         assert again.receipts == conversation.receipts
         assert [*again.receipts] == [1]
         assert again.receipts[1].place is not None
-        run = await Agent("inspector", tools=[draw]).ask("/draw", conversation=again)
+        run = await Agent("inspector", tools=[draw]).run("/draw", conversation=again)
         assert (run.status, [*again.attachments]) == ("complete", [1, 2])
 
 

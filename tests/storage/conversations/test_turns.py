@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from showandtell import BadInput, Context, File
+from showandtell import BadInput, File, RunContext
 from showandtell.core.messages.messages import Draft
 from showandtell.core.messages.parts import Text
 from showandtell.storage.conversations.memory_conversation import MemoryConversation
@@ -60,7 +60,7 @@ def test_turns_that_are_cancelled_while_they_wait_or_begin_leave_the_next_ones_f
 @each_kind
 def test_a_tool_can_not_speak_between_its_call_and_its_result(kind, tmp_path):
     async def work(conversation):
-        async def jot(context: Context) -> str:
+        async def jot(context: RunContext) -> str:
             """Speak out of turn."""
             for deed in (conversation.record(Draft("user", (Text("hm"),)), ()), conversation.lead(None)):
                 with pytest.raises(BadInput, match="wait for their results"):

@@ -99,7 +99,7 @@ async def test_a_call_that_was_running_elsewhere_is_not_run_again_by_an_object_t
             there = await two.open(here.id)
             await here.begin([CALL])
             await write_row(two, lease_holder="elsewhere/1/2", lease_until=1)
-            run = await Agent("inspector", tools=[draw]).ask("go on", conversation=there)
+            run = await Agent("inspector", tools=[draw]).run("go on", conversation=there)
         told = [message.text for message in there.messages if message.role == "tool"]
         assert (run.status, ran, len(told)) == ("complete", [], 1)
         assert "outcome" in told[0]

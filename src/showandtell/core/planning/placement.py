@@ -150,7 +150,7 @@ def settle(showing: FileUse, target: Target, known: Derivations, policy: Policy)
             found = convert(showing, target, known, policy, [OUT_OF_VIEW])
             if found.pending is not None or found.variant is not None:
                 return found
-        if showing.newest and (showing.answered or (policy.strict and showing.recent)):
+        if showing.newest and must_be_shown(showing, policy):
             return without(showing, policy, OUT_OF_VIEW)
         return Placement(file, nth, "listed", OUT_OF_VIEW)
     if file.problem is not None:
@@ -288,6 +288,8 @@ def convert(showing: FileUse, target: Target, known: Derivations, policy: Policy
     whole = showing.attachment.facts or (showing.attachment.address if policy.fetch else None)
     if whole is None:
         return without(showing, policy, reasons[-1] if reasons else "its bytes are not here")
+    if reasons and whole.kind != "text" and policy.on(showing.attachment.kind) == "note":
+        return without(showing, policy, reasons[-1])
     why = reasons[0] if reasons else "a part of it was asked for"
     failures: dict[str, list[str]] = {}
     for form in forms(whole, target, places(showing, target), showing.view):
@@ -325,8 +327,19 @@ def _converted(showing: FileUse, variant: Derivative, target: Target, known: Der
 
 def without(showing: FileUse, policy: Policy, reason: str) -> Placement:
     """The last rungs: refused where a person waits for this very file, or by a strict program; else noted."""
-    refused = showing.answered or (policy.strict and showing.recent)
+    refused = must_be_shown(showing, policy)
     return Placement(showing.attachment, showing.nth, "refused" if refused else "noted", reason)
+
+
+def must_be_shown(showing: FileUse, policy: Policy) -> bool:
+    """Whether the request is refused rather than sent without this file."""
+    match policy.on(showing.attachment.kind):
+        case "note":
+            return False
+        case "error":
+            return showing.answered or showing.recent
+        case "convert":
+            return showing.answered
 
 
 class Counts:

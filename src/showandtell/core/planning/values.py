@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Literal, TypeAlias
+from typing import Literal, TypeAlias, get_args
 
 from msgspec import Struct
 
 from showandtell.core.capabilities.cells import Capability, Place
+from showandtell.core.media_types.kinds import Kind
 from showandtell.core.messages.attachments import Address, Attachment, Facts, spoken
 from showandtell.core.messages.derivations import DerivationRequest, Derivative
 from showandtell.core.messages.messages import Message
 from showandtell.core.messages.parts import Opaque, Selection, Text, ToolCall
+from showandtell.errors import BadInput
 
 Delivery: TypeAlias = Literal["native", "relocated", "noted", "refused", "listed"]
 
@@ -28,17 +30,22 @@ class View(Struct, frozen=True):
     begun: frozenset[str] = frozenset()
 
 
+#: What becomes of a file that the model can't be shown as it is.
+OnUnsupported: TypeAlias = Literal["convert", "note", "error"]
+
+
 class Policy(Struct, frozen=True):
     """What the program decides.
 
-    strict: refuse this run's tool files, too. focus: keep at most so many showings in view. cache: mark prefixes.
+    on_unsupported: by kind, "convert" for those that it doesn't name; "note" never converts or refuses, "error" refuses
+    this run's tool files, too. focus: keep at most so many showings in view. cache: mark prefixes.
     uploads: files may be stored at the provider, and stay there. links: a provider may fetch them from our own store.
     expected_steps: how many requests are likely to carry a file; by it a file is large enough for either, or not.
     can_view: whether the model has the tool view_file, so that it may be told of it. fetch: whether addresses that a
     provider doesn't open may be fetched here.
     """
 
-    strict: bool = False
+    on_unsupported: Mapping[Kind, OnUnsupported] = {}
     focus: int | None = None
     cache: bool = False
     uploads: bool = False
@@ -46,6 +53,22 @@ class Policy(Struct, frozen=True):
     expected_steps: int = 5
     can_view: bool = False
     fetch: bool = False
+
+    def on(self, kind: Kind) -> OnUnsupported:
+        """What becomes of an unsupported file of this kind."""
+        return self.on_unsupported.get(kind, "convert")
+
+
+def by_kind(on_unsupported: OnUnsupported | Mapping[Kind, OnUnsupported]) -> Mapping[Kind, OnUnsupported]:
+    """One answer for all kinds, or one for each, as a mapping. Raises `BadInput` for words that are neither."""
+    found: Mapping[Kind, OnUnsupported] = (
+        on_unsupported if isinstance(on_unsupported, Mapping) else dict.fromkeys(get_args(Kind), on_unsupported)
+    )
+    for kind, does in found.items():
+        if kind not in get_args(Kind) or does not in get_args(OnUnsupported):
+            kinds, words = ", ".join(get_args(Kind)), ", ".join(get_args(OnUnsupported))
+            raise BadInput(f"on_unsupported has {kind}: {does!r}; kinds are {kinds}, and each is one of {words}")
+    return found
 
 
 class RenderedFile(Struct, frozen=True):

@@ -61,9 +61,9 @@ def choose(
     tool_choice: str = "auto",
     temperature: float | None = None,
     max_tokens: int | None = None,
-    effort: Effort | None = None,
+    reasoning_effort: Effort | None = None,
     schema: Mapping[str, Any] | None = None,
-    extra: Mapping[str, Any] | None = None,
+    extra_body: Mapping[str, Any] | None = None,
     stream: bool = False,
 ) -> Options:
     """Options from a program's own values. Raises `BadInput`, which names the field, for what no api takes."""
@@ -71,8 +71,8 @@ def choose(
         raise BadInput(f"temperature is {temperature}: give a number, or None")
     if max_tokens is not None and max_tokens < 1:
         raise BadInput(f"max_tokens is {max_tokens}: give at least 1, or None")
-    if effort is not None and effort not in get_args(Effort):
-        raise BadInput(f"effort is {effort!r}: give one of {', '.join(get_args(Effort))}")
+    if reasoning_effort is not None and reasoning_effort not in get_args(Effort):
+        raise BadInput(f"reasoning_effort is {reasoning_effort!r}: give one of {', '.join(get_args(Effort))}")
     if tool_choice not in {"auto", "none", "required", *(tool.name for tool in tools)}:
         raise BadInput(f"tool_choice is {tool_choice!r}: give auto, none, required, or the name of one of the tools")
     return Options(
@@ -81,9 +81,9 @@ def choose(
         tool_choice=tool_choice,
         temperature=temperature,
         max_tokens=max_tokens,
-        effort=effort,
-        schema=_json("schema", schema),
-        extra=_json("extra", extra),
+        effort=reasoning_effort,
+        schema=_json("output_type", schema),
+        extra=_json("extra_body", extra_body),
         stream=stream,
     )
 

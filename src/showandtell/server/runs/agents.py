@@ -8,6 +8,7 @@ from pathlib import Path
 from showandtell.agent.agent import Agent
 from showandtell.agent.builtin_tools import chart, read_file_in
 from showandtell.agent.file_tools import get_document, list_files, view_file
+from showandtell.agent.settings import Connection, FilePolicy, RunLimits
 from showandtell.agent.tools import Tool, by_name
 from showandtell.network.transport import Transport
 from showandtell.server.config import Config
@@ -49,10 +50,9 @@ class Agents:
             model,
             self._tools,
             f"{ABOUT_FILES}\n\n{instructions}".strip(),
-            max_steps=self._config.max_steps,
-            max_seconds=self._config.max_seconds,
-            max_file_bytes=self._config.place.max_file_bytes,
-            transport=self._transport,
+            limits=RunLimits(steps=self._config.max_steps, seconds=self._config.max_seconds),
+            file_policy=FilePolicy(max_file_bytes=self._config.place.max_file_bytes),
+            connection=Connection(transport=self._transport),
         )
         _ = agent.exchange  # raises before anything is stored
         return agent

@@ -195,7 +195,7 @@ def test_a_file_elsewhere_is_pointed_at_and_sound_is_carried():
 def test_what_has_no_place_is_refused():
     with pytest.raises(CannotRender, match="put application/zip into a tool result of gemini"):
         entry(user(result(placed(Address("url", "gs://a", "application/zip")))), HOME)
-    with pytest.raises(CannotRender, match="a Placed into an assistant message"):
+    with pytest.raises(CannotRender, match="a RenderedFile into an assistant message"):
         entry(model(placed(PNG)), HOME)
     assert Facts("a", "application/zip", 1).kind == "other"
 

@@ -136,7 +136,7 @@ def test_a_picture_known_by_id_has_no_spelling():
 
 
 def test_a_file_in_a_wrong_turn_is_refused():
-    with pytest.raises(CannotRender, match="a Placed into an assistant message"):
+    with pytest.raises(CannotRender, match="a RenderedFile into an assistant message"):
         entry(model(placed(PNG)), HOME)
     with pytest.raises(CannotRender, match="a ToolCall into a user message"):
         entry(user(CALL), HOME)

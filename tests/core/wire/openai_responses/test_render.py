@@ -137,7 +137,7 @@ def test_sound_is_refused():
 
 
 def test_a_part_in_a_wrong_turn_is_refused():
-    with pytest.raises(CannotRender, match="a Placed into an assistant message"):
+    with pytest.raises(CannotRender, match="a RenderedFile into an assistant message"):
         entry(model(placed(PDF)), HOME)
     with pytest.raises(CannotRender, match="a ToolCall into a user message"):
         entry(user(CALL), HOME)

@@ -1,0 +1,11 @@
+"""The chat server as an ASGI application, to run under a server of your own or to mount in another application.
+
+from showandtell.asgi import Config, make_app
+
+app = make_app(Config())
+"""
+
+from showandtell.server.app import make_app
+from showandtell.server.config import Config
+
+__all__ = ["Config", "make_app"]

@@ -1,0 +1,100 @@
+"""What an agent takes, what it says of settings that it can't follow, and how a run is awaited."""
+
+import asyncio
+import inspect
+
+import pytest
+
+import showandtell
+from showandtell import Agent, BadInput, Connection, Draft, File, FilePolicy, Toolset, UnsupportedFile, explain
+from showandtell.testing import FakeConnection
+from support.fixtures import png
+from support.scripted import CLAUDE, Script, say, scripted
+from support.word_files import word_file
+
+WORDS = File.from_bytes(word_file("Parcel 4711"), name="letter.docx")
+
+
+def test_a_run_is_awaited_for_its_result_and_iterated_for_its_events():
+    agent, _ = scripted(say("Hello."), say("Again."))
+
+    async def both():
+        run = await agent.run("hi")
+        return run, [event async for event in agent.run("hi")]
+
+    run, events = asyncio.run(both())
+    assert (run.status, run.text) == ("complete", "Hello.")
+    assert events[-1].status == "complete"
+
+
+def test_what_the_caller_can_mend_is_raised_by_await():
+    agent, _ = scripted(say("Hello."), on_unsupported="convert")
+    with pytest.raises(UnsupportedFile):
+        asyncio.run(finish(agent, [File.from_bytes(b"\0\1\2\3" * 50, name="a.bin")]))
+
+
+async def finish(agent, files):
+    return await agent.run("look", files=files)
+
+
+@pytest.mark.parametrize(
+    ("on_unsupported", "delivery"),
+    [
+        ("convert", ["converted"]),
+        ("note", ["noted"]),
+        ({"document": "note"}, ["noted"]),
+        ({"image": "note"}, ["converted"]),
+    ],
+)
+def test_a_file_is_converted_or_noted_as_the_program_says_for_its_kind(on_unsupported, delivery):
+    found = explain([Draft("user", (WORDS,))], model=CLAUDE, on_unsupported=on_unsupported)
+    assert ["converted" if one.converted else one.delivery for one in found] == delivery
+
+
+@pytest.mark.parametrize("wrong", ["drop", {"image": "drop"}, {"picture": "note"}])
+def test_another_word_is_refused_with_those_that_there_are(wrong):
+    with pytest.raises(BadInput, match="convert, note, error"):
+        Agent("inspector", file_policy=FilePolicy(on_unsupported=wrong))
+
+
+@pytest.mark.parametrize(
+    ("settings", "said"),
+    [
+        ({"deps": object()}, "deps is not supported yet"),
+        ({"output_type": int}, "types are not supported yet"),
+        ({"tools": [Toolset()]}, "toolsets are not supported yet"),
+    ],
+)
+def test_what_is_not_built_yet_says_so(settings, said):
+    with pytest.raises(BadInput, match=said):
+        Agent("inspector", **settings)
+
+
+def test_requests_of_a_fake_connection_go_to_a_function():
+    script = Script(say("Hello."), model=CLAUDE)
+    run = Agent(CLAUDE, connection=FakeConnection(send=script.exchange.send)).run_sync("hi", files=[picture()])
+    assert (run.text, len(script.bodies)) == ("Hello.", 1)
+
+
+def picture():
+    return File.from_bytes(png(), name="a.png")
+
+
+def test_no_key_stands_in_what_is_printed():
+    assert "sk-secret" not in repr(Connection(api_key="sk-secret", headers={"authorization": "sk-secret"}))
+
+
+def test_run_and_run_sync_take_the_same_and_nothing_else():
+    run, run_sync = (inspect.signature(one).parameters for one in (Agent.run, Agent.run_sync))
+    assert run == run_sync
+    assert [*run] == ["self", "text", "files", "conversation", "approvals"]
+
+
+def test_an_agent_has_ten_parameters_and_each_is_described():
+    named = [*inspect.signature(Agent).parameters]
+    assert len(named) == 10
+    assert all(f"        {name}: " in Agent.__doc__ for name in named)
+
+
+def test_dir_lists_each_public_name_once_and_nothing_else():
+    assert dir(showandtell) == sorted(set(showandtell.__all__))
