@@ -159,7 +159,7 @@ async def test_another_process_goes_on_where_one_was_killed(tmp_path, database):
         print(f"\ntaken over and done {time.monotonic() - since:.1f} s after the kill")  # noqa: T201 - measured
         stored = await conversation_of(other)
         assert [one["role"] for one in stored["messages"]] == ["user", "assistant"]
-        assert texts_of(stored) == [texts(said)] != [""]
+        check_said(said, stored)
 
 
 @asynccontextmanager
@@ -192,7 +192,14 @@ async def test_a_killed_worker_of_one_command_costs_no_answer(tmp_path, database
         (tmp_path / "one.go").touch()
         assert not [kind for kind in kinds(await end(answer)) if kind == "finish"]
         said = await settled(program)
-        assert texts_of(await conversation_of(program)) == [texts(said)] != [""]
+        check_said(said, await conversation_of(program))
+
+
+def check_said(said, stored):
+    """The last stream said what is stored; if the run ended before that was opened again, the beginning of it."""
+    (whole,) = texts_of(stored)
+    assert whole
+    assert texts(said) == whole if kinds(said)[-1:] == ["finish"] else whole.startswith(texts(said))
 
 
 async def settled(program, chat="c"):
