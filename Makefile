@@ -21,8 +21,10 @@ setup: .venv/.ready
 test: .venv/.ready-dev page browser
 	.venv/bin/python -m pytest --numprocesses 3 --dist worksteal
 
-# What takes minutes: thousands of faults, cuts at every byte, a real LiteLLM proxy; docs/reliability.md tells its figures.
+# What takes minutes to hours: random search for what breaks a property, thousands of faults, cuts at every byte, a real
+# LiteLLM proxy; docs/reliability.md tells its figures.
 stress: .venv/.ready-dev page browser
+	.venv/bin/python -m pytest tests -m hypothesis --hypothesis-profile search --timeout 3600
 	.venv/bin/python -m pytest stress
 
 # All tests once more, while every log from DEBUG on is searched for keys and bytes.

@@ -1,1 +1,1 @@
-"""The loop: tools, what comes next, and one step after the other."""
+"""The agent: tools, the loop that asks a model and runs them, and `render` for people with a loop of their own."""

@@ -1,1 +1,1 @@
-"""The embedded model: a strict server for our wire formats that reads files back out of the body."""
+"""The embedded model: a strict server of each API that reads the files back out of a request and describes them."""

@@ -1,1 +1,1 @@
-"""The one gate that decodes media, in a child process."""
+"""Decoding and conversion of media, in a child process with limits."""

@@ -1,1 +1,1 @@
-"""Hosts as rows, and the door to them."""
+"""Providers: their hosts as rows of data, keys, retries, and uploads to them."""

@@ -1,1 +1,1 @@
-"""The chat server: what it streams, serves and lets whom do."""
+"""The chat server."""

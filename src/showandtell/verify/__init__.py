@@ -1,1 +1,1 @@
-"""The eye test: whether a model sees what each place of its api takes, found out by asking it."""
+"""The vision check: asks a model whether it sees what its API takes."""

@@ -1,1 +1,1 @@
-"""How values of any kind are read into parts; `showandtell.collect` is the door."""
+"""How any Python value becomes parts: text and bytes, then content blocks, other libraries' objects, and values."""

@@ -1,1 +1,1 @@
-"""What happens in a run, and how it becomes a message."""
+"""The events of a run, and how they become a message."""

@@ -1,1 +1,1 @@
-"""Where each file goes, and what is said beside it. Pure; no provider is named here."""
+"""Planning: where each file goes in a request, and what is said beside it. No provider is named here."""

@@ -1,1 +1,1 @@
-"""How each api spells entries, and what its stream means. Pure."""
+"""Wire formats: how each API writes a request, and what its responses mean."""

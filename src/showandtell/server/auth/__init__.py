@@ -1,1 +1,1 @@
-"""Who asks, and how they come in: tokens, cookies, signed addresses, accounts of an issuer."""
+"""Authentication: tokens, cookies, signed URLs, and accounts of an OpenID Connect issuer."""

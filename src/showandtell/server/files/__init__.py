@@ -1,1 +1,1 @@
-"""Files over HTTP: how they come in, and the one way by which their bytes leave."""
+"""Files over HTTP: uploads, and the only way by which bytes are served."""

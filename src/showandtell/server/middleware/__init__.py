@@ -1,1 +1,1 @@
-"""What every request passes before its route: the gate, how often one may ask, how long a body may be."""
+"""What every request passes before its route: the check of its origin, rate limits, limits of its body."""

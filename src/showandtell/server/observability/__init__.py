@@ -1,1 +1,1 @@
-"""What is counted, logged and traced."""
+"""Logs, metrics and traces."""

@@ -1,1 +1,1 @@
-"""Runs: who answers, what a run has said, and how readers anywhere hear it."""
+"""Runs of the server: who executes them, what they have streamed, and how any worker reads it."""

@@ -1,1 +1,1 @@
-"""Conversations: in memory now."""
+"""Conversations, in memory and in the database."""

@@ -1,1 +1,1 @@
-"""From claims to proofs: where bytes are stored and how they are read again."""
+"""Files on their way into storage: read, proved, numbered, converted."""

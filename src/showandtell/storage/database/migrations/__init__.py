@@ -1,1 +1,1 @@
-"""How older databases become today's."""
+"""Migrations of older databases."""
