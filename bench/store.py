@@ -165,10 +165,10 @@ class Endless(io.RawIOBase):
 def flood() -> None:
     """Ten uploads of 2 GB at once against a cap of 1 GB; prints what the process has held, and the seconds."""
     with tempfile.TemporaryDirectory() as place:
-        shelf = FileCache(Folder(Path(place)), max_file_bytes=GB)
+        file_cache = FileCache(Folder(Path(place)), max_file_bytes=GB)
         files = [File(Reader(lambda: io.BufferedReader(Endless(), MIB), 2 * GB), name=f"{at}.bin") for at in range(10)]
         start = time.perf_counter()
-        proved = asyncio.run(prove_all(shelf, files))
+        proved = asyncio.run(prove_all(file_cache, files))
         seconds = time.perf_counter() - start
         assert all(one.problem and "larger than" in one.problem for one in proved), proved
         left = sum(one.stat().st_size for one in Path(place).rglob("*") if one.is_file())

@@ -13,7 +13,7 @@ from showandtell.core.messages.file import File
 from showandtell.core.messages.messages import History
 from showandtell.core.messages.parts import Json, Shown, Text, ToolCall
 from showandtell.errors import BadInput
-from showandtell.server.chat_request import MOST_LETTERS, MOST_PARTS, read_asked
+from showandtell.server.chat_request import MOST_LETTERS, MOST_PARTS, parse_chat_request
 from support.fixtures import pdf, png
 
 DATA = pybase64.b64encode(png()).decode()
@@ -151,7 +151,7 @@ def find(value: object, pointer: str) -> object:
 def check_asked(body: bytes) -> None:
     """A client's request."""
     try:
-        asked = read_asked(body)
+        asked = parse_chat_request(body)
     except BadInput as error:
         str(error).encode()
         return

@@ -16,7 +16,7 @@ from showandtell.server.files.parts import End, Head, read_parts
 from showandtell.server.files.receiving import MOST_FILES, receive_form
 from showandtell.server.files.serving_files import disposition
 from showandtell.storage.blobs.base import Spooled, TooLarge
-from showandtell.storage.files.file_cache import MAX_NAME, tidy
+from showandtell.storage.files.file_cache import MAX_NAME, clean_name
 
 KIND = "multipart/form-data; boundary=xX"
 LARGEST = 600
@@ -77,7 +77,7 @@ def check_pieces(read: tuple[list, bool], again: tuple[list, bool]) -> None:
 
 def check_name(name: str, media_type: str | None) -> None:
     """A name is one line that can be stored, and its header is one of ASCII."""
-    shown = tidy(name)
+    shown = clean_name(name)
     assert len(shown) <= MAX_NAME
     assert all(ord(letter) >= 32 for letter in shown)
     assert not {"/", "\\", "\x7f", "\u2028", "\u202e"} & {*shown}

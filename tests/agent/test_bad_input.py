@@ -27,7 +27,7 @@ from showandtell import (
 from showandtell.core.collect.values import collect
 from showandtell.storage.conversations.memory_conversation import MemoryConversation
 from showandtell.storage.files import proofs
-from showandtell.storage.files.file_cache import FileCache, describe, tidy
+from showandtell.storage.files.file_cache import FileCache, clean_name, describe
 from showandtell.storage.files.paths import check_opened
 from support.builders import really_planned, tool_history, user_history, words
 from support.fixtures import bomb, huge_png, jpeg, locked_pdf, pdf, png, truncated
@@ -107,7 +107,7 @@ def test_a_media_type_that_does_not_parse_is_passed_over_and_said_so():
     ],
 )
 def test_a_hostile_name_becomes_one_short_line(name, shown):
-    assert tidy(name) == shown
+    assert clean_name(name) == shown
     plan = really_planned(tool_history(File.from_bytes(png(), name=name)), CLAUDE)
     assert f"⟦image 1: {shown}, from tool" in words(plan.entries[-1].parts[0].parts)[0]
 
@@ -234,9 +234,9 @@ def test_a_reader_that_raises_anything_has_that_for_its_problem(given):
 
 
 def test_stored_bytes_are_for_reading_only():
-    shelf = FileCache()
-    facts = shelf.prove(File.from_bytes(png())).facts
-    assert shelf.blobs.blob(facts.sha256).stat().st_mode & 0o777 == 0o400
+    file_cache = FileCache()
+    facts = file_cache.prove(File.from_bytes(png())).facts
+    assert file_cache.blobs.blob(facts.sha256).stat().st_mode & 0o777 == 0o400
 
 
 def test_a_reader_is_opened_when_the_message_is_sent_and_not_before():
@@ -295,18 +295,18 @@ def test_every_refused_file_is_named_at_once():
 
 
 def test_the_cap_is_a_setting():
-    shelf = FileCache(max_file_bytes=10)
+    file_cache = FileCache(max_file_bytes=10)
     with pytest.raises(UnsupportedFile, match="larger than 10 bytes"):
-        render(user_history(File.from_bytes(png(), name="x.png")), model=CLAUDE, cache=shelf)
+        render(user_history(File.from_bytes(png(), name="x.png")), model=CLAUDE, cache=file_cache)
 
 
 def test_a_file_that_failed_once_is_tried_anew():
-    shelf = FileCache()
+    file_cache = FileCache()
     bad = File.from_bytes(b"", name="x.png")
-    assert shelf.prove(bad).problem
-    assert shelf.prove(File.from_bytes(png(), name="x.png")).facts
+    assert file_cache.prove(bad).problem
+    assert file_cache.prove(File.from_bytes(png(), name="x.png")).facts
     assert issubclass(BadFile, BadInput)
-    json.dumps(shelf.prove(bad).problem)
+    json.dumps(file_cache.prove(bad).problem)
 
 
 def test_render_gives_up_a_reader_that_never_answers(monkeypatch):

@@ -156,7 +156,7 @@ def test_a_file_that_is_read_twice_has_two_numbers_and_one_blob(folder):
         (1, "red.png", "tool read_file (c1)"),
         (2, "red.png", "tool read_file (c2)"),
     ]
-    assert [kept.sha256 for kept in conversation.shelf.blobs.listed()] == [hashlib.sha256(PICTURE).hexdigest()]
+    assert [kept.sha256 for kept in conversation.file_cache.blobs.listed()] == [hashlib.sha256(PICTURE).hexdigest()]
 
 
 @each_api

@@ -19,7 +19,7 @@ from showandtell import File
 from showandtell.agent.decide import LoopLimits
 from showandtell.agent.loader import Sharing
 from showandtell.agent.loop import Loop, Memory
-from showandtell.agent.provider_uploads import drop_uploads, read_shelf
+from showandtell.agent.provider_uploads import drop_uploads, read_upload_scope
 from showandtell.agent.tools import by_name
 from showandtell.core.capabilities.resolve import families, resolve
 from showandtell.core.events.types import Finish, Retry
@@ -285,16 +285,16 @@ def test_every_upload_is_deleted_where_it_lies_and_what_cannot_be_reached_is_tol
 def test_a_shelf_leads_back_to_its_host_house_and_account(account):
     for family in families():
         target = structs.replace(resolve(f"{family.provider}:{family.example}"), account=account)
-        there = read_shelf(target.shelf)
+        there = read_upload_scope(target.upload_scope)
         assert there.provider.removesuffix("-chat") == target.provider.removesuffix("-chat")
-        assert (there.shelf, there.house, there.account) == (target.shelf, target.house, account)
+        assert (there.upload_scope, there.house, there.account) == (target.upload_scope, target.house, account)
 
 
 @pytest.mark.parametrize("api", ["anthropic-messages", "openai-chat", "openai-responses", "gemini"])
 def test_a_file_of_another_account_is_not_deleted_with_what_the_environment_says(api):
     host, conversation, target = Host(), MemoryConversation(), resolve(f"inspector:{api}")
     theirs, ours = (
-        DerivationRequest("0" * 64, UPLOAD, structs.replace(target, account=one).shelf) for one in ("theirs", "")
+        DerivationRequest("0" * 64, UPLOAD, structs.replace(target, account=one).upload_scope) for one in ("theirs", "")
     )
     asyncio.run(conversation.learn({theirs: Derivative(file_id="id-1"), ours: Derivative(file_id="id-2")}))
     own = resolve(CLAUDE), lambda: host.exchange("anthropic")

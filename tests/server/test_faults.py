@@ -9,7 +9,7 @@ import pytest
 
 from showandtell.agent.tools import by_name
 from showandtell.errors import StorageFailed, StorageFull
-from showandtell.server.chat import tell_again
+from showandtell.server.chat import replay_or_follow
 from showandtell.server.runs.stream_buffer import StreamBuffer
 from showandtell.storage.blobs.folder import Folder
 from showandtell.storage.conversations import runs
@@ -357,7 +357,7 @@ async def test_an_answer_that_ended_after_its_conversation_was_read_is_told_whol
         read_before = await house.store.create(alias="c")
         _, chunks = await house.post("Hello", "c")
         row = await runs.find_of_client(house.store.database, read_before.id, "m1")
-        again = await tell_again(house.server, read_before, row)
+        again = await replay_or_follow(house.server, read_before, row)
         assert texts(chunks_in(again.body)) == texts(chunks)
 
 

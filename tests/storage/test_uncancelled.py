@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from showandtell.storage.uncancelled import whole
+from showandtell.storage.uncancelled import run_to_completion
 
 
 def test_work_goes_on_through_cancellations_and_they_are_told_afterwards():
@@ -16,7 +16,7 @@ def test_work_goes_on_through_cancellations_and_they_are_told_afterwards():
             done.append("stored")
             return 7
 
-        task = asyncio.create_task(whole(work()))
+        task = asyncio.create_task(run_to_completion(work()))
         for _ in range(3):
             await asyncio.sleep(0)
             task.cancel()
@@ -29,9 +29,9 @@ def test_work_goes_on_through_cancellations_and_they_are_told_afterwards():
 
 def test_work_that_nobody_cancels_gives_its_value_and_its_error():
     async def main():
-        assert await whole(asyncio.sleep(0, "value")) == (None, "value")
+        assert await run_to_completion(asyncio.sleep(0, "value")) == (None, "value")
         with pytest.raises(OSError, match="full"):
-            await whole(fail())
+            await run_to_completion(fail())
 
     async def fail():
         raise OSError("full")

@@ -5,7 +5,7 @@ import asyncio
 import msgspec
 
 from showandtell.agent.agent import Run, said
-from showandtell.core.events.replay import retell
+from showandtell.core.events.replay import replay
 from showandtell.core.events.turns import turns
 from showandtell.core.events.types import Usage
 from showandtell.core.messages.messages import Draft
@@ -100,7 +100,7 @@ class Answering:
         turn, fresh = turns(self.conversation.messages)[-1], {one.id for one in run.messages}
         shown = {one.number for one in turn.said.showings}
         stored = [one for one in turn.answer if one.id not in fresh or is_approval(one.parts)]
-        return retell(stored, self.conversation.attachments, self.conversation.told, before=shown)
+        return replay(stored, self.conversation.attachments, self.conversation.told, before=shown)
 
     def keep(self, run):
         """What a server knows of a run that ended."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 
-from showandtell.agent.render import plan_now, settle
+from showandtell.agent.render import ingest, plan_now
 from showandtell.core.capabilities.resolve import resolve
 from showandtell.core.messages.attachments import Attachment, Facts, Origin
 from showandtell.core.messages.derivations import Derivations, Failed
@@ -87,7 +87,7 @@ def user_history(*files: File, text: str = "look") -> list[Draft]:
 
 
 def really_planned(drafts: list[Draft], model: str, **policy) -> Plan:
-    return plan_now(settle(drafts), resolve(model), Policy(**policy))
+    return plan_now(ingest(drafts), resolve(model), Policy(**policy))
 
 
 def words(parts) -> list[str]:

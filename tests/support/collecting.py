@@ -89,9 +89,9 @@ class Keeping(RuleBasedStateMachine):
             return None
         conversation, draft = self.alive[talk], said("look", note(words))
         if between:
-            conversation.shelf.pin = self._pin_and_collect(conversation)
+            conversation.file_cache.pin = self._pin_and_collect(conversation)
         proved = self.do(conversation.prove(draft))
-        conversation.shelf.pin = conversation.pin
+        conversation.file_cache.pin = conversation.pin
         self._expire()
         return talk, draft, proved
 

@@ -11,7 +11,7 @@ from showandtell.core.messages.derivations import Derivative
 from showandtell.core.messages.file import File
 from showandtell.core.messages.messages import Draft
 from showandtell.core.messages.parts import Approval, Json, Shown, Text, ToolCall, is_approval
-from showandtell.core.planning.eviction import frontier
+from showandtell.core.planning.eviction import first_in_view
 from showandtell.core.planning.placement import UPLOAD
 from showandtell.core.planning.plan import plan
 from showandtell.core.planning.values import View
@@ -124,7 +124,7 @@ CONVERTED = {}
 
 
 def meet(wants):
-    """What a run would get for its wants: an id for each upload, which nobody stores here, and the rest from the shelf."""
+    """What a run would get for its wants: an id for each upload, which nobody stores here, and the rest from the file_cache."""
     stored = {want: Derivative(file_id=f"file_{want.sha256[:12]}") for want in wants if want.recipe == UPLOAD}
     CONVERTED.update(load_now(wants - stored.keys() - CONVERTED.keys(), SHELF))
     return stored | {want: CONVERTED[want] for want in wants - stored.keys()}
@@ -141,7 +141,7 @@ def asked(seen, model, policy, *, forbid=False):
         request = compose(planned, target, options, fragments, SHELF.blobs)
         body = b"".join(request.chunks())
         assert len(body) == request.size
-        yield frontier(view, target, policy), body
+        yield first_in_view(view, target, policy), body
 
 
 def unmarked(body):

@@ -52,7 +52,7 @@ from showandtell.errors import ProviderError, RejectedFiles, ShowAndTellError, S
 from showandtell.providers.exchange import Exchange
 from showandtell.providers.retry import RetryPolicy, persist
 from showandtell.providers.uploads import allow_ids
-from showandtell.storage.uncancelled import uncut, whole
+from showandtell.storage.uncancelled import run_to_completion, shielded
 
 Emit: TypeAlias = Callable[[Event], None]
 Ready: TypeAlias = tuple[Draft, Sequence[Proved]]
@@ -307,7 +307,7 @@ class Loop:
     async def run_tools(self, calls: Sequence[ToolCall], denied: Mapping[ToolCall, str]) -> None:
         """Run calls side by side; results are stored as they finish, and numbered and told in call order."""
         places = asyncio.Semaphore(AT_ONCE)
-        await uncut(self.conversation.begin(calls))
+        await shielded(self.conversation.begin(calls))
         tasks = [asyncio.create_task(self.run_tool(call, denied.get(call), places)) for call in [*calls, *denied]]
         try:
             while tasks:
@@ -359,7 +359,7 @@ class Loop:
         self, draft: Draft, proved: Sequence[Proved], step: Step | None = None, end: StepFinish | None = None
     ) -> None:
         """Number and store a message, tell of its files and its `end`; once it began, no cancellation comes between."""
-        cancelled, message = await whole(self.conversation.record(draft, proved, step))
+        cancelled, message = await run_to_completion(self.conversation.record(draft, proved, step))
         self.messages.append(message)
         for number in dict.fromkeys(shown.number for shown in message.showings):
             if number not in self.numbers:

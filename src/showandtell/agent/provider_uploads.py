@@ -152,21 +152,21 @@ async def delete_uploads(conversation: Conversation, numbers: Collection[int] | 
     return await drop_uploads(conversation, target, lambda: connect(target), RetryPolicy(tries=0), numbers=numbers)
 
 
-def find_way(shelf: str, target: Target, connect_own: Callable[[], Exchange]) -> tuple[Target, Exchange]:
-    """A target on a shelf, and the way to it: the own one, else the environment's. Raises where neither leads there."""
-    if shelf == target.shelf:
+def find_way(upload_scope: str, target: Target, connect_own: Callable[[], Exchange]) -> tuple[Target, Exchange]:
+    """A target of an upload scope, and the way to it: our own, else the environment's. Raises if neither leads there."""
+    if upload_scope == target.upload_scope:
         return target, connect_own()
-    there = read_shelf(shelf)
+    there = read_upload_scope(upload_scope)
     found = locate(replace(there, account=""))
-    if found.shelf != shelf:
+    if found.upload_scope != upload_scope:
         raise BadInput(f"it is of {there.house}'s account {there.account!r}, the environment's is {found.account!r}")
     return found, connect(found)
 
 
-def read_shelf(shelf: str) -> Target:
-    """The inverse of `Target.shelf`: a target of that house and account. Raises `UnknownModel` where nobody has it."""
+def read_upload_scope(upload_scope: str) -> Target:
+    """The inverse of `Target.upload_scope`: a target of that house and account. Raises `UnknownModel` where nobody has it."""
     for family in families():
         bare = Target(family.provider, family.api, family.example, ())
-        if shelf.startswith(bare.shelf):
-            return replace(bare, account=shelf.removeprefix(bare.shelf))
-    raise UnknownModel(f"{shelf!r} is where no known provider keeps files")
+        if upload_scope.startswith(bare.upload_scope):
+            return replace(bare, account=upload_scope.removeprefix(bare.upload_scope))
+    raise UnknownModel(f"{upload_scope!r} is where no known provider keeps files")

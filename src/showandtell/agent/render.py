@@ -70,7 +70,7 @@ def render(
         extra_body=extra_body,
         stream=stream,
     )
-    conversation = settle(messages, cache)
+    conversation = ingest(messages, cache)
     planned = plan_now(conversation, target, Policy(on_unsupported=by_kind(on_unsupported)))
     refuse(planned, target)
     return compose(planned, target, options, {}, conversation.blobs)
@@ -86,10 +86,10 @@ def explain(
 ) -> tuple[Receipt, ...]:
     """What the model would be given of each file, and why; refused files are told, not raised."""
     target = find_target(model, overrides)
-    return plan_now(settle(messages, cache), target, Policy(on_unsupported=by_kind(on_unsupported))).receipts
+    return plan_now(ingest(messages, cache), target, Policy(on_unsupported=by_kind(on_unsupported))).receipts
 
 
-def settle(messages: Messages, cache: FileCache | None = None) -> MemoryConversation:
+def ingest(messages: Messages, cache: FileCache | None = None) -> MemoryConversation:
     """Check a history and take it in: files proved and numbered. A conversation is already."""
     if isinstance(messages, MemoryConversation):
         return messages
@@ -103,7 +103,7 @@ def plan_now(conversation: MemoryConversation, target: Target, policy: Policy) -
     """Plan and load until nothing is wanted, without an event loop."""
     known: Derivations = conversation.known()
     while (now := plan(conversation.view(), target, known, policy)).wants:
-        known = {**known, **load_now(now.wants, conversation.shelf)}
+        known = {**known, **load_now(now.wants, conversation.file_cache)}
         conversation.remember(known)
     return now
 

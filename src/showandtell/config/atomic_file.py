@@ -11,7 +11,7 @@ from typing import IO
 
 
 @contextmanager
-def written_whole(path: Path) -> Generator[IO[bytes]]:
+def written_atomically(path: Path) -> Generator[IO[bytes]]:
     """A file beside `path` to write to, which takes its place, and is on the disk, when the block ends well.
 
     A link stays one: what it leads to is replaced. Raises `OSError`.

@@ -8,7 +8,7 @@ import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from showandtell.config.atomic_file import written_whole
+from showandtell.config.atomic_file import written_atomically
 from showandtell.core.capabilities.cells import Capability, Target
 from showandtell.core.capabilities.overrides import merge_overrides, read_all, select
 from showandtell.core.capabilities.resolve import resolve
@@ -107,7 +107,7 @@ def write_whole(path: Path, data: bytes) -> None:
     """Write a file whole, or not at all; its folder is made. `BadInput` names it."""
     try:
         path.resolve().parent.mkdir(parents=True, exist_ok=True)
-        with written_whole(path) as sink:
+        with written_atomically(path) as sink:
             sink.write(data)
     except OSError as error:
         raise BadInput(f"{path} can't be written: {error.strerror or error}") from None

@@ -18,8 +18,8 @@ from showandtell.core.ui_stream.stream import question_id
 from showandtell.errors import BadInput, Busy, NotFound, UnknownModel
 from showandtell.server import openapi_examples
 from showandtell.server.auth.authenticate import User, Who
-from showandtell.server.chat_request import ChatRequest, FileId, read_asked
-from showandtell.server.runs.execute import retell_run
+from showandtell.server.chat_request import ChatRequest, FileId, parse_chat_request
+from showandtell.server.runs.execute import replay_run
 from showandtell.server.runs.live_run import RunRequest
 from showandtell.server.schemas import errors
 from showandtell.server.state import Here, Server
@@ -76,7 +76,7 @@ BODY: dict[str, Any] = {
 )
 async def chat(request: Request, here: Here, user: Who) -> Response:
     """The answer to a new message, to an edited one, to an approval, or to an earlier message once more."""
-    asked = read_asked(await request.body())
+    asked = parse_chat_request(await request.body())
     return await answer_in_chat(here, user, asked, await choose(here, user, asked))
 
 
@@ -139,24 +139,24 @@ async def answer(
 ) -> Response:
     """Begin the run that a request asks for, and stream it from its start."""
     database = here.store.database
-    client_id = same_message(asked, conversation)
+    client_id = idempotency_key(asked, conversation)
     before = client_id and await runs.find_of_client(database, conversation.id, client_id)
-    if before and client_id and is_left(asked, before, conversation):
+    if before and client_id and was_left_by_a_branch(asked, before, conversation):
         client_id = f"{client_id} {conversation.head}"
         before = await runs.find_of_client(database, conversation.id, client_id)
     if before:
-        return await tell_again(here, conversation, before)
+        return await replay_or_follow(here, conversation, before)
     drafts = await drafts_of(here, user, asked, conversation)
     lead = await lead_of(here, asked, conversation)
     task = RunRequest(drafts, lead, chosen.instructions)
     row, going = await here.runs.begin(conversation, user.name, chosen.model, client_id, task)
     if going is None:
-        return await tell_again(here, conversation, row)
+        return await replay_or_follow(here, conversation, row)
     await going.begin()
     return stream(going.tape.follow(), conversation.id)
 
 
-def same_message(asked: ChatRequest, conversation: StoredConversation) -> str | None:
+def idempotency_key(asked: ChatRequest, conversation: StoredConversation) -> str | None:
     """By what the same message is known when it comes twice; an edited one, or a yes, by what it says now.
 
     Another answer may ask for the same again, by the same id of a call: a yes is one to the message that asked.
@@ -176,7 +176,7 @@ def hash_of(said: object) -> str:
     return hashlib.sha256(msgspec.json.encode(said)).hexdigest()
 
 
-def is_left(asked: ChatRequest, before: RunRow, conversation: StoredConversation) -> bool:
+def was_left_by_a_branch(asked: ChatRequest, before: RunRow, conversation: StoredConversation) -> bool:
     """Whether an edit says again what an earlier one said, from which another has led away since."""
     is_here = before.message_id in {one.id for one in conversation.messages}
     return asked.message_id is not None and not asked.approvals and before.state != RUNNING and not is_here
@@ -230,7 +230,7 @@ async def ours(here: Server, message_id: str, conversation: StoredConversation) 
     return row.message_id if row is not None else message_id
 
 
-async def tell_again(here: Server, conversation: StoredConversation, row: RunRow) -> Response:
+async def replay_or_follow(here: Server, conversation: StoredConversation, row: RunRow) -> Response:
     """The stream of a run that was begun by the same message before. Raises `NotFound` where another branch has it."""
     last = row
     if row.state != RUNNING and row.message_id is not None:  # after an approval its answer goes on in another run
@@ -240,7 +240,7 @@ async def tell_again(here: Server, conversation: StoredConversation, row: RunRow
             await going.begin()
         return stream(here.runs.follow(last, late=last is not row), conversation.id)
     await conversation.refresh()  # it was read before its runs were, and what has ended since is not in it
-    return Response(await retell_run(conversation, row, last), headers=headers_of(conversation.id))
+    return Response(await replay_run(conversation, row, last), headers=headers_of(conversation.id))
 
 
 def stream(pieces: AsyncIterator[bytes], conversation_id: str) -> Response:

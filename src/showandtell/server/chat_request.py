@@ -97,7 +97,7 @@ read_answer = msgspec.json.Decoder(UiAnswer).decode
 read_named = msgspec.json.Decoder(Named).decode
 
 
-def read_asked(data: bytes) -> ChatRequest:
+def parse_chat_request(data: bytes) -> ChatRequest:
     """Read a request's body. Raises `BadInput`, which says what is wrong with it."""
     try:
         body = read_body(data)

@@ -19,7 +19,7 @@ from showandtell.core.capabilities.resolve import families, resolve
 from showandtell.core.media_types.kinds import Kind
 from showandtell.core.messages.attachments import Attachment, Facts, Origin
 from showandtell.core.messages.messages import Message
-from showandtell.core.planning.placement import FileUse, settle
+from showandtell.core.planning.placement import FileUse, decide_placement
 from showandtell.core.planning.values import Policy
 from showandtell.errors import BadInput
 from showandtell.providers.rows import ROWS, connect, find_base, locate, own_variables
@@ -111,7 +111,7 @@ def take(target: Target, kind: Kind) -> Taken:
     facts = Facts("0" * 64, SENT[kind], 1)
     file = Attachment("att_probe", 1, "probe", Origin("user"), "", facts)
     message = Message("msg_probe", "user", ())
-    found = settle(FileUse(file, 1, message, "", True, True, True, True), target, {}, Policy())
+    found = decide_placement(FileUse(file, 1, message, "", True, True, True, True), target, {}, Policy())
     if found.pending is not None:
         return "words" if found.pending.recipe in AS_WORDS else "converted"
     return "refused" if found.delivery == "refused" else "native"

@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 T = TypeVar("T")
 
 
-async def whole(work: Coroutine[Any, Any, T]) -> tuple[asyncio.CancelledError | None, T]:
+async def run_to_completion(work: Coroutine[Any, Any, T]) -> tuple[asyncio.CancelledError | None, T]:
     """Do a piece of work to its end, whoever cancels meanwhile; gives that cancellation, and what came of the work."""
     task, cancelled = asyncio.ensure_future(work), None
     while not task.done():
@@ -22,9 +22,9 @@ async def whole(work: Coroutine[Any, Any, T]) -> tuple[asyncio.CancelledError | 
     return cancelled, task.result()
 
 
-async def uncut(work: Coroutine[Any, Any, T]) -> T:
+async def shielded(work: Coroutine[Any, Any, T]) -> T:
     """The same; the cancellation is raised when the work is done."""
-    cancelled, value = await whole(work)
+    cancelled, value = await run_to_completion(work)
     if cancelled is not None:
         raise cancelled
     return value

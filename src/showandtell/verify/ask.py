@@ -12,7 +12,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from showandtell.agent.media_errors import is_about_files
-from showandtell.agent.render import plan_now, settle
+from showandtell.agent.render import ingest, plan_now
 from showandtell.core.capabilities.cells import Capability, Place, Target
 from showandtell.core.events.accumulate import Accumulator
 from showandtell.core.events.types import Usage
@@ -113,7 +113,7 @@ def is_out_of_reach(error: ProviderError) -> bool:
 def write(target: Target, trial: Trial) -> Request:
     """The request whose plan has the file at its place. Raises `CannotRender` where the api has no form for that."""
     forced = replace(target, cells=force(trial))
-    conversation = settle(converse(trial.route, trial.probe, trial.decoy))
+    conversation = ingest(converse(trial.route, trial.probe, trial.decoy))
     plan = plan_now(conversation, forced, Policy())
     receipt = plan.receipts[-1]  # the probe comes last, behind what the user uploaded
     if receipt.place != PLACES[trial.route]:
@@ -160,7 +160,7 @@ async def is_refused(line: Line, route: Route, error: ProviderError) -> bool:
         return True
     if error.status not in DOUBTFUL:
         return False
-    bare = settle(converse(route, None))
+    bare = ingest(converse(route, None))
     plan = plan_now(bare, line.target, Policy())
     try:
         heard = await listen(line, compose(plan, line.target, say_options(route), {}, bare.blobs))

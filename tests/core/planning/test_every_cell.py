@@ -8,7 +8,7 @@ import msgspec
 import pytest
 
 from showandtell import File, UnsupportedFile, explain, render
-from showandtell.agent.render import settle
+from showandtell.agent.render import ingest
 from showandtell.core.capabilities.resolve import families
 from showandtell.storage.files.file_cache import FileCache
 from support.builders import tool_history, user_history
@@ -33,7 +33,7 @@ def shown(kind, role):
     """A conversation about one file, the same for all models, so that each conversion is made once."""
     name, data = FILES[kind]
     file = File.from_bytes(data, name=name)
-    return settle(tool_history("Here:", file) if role == "tool" else user_history(file), SHELF)
+    return ingest(tool_history("Here:", file) if role == "tool" else user_history(file), SHELF)
 
 
 def stands_for(receipt, data, request):

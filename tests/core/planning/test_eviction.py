@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from showandtell.core.capabilities.resolve import resolve
-from showandtell.core.planning.eviction import frontier
+from showandtell.core.planning.eviction import first_in_view
 from showandtell.core.planning.values import Policy, by_kind
 from support.builders import assistant, attachment, planned, result, shown, user, view
 
@@ -24,11 +24,11 @@ def steps(sizes, media_type="image/png"):
 
 
 def test_everything_is_in_view_while_it_fits():
-    assert frontier(steps([1000] * 20), resolve(CLAUDE), Policy()) == 0
+    assert first_in_view(steps([1000] * 20), resolve(CLAUDE), Policy()) == 0
 
 
 def test_the_view_moves_by_half_a_budget_at_once():
-    fronts = [frontier(steps([1000] * count), resolve(CLAUDE), Policy(focus=10)) for count in range(1, 26)]
+    fronts = [first_in_view(steps([1000] * count), resolve(CLAUDE), Policy(focus=10)) for count in range(1, 26)]
     assert sorted(set(fronts)) == [0, 6, 12, 18]
 
 
@@ -45,13 +45,13 @@ def test_a_user_who_brings_more_than_a_request_holds_is_told_by_name():
 
 
 def test_files_that_nothing_takes_push_nobody_out():
-    assert frontier(steps([1_000_000] * 200, "audio/wav"), resolve(CLAUDE), Policy()) == 0
+    assert first_in_view(steps([1_000_000] * 200, "audio/wav"), resolve(CLAUDE), Policy()) == 0
 
 
 @given(st.lists(st.integers(0, 6_000_000), min_size=1, max_size=60), st.integers(1, 12))
 def test_the_frontier_only_moves_forward_and_what_is_in_view_fits(sizes, focus):
     target = resolve(CLAUDE)
-    fronts = [frontier(steps(sizes[:count]), target, Policy(focus=focus)) for count in range(1, len(sizes) + 1)]
+    fronts = [first_in_view(steps(sizes[:count]), target, Policy(focus=focus)) for count in range(1, len(sizes) + 1)]
     assert fronts == sorted(fronts)
     assert all(count - front <= focus for count, front in enumerate(fronts, 1))
 

@@ -220,7 +220,7 @@ def test_pixels_and_pages_are_limited_by_id_too():
 
 def uploads_of(seen, model, reason=None):
     """A `Known` in which every file of a view is uploaded at a model's house, or failed for a reason."""
-    at = resolve(model).shelf
+    at = resolve(model).upload_scope
     proved = [file.facts for file in seen.attachments.values()]
     made = {
         DerivationRequest(one.sha256, UPLOAD, at): Failed(reason) if reason else Derivative(file_id=one.sha256)

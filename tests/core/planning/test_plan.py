@@ -7,7 +7,7 @@ from showandtell.core.capabilities.resolve import resolve
 from showandtell.core.messages.parts import ToolCall
 from showandtell.core.planning import labels
 from showandtell.core.planning.call_ids import PATTERNS, spell
-from showandtell.core.planning.eviction import frontier
+from showandtell.core.planning.eviction import first_in_view
 from showandtell.core.planning.plan import plan
 from showandtell.core.planning.values import Policy, RenderedFile, Result
 from support.builders import Everything, view
@@ -74,7 +74,7 @@ def test_a_longer_conversation_begins_with_the_entries_of_the_shorter_one(seen, 
     for index in steps:
         before = view(*seen.messages[:index], files=list(seen.attachments.values()), answering=None)
         whole = view(*seen.messages, files=list(seen.attachments.values()), answering=None)
-        if frontier(before, target, Policy()) == frontier(whole, target, Policy()):
+        if first_in_view(before, target, Policy()) == first_in_view(whole, target, Policy()):
             shorter = plan(before, target, Everything(), Policy()).entries
             assert plan(whole, target, Everything(), Policy()).entries[: len(shorter)] == shorter
 

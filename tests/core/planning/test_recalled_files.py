@@ -10,7 +10,7 @@ from showandtell.core.capabilities.resolve import resolve
 from showandtell.core.messages.derivations import Derivative
 from showandtell.core.messages.messages import MOST_RECALLED, Message, Reference
 from showandtell.core.messages.parts import Json, Text, is_approval
-from showandtell.core.planning.eviction import frontier, shown_in
+from showandtell.core.planning.eviction import first_in_view, uses_in
 from showandtell.core.planning.plan import plan
 from showandtell.core.planning.values import Policy, RenderedFile, View, by_kind
 from support.builders import Everything, assistant, attachment, planned, result, shown, user, view
@@ -197,8 +197,8 @@ def test_what_words_point_at_is_in_view_or_noted_and_nothing_is_shown_twice(run,
     made = plan(now, resolve(model), Everything(), policy)
     placed = [(one.number, one.nth) for one in placed_in(made.entries)]
     assert len(placed) == len(set(placed))
-    before = sum(len(shown_in(message)) for message in messages[:-1])
-    if frontier(now, resolve(model), policy) <= before:
+    before = sum(len(uses_in(message)) for message in messages[:-1])
+    if first_in_view(now, resolve(model), policy) <= before:
         noted = {receipt.number for receipt in made.receipts if receipt.delivery in {"noted", "refused"}}
         assert set(messages[-1].recalled) <= {number for number, _ in placed} | noted
 
@@ -216,5 +216,5 @@ def test_with_references_a_prompt_begins_with_the_one_before_while_the_view_stan
 @given(pointed_runs(), st.sampled_from(MODELS), SMALL)
 def test_with_references_the_view_only_moves_forward(run, model, policy):
     (messages, files), target = run, resolve(model)
-    fronts = [frontier(view(*messages[:end], files=files), target, policy) for end in range(1, len(messages) + 1)]
+    fronts = [first_in_view(view(*messages[:end], files=files), target, policy) for end in range(1, len(messages) + 1)]
     assert all(one <= two for one, two in pairwise(fronts))

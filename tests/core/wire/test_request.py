@@ -96,18 +96,18 @@ def test_a_large_file_is_read_in_pieces_that_never_join():
 
 
 def test_a_file_that_vanishes_between_plan_and_send_is_a_typed_error():
-    shelf = FileCache()
-    request = render(tool_history(picture()), model=MODELS[0], cache=shelf)
-    shelf.blobs.blob(next(iter(shelf.facts))).unlink()
+    file_cache = FileCache()
+    request = render(tool_history(picture()), model=MODELS[0], cache=file_cache)
+    file_cache.blobs.blob(next(iter(file_cache.facts))).unlink()
     with pytest.raises(FileChanged, match="add the file again"):
         list(request.chunks())
 
 
 @pytest.mark.parametrize("data", [PNG[:-1], PNG + b"x", b""])
 def test_a_file_that_changes_its_size_between_plan_and_send_is_a_typed_error(data):
-    shelf = FileCache()
-    request = render(tool_history(picture()), model=MODELS[0], cache=shelf)
-    blob = shelf.blobs.blob(next(iter(shelf.facts)))
+    file_cache = FileCache()
+    request = render(tool_history(picture()), model=MODELS[0], cache=file_cache)
+    blob = file_cache.blobs.blob(next(iter(file_cache.facts)))
     blob.unlink()
     blob.write_bytes(data)
     with pytest.raises(FileChanged):

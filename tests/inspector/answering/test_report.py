@@ -46,7 +46,7 @@ def label(words: str) -> dict:
     return text(f"⟦{words}, uploaded by the user, 2026-01-01⟧")
 
 
-def shelf(*last: object) -> tuple[dict, ...]:
+def file_cache(*last: object) -> tuple[dict, ...]:
     """A conversation that holds image 1, image 2 and document 3, and what is said after that."""
     files = label("image 1: photo.jpg"), image(RED), label("image 2: scan.png"), image(GREEN)
     return user("look", *files, label("document 3: rent.pdf"), document(RENT)), assistant("ok"), user(*last)
@@ -76,7 +76,7 @@ def written(line: str, *, turned: bool = False) -> bytes:
 
 
 def test_a_question_about_an_image_is_answered_from_that_image():
-    said = words(claude(*shelf("what colour is image 1?")))
+    said = words(claude(*file_cache("what colour is image 1?")))
     assert "1,250" not in said
     assert "image 1: photo.jpg" in said
     assert "colours: red 100%" in said
@@ -84,13 +84,13 @@ def test_a_question_about_an_image_is_answered_from_that_image():
 
 
 def test_a_question_about_a_document_is_answered_by_quoting_it_alone():
-    said = words(claude(*shelf("How much is the rent in document 3?")))
+    said = words(claude(*file_cache("How much is the rent in document 3?")))
     assert said == "> Rent: 1,250 EUR\n\n(from document 3: rent.pdf, uploaded by the user, 2026-01-01)"
 
 
 @pytest.mark.parametrize("asked", ["what is in image 12?", "Describe image 12", "what is in document 1?"])
 def test_a_number_that_is_not_there_is_said_with_those_that_are(asked: str):
-    said = words(claude(*shelf(asked)))
+    said = words(claude(*file_cache(asked)))
     there = "image 1 (photo.jpg), image 2 (scan.png), document 3 (rent.pdf)"
     missing = asked.partition("in ")[2].rstrip("?") or "image 12"
     assert said == f"There is no {missing}; there are: {there}."
@@ -134,7 +134,7 @@ def test_files_are_named_by_number_and_by_name(said: str, numbers: list[int]):
 
 
 def test_a_tool_is_still_run_for_a_file_that_is_to_be_shown_again():
-    answer = claude(*shelf("show image 2 again"), tools=[READ_FILE, VIEW_FILE])
+    answer = claude(*file_cache("show image 2 again"), tools=[READ_FILE, VIEW_FILE])
     assert calls(answer) == [("view_file", {"number": 2})]
 
 
@@ -143,7 +143,7 @@ def test_a_tool_is_still_run_for_a_file_that_is_to_be_shown_again():
 
 @pytest.mark.parametrize("asked", ["Compare image 1 and 2", "compare photo.jpg with scan.png", "Describe images 1, 2"])
 def test_files_are_compared_in_a_later_message(asked: str):
-    said = words(claude(*shelf(asked), tools=[READ_FILE, VIEW_FILE]))
+    said = words(claude(*file_cache(asked), tools=[READ_FILE, VIEW_FILE]))
     assert said.startswith("image 1 (photo.jpg), image 2 (scan.png) compared:\n- type: the same, image/png\n")
     assert "- pixels: image 1 (photo.jpg) 8 x 8 pixels; image 2 (scan.png) 40 x 30 pixels" in said
     assert "- colours: image 1 (photo.jpg) red 100%; image 2 (scan.png) green 100%" in said
@@ -172,7 +172,7 @@ def test_two_paths_become_two_calls():
 
 
 def test_only_the_file_that_is_not_here_is_read_to_be_compared():
-    answer = claude(*shelf("compare photo.jpg with harbour.png"), tools=[READ_FILE])
+    answer = claude(*file_cache("compare photo.jpg with harbour.png"), tools=[READ_FILE])
     assert calls(answer) == [("read_file", {"path": "harbour.png"})]
 
 

@@ -240,11 +240,11 @@ async def test_a_drawing_has_a_small_and_a_large_picture_and_stays_a_text(tmp_pa
 async def test_what_many_ask_for_at_once_is_made_once_also_where_the_first_of_them_leaves(tmp_path, monkeypatch):
     begun, go, count, loop = asyncio.Event(), threading.Event(), [], asyncio.get_running_loop()
 
-    def load(wants, shelf):
+    def load(wants, file_cache):
         count.append(wants)
         loop.call_soon_threadsafe(begun.set)
         go.wait()
-        return load_now(wants, shelf)
+        return load_now(wants, file_cache)
 
     monkeypatch.setattr(derived_files, "load_now", load)
     async with serving(tmp_path) as house:

@@ -200,9 +200,9 @@ def test_a_cache_that_was_there_before_is_checked_before_it_is_believed(tmp_path
 
 def test_a_shelf_stores_in_a_bucket_as_in_a_folder(remote):
     held = []
-    shelf = FileCache(remote, pin=lambda sha256, size: held.append((sha256, size, keys(remote))))
-    proved = shelf.prove(File.from_bytes(png(), name="a.png"))
-    text = shelf.prove(File.from_bytes(TEXT, name="a.txt"))
+    file_cache = FileCache(remote, pin=lambda sha256, size: held.append((sha256, size, keys(remote))))
+    proved = file_cache.prove(File.from_bytes(png(), name="a.png"))
+    text = file_cache.prove(File.from_bytes(TEXT, name="a.txt"))
     assert held[0] == (proved.facts.sha256, len(png()), [])
     assert elsewhere(remote).read(proved.facts) == png()
     assert elsewhere(remote).read(text.facts) == TEXT

@@ -12,7 +12,7 @@ from showandtell.core.messages.ids import new_id
 from showandtell.core.messages.messages import Draft
 from showandtell.errors import BadInput, Busy, NotFound, StorageFailed
 from showandtell.storage.conversations.memory_conversation import MemoryConversation
-from showandtell.storage.database.rows import SOME, aside
+from showandtell.storage.database.rows import SOME, decode_in_thread
 from showandtell.storage.database.tables import conversations
 from support.postgres import DATABASES, on_sqlite
 from support.stores import CALL, ELSEWHERE, Place, check_not_found, note, post, said, show, two_stores, write_row
@@ -195,8 +195,8 @@ async def test_a_damaged_conversation_is_told_as_such(store, what):
 
 
 def test_many_rows_are_decoded_in_a_thread():
-    assert asyncio.run(aside(threading.get_ident, [()] * SOME)) == threading.get_ident()
-    assert asyncio.run(aside(threading.get_ident, [()] * (SOME + 1))) != threading.get_ident()
+    assert asyncio.run(decode_in_thread(threading.get_ident, [()] * SOME)) == threading.get_ident()
+    assert asyncio.run(decode_in_thread(threading.get_ident, [()] * (SOME + 1))) != threading.get_ident()
 
 
 async def test_many_messages_come_back_in_order(store):

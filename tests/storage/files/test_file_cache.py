@@ -35,8 +35,8 @@ def broken(tmp_path):
 
 def test_bytes_are_held_before_they_are_kept(folder):
     held = []
-    shelf = FileCache(folder, pin=lambda sha256, size: held.append((sha256, size, list(folder.listed()))))
-    facts = shelf.prove(File.from_bytes(png(), name="a.png")).facts
+    file_cache = FileCache(folder, pin=lambda sha256, size: held.append((sha256, size, list(folder.listed()))))
+    facts = file_cache.prove(File.from_bytes(png(), name="a.png")).facts
     assert held == [(facts.sha256, len(png()), [])]
     assert folder.read(facts) == png()
 
@@ -80,9 +80,9 @@ def test_a_reader_of_a_blob_that_is_gone_is_a_problem_of_that_file(folder):
 
 
 def test_the_same_bytes_are_proved_for_each_claim_and_stored_once(folder):
-    shelf = FileCache(folder)
+    file_cache = FileCache(folder)
     claims = [("a.txt", None), ("a.md", None), ("a.txt", "text/csv"), ("a.png", None), ("b.txt", None)]
-    proved = [shelf.prove(File.from_bytes(b"a,b\n1,2\n", media_type, name)) for name, media_type in claims]
+    proved = [file_cache.prove(File.from_bytes(b"a,b\n1,2\n", media_type, name)) for name, media_type in claims]
     types = [one.facts.media_type for one in proved]
     assert types == ["text/plain", "text/markdown", "text/csv", "text/plain", "text/plain"]
     assert [one.corrected for one in proved] == [None, None, None, "image/png", None]

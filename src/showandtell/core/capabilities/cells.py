@@ -152,11 +152,11 @@ class Target(Struct, frozen=True, cache_hash=True):
 
     @property
     def at(self) -> str:
-        """Where rejections belong: one model and one account. Uploads belong to a `shelf`, which models share."""
+        """Where rejections belong: one model and one account. Uploads belong to a `upload_scope`, which models share."""
         return f"{self.name} {self.account}"
 
     @property
-    def shelf(self) -> str:
+    def upload_scope(self) -> str:
         """Where uploads belong: one house and one account, whose models and apis share them.
 
         The inspector keeps its own. The account stands behind the first space, and may be empty.

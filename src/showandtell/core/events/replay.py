@@ -55,7 +55,7 @@ class ModelChosen(Struct, frozen=True):
 Retold: TypeAlias = Event | Approval | ModelChosen
 
 
-def retell(
+def replay(
     messages: Sequence[Message],
     files: Mapping[int, Attachment],
     told: Mapping[str, StepSummary],
@@ -88,7 +88,7 @@ def retell(
             yield _needs_approval(calls[call_id])
 
 
-def retell_parts(message: Message, asides: Sequence[Aside]) -> Iterator[Said]:
+def replay_parts(message: Message, asides: Sequence[Aside]) -> Iterator[Said]:
     """What a model said in one message, and beside it, in order."""
     left = [*asides]
     said = [part for part in message.parts if isinstance(part, Text | ToolCall)]
@@ -121,7 +121,7 @@ def _step(step: int, message: Message, told: StepSummary | None, joined: Sequenc
     yield StepStart(step)
     for receipt in told.receipts if told else ():
         yield ReceiptEvent(step, receipt)
-    yield from retell_parts(message, told.asides if told else ())
+    yield from replay_parts(message, told.asides if told else ())
     yield from joined
     if told is not None:
         yield StepFinish(step, message.stop or "cut", told.usage)

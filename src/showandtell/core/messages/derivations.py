@@ -13,7 +13,7 @@ from showandtell.core.messages.attachments import Address, Facts
 class DerivationRequest(Struct, frozen=True):
     """A variant that the plan could use.
 
-    `at`: the `Target.shelf` of an upload, the `Target.at` of a rejection, None for a conversion or a link.
+    `at`: the `Target.upload_scope` of an upload, the `Target.at` of a rejection, None for a conversion or a link.
     """
 
     sha256: str

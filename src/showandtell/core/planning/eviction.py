@@ -50,7 +50,7 @@ class RequestBudget(Struct, frozen=True):
         )
 
 
-def room(target: Target, policy: Policy) -> RequestBudget:
+def request_budget(target: Target, policy: Policy) -> RequestBudget:
     """What one request to a target may hold."""
     budget = target.budget
     return RequestBudget(
@@ -71,7 +71,7 @@ def weigh(file: Attachment, target: Target, policy: Policy) -> Weight:
 @lru_cache(maxsize=4096)
 def weigh_bytes(file: Facts | Address, target: Target) -> Weight:
     """The same of its bytes, or of those at its address."""
-    if isinstance(file, Facts) and any(carries(cell, file, target) for cell in target.cells):
+    if isinstance(file, Facts) and any(has_files(cell, file, target) for cell in target.cells):
         side = target.budget.many_side
         large = side is not None and file.pixels is not None and max(file.pixels) > side
         return (encoded(file.size), int(file.kind == "image"), int(file.kind == "document"), 1, int(large))
@@ -79,7 +79,7 @@ def weigh_bytes(file: Facts | Address, target: Target) -> Weight:
     return (encoded(load.bytes), load.pictures, load.documents, 1, 0) if load.bytes else NOTHING
 
 
-def carries(cell: Capability, file: Facts, target: Target) -> bool:
+def has_files(cell: Capability, file: Facts, target: Target) -> bool:
     """Whether a file may stand in a cell as it is."""
     return (
         cell.form == "inline"
@@ -103,14 +103,14 @@ class EvictionState(Struct, frozen=True):
     crowded: int = 0
 
 
-def frontier(view: View, target: Target, policy: Policy) -> int:
+def first_in_view(view: View, target: Target, policy: Policy) -> int:
     """The index of the first showing in view, counting all showings of the conversation in order from 0."""
-    return advance(EvictionState(), view, target, policy).start
+    return advance_eviction(EvictionState(), view, target, policy).start
 
 
-def advance(front: EvictionState, view: View, target: Target, policy: Policy) -> EvictionState:
+def advance_eviction(front: EvictionState, view: View, target: Target, policy: Policy) -> EvictionState:
     """The frontier behind the showings of a view, which follow those that `front` has counted."""
-    whole = room(target, policy)
+    whole = request_budget(target, policy)
     half = whole.half
     weights, start, load, crowded = list(front.weights), front.start, front.load, front.crowded
     for group in groups(view, target, policy):
@@ -137,11 +137,11 @@ def groups(view: View, target: Target, policy: Policy) -> Iterator[list[Weight]]
         if message.role != "tool":
             yield group
             group = []
-        group += [weigh(view.attachments[number], target, policy) for number in shown_in(message)]
+        group += [weigh(view.attachments[number], target, policy) for number in uses_in(message)]
     yield group
 
 
-def shown_in(message: Message) -> tuple[int, ...]:
+def uses_in(message: Message) -> tuple[int, ...]:
     """The files that a message may show: its own, and those that its words point at."""
     return (*(shown.number for shown in message.showings), *message.recalled)
 

@@ -68,7 +68,7 @@ PlanCaches: TypeAlias = MutableMapping[Target, PlanCache]
 NOTHING = PlanCache()
 
 
-def recall(view: View, target: Target, known: Derivations, policy: Policy, kept: PlanCaches) -> PlanCache:
+def cached_plan(view: View, target: Target, known: Derivations, policy: Policy, kept: PlanCaches) -> PlanCache:
     """What is settled of a view; nothing where something before has changed."""
     found = kept.get(target, NOTHING)
     return found if found.begins(view, known, policy) else NOTHING

@@ -103,15 +103,15 @@ def place(
     """
     counts = Counts(target)
     placements: list[Placement] = []
-    for showing in showings(view, first, past, first if crowded is None else crowded):
-        placement = settle(showing, target, known, policy)
+    for showing in file_uses(view, first, past, first if crowded is None else crowded):
+        placement = decide_placement(showing, target, known, policy)
         if showing.again or showing.view is not None:
             placement = replace(placement, again=showing.message.id if showing.again else None, view=showing.view)
         placements.append(counts.bound(showing, placement, target, policy))
     return tuple(placements)
 
 
-def showings(view: View, first: int, past: EarlierUses, crowded: int) -> Iterator[FileUse]:
+def file_uses(view: View, first: int, past: EarlierUses, crowded: int) -> Iterator[FileUse]:
     """Every showing of the conversation in order; what words point at is one where the file is out of view by then."""
     seen, in_sight = dict(past.nths), set(past.in_sight)
     index = 0
@@ -142,7 +142,7 @@ def showings(view: View, first: int, past: EarlierUses, crowded: int) -> Iterato
             index += 1
 
 
-def settle(showing: FileUse, target: Target, known: Derivations, policy: Policy) -> Placement:
+def decide_placement(showing: FileUse, target: Target, known: Derivations, policy: Policy) -> Placement:
     """The first rung that holds for one showing."""
     file, nth = showing.attachment, showing.nth
     if not showing.in_view:
@@ -151,21 +151,21 @@ def settle(showing: FileUse, target: Target, known: Derivations, policy: Policy)
             if found.pending is not None or found.variant is not None:
                 return found
         if showing.newest and must_be_shown(showing, policy):
-            return without(showing, policy, OUT_OF_VIEW)
+            return reject(showing, policy, OUT_OF_VIEW)
         return Placement(file, nth, "listed", OUT_OF_VIEW)
     if file.problem is not None:
-        return without(showing, policy, file.problem)
+        return reject(showing, policy, file.problem)
     whole = file.facts or file.address
     if whole is None:
-        return without(showing, policy, "nothing is known of its bytes")
+        return reject(showing, policy, "nothing is known of its bytes")
     reasons: list[str] = []
     for where in places(showing, target) if showing.view is None else ():
-        match carry(where, whole, target, known, policy):
+        match try_place(where, whole, target, known, policy):
             case DerivationRequest() as want:
                 return Placement(file, nth, "noted", f"waits for its {want.recipe}", pending=want)
             case cell, reason, sent:
                 if cell is not None:
-                    return Placement(file, nth, rung(showing, where), reason, where, cell, (sent,))
+                    return Placement(file, nth, delivery_at(showing, where), reason, where, cell, (sent,))
                 reasons.append(reason)
     if any(want in known for want in rejections(whole, target.at)):
         # The provider itself has said no, after the request was sent: the run goes on, and the model is told.
@@ -180,12 +180,12 @@ def places(showing: FileUse, target: Target) -> tuple[Place, ...]:
     return ("tool_result", "user")
 
 
-def rung(showing: FileUse, where: Place) -> Delivery:
+def delivery_at(showing: FileUse, where: Place) -> Delivery:
     """A file in its own place is native; a tool's (or the assistant's) in a user message is relocated."""
     return "native" if where == "tool_result" or showing.message.role == "user" else "relocated"
 
 
-def carry(
+def try_place(
     where: Place, file: Sent, target: Target, known: Derivations, policy: Policy
 ) -> DerivationRequest | tuple[Capability | None, str, Sent]:
     """How a file goes to a place: the cell, the reason, and what is sent; without a cell, why not.
@@ -193,7 +193,7 @@ def carry(
     What stands for its bytes is wanted first, where that may be; where it can't be had, the bytes themselves go.
     """
     told = ""
-    for want in stand_ins(where, file, target, known, policy):
+    for want in alternatives(where, file, target, known, policy):
         match known.get(want):
             case Derivative() as variant:
                 address = address_of(variant, file.media_type, target)
@@ -207,7 +207,7 @@ def carry(
     return cell, reason + told, file
 
 
-def stand_ins(
+def alternatives(
     where: Place, file: Sent, target: Target, known: Derivations, policy: Policy
 ) -> Iterator[DerivationRequest]:
     """What may stand for a file's bytes at a place, best first: what the policy allows, is seen there, and is worth it.
@@ -221,9 +221,9 @@ def stand_ins(
         return
     if file.size * (policy.expected_steps - 1) < WORTH and fit(where, file, target, known)[0] is not None:
         return
-    if policy.uploads and sees(target.cell(where, file.media_type, "file_id")):
-        yield DerivationRequest(file.sha256, UPLOAD, target.shelf)
-    if policy.links and sees(cell := target.cell(where, file.media_type, "url")) and "https" in cell.url_schemes:
+    if policy.uploads and is_seen(target.cell(where, file.media_type, "file_id")):
+        yield DerivationRequest(file.sha256, UPLOAD, target.upload_scope)
+    if policy.links and is_seen(cell := target.cell(where, file.media_type, "url")) and "https" in cell.url_schemes:
         yield DerivationRequest(file.sha256, LINK)
 
 
@@ -234,7 +234,7 @@ def address_of(variant: Derivative, media_type: str, target: Target) -> Address:
     return Address("url", variant.url or "", media_type)
 
 
-def sees(cell: Capability | None) -> TypeGuard[Capability]:
+def is_seen(cell: Capability | None) -> TypeGuard[Capability]:
     """Whether a file is known to be seen there."""
     return cell is not None and cell.verdict == "sees"
 
@@ -248,7 +248,7 @@ def fit(where: Place, file: Facts | Address, target: Target, known: Derivations)
         return None, f"{target.name} takes no {file.media_type}" + ("" if form == "inline" else f" by {form}")
     if cell.verdict in {"blind", "rejects"} or (cell.verdict == "unproven" and where == "tool_result"):
         return None, f"{file.media_type} in {at} {VERDICTS[cell.verdict]} {target.name}"
-    reason = over(cell, file, target)
+    reason = broken_limit(cell, file, target)
     if reason is not None:
         return None, reason
     failed = rejected(where, file, target, known)
@@ -263,10 +263,10 @@ def rejected(where: Place, file: Sent, target: Target, known: Derivations) -> Fa
     return found if isinstance(found, Failed) else None
 
 
-def over(cell: Capability, file: Facts | Address, target: Target) -> str | None:
+def broken_limit(cell: Capability, file: Facts | Address, target: Target) -> str | None:
     """Which limit of the cell or the request a file breaks, in words; None where it breaks none."""
     if isinstance(file, Address):
-        return unopened(cell, file, target)
+        return why_unopened(cell, file, target)
     limit, most = cell.limits.bytes, bytes_for_files(target)
     if limit is not None and file.size > limit:
         return f"it is {size_of(file.size)}, the limit is {size_of(limit)}"
@@ -275,7 +275,7 @@ def over(cell: Capability, file: Facts | Address, target: Target) -> str | None:
     return misshapen(cell.limits, file)
 
 
-def unopened(cell: Capability, file: Address, target: Target) -> str | None:
+def why_unopened(cell: Capability, file: Address, target: Target) -> str | None:
     """Why a target can't open an address; None where it can. A file id means something to its own house alone."""
     if file.form == "file_id":
         return None if file.house == target.house else f"a file id of {file.house} means nothing to {target.name}"
@@ -287,9 +287,9 @@ def convert(showing: FileUse, target: Target, known: Derivations, policy: Policy
     """The third rung: another form of the file. What isn't known yet is wanted; what failed says why."""
     whole = showing.attachment.facts or (showing.attachment.address if policy.fetch else None)
     if whole is None:
-        return without(showing, policy, reasons[-1] if reasons else "its bytes are not here")
+        return reject(showing, policy, reasons[-1] if reasons else "its bytes are not here")
     if reasons and whole.kind != "text" and policy.on(showing.attachment.kind) == "note":
-        return without(showing, policy, reasons[-1])
+        return reject(showing, policy, reasons[-1])
     why = reasons[0] if reasons else "a part of it was asked for"
     failures: dict[str, list[str]] = {}
     for form in forms(whole, target, places(showing, target), showing.view):
@@ -307,8 +307,8 @@ def convert(showing: FileUse, target: Target, known: Derivations, policy: Policy
                     return found
     tried = [f"as {' or '.join(recipes)}: {reason}" for reason, recipes in failures.items()]
     if not reasons and not tried:
-        return settle(replace(showing, view=None), target, known, policy)
-    return without(showing, policy, "; ".join([*reasons[-1:], *tried]))
+        return decide_placement(replace(showing, view=None), target, known, policy)
+    return reject(showing, policy, "; ".join([*reasons[-1:], *tried]))
 
 
 def _converted(showing: FileUse, variant: Derivative, target: Target, known: Derivations, why: str) -> Placement | None:
@@ -321,11 +321,11 @@ def _converted(showing: FileUse, variant: Derivative, target: Target, known: Der
         cell = fits[0][0] if fits else None
         if cell is not None and all(found is not None for found, _ in fits):
             reason = f"converted: {why}"
-            return Placement(file, nth, rung(showing, where), reason, where, cell, variant.files, variant)
+            return Placement(file, nth, delivery_at(showing, where), reason, where, cell, variant.files, variant)
     return None
 
 
-def without(showing: FileUse, policy: Policy, reason: str) -> Placement:
+def reject(showing: FileUse, policy: Policy, reason: str) -> Placement:
     """The last rungs: refused where a person waits for this very file, or by a strict program; else noted."""
     refused = must_be_shown(showing, policy)
     return Placement(showing.attachment, showing.nth, "refused" if refused else "noted", reason)
@@ -360,5 +360,5 @@ class Counts:
             self.used[index] += sum(file.kind == kind for file in placement.files)
             limit = self.limits[index]
             if limit is not None and self.used[index] > limit and placement.files:
-                return without(showing, policy, f"{target.name} takes {limit} {kind}s in one message")
+                return reject(showing, policy, f"{target.name} takes {limit} {kind}s in one message")
         return placement

@@ -8,9 +8,9 @@ from showandtell.core.capabilities.cells import Target
 from showandtell.core.messages.attachments import Facts
 from showandtell.core.messages.derivations import DerivationRequest, Derivations
 from showandtell.core.planning.cache_marks import mark
-from showandtell.core.planning.eviction import advance
+from showandtell.core.planning.eviction import advance_eviction
 from showandtell.core.planning.framing import frame
-from showandtell.core.planning.incremental import NOTHING, PlanCache, PlanCaches, recall
+from showandtell.core.planning.incremental import NOTHING, PlanCache, PlanCaches, cached_plan
 from showandtell.core.planning.placement import EarlierUses, Placement, place
 from showandtell.core.planning.values import Plan, Policy, Receipt, View
 from showandtell.errors import UnsupportedFile
@@ -21,8 +21,8 @@ def plan(view: View, target: Target, known: Derivations, policy: Policy, *, kept
 
     Whoever plans step after step hands in the same `kept`: then only what is new is planned, with the same result.
     """
-    before = recall(view, target, known, policy, kept or {})
-    front = advance(before.front, before.rest(view), target, policy)
+    before = cached_plan(view, target, known, policy, kept or {})
+    front = advance_eviction(before.front, before.rest(view), target, policy)
     if front.start != before.front.start:
         before = NOTHING
     rest = before.rest(view)

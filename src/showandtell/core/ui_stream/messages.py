@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 
 import msgspec
 
-from showandtell.core.events.replay import StepSummary, retell
+from showandtell.core.events.replay import StepSummary, replay
 from showandtell.core.events.turns import Turn, turns
 from showandtell.core.messages.attachments import Attachment
 from showandtell.core.messages.messages import Message, begins_turn
@@ -86,7 +86,7 @@ def show_answer(turn: Turn, page: Page) -> Record | None:
     stream = UiStream(AnswerContext(name, page.metadata.get(name, {}), page.files, page.show, "", lambda: None))
     fold = UiAccumulator()
     fold.add([stream.begin()])
-    fold.add(stream.replay(retell(messages, page.files, page.told, before=turn.before, waiting=page.waiting)))
+    fold.add(stream.replay(replay(messages, page.files, page.told, before=turn.before, waiting=page.waiting)))
     return fold.message
 
 

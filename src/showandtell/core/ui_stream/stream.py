@@ -12,7 +12,7 @@ from typing import Any, Protocol
 
 from showandtell.core.events import types
 from showandtell.core.events.annotations import Aside
-from showandtell.core.events.replay import ModelChosen, Retold, find_step, retell_parts
+from showandtell.core.events.replay import ModelChosen, Retold, find_step, replay_parts
 from showandtell.core.messages.attachments import Attachment
 from showandtell.core.messages.messages import Message
 from showandtell.core.messages.parts import Approval
@@ -226,7 +226,7 @@ class UiStream:
     def _retell(self, stored: Message, asides: Sequence[Aside]) -> list[ui.Chunk]:
         """What was stored of this step, in place of what was sent."""
         self._saying.begin(self._step, watches=False)
-        found = [chunk for event in retell_parts(stored, asides) for chunk in self.chunks(event)]
+        found = [chunk for event in replay_parts(stored, asides) for chunk in self.chunks(event)]
         return [*found, *self._saying.end()]
 
     def _tell_file(self, event: types.FileEvent) -> Chunks:

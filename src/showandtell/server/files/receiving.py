@@ -17,9 +17,9 @@ from showandtell.server.files.parts import End, Head, read_parts
 from showandtell.server.middleware.refusals import Refusal
 from showandtell.storage.blobs.base import TooLarge, UploadWriter
 from showandtell.storage.conversations.uploads import Upload, Uploads
-from showandtell.storage.files.file_cache import tidy
+from showandtell.storage.files.file_cache import clean_name
 from showandtell.storage.files.sources import SpooledSource
-from showandtell.storage.uncancelled import uncut
+from showandtell.storage.uncancelled import shielded
 
 #: So much is gathered before a thread writes it.
 PIECE: Final = 256 * 1024
@@ -80,7 +80,7 @@ class Receiver:
         """Write what is gathered. Raises `FileTooLarge`."""
         held, self._held = self._held, bytearray()
         try:
-            await uncut(move(self._incoming.write, memoryview(held)))
+            await shielded(move(self._incoming.write, memoryview(held)))
         except TooLarge as error:
             name, limit = error.name, size_of(error.most)
             raise FileTooLarge(f"{name} is larger than {limit}, the most that one file may have") from error
@@ -88,17 +88,17 @@ class Receiver:
 
 async def receive_file(uploads: Uploads, chunks: AsyncIterable[bytes], name: str, media_type: str | None) -> Upload:
     """Take one file in. Raises `FileTooLarge` as soon as it is, `BadFile` where it can't be taken; nothing stays."""
-    incoming = await move(uploads.receive, tidy(name) or "the file")
+    incoming = await move(uploads.receive, clean_name(name) or "the file")
     try:
         receiver = Receiver(incoming)
         async for chunk in chunks:
             await receiver.take(chunk)
         await receiver.flush()
-        spooled = await uncut(move(incoming.end))
+        spooled = await shielded(move(incoming.end))
         claimed = media_type[:MOST_LETTERS] if media_type else None
         return await uploads.add(File(Reader(SpooledSource(spooled), spooled.size), claimed, name))
     finally:
-        await uncut(move(incoming.drop))
+        await shielded(move(incoming.drop))
 
 
 async def receive_form(uploads: Uploads, chunks: AsyncIterable[bytes], content_type: str | None) -> list[Upload]:
@@ -111,7 +111,7 @@ async def receive_form(uploads: Uploads, chunks: AsyncIterable[bytes], content_t
                 done.append(await receive_file(uploads, data_of(parts), event.filename or "", event.media_type))
     except BaseException:
         for one in done:
-            await uncut(uploads.drop(one.id))
+            await shielded(uploads.drop(one.id))
         raise
     if not done:
         raise BadInput("the form has no file: send each in a field `file`")

@@ -23,7 +23,7 @@ from showandtell.server.files.moving import move
 from showandtell.server.files.ranges import Unsatisfiable, choose_span, has_it
 from showandtell.server.middleware.origin_guard import UPLOADS, guards_of
 from showandtell.server.middleware.refusals import Problem
-from showandtell.storage.uncancelled import uncut, whole
+from showandtell.storage.uncancelled import run_to_completion, shielded
 
 #: So much is read and sent at a time.
 PIECE: Final = 256 * 1024
@@ -132,7 +132,7 @@ class Sending(Response):
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Open, and send. Where the bytes are no longer what they were, nothing of them leaves."""
         try:
-            cancelled, source = await whole(move(self._open))
+            cancelled, source = await run_to_completion(move(self._open))
         except FileChanged as error:
             return await refuse(error)(scope, receive, send)
         try:
@@ -140,7 +140,7 @@ class Sending(Response):
                 raise cancelled
             await self._send(source, scope, receive, send)
         finally:
-            await uncut(move(source.close))
+            await shielded(move(source.close))
 
     def _open(self) -> BinaryIO:
         source = self._file.open()
@@ -155,7 +155,7 @@ class Sending(Response):
         gone = asyncio.create_task(wait_gone(receive))
         try:
             while self._left and not gone.done():
-                piece = await uncut(move(source.read, min(PIECE, self._left)))
+                piece = await shielded(move(source.read, min(PIECE, self._left)))
                 if not piece:
                     raise FileChanged(f"{self._file.name} ended early: its stored bytes have changed")
                 self._left -= len(piece)

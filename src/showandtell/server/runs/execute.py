@@ -11,7 +11,7 @@ from typing import TypeAlias, cast
 from msgspec.structs import replace
 
 from showandtell.agent.agent import Run
-from showandtell.core.events.replay import StepSummary, retell
+from showandtell.core.events.replay import StepSummary, replay
 from showandtell.core.events.turns import Turn, turns
 from showandtell.core.events.types import ErrorEvent, Event, Finish, Status
 from showandtell.core.messages.messages import begins_turn
@@ -27,7 +27,7 @@ from showandtell.storage.conversations.preferences import read_preferences
 from showandtell.storage.conversations.runs import RunEnd, RunRow
 from showandtell.storage.conversations.store import Store
 from showandtell.storage.conversations.stored_conversation import StoredConversation
-from showandtell.storage.uncancelled import uncut
+from showandtell.storage.uncancelled import shielded
 
 log = logging.getLogger(__name__)
 
@@ -58,7 +58,7 @@ class RunExecutor:
             await self._tell(going, run)
         except BaseException:
             if not (going.has_said or going.is_left):  # it has never been: the answer before stands again
-                await uncut(conversation.lead(going.row.before))
+                await shielded(conversation.lead(going.row.before))
             raise
 
     async def _tell(self, going: LiveRun, run: Run) -> None:
@@ -166,7 +166,7 @@ class RunReporter:
         going.row = replace(going.row, message_id=turn.message_id)
         start, opening = (
             stream.start(),
-            stream.look_back(retell(earlier, going.conversation.attachments, self.told, before=turn.before)),
+            stream.look_back(replay(earlier, going.conversation.attachments, self.told, before=turn.before)),
         )
         if opening:
             going.tape.opening = start + opening
@@ -199,21 +199,21 @@ def answer_of(
     )
 
 
-async def retell_run(conversation: StoredConversation, row: RunRow, last: RunRow) -> bytes:
+async def replay_run(conversation: StoredConversation, row: RunRow, last: RunRow) -> bytes:
     """The stream of an answer from what is stored: `row` is the run that began it, `last` the one that ended it.
 
     Raises `NotFound` where another branch has it.
     """
     turn, told = find_turn(conversation, row.message_id), await conversation.told()
-    return await asyncio.to_thread(lambda: b"".join(spell_again(conversation, turn, told, row, last)))
+    return await asyncio.to_thread(lambda: b"".join(replay_pieces(conversation, turn, told, row, last)))
 
 
-def spell_again(
+def replay_pieces(
     conversation: StoredConversation, turn: Turn, told: Mapping[str, StepSummary], row: RunRow, last: RunRow
 ) -> Iterator[bytes]:
-    """The pieces of `retell_run`."""
+    """The pieces of `replay_run`."""
     waiting = [one.call_id for one in waiting_calls(turn.answer)] if last.status == "waiting" else ()
     stream = UiStream(answer_of(conversation, row, turn, lambda: last.ended, row.model))
     yield stream.start()
-    yield stream.look_back(retell(turn.answer, conversation.attachments, told, before=turn.before, waiting=waiting))
+    yield stream.look_back(replay(turn.answer, conversation.attachments, told, before=turn.before, waiting=waiting))
     yield stream.take(Finish(cast("Status", last.status or "complete"), last.reason))

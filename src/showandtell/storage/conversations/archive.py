@@ -16,7 +16,7 @@ from contextlib import contextmanager
 from pathlib import Path, PurePosixPath
 from typing import IO
 
-from showandtell.config.atomic_file import written_whole
+from showandtell.config.atomic_file import written_atomically
 from showandtell.core.messages.attachments import Attachment, Facts
 from showandtell.core.messages.blobs import Blobs
 from showandtell.errors import BadConversation, BadInput, StorageFailed
@@ -48,7 +48,7 @@ def path_of(file: Attachment) -> str:
 def write_archive(path: Path, data: bytes, files: Iterable[Attachment], blobs: Blobs) -> None:
     """Write the archive whole, or not at all. Raises `BadInput` where that can't be."""
     try:
-        with written_whole(path) as sink, zipfile.ZipFile(sink, "w", zipfile.ZIP_DEFLATED) as archive:
+        with written_atomically(path) as sink, zipfile.ZipFile(sink, "w", zipfile.ZIP_DEFLATED) as archive:
             archive.writestr(RECORDS, data)
             for file in files:
                 if file.facts is not None:

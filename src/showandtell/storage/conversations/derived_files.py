@@ -11,8 +11,8 @@ from showandtell.core.messages.attachments import Facts
 from showandtell.core.messages.derivations import DerivationRequest, Derivations, Derivative, Failed
 from showandtell.storage.conversations.known_results import store_known
 from showandtell.storage.database.garbage_collection import ROW
-from showandtell.storage.database.quotas import Account, pin_from_threads
-from showandtell.storage.database.rows import learnt
+from showandtell.storage.database.quotas import Account, reference_from_threads
+from showandtell.storage.database.rows import derivations_of
 from showandtell.storage.database.tables import derivations, known
 from showandtell.storage.files.convert import load_now
 
@@ -35,7 +35,7 @@ LEARNT = select(*ROW).where(
 
 async def known_of(store: Store, owner: str, sha256: str) -> Derivations:
     """What is known of an owner's bytes, or of an address, and of what was made of them."""
-    return learnt(await store.database.read(LEARNT, who=owner, hash=sha256))
+    return derivations_of(await store.database.read(LEARNT, who=owner, hash=sha256))
 
 
 async def find_variant(store: Store, owner: str, sha256: str, made: str) -> Facts | None:
@@ -85,9 +85,9 @@ def is_final(found: Derivative | Failed | None) -> TypeGuard[Derivative | Failed
 async def make(store: Store, owner: str, facts: Facts, want: DerivationRequest) -> Derivative | Failed:
     """Convert now, and keep what it gave."""
     account = Account(owner, store.quotas, store.terms.clock)
-    shelf = store.shelf(owner, pin_from_threads(store.database, account))
-    shelf.facts[facts.sha256] = facts
-    found = (await asyncio.to_thread(load_now, [want], shelf))[want]
+    file_cache = store.file_cache(owner, reference_from_threads(store.database, account))
+    file_cache.facts[facts.sha256] = facts
+    found = (await asyncio.to_thread(load_now, [want], file_cache))[want]
     now = store.terms.clock()
     await store.database.write(lambda connection: store_known(connection, owner, {want: found}, now))
     return found

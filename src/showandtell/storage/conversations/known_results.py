@@ -10,8 +10,8 @@ from sqlalchemy import Connection, bindparam, delete, select
 
 from showandtell.core.messages.attachments import Facts
 from showandtell.core.messages.derivations import DerivationRequest, Derivations, Derivative, Failed
-from showandtell.storage.database.quotas import hold
-from showandtell.storage.database.rows import spell_outcome
+from showandtell.storage.database.quotas import reserve
+from showandtell.storage.database.rows import serialize_outcome
 from showandtell.storage.database.tables import attachments, derivations, known, upsert
 
 KEY = ("owner", "sha256", "recipe", "at")
@@ -35,7 +35,7 @@ def store_known(connection: Connection, owner: str, news: Derivations, now: floa
     for want in news:
         pins[want.sha256] += 0
     # First the bytes, then what is known of them: so does who deletes them, and neither waits for the other for ever.
-    held = hold(connection, owner, pins, now)
+    held = reserve(connection, owner, pins, now)
     gone = {want.sha256 for want in news} - held
     if gone:
         rows = connection.execute(ADDRESSES, {"who": owner, "hashes": sorted(gone)})
@@ -45,7 +45,7 @@ def store_known(connection: Connection, owner: str, news: Derivations, now: floa
     if stored:
         fresh = upsert(connection, known)
         insert = fresh.on_conflict_do_update(index_elements=KEY, set_={"record": fresh.excluded.record})
-        rows = [{**key_of(owner, want), "record": spell_outcome(found)} for want, found in stored.items()]
+        rows = [{**key_of(owner, want), "record": serialize_outcome(found)} for want, found in stored.items()]
         connection.execute(insert, rows)
 
 

@@ -17,8 +17,8 @@ from showandtell.core.planning.values import Receipt
 from showandtell.storage.conversations.access import Right, allowed, check_id, check_right, check_user, not_found
 from showandtell.storage.database.database import Database, Row
 from showandtell.storage.database.rows import (
-    aside,
-    learnt,
+    decode_in_thread,
+    derivations_of,
     read_all,
     read_attachments,
     read_messages,
@@ -107,7 +107,7 @@ async def load(
     rows = await database.read(rows_of(check_right(right)), id=check_id(id), user=check_user(user))
     if lead is not None and lead.message_id is not None and all(lead.message_id != row[2] for row in rows):
         raise not_found(lead.message_id)
-    state = await aside(lambda: read_state(rows, lead), rows)
+    state = await decode_in_thread(lambda: read_state(rows, lead), rows)
     if state is None:
         raise not_found(id)
     return state
@@ -129,7 +129,7 @@ def read_state(found: Iterable[Row], lead: Lead | None) -> State | None:
         messages=read_all(read_messages, said, 4),
         attachments=read_all(read_attachments, sorted(rows["a"], key=number_of), 4),
         receipts=told([row for row in said if row[5] is not None and RECEIPTS in row[5]]),
-        known=learnt(rows["k"]),
+        known=derivations_of(rows["k"]),
         begun={read_text(row[2]) for row in rows["i"]},
     )
 

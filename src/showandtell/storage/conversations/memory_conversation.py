@@ -36,14 +36,14 @@ class MemoryConversation:
 
     def __init__(
         self,
-        shelf: FileCache | None = None,
+        file_cache: FileCache | None = None,
         owner: str = "local",
         first_number: int = 1,
         id: str | None = None,  # noqa: A002 - it is one
     ) -> None:
         self.id = id or new_id("conv")
         self.owner = owner
-        self.shelf = shelf or FileCache()
+        self.file_cache = file_cache or FileCache()
         self.messages: list[Message] = []
         self.receipts: dict[int, Receipt] = {}
         self._turn = TurnLock()
@@ -74,7 +74,7 @@ class MemoryConversation:
     @property
     def blobs(self) -> Blobs:
         """Where its bytes are read."""
-        return self.shelf.blobs
+        return self.file_cache.blobs
 
     def file(self, number: int) -> File:
         """The stored file of a number, to read again; `BadInput` where there is none, or it has no bytes here."""
@@ -82,7 +82,7 @@ class MemoryConversation:
         facts = found.facts
         if facts is None:
             raise BadInput(f"{found.label} ({found.name}) has no bytes here: {found.problem or 'it is an address'}")
-        source = Reader(StoredSource(self.shelf.blobs, facts), facts.size)
+        source = Reader(StoredSource(self.file_cache.blobs, facts), facts.size)
         return File(source, found.media_type, found.name, found.description, number)
 
     def view(self) -> View:
@@ -96,7 +96,7 @@ class MemoryConversation:
 
     async def prove(self, draft: Draft) -> list[Proved]:
         """Store and prove a draft's files, side by side; nothing is numbered yet."""
-        return await prove_all(self.shelf, draft.claims)
+        return await prove_all(self.file_cache, draft.claims)
 
     async def record(self, draft: Draft, proved: Sequence[Proved], step: Step | None = None) -> Message:
         """Number a draft's files and store its message; a step's with what the model was given, and what it took."""
@@ -163,7 +163,7 @@ class MemoryConversation:
             if parents is not None and (before := parents[index]) != index - 1:
                 self.messages = branch(self._said, None if before is None else ids[before])
             try:
-                proved = [prove_now(self.shelf, file) for file in draft.claims]
+                proved = [prove_now(self.file_cache, file) for file in draft.claims]
                 accepted = self._register.accept(draft, proved, self.head)
             except BadConversation as error:
                 raise BadConversation(f"messages[{index}]: {error}") from error
@@ -184,7 +184,7 @@ class MemoryConversation:
         """
         there = [*self.attachments.values()]
         asked = {*files, *(one.facts for one in there if one.facts is not None and one.state == "quarantined")}
-        wrong = await asyncio.to_thread(check_all, self.shelf.blobs, asked) if asked else {}
+        wrong = await asyncio.to_thread(check_all, self.file_cache.blobs, asked) if asked else {}
         if changed := [*judge(self.attachments.values(), asked, wrong)]:
             await self.settle(changed)
         if wrong:
@@ -198,7 +198,7 @@ class MemoryConversation:
 
     async def load(self, wants: Iterable[DerivationRequest]) -> Derivations:
         """Convert what the plan wants."""
-        return await asyncio.to_thread(load_now, list(wants), self.shelf)
+        return await asyncio.to_thread(load_now, list(wants), self.file_cache)
 
     async def learn(self, news: Derivations) -> None:
         """Keep what conversions and providers taught."""

@@ -12,7 +12,7 @@ from sqlalchemy import Connection, bindparam, select, update
 from showandtell.errors import StorageFailed
 from showandtell.storage.conversations.access import check_user
 from showandtell.storage.database.database import Database
-from showandtell.storage.database.rows import spell
+from showandtell.storage.database.rows import serialize
 from showandtell.storage.database.tables import preferences, upsert
 
 Theme: TypeAlias = Literal["system", "light", "dark"]
@@ -50,9 +50,9 @@ async def change_preferences(database: Database, owner: str, **changes: object) 
     def keep(connection: Connection) -> Preferences:
         # There is a row to lock for whoever is first, too.
         first = upsert(connection, preferences).on_conflict_do_nothing(index_elements=["owner"])
-        connection.execute(first, {"owner": who, "record": spell(Preferences())})
+        connection.execute(first, {"owner": who, "record": serialize(Preferences())})
         wanted = replace(read_or_usual(connection.execute(LOCKED, {"who": who}).scalar_one()), **changes)
-        connection.execute(CHANGE, {"who": who, "new": spell(wanted)})
+        connection.execute(CHANGE, {"who": who, "new": serialize(wanted)})
         return wanted
 
     return await database.write(keep)

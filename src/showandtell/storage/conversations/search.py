@@ -13,7 +13,7 @@ from showandtell.core.messages.parts import Text
 from showandtell.storage.conversations.access import check_id, check_user
 from showandtell.storage.conversations.store import NEWEST, OLDER
 from showandtell.storage.database.database import Database, Row
-from showandtell.storage.database.rows import aside, read_all, read_messages
+from showandtell.storage.database.rows import decode_in_thread, read_all, read_messages
 from showandtell.storage.database.tables import conversations, messages
 
 #: So many words are looked for, and so many letters of each.
@@ -62,7 +62,7 @@ async def matching(database: Database, owner: str, words: Words, most: int, befo
     if before is not None:
         asked["before"] = check_id(before)
     rows = await database.read(records_with(len(words.each), database.is_sqlite, before is None), **asked)
-    return await aside(lambda: sift(rows, words), rows)
+    return await decode_in_thread(lambda: sift(rows, words), rows)
 
 
 def sift(rows: Sequence[Row], words: Words) -> set[str]:

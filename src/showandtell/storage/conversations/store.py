@@ -27,7 +27,7 @@ from showandtell.storage.database.database import Database
 from showandtell.storage.database.fsck import Finding, check_all
 from showandtell.storage.database.garbage_collection import Collected, Key, collect, collect_now
 from showandtell.storage.database.lease import Terms
-from showandtell.storage.database.quotas import Account, Quotas, pin_from_threads
+from showandtell.storage.database.quotas import Account, Quotas, reference_from_threads
 from showandtell.storage.database.tables import aliases, attachments, conversations, messages, shares, upsert
 from showandtell.storage.files.convert import AT_ONCE
 from showandtell.storage.files.file_cache import MAX_FILE_BYTES, FileCache
@@ -175,14 +175,14 @@ class Store:
 
     def _opened(self, state: State, user: str, right: Right) -> StoredConversation:
         own = self.database, self.terms
-        return StoredConversation(state, self.shelf(state.owner), *own, user=user, right=right, quotas=self.quotas)
+        return StoredConversation(state, self.file_cache(state.owner), *own, user=user, right=right, quotas=self.quotas)
 
     @property
     def max_file_bytes(self) -> int:
         """The most bytes that one file may have."""
         return MAX_FILE_BYTES if self.quotas.file is None else self.quotas.file
 
-    def shelf(self, owner: str, pin: Callable[[str, int], None] | None = None) -> FileCache:
+    def file_cache(self, owner: str, pin: Callable[[str, int], None] | None = None) -> FileCache:
         """What proves and keeps an owner's files; `pin` is as in `FileCache`."""
         return FileCache(self.blobs.of(owner), self.max_file_bytes, pin, strip_location=self.strip_location)
 
@@ -194,9 +194,9 @@ class Store:
     async def _prove(self, user: str, file: File) -> Proved:
         """Store and prove a file that belongs to no message yet; its bytes are held until a row names them."""
         account = Account(user, self.quotas, self.terms.clock)
-        shelf = self.shelf(user, pin_from_threads(self.database, account))
+        file_cache = self.file_cache(user, reference_from_threads(self.database, account))
         async with self.proving:
-            return await asyncio.wrap_future(start_proof(shelf, file))
+            return await asyncio.wrap_future(start_proof(file_cache, file))
 
     async def list(self, owner: str = "local", *, limit: int = 50, before: str | None = None) -> tuple[Summary, ...]:
         """An owner's own conversations, the one that changed last first; `before` is the id of the last one seen.

@@ -31,11 +31,19 @@ from showandtell.storage.database.quotas import (
     Quotas,
     admit,
     check_conversation,
-    pin_again,
-    pin_within,
+    reference_again,
+    reference_within,
     without_bytes,
 )
-from showandtell.storage.database.rows import aside, read_all, read_messages, read_steps, row_of, row_of_file, spell
+from showandtell.storage.database.rows import (
+    decode_in_thread,
+    read_all,
+    read_messages,
+    read_steps,
+    row_of,
+    row_of_file,
+    serialize,
+)
 from showandtell.storage.database.sent_uploads import mark_sent
 from showandtell.storage.database.tables import attachments, conversations, intents, messages
 from showandtell.storage.files.file_cache import FileCache, drop_unseen
@@ -100,7 +108,7 @@ class StoredConversation(MemoryConversation):
     def __init__(
         self,
         state: State,
-        shelf: FileCache,
+        file_cache: FileCache,
         database: Database,
         terms: Terms,
         *,
@@ -108,7 +116,7 @@ class StoredConversation(MemoryConversation):
         right: Right,
         quotas: Quotas,
     ) -> None:
-        super().__init__(shelf, state.owner, id=state.id)
+        super().__init__(file_cache, state.owner, id=state.id)
         self._user = user
         self._right: Right = right
         self._database, self._terms, self._account = database, terms, Account(state.owner, quotas, terms.clock)
@@ -116,7 +124,7 @@ class StoredConversation(MemoryConversation):
         self._events = asyncio.get_running_loop()
         self._changing = asyncio.Lock()
         self._remembered: dict[DerivationRequest, Derivative | Failed] = {}
-        shelf.pin, shelf.again = self.pin, self.pin_again
+        file_cache.pin, file_cache.again = self.pin, self.pin_again
         self._take(state)
 
     def _take(self, state: State) -> None:
@@ -129,7 +137,7 @@ class StoredConversation(MemoryConversation):
         self._known |= state.known | self._remembered
         self._begun = state.begun
         self._version = state.version
-        self.shelf.facts |= {one.facts.sha256: one.facts for one in state.attachments if one.facts is not None}
+        self.file_cache.facts |= {one.facts.sha256: one.facts for one in state.attachments if one.facts is not None}
 
     @property
     def turn(self) -> AbstractAsyncContextManager[None]:
@@ -172,13 +180,13 @@ class StoredConversation(MemoryConversation):
     async def everything(self) -> list[Message]:
         """The messages of all branches, in the order in which they were said."""
         rows = await self._read_said("record", self._right)
-        return await aside(lambda: read_all(read_messages, rows, 1), rows)
+        return await decode_in_thread(lambda: read_all(read_messages, rows, 1), rows)
 
     async def told(self) -> dict[str, StepSummary]:
         """What a page tells of each step of this branch, by its message's id."""
         here = {one.id for one in self.messages}
         mine = [row for row in await self._read_said("step", "reader") if row[0] in here]
-        steps = await aside(lambda: read_all(read_steps, mine, 1), mine)
+        steps = await decode_in_thread(lambda: read_all(read_steps, mine, 1), mine)
         return {row[0]: step.told() for row, step in zip(mine, steps, strict=True)}
 
     async def _read_said(self, column: str, right: Right) -> list[Row]:
@@ -214,7 +222,7 @@ class StoredConversation(MemoryConversation):
             if files:
                 connection.execute(insert(attachments), [row_of_file(one, self.id, self.owner) for one in files])
             if ended is not None:
-                connection.execute(ENDED, {"conversation": self.id, "call": spell(ended)})
+                connection.execute(ENDED, {"conversation": self.id, "call": serialize(ended)})
             return place[1], files
 
         version, files = await self._database.write(work)
@@ -233,7 +241,7 @@ class StoredConversation(MemoryConversation):
                 return
             now = self._terms.clock()
             touch = {"conversation": self.id, "token": self._lease.token, "now": now}
-            rows = [{"conversation_id": self.id, "call_id": spell(call_id), "started": now} for call_id in fresh]
+            rows = [{"conversation_id": self.id, "call_id": serialize(call_id), "started": now} for call_id in fresh]
 
             def work(connection: Connection) -> int:
                 touched = connection.execute(TOUCH, touch).first()
@@ -280,7 +288,7 @@ class StoredConversation(MemoryConversation):
             there = [one for one in files if self.attachments[one.number].state != "deleted"]
             if there and self._right != "reader":
                 await self._still_may()
-                rows = [{"file": one.id, "now": one.state, "says": spell(one)} for one in there]
+                rows = [{"file": one.id, "now": one.state, "says": serialize(one)} for one in there]
                 self._moved_to(await self._change(lambda connection: connection.execute(SETTLE, rows)))
             await super().settle(there)
 
@@ -345,7 +353,7 @@ class StoredConversation(MemoryConversation):
 
     async def _pin(self, sha256: str, size: int) -> None:
         await self._check_room(sha256, size)
-        await pin_within(self._database, self._account, sha256, size)
+        await reference_within(self._database, self._account, sha256, size)
 
     def pin_again(self, sha256: str, size: int) -> bool:
         """The same for bytes that are kept already; whether they are."""
@@ -353,7 +361,7 @@ class StoredConversation(MemoryConversation):
 
     async def _pin_again(self, sha256: str, size: int) -> bool:
         await self._check_room(sha256, size)
-        return await pin_again(self._database, self._account, sha256, size)
+        return await reference_again(self._database, self._account, sha256, size)
 
     async def _check_room(self, sha256: str, size: int) -> None:
         await self._still_may()

@@ -24,7 +24,7 @@ from showandtell.storage.conversations.archive import FILES, path_of, unpacked, 
 from showandtell.storage.conversations.memory_conversation import MemoryConversation
 from showandtell.storage.conversations.store import Store
 from showandtell.storage.conversations.stored_conversation import StoredConversation, title_of
-from showandtell.storage.database.quotas import Account, admit, pin_from_threads
+from showandtell.storage.database.quotas import Account, admit, reference_from_threads
 from showandtell.storage.database.rows import row_of, row_of_file
 from showandtell.storage.database.tables import attachments, conversations, messages
 from showandtell.storage.files.conversation_file import load
@@ -96,11 +96,11 @@ async def import_conversation(
     them; without, they have that for their problem. Raises `BadConversation`.
     """
     account, fresh = Account(check_user(owner), store.quotas, store.terms.clock), new_id("conv")
-    shelf = store.shelf(owner, pin_from_threads(store.database, account))
+    file_cache = store.file_cache(owner, reference_from_threads(store.database, account))
     with ExitStack() as stack:
         file = await asyncio.to_thread(stack.enter_context, unpacked(Path(path), store.quotas.file))
         checked = await asyncio.to_thread(read_checked, file, read, packed=file != Path(path))
-        proved = [await prove(shelf, files, addresses=addresses) for files in checked.claims]
+        proved = [await prove(file_cache, files, addresses=addresses) for files in checked.claims]
     accepted = await asyncio.to_thread(lambda: [*Register().accept_all(checked.history, proved, refers=True)])
     await store.database.write(lambda connection: write(connection, fresh, account, accepted, checked.history.head))
     return await store.open(fresh, owner, "owner")
@@ -137,9 +137,9 @@ def check_files(claims: Sequence[Sequence[File]]) -> None:
                 )
 
 
-async def prove(shelf: FileCache, files: Sequence[File], *, addresses: bool) -> list[Proved]:
+async def prove(file_cache: FileCache, files: Sequence[File], *, addresses: bool) -> list[Proved]:
     """Prove a message's files; those that had a problem where they come from keep it, word for word."""
-    proved = await prove_all(shelf, files) if files else []
+    proved = await prove_all(file_cache, files) if files else []
     return [judge(file, one, addresses=addresses) for file, one in zip(files, proved, strict=True)]
 
 

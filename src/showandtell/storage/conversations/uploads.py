@@ -21,8 +21,8 @@ from showandtell.storage.blobs.base import BlobStore, UploadWriter
 from showandtell.storage.conversations.access import check_id, not_found, resolve
 from showandtell.storage.database.database import Database
 from showandtell.storage.database.garbage_collection import Collected, collect_now
-from showandtell.storage.database.quotas import CLEANED, hold
-from showandtell.storage.database.rows import spell
+from showandtell.storage.database.quotas import CLEANED, reserve
+from showandtell.storage.database.rows import serialize
 from showandtell.storage.database.tables import attachments, uploads
 from showandtell.storage.files.sources import StoredSource
 
@@ -150,7 +150,7 @@ class Uploads:
 
 def keep(connection: Connection, upload: Upload, now: float) -> None:
     """Store an upload, whose bytes are there. Raises `BadFile` where they were cleared away meanwhile."""
-    if not hold(connection, upload.owner, {upload.facts.sha256: 1}, now):
+    if not reserve(connection, upload.owner, {upload.facts.sha256: 1}, now):
         raise BadFile(upload.name, *CLEANED.split(": "))
     connection.execute(insert(uploads), row_of_upload(upload))
 
@@ -162,5 +162,5 @@ def row_of_upload(one: Upload) -> dict[str, Any]:
         "owner": one.owner,
         "sha256": one.facts.sha256,
         "created": one.created,
-        "record": spell(one),
+        "record": serialize(one),
     }

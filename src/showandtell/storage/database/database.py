@@ -24,7 +24,7 @@ from sqlalchemy.sql import Executable
 
 from showandtell.errors import BadInput, StorageFailed, StorageFull
 from showandtell.storage.database.tables import HEAD
-from showandtell.storage.uncancelled import uncut
+from showandtell.storage.uncancelled import shielded
 
 Row: TypeAlias = Sequence[Any]
 #: A statement for SQLite's driver: its text, the names of its values in order, and those values that never change.
@@ -128,7 +128,7 @@ class Database:
     async def close(self) -> None:
         """Close every connection, when what goes on has ended."""
         self._events = None
-        await uncut(asyncio.to_thread(self._close))
+        await shielded(asyncio.to_thread(self._close))
 
     def _close(self) -> None:
         self._reading.shutdown()
@@ -180,9 +180,9 @@ class Database:
         self._check_open()
         with self.telling():
             if not self.is_sqlite:
-                return await uncut(self._in(self._writing, self._write, work))
+                return await shielded(self._in(self._writing, self._write, work))
             self._jobs.append(job := Job(work))
-            return await uncut(self._in(self._writing, self._write_together, job))
+            return await shielded(self._in(self._writing, self._write_together, job))
 
     def _write(self, work: Callable[[Connection], Any]) -> Any:
         with self.engine.begin() as connection:

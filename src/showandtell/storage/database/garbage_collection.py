@@ -19,7 +19,7 @@ from showandtell.core.messages.derivations import DerivationRequest, Derivations
 from showandtell.storage.blobs.base import BlobStore, owner_key
 from showandtell.storage.database.database import Database
 from showandtell.storage.database.quotas import DERIVED, NAMED, OURS
-from showandtell.storage.database.rows import learnt
+from showandtell.storage.database.rows import derivations_of
 from showandtell.storage.database.tables import attachments, blobs, derivations, known, uploads
 
 #: What bytes stand under: their owner and their sha256.
@@ -98,7 +98,7 @@ async def collect(database: Database, store: BlobStore, now: float, grace: float
     def give_up(connection: Connection) -> Derivations:
         connection.execute(EXPIRE, {"before": now - max(grace, PENDING)})
         connection.execute(UNPIN, {"before": before})
-        return learnt(connection.execute(FORGET_LEFT).all())
+        return derivations_of(connection.execute(FORGET_LEFT).all())
 
     left = await database.write(give_up)
     while marked := await mark(database, OLD, before=before):
@@ -166,7 +166,7 @@ async def sweep(
             return Collected(), ()
         gone = {"who": who, "hashes": [*sizes]}
         made = [row[0] for row in connection.execute(MADE, gone)]
-        forgotten = learnt(connection.execute(FORGET, gone).all())
+        forgotten = derivations_of(connection.execute(FORGET, gone).all())
         connection.execute(DROP, gone)  # fails where a row still refers to it, and so before the bytes go
         delete_all(store.of(who), sizes)
         return Collected(len(sizes), sum(sizes.values()), uploads=uploads_of(forgotten)), made

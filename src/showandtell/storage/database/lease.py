@@ -19,7 +19,7 @@ from sqlalchemy import Connection, Double, bindparam, cast, extract, func, or_, 
 from showandtell.errors import Busy, LeaseLost, NotFound, StorageFailed
 from showandtell.storage.database.database import Database
 from showandtell.storage.database.tables import conversations as c
-from showandtell.storage.uncancelled import uncut
+from showandtell.storage.uncancelled import shielded
 
 LOST = "another process has taken this conversation over, or deleted it: open it again"
 BUSY = "somebody else is answering in this conversation: try again when that has ended"
@@ -108,7 +108,7 @@ class Lease:
 
     async def give_back(self) -> None:
         """Let others write; also where the one who had it is cancelled."""
-        await uncut(self._give_back())
+        await shielded(self._give_back())
 
     async def leave(self) -> None:
         """Let others write, in the midst of a run: whatever it still writes raises `LeaseLost`."""
@@ -164,7 +164,7 @@ class Lease:
     async def _renew(self) -> None:
         while not self._is_lost:
             await self._terms.sleep(self._terms.length / 3)
-            await uncut(self._beat_once())
+            await shielded(self._beat_once())
 
     async def _beat_once(self) -> None:
         """Hold it for as long again, if it is still ours."""

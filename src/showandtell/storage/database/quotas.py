@@ -74,7 +74,7 @@ IN_TURN = text("SELECT pg_advisory_xact_lock(hashtextextended(CAST(:who AS text)
 AGAIN = update(blobs).where(KEY, blobs.c.state == "ready").values(touched=LATER, pins=blobs.c.pins + 1)
 
 
-def pin(connection: Connection, owner: str, sha256: str, size: int, now: float) -> None:
+def reference(connection: Connection, owner: str, sha256: str, size: int, now: float) -> None:
     """Note that somebody wants these bytes kept, also where they were about to be deleted."""
     row = {"owner": owner, "sha256": sha256, "size": size, "state": "ready", "touched": now, "pins": 1}
     later = case((blobs.c.touched > now, blobs.c.touched), else_=now)
@@ -84,40 +84,40 @@ def pin(connection: Connection, owner: str, sha256: str, size: int, now: float) 
     )
 
 
-async def pin_within(database: Database, account: Account, sha256: str, size: int) -> None:
+async def reference_within(database: Database, account: Account, sha256: str, size: int) -> None:
     """The same in a transaction of its own. Raises `BadFile` where the owner has no room for them."""
 
     def work(connection: Connection) -> None:
-        room_of_owner(connection, account, {sha256}).check(size)
-        pin(connection, account.owner, sha256, size, account.clock())
+        quota_of_owner(connection, account, {sha256}).check(size)
+        reference(connection, account.owner, sha256, size, account.clock())
 
     await database.write(work)
 
 
-async def pin_again(database: Database, account: Account, sha256: str, size: int) -> bool:
+async def reference_again(database: Database, account: Account, sha256: str, size: int) -> bool:
     """Note that somebody wants kept bytes for one more file; whether they are kept. Raises `BadFile` as above."""
 
     def work(connection: Connection) -> bool:
-        room_of_owner(connection, account, {sha256}).check(size)
+        quota_of_owner(connection, account, {sha256}).check(size)
         asked = {"who": account.owner, "hash": sha256, "now": account.clock()}
         return connection.execute(AGAIN, asked).rowcount > 0
 
     return await database.write(work)
 
 
-def pin_from_threads(database: Database, account: Account) -> Callable[[str, int], None]:
+def reference_from_threads(database: Database, account: Account) -> Callable[[str, int], None]:
     """The same for threads that prove files beside this event loop."""
     events = asyncio.get_running_loop()
 
     def pin_now(sha256: str, size: int) -> None:
-        asyncio.run_coroutine_threadsafe(pin_within(database, account, sha256, size), events).result()
+        asyncio.run_coroutine_threadsafe(reference_within(database, account, sha256, size), events).result()
 
     return pin_now
 
 
 def check_conversation(there: Mapping[int, Attachment], sha256: str, size: int, quotas: Quotas) -> None:
     """Raise `BadFile` where the files of a conversation would have too many bytes. Any thread may ask."""
-    room_beside(quotas, there, {sha256}).check(size)
+    quota_beside(quotas, there, {sha256}).check(size)
 
 
 @dataclass(slots=True)
@@ -136,7 +136,7 @@ class QuotaUsage:
             raise BadFile("the file", f"has {size_of(size)}, and {has}", advice)
 
 
-def room_beside(quotas: Quotas, there: Mapping[int, Attachment], besides: Iterable[str]) -> QuotaUsage:
+def quota_beside(quotas: Quotas, there: Mapping[int, Attachment], besides: Iterable[str]) -> QuotaUsage:
     """The room in a conversation; what is `besides` doesn't count."""
     sizes: dict[str, int] = {}
     if quotas.conversation is not None:
@@ -147,7 +147,7 @@ def room_beside(quotas: Quotas, there: Mapping[int, Attachment], besides: Iterab
     return QuotaUsage("the files of this conversation", sum(sizes.values()), quotas.conversation)
 
 
-def room_of_owner(connection: Connection, account: Account, besides: Iterable[str]) -> QuotaUsage:
+def quota_of_owner(connection: Connection, account: Account, besides: Iterable[str]) -> QuotaUsage:
     """The room of all that an owner has, which nobody else takes until the transaction ends."""
     taken = 0
     if account.quotas.owner is not None:
@@ -158,7 +158,7 @@ def room_of_owner(connection: Connection, account: Account, besides: Iterable[st
     return QuotaUsage("all your files", taken, account.quotas.owner)
 
 
-def hold(connection: Connection, owner: str, pins: Mapping[str, int], now: float) -> set[str]:
+def reserve(connection: Connection, owner: str, pins: Mapping[str, int], now: float) -> set[str]:
     """Keep bytes from being deleted until the transaction ends and names them, and take back so many of their pins.
 
     Gives the hashes of those that are still kept.
@@ -185,17 +185,17 @@ def admit(
     pins = Counter(one.facts.sha256 for one in fresh if one.facts is not None)
     if not pins:
         return tuple(fresh)
-    rooms = [room_beside(account.quotas, there, pins), room_of_owner(connection, account, pins)]
-    held = hold(connection, account.owner, pins, account.clock())
+    rooms = [quota_beside(account.quotas, there, pins), quota_of_owner(connection, account, pins)]
+    held = reserve(connection, account.owner, pins, account.clock())
     sizes = {one.facts.sha256: one.facts.size for one in fresh if one.facts is not None}
-    problems = {sha256: take(rooms, size) if sha256 in held else CLEANED for sha256, size in sizes.items()}
+    problems = {sha256: consume_quota(rooms, size) if sha256 in held else CLEANED for sha256, size in sizes.items()}
     return tuple(
         one if one.facts is None or (problem := problems[one.facts.sha256]) is None else without_bytes(one, problem)
         for one in fresh
     )
 
 
-def take(rooms: Iterable[QuotaUsage], size: int) -> str | None:
+def consume_quota(rooms: Iterable[QuotaUsage], size: int) -> str | None:
     """Take room for bytes; gives which quota they would break, in words."""
     try:
         for room in rooms:

@@ -38,14 +38,14 @@ read_outcomes = msgspec.json.Decoder(list[Outcome])
 read_text = msgspec.json.Decoder(str).decode
 
 
-def spell(value: Struct | str) -> str:
+def serialize(value: Struct | str) -> str:
     """A record as it is stored; as JSON, text may hold what PostgreSQL can't."""
     return encode(value).decode()
 
 
-def spell_outcome(found: Derivative | Failed) -> str:
+def serialize_outcome(found: Derivative | Failed) -> str:
     """A row of `Known` as it is stored."""
-    return spell(Outcome(variant=found) if isinstance(found, Derivative) else Outcome(failed=found))
+    return serialize(Outcome(variant=found) if isinstance(found, Derivative) else Outcome(failed=found))
 
 
 def row_of(message: Message, conversation_id: str, seq: int, now: float, step: Step | None = None) -> dict[str, Any]:
@@ -56,8 +56,8 @@ def row_of(message: Message, conversation_id: str, seq: int, now: float, step: S
         "id": message.id,
         "parent_id": message.parent_id,
         "created": now,
-        "record": spell(message),
-        "step": None if step is None else spell(step),
+        "record": serialize(message),
+        "step": None if step is None else serialize(step),
     }
 
 
@@ -71,11 +71,11 @@ def row_of_file(one: Attachment, conversation_id: str, owner: str) -> dict[str, 
         "sha256": one.facts.sha256 if one.facts else None,
         "address": one.address.sha256 if one.address else None,
         "state": one.state,
-        "record": spell(one),
+        "record": serialize(one),
     }
 
 
-async def aside(decode: Callable[[], T], rows: Sequence[Row]) -> T:
+async def decode_in_thread(decode: Callable[[], T], rows: Sequence[Row]) -> T:
     """Decode rows: many in a thread, for others to go on. Raises `StorageFailed` where they can't be."""
     try:
         return await asyncio.to_thread(decode) if len(rows) > SOME else decode()
@@ -96,7 +96,7 @@ def join(rows: Sequence[Row], column: int) -> str:
     return f"[{','.join([row[column] for row in rows])}]"
 
 
-def learnt(rows: Sequence[Row]) -> dict[DerivationRequest, Derivative | Failed]:
+def derivations_of(rows: Sequence[Row]) -> dict[DerivationRequest, Derivative | Failed]:
     """Conversions, uploads and rejections."""
     outcomes = read_all(read_outcomes, rows, 4)
     return {

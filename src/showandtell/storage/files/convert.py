@@ -21,23 +21,23 @@ from showandtell.storage.files.file_cache import FileCache
 AT_ONCE = 2
 
 
-def load_now(wants: Iterable[DerivationRequest], shelf: FileCache) -> Derivations:
+def load_now(wants: Iterable[DerivationRequest], file_cache: FileCache) -> Derivations:
     """Answer every want, with what was made, which is stored now, or why not. Raises nothing but `StorageFailed`."""
     listed = list(wants)
     if len(listed) < 2:
-        return {want: answer(want, shelf) for want in listed}
+        return {want: answer(want, file_cache) for want in listed}
     with ThreadPoolExecutor(AT_ONCE, thread_name_prefix="showandtell-load") as pool:
-        return dict(zip(listed, pool.map(partial(answer, shelf=shelf), listed), strict=True))
+        return dict(zip(listed, pool.map(partial(answer, file_cache=file_cache), listed), strict=True))
 
 
-def answer(want: DerivationRequest, shelf: FileCache) -> Derivative | Failed:
+def answer(want: DerivationRequest, file_cache: FileCache) -> Derivative | Failed:
     """One conversion, done now."""
-    facts = shelf.facts.get(want.sha256)
+    facts = file_cache.facts.get(want.sha256)
     if facts is None:
         return Failed("is not stored here: add the file again", passing=True)
     try:
-        with shelf.blobs.local(facts) as path, tempfile.TemporaryDirectory(prefix="showandtell-") as folder:
-            return keep(gate.make(path, facts.media_type, want.recipe, Path(folder)), shelf)
+        with file_cache.blobs.local(facts) as path, tempfile.TemporaryDirectory(prefix="showandtell-") as folder:
+            return keep(gate.make(path, facts.media_type, want.recipe, Path(folder)), file_cache)
     except BadFile as error:
         return Failed(f"{error.problem}: {error.advice}", passing=error.passing)
     except FileChanged as error:
@@ -48,14 +48,14 @@ def answer(want: DerivationRequest, shelf: FileCache) -> Derivative | Failed:
         return Failed(f"can't be converted now ({error.strerror or type(error).__name__}): try again", passing=True)
 
 
-def keep(made: Made, shelf: FileCache) -> Derivative:
+def keep(made: Made, file_cache: FileCache) -> Derivative:
     """Store and prove what was made; raises `BadFile` where it can't be kept.
 
     It is a whole file: what is against it is a quota, a limit or a disk, each of which may give way.
     """
     files: list[Facts] = []
     for path in made.files:
-        proved = shelf.prove(File.from_path(path))
+        proved = file_cache.prove(File.from_path(path))
         if proved.facts is None:
             advice = "ask for it in another form"
             raise BadFile(path.name, f"became a file that {proved.problem}", advice, passing=True)

@@ -66,7 +66,7 @@ class FileCache:
 
         Nothing is raised but `StorageFailed`: then the store is broken and not the file, and nothing may be answered.
         """
-        name = tidy(file.name or "")
+        name = clean_name(file.name or "")
         try:
             match file.source:
                 case Uri() as uri:
@@ -176,7 +176,7 @@ def address(uri: Uri, media_type: str | None, name: str) -> Address:
     return Address("file_id", rest, claim, scheme)
 
 
-def tidy(name: str) -> str:
+def clean_name(name: str) -> str:
     """A name on one line, without path, control or direction characters, at most 120 characters, its ending kept."""
     name = drop_unseen(re.split(r"[/\\]", name)[-1])
     if len(name) <= MAX_NAME:
