@@ -164,7 +164,7 @@ async def test_a_probe_that_hangs_is_asked_once_by_however_many():
     said = await asyncio.gather(*(probe.ask(0.01) for _ in range(20)))
     assert (len(begun), set(said)) == (1, {"it did not answer within 0.01 s"})
     done.set()
-    assert await probe.run() == "ok"
+    assert await probe.ask() == "ok"
 
 
 async def test_what_a_probe_said_counts_for_a_moment_and_names_no_host():
@@ -177,12 +177,12 @@ async def test_what_a_probe_said_counts_for_a_moment_and_names_no_host():
             raise failing[0]
 
     probe = Probe(work, lambda: now[0])
-    first = await probe.run()
+    first = await probe.ask()
     assert ("StorageFailed" in first, "db.internal" in first) == (True, False)
     failing.clear()
-    assert (await probe.run(), len(begun)) == (first, 1)
+    assert (await probe.ask(), len(begun)) == (first, 1)
     now[0] = FRESH
-    assert (await probe.run(), len(begun)) == ("ok", 2)
+    assert (await probe.ask(), len(begun)) == ("ok", 2)
 
 
 async def test_whoever_asks_is_told_that_the_process_lives_and_can_work(tmp_path):

@@ -63,4 +63,7 @@ export async function idOf(page) {
 /** The texts of what a locator finds. */
 export const wordsOf = async (found) => (await found.allInnerTexts()).map((one) => one.trim());
 
+/** What a browser says of requests that a server was answering, or was to answer, when it ended. */
+export const SERVER_GONE = [/ERR_CONNECTION_REFUSED/, /ERR_CONNECTION_RESET/, /ERR_EMPTY_RESPONSE/, /ERR_CONTENT_LENGTH_MISMATCH/, /ERR_INCOMPLETE_CHUNKED_ENCODING/];
+
 export { assert };

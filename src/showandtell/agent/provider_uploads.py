@@ -153,7 +153,7 @@ async def delete_uploads(conversation: Conversation, numbers: Collection[int] | 
 
 
 def find_way(upload_scope: str, target: Target, connect_own: Callable[[], Exchange]) -> tuple[Target, Exchange]:
-    """A target of an upload scope, and the way to it: our own, else the environment's. Raises if neither leads there."""
+    """A target of an upload scope and the way to it: ours, else the environment's. Raises if neither leads there."""
     if upload_scope == target.upload_scope:
         return target, connect_own()
     there = read_upload_scope(upload_scope)
@@ -164,7 +164,7 @@ def find_way(upload_scope: str, target: Target, connect_own: Callable[[], Exchan
 
 
 def read_upload_scope(upload_scope: str) -> Target:
-    """The inverse of `Target.upload_scope`: a target of that house and account. Raises `UnknownModel` where nobody has it."""
+    """The inverse of `Target.upload_scope`: its provider and account. Raises `UnknownModel` if nobody has them."""
     for family in families():
         bare = Target(family.provider, family.api, family.example, ())
         if upload_scope.startswith(bare.upload_scope):

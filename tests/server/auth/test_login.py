@@ -17,14 +17,14 @@ from support.issuer import BACK, CLIENT_SECRET
 
 async def journey(made, to="/c/conv_1?tab=files", **changes):
     """A person's way to the issuer and back; gives the answer that they come back to."""
-    begun = await made.run(f"/login?to={to}")
+    begun = await made.ask(f"/login?to={to}")
     asked, cookie = begun["location"], begun.cookie
     async with aiohttp.ClientSession() as client, client.get(asked, allow_redirects=False) as answer:
         back = answer.headers["location"]
     assert back.startswith(BACK)
     for old, new in changes.get("replace", {}).items():
         back = re.sub(old, new, back)
-    return await made.run(back, {"cookie": changes.get("cookie", cookie)})
+    return await made.ask(back, {"cookie": changes.get("cookie", cookie)})
 
 
 @pytest.mark.parametrize("public", [False, True])
@@ -39,18 +39,18 @@ def test_a_person_signs_in_and_comes_to_where_they_were_going(public):
         assert is_entry(kept)
         assert kept.endswith(f"; Path=/; Max-Age={7 * DAY}; HttpOnly; SameSite=Lax")
         me = {"cookie": kept.partition(";")[0]}
-        assert json.loads((await made.run("/api/me", me)).body) == {"user": name(made), "how": "cookie"}
+        assert json.loads((await made.ask("/api/me", me)).body) == {"user": name(made), "how": "cookie"}
         made.door.now = NOON + 7 * DAY + 1
-        assert (await made.run("/api/me", me)).status == 401
+        assert (await made.ask("/api/me", me)).status == 401
 
     during(test, public=public)
 
 
 def test_a_page_leads_to_signing_in_and_back_to_it():
     async def test(made):
-        answer = await made.run("/c/conv_1?token=x&tab=files")
+        answer = await made.ask("/c/conv_1?token=x&tab=files")
         assert (answer.status, answer["location"]) == (303, "/login?to=%2Fc%2Fconv_1%3Ftab%3Dfiles")
-        begun = await made.run(answer["location"])
+        begun = await made.ask(answer["location"])
         assert begun["set-cookie"].endswith("; Path=/; Max-Age=600; HttpOnly; SameSite=Lax")
         asked = parse_qs(urlsplit(begun["location"]).query)
         assert (asked["redirect_uri"], asked["code_challenge_method"]) == ([BACK], ["S256"])
@@ -133,7 +133,7 @@ def test_an_answer_signed_by_a_stranger_signs_nobody_in():
 
 def test_a_code_of_another_browser_is_worth_nothing():
     async def test(made):
-        begun = await made.run("/login")
+        begun = await made.ask("/login")
         victims = parse_qs(urlsplit(begun["location"]).query)["state"][0]
         answer = await journey(made, replace={"state=[^&]+": f"state={victims}"}, cookie=begun.cookie)
         assert answer.status == 503
@@ -143,10 +143,10 @@ def test_a_code_of_another_browser_is_worth_nothing():
 
 def test_a_sign_in_that_took_an_hour_is_begun_anew():
     async def test(made):
-        begun = await made.run("/login")
+        begun = await made.ask("/login")
         state = parse_qs(urlsplit(begun["location"]).query)["state"][0]
         made.door.now += 3600
-        answer = await made.run(f"/login/callback?code=x&state={state}", {"cookie": begun.cookie})
+        answer = await made.ask(f"/login/callback?code=x&state={state}", {"cookie": begun.cookie})
         assert answer.status == 403
 
     during(test)
@@ -163,11 +163,11 @@ def test_behind_https_the_address_to_come_back_to_is_https():
 
 def test_signing_out_forgets_the_browser_and_says_where_to_go():
     async def test(made):
-        answer = await made.run("/logout", {"origin": OWN}, "POST")
+        answer = await made.ask("/logout", {"origin": OWN}, "POST")
         assert answer["set-cookie"].startswith(f"showandtell-{made.door.keys.mark}=; Path=/; Max-Age=0")
         assert json.loads(answer.body) == {"to": "/logout"}
-        assert (await made.run("/logout", {"origin": "https://evil.example"}, "POST")).status == 403
-        assert (await made.run("/logout")).status == 200
+        assert (await made.ask("/logout", {"origin": "https://evil.example"}, "POST")).status == 403
+        assert (await made.ask("/logout")).status == 200
 
     during(test)
 
@@ -175,7 +175,7 @@ def test_signing_out_forgets_the_browser_and_says_where_to_go():
 def test_the_issuer_is_told_that_somebody_leaves_where_it_wants_to_know():
     async def test(made):
         made.issuer.said = {"besides": {"end_session_endpoint": "https://issuer.example/end?a=1"}}
-        to = json.loads((await made.run("/logout", {"origin": OWN}, "POST")).body)["to"]
+        to = json.loads((await made.ask("/logout", {"origin": OWN}, "POST")).body)["to"]
         assert to.startswith("https://issuer.example/end?a=1&client_id=chat&post_logout_redirect_uri=http")
 
     during(test)
@@ -196,6 +196,6 @@ def test_no_secret_is_told_by_logs_errors_or_pages(caplog):
             assert secret not in whole
 
     async def journey_page(made):
-        return await made.run("/login/callback?code=c0de&state=s")
+        return await made.ask("/login/callback?code=c0de&state=s")
 
     during(test)

@@ -155,9 +155,9 @@ def test_the_single_users_token_and_cookie_open_no_accounts():
         assert (await made.bear(own.token)).status == 401
         for user in ("local", "anna", "anna@elsewhere.example", "@" + name(made).partition("@")[2]):
             cookie = {"cookie": f"showandtell-{own.mark}={own.sign_cookie(user, NOON)}"}
-            assert (await made.run("/api/me", cookie)).status == 401
+            assert (await made.ask("/api/me", cookie)).status == 401
             query = own.sign_url("/api/attachments/att_1/content/a", user, NOON)
-            assert (await made.run(f"/api/attachments/att_1/content/a?{query}")).status == 401
+            assert (await made.ask(f"/api/attachments/att_1/content/a?{query}")).status == 401
 
     during(test)
 

@@ -1,8 +1,8 @@
 // What takes its time, and is played by torture only.
-import { box, idOf, questions, say } from "../doing.mjs";
+import { box, idOf, questions, say, SERVER_GONE } from "../doing.mjs";
 
 export async function a_page_whose_server_died_in_mid_answer_works_with_the_next(scene) {
-  scene.allow(/ERR_CONNECTION_REFUSED/, /ERR_CONNECTION_RESET/, /ERR_INCOMPLETE_CHUNKED_ENCODING/);
+  scene.allow(...SERVER_GONE);
   const page = await scene.visit("/", { on: "program" });
   await say(page, "/take_time");
   await page.getByText("a quarter is done").waitFor();

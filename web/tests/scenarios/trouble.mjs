@@ -1,5 +1,5 @@
 // What goes wrong, and what the page says to do about it.
-import { answered, answers, ask, assert, box, idOf, questions, say } from "../doing.mjs";
+import { answered, answers, ask, assert, box, idOf, questions, say, SERVER_GONE } from "../doing.mjs";
 
 export async function without_the_token_the_server_says_how_to_come_in(scene) {
   const page = await scene.visit("/");
@@ -83,7 +83,7 @@ export async function two_who_write_at_once_lose_no_word(scene) {
 }
 
 export async function a_server_that_begins_anew_still_waits_for_the_yes(scene) {
-  scene.allow(/ERR_CONNECTION_REFUSED/, /ERR_CONNECTION_RESET/);
+  scene.allow(...SERVER_GONE);
   const page = await scene.visit("/", { on: "program" });
   await say(page, "/send_money amount=7");
   const question = page.getByRole("group", { name: "May send_money run?" });

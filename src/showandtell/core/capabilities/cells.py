@@ -152,7 +152,7 @@ class Target(Struct, frozen=True, cache_hash=True):
 
     @property
     def at(self) -> str:
-        """Where rejections belong: one model and one account. Uploads belong to a `upload_scope`, which models share."""
+        """Where rejections belong: a model and an account. Uploads belong to an `upload_scope`, which models share."""
         return f"{self.name} {self.account}"
 
     @property
