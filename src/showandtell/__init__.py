@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from showandtell.agent.agent import Agent, Run
+    from showandtell.agent.builtin_tools import builtin_tools
     from showandtell.agent.context import RunContext
+    from showandtell.agent.file_tools import get_document, list_files, view_file
     from showandtell.agent.render import explain, render, render_results
     from showandtell.agent.settings import Connection, FilePolicy, ModelSettings, RunLimits
     from showandtell.agent.tools import Tool, Toolset, tool
@@ -42,12 +44,18 @@ if TYPE_CHECKING:
     from showandtell.network.transport import Transport
     from showandtell.providers.retry import RetryPolicy
     from showandtell.storage.conversations.store import Store
+    from showandtell.storage.conversations.transfer import export_conversation, import_conversation
+    from showandtell.storage.database.quotas import Quotas
     from showandtell.storage.files.conversation_file import load
     from showandtell.storage.files.file_cache import FileCache
 
 #: Where each public name lives. Nothing is imported before it is asked for.
 HOMES = {
     "agent.agent": "Agent Run",
+    "agent.builtin_tools": "builtin_tools",
+    "agent.file_tools": "get_document list_files view_file",
+    "storage.conversations.transfer": "export_conversation import_conversation",
+    "storage.database.quotas": "Quotas",
     "agent.context": "RunContext",
     "agent.render": "explain render render_results",
     "agent.settings": "Connection FilePolicy ModelSettings RunLimits",
@@ -97,6 +105,7 @@ __all__ = [
     "NotFound",
     "Opaque",
     "ProviderError",
+    "Quotas",
     "Receipt",
     "RetryPolicy",
     "Run",
@@ -117,15 +126,21 @@ __all__ = [
     "UnknownModel",
     "UnsupportedFile",
     "Usage",
+    "builtin_tools",
     "explain",
+    "export_conversation",
     "from_anthropic",
     "from_gemini",
     "from_openai",
+    "get_document",
+    "import_conversation",
+    "list_files",
     "load",
     "render",
     "render_results",
     "resolve",
     "tool",
+    "view_file",
 ]
 
 

@@ -22,6 +22,7 @@ from support.paths import ROOT
 DOCS = sorted((ROOT / "docs").glob("*.md"))
 PAGES = sorted((ROOT / "docs" / "providers").glob("*.md"))
 RUN = [ROOT / "README.md", *DOCS]
+EXAMPLES = sorted((ROOT / "examples").glob("*.py"))
 READ = [*RUN, *PAGES, *sorted((ROOT / "docs" / "adr").glob("*.md")), ROOT / "SECURITY.md"]
 BLOCK = re.compile(r"^```(\w+)(?: (\S+))?\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 COMMAND = re.compile(r"^\$ showandtell (.*)\n((?:(?!\$ ).*\n?)*)", re.MULTILINE)
@@ -32,8 +33,18 @@ ROW = re.compile(r"^\| `([\[{].*)` \| (`+) ?(.*?) ?\2 \|$", re.MULTILINE)
 DATE = re.compile(r"\d{4}-\d{2}-\d{2}")
 
 
+#: The modules that programs import from; everything deeper may move.
+PUBLIC = {"showandtell", *(f"showandtell.{name}" for name in ("asgi", "errors", "events", "samples", "testing"))}
+IMPORT = re.compile(r"^\s*(?:from|import) (showandtell[\w.]*)", re.MULTILINE)
+
+
 def named(documents):
     return pytest.mark.parametrize("document", documents, ids=lambda path: str(path.relative_to(ROOT)))
+
+
+@pytest.mark.parametrize("page", [*READ[: len(RUN) + len(PAGES)], *EXAMPLES], ids=lambda path: path.name)
+def test_no_page_and_no_example_imports_a_module_that_may_move(page):
+    assert {*IMPORT.findall(page.read_text())} <= PUBLIC
 
 
 def blocks(document, language):
