@@ -154,7 +154,7 @@ def test_explain_in_words_says_delivery_reason_cell_and_evidence(folder):
 
 
 def test_the_matrix_is_markdown_or_json(folder):
-    assert "| **anthropic** |" in run(folder, "matrix", "--markdown").stdout
+    assert "| **anthropic** |" in run(folder, "matrix").stdout
     assert {"provider", "models", "tool_result", "user"} <= set(json.loads(run(folder, "matrix", "--json").stdout)[0])
 
 

@@ -251,13 +251,11 @@ def verify(
 
 @app.command()
 def matrix(
-    markdown: Annotated[bool, typer.Option("--markdown", help="as the README has it")] = False,
     json: Annotated[bool, typer.Option("--json", help="one JSON array, an object for each row")] = False,
 ) -> None:
-    """Print what becomes of each kind of file, for every model we know, and for those that you have verified."""
+    """Print what happens to each kind of file, for every known model and those that you have verified, as Markdown."""
     rows = table.matrix(all_overrides())
     typer.echo(table.to_json(rows) if json else table.markdown(rows))
-    _ = markdown  # the plain form is Markdown, which reads well in a terminal, too
 
 
 app.command()(serve)
