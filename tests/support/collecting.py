@@ -13,7 +13,7 @@ from showandtell.core.messages.derivations import DerivationRequest, Derivative
 from showandtell.errors import BadInput, StorageFailed
 from showandtell.storage.blobs.folder import Folder
 from showandtell.storage.conversations.store import Store
-from showandtell.storage.database.garbage_collection import NEEDLESS, PENDING, mark
+from showandtell.storage.database.garbage_collection import PENDING, SELECT_UNREFERENCED, mark
 from showandtell.storage.database.tables import blobs, derivations
 from support.properties import examples
 from support.stores import Time, note, said
@@ -174,7 +174,7 @@ class Keeping(RuleBasedStateMachine):
 
     @rule()
     def mark_and_die(self):
-        self.do(mark(self.store.database, NEEDLESS))
+        self.do(mark(self.store.database, SELECT_UNREFERENCED))
 
     @invariant()
     def what_is_named_is_there(self):

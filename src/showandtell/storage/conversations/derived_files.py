@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from showandtell.storage.conversations.store import Store
 
 #: What was learnt of some bytes, and of what was made of them.
-LEARNT = select(*ROW).where(
+SELECT_DERIVATIONS = select(*ROW).where(
     known.c.owner == bindparam("who"),
     or_(
         known.c.sha256 == bindparam("hash"),
@@ -35,7 +35,7 @@ LEARNT = select(*ROW).where(
 
 async def known_of(store: Store, owner: str, sha256: str) -> Derivations:
     """What is known of an owner's bytes, or of an address, and of what was made of them."""
-    return derivations_of(await store.database.read(LEARNT, who=owner, hash=sha256))
+    return derivations_of(await store.database.read(SELECT_DERIVATIONS, who=owner, hash=sha256))
 
 
 async def find_variant(store: Store, owner: str, sha256: str, made: str) -> Facts | None:

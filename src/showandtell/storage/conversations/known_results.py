@@ -15,8 +15,8 @@ from showandtell.storage.database.rows import serialize_outcome
 from showandtell.storage.database.tables import attachments, derivations, known, upsert
 
 KEY = ("owner", "sha256", "recipe", "at")
-FORGET = delete(known).where(*(known.c[name] == bindparam(f"_{name}") for name in KEY))
-ADDRESSES = select(attachments.c.address).where(
+DELETE_KNOWN = delete(known).where(*(known.c[name] == bindparam(f"_{name}") for name in KEY))
+SELECT_ADDRESSES = select(attachments.c.address).where(
     attachments.c.owner == bindparam("who"), attachments.c.address.in_(bindparam("hashes", expanding=True))
 )
 
@@ -38,7 +38,7 @@ def store_known(connection: Connection, owner: str, news: Derivations, now: floa
     held = reserve(connection, owner, pins, now)
     gone = {want.sha256 for want in news} - held
     if gone:
-        rows = connection.execute(ADDRESSES, {"who": owner, "hashes": sorted(gone)})
+        rows = connection.execute(SELECT_ADDRESSES, {"who": owner, "hashes": sorted(gone)})
         held |= {row[0] for row in rows}
     stored = {want: news[want] for want in sorted(news, key=spell_key) if holds(want, news[want], held)}
     derive(connection, owner, stored)
@@ -81,4 +81,4 @@ def derive(connection: Connection, owner: str, stored: Derivations) -> None:
 def drop_known(connection: Connection, owner: str, wants: Iterable[DerivationRequest]) -> None:
     """Delete what holds no more."""
     keys = [key_of(owner, want) for want in sorted(wants, key=spell_key)]
-    connection.execute(FORGET, [{f"_{name}": value for name, value in key.items()} for key in keys])
+    connection.execute(DELETE_KNOWN, [{f"_{name}": value for name, value in key.items()} for key in keys])

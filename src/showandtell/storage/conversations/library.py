@@ -22,7 +22,7 @@ from showandtell.storage.conversations.access import (
     question,
 )
 from showandtell.storage.conversations.search import Words, matching
-from showandtell.storage.conversations.store import NEWEST, OLDER, Summary, check_limit
+from showandtell.storage.conversations.store import OLDER, SELECT_NEWEST, Summary, check_limit
 from showandtell.storage.database.database import Database
 from showandtell.storage.database.tables import aliases, conversations, messages, runs, shares
 from showandtell.storage.files.file_cache import drop_unseen
@@ -35,7 +35,7 @@ SOME, MOST_SEARCHED = 200, 5_000
 RUNNING: ColumnElement[bool] = exists().where(
     runs.c.conversation_id == conversations.c.id, runs.c.state == literal_column("'running'")
 )
-FIRST, FURTHER = NEWEST.add_columns(RUNNING), OLDER.add_columns(RUNNING)
+FIRST, FURTHER = SELECT_NEWEST.add_columns(RUNNING), OLDER.add_columns(RUNNING)
 
 
 class Listed(Summary, frozen=True):
@@ -107,48 +107,50 @@ class Overview(Struct, frozen=True):
 
 
 OWN = conversations.c.owner == bindparam("user")
-GIVEN = (
+SELECT_SHARED_RIGHT = (
     select(shares.c.access)
     .where(shares.c.conversation_id == conversations.c.id, shares.c.user_id == bindparam("user"))
     .scalar_subquery()
 )
-CALLED = (
+SELECT_ALIAS = (
     select(aliases.c.alias)
     .where(aliases.c.conversation_id == conversations.c.id, aliases.c.owner == bindparam("user"))
     .order_by(aliases.c.alias)
     .limit(literal_column("1"))
     .scalar_subquery()
 )
-MODEL = (
+SELECT_LAST_MODEL = (
     select(runs.c.model)
     .where(runs.c.conversation_id == conversations.c.id)
     .order_by(runs.c.created.desc(), runs.c.id.desc())
     .limit(literal_column("1"))
     .scalar_subquery()
 )
-OVERVIEW = select(
+SELECT_OVERVIEW = select(
     conversations.c.id,
     conversations.c.owner,
-    case((OWN, literal_column("'owner'", Text)), else_=GIVEN),
+    case((OWN, literal_column("'owner'", Text)), else_=SELECT_SHARED_RIGHT),
     conversations.c.title,
     conversations.c.created,
     conversations.c.changed,
-    CALLED,
-    MODEL,
+    SELECT_ALIAS,
+    SELECT_LAST_MODEL,
     RUNNING,
 ).where(conversations.c.id == bindparam("id"), allowed("reader"))
 
 
 async def overview(database: Database, id: str, user: str) -> Overview:  # noqa: A002 - it is one
     """What is known of a conversation that a user may read. Raises `NotFound`."""
-    rows = await database.read(OVERVIEW, id=check_id(id), user=check_user(user))
+    rows = await database.read(SELECT_OVERVIEW, id=check_id(id), user=check_user(user))
     if not rows:
         raise not_found(id)
     *known, running = rows[0]
     return Overview(*known, running=bool(running))
 
 
-TIMES = select(messages.c.id, messages.c.created).where(messages.c.conversation_id == bindparam("conversation"))
+SELECT_MESSAGE_TIMES = select(messages.c.id, messages.c.created).where(
+    messages.c.conversation_id == bindparam("conversation")
+)
 
 
 async def times_of(database: Database, conversation_id: str) -> dict[str, float]:
@@ -156,10 +158,10 @@ async def times_of(database: Database, conversation_id: str) -> dict[str, float]
 
     Whoever asks has been found to be allowed to.
     """
-    return {row[0]: row[1] for row in await database.read(TIMES, conversation=conversation_id)}
+    return {row[0]: row[1] for row in await database.read(SELECT_MESSAGE_TIMES, conversation=conversation_id)}
 
 
-RENAME = (
+UPDATE_TITLE = (
     update(conversations)
     .where(conversations.c.id == bindparam("conversation"))
     .values(title=bindparam("words"))
@@ -180,20 +182,20 @@ async def rename(database: Database, id: str, owner: str, title: str) -> str:  #
     def work(connection: Connection) -> None:
         if connection.execute(question("conv", "owner"), asked).first() is None:
             raise not_found(id)
-        connection.execute(RENAME, {"conversation": id, "words": words})
+        connection.execute(UPDATE_TITLE, {"conversation": id, "words": words})
 
     await database.write(work)
     return words
 
 
-NAMED = select(aliases.c.conversation_id).where(
+SELECT_BY_ALIAS = select(aliases.c.conversation_id).where(
     aliases.c.owner == bindparam("who"), aliases.c.alias == bindparam("name")
 )
 
 
 async def find_alias(database: Database, user: str, alias: str) -> str | None:
     """The id of the conversation that a user's client calls so; None where it is none of its names."""
-    rows = await database.read(NAMED, who=check_user(user), name=check_alias(alias))
+    rows = await database.read(SELECT_BY_ALIAS, who=check_user(user), name=check_alias(alias))
     return rows[0][0] if rows else None
 
 

@@ -26,14 +26,14 @@ class Preferences(Struct, frozen=True, omit_defaults=True):
     theme: Theme = "system"
 
 
-SET = select(preferences.c.record).where(preferences.c.owner == bindparam("who"))
-LOCKED = SET.with_for_update()
-CHANGE = update(preferences).where(preferences.c.owner == bindparam("who")).values(record=bindparam("new"))
+SELECT_PREFERENCES = select(preferences.c.record).where(preferences.c.owner == bindparam("who"))
+LOCKED = SELECT_PREFERENCES.with_for_update()
+UPDATE_PREFERENCES = update(preferences).where(preferences.c.owner == bindparam("who")).values(record=bindparam("new"))
 
 
 async def read_preferences(database: Database, owner: str) -> Preferences:
     """What a user has set, or the usual. Raises `StorageFailed` where it can't be read."""
-    rows = await database.read(SET, who=check_user(owner))
+    rows = await database.read(SELECT_PREFERENCES, who=check_user(owner))
     try:
         return msgspec.json.decode(rows[0][0], type=Preferences) if rows else Preferences()
     except msgspec.DecodeError as error:
@@ -52,7 +52,7 @@ async def change_preferences(database: Database, owner: str, **changes: object) 
         first = upsert(connection, preferences).on_conflict_do_nothing(index_elements=["owner"])
         connection.execute(first, {"owner": who, "record": serialize(Preferences())})
         wanted = replace(read_or_usual(connection.execute(LOCKED, {"who": who}).scalar_one()), **changes)
-        connection.execute(CHANGE, {"who": who, "new": serialize(wanted)})
+        connection.execute(UPDATE_PREFERENCES, {"who": who, "new": serialize(wanted)})
         return wanted
 
     return await database.write(keep)

@@ -63,53 +63,57 @@ class RunUpdate(Struct, frozen=True):
     message_id: str | None = None
 
 
-ONE = select(r).where(r.c.id == bindparam("run"))
-OF_CLIENT = select(r).where(r.c.conversation_id == bindparam("conversation"), r.c.client_id == bindparam("client"))
-NOW_RUNNING = select(r).where(r.c.conversation_id == bindparam("conversation"), r.c.state == RUNNING)
+SELECT_RUN = select(r).where(r.c.id == bindparam("run"))
+SELECT_BY_CLIENT_ID = select(r).where(
+    r.c.conversation_id == bindparam("conversation"), r.c.client_id == bindparam("client")
+)
+SELECT_RUNNING = select(r).where(r.c.conversation_id == bindparam("conversation"), r.c.state == RUNNING)
 #: Of one answer, which goes on after an approval in a run of its own.
-LAST_OF = (
+SELECT_LAST_OF_MESSAGE = (
     select(r)
     .where(r.c.conversation_id == bindparam("conversation"), r.c.message_id == bindparam("message"))
     .order_by(r.c.created.desc(), r.c.id.desc())
     .limit(1)
 )
 #: A run that goes on may not know yet what it answers.
-IN_CONVERSATION = (
+SELECT_OF_CONVERSATION = (
     select(r)
     .where(r.c.conversation_id == bindparam("conversation"), or_(r.c.message_id.is_not(None), r.c.state == RUNNING))
     .order_by(r.c.created, r.c.id)
 )
-ALL_RUNNING = select(r).where(r.c.state == RUNNING).order_by(r.c.created)
+SELECT_ALL_RUNNING = select(r).where(r.c.state == RUNNING).order_by(r.c.created)
 #: One statement, for who takes a run over begins its log anew.
-LOG = (
+SELECT_LOG = (
     select(run_log.c.seq, run_log.c.data)
     .join(r, r.c.id == run_log.c.run_id)
     .where(run_log.c.run_id == bindparam("run"), run_log.c.seq > bindparam("after"), r.c.tries == bindparam("tries"))
     .order_by(run_log.c.seq)
 )
-MINE = update(r).where(r.c.id == bindparam("run"), r.c.worker == bindparam("mine", type_=Text), r.c.state == RUNNING)
-BEAT = MINE.values(beat=bindparam("now"), message_id=bindparam("message"))
-END = MINE.values(state=ENDED, ended=bindparam("now"), status=bindparam("status"), reason=bindparam("reason"))
-STOP = update(r).where(r.c.id == bindparam("run"), r.c.state == RUNNING).values(stop=1)
-STOPS = select(r.c.id).where(r.c.worker == bindparam("mine"), r.c.state == RUNNING, r.c.stop == 1)
-TAKE = (
+UPDATE_OWN = update(r).where(
+    r.c.id == bindparam("run"), r.c.worker == bindparam("mine", type_=Text), r.c.state == RUNNING
+)
+BEAT = UPDATE_OWN.values(beat=bindparam("now"), message_id=bindparam("message"))
+END = UPDATE_OWN.values(state=ENDED, ended=bindparam("now"), status=bindparam("status"), reason=bindparam("reason"))
+UPDATE_STOP = update(r).where(r.c.id == bindparam("run"), r.c.state == RUNNING).values(stop=1)
+SELECT_STOPPED = select(r.c.id).where(r.c.worker == bindparam("mine"), r.c.state == RUNNING, r.c.stop == 1)
+UPDATE_WORKER = (
     update(r)
     .where(r.c.id == bindparam("run"), r.c.worker == bindparam("old"), r.c.beat == bindparam("last"))
     .where(r.c.state == RUNNING)
     .values(worker=bindparam("mine"), beat=bindparam("now"), tries=r.c.tries + 1)
 )
-RELEASE = update(r).where(r.c.worker == bindparam("mine"), r.c.state == RUNNING).values(beat=RELEASED)
-NOTHING_SAID = delete(r).where(r.c.id == bindparam("run"), r.c.worker == bindparam("mine"))
-FORGET_LOGS = delete(run_log).where(
+UPDATE_RELEASED = update(r).where(r.c.worker == bindparam("mine"), r.c.state == RUNNING).values(beat=RELEASED)
+DELETE_RUN = delete(r).where(r.c.id == bindparam("run"), r.c.worker == bindparam("mine"))
+DELETE_LOGS = delete(run_log).where(
     exists().where(r.c.id == run_log.c.run_id, r.c.state == ENDED, r.c.ended < bindparam("before"))
 )
-THERE = select(conversations.c.id).where(conversations.c.id == bindparam("conversation"))
-UNUSED = delete(conversations).where(
+SELECT_CONVERSATION = select(conversations.c.id).where(conversations.c.id == bindparam("conversation"))
+DELETE_UNUSED_CONVERSATION = delete(conversations).where(
     conversations.c.id == bindparam("conversation"),
     ~exists().where(messages.c.conversation_id == conversations.c.id),
     ~exists().where(r.c.conversation_id == conversations.c.id),
 )
-NOTIFY = text("SELECT pg_notify(:channel, news) FROM unnest(CAST(:news AS text[])) AS news")
+SELECT_NOTIFY = text("SELECT pg_notify(:channel, news) FROM unnest(CAST(:news AS text[])) AS news")
 #: What stands before the id of a run that shall stop.
 SHALL_STOP = "stop "
 
@@ -140,37 +144,37 @@ async def begin(database: Database, row: RunRow) -> tuple[RunRow, bool]:
 
 async def is_there(database: Database, conversation_id: str) -> bool:
     """Whether there is such a conversation, whosever it is: for who has found it a moment ago."""
-    return bool(await database.read(THERE, conversation=conversation_id))
+    return bool(await database.read(SELECT_CONVERSATION, conversation=conversation_id))
 
 
 async def find(database: Database, run_id: str) -> RunRow | None:
     """A run by its id."""
-    return _first(await database.read(ONE, run=run_id))
+    return _first(await database.read(SELECT_RUN, run=run_id))
 
 
 async def find_of_client(database: Database, conversation_id: str, client_id: str) -> RunRow | None:
     """The run that a client's message began."""
-    return _first(await database.read(OF_CLIENT, conversation=conversation_id, client=client_id))
+    return _first(await database.read(SELECT_BY_CLIENT_ID, conversation=conversation_id, client=client_id))
 
 
 async def find_running(database: Database, conversation_id: str) -> RunRow | None:
     """The run that goes on in a conversation, if one does."""
-    return _first(await database.read(NOW_RUNNING, conversation=conversation_id))
+    return _first(await database.read(SELECT_RUNNING, conversation=conversation_id))
 
 
 async def find_last_of(database: Database, conversation_id: str, message_id: str) -> RunRow | None:
     """The run that was begun last to answer a message."""
-    return _first(await database.read(LAST_OF, conversation=conversation_id, message=message_id))
+    return _first(await database.read(SELECT_LAST_OF_MESSAGE, conversation=conversation_id, message=message_id))
 
 
 async def list_in(database: Database, conversation_id: str) -> tuple[RunRow, ...]:
     """The runs of a conversation, the oldest first. Whoever asks has been found to be allowed to."""
-    return tuple(RunRow(*row) for row in await database.read(IN_CONVERSATION, conversation=conversation_id))
+    return tuple(RunRow(*row) for row in await database.read(SELECT_OF_CONVERSATION, conversation=conversation_id))
 
 
 async def list_running(database: Database) -> tuple[RunRow, ...]:
     """All runs that go on, the oldest first."""
-    return tuple(RunRow(*row) for row in await database.read(ALL_RUNNING))
+    return tuple(RunRow(*row) for row in await database.read(SELECT_ALL_RUNNING))
 
 
 def _first(rows: Sequence[Sequence[object]]) -> RunRow | None:
@@ -208,19 +212,19 @@ async def write_log(database: Database, worker: str, news: Sequence[RunUpdate], 
 def _tell(connection: Connection, run_ids: Sequence[str]) -> None:
     """Wake every worker that has readers of these runs, once the transaction is done."""
     if connection.dialect.name != "sqlite" and run_ids:
-        connection.execute(NOTIFY, {"channel": CHANNEL, "news": [*run_ids]})
+        connection.execute(SELECT_NOTIFY, {"channel": CHANNEL, "news": [*run_ids]})
 
 
 async def read_log(database: Database, run_id: str, tries: int, after: int) -> list[tuple[int, str]]:
     """What a run has said behind a piece (-1: all of it); nothing where it was taken over more often than that."""
-    return [(row[0], row[1]) for row in await database.read(LOG, run=run_id, after=after, tries=tries)]
+    return [(row[0], row[1]) for row in await database.read(SELECT_LOG, run=run_id, after=after, tries=tries)]
 
 
 async def ask_to_stop(database: Database, run_id: str) -> None:
     """Ask whichever worker runs it to stop it."""
 
     def work(connection: Connection) -> None:
-        connection.execute(STOP, {"run": run_id})
+        connection.execute(UPDATE_STOP, {"run": run_id})
         _tell(connection, [SHALL_STOP + run_id])
 
     await database.write(work)
@@ -228,7 +232,7 @@ async def ask_to_stop(database: Database, run_id: str) -> None:
 
 async def list_stops(database: Database, worker: str) -> list[str]:
     """The runs of a worker that somebody asked to stop."""
-    return [row[0] for row in await database.read(STOPS, mine=worker)]
+    return [row[0] for row in await database.read(SELECT_STOPPED, mine=worker)]
 
 
 async def take_over(database: Database, row: RunRow, worker: str, now: float) -> bool:
@@ -236,7 +240,7 @@ async def take_over(database: Database, row: RunRow, worker: str, now: float) ->
     asked = {"run": row.id, "old": row.worker, "last": row.beat, "mine": worker, "now": now}
 
     def work(connection: Connection) -> bool:
-        if connection.execute(TAKE, asked).rowcount == 0:
+        if connection.execute(UPDATE_WORKER, asked).rowcount == 0:
             return False
         connection.execute(delete(run_log).where(run_log.c.run_id == row.id))
         _tell(connection, [row.id])
@@ -247,14 +251,14 @@ async def take_over(database: Database, row: RunRow, worker: str, now: float) ->
 
 async def release(database: Database, worker: str) -> None:
     """Leave a worker's runs to others: it ends."""
-    await database.write(lambda connection: connection.execute(RELEASE, {"mine": worker}))
+    await database.write(lambda connection: connection.execute(UPDATE_RELEASED, {"mine": worker}))
 
 
 async def forget(database: Database, run_id: str, worker: str) -> None:
     """Drop a run in which nothing was stored, so that the same message can be sent again."""
 
     def work(connection: Connection) -> None:
-        connection.execute(NOTHING_SAID, {"run": run_id, "mine": worker})
+        connection.execute(DELETE_RUN, {"run": run_id, "mine": worker})
         _tell(connection, [run_id])
 
     await database.write(work)
@@ -265,12 +269,12 @@ async def drop_unused(database: Database, conversation_id: str) -> None:
     named = {"conversation": conversation_id}
 
     def work(connection: Connection) -> None:
-        connection.execute(THERE.with_for_update(), named)  # waits for a run that is about to begin
-        connection.execute(UNUSED, named)
+        connection.execute(SELECT_CONVERSATION.with_for_update(), named)  # waits for a run that is about to begin
+        connection.execute(DELETE_UNUSED_CONVERSATION, named)
 
     await database.write(work)
 
 
 async def forget_logs(database: Database, before: float) -> None:
     """Drop the logs of runs that ended before (epoch seconds): the messages say it all."""
-    await database.write(lambda connection: connection.execute(FORGET_LOGS, {"before": before}))
+    await database.write(lambda connection: connection.execute(DELETE_LOGS, {"before": before}))

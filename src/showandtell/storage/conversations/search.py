@@ -11,7 +11,7 @@ from sqlalchemy import Select, bindparam, select
 from showandtell.core.messages.messages import Message
 from showandtell.core.messages.parts import Text
 from showandtell.storage.conversations.access import check_id, check_user
-from showandtell.storage.conversations.store import NEWEST, OLDER
+from showandtell.storage.conversations.store import OLDER, SELECT_NEWEST
 from showandtell.storage.database.database import Database, Row
 from showandtell.storage.database.rows import decode_in_thread, read_all, read_messages
 from showandtell.storage.database.tables import conversations, messages
@@ -79,7 +79,7 @@ def seen(message: Message) -> str:
 @cache
 def records_with(count: int, is_sqlite: bool, first: bool) -> Select[str, str]:
     """The query for records that fit so many patterns: on SQLite LIKE knows no case, on PostgreSQL ILIKE doesn't."""
-    page = (NEWEST if first else OLDER).with_only_columns(conversations.c.id).subquery()
+    page = (SELECT_NEWEST if first else OLDER).with_only_columns(conversations.c.id).subquery()
     like = messages.c.record.like if is_sqlite else messages.c.record.ilike
     fits = (like(bindparam(f"word{index}"), escape=ESCAPE) for index in range(count))
     return select(messages.c.conversation_id, messages.c.record).where(

@@ -61,7 +61,7 @@ COUNTS = (
     select(func.count()).where(messages.c.conversation_id == conversations.c.id).scalar_subquery(),
     select(func.count()).where(attachments.c.conversation_id == conversations.c.id).scalar_subquery(),
 )
-NEWEST = (
+SELECT_NEWEST = (
     select(conversations.c.id, conversations.c.title, conversations.c.created, conversations.c.changed, *COUNTS)
     .where(conversations.c.owner == bindparam("who"))
     .order_by(conversations.c.changed.desc(), conversations.c.id.desc())
@@ -69,7 +69,7 @@ NEWEST = (
 )
 LAST = conversations.alias("last")
 #: Those behind one of them.
-OLDER = NEWEST.where(
+OLDER = SELECT_NEWEST.where(
     exists().where(
         LAST.c.id == bindparam("before"),
         LAST.c.owner == conversations.c.owner,
@@ -83,10 +83,10 @@ OLDER = NEWEST.where(
 OWNED = question("conv", "owner").with_for_update()
 #: The most conversations of one list.
 MOST = 10_000
-UNSHARE = delete(shares).where(
+DELETE_SHARE = delete(shares).where(
     shares.c.conversation_id == bindparam("conversation"), shares.c.user_id == bindparam("whom")
 )
-HASHES = select(attachments.c.owner, attachments.c.sha256).where(
+SELECT_HASHES = select(attachments.c.owner, attachments.c.sha256).where(
     attachments.c.conversation_id == bindparam("conversation"), attachments.c.sha256.is_not(None)
 )
 
@@ -205,7 +205,7 @@ class Store:
         """
         asked = {"who": check_user(owner), "most": check_limit(limit)}
         if before is None:
-            rows = await self.database.read(NEWEST, **asked)
+            rows = await self.database.read(SELECT_NEWEST, **asked)
         else:
             rows = await self.database.read(OLDER, **asked, before=check_id(before))
         return tuple(Summary(*row) for row in rows)
@@ -226,7 +226,7 @@ class Store:
         def work(connection: Connection) -> None:
             if connection.execute(OWNED, asked).first() is None:
                 raise not_found(id)
-            connection.execute(UNSHARE, {"conversation": id, "whom": user})
+            connection.execute(DELETE_SHARE, {"conversation": id, "whom": user})
             if right is not None:
                 connection.execute(insert(shares), row)
 
@@ -237,7 +237,7 @@ class Store:
         await resolve(self.database, id, owner, "owner")
 
         def work(connection: Connection) -> set[Key]:
-            keys = {(row[0], row[1]) for row in connection.execute(HASHES, {"conversation": id})}
+            keys = {(row[0], row[1]) for row in connection.execute(SELECT_HASHES, {"conversation": id})}
             connection.execute(delete(conversations).where(conversations.c.id == id))
             return keys
 

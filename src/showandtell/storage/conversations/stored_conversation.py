@@ -25,7 +25,7 @@ from showandtell.storage.conversations.load import State, load
 from showandtell.storage.conversations.memory_conversation import MemoryConversation
 from showandtell.storage.database.database import Database, Row
 from showandtell.storage.database.garbage_collection import Collected, collect_now
-from showandtell.storage.database.lease import HELD, LOST, Lease, Terms
+from showandtell.storage.database.lease import LOST, UPDATE_HELD, Lease, Terms
 from showandtell.storage.database.quotas import (
     Account,
     Quotas,
@@ -50,32 +50,38 @@ from showandtell.storage.files.file_cache import FileCache, drop_unseen
 from showandtell.storage.files.numbering import AcceptedMessage, Register
 
 #: The next place in the conversation, for the one who may write.
-NEXT = HELD.values(
+NEXT = UPDATE_HELD.values(
     next_seq=conversations.c.next_seq + 1,
     version=conversations.c.version + 1,
     head=bindparam("message"),
     changed=bindparam("now"),
     title=case((conversations.c.title == "", bindparam("words", type_=Text)), else_=conversations.c.title),
 ).returning(conversations.c.next_seq, conversations.c.version)
-LEAD = HELD.values(version=conversations.c.version + 1, head=bindparam("message")).returning(conversations.c.version)
+LEAD = UPDATE_HELD.values(version=conversations.c.version + 1, head=bindparam("message")).returning(
+    conversations.c.version
+)
 #: Calls that begin are a change as any other: who goes on in another process reads them.
-TOUCH = HELD.values(version=conversations.c.version + 1, changed=bindparam("now")).returning(conversations.c.version)
-HERE = select(messages.c.id).where(
+TOUCH = UPDATE_HELD.values(version=conversations.c.version + 1, changed=bindparam("now")).returning(
+    conversations.c.version
+)
+SELECT_MESSAGE = select(messages.c.id).where(
     messages.c.conversation_id == bindparam("conversation"), messages.c.id == bindparam("message")
 )
-ENDED = delete(intents).where(
+DELETE_INTENT = delete(intents).where(
     intents.c.conversation_id == bindparam("conversation"), intents.c.call_id == bindparam("call")
 )
-GONE = update(attachments).where(attachments.c.id == bindparam("file"))
+UPDATE_ATTACHMENT = update(attachments).where(attachments.c.id == bindparam("file"))
 #: What was deleted meanwhile stays so.
-SETTLE = GONE.where(attachments.c.state != "deleted").values(state=bindparam("now"), record=bindparam("says"))
+SETTLE = UPDATE_ATTACHMENT.where(attachments.c.state != "deleted").values(
+    state=bindparam("now"), record=bindparam("says")
+)
 
 #: The most letters of a title.
 TITLE = 60
 #: A version that no conversation has.
 STALE = -1
 DELETED = "was deleted by the user"
-CHANGED = (
+UPDATE_VERSION = (
     update(conversations)
     .where(conversations.c.id == bindparam("conversation"))
     .values(version=conversations.c.version + 1)
@@ -222,7 +228,7 @@ class StoredConversation(MemoryConversation):
             if files:
                 connection.execute(insert(attachments), [row_of_file(one, self.id, self.owner) for one in files])
             if ended is not None:
-                connection.execute(ENDED, {"conversation": self.id, "call": serialize(ended)})
+                connection.execute(DELETE_INTENT, {"conversation": self.id, "call": serialize(ended)})
             return place[1], files
 
         version, files = await self._database.write(work)
@@ -268,7 +274,7 @@ class StoredConversation(MemoryConversation):
             lead = {**here, "token": self._lease.token}
 
             def work(connection: Connection) -> None:
-                if message_id is not None and connection.execute(HERE, here).first() is None:
+                if message_id is not None and connection.execute(SELECT_MESSAGE, here).first() is None:
                     raise NotFound(f"this conversation has no message {message_id!r}: check the id")
                 if connection.execute(LEAD, lead).first() is None:
                     raise LeaseLost(LOST)
@@ -296,7 +302,7 @@ class StoredConversation(MemoryConversation):
         """The version behind a change that waits for no turn. Raises `NotFound` where the conversation is deleted."""
 
         def work(connection: Connection) -> int:
-            version = connection.execute(CHANGED, {"conversation": self.id}).scalar_one_or_none()
+            version = connection.execute(UPDATE_VERSION, {"conversation": self.id}).scalar_one_or_none()
             if version is None:
                 raise not_found(self.id)
             change(connection)
@@ -312,7 +318,7 @@ class StoredConversation(MemoryConversation):
         async with self._changing:
             there = find(self.attachments, number)
             gone = structs.replace(without_bytes(there, DELETED), state="deleted")
-            deleted, file = GONE.values(row_of_file(gone, self.id, self.owner)), {"file": there.id}
+            deleted, file = UPDATE_ATTACHMENT.values(row_of_file(gone, self.id, self.owner)), {"file": there.id}
             self._moved_to(await self._change(lambda connection: connection.execute(deleted, file)))
             self.attachments[number] = gone
         if there.facts is None:

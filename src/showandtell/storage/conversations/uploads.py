@@ -60,9 +60,9 @@ class AttachedFile(Struct, frozen=True):
 
 
 MINE = (uploads.c.id == bindparam("id"), uploads.c.owner == bindparam("user"))
-FIND = select(uploads.c.record).where(*MINE)
-DROP = delete(uploads).where(*MINE).returning(uploads.c.sha256)
-RECORD = select(attachments.c.record).where(attachments.c.id == bindparam("id"))
+SELECT_UPLOAD = select(uploads.c.record).where(*MINE)
+DELETE_UPLOAD = delete(uploads).where(*MINE).returning(uploads.c.sha256)
+SELECT_ATTACHMENT = select(attachments.c.record).where(attachments.c.id == bindparam("id"))
 
 read_upload = msgspec.json.Decoder(Upload).decode
 read_attachment = msgspec.json.Decoder(Attachment).decode
@@ -97,13 +97,13 @@ class Uploads:
 
     async def find(self, id: str) -> Upload | AttachedFile:  # noqa: A002 - it is one
         """An upload of this user, or a file of a conversation that they may read."""
-        rows = await self.database.read(FIND, id=check_id(id), user=self.user)
+        rows = await self.database.read(SELECT_UPLOAD, id=check_id(id), user=self.user)
         if rows:
             return read_upload(rows[0][0])
         if not id.startswith("att_"):
             raise not_found(id)
         conversation_id, owner = await resolve(self.database, id, self.user)
-        records = await self.database.read(RECORD, id=id)
+        records = await self.database.read(SELECT_ATTACHMENT, id=id)
         if not records:  # deleted in between
             raise not_found(id)
         return AttachedFile(read_attachment(records[0][0]), owner, conversation_id)
@@ -111,7 +111,7 @@ class Uploads:
     async def drop(self, id: str) -> Collected:  # noqa: A002 - it is one
         """Delete an upload of this user, and its bytes where nothing else needs them."""
         mine = {"id": check_id(id), "user": self.user}
-        row = await self.database.write(lambda connection: connection.execute(DROP, mine).first())
+        row = await self.database.write(lambda connection: connection.execute(DELETE_UPLOAD, mine).first())
         if row is None:
             raise not_found(id)
         return await collect_now(self.database, self.blobs, [(self.user, row[0])])

@@ -27,21 +27,21 @@ class Finding(Struct, frozen=True):
     files: tuple[str, ...] = ()
 
 
-ROWS = select(blobs.c.owner, blobs.c.sha256, blobs.c.size, blobs.c.state)
-NEEDED = union_all(
+SELECT_BLOBS = select(blobs.c.owner, blobs.c.sha256, blobs.c.size, blobs.c.state)
+SELECT_NEEDED = union_all(
     select(attachments.c.owner, attachments.c.sha256, attachments.c.id).where(attachments.c.sha256.is_not(None)),
     select(uploads.c.owner, uploads.c.sha256, uploads.c.id),
 ).subquery()
-FILES = select(NEEDED)
-ROWS_OF = ROWS.where(blobs.c.owner == bindparam("who"))
-FILES_OF = FILES.where(NEEDED.c.owner == bindparam("who"))
+SELECT_ALL_NEEDED = select(SELECT_NEEDED)
+ROWS_OF = SELECT_BLOBS.where(blobs.c.owner == bindparam("who"))
+FILES_OF = SELECT_ALL_NEEDED.where(SELECT_NEEDED.c.owner == bindparam("who"))
 
 
 async def check_all(database: Database, store: BlobStore, owner: str | None = None) -> tuple[Finding, ...]:
     """Look at every blob of an owner, or of all: its size and hash, and whether a row names it."""
     there = await asyncio.to_thread(list_all, store, None if owner is None else owner_key(owner))
     if owner is None:
-        rows, files = await database.read(ROWS), await database.read(FILES)
+        rows, files = await database.read(SELECT_BLOBS), await database.read(SELECT_ALL_NEEDED)
     else:
         rows = await database.read(ROWS_OF, who=owner)
         files = await database.read(FILES_OF, who=owner)

@@ -18,7 +18,7 @@ from sqlalchemy.sql import Executable
 from showandtell.core.messages.derivations import DerivationRequest, Derivations, Derivative
 from showandtell.storage.blobs.base import BlobStore, owner_key
 from showandtell.storage.database.database import Database
-from showandtell.storage.database.quotas import DERIVED, NAMED, OURS
+from showandtell.storage.database.quotas import EXISTS_DERIVATION, NAMED, OURS
 from showandtell.storage.database.rows import derivations_of
 from showandtell.storage.database.tables import attachments, blobs, derivations, known, uploads
 
@@ -42,32 +42,36 @@ class Collected(Struct, frozen=True):
 THIS = (blobs.c.owner == bindparam("who"), blobs.c.sha256 == bindparam("hash"))
 KNOWN_OF = (known.c.owner == bindparam("who"), known.c.sha256.in_(bindparam("hashes", expanding=True)))
 #: Bytes that nobody needs; those that somebody writes about just now are left to the next time.
-NEEDLESS = select(blobs.c.owner, blobs.c.sha256).where(~NAMED, ~DERIVED).with_for_update(of=blobs, skip_locked=True)
+SELECT_UNREFERENCED = (
+    select(blobs.c.owner, blobs.c.sha256).where(~NAMED, ~EXISTS_DERIVATION).with_for_update(of=blobs, skip_locked=True)
+)
 #: Those of them that nobody touched for long.
-OLD = NEEDLESS.where(or_(blobs.c.touched < bindparam("before"), blobs.c.state == "deleting"))
+OLD = SELECT_UNREFERENCED.where(or_(blobs.c.touched < bindparam("before"), blobs.c.state == "deleting"))
 #: Some of them, but for those that a message may name soon.
-AMONG = NEEDLESS.where(OURS, blobs.c.pins == 0)
+AMONG = SELECT_UNREFERENCED.where(OURS, blobs.c.pins == 0)
 #: Who pinned bytes and named them in no message for so long has given up.
-FORSAKEN = select(blobs.c.owner, blobs.c.sha256).where(blobs.c.pins > 0, blobs.c.touched < bindparam("before"))
-UNPIN = (
+SELECT_STALE_REFERENCES = select(blobs.c.owner, blobs.c.sha256).where(
+    blobs.c.pins > 0, blobs.c.touched < bindparam("before")
+)
+UPDATE_UNREFERENCED = (
     update(blobs)
-    .where(tuple_(blobs.c.owner, blobs.c.sha256).in_(FORSAKEN.with_for_update(skip_locked=True)))
+    .where(tuple_(blobs.c.owner, blobs.c.sha256).in_(SELECT_STALE_REFERENCES.with_for_update(skip_locked=True)))
     .values(pins=0)
 )
-MARK = update(blobs).where(*THIS).values(state="deleting")
+UPDATE_DELETING = update(blobs).where(*THIS).values(state="deleting")
 #: The rows of bytes that are to be deleted, held until the transaction ends.
-CLAIM = (
-    select(blobs.c.sha256, blobs.c.size, or_(NAMED, DERIVED).label("needed"))
+SELECT_DELETING = (
+    select(blobs.c.sha256, blobs.c.size, or_(NAMED, EXISTS_DERIVATION).label("needed"))
     .where(OURS, blobs.c.state == "deleting")
     .order_by(blobs.c.sha256)
     .with_for_update(of=blobs)
 )
-KEEP = update(blobs).where(*THIS).values(state="ready")
-DROP = delete(blobs).where(OURS)
+UPDATE_READY = update(blobs).where(*THIS).values(state="ready")
+DELETE_BLOB = delete(blobs).where(OURS)
 ROW = (known.c.owner, known.c.owner, known.c.sha256, known.c.recipe, known.c.record, known.c.at)
-FORGET = delete(known).where(*KNOWN_OF).returning(*ROW)
+DELETE_KNOWN = delete(known).where(*KNOWN_OF).returning(*ROW)
 #: What is known of files that are gone: it was learnt while they were deleted.
-FORGET_LEFT = (
+DELETE_ORPHANED_KNOWN = (
     delete(known)
     .where(
         ~exists().where(blobs.c.owner == known.c.owner, blobs.c.sha256 == known.c.sha256),
@@ -75,13 +79,13 @@ FORGET_LEFT = (
     )
     .returning(*ROW)
 )
-MADE = select(derivations.c.sha256).where(
+SELECT_DERIVED = select(derivations.c.sha256).where(
     derivations.c.owner == bindparam("who"), derivations.c.source.in_(bindparam("hashes", expanding=True))
 )
 #: Uploads that became part of no message in time.
-EXPIRE = delete(uploads).where(uploads.c.created < bindparam("before"))
-ROWS = select(blobs.c.sha256).where(blobs.c.owner == bindparam("who"))
-OWNERS = select(blobs.c.owner).distinct()
+DELETE_EXPIRED_UPLOADS = delete(uploads).where(uploads.c.created < bindparam("before"))
+SELECT_HASHES = select(blobs.c.sha256).where(blobs.c.owner == bindparam("who"))
+SELECT_OWNERS = select(blobs.c.owner).distinct()
 #: How long a file that was uploaded waits for its message, in seconds.
 PENDING = 24 * 3600.0
 #: So many files are deleted while others wait.
@@ -96,9 +100,9 @@ async def collect(database: Database, store: BlobStore, now: float, grace: float
     done: list[Collected] = []
 
     def give_up(connection: Connection) -> Derivations:
-        connection.execute(EXPIRE, {"before": now - max(grace, PENDING)})
-        connection.execute(UNPIN, {"before": before})
-        return derivations_of(connection.execute(FORGET_LEFT).all())
+        connection.execute(DELETE_EXPIRED_UPLOADS, {"before": now - max(grace, PENDING)})
+        connection.execute(UPDATE_UNREFERENCED, {"before": before})
+        return derivations_of(connection.execute(DELETE_ORPHANED_KNOWN).all())
 
     left = await database.write(give_up)
     while marked := await mark(database, OLD, before=before):
@@ -142,7 +146,7 @@ async def mark(database: Database, needless: Executable, **values: object) -> Se
     def work(connection: Connection) -> Sequence[Key]:
         found = [(row[0], row[1]) for row in connection.execute(needless, values)]
         if found:
-            connection.execute(MARK, [{"who": who, "hash": sha256} for who, sha256 in found])
+            connection.execute(UPDATE_DELETING, [{"who": who, "hash": sha256} for who, sha256 in found])
         return found
 
     return await database.write(work)
@@ -157,17 +161,17 @@ async def sweep(
     """
 
     def work(connection: Connection) -> tuple[Collected, Sequence[str]]:
-        rows = connection.execute(CLAIM, {"who": who, "hashes": hashes}).all()
+        rows = connection.execute(SELECT_DELETING, {"who": who, "hashes": hashes}).all()
         needed = [{"who": who, "hash": row.sha256} for row in rows if row.needed]
         if needed:
-            connection.execute(KEEP, needed)
+            connection.execute(UPDATE_READY, needed)
         sizes: dict[str, int] = {row.sha256: row.size for row in rows if not row.needed}
         if not sizes:
             return Collected(), ()
         gone = {"who": who, "hashes": [*sizes]}
-        made = [row[0] for row in connection.execute(MADE, gone)]
-        forgotten = derivations_of(connection.execute(FORGET, gone).all())
-        connection.execute(DROP, gone)  # fails where a row still refers to it, and so before the bytes go
+        made = [row[0] for row in connection.execute(SELECT_DERIVED, gone)]
+        forgotten = derivations_of(connection.execute(DELETE_KNOWN, gone).all())
+        connection.execute(DELETE_BLOB, gone)  # fails where a row still refers to it, and so before the bytes go
         delete_all(store.of(who), sizes)
         return Collected(len(sizes), sum(sizes.values()), uploads=uploads_of(forgotten)), made
 
@@ -206,9 +210,9 @@ async def clear_some(database: Database, store: BlobStore, owner: str, files: Se
     def work(connection: Connection) -> int:
         if not database.is_sqlite:
             connection.execute(text("LOCK TABLE blobs IN SHARE ROW EXCLUSIVE MODE"))
-        names = [row[0] for row in connection.execute(OWNERS)]
+        names = [row[0] for row in connection.execute(SELECT_OWNERS)]
         who = next((name for name in names if owner_key(name) == owner), None)
-        rows = {row[0] for row in connection.execute(ROWS, {"who": who})}
+        rows = {row[0] for row in connection.execute(SELECT_HASHES, {"who": who})}
         orphans = [sha256 for sha256 in files if sha256 not in rows]
         delete_all(store.at(owner), orphans)
         return len(orphans)

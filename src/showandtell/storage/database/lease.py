@@ -42,9 +42,9 @@ class Terms:
 #: No clock is so far ahead of another, in seconds: a lease that is must come from one that jumped.
 FAR = 3600.0
 #: What time it is on PostgreSQL, in epoch seconds, also where a transaction began long ago.
-CLOCK = select(cast(extract("epoch", func.clock_timestamp()), Double))
+SELECT_CLOCK = select(cast(extract("epoch", func.clock_timestamp()), Double))
 #: Free, ended, too far ahead, or held by a process that is known to be dead.
-TAKE = (
+UPDATE_LEASE = (
     update(c)
     .where(
         c.c.id == bindparam("conversation"),
@@ -59,10 +59,10 @@ TAKE = (
     .values(lease_holder=bindparam("holder"), lease_token=bindparam("token"), lease_until=bindparam("until"))
     .returning(c.c.version)
 )
-HOLDER = select(c.c.lease_holder, c.c.lease_until, c.c.lease_token).where(c.c.id == bindparam("conversation"))
-HELD = update(c).where(c.c.id == bindparam("conversation"), c.c.lease_token == bindparam("token"))
-RENEW = HELD.values(lease_until=bindparam("until"))
-FREE = HELD.values(lease_holder=None, lease_token=None, lease_until=None)
+SELECT_HOLDER = select(c.c.lease_holder, c.c.lease_until, c.c.lease_token).where(c.c.id == bindparam("conversation"))
+UPDATE_HELD = update(c).where(c.c.id == bindparam("conversation"), c.c.lease_token == bindparam("token"))
+RENEW = UPDATE_HELD.values(lease_until=bindparam("until"))
+FREE = UPDATE_HELD.values(lease_holder=None, lease_token=None, lease_until=None)
 
 
 class Lease:
@@ -132,7 +132,7 @@ class Lease:
         """What time it is, for everybody who may want this lease."""
         if self._database.is_sqlite or self._terms.clock is not time.time:
             return self._terms.clock()
-        return connection.execute(CLOCK).scalar_one()
+        return connection.execute(SELECT_CLOCK).scalar_one()
 
     async def _try(self, check: Callable[[Connection], None]) -> int | None:
         # Known before it is ours: whoever is cancelled in between gives it back.
@@ -148,7 +148,7 @@ class Lease:
         return version
 
     def _take(self, connection: Connection, token: str) -> int | None:
-        row = connection.execute(HOLDER, {"conversation": self._conversation}).first()
+        row = connection.execute(SELECT_HOLDER, {"conversation": self._conversation}).first()
         if row is None:
             raise NotFound(LOST)
         holder, until, held = row
@@ -159,7 +159,7 @@ class Lease:
             return None
         asked = {"conversation": self._conversation, "dead": dead, "left": left, "holder": myself(), "token": token}
         times = {"now": now, "until": now + self._terms.length, "furthest": now + FAR}
-        return connection.execute(TAKE, {**asked, **times}).scalar_one_or_none()
+        return connection.execute(UPDATE_LEASE, {**asked, **times}).scalar_one_or_none()
 
     async def _renew(self) -> None:
         while not self._is_lost:

@@ -51,27 +51,29 @@ NAMED = or_(
     exists().where(attachments.c.owner == blobs.c.owner, attachments.c.sha256 == blobs.c.sha256),
     exists().where(uploads.c.owner == blobs.c.owner, uploads.c.sha256 == blobs.c.sha256),
 )
-DERIVED = exists().where(derivations.c.owner == blobs.c.owner, derivations.c.sha256 == blobs.c.sha256)
+EXISTS_DERIVATION = exists().where(derivations.c.owner == blobs.c.owner, derivations.c.sha256 == blobs.c.sha256)
 KEY = and_(blobs.c.owner == bindparam("who"), blobs.c.sha256 == bindparam("hash"))
 LATER = case((blobs.c.touched > bindparam("now"), blobs.c.touched), else_=bindparam("now", type_=Double[float]()))
 FEWER = case((blobs.c.pins > bindparam("pinned"), blobs.c.pins - bindparam("pinned", type_=Integer)), else_=0)
 OURS = and_(blobs.c.owner == bindparam("who"), blobs.c.sha256.in_(bindparam("hashes", expanding=True)))
 #: The rows of bytes that are kept, in one order for all, so that no two transactions wait for each other.
-THERE = select(blobs.c.sha256).where(OURS, blobs.c.state == "ready").order_by(blobs.c.sha256).with_for_update()
-HOLD = update(blobs).where(KEY).values(touched=LATER, pins=FEWER)
+SELECT_READY = select(blobs.c.sha256).where(OURS, blobs.c.state == "ready").order_by(blobs.c.sha256).with_for_update()
+UPDATE_REFERENCES = update(blobs).where(KEY).values(touched=LATER, pins=FEWER)
 PINNED = and_(blobs.c.pins > 0, blobs.c.touched > bindparam("since"))
-TAKEN = select(func.coalesce(func.sum(blobs.c.size), 0)).where(
+SELECT_USED_BYTES = select(func.coalesce(func.sum(blobs.c.size), 0)).where(
     blobs.c.owner == bindparam("who"),
     blobs.c.state == "ready",
     blobs.c.sha256.not_in(bindparam("besides", expanding=True)),
-    or_(NAMED, DERIVED, PINNED),
+    or_(NAMED, EXISTS_DERIVATION, PINNED),
 )
 #: PostgreSQL lets others write meanwhile: who asks for room waits until all who asked before have taken theirs.
-IN_TURN = text("SELECT pg_advisory_xact_lock(hashtextextended(CAST(:who AS text), 0))")
+SELECT_ADVISORY_LOCK = text("SELECT pg_advisory_xact_lock(hashtextextended(CAST(:who AS text), 0))")
 
 
 #: Who wants bytes again that are kept makes no row: where there is none, the bytes may be gone, too.
-AGAIN = update(blobs).where(KEY, blobs.c.state == "ready").values(touched=LATER, pins=blobs.c.pins + 1)
+UPDATE_REFERENCED_AGAIN = (
+    update(blobs).where(KEY, blobs.c.state == "ready").values(touched=LATER, pins=blobs.c.pins + 1)
+)
 
 
 def reference(connection: Connection, owner: str, sha256: str, size: int, now: float) -> None:
@@ -100,7 +102,7 @@ async def reference_again(database: Database, account: Account, sha256: str, siz
     def work(connection: Connection) -> bool:
         quota_of_owner(connection, account, {sha256}).check(size)
         asked = {"who": account.owner, "hash": sha256, "now": account.clock()}
-        return connection.execute(AGAIN, asked).rowcount > 0
+        return connection.execute(UPDATE_REFERENCED_AGAIN, asked).rowcount > 0
 
     return await database.write(work)
 
@@ -152,9 +154,9 @@ def quota_of_owner(connection: Connection, account: Account, besides: Iterable[s
     taken = 0
     if account.quotas.owner is not None:
         if connection.dialect.name != "sqlite":
-            connection.execute(IN_TURN, {"who": account.owner})
+            connection.execute(SELECT_ADVISORY_LOCK, {"who": account.owner})
         asked = {"who": account.owner, "besides": [*besides], "since": account.clock() - WAITING}
-        taken = int(connection.execute(TAKEN, asked).scalar_one())
+        taken = int(connection.execute(SELECT_USED_BYTES, asked).scalar_one())
     return QuotaUsage("all your files", taken, account.quotas.owner)
 
 
@@ -167,10 +169,10 @@ def reserve(connection: Connection, owner: str, pins: Mapping[str, int], now: fl
     hashes = sorted(pins)
     for start in range(0, len(hashes), SOME):
         asked = {"who": owner, "hashes": hashes[start : start + SOME]}
-        found = [row[0] for row in connection.execute(THERE, asked)]
+        found = [row[0] for row in connection.execute(SELECT_READY, asked)]
         if found:
             touched = [{"who": owner, "hash": one, "now": now, "pinned": pins[one]} for one in found]
-            connection.execute(HOLD, touched)
+            connection.execute(UPDATE_REFERENCES, touched)
         held.update(found)
     return held
 

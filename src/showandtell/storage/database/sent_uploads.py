@@ -10,12 +10,12 @@ from showandtell.core.messages.attachments import Attachment
 from showandtell.errors import BadInput
 from showandtell.storage.database.tables import attachments, uploads
 
-SENT = (
+DELETE_SENT = (
     delete(uploads)
     .where(uploads.c.owner == bindparam("user"), uploads.c.id.in_(bindparam("ids", expanding=True)))
     .returning(uploads.c.id)
 )
-TAKEN = select(attachments.c.id).where(attachments.c.id.in_(bindparam("ids", expanding=True)))
+SELECT_TAKEN = select(attachments.c.id).where(attachments.c.id.in_(bindparam("ids", expanding=True)))
 
 
 def mark_sent(connection: Connection, user: str, files: Iterable[Attachment]) -> None:
@@ -23,6 +23,6 @@ def mark_sent(connection: Connection, user: str, files: Iterable[Attachment]) ->
     ids = {one.id for one in files}
     if not ids:
         return
-    ids -= {row[0] for row in connection.execute(SENT, {"user": user, "ids": sorted(ids)})}
-    if ids and connection.execute(TAKEN, {"ids": sorted(ids)}).first() is not None:
+    ids -= {row[0] for row in connection.execute(DELETE_SENT, {"user": user, "ids": sorted(ids)})}
+    if ids and connection.execute(SELECT_TAKEN, {"ids": sorted(ids)}).first() is not None:
         raise BadInput("a file of this message was sent in another one meanwhile: add it again")
