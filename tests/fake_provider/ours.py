@@ -10,7 +10,7 @@ from showandtell.agent.agent import Run
 from showandtell.core.capabilities.resolve import resolve
 from showandtell.providers.retry import RetryPolicy
 from showandtell.providers.rows import connect, locate
-from support.agents import make_agent as new_agent
+from support.agents import make_agent
 
 from .auth import TOKEN
 from .plain import CLAUDE_ON_AWS
@@ -46,7 +46,7 @@ APIS = {
 }
 
 
-def make_agent(
+def connect_agent(
     standin: Standin,
     model: str,
     tools: Sequence[Callable[..., Any]] = (),
@@ -59,7 +59,7 @@ def make_agent(
     target = locate(resolve(model), environ)
     key = api_key or (TOKEN if "vertex" in target.provider else None)
     exchange = connect(target, environ=environ, api_key=key)
-    agent = new_agent(model, tools, exchange=exchange, **{"retry": ONCE, **settings})
+    agent = make_agent(model, tools, exchange=exchange, **{"retry": ONCE, **settings})
     agent.target = target
     return agent
 
@@ -68,4 +68,4 @@ async def ask(
     standin: Standin, model: str, text: str, tools: Sequence[Callable[..., Any]] = (), **settings: Any
 ) -> Run:
     """One run against the stand-in."""
-    return await make_agent(standin, model, tools, **settings).run(text)
+    return await connect_agent(standin, model, tools, **settings).run(text)

@@ -4,7 +4,7 @@ import asyncio
 from typing import NamedTuple
 
 from fake_provider import Standin, read_fault
-from fake_provider.ours import make_agent
+from fake_provider.ours import connect_agent
 from fake_provider.words import SPOKEN
 
 
@@ -94,7 +94,7 @@ def check_outcome(model, fault, *, stream):
 
     async def play():
         async with Standin([read_fault(fault)]) as standin:
-            agent = make_agent(standin, model, [note], steps=3, stream=stream)
+            agent = connect_agent(standin, model, [note], steps=3, stream=stream)
             run = await agent.run("hi")
             return run, await agent.run("go on", conversation=run.conversation)
 

@@ -25,7 +25,7 @@ from showandtell.agent.render import render as render_request
 from showandtell.agent.settings import FilePolicy
 from showandtell.cli import arguments, sessions, terminal
 from showandtell.cli import chat as chatting
-from showandtell.cli import verify as eyetest
+from showandtell.cli import verify as verify_command
 from showandtell.cli.chat import ENDING, EXIT, INTERRUPTED
 from showandtell.cli.conversations import COMMANDS
 from showandtell.cli.options import Blobs, Data, Most, Quota, Strip, Url
@@ -246,7 +246,7 @@ def verify(
     json: AsJson = False,
 ) -> None:
     """Ask a model what it really sees, a few requests for each kind of file, and plan by its verdicts from then on."""
-    raise typer.Exit(eyetest.run(model, eyetest.kinds(kind), record, replay, write=write, json=json))
+    raise typer.Exit(verify_command.run(model, verify_command.kinds(kind), record, replay, write=write, json=json))
 
 
 @app.command()

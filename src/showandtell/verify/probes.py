@@ -98,7 +98,7 @@ def speak(words: str) -> bytes:
     program = shutil.which(SPEAKER)
     if program is None:
         raise BadInput(f"{SPEAKER} is not installed, and nothing else here can speak: install it with your packages")
-    with tempfile.TemporaryDirectory(prefix="eyetest-") as folder:
+    with tempfile.TemporaryDirectory(prefix="showandtell-speech-") as folder:
         path = Path(folder) / "words.wav"
         command = [program, "-v", "en", "-s", "120", "-w", str(path), words.replace(" ", ", ")]
         try:

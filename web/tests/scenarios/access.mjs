@@ -6,7 +6,7 @@ import { picture, pick, picker, text } from "../giving.mjs";
 
 const axe = readFileSync(fileURLToPath(import.meta.resolve("axe-core/axe.min.js")), "utf8");
 const [DESK, PHONE] = [{ width: 1280, height: 800 }, { width: 390, height: 844 }];
-/** The first two are looked at always, the others by torture. */
+/** `make test` checks the first two, `make stress` all. */
 const LOOKS = [
   { colorScheme: "light", viewport: DESK },
   { colorScheme: "dark", viewport: PHONE },

@@ -1,4 +1,4 @@
-// What takes its time, and is played by torture only.
+// Long scenarios, run by `make stress` only.
 import { box, idOf, questions, say, SERVER_GONE } from "../doing.mjs";
 
 export async function a_page_whose_server_died_in_mid_answer_works_with_the_next(scene) {

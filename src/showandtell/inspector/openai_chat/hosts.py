@@ -14,7 +14,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from showandtell.inspector.openai_chat import schema as wire
-from showandtell.inspector.openai_chat import write as written
+from showandtell.inspector.openai_chat import write
 from showandtell.inspector.openai_chat.mistral import MISTRAL, check_order
 from showandtell.inspector.openai_chat.read import OPENAI, TYPED, read_body, say, say_with, spell, spell_refusal
 from showandtell.inspector.openai_chat.rules import (
@@ -264,15 +264,15 @@ class HostRow(Struct, frozen=True):
 V1 = "/v1/chat/completions"
 HOSTS = (
     HostRow("azure", f"/openai{V1}", AZURE),
-    HostRow("groq", f"/openai{V1}", GROQ, written.GROQ, written.spell_groq),
-    HostRow("openrouter", V1, OPENROUTER, written.OPENROUTER, written.spell_openrouter),
-    HostRow("mistral", V1, MISTRAL, written.MISTRAL, written.spell_mistral),
-    HostRow("cohere", f"/compatibility{V1}", COHERE, PLAIN, written.spell_message),
-    HostRow("ollama", V1, OLLAMA, written.OLLAMA),
-    HostRow("vllm", V1, VLLM, written.VLLM, written.spell_vllm),
-    HostRow("llamacpp", V1, VLLM, written.LLAMACPP, written.spell_llamacpp),
-    HostRow("lmstudio", V1, LMSTUDIO, written.LMSTUDIO, written.spell_lmstudio),
-    HostRow("litellm", "(?:/v1)?/chat/completions", LITELLM, PLAIN, written.spell_proxied),
+    HostRow("groq", f"/openai{V1}", GROQ, write.GROQ, write.spell_groq),
+    HostRow("openrouter", V1, OPENROUTER, write.OPENROUTER, write.spell_openrouter),
+    HostRow("mistral", V1, MISTRAL, write.MISTRAL, write.spell_mistral),
+    HostRow("cohere", f"/compatibility{V1}", COHERE, PLAIN, write.spell_message),
+    HostRow("ollama", V1, OLLAMA, write.OLLAMA),
+    HostRow("vllm", V1, VLLM, write.VLLM, write.spell_vllm),
+    HostRow("llamacpp", V1, VLLM, write.LLAMACPP, write.spell_llamacpp),
+    HostRow("lmstudio", V1, LMSTUDIO, write.LMSTUDIO, write.spell_lmstudio),
+    HostRow("litellm", "(?:/v1)?/chat/completions", LITELLM, PLAIN, write.spell_proxied),
 )
 
 
@@ -282,10 +282,10 @@ def open_house(host: HostRow) -> Host:
     def read(incoming: IncomingRequest) -> ModelRequest:
         return read_body(incoming.body, host.rules)
 
-    def write(reply: Reply, asked: ModelRequest, name: str) -> Iterator[bytes]:
-        return spell(reply, asked, name, written.fit_manner(host.manner, reply, asked))
+    def write_reply(reply: Reply, asked: ModelRequest, name: str) -> Iterator[bytes]:
+        return spell(reply, asked, name, write.fit_manner(host.manner, reply, asked))
 
-    return Host(base=host.base, path=re.compile(host.path), read=read, spell=write, refuse=host.refuse)
+    return Host(base=host.base, path=re.compile(host.path), read=read, spell=write_reply, refuse=host.refuse)
 
 
 HOUSES: tuple[Host, ...] = tuple(map(open_house, HOSTS))
