@@ -477,4 +477,4 @@ def test_what_a_conversion_gave_is_asked_for_once():
 
     agent, _ = scripted(say("", ("c1", "read", "{}")), say("Done."), tools=[read])
     run = agent.run_sync("go")
-    assert [want.recipe for want in run.conversation.known()] == ["text"]
+    assert [want.conversion for want in run.conversation.known()] == ["text"]

@@ -177,7 +177,7 @@ def test_words_are_made_once():
     agent, _ = scripted(read, again, say("Done."), tools=[get_document])
     run = agent.run_sync("read", files=[File.from_bytes(FILES["bill.pdf"], name="bill.pdf")])
     ((want, found),) = run.conversation.known().items()
-    assert (want.recipe, isinstance(found, Derivative)) == ("text", True)
+    assert (want.conversion, isinstance(found, Derivative)) == ("text", True)
     assert len({words for _, words, _ in results(run.messages)}) == 1
 
 

@@ -24,7 +24,7 @@ from showandtell.core.events.types import (
 )
 from showandtell.core.wire.http import HttpResponse
 from showandtell.errors import BadAnswer
-from showandtell.inspector.hosts import find_house
+from showandtell.inspector.hosts import find_host
 from showandtell.inspector.request import Call, ModelRequest, Reply
 from showandtell.providers.refusals import refused
 from support.builders import parser_of
@@ -307,7 +307,7 @@ TEXTS = st.text(min_size=0, max_size=200)
 @given(text=TEXTS, arguments=st.dictionaries(TEXTS, TEXTS, max_size=3))
 def test_a_stream_is_read_and_written_back_byte_for_byte(api, text, arguments):
     path = PLAIN[api][0].partition("?")[0]
-    house, _ = find_house(path)
+    house, _ = find_host(path)
     asked = ModelRequest("gemini-3", (), stream=True, stream_usage=True)
     call = Call("0123456789abcdef", "look", json.dumps(arguments))
     body = b"".join(house.spell(Reply(text, (call, call)), asked, "name"))

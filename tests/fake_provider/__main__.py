@@ -17,7 +17,7 @@ from datetime import UTC, datetime
 from tests.support.fake_files_api import PREFIX, Store, resolve, serve_files
 
 from showandtell.core.wire.http import HttpResponse
-from showandtell.inspector.hosts import find_house
+from showandtell.inspector.hosts import find_host
 from showandtell.inspector.request import IncomingRequest, ModelRequest
 
 from .auth import check_key
@@ -66,7 +66,7 @@ def open_files(store: Store) -> Door:
 
     def door(method: str, incoming: IncomingRequest) -> HttpResponse | None:
         if "/files" in incoming.path:
-            check_key(find_house(incoming.path)[0], incoming, datetime.now(UTC))
+            check_key(find_host(incoming.path)[0], incoming, datetime.now(UTC))
         return serve_files(incoming, store, method)
 
     return door

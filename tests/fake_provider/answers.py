@@ -11,7 +11,7 @@ import msgspec
 from aiohttp import web
 
 from showandtell.core.wire.http import HttpResponse
-from showandtell.inspector.hosts import find_house
+from showandtell.inspector.hosts import find_host
 from showandtell.inspector.request import Host, ModelRequest, Refusal
 
 from .blindness import recount
@@ -113,7 +113,7 @@ async def write(request: web.Request, answer: HttpResponse, fault: Fault | None)
 async def echo(request: web.Request, answer: HttpResponse) -> HttpResponse:
     """An answer with the credentials of its request in it: in a page's title, or in an error of the house's form."""
     path = request.raw_path.partition("?")[0]
-    house, _ = find_house(path)
+    house, _ = find_host(path)
     words = f"You sent {' '.join(request.headers[name] for name in SECRET if name in request.headers)}"
     if answer.headers["content-type"] == "text/html":
         return HttpResponse(answer.status, answer.headers, give(f"<html><title>{words}</title></html>".encode()))

@@ -14,7 +14,7 @@ from typing import Self, TypeAlias
 from aiohttp import web
 
 from showandtell.core.wire.http import HttpResponse
-from showandtell.inspector.hosts import find_house
+from showandtell.inspector.hosts import find_host
 from showandtell.inspector.request import Host, IncomingRequest, ModelRequest, Refusal, Reply
 from showandtell.inspector.send import Answerer, refused, serve, think
 
@@ -113,7 +113,7 @@ class Standin:
         if path == TOKEN_PATH:
             return web.json_response({"access_token": TOKEN, "expires_in": 3600, "token_type": "Bearer"})
         headers = {name.lower(): value for name, value in request.headers.items()}
-        exchange = _Exchange(find_house(path)[0], IncomingRequest(path, query, headers, b""))
+        exchange = _Exchange(find_host(path)[0], IncomingRequest(path, query, headers, b""))
         answer = await self._answer(exchange, request)
         self.ledger.append(_note(exchange, answer.status))
         is_struck = exchange.fault is not None and (answer.status == 200 or exchange.fault.instead is not None)

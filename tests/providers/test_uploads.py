@@ -32,7 +32,7 @@ from showandtell.core.planning.values import Policy
 from showandtell.core.wire.http import HttpResponse
 from showandtell.core.wire.options import choose
 from showandtell.errors import BadAnswer, BadInput, UnsupportedFile
-from showandtell.inspector.hosts import find_house
+from showandtell.inspector.hosts import find_host
 from showandtell.providers.retry import RetryPolicy
 from showandtell.providers.uploads import KEPT, Reach, _at_home, _expiry, delete, upload
 from showandtell.storage.blobs.folder import Folder
@@ -92,7 +92,7 @@ def play(host, model, *files, conversation=None, policy=ALWAYS, text="look", sha
         policy=policy,
         memory=memory or Memory(),
         emit=events.append,
-        patience=PATIENT,
+        retry=PATIENT,
         sharing=sharing or Sharing(clock=host.store.clock),
     )
     asyncio.run(loop.run([Draft("user", (Text(text), *(File.from_bytes(data) for data in files)))]))
@@ -104,7 +104,7 @@ def let_in(store):
 
     def door(method, incoming):
         if "/files" in incoming.path:
-            check_key(find_house(incoming.path)[0], incoming, datetime.now(UTC))
+            check_key(find_host(incoming.path)[0], incoming, datetime.now(UTC))
         return serve_files(incoming, store, method)
 
     return door
@@ -287,7 +287,7 @@ def test_a_shelf_leads_back_to_its_host_house_and_account(account):
         target = structs.replace(resolve(f"{family.provider}:{family.example}"), account=account)
         there = read_upload_scope(target.upload_scope)
         assert there.provider.removesuffix("-chat") == target.provider.removesuffix("-chat")
-        assert (there.upload_scope, there.house, there.account) == (target.upload_scope, target.house, account)
+        assert (there.upload_scope, there.vendor, there.account) == (target.upload_scope, target.vendor, account)
 
 
 @pytest.mark.parametrize("api", ["anthropic-messages", "openai-chat", "openai-responses", "gemini"])
@@ -298,7 +298,7 @@ def test_a_file_of_another_account_is_not_deleted_with_what_the_environment_says
     )
     asyncio.run(conversation.learn({theirs: Derivative(file_id="id-1"), ours: Derivative(file_id="id-2")}))
     own = resolve(CLAUDE), lambda: host.exchange("anthropic")
-    reason = f"id-1 is still there: it is of {target.house}'s account 'theirs', the environment's is ''"
+    reason = f"id-1 is still there: it is of {target.vendor}'s account 'theirs', the environment's is ''"
     assert asyncio.run(drop_uploads(conversation, *own, PATIENT)) == (reason,)
     assert (host.requests, [*conversation.known()]) == ([], [theirs])
 

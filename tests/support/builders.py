@@ -26,7 +26,7 @@ class Everything(dict):
     def get(self, want, default=None):
         if want in self:
             return self[want]
-        return NOT_INSTALLED if want.recipe.partition("?")[0] in CONVERSIONS else default
+        return NOT_INSTALLED if want.conversion.partition("?")[0] in CONVERSIONS else default
 
 
 def facts(seed: str, media_type: str = "image/png", size: int = 1000, **more) -> Facts:

@@ -9,7 +9,7 @@ from urllib.parse import unquote, urlsplit
 from fastapi import FastAPI, Request, Response
 from starlette.responses import JSONResponse
 
-from showandtell.server.auth.authenticate import LoginUnavailable, Unauthorised, Who, enter
+from showandtell.server.auth.authenticate import CurrentUser, LoginUnavailable, Unauthorised, enter
 from showandtell.server.auth.keys import Keys
 from showandtell.server.middleware.body_limits import BodyLimits
 from showandtell.server.middleware.origin_guard import LOOPBACK, OriginGuard
@@ -111,20 +111,20 @@ def house(made=None, hosts=LOOPBACK, origins=(), rates="", **bodies):
         return JSONResponse({"text": str(error)}, 503)
 
     @app.api_route("/api/me", methods=["GET", "HEAD"])
-    async def me(user: Who):
+    async def me(user: CurrentUser):
         return {"user": user.name, "how": user.how}
 
     @app.get("/api/attachments/{which}/content/{name}")
-    async def content(which: str, name: str, user: Who):
+    async def content(which: str, name: str, user: CurrentUser):
         return {"id": which, "name": name, "user": user.name, "how": user.how}
 
     @app.api_route("/api/change", methods=["POST", "PUT", "PATCH", "DELETE"])
-    async def change(request: Request, user: Who):
+    async def change(request: Request, user: CurrentUser):
         changes.append((user.name, await request.body()))
         return {"length": len(changes[-1][1])}
 
     @app.api_route("/api/attachments", methods=["POST", "PUT"])
-    async def upload(request: Request, user: Who):
+    async def upload(request: Request, user: CurrentUser):
         changes.append((user.name, await request.body()))
         return {"length": len(changes[-1][1])}
 

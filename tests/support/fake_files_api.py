@@ -19,7 +19,7 @@ from urllib.parse import urlsplit
 import msgspec
 
 from showandtell.core.wire.http import HttpRequest, HttpResponse
-from showandtell.inspector.hosts import find_house
+from showandtell.inspector.hosts import find_host
 from showandtell.inspector.request import (
     Call,
     IncomingRequest,
@@ -93,7 +93,7 @@ def serve_files(incoming: IncomingRequest, store: Store, method: str = "POST") -
             take_google(incoming, store, found) if base == "google" else answer_json(take_form(base, incoming, store))
         )
     except Refusal as refusal:
-        return refused(refusal, find_house(incoming.path)[0])
+        return refused(refusal, find_host(incoming.path)[0])
 
 
 def check_beta(house: str, incoming: IncomingRequest) -> None:

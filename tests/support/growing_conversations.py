@@ -125,7 +125,7 @@ CONVERTED = {}
 
 def meet(wants):
     """What a run would get for its wants: an id for each upload, which nobody stores here, and the rest from the file_cache."""
-    stored = {want: Derivative(file_id=f"file_{want.sha256[:12]}") for want in wants if want.recipe == UPLOAD}
+    stored = {want: Derivative(file_id=f"file_{want.sha256[:12]}") for want in wants if want.conversion == UPLOAD}
     CONVERTED.update(load_now(wants - stored.keys() - CONVERTED.keys(), SHELF))
     return stored | {want: CONVERTED[want] for want in wants - stored.keys()}
 

@@ -15,7 +15,7 @@ from showandtell.core.wire.aws_eventstream import encode
 from showandtell.core.wire.http import HttpResponse
 from showandtell.core.wire.options import Options
 from showandtell.core.wire.request import compose
-from showandtell.inspector.hosts import find_house
+from showandtell.inspector.hosts import find_host
 from showandtell.inspector.request import IncomingRequest, files_of
 from showandtell.providers.exchange import Exchange
 from showandtell.providers.retry import RetryPolicy
@@ -322,7 +322,7 @@ def base_of(target):
 def read_strictly(url, body, headers=None):
     """What the inspector reads in a request; it raises for whatever the api would answer with an error."""
     parts = urlsplit(url)
-    house, groups = find_house(parts.path)
+    house, groups = find_host(parts.path)
     assert groups is not None, f"nobody serves {url}"
     assert len(body) <= house.largest
     found = {name: unquote(value) for name, value in groups.items() if value is not None}

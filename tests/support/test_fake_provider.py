@@ -18,7 +18,7 @@ from fake_provider.plain import CLAUDE_ON_AWS, PLAIN, post, user
 from showandtell import File
 from showandtell.core.capabilities.resolve import resolve
 from showandtell.errors import ProviderError, ProviderUnavailable
-from showandtell.inspector.hosts import HOUSES
+from showandtell.inspector.hosts import HOSTS
 from showandtell.inspector.request import Reply
 from showandtell.providers.rows import connect, locate
 from support.agents import make_agent
@@ -52,7 +52,7 @@ def test_each_house_answers_our_agent_and_sees_what_its_tool_returned(model):
 
 def test_every_house_of_the_inspector_has_a_base():
     standin = Standin()
-    assert {house.base for house in HOUSES} == {standin.base(house.base).split("/")[3] for house in HOUSES}
+    assert {house.base for house in HOSTS} == {standin.base(house.base).split("/")[3] for house in HOSTS}
 
 
 @each_api

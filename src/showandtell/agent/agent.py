@@ -307,7 +307,7 @@ class Run:
             memory=agent.memories.setdefault(self.conversation, Memory()),
             emit=tell,
             drain=self._drain,
-            patience=agent.retry,
+            retry=agent.retry,
             sharing=agent.sharing,
         )
 

@@ -64,14 +64,14 @@ class Loader:
     conversation: Conversation
     target: Target
     connect: Callable[[], Exchange]
-    patience: RetryPolicy
+    retry: RetryPolicy
     sharing: Sharing
 
     async def load(self, wants: Iterable[DerivationRequest]) -> Derivations:
         """Answer every want. Raises what keeps the house from being asked at all, such as a missing key."""
         asked, places = frozenset(wants), asyncio.Semaphore(AT_ONCE)
-        makers = self.makers(uploads=any(want.recipe == UPLOAD for want in asked))
-        ours = {want: makers[name] for want in asked if (name := read_recipe(want.recipe).name) in makers}
+        makers = self.makers(uploads=any(want.conversion == UPLOAD for want in asked))
+        ours = {want: makers[name] for want in asked if (name := read_recipe(want.conversion).name) in makers}
         try:
             async with asyncio.TaskGroup() as group:
                 made = {want: group.create_task(self.answer(want, make, places)) for want, make in ours.items()}
@@ -95,7 +95,7 @@ class Loader:
         """Who makes what, by the name of its recipe; what isn't here the conversation converts."""
         makers: dict[str, Make] = {LINK: self.of_bytes(self.link), FETCH: self.fetch}
         if uploads:
-            reach = Reach(self.connect(), self.patience, self.sharing.clock)
+            reach = Reach(self.connect(), self.retry, self.sharing.clock)
             makers[UPLOAD] = self.of_bytes(partial(self.store, reach))
         if self.sharing.transcribe is not None:
             makers[TRANSCRIPT] = self.of_bytes(self.transcribe)
@@ -131,7 +131,7 @@ class Loader:
         address = next((one for one in files if one is not None and one.sha256 == want.sha256), None)
         if address is None or self.sharing.fetch is None:
             return Failed("its address can't be opened here")
-        most = read_recipe(want.recipe).bytes or 0
+        most = read_recipe(want.conversion).bytes or 0
         try:
             with TemporaryDirectory(prefix="showandtell-") as folder:
                 file = await self.sharing.fetch(address.value, Path(folder), most)

@@ -98,7 +98,7 @@ class Loop:
     memory: Memory
     emit: Emit
     drain: Callable[[], Awaitable[None]] = no_wait
-    patience: RetryPolicy = field(default_factory=RetryPolicy)
+    retry: RetryPolicy = field(default_factory=RetryPolicy)
     sharing: Sharing = field(default_factory=Sharing)
     usage: Usage = field(default_factory=Usage)
     messages: list[Message] = field(default_factory=list[Message])
@@ -195,7 +195,7 @@ class Loop:
     @property
     def loader(self) -> Loader:
         """What makes conversions, uploads and links."""
-        return Loader(self.conversation, self.target, self.connect, self.patience, self.sharing)
+        return Loader(self.conversation, self.target, self.connect, self.retry, self.sharing)
 
     @property
     def spent(self) -> int:
@@ -251,7 +251,7 @@ class Loop:
         ids, fold = CallIds(self.call_ids), Accumulator(self.target.signer)
         early: Stop | None = "error"
         try:
-            asked = persist(allow_ids(self.connect(), request), request, self.patience, self.emit)
+            asked = persist(allow_ids(self.connect(), request), request, self.retry, self.emit)
             async with aclosing(asked) as batches:
                 async for batch in batches:
                     events = ids.rename(batch)

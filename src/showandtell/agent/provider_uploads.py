@@ -40,7 +40,7 @@ ABOUT_FILES = re.compile(r"\bfiles?\b|file_|upload|\burl\b|document|image", re.I
 def shared(known: Derivations) -> Iterator[tuple[DerivationRequest, Derivative]]:
     """Every upload and link that is known."""
     for want, variant in known.items():
-        if want.recipe in {UPLOAD, LINK} and isinstance(variant, Derivative):
+        if want.conversion in {UPLOAD, LINK} and isinstance(variant, Derivative):
             yield want, variant
 
 
@@ -63,7 +63,8 @@ async def forget_failed(conversation: Conversation) -> None:
     failed = [
         want
         for want, found in conversation.known().items()
-        if isinstance(found, Failed) and (found.passing or (want.recipe in {UPLOAD, LINK} and want.sha256 not in stand))
+        if isinstance(found, Failed)
+        and (found.passing or (want.conversion in {UPLOAD, LINK} and want.sha256 not in stand))
     ]
     if failed:
         await conversation.forget(failed)
@@ -92,7 +93,7 @@ def by_bytes(
     """Rejections of uploads and links as those of the bytes that they stand for: another id of them fares no better."""
     of = {address_of(one, "", target).sha256: want.sha256 for want, one in shared(known)}
     return {
-        DerivationRequest(of.get(want.sha256, want.sha256), want.recipe, want.at): failed
+        DerivationRequest(of.get(want.sha256, want.sha256), want.conversion, want.at): failed
         for want, failed in news.items()
     }
 
@@ -129,7 +130,7 @@ async def drop_uploads(
     files = conversation.attachments
     chosen = None if numbers is None else {facts.sha256 for at in numbers if at in files and (facts := files[at].facts)}
     for want, variant in [*shared(conversation.known())]:
-        if want.recipe != UPLOAD or variant.file_id is None or (chosen is not None and want.sha256 not in chosen):
+        if want.conversion != UPLOAD or variant.file_id is None or (chosen is not None and want.sha256 not in chosen):
             continue
         try:
             there, exchange = find_way(want.at or "", target, connect_own)
@@ -159,7 +160,7 @@ def find_way(upload_scope: str, target: Target, connect_own: Callable[[], Exchan
     there = read_upload_scope(upload_scope)
     found = locate(replace(there, account=""))
     if found.upload_scope != upload_scope:
-        raise BadInput(f"it is of {there.house}'s account {there.account!r}, the environment's is {found.account!r}")
+        raise BadInput(f"it is of {there.vendor}'s account {there.account!r}, the environment's is {found.account!r}")
     return found, connect(found)
 
 

@@ -16,7 +16,7 @@ from showandtell.inspector.openai_chat import read as openai_chat
 from showandtell.inspector.openai_responses import read as openai_responses
 from showandtell.inspector.request import Host
 
-HOUSES: tuple[Host, ...] = (
+HOSTS: tuple[Host, ...] = (
     *anthropic_messages.HOUSES,
     *openai_responses.HOUSES,
     *openai_chat.HOUSES,
@@ -27,11 +27,11 @@ HOUSES: tuple[Host, ...] = (
 )
 
 
-def find_house(path: str) -> tuple[Host, Mapping[str, str | None] | None]:
+def find_host(path: str) -> tuple[Host, Mapping[str, str | None] | None]:
     """The house of a path, and what its pattern found in it; None where no door of the house has that path."""
     base, _, rest = path.removeprefix("/").partition("/")
-    doors = [house for house in HOUSES if house.base == base]
+    doors = [house for house in HOSTS if house.base == base]
     for house in doors:
         if match := house.path.fullmatch("/" + rest):
             return house, match.groupdict()
-    return (doors or [house for house in HOUSES if "/messages" in path] or [*openai_chat.HOUSES])[0], None
+    return (doors or [house for house in HOSTS if "/messages" in path] or [*openai_chat.HOUSES])[0], None

@@ -18,7 +18,7 @@ from msgspec.structs import replace
 from showandtell.core.wire.http import HttpRequest, HttpResponse
 from showandtell.inspector.answering.answer import answer
 from showandtell.inspector.answering.report import look_at
-from showandtell.inspector.hosts import find_house
+from showandtell.inspector.hosts import find_host
 from showandtell.inspector.request import Host, IncomingRequest, ModelRequest, Refusal, Reply
 
 #: Bytes a read: none of them ends where an event ends, as on a real network.
@@ -38,7 +38,7 @@ async def send(request: HttpRequest) -> AsyncGenerator[HttpResponse]:
     """Answer one request: status, headers, and bytes in several reads. Never raises for what a request says."""
     parts = urlsplit(request.url)
     headers = {name.lower(): value for name, value in request.headers.items()}
-    house, _ = find_house(parts.path)
+    house, _ = find_host(parts.path)
     try:
         body = await _gather(request, headers, house)
     except Refusal as refusal:
@@ -49,7 +49,7 @@ async def send(request: HttpRequest) -> AsyncGenerator[HttpResponse]:
 
 async def serve(incoming: IncomingRequest, mind: Answerer = think) -> HttpResponse:
     """Answer a POST whose path begins with a house's base. Never raises for what a request says."""
-    house, groups = find_house(incoming.path)
+    house, groups = find_host(incoming.path)
     try:
         whole = _admit(incoming, house, groups)
         asked, reply = await asyncio.to_thread(_think, house, whole, mind)

@@ -113,7 +113,7 @@ class Reach:
     """How a house is reached, how patiently, and by which clock what it keeps grows old."""
 
     exchange: Exchange
-    patience: RetryPolicy = field(default_factory=RetryPolicy)
+    retry: RetryPolicy = field(default_factory=RetryPolicy)
     clock: Clock = time.time
 
 
@@ -205,9 +205,9 @@ async def _wait_for(file: _GoogleFile, reach: Reach, store: FilesApi) -> _Google
     """The file once Gemini has read it: a video takes its time."""
     waited = 0.0
     while file.state == "PROCESSING":
-        if waited >= reach.patience.seconds:
+        if waited >= reach.retry.seconds:
             raise ProviderUnavailable(f"the file is still being read after {waited:g} s")
-        await reach.patience.sleep(LOOK_AGAIN)
+        await reach.retry.sleep(LOOK_AGAIN)
         waited += LOOK_AGAIN
         parcel = Parcel(f"{reach.exchange.base}{store.path}/{_last_step(file.name)}", {}, method="GET")
         _, data = await _deliver(reach, parcel)
@@ -245,7 +245,7 @@ def _seconds(moment: datetime | int) -> float:
 
 async def _deliver(reach: Reach, parcel: Parcel) -> tuple[Mapping[str, str], bytes]:
     """Send until it is answered, as often as a model would be asked: the answer's headers and bytes."""
-    patience, waited, tried = reach.patience, 0.0, 0
+    patience, waited, tried = reach.retry, 0.0, 0
     while True:
         try:
             return await _send(reach.exchange, parcel)
@@ -312,32 +312,32 @@ STORES: dict[str, FilesApi] = {
 
 async def upload(reach: Reach, target: Target, facts: Facts, blobs: Blobs) -> Derivative | Failed:
     """Store a file at a target's house: its id, and until when it lives there by our clock; or why it isn't there."""
-    store = STORES.get(target.house)
+    store = STORES.get(target.vendor)
     if store is None:
-        return Failed(f"{target.house} has no place for files", "files api")
+        return Failed(f"{target.vendor} has no place for files", "files api")
     try:
         return await store.put(reach, store, facts, blobs)
     except (ProviderError, FileChanged) as error:
-        return Failed(f"the upload to {target.house} failed: {str(error)[:300]}", "files api")
+        return Failed(f"the upload to {target.vendor} failed: {str(error)[:300]}", "files api")
 
 
 async def delete(reach: Reach, target: Target, file_id: str) -> Failed | None:
     """Delete a file at a target's house; None where it is gone, also where it was before."""
-    store = STORES.get(target.house)
+    store = STORES.get(target.vendor)
     if store is None:
-        return Failed(f"{target.house} has no place for files, so none can be deleted: {file_id}", "files api")
+        return Failed(f"{target.vendor} has no place for files, so none can be deleted: {file_id}", "files api")
     url = f"{reach.exchange.base}{store.path}/{_last_step(file_id)}"
     try:
         await _deliver(reach, Parcel(url, store.join_headers(reach.exchange), method="DELETE"))
     except ProviderError as error:
         if error.status not in store.gone:
-            return Failed(f"{target.house} keeps {file_id}: {str(error)[:300]}", "files api")
+            return Failed(f"{target.vendor} keeps {file_id}: {str(error)[:300]}", "files api")
     return None
 
 
 def allow_ids(exchange: Exchange, request: Request) -> Exchange:
     """The exchange for a request: some houses want to be told where one names files by id."""
-    store = STORES.get(request.target.house)
+    store = STORES.get(request.target.vendor)
     named = any(one.cell is not None and one.cell.form == "file_id" for one in request.receipts)
     if store is None or not named:
         return exchange

@@ -8,9 +8,9 @@ from typing import Any, Literal
 from fastapi import APIRouter
 from pydantic import ConfigDict
 
-from showandtell.server.auth.authenticate import Who
+from showandtell.server.auth.authenticate import CurrentUser
 from showandtell.server.schemas import Shape, errors
-from showandtell.server.state import Here
+from showandtell.server.state import CurrentServer
 
 router = APIRouter(prefix="/api/me", tags=["me"])
 ALONE: dict[str, Any] = {
@@ -42,7 +42,7 @@ class MeShape(Shape):
 
 
 @router.get("", operation_id="get_me", summary="Who asks, and what they may send", responses=errors())
-async def get_me(here: Here, user: Who) -> MeShape:
+async def get_me(here: CurrentServer, user: CurrentUser) -> MeShape:
     """The user, and the limits of this server."""
     limits = LimitsShape(
         max_file_bytes=here.config.place.max_file_bytes, max_message_files=here.config.max_message_files

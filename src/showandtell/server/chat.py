@@ -17,12 +17,12 @@ from showandtell.core.ui_stream.chunks import HEADERS
 from showandtell.core.ui_stream.stream import question_id
 from showandtell.errors import BadInput, Busy, NotFound, UnknownModel
 from showandtell.server import openapi_examples
-from showandtell.server.auth.authenticate import User, Who
+from showandtell.server.auth.authenticate import CurrentUser, User
 from showandtell.server.chat_request import ChatRequest, FileId, parse_chat_request
 from showandtell.server.runs.execute import replay_run
 from showandtell.server.runs.live_run import RunRequest
 from showandtell.server.schemas import errors
-from showandtell.server.state import Here, Server
+from showandtell.server.state import CurrentServer, Server
 from showandtell.storage.conversations import library, runs
 from showandtell.storage.conversations.access import ID, NO_TEXT, resolve
 from showandtell.storage.conversations.memory_conversation import waiting_calls
@@ -74,7 +74,7 @@ BODY: dict[str, Any] = {
     responses={200: STREAM, **errors(404, 409, 413, 415, 422, 507)},
     openapi_extra=BODY,
 )
-async def chat(request: Request, here: Here, user: Who) -> Response:
+async def chat(request: Request, here: CurrentServer, user: CurrentUser) -> Response:
     """The answer to a new message, to an edited one, to an approval, or to an earlier message once more."""
     asked = parse_chat_request(await request.body())
     return await answer_in_chat(here, user, asked, await choose(here, user, asked))
@@ -265,7 +265,7 @@ async def find_meant(here: Server, user: User, chat_id: str) -> str | None:
     response_class=Response,
     responses={200: STREAM, 204: {"description": "nothing is being answered"}, **errors(404)},
 )
-async def follow(chat_id: str, here: Here, user: Who) -> Response:
+async def follow(chat_id: str, here: CurrentServer, user: CurrentUser) -> Response:
     """Any number of readers, at any time. A client's own name that is new has nothing to read yet."""
     meant = await find_meant(here, user, chat_id)
     if meant is None:
@@ -289,7 +289,7 @@ async def follow(chat_id: str, here: Here, user: Who) -> Response:
     response_class=Response,
     responses=errors(404),
 )
-async def stop(chat_id: str, here: Here, user: Who) -> Response:
+async def stop(chat_id: str, here: CurrentServer, user: CurrentUser) -> Response:
     """What was said so far stays, and calls that run are ended; nothing to stop is no error."""
     meant = await find_meant(here, user, chat_id) or chat_id
     conversation_id, _ = await resolve(here.store.database, meant, user.name, "writer")

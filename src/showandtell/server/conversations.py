@@ -14,11 +14,11 @@ from showandtell.core.messages.messages import Message
 from showandtell.core.ui_stream.stream import question_id
 from showandtell.errors import Busy
 from showandtell.server import openapi_examples
-from showandtell.server.auth.authenticate import Who
+from showandtell.server.auth.authenticate import CurrentUser
 from showandtell.server.conversation_json import tell_conversation
 from showandtell.server.export import export
 from showandtell.server.schemas import BYTES, AttachmentShape, Shape, answer, errors
-from showandtell.server.state import Here
+from showandtell.server.state import CurrentServer
 from showandtell.storage.conversations import library, runs
 from showandtell.storage.conversations.access import check_id, resolve
 from showandtell.storage.database.lease import BUSY
@@ -121,8 +121,8 @@ class Share(Shape):
 
 @router.get("", operation_id="list_conversations", responses={200: {"model": FoundShape}, **errors(404, 422)})
 async def list_conversations(
-    here: Here,
-    user: Who,
+    here: CurrentServer,
+    user: CurrentUser,
     q: Annotated[str, Query(max_length=500, description="words that a title or a message must all hold")] = "",
     limit: Annotated[int, Query(ge=1, le=200)] = 50,
     before: Annotated[str | None, Query(description="the `next` of the list that goes before")] = None,
@@ -137,19 +137,19 @@ async def list_conversations(
 
 
 @router.get("/{id}", operation_id="get_conversation", responses={200: {"model": ConversationShape}, **errors(404)})
-async def get_conversation(here: Here, user: Who, id: str) -> Response:  # noqa: A002 - it is one
+async def get_conversation(here: CurrentServer, user: CurrentUser, id: str) -> Response:  # noqa: A002 - it is one
     """A conversation, as the stream of its answers would have built it."""
     return answer(await tell_conversation(here, user, as_conversation(id)))
 
 
 @router.patch("/{id}", operation_id="rename_conversation", responses={200: {"model": Titled}, **errors(404, 415, 422)})
-async def rename_conversation(here: Here, user: Who, id: str, body: NewTitle) -> Response:  # noqa: A002 - it is one
+async def rename_conversation(here: CurrentServer, user: CurrentUser, id: str, body: NewTitle) -> Response:  # noqa: A002 - it is one
     """Give it another title."""
     return answer({"title": await library.rename(here.store.database, as_conversation(id), user.name, body.title)})
 
 
 @router.delete("/{id}", operation_id="delete_conversation", status_code=204, responses=errors(404))
-async def delete_conversation(here: Here, user: Who, id: str) -> Response:  # noqa: A002 - it is one
+async def delete_conversation(here: CurrentServer, user: CurrentUser, id: str) -> Response:  # noqa: A002 - it is one
     """Delete it for good, with its files, also where these were uploaded to a provider. What runs in it is stopped."""
     conversation = await here.store.open(as_conversation(id), user.name, "owner")
     if going := await runs.find_running(here.store.database, id):
@@ -166,7 +166,7 @@ async def delete_conversation(here: Here, user: Who, id: str) -> Response:  # no
     operation_id="lead_conversation",
     responses={200: {"model": ConversationShape}, **errors(404, 409, 415, 422)},
 )
-async def lead_conversation(here: Here, user: Who, id: str, body: Branch) -> Response:  # noqa: A002 - it is one
+async def lead_conversation(here: CurrentServer, user: CurrentUser, id: str, body: Branch) -> Response:  # noqa: A002 - it is one
     """Go on at the branch of a message, where it was talked on last."""
     conversation = await here.store.open(as_conversation(id), user.name, "writer")
     if await runs.find_running(here.store.database, id):
@@ -183,7 +183,7 @@ async def lead_conversation(here: Here, user: Who, id: str, body: Branch) -> Res
     response_class=StreamingResponse,
     responses={200: {"content": {"application/zip": BYTES}, "description": "one zip file"}, **errors(404)},
 )
-async def export_conversation(here: Here, user: Who, id: str) -> Response:  # noqa: A002 - it is one
+async def export_conversation(here: CurrentServer, user: CurrentUser, id: str) -> Response:  # noqa: A002 - it is one
     """The conversation with all its branches and files, as `showandtell import` reads it."""
     known = await library.overview(here.store.database, as_conversation(id), user.name)
     return await export(await here.store.open(id, user.name, "reader"), known.title)
@@ -192,7 +192,7 @@ async def export_conversation(here: Here, user: Who, id: str) -> Response:  # no
 @router.put(
     "/{id}/shares/{other:path}", operation_id="share_conversation", status_code=204, responses=errors(404, 415, 422)
 )
-async def share_conversation(here: Here, user: Who, id: str, other: Other, body: Share) -> Response:  # noqa: A002 - it is one
+async def share_conversation(here: CurrentServer, user: CurrentUser, id: str, other: Other, body: Share) -> Response:  # noqa: A002 - it is one
     """Let another user read it, or write in it; or no longer. Only its owner may."""
     await here.store.share(as_conversation(id), user.name, other, body.right)
     return Response(status_code=204)

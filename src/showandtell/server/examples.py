@@ -12,10 +12,10 @@ from starlette.responses import Response
 from showandtell import samples
 from showandtell.core.messages.file import File
 from showandtell.errors import NotFound
-from showandtell.server.auth.authenticate import Who
+from showandtell.server.auth.authenticate import CurrentUser
 from showandtell.server.files.attachments import found_json, link_for
 from showandtell.server.schemas import PENDING, AttachmentShape, Shape, answer, errors
-from showandtell.server.state import Here
+from showandtell.server.state import CurrentServer
 
 router = APIRouter(prefix="/api/examples", tags=["examples"])
 
@@ -76,7 +76,7 @@ class PreparedShape(Shape):
 
 
 @router.get("", operation_id="list_examples", responses={200: {"model": ExamplesShape}, **errors()})
-async def list_examples(user: Who) -> Response:
+async def list_examples(user: CurrentUser) -> Response:
     """List what one may try."""
     del user
     return answer({"examples": EXAMPLES})
@@ -88,7 +88,7 @@ async def list_examples(user: Who) -> Response:
     status_code=201,
     responses={201: {"model": PreparedShape}, **errors(404, 507)},
 )
-async def prepare_example(here: Here, user: Who, name: str) -> Response:
+async def prepare_example(here: CurrentServer, user: CurrentUser, name: str) -> Response:
     """Upload the files of an example as yours, for a message with its words."""
     found = BY_NAME.get(name)
     if found is None:

@@ -10,10 +10,10 @@ from pydantic import ConfigDict
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
 
-from showandtell.server.auth.authenticate import who
+from showandtell.server.auth.authenticate import current_user
 from showandtell.server.observability.metrics import Metrics
 from showandtell.server.schemas import Shape, answer, errors
-from showandtell.server.state import Here
+from showandtell.server.state import CurrentServer
 
 router = APIRouter(tags=["health"])
 
@@ -50,7 +50,7 @@ async def is_alive() -> PlainTextResponse:
         503: {"model": ReadyShape, "content": {"application/json": {"example": UNREADY}}},
     },
 )
-async def is_ready(here: Here) -> Response:
+async def is_ready(here: CurrentServer) -> Response:
     """The database and the store of files answer, each within two seconds. Nobody has to be logged in."""
     found = await here.readiness.ask()
     return answer(found, 200 if found["ready"] else 503)
@@ -65,7 +65,7 @@ async def is_ready(here: Here) -> Response:
 async def get_metrics(request: Request) -> PlainTextResponse:
     """What this worker has counted, as Prometheus reads it: for this machine itself, and for whoever is logged in."""
     if not is_neighbour(request):
-        await who(request)
+        await current_user(request)
     metrics: Metrics = request.app.state.metrics
     headers = {"cache-control": "no-store", "content-type": "text/plain; version=0.0.4; charset=utf-8"}
     return PlainTextResponse(metrics.text(), headers=headers)

@@ -113,7 +113,7 @@ def take(target: Target, kind: Kind) -> Taken:
     message = Message("msg_probe", "user", ())
     found = decide_placement(FileUse(file, 1, message, "", True, True, True, True), target, {}, Policy())
     if found.pending is not None:
-        return "words" if found.pending.recipe in AS_WORDS else "converted"
+        return "words" if found.pending.conversion in AS_WORDS else "converted"
     return "refused" if found.delivery == "refused" else "native"
 
 

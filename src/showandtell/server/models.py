@@ -12,9 +12,9 @@ from starlette.responses import Response
 from showandtell.config.user_settings import all_overrides
 from showandtell.core.capabilities.matrix import matrix, to_json
 from showandtell.core.capabilities.resolve import resolve
-from showandtell.server.auth.authenticate import Who
+from showandtell.server.auth.authenticate import CurrentUser
 from showandtell.server.schemas import Shape, answer, errors
-from showandtell.server.state import Here
+from showandtell.server.state import CurrentServer
 from showandtell.storage.conversations.preferences import read_preferences
 
 router = APIRouter(prefix="/api", tags=["models"])
@@ -129,7 +129,7 @@ class MatrixShape(Shape):
 
 
 @router.get("/models", operation_id="list_models", responses={200: {"model": ModelsShape}, **errors(422)})
-async def list_models(here: Here, user: Who) -> Response:
+async def list_models(here: CurrentServer, user: CurrentUser) -> Response:
     """List the models, those that can be asked now first."""
     wanted = await read_preferences(here.store.database, user.name)
     default = resolve(wanted.model or here.config.default_model).name
@@ -137,7 +137,7 @@ async def list_models(here: Here, user: Who) -> Response:
 
 
 @router.get("/matrix", operation_id="get_matrix", responses={200: {"model": MatrixShape}, **errors(422)})
-async def get_matrix(user: Who) -> Response:
+async def get_matrix(user: CurrentUser) -> Response:
     """What becomes of each kind of file with each family of models, with evidence."""
     del user
     rows = await asyncio.to_thread(lambda: to_json(matrix(all_overrides())))

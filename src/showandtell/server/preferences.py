@@ -9,9 +9,9 @@ from pydantic import ConfigDict, Field
 from starlette.responses import Response
 
 from showandtell.config.user_settings import find_target
-from showandtell.server.auth.authenticate import Who
+from showandtell.server.auth.authenticate import CurrentUser
 from showandtell.server.schemas import Shape, answer, errors
-from showandtell.server.state import Here
+from showandtell.server.state import CurrentServer
 from showandtell.storage.conversations.preferences import Preferences, Theme, change_preferences, read_preferences
 
 router = APIRouter(prefix="/api/settings", tags=["settings"])
@@ -32,13 +32,13 @@ class SettingsShape(Shape):
 
 
 @router.get("", operation_id="get_settings", responses={200: {"model": SettingsShape}, **errors()})
-async def get_settings(here: Here, user: Who) -> Response:
+async def get_settings(here: CurrentServer, user: CurrentUser) -> Response:
     """What you have set."""
     return told(await read_preferences(here.store.database, user.name))
 
 
 @router.patch("", operation_id="set_settings", responses={200: {"model": SettingsShape}, **errors(415, 422)})
-async def set_settings(here: Here, user: Who, body: SettingsShape) -> Response:
+async def set_settings(here: CurrentServer, user: CurrentUser, body: SettingsShape) -> Response:
     """Set what is named, and leave the rest. A model must be one that could be asked with the right key."""
     if body.model is not None:
         find_target(body.model)

@@ -43,4 +43,4 @@ async def server_of(request: HTTPConnection) -> Server:
     return cast("Server", request.app.state.server)
 
 
-Here = Annotated[Server, Depends(server_of)]
+CurrentServer = Annotated[Server, Depends(server_of)]

@@ -79,7 +79,7 @@ class Line(Struct, frozen=True):
 
     target: Target
     exchange: Exchange
-    patience: RetryPolicy = RetryPolicy()
+    retry: RetryPolicy = RetryPolicy()
     clock: Callable[[], float] = time.monotonic
 
 
@@ -172,7 +172,7 @@ async def is_refused(line: Line, route: Route, error: ProviderError) -> bool:
 async def listen(line: Line, request: Request) -> Heard:
     """Send, and gather the whole answer. Raises `ProviderError`."""
     fold = Accumulator(line.target.signer)
-    async with aclosing(persist(line.exchange, request, line.patience, lambda _: None)) as batches:
+    async with aclosing(persist(line.exchange, request, line.retry, lambda _: None)) as batches:
         async for batch in batches:
             fold.add(batch)
     if fold.stop == "error":

@@ -119,7 +119,7 @@ def test_a_converted_variant_is_taken_where_the_original_is_not():
 def test_a_conversion_that_is_not_known_yet_is_wanted_before_anything_is_planned():
     plan = by_tool("image/tiff", known={})
     assert plan.entries == ()
-    assert {read_recipe(want.recipe).name for want in plan.wants} == {"image"}
+    assert {read_recipe(want.conversion).name for want in plan.wants} == {"image"}
 
 
 def test_a_failed_conversion_falls_to_a_note_with_its_reason():
@@ -215,7 +215,7 @@ def test_pixels_and_pages_are_limited_by_id_too():
     for more in ({"pixels": (9000, 10)}, {"media_type": "application/pdf", "pages": 101}):
         file = attachment(1, size=3_000_000, **more)
         seen = view(user("look"), assistant("c"), result("c", shown(1)), files=[file])
-        assert {want.recipe for want in planned(seen, CLAUDE, {}, uploads=True).wants}.isdisjoint({UPLOAD})
+        assert {want.conversion for want in planned(seen, CLAUDE, {}, uploads=True).wants}.isdisjoint({UPLOAD})
 
 
 def uploads_of(seen, model, reason=None):
@@ -237,7 +237,7 @@ def test_what_goes_by_id_stands_where_a_cell_sees_it_by_id(seen, model):
     for placed in placed_in(made.entries):
         if not isinstance(placed.file, Facts):
             cell = target.cell(placed.place, placed.file.media_type, "file_id")
-            assert (cell.verdict, placed.file.house) == ("sees", target.house)
+            assert (cell.verdict, placed.file.vendor) == ("sees", target.vendor)
 
 
 @given(conversations(), st.sampled_from(MODELS))
@@ -277,7 +277,7 @@ def test_documents_that_come_with_too_many_others_are_given_as_words_and_nothing
 
 
 def words_or_pages(want):
-    recipe = read_recipe(want.recipe)
+    recipe = read_recipe(want.conversion)
     if recipe.name == "text":
         return Derivative(text="the words")
     return Derivative(tuple(facts(f"{want.sha256}{at}", "image/png", recipe.bytes) for at in range(recipe.most)))

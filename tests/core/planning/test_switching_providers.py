@@ -18,7 +18,7 @@ from showandtell.core.planning.values import Policy
 from showandtell.core.wire.options import Options, ToolSpec
 from showandtell.core.wire.request import compose
 from showandtell.inspector.gemini.rules import sign
-from showandtell.inspector.hosts import find_house
+from showandtell.inspector.hosts import find_host
 from showandtell.inspector.request import IncomingRequest
 from showandtell.storage.conversations.memory_conversation import MemoryConversation
 from showandtell.storage.files.file_cache import FileCache
@@ -140,7 +140,7 @@ def numbers(body):
 def read(request, body):
     """Let the strict reader of the host judge a request."""
     address = urlsplit(request.api.url(request.target, f"http://inspector/{base_of(request.target)}", stream=True))
-    house, groups = find_house(address.path)
+    house, groups = find_host(address.path)
     assert groups is not None, address.path
     found = {name: unquote(value) for name, value in groups.items() if value is not None}
     return house.read(IncomingRequest(address.path, address.query, {}, body, found))

@@ -14,7 +14,7 @@ Form: TypeAlias = Literal["inline", "url", "file_id"]
 Verdict: TypeAlias = Literal["sees", "blind", "rejects", "unproven"]
 
 #: Who speaks each api at home.
-HOUSES: dict[Api, str] = {
+VENDORS: dict[Api, str] = {
     "anthropic-messages": "anthropic",
     "openai-chat": "openai",
     "openai-responses": "openai",
@@ -161,13 +161,13 @@ class Target(Struct, frozen=True, cache_hash=True):
 
         The inspector keeps its own. The account stands behind the first space, and may be empty.
         """
-        house = f"inspector/{self.house}" if self.provider == "inspector" else self.house
+        house = f"inspector/{self.vendor}" if self.provider == "inspector" else self.vendor
         return f"{house} {self.account}"
 
     @property
-    def house(self) -> str:
+    def vendor(self) -> str:
         """Whose file ids the target knows: `openai` for openai and openai-chat; the inspector speaks for its api's."""
-        return HOUSES[self.api] if self.provider == "inspector" else self.provider.removesuffix("-chat")
+        return VENDORS[self.api] if self.provider == "inspector" else self.provider.removesuffix("-chat")
 
     @property
     def signer(self) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from hashlib import sha256
 from typing import Literal, TypeAlias
 
-from msgspec import Struct
+from msgspec import Struct, field
 
 from showandtell.core.media_types.kinds import Kind, kind_of
 from showandtell.errors import BadInput
@@ -44,12 +44,13 @@ class Facts(Struct, frozen=True):
 
 
 class Address(Struct, frozen=True):
-    """A file that only a provider can open: an https, gs or s3 URL, or an id of that provider (`house`) alone."""
+    """A file that only a provider can open: an https, gs or s3 URL, or a file id of one provider (`vendor`)."""
 
     form: Literal["url", "file_id"]
     value: str
     media_type: str
-    house: str | None = None
+    # Stored conversations know the vendor as `house`.
+    vendor: str | None = field(default=None, name="house")
 
     @property
     def kind(self) -> Kind:
@@ -59,7 +60,7 @@ class Address(Struct, frozen=True):
     @property
     def sha256(self) -> str:
         """The hash of the address itself, by which `Known` knows it: its bytes are not ours to hash."""
-        return sha256(f"{self.house or self.form}:{self.value}".encode()).hexdigest()
+        return sha256(f"{self.vendor or self.form}:{self.value}".encode()).hexdigest()
 
 
 class Proved(Struct, frozen=True):

@@ -17,7 +17,7 @@ class DerivationRequest(Struct, frozen=True):
     """
 
     sha256: str
-    recipe: str
+    conversion: str
     at: str | None = None
 
 

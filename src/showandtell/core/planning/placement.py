@@ -162,7 +162,7 @@ def decide_placement(showing: FileUse, target: Target, known: Derivations, polic
     for where in places(showing, target) if showing.view is None else ():
         match try_place(where, whole, target, known, policy):
             case DerivationRequest() as want:
-                return Placement(file, nth, "noted", f"waits for its {want.recipe}", pending=want)
+                return Placement(file, nth, "noted", f"waits for its {want.conversion}", pending=want)
             case cell, reason, sent:
                 if cell is not None:
                     return Placement(file, nth, delivery_at(showing, where), reason, where, cell, (sent,))
@@ -198,9 +198,9 @@ def try_place(
             case Derivative() as variant:
                 address = address_of(variant, file.media_type, target)
                 cell, reason = fit(where, address, target, known)
-                return cell, f"{reason}, by {want.recipe}" if cell is not None else reason, address
+                return cell, f"{reason}, by {want.conversion}" if cell is not None else reason, address
             case Failed(reason=reason):
-                told += f"; not by {want.recipe}: {reason}"
+                told += f"; not by {want.conversion}: {reason}"
             case None:
                 return want
     cell, reason = fit(where, file, target, known)
@@ -230,7 +230,7 @@ def alternatives(
 def address_of(variant: Derivative, media_type: str, target: Target) -> Address:
     """What points at a file that was uploaded, or that has a link; a rejection of it is kept under the file's bytes."""
     if variant.file_id is not None:
-        return Address("file_id", variant.file_id, media_type, target.house)
+        return Address("file_id", variant.file_id, media_type, target.vendor)
     return Address("url", variant.url or "", media_type)
 
 
@@ -278,7 +278,7 @@ def broken_limit(cell: Capability, file: Facts | Address, target: Target) -> str
 def why_unopened(cell: Capability, file: Address, target: Target) -> str | None:
     """Why a target can't open an address; None where it can. A file id means something to its own house alone."""
     if file.form == "file_id":
-        return None if file.house == target.house else f"a file id of {file.house} means nothing to {target.name}"
+        return None if file.vendor == target.vendor else f"a file id of {file.vendor} means nothing to {target.name}"
     scheme = file.value.partition(":")[0]
     return None if scheme in cell.url_schemes else f"{scheme}: addresses can't be opened there"
 

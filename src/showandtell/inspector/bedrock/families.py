@@ -20,7 +20,7 @@ class Family(Struct, frozen=True):
     result may have one.
     """
 
-    house: str
+    vendor: str
     media: frozenset[str] = frozenset({"image", "document"})
     in_results: frozenset[str] = frozenset({"image", "document"})
     not_beside: frozenset[str] = frozenset()

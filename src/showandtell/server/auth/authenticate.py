@@ -97,7 +97,7 @@ def door_of(request: HTTPConnection) -> AuthContext:
     return cast("AuthContext", request.app.state.server)
 
 
-async def who(request: HTTPConnection) -> User:
+async def current_user(request: HTTPConnection) -> User:
     """Who asks; found out once for a request. Raises `Unauthorised`, and `LoginUnavailable`."""
     known: User | None = request.scope.get(KNOWN)
     if known is None:
@@ -105,7 +105,7 @@ async def who(request: HTTPConnection) -> User:
     return known
 
 
-Who = Annotated[User, Depends(who)]
+CurrentUser = Annotated[User, Depends(current_user)]
 
 
 async def recognise(request: HTTPConnection, door: AuthContext) -> User:
@@ -152,7 +152,7 @@ async def enter(request: HTTPConnection) -> Response | None:
         set_cookie(request, door.keys.sign_cookie(ALONE, door.clock()))
         return RedirectResponse(page, 303, UNKEPT)
     try:
-        await who(request)
+        await current_user(request)
     except Unauthorised:
         if door.accounts is not None:
             return RedirectResponse("/login?" + urlencode({"to": page}), 303, UNKEPT)

@@ -12,7 +12,7 @@ from starlette.responses import Response
 
 from showandtell.agent.provider_uploads import delete_uploads
 from showandtell.errors import ShowAndTellError
-from showandtell.server.auth.authenticate import User, Who
+from showandtell.server.auth.authenticate import CurrentUser, User
 from showandtell.server.files.receiving import MOST_FILES, Body, check_length, receive_file, receive_form, turn_away
 from showandtell.server.schemas import (
     BYTES,
@@ -26,7 +26,7 @@ from showandtell.server.schemas import (
     errors,
     plain,
 )
-from showandtell.server.state import Here, Server
+from showandtell.server.state import CurrentServer, Server
 from showandtell.storage.conversations.uploads import AttachedFile, Upload
 
 #: What an uploaded file is called.
@@ -109,7 +109,7 @@ async def take_in(request: Request, work: Callable[[Body], Awaitable[Any]], most
     responses={**errors(413, 415, 422, 507), **SLOW},
     openapi_extra=FORM,
 )
-async def upload_files(request: Request, here: Here, user: Who) -> Response:
+async def upload_files(request: Request, here: CurrentServer, user: CurrentUser) -> Response:
     """Each field `file` is one file, up to 32; all of them are taken, or none. They wait a day for their message."""
     uploads = here.store.uploads(user.name)
 
@@ -129,7 +129,7 @@ async def upload_files(request: Request, here: Here, user: Who) -> Response:
     responses={**errors(413, 422, 507), **SLOW},
     openapi_extra=RAW,
 )
-async def upload_file(request: Request, here: Here, user: Who, name: Name = "") -> Response:
+async def upload_file(request: Request, here: CurrentServer, user: CurrentUser, name: Name = "") -> Response:
     """The body is the file, its content type what it is said to be; what it is, its bytes prove."""
     uploads = here.store.uploads(user.name)
 
@@ -147,7 +147,7 @@ async def upload_file(request: Request, here: Here, user: Who, name: Name = "") 
     response_model=AttachmentShape,
     responses=errors(404),
 )
-async def get_attachment(id: str, here: Here, user: Who) -> Response:  # noqa: A002 - it is one
+async def get_attachment(id: str, here: CurrentServer, user: CurrentUser) -> Response:  # noqa: A002 - it is one
     """An upload of yours, or a file of a conversation that you may read."""
     found = await here.store.uploads(user.name).find(id)
     return answer(found_json(found, link_for(here, user)))
@@ -156,7 +156,7 @@ async def get_attachment(id: str, here: Here, user: Who) -> Response:  # noqa: A
 @router.delete(
     "/{id}", operation_id="delete_attachment", summary="Delete a file", status_code=204, responses=errors(404)
 )
-async def delete_attachment(id: str, here: Here, user: Who) -> Response:  # noqa: A002 - it is one
+async def delete_attachment(id: str, here: CurrentServer, user: CurrentUser) -> Response:  # noqa: A002 - it is one
     """An upload, or the bytes of a conversation's file: its number and name stay. Only its owner may."""
     uploads = here.store.uploads(user.name)
     found = await uploads.find(id)

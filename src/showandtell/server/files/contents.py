@@ -22,11 +22,11 @@ from showandtell.core.messages.conversion import Conversion, spell
 from showandtell.core.messages.derivations import Failed
 from showandtell.errors import BadFile, FileChanged, NotFound
 from showandtell.media import gate
-from showandtell.server.auth.authenticate import Who
+from showandtell.server.auth.authenticate import CurrentUser
 from showandtell.server.files.ranges import has_it
 from showandtell.server.files.serving_files import Served, answer_file, refuse
 from showandtell.server.schemas import BYTES, ErrorShape, errors, is_pictured
-from showandtell.server.state import Here
+from showandtell.server.state import CurrentServer
 from showandtell.storage.conversations.derived_files import convert, find_variant
 from showandtell.storage.conversations.store import Store
 from showandtell.storage.conversations.uploads import Upload
@@ -108,7 +108,7 @@ class ContentRequest(Struct, frozen=True):
         return self.made(b"", "image/webp", tag) if has_it(self.request.headers, f'"{tag}"') else None
 
 
-async def find_asked(id: str, request: Request, here: Here, user: Who) -> ContentRequest:  # noqa: A002 - it is one
+async def find_asked(id: str, request: Request, here: CurrentServer, user: CurrentUser) -> ContentRequest:  # noqa: A002 - it is one
     """The file of an id, which this user may read. Raises `NotFound`, also where it has no bytes any more."""
     found = await here.store.uploads(user.name).find(id)
     if isinstance(found, Upload):

@@ -20,7 +20,7 @@ from starlette.requests import HTTPConnection
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from showandtell.errors import BadInput
-from showandtell.server.auth.authenticate import LoginUnavailable, Unauthorised, who
+from showandtell.server.auth.authenticate import LoginUnavailable, Unauthorised, current_user
 from showandtell.server.middleware.origin_guard import PROBES, READING, UPLOADS
 from showandtell.server.middleware.refusals import Refusal
 
@@ -103,7 +103,7 @@ class RateLimits:
         if group == "login":
             return self._count("login", address_of(request))
         try:
-            user = await who(request)
+            user = await current_user(request)
         except LoginUnavailable as error:
             return Refusal(503, "LoginUnavailable", str(error))
         except Unauthorised as error:

@@ -23,7 +23,7 @@ SELECT_ADDRESSES = select(attachments.c.address).where(
 
 def key_of(owner: str, want: DerivationRequest) -> dict[str, str]:
     """The columns that a want is found by."""
-    return {"owner": owner, "sha256": want.sha256, "recipe": want.recipe, "at": want.at or ""}
+    return {"owner": owner, "sha256": want.sha256, "recipe": want.conversion, "at": want.at or ""}
 
 
 def store_known(connection: Connection, owner: str, news: Derivations, now: float) -> None:
@@ -63,13 +63,13 @@ def holds(want: DerivationRequest, found: Derivative | Failed, held: AbstractSet
 
 def spell_key(want: DerivationRequest) -> tuple[str, str, str]:
     """Rows are written in one order by all, so that no two transactions wait for each other."""
-    return (want.sha256, want.recipe, want.at or "")
+    return (want.sha256, want.conversion, want.at or "")
 
 
 def derive(connection: Connection, owner: str, stored: Derivations) -> None:
     """Note which bytes were made of which."""
     rows = [
-        {"owner": owner, "sha256": facts.sha256, "source": want.sha256, "recipe": want.recipe}
+        {"owner": owner, "sha256": facts.sha256, "source": want.sha256, "recipe": want.conversion}
         for want, found in stored.items()
         for facts in made_by(found)
         if facts.sha256 != want.sha256

@@ -78,7 +78,7 @@ def record_of(file: Attachment, *, broken: bool = False) -> FileRecord:
 
 def uri_of(address: Address) -> str:
     """An address as `File.from_uri` takes it."""
-    return address.value if address.form == "url" else f"{address.house}:{address.value}"
+    return address.value if address.form == "url" else f"{address.vendor}:{address.value}"
 
 
 async def import_conversation(

@@ -37,7 +37,7 @@ def answer(want: DerivationRequest, file_cache: FileCache) -> Derivative | Faile
         return Failed("is not stored here: add the file again", passing=True)
     try:
         with file_cache.blobs.local(facts) as path, tempfile.TemporaryDirectory(prefix="showandtell-") as folder:
-            return keep(gate.make(path, facts.media_type, want.recipe, Path(folder)), file_cache)
+            return keep(gate.make(path, facts.media_type, want.conversion, Path(folder)), file_cache)
     except BadFile as error:
         return Failed(f"{error.problem}: {error.advice}", passing=error.passing)
     except FileChanged as error:
