@@ -1,8 +1,7 @@
-"""Write the generated parts of the documents anew. `make docs` runs it, a test compares.
+"""Write the generated parts of the documentation. `make docs` runs this module, and a test compares the result.
 
-A part stands between two markers, as in `<!-- ask openai:gpt-5.6 -->` and `<!-- /ask -->`: its name, and what it is
-about. README has the matrix and the transcript; the pages of providers have settings, cells, and what `ask` prints
-when it talks to the strict server of a provider.
+A part lies between two markers, such as `<!-- ask openai:gpt-5.6 -->` and `<!-- /ask -->`: its name and its arguments.
+The providers' pages show settings, capabilities, and what `ask` prints when it talks to a provider's strict server.
 """
 
 from __future__ import annotations
@@ -10,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import re
+import shlex
 import sys
 import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -26,6 +26,7 @@ from showandtell.core.capabilities.cells import Capability, FileLimits, Place
 from showandtell.core.capabilities.family import Family
 from showandtell.core.capabilities.matrix import PROBES, markdown, matrix, name_models, place_result, place_upload
 from showandtell.core.capabilities.resolve import families, resolve
+from showandtell.core.media_types.kinds import Kind
 from showandtell.core.planning.labels import size_of
 from showandtell.providers.rows import ROWS, HostRow, own_variables
 
@@ -33,7 +34,20 @@ from showandtell.providers.rows import ROWS, HostRow, own_variables
 Environ: TypeAlias = dict[str, str | None]
 
 ROOT = Path(__file__).parent.parent
-DOCUMENTS = (ROOT / "README.md", ROOT / "docs" / "reach.md", *sorted((ROOT / "docs" / "providers").glob("*.md")))
+DOCS = ROOT / "docs"
+DOCUMENTS = (
+    ROOT / "README.md",
+    *(DOCS / f"{name}.md" for name in ("command-line", "models", "reach")),
+    *sorted((DOCS / "providers").glob("*.md")),
+)
+#: The rows of the README's table, and the models that stand for them.
+FAMILIES = {
+    "Claude (`anthropic`)": "anthropic:claude-sonnet-5",
+    "GPT (`openai`)": "openai:gpt-5.6",
+    "GPT, Chat Completions (`openai-chat`)": "openai-chat:gpt-5.6",
+    "Gemini 3 (`google`)": "google:gemini-3-flash-preview",
+    "Gemini 2.5 (`google`)": "google:gemini-2.5-flash",
+}
 COMMANDS = (
     ("ask", "/read_file path=kiwi.jpg"),
     ("ask", "/read_file path=kiwi.jpg", "--model", "inspector:openai-chat"),
@@ -44,19 +58,21 @@ DAY = re.compile(r"\b\d{4}-\d\d-\d\d\b")
 
 RESULTS = {
     "native": "in the tool result",
-    "relocated": "in a user message, labelled",
-    "converted": "in another form",
+    "relocated": "in a labelled user message",
+    "converted": "converted",
     "noted": "its name, and why it wasn't sent",
-    "words": "its text, as words",
+    "words": "as text",
 }
 UPLOADS = {
     "native": "shown",
-    "converted": "in another form",
+    "converted": "converted",
     "refused": "refused before anything is sent",
-    "words": "its text, as words",
+    "words": "as text",
 }
+#: `RESULTS` for the README's table.
+BRIEFLY = {**RESULTS, "native": "tool result", "relocated": "next message", "noted": "name only"}
 FORMS = {"inline": "bytes", "url": "URL", "file_id": "file id"}
-#: Types as people say them, where the last word of the type isn't that.
+#: Names of media types whose subtype isn't what people call them.
 ENDINGS = {
     "document": "docx",
     "sheet": "xlsx",
@@ -71,7 +87,7 @@ ENDINGS = {
     "*": "any",
 }
 PLACES: dict[Place, str] = {"tool_result": "tool result", "user": "user message"}
-#: What makes headers where no key is given, by the module that does.
+#: Credentials that sign a request if no key is set, by the module that reads them.
 SIGNED = {
     "aws": "AWS credentials (variables, profile, role: the extra `bedrock`)",
     "google": "Google's credentials (the extra `vertex`)",
@@ -79,14 +95,14 @@ SIGNED = {
 
 
 def show(commands: Iterable[Sequence[str]], environ: Environ) -> str:
-    """What commands print, as a terminal shows it; the day is written as in the label of a fixed day."""
-    shown: list[str] = []
+    """What commands print in a terminal, with a fixed date."""
+    blocks: list[str] = []
     for arguments in commands:
         with chdir(ROOT / "examples"):
-            done = CliRunner().invoke(cli.app, arguments, env=environ, catch_exceptions=False)
-        words = [f"'{word}'" if " " in word else word for word in arguments]
-        shown.append(DAY.sub("2026-11-21", f"$ showandtell {' '.join(words)}\n{done.output.rstrip()}\n"))
-    return "```console\n" + "\n".join(shown) + "```\n"
+            result = CliRunner().invoke(cli.app, arguments, env=environ, catch_exceptions=False)
+        line = f"$ showandtell {shlex.join(arguments)}\n{result.output.rstrip()}\n"
+        blocks.append(DAY.sub("2026-11-21", line))
+    return "```console\n" + "\n".join(blocks) + "```\n"
 
 
 def ask(models: Iterable[str]) -> Iterator[Sequence[str]]:
@@ -97,16 +113,16 @@ def ask(models: Iterable[str]) -> Iterator[Sequence[str]]:
 
 @contextmanager
 def serve() -> Iterator[Environ]:
-    """The strict servers of all providers behind a socket, and the variables that lead there and nowhere else."""
+    """Strict servers of all providers behind a socket; yields the variables that lead to them and nowhere else."""
     path, log = sys.path[:], logging.getLogger("showandtell")
     handlers = log.handlers
     sys.path.insert(0, str(ROOT / "tests"))
-    from fake_provider import Standin  # noqa: PLC0415 - it lies beside the tests
+    from fake_provider import Standin  # noqa: PLC0415 - it is part of the tests
 
     loop, standin = asyncio.new_event_loop(), Standin()
     thread = threading.Thread(target=loop.run_forever)
     thread.start()
-    data = TemporaryDirectory()  # what is asked here is no conversation of whoever makes the documents
+    data = TemporaryDirectory()  # keeps these conversations out of the user's data folder
     try:
         asyncio.run_coroutine_threadsafe(standin.__aenter__(), loop).result()
         others = dict.fromkeys(name for row in ROWS.values() for name in read_by(row))
@@ -126,25 +142,28 @@ def serve() -> Iterator[Environ]:
 
 
 def read_by(row: HostRow) -> list[str]:
-    """Every variable that a row reads."""
+    """All variables that a row reads."""
     return [*row.variables, *(name for name, _ in row.keys), *(name for _, name in row.named)]
 
 
 def settings(providers: Sequence[str]) -> str:
-    """Keys and base URLs, a row for each host; providers that share all of it share a row."""
-    lines = ["| provider | key | base URL | instead, the first that is set |", "| --- | --- | --- | --- |"]
-    for _, found in groupby(providers, lambda one: ROWS[one]):
-        names = list(found)
+    """Keys and base URLs, one row per host; providers with equal settings share a row."""
+    lines = [
+        "| provider | key | base URL | variables for the base URL, first match wins |",
+        "| --- | --- | --- | --- |",
+    ]
+    for _, group in groupby(providers, lambda provider: ROWS[provider]):
+        names = list(group)
         row = ROWS[names[0]]
-        cells = [quote(names), spell_keys(row), spell_base(row), spell_variables(names, row)]
+        cells = [quote(names), format_keys(row), format_base(row), format_variables(names, row)]
         lines.append(f"| {' | '.join(cells)} |")
     return "\n".join(lines) + "\n"
 
 
-def spell_variables(names: Sequence[str], row: HostRow) -> str:
-    """The variables that name a base URL; a provider's second row has one more of its own."""
-    alone = [f"`{own_variables(name)[0]}` ({name} alone)" for name in names[1:]]
-    return ", ".join([*alone, *(f"`{one}`" for one in (*own_variables(names[0]), *row.variables))])
+def format_variables(names: Sequence[str], row: HostRow) -> str:
+    """The variables that set a base URL; a provider's second row has one more of its own."""
+    only = [f"`{own_variables(name)[0]}` (only {name})" for name in names[1:]]
+    return ", ".join([*only, quote((*own_variables(names[0]), *row.variables))])
 
 
 def quote(names: Sequence[str]) -> str:
@@ -152,8 +171,8 @@ def quote(names: Sequence[str]) -> str:
     return ", ".join(f"`{name}`" for name in names)
 
 
-def spell_keys(row: HostRow) -> str:
-    """The variables of keys, and what else lets one in."""
+def format_keys(row: HostRow) -> str:
+    """The variables of keys, and other credentials."""
     forms = {"bearer": "`authorization: Bearer`"}
     keys = [f"`{name}` ({forms.get(form, f'`{form}`')})" for name, form in row.keys]
     if row.authorise is not None:
@@ -161,24 +180,24 @@ def spell_keys(row: HostRow) -> str:
     return (" or ".join(keys) or "none") + ("" if row.needs_key else ", if the server asks for one")
 
 
-def spell_base(row: HostRow) -> str:
-    """The usual base URL, with what stands for an account in capitals."""
+def format_base(row: HostRow) -> str:
+    """The default base URL, with placeholders for the account in capitals."""
     account = "PROJECT/LOCATION" if row.addressed else "REGION"
     base = row.base(account) if callable(row.base) else row.base
     return f"`{base}`" if base else f"none; as in `{row.example}`"
 
 
 def files(providers: Sequence[str]) -> str:
-    """What becomes of each kind of file, for every family of some providers; those of the same cells share a table."""
+    """What happens to each kind of file, for each family of some providers; families with equal cells share a table."""
     own = [family for provider in providers for family in families() if family.provider == provider]
-    groups = [list(found) for _, found in groupby(own, lambda one: (one.provider, one.cells))]
-    return "\n".join(map(spell_families, groups))
+    groups = [list(group) for _, group in groupby(own, lambda family: (family.provider, family.cells))]
+    return "\n".join(map(format_families, groups))
 
 
-def spell_families(group: Sequence[Family]) -> str:
-    """One table: a line for each kind of file."""
+def format_families(group: Sequence[Family]) -> str:
+    """One table, with a line for each kind of file."""
     target = resolve(f"{group[0].provider}:{group[0].example}")
-    models = " and ".join(spell_models(name_models(one)) for one in group)
+    models = " and ".join(format_models(name_models(family)) for family in group)
     lines = [
         f"**`{target.provider}`**, {models}:",
         "",
@@ -187,59 +206,71 @@ def spell_families(group: Sequence[Family]) -> str:
     ]
     for kind in PROBES:
         result, upload = RESULTS[place_result(target, kind)], UPLOADS[place_upload(target, kind)]
-        cells = [one for one in target.cells if one.kind == kind]
-        taken = spell_types([one for one in cells if one.place == "user" and one.verdict in {"sees", "unproven"}])
-        lines.append(f"| {kind} | {result} | {upload}{taken} | {spell_evidence(cells)} |")
+        cells = [cell for cell in target.cells if cell.kind == kind]
+        usable = [cell for cell in cells if cell.place == "user" and cell.verdict in {"sees", "unproven"}]
+        lines.append(f"| {kind} | {result} | {upload}{format_types(usable)} | {format_evidence(cells)} |")
     return "\n".join(lines) + "\n"
 
 
-def spell_models(names: str) -> str:
-    """Patterns as code; "any" and "any other" are words."""
+def format_models(names: str) -> str:
+    """Patterns as code; "any" and "any other" as text."""
     return f"{names} model" if names.startswith("any") else quote(names.split(", "))
 
 
-def spell_types(cells: Sequence[Capability]) -> str:
-    """What a place takes: types, forms, and the limits of one file."""
+def format_types(cells: Sequence[Capability]) -> str:
+    """What a place accepts: types, forms, and the limits of one file."""
     if not cells:
         return ""
-    subtypes = [name.partition("/")[2].rpartition(".")[2] for one in cells for name in one.media_types]
+    subtypes = [name.partition("/")[2].rpartition(".")[2] for cell in cells for name in cell.media_types]
     types = dict.fromkeys(ENDINGS.get(name, name) for name in subtypes)
-    forms = dict.fromkeys(FORMS[one.form] for one in cells)
-    limits = next((spell_limits(one.limits) for one in cells if one.limits != FileLimits()), "")
+    forms = dict.fromkeys(FORMS[cell.form] for cell in cells)
+    limits = next((format_limits(cell.limits) for cell in cells if cell.limits != FileLimits()), "")
     return f": {', '.join(types)} by {', '.join(forms)}{limits}"
 
 
-def spell_limits(limits: FileLimits) -> str:
+def format_limits(limits: FileLimits) -> str:
     """The limits of one file that is sent as bytes."""
-    told = [
+    parts = [
         size_of(limits.bytes) if limits.bytes else "",
         f"{limits.side} pixels a side" if limits.side else "",
         f"{limits.pixels / 1e6:g} megapixels" if limits.pixels else "",
         f"{limits.pages} pages" if limits.pages else "",
     ]
-    return f"; as bytes up to {', '.join(filter(None, told))}"
+    return f"; as bytes up to {', '.join(filter(None, parts))}"
 
 
-def spell_evidence(cells: Sequence[Capability]) -> str:
-    """Verdicts by place and form, with what they rest on."""
-    told: dict[tuple[Place, str, str, str], list[str]] = {}
-    for one in cells:
-        told.setdefault((one.place, one.verdict, one.evidence, one.date), []).append(FORMS[one.form])
+def format_evidence(cells: Sequence[Capability]) -> str:
+    """Verdicts by place and form, with their evidence."""
+    groups: dict[tuple[Place, str, str, str], list[str]] = {}
+    for cell in cells:
+        groups.setdefault((cell.place, cell.verdict, cell.evidence, cell.date), []).append(FORMS[cell.form])
     lines = [
         f"{PLACES[place]}, {', '.join(dict.fromkeys(forms))}: **{verdict}**, {escape(evidence)} ({date})"
-        for (place, verdict, evidence, date), forms in told.items()
+        for (place, verdict, evidence, date), forms in groups.items()
     ]
-    return "<br>".join(lines) or "nothing is known to take it"
+    return "<br>".join(lines) or "no place is known to accept it"
+
+
+def summary() -> str:
+    """The README's table: five families and four kinds of files."""
+    kinds: tuple[Kind, ...] = ("image", "document", "audio", "video")
+    lines = [f"| model | {' | '.join(kinds)} |", f"|{' --- |' * (len(kinds) + 1)}"]
+    for name, model in FAMILIES.items():
+        target = resolve(model)
+        places = [BRIEFLY[place_result(target, kind)] for kind in kinds]
+        lines.append(f"| {name} | {' | '.join(places)} |")
+    return "\n".join(lines) + "\n"
 
 
 def escape(text: str) -> str:
-    """Words of evidence, as Markdown shows them as they are."""
+    """Escape Markdown in evidence."""
     return re.sub(r"([*_\[\]|<])", r"\\\1", text)
 
 
 def generate(text: str, environ: Environ) -> str:
-    """A document with its generated parts anew."""
+    """A document with its generated parts rewritten."""
     parts: dict[str, Callable[[list[str]], str]] = {
+        "summary": lambda _: summary(),
         "matrix": lambda _: markdown(matrix()),
         "transcript": lambda _: show(COMMANDS, environ),
         "ask": lambda models: show(ask(models), environ),
@@ -247,9 +278,9 @@ def generate(text: str, environ: Environ) -> str:
         "files": files,
     }
 
-    def fill(found: re.Match[str]) -> str:
-        start, name, about, end = found.groups()
-        return start + parts[name]((about or "").split()) + end
+    def fill(match: re.Match[str]) -> str:
+        start, name, arguments, end = match.groups()
+        return start + parts[name]((arguments or "").split()) + end
 
     return PART.sub(fill, text)
 
