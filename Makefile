@@ -2,12 +2,12 @@
 PYTHON ?= python3
 UV := .uv/bin/uv
 export UV_NO_CONFIG := 1
-# The certificates that git and pip trust here, so that a proxy of a company is no obstacle.
+# Use the system's certificates, like git and pip, so that it works behind a company's proxy.
 export UV_SYSTEM_CERTS := 1
-# Containers often set this; without compiled files each of the hundred processes of the tests compiles everything anew.
+# Containers often set this; without compiled files each of the hundred processes of the tests compiles everything again.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: run chat setup page wheel browser test stress overheard lint bench bench-peers docs lock clean
+.PHONY: run chat setup page wheel browser test stress leaks lint bench bench-peers docs lock clean
 run: setup page
 	@.venv/bin/showandtell serve $(if $(DISPLAY)$(WAYLAND_DISPLAY),--open)
 
@@ -17,21 +17,21 @@ chat: setup
 
 setup: .venv/.ready
 
-# In three processes, because some tests wait for others; one test alone by `.venv/bin/python -m pytest tests/test_x.py`.
+# Three processes on two cores, because many tests wait. One file: `.venv/bin/python -m pytest tests/test_x.py`.
 test: .venv/.ready-dev page browser
 	.venv/bin/python -m pytest --numprocesses 3 --dist worksteal
 
-# What takes minutes to hours: random search for what breaks a property, thousands of faults, cuts at every byte, a real
-# LiteLLM proxy; docs/reliability.md tells its figures.
+# Minutes to hours: random search with the property tests, thousands of faults, cuts at every byte, a real LiteLLM proxy.
+# docs/reliability.md has the results.
 stress: .venv/.ready-dev page browser
 	.venv/bin/python -m pytest tests -m hypothesis --hypothesis-profile search --timeout 3600
 	.venv/bin/python -m pytest stress
 
-# All tests once more, while every log from DEBUG on is searched for keys and bytes.
-overheard: .venv/.ready-dev page browser
-	PYTHONPATH=stress .venv/bin/python -m pytest -p overhear
+# All tests, with every log record from DEBUG on searched for keys and bytes.
+leaks: .venv/.ready-dev page browser
+	PYTHONPATH=stress .venv/bin/python -m pytest -p secret_leaks
 
-# The browser of the page's tests: the version that web/tests/package-lock.json pins.
+# The browser for the page's tests: the version that web/tests/package-lock.json pins.
 BROWSER := web/tests/.browser/.ready
 browser: $(BROWSER)
 $(BROWSER): web/tests/package-lock.json web/tests/browser.mjs | page
@@ -39,13 +39,14 @@ $(BROWSER): web/tests/package-lock.json web/tests/browser.mjs | page
 	@$(PYTHON) hatch_build.py --browser
 	@mkdir -p $(@D) && touch $@
 
-# Writes the generated parts of the README and of docs/ anew.
+# Write the generated parts of the README and docs/.
 docs: .venv/.ready-dev
 	.venv/bin/python docs/generate.py
 
 lint: .venv/.ready-dev page
-	.venv/bin/ruff check conftest.py src tests stress bench docs examples hatch_build.py
-	.venv/bin/ruff format --check conftest.py src tests stress bench docs examples hatch_build.py
+	.venv/bin/ruff check conftest.py src tests stress bench docs examples lint hatch_build.py
+	.venv/bin/ruff format --check conftest.py src tests stress bench docs examples lint hatch_build.py
+	.venv/bin/python lint/words.py
 	.venv/bin/pyright
 	@$(PYTHON) hatch_build.py --check
 
@@ -61,11 +62,11 @@ bench: .venv/.ready-dev page browser
 	.venv/bin/python bench/page.py
 	.venv/bin/python bench/soak.py 30
 
-# Measures other libraries beside ours, each in an environment of its own below bench/.envs.
+# Measure other libraries beside ours, each in its own environment below bench/.envs.
 bench-peers: .venv/.ready-dev
 	.venv/bin/python bench/compare.py
 
-# The page, built from web/ by Node: the one that is here if it is new enough, else one from PyPI, in .node.
+# The page, built from web/ with Node: the installed one if it is new enough, otherwise PyPI's, in .node.
 PAGE := src/showandtell/server/page/index.html
 page: $(PAGE)
 $(PAGE): $(shell find web \( -path web/node_modules -o -path web/tests \) -prune -o -type f -print) hatch_build.py requirements-node.txt | $(UV)
@@ -76,7 +77,7 @@ $(PAGE): $(shell find web \( -path web/node_modules -o -path web/tests \) -prune
 	@$(PYTHON) hatch_build.py
 	@touch $@
 
-# One file to install elsewhere, with the page in it: docs/deploy.md.
+# A wheel with the page in it: docs/deploy.md.
 wheel: page | $(UV)
 	@rm -f dist/showandtell-*.whl
 	@$(UV) build --quiet --wheel --python $(PYTHON) --build-constraints requirements.txt --require-hashes --out-dir dist

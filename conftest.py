@@ -1,4 +1,4 @@
-"""For every test run: no settings or keys of the user, the same examples each time, nothing left behind."""
+"""Isolates test runs: without the user's settings and keys, with the same examples each time, without leftovers."""
 
 import gc
 import os
@@ -17,30 +17,30 @@ os.environ["XDG_DATA_HOME"] = f"{os.environ[leftovers.RUN]}/data"
 for name in [name for name in os.environ if name.startswith("SHOWANDTELL_") or name.endswith("_API_KEY")]:
     del os.environ[name]
 
-# What nohup and a shell's background ignore, programs that the tests start would ignore, too.
+# nohup and background shells ignore these signals, and programs started by tests would inherit that.
 signal.signal(signal.SIGHUP, signal.SIG_DFL)
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
-# The same examples on every machine and every day. `make stress` searches at random, for what becomes an `@example`.
+# The same examples on every machine and every day. `make stress` searches at random. Add its findings as `@example`.
 settings.register_profile("same", deadline=None, derandomize=True, database=None, max_examples=100)
 settings.register_profile("search", deadline=None, database=None, max_examples=1000, print_blob=True)
 settings.load_profile("same")
 
 
 def pytest_collection_finish() -> None:
-    """Spare the garbage collector what stays anyway: thousands of tests and every library that they import."""
+    """Exclude the tests and their imports from garbage collection, because they stay until the end."""
     gc.collect()
     gc.freeze()
 
 
 @pytest.hookimpl(wrapper=True)
 def pytest_sessionfinish(session: pytest.Session) -> Generator[None]:
-    """Close what many tests shared, in each process that ran some; the run fails if a process outlives it."""
+    """Close shared resources in each test process. The run fails if a child process outlives it."""
     yield
     if "showandtell.media.gate" in sys.modules:
         sys.modules["showandtell.media.gate"].close()
     try:
         leftovers.at_end.close()
     except AssertionError as error:
-        print(f"\n{error}", file=sys.stderr)  # noqa: T201 - the run's report is over
+        print(f"\n{error}", file=sys.stderr)  # noqa: T201 - pytest's report has ended
         session.exitstatus = session.exitstatus or pytest.ExitCode.TESTS_FAILED

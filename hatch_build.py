@@ -45,8 +45,8 @@ def find_node() -> Path | None:
         node = shutil.which("node", path=str(folder))
         if node is None or npm_of(folder) is None:
             continue
-        told = subprocess.run([node, "--version"], capture_output=True, text=True, check=False).stdout
-        version = re.match(r"v(\d+)", told)
+        output = subprocess.run([node, "--version"], capture_output=True, text=True, check=False).stdout
+        version = re.match(r"v(\d+)", output)
         if version and int(version[1]) >= OLDEST:
             return folder
     return None

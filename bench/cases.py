@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from showandtell.core.capabilities.cells import Budget, FileLimits, Target
 from showandtell.core.capabilities.resolve import resolve
 from showandtell.core.messages.attachments import Attachment, Facts, Origin
-from showandtell.core.messages.messages import Message
+from showandtell.core.messages.message import Message
 from showandtell.core.messages.parts import Shown, Text, ToolCall
 from showandtell.core.planning.values import View
 from showandtell.storage.blobs.folder import Folder

@@ -1,6 +1,6 @@
-"""Install each peer into an environment of its own, run its script, and print what all of them need for the same job.
+"""Install each peer into its own environment, run its script, and compare their costs for the same job.
 
-Needs package registries at the first run only. A peer that can't be installed or run is named, and left out.
+Only the first run needs package registries. A peer that can't be installed or run is reported and skipped.
 """
 
 from __future__ import annotations
@@ -59,9 +59,9 @@ def main() -> None:
             lines.append(measure(install(peer), peer, folder.path))
         except subprocess.CalledProcessError as error:
             print(f"{peer} could not be measured: {(error.stderr or str(error)).strip()[-300:]}")
-    least = float(str(lines[0]["cpu_ms"]))
-    rows = [[*map(str, line.values()), f"{float(str(line['cpu_ms'])) / least:.1f}"] for line in lines]
-    print(f"{COUNT} images of 1 MiB in one request: CPU ms from files on disk to the body's last byte")
+    baseline = float(str(lines[0]["cpu_ms"]))
+    rows = [[*map(str, line.values()), f"{float(str(line['cpu_ms'])) / baseline:.1f}"] for line in lines]
+    print(f"{COUNT} images of 1 MiB in one request: CPU ms from files on disk to the last byte of the body")
     print(table(["peer", "version", "where", "CPU ms", "MiB over base", "body bytes", "x ours"], rows))
 
 

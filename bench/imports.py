@@ -1,4 +1,4 @@
-"""What importing costs: the wall time of a fresh interpreter, beside one that imports nothing, and its memory."""
+"""Cost of imports: wall time and memory of a fresh interpreter, compared to one that imports nothing."""
 
 from __future__ import annotations
 
@@ -51,11 +51,11 @@ def megabytes(code: str) -> float:
     return float(python("-c", code + (PEAK_LINUX if sys.platform == "linux" else PEAK)).stdout) * 1.048576
 
 
-def heaviest(code: str, most: int = 12) -> list[Sequence[object]]:
-    """The modules that cost most by themselves, in ms."""
+def heaviest(code: str, max_rows: int = 12) -> list[Sequence[object]]:
+    """The modules that cost max_rows by themselves, in ms."""
     lines = re.findall(r"import time:\s+(\d+) \|\s+(\d+) \|\s+(\S+)", python("-X", "importtime", "-c", code).stderr)
     costs = sorted(((int(own) / 1000, int(all_) / 1000, name) for own, all_, name in lines), reverse=True)
-    return [(f"{own:.1f}", f"{all_:.1f}", name) for own, all_, name in costs[:most]]
+    return [(f"{own:.1f}", f"{all_:.1f}", name) for own, all_, name in costs[:max_rows]]
 
 
 def loaded(code: str) -> int:
@@ -64,18 +64,18 @@ def loaded(code: str) -> int:
 
 
 def main() -> None:
-    """Print time and memory of each statement, then where the time of the largest goes."""
+    """Print time and memory of each statement, then the slowest modules of the largest."""
     rounds = [{name: wall(code) for name, code in CASES.items()} for _ in range(ROUNDS + 1)][1:]
-    times = {name: median(one[name] for one in rounds) for name in CASES}
+    times = {name: median(item[name] for item in rounds) for name in CASES}
     rows: list[Sequence[object]] = []
     for name, code in CASES.items():
         ms, mb = times[name], megabytes(code)
         good = (verdict(ms, GOAL_MS), verdict(mb, GOAL_MB)) if name in GOALS else ("", "")
         rows.append([name, f"{ms:.0f}", f"{ms - times['nothing']:.0f}", good[0], f"{mb:.1f}", good[1], loaded(code)])
-    head = ["statement", "wall ms", "over bare", f"<= {GOAL_MS:.0f}", "peak MB", f"<= {GOAL_MB:.0f}", "modules"]
+    head = ["statement", "wall ms", "over none", f"<= {GOAL_MS:.0f}", "peak MB", f"<= {GOAL_MB:.0f}", "modules"]
     print(f"A fresh interpreter, median of {ROUNDS}")
     print(table(head, rows))
-    print("\nWhere the time of the last one goes (ms by itself, ms with what it imports)")
+    print("\nImport times of the last statement (own ms, ms with its imports)")
     print(table(["own", "all", "module"], heaviest(CASES["from showandtell import render, Agent"])))
 
 

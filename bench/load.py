@@ -1,8 +1,8 @@
-"""The chat server under load for minutes: 200 readers, 100 events a second in all, a picture of 1 MB in every message.
+"""Load test of the chat server: 200 readers, 100 events per second in total, a 1 MB image in every message.
 
-Twenty runs go on at a time, each read by ten: who asked, and nine who follow. Each word says when its provider sent it,
-so that every reader knows how long it was on its way; the provider, the server and the readers are three processes on
-one machine. `python bench/load.py 10` takes ten minutes.
+Twenty concurrent runs have ten readers each: the client that sent the message and nine followers. Each word contains
+the time at which the provider sent it, so readers can measure latency. Provider, server and readers are three processes
+on one machine. `python bench/load.py 10` takes ten minutes.
 """
 
 from __future__ import annotations
@@ -28,12 +28,12 @@ RUNS, READERS = 20, 10
 WORDS, EVERY = 150, 0.2
 STAMP = re.compile(rb'"delta":" (\d+\.\d{6})"')
 GOAL = 100.0
-#: Of 200 readers so many take a kilobyte a second (G2): nobody else may notice.
+#: Of 200 readers, how many take a kilobyte a second (G2); the others may not be affected.
 SLOW = 50
 
 
 def picture() -> bytes:
-    """A PNG of about 1 MB, each time another one."""
+    """A PNG of about 1 MB, different each time."""
     held = io.BytesIO()
     Image.frombytes("RGB", (590, 590), os.urandom(590 * 590 * 3)).save(held, "PNG", compress_level=1)
     assert MIB * 0.9 < held.tell() < MIB * 1.1
@@ -41,7 +41,7 @@ def picture() -> bytes:
 
 
 async def follow(answer: aiohttp.ClientResponse, late: list[float], *, slow: bool) -> None:
-    """Read an answer to its end, and note how long each word was on its way."""
+    """Read an answer to its end and record the latency of each word."""
     rest = b""
     while piece := await (answer.content.read(1000) if slow else answer.content.readany()):
         now, rest = time.time(), rest[-100:] + piece
@@ -53,7 +53,7 @@ async def follow(answer: aiohttp.ClientResponse, late: list[float], *, slow: boo
 
 
 async def turn(session: aiohttp.ClientSession, chat: str, late: list[float], slow: int) -> None:
-    """One message with a picture, and all who read its answer."""
+    """Send a message with an image, and read the answer with all readers."""
     async with session.put("/api/attachments?name=noise.png", data=picture()) as answer:
         assert answer.status == 201, await answer.text()
         file = (await answer.json())["id"]
@@ -63,13 +63,13 @@ async def turn(session: aiohttp.ClientSession, chat: str, late: list[float], slo
     answer = await session.post("/api/chat", json=body)
     assert answer.status == 200, await answer.text()
     others = [await session.get(f"/api/chat/{chat}/stream") for _ in range(READERS - 1)]
-    assert {one.status for one in others} == {200}
+    assert {other.status for other in others} == {200}
     readers = [answer, *others]
-    await asyncio.gather(*(follow(one, late, slow=at < slow) for at, one in enumerate(reversed(readers))))
+    await asyncio.gather(*(follow(item, late, slow=at < slow) for at, item in enumerate(reversed(readers))))
 
 
 async def talk(session: aiohttp.ClientSession, at: int, until: float, late: list[float]) -> int:
-    """One conversation after the other until the time is over; a new one after a few messages."""
+    """Run conversations of a few messages until the time is up."""
     await asyncio.sleep(at * WORDS * EVERY / RUNS)
     count, chat = 0, ""
     while time.monotonic() < until:
@@ -81,7 +81,7 @@ async def talk(session: aiohttp.ClientSession, at: int, until: float, late: list
 
 
 async def measure(minutes: float) -> list[list[object]]:
-    """The table's rows."""
+    """The rows of the table."""
     late: list[float] = []
     held: list[int] = []
     async with AsyncExitStack() as stack:
@@ -104,22 +104,22 @@ async def measure(minutes: float) -> list[list[object]]:
     warm = held[len(held) // 3 :]
     return [
         ["minutes", f"{minutes:g}", ""],
-        ["messages with a picture of 1 MB", sum(counts), ""],
-        ["words that reached a reader", len(late), ""],
-        ["on its way, median, ms", f"{cuts[499] * 1e3:.1f}", ""],
-        ["on its way, p99, ms", f"{cuts[989] * 1e3:.1f}", verdict(cuts[989] * 1e3, GOAL)],
-        ["on its way, the longest, ms", f"{max(late) * 1e3:.1f}", ""],
-        ["the server's share of one core", f"{taken:.0%}", ""],
-        ["memory, MB, after a third of the time", f"{warm[0] / 1e6:.0f}", ""],
-        ["memory, MB, at the end", f"{warm[-1] / 1e6:.0f}", ""],
-        ["most memory, MB", f"{max(held) / 1e6:.0f}", ""],
+        ["messages with a 1 MB image", sum(counts), ""],
+        ["words received by readers", len(late), ""],
+        ["latency, median, ms", f"{cuts[499] * 1e3:.1f}", ""],
+        ["latency, p99, ms", f"{cuts[989] * 1e3:.1f}", verdict(cuts[989] * 1e3, GOAL)],
+        ["latency, maximum, ms", f"{max(late) * 1e3:.1f}", ""],
+        ["CPU of the server, share of one core", f"{taken:.0%}", ""],
+        ["memory after a third of the time, MB", f"{warm[0] / 1e6:.0f}", ""],
+        ["memory at the end, MB", f"{warm[-1] / 1e6:.0f}", ""],
+        ["peak memory, MB", f"{max(held) / 1e6:.0f}", ""],
     ]
 
 
 def main() -> None:
     """Print the table."""
     minutes = float(sys.argv[1]) if len(sys.argv) > 1 else 1.0
-    print(f"{RUNS} runs at a time, {RUNS * READERS} readers of which {SLOW} slow, {os.cpu_count()} cores")
+    print(f"{RUNS} concurrent runs, {RUNS * READERS} readers, {SLOW} of them slow, {os.cpu_count()} cores")
     print(table(["", "measured", "goal"], asyncio.run(measure(minutes))))
 
 

@@ -1,7 +1,7 @@
-"""What the page costs in a browser: scripts at its start, first paint, a conversation of 500 messages and 200 images.
+"""Cost of the page in a browser: scripts at startup, first paint, a conversation of 500 messages and 200 images.
 
-The server runs in a process of its own, on the same machine; every figure is the median of five fresh browsers. Needs
-chromium and Node, and the page as `make page` builds it.
+The server is a separate process on the same machine. Each figure is the median of five fresh browsers. Requires
+chromium, Node, and the page built by `make page`.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from PIL import Image
 
 from cases import table, verdict
 from showandtell.core.messages.file import File
-from showandtell.core.messages.messages import Draft
+from showandtell.core.messages.message import Draft
 from showandtell.core.messages.parts import Text
 from showandtell.storage.conversations.store import Store
 from showandtell.storage.location import StorageLocation
@@ -80,7 +80,7 @@ async def write(store: Store) -> str:
             Draft("user", (*files, Text(f"What is there in picture {at + 1}?"))),
             Draft("assistant", (Text(WORDS.format(at + 1) * 3),), stop="end"),
         ):
-            await conversation.record(draft, await conversation.prove(draft))
+            await conversation.record(draft, await conversation.probe(draft))
     return conversation.id
 
 
@@ -101,15 +101,15 @@ def serving(folder: Path) -> Generator[str]:
 
 
 def measure(folder: Path) -> dict[str, float]:
-    """Fill a folder, serve it, and let a browser look."""
+    """Fill a folder, serve it, and measure in a browser."""
     id_ = asyncio.run(fill(folder))
     asked = [sys.executable, "hatch_build.py", "--node"]
     node = subprocess.run(asked, cwd=ROOT, capture_output=True, text=True, check=True).stdout.strip()
     with serving(folder) as url:
         figures = ROOT / "web" / "tests" / "figures.mjs"
         command = [str(Path(node) / "node"), str(figures), url, TOKEN, id_]
-        told = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True).stdout
-    return json.loads(told)
+        received = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True).stdout
+    return json.loads(received)
 
 
 def main() -> None:
@@ -119,9 +119,9 @@ def main() -> None:
     rows: list[tuple[str, str, str, str]] = []
     for name, (words, unit, scale) in SAYS.items():
         goal = GOALS.get(name)
-        told = "" if goal is None else f"{goal / scale:g} {unit}"
+        received = "" if goal is None else f"{goal / scale:g} {unit}"
         rows.append(
-            (words, f"{found[name] / scale:.1f} {unit}", told, "" if goal is None else verdict(found[name], goal))
+            (words, f"{found[name] / scale:.1f} {unit}", received, "" if goal is None else verdict(found[name], goal))
         )
     print(table(("figure", "measured", "goal", ""), rows))
 

@@ -1,4 +1,4 @@
-"""What building a request costs, from proved files on disk to the body's last byte, beside the least it could cost.
+"""Cost of building a request, from stored files to the last byte of the body, compared to a minimal loop.
 
 The floor reads the same files in the same pieces, encodes them with pybase64 and copies them once. Both give their
 bytes to the same sink, which copies each piece as a kernel would. Memory is the peak of a fresh process for each case
@@ -21,11 +21,11 @@ from cases import MIB, MODELS, cpu, one_step, store, stored, table, temporary, u
 from memory import peak_mib
 from showandtell.core.capabilities.cells import Target
 from showandtell.core.messages.attachments import Facts
-from showandtell.core.planning.plan import plan, refuse
+from showandtell.core.planning.plan import plan, raise_refused
 from showandtell.core.planning.values import Policy
 from showandtell.core.wire.options import Options
 from showandtell.core.wire.request import Request, compose
-from showandtell.storage.blobs.folder import PIECE, Folder
+from showandtell.storage.blobs.folder import CHUNK_SIZE, Folder
 
 CASES = ((20, 1), (10, 10))
 GOAL_RATIO, GOAL_MIB = 1.5, 8.0
@@ -33,7 +33,7 @@ ROUNDS = 15
 
 
 class Sink:
-    """Takes bytes as a socket does: it copies them out of the way and forgets them."""
+    """Copies bytes like a socket, and discards them."""
 
     def __init__(self) -> None:
         self.buffer = bytearray(2 * MIB)
@@ -46,8 +46,8 @@ class Sink:
 
 
 def floor(folder: Folder, files: Sequence[Facts], sink: Sink) -> None:
-    """Read, encode and copy, and nothing else."""
-    buffer = memoryview(bytearray(PIECE))
+    """Only read, encode and copy."""
+    buffer = memoryview(bytearray(CHUNK_SIZE))
     for file in files:
         with folder.blob(file.sha256).open("rb", buffering=0) as source:
             while count := source.readinto(buffer):
@@ -55,9 +55,9 @@ def floor(folder: Folder, files: Sequence[Facts], sink: Sink) -> None:
 
 
 def build(files: Sequence[Facts], target: Target, folder: Folder) -> Request:
-    """From proved files to a request: the whole conversation is planned and spelled anew."""
+    """Plan and render the complete conversation."""
     planned = plan(one_step(files), target, {}, Policy())
-    refuse(planned, target)
+    raise_refused(planned, target)
     return compose(planned, target, Options("You draw charts."), {}, folder)
 
 
@@ -68,7 +68,7 @@ def by_chunks(files: Sequence[Facts], target: Target, folder: Folder, sink: Sink
 
 
 async def by_body(files: Sequence[Facts], target: Target, folder: Folder, sink: Sink) -> float:
-    """The same as an HTTP client does it; gives the CPU seconds, for the loop's own start is not ours."""
+    """Build and drain like an HTTP client. Returns CPU seconds without the start of the event loop."""
     start = process_time()
     async for piece in build(files, target, folder).body():
         sink.take(piece)
@@ -93,11 +93,11 @@ def bare(files: Sequence[Facts], folder: Folder) -> float:
 
 
 def times(way: str, api: str, folder: Folder) -> tuple[float, float, float]:
-    """CPU milliseconds of the floor and of ours, and how many times the floor ours is: medians of rounds in turn."""
+    """CPU milliseconds of the floor and of ours, and their ratio: medians of alternating rounds."""
     files, target = stored(folder), unlimited(MODELS[api])
     rounds = [(bare(files, folder), once(way, files, target, folder)) for _ in range(ROUNDS)][1:]
-    least, ours = zip(*rounds, strict=True)
-    return median(least) * 1000, median(ours) * 1000, median(own / bottom for bottom, own in rounds)
+    baseline, ours = zip(*rounds, strict=True)
+    return median(baseline) * 1000, median(ours) * 1000, median(own / bottom for bottom, own in rounds)
 
 
 def peak(way: str, api: str, folder: Folder) -> float:
@@ -107,7 +107,7 @@ def peak(way: str, api: str, folder: Folder) -> float:
 
 
 def child(way: str, api: str, path: str) -> None:
-    """What the fresh process does."""
+    """The job of the fresh process."""
     folder = temporary(path)
     files, target = stored(folder), unlimited(MODELS[api])
     if way != "nothing":
@@ -123,11 +123,11 @@ def main() -> None:
         store(folder, count, size * MIB)
         base = peak("nothing", "openai-chat", folder)
         for api, way in product(MODELS, ("chunks", "body")):
-            least, ours, ratio = times(way, api, folder)
+            baseline, ours, ratio = times(way, api, folder)
             over = peak(way, api, folder) - base
-            figures = [f"{least:.1f}", f"{ours:.1f}", f"{ratio:.2f}", verdict(ratio, GOAL_RATIO), f"{over:.1f}"]
+            figures = [f"{baseline:.1f}", f"{ours:.1f}", f"{ratio:.2f}", verdict(ratio, GOAL_RATIO), f"{over:.1f}"]
             rows.append([f"{count} x {size} MiB", api, way, *figures, verdict(over, GOAL_MIB)])
-    print("CPU ms from proved files to the body's last byte, and peak MiB over a process that does nothing")
+    print("CPU ms from stored files to the last byte of the body, and peak MiB above an idle process")
     head = ["case", "api", "way", "floor", "ours", "ratio", f"<= {GOAL_RATIO}", "MiB", f"<= {GOAL_MIB:.0f}"]
     print(table(head, rows))
 

@@ -1,8 +1,8 @@
-"""What the chat server costs, from the provider's bytes to the browser's: processor time of the server's own process.
+"""CPU time of the chat server process, from the provider's bytes to the browser's.
 
-Everything is real but the model: the provider is another process on 127.0.0.1, the readers are this one. `floor` is
-Starlette that streams ready bytes. `each event` are many long answers at once; `a run besides` are short ones. The
-LiteLLM proxy, which stores nothing, is measured beside where `make stress` has installed it (stress/.envs/litellm).
+Only the model is fake: the provider is another process on 127.0.0.1, the readers are this one. `floor` is Starlette
+streaming ready bytes. `per event` is measured with many long answers at once, `overhead per run` with short ones. The
+LiteLLM proxy, which stores nothing, is also measured if `make stress` has installed it (stress/.envs/litellm).
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ def started(
     log: IO[str] | None = None,
     **environ: str,
 ) -> Generator[tuple[str, int]]:
-    """A process that says where it listens; gives that, and its number. `log` takes what it says besides."""
+    """Start a process that prints its URL. Yields URL and process id; `log` receives the rest of its output."""
     own, whole = {**os.environ, **environ}, [program, *command] if program else [*command]
     with subprocess.Popen(
         whole, stdout=subprocess.PIPE, stderr=log if program else subprocess.STDOUT, text=True, env=own
@@ -53,7 +53,9 @@ def started(
         try:
             assert process.stdout is not None
             found = next(filter(None, (re.search(say, line) for line in process.stdout)))
-            threading.Thread(target=deque, args=(process.stdout, 0), daemon=True).start()  # or it would wait for us
+            threading.Thread(
+                target=deque, args=(process.stdout, 0), daemon=True
+            ).start()  # or a full pipe would block it
             yield found[1], process.pid
         finally:
             process.terminate()
@@ -61,19 +63,19 @@ def started(
 
 
 def seconds(process: int) -> float:
-    """Processor time that a process has taken."""
+    """CPU seconds of a process."""
     fields = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()
     return (int(fields[11]) + int(fields[12])) / TICKS
 
 
 def resident(process: int) -> int:
-    """Bytes of memory that a process holds."""
+    """Resident memory of a process in bytes."""
     return int(Path(f"/proc/{process}/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
 
 
 @asynccontextmanager
 async def client(url: str) -> AsyncIterator[aiohttp.ClientSession]:
-    """Readers without a bound on their number."""
+    """An HTTP client without a connection limit."""
     connector = aiohttp.TCPConnector(limit=0)
     headers = {"authorization": f"Bearer {TOKEN}"}
     async with aiohttp.ClientSession(url, connector=connector, headers=headers, timeout=aiohttp.ClientTimeout()) as one:
@@ -81,23 +83,23 @@ async def client(url: str) -> AsyncIterator[aiohttp.ClientSession]:
 
 
 def asks_proxy(words: int, every: float, chat: str) -> dict[str, Any]:
-    """The same for the proxy."""
+    """The body of a request to the proxy."""
     del chat
-    said = [{"role": "user", "content": f"words={words} every={every}"}]
-    return {"model": "bench", "stream": True, "messages": said}
+    output = [{"role": "user", "content": f"words={words} every={every}"}]
+    return {"model": "bench", "stream": True, "messages": output}
 
 
 def asks(words: int, every: float, chat: str) -> dict[str, Any]:
-    """The body of a request for so many words."""
-    said = [{"type": "text", "text": f"words={words} every={every}"}]
-    return {"id": chat, "messages": [{"id": chat, "role": "user", "parts": said}], "words": words}
+    """The body of a request for a number of words."""
+    output = [{"type": "text", "text": f"words={words} every={every}"}]
+    return {"id": chat, "messages": [{"id": chat, "role": "user", "parts": output}], "words": words}
 
 
 NUMBERS = iter(range(10**9))
 
 
 async def read(session: aiohttp.ClientSession, words: int, path: str = "/api/chat") -> float:
-    """Read an answer whole; gives the seconds to its first byte."""
+    """Read a complete answer and return the seconds to its first byte."""
     begun = time.perf_counter()
     body = (asks if path == "/api/chat" else asks_proxy)(words, 0, f"bench {next(NUMBERS)}")
     async with session.post(path, json=body) as answer:
@@ -111,7 +113,7 @@ async def read(session: aiohttp.ClientSession, words: int, path: str = "/api/cha
 
 
 async def cost(url: str, process: int, streams: int, words: int, path: str = "/api/chat") -> float:
-    """Processor seconds of one round: the least of some, for what else goes on can only add to it."""
+    """CPU seconds of a round: the minimum of several, since other load only adds to it."""
     async with client(url) as session:
         await asyncio.gather(*(read(session, words, path) for _ in range(streams)))
         costs: list[float] = []
@@ -123,7 +125,7 @@ async def cost(url: str, process: int, streams: int, words: int, path: str = "/a
 
 
 async def each(url: str, process: int) -> tuple[float, float]:
-    """Microseconds an event at many streams, and milliseconds a run besides its events."""
+    """Microseconds per event with many streams, and milliseconds of overhead per run."""
     long = await cost(url, process, STREAMS, WORDS)
     short = await cost(url, process, RUNS, SHORT)
     event = (long / STREAMS - short / RUNS) / (WORDS - SHORT)
@@ -131,7 +133,7 @@ async def each(url: str, process: int) -> tuple[float, float]:
 
 
 def proxy(provider: str, folder: str) -> Any:
-    """A LiteLLM proxy before the same provider."""
+    """Start a LiteLLM proxy for the same provider."""
     settings = {"model": "anthropic/claude-sonnet-4-5", "api_base": provider, "api_key": "none"}
     config = Path(folder, "config.yaml")
     config.write_text(json.dumps({"model_list": [{"model_name": "bench", "litellm_params": settings}]}))
@@ -143,20 +145,20 @@ def proxy(provider: str, folder: str) -> Any:
 
 
 async def each_of_proxy(provider: str, folder: str) -> float:
-    """Microseconds an event of the proxy, at a tenth of the events: it takes that much longer."""
+    """Microseconds per event of the proxy, with a tenth of the events since it takes longer."""
     with proxy(provider, folder) as (url, process):
         path, words = "/v1/chat/completions", WORDS // 10
         return await cost(url, process, STREAMS, words, path) / STREAMS / words * 1e6
 
 
 async def first_byte(url: str) -> float:
-    """Milliseconds from a POST to its first byte, one after the other; the provider answers at once."""
+    """Milliseconds from a POST to its first byte, in sequence. The provider answers immediately."""
     async with client(url) as session:
         return median([await read(session, SHORT) for _ in range(30)]) * 1e3
 
 
 async def idle(url: str, process: int, readers: int, runs: int) -> float:
-    """Bytes that a stream takes on which nothing comes: many readers of some runs that wait for their provider."""
+    """Memory per idle stream in bytes: many readers of a few runs that wait for the provider."""
     async with client(url) as session:
         chats = [f"idle {next(NUMBERS)}" for _ in range(runs)]
         answers = [await session.post("/api/chat", json=asks(100, 3600, chat)) for chat in chats]
@@ -167,13 +169,13 @@ async def idle(url: str, process: int, readers: int, runs: int) -> float:
         taken = resident(process) - before
         for chat in chats:
             await (await session.post(f"/api/chat/{chat}/stop")).read()
-        for one in (*answers, *followers):
-            one.close()
+        for answer in (*answers, *followers):
+            answer.close()
     return taken / readers
 
 
 def ours(folder: str, provider: str, port: int = 0, log: IO[str] | None = None) -> Any:
-    """Our server, whose model is the provider of this bench."""
+    """Start the chat server with the benchmark's provider as model."""
     return started(
         *("-m", "showandtell", "serve", "--port", str(port), "--data", folder),
         *("--model", "anthropic:claude-sonnet-4-5"),
@@ -186,7 +188,7 @@ def ours(folder: str, provider: str, port: int = 0, log: IO[str] | None = None) 
 
 
 async def measure() -> list[Sequence[object]]:
-    """All figures, in one run."""
+    """Measure all figures."""
     with tempfile.TemporaryDirectory() as folder, started(str(HERE / "served/provider.py")) as (provider, _):
         with started(str(HERE / "served/bare.py")) as (url, process):
             floor, floor_run = await each(url, process)
@@ -198,11 +200,11 @@ async def measure() -> list[Sequence[object]]:
         peer = await each_of_proxy(provider, folder) if PROXY.exists() else None
     beside = "" if peer is None else f"{peer:.0f} ({peer / event:.0f} x)"
     return [
-        ["each event, µs of CPU, 50 streams", f"{floor:.2f}", f"{event:.2f}", verdict(event, EVENT), beside],
-        ["a run besides, ms of CPU", f"{floor_run:.2f}", f"{run:.2f}", verdict(run, RUN), ""],
-        ["first byte, ms", "", f"{first:.1f}", verdict(first, FIRST), ""],
-        ["an idle stream, kB", "", f"{held / 1000:.1f}", verdict(held, IDLE), ""],
-        ["memory of the server before those, MB", "", f"{grown / 1e6:.0f}", "", ""],
+        ["per event, µs of CPU, 50 streams", f"{floor:.2f}", f"{event:.2f}", verdict(event, EVENT), beside],
+        ["overhead per run, ms of CPU", f"{floor_run:.2f}", f"{run:.2f}", verdict(run, RUN), ""],
+        ["time to first byte, ms", "", f"{first:.1f}", verdict(first, FIRST), ""],
+        ["memory per idle stream, kB", "", f"{held / 1000:.1f}", verdict(held, IDLE), ""],
+        ["memory of the server before idle streams, MB", "", f"{grown / 1e6:.0f}", "", ""],
     ]
 
 

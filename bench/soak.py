@@ -1,8 +1,8 @@
-"""The chat server soaked: twenty conversations at a time for half an hour, of which one in a hundred things goes wrong.
+"""Soak test of the chat server: twenty concurrent conversations for half an hour, with faults in 1% of operations.
 
-The provider refuses, breaks off and hangs, readers and uploads are cut, and the server is killed twice. At the end all
-is read back: no turn may be lost, and the server must hold no more than it did when it was warm. `python bench/soak.py
-30` takes half an hour; a second number is another share of faults than 0.01.
+The provider rejects requests, breaks off and hangs; readers and uploads disconnect; the server is killed twice. At the
+end everything is read back: no turn may be lost, and the server must hold no more resources than after warm-up.
+`python bench/soak.py 30` takes half an hour. A second argument is the share of faults (default: 0.01).
 """
 
 from __future__ import annotations
@@ -34,14 +34,14 @@ TALKERS, SEED, CROWD = 20, 25, 100
 KILLS, WARM = (0.1, 0.2), 1 / 3
 #: The longest wait until a server without work has let go of what it held, in seconds, and how long it must stay so.
 REST, STEADY = 180.0, 40.0
-#: The server's pools of threads grow with what comes at once, up to so many threads in all; none of them ends.
+#: The server's pools of threads grow with concurrent requests, up to this many threads in all; none of them ends.
 POOLS = 140
 NAMES = ("file descriptors", "threads", "child processes", "running runs", "open streams")
 GAUGE = re.compile(r"^showandtell_(running|open_streams) ([\d.]+)", re.MULTILINE)
 
 
 class Held(Struct, frozen=True):
-    """What a server holds: file descriptors, threads, child processes, runs, streams, bytes of memory."""
+    """Resources of a server: file descriptors, threads, child processes, runs, streams, bytes of memory."""
 
     fds: int
     threads: int
@@ -52,7 +52,7 @@ class Held(Struct, frozen=True):
 
 
 class Server:
-    """The server, which is begun anew on the same port and data where it was killed."""
+    """The server. After a kill it restarts with the same port and data."""
 
     def __init__(self, folder: Path, provider: str) -> None:
         self.data, self.log, self.provider = folder / "data", folder / "log", provider
@@ -62,29 +62,29 @@ class Server:
         self._stack = ExitStack()
 
     def start(self) -> str:
-        """Start it; gives its address."""
+        """Start it and return its URL."""
         log = self._stack.enter_context(self.log.open("a"))
         self.since = time.time()
         url, self.pid = self._stack.enter_context(ours(str(self.data), self.provider, self.port, log))
         return url
 
     def end(self) -> None:
-        """End it, or take leave of one that was killed."""
+        """Stop it, or wait for a killed one."""
         self._stack.close()
 
     def start_again(self) -> None:
-        """After it was killed."""
+        """Restart it after a kill."""
         self.end()
         self.start()
 
     def spooled(self) -> int:
-        """Files that lie where uploads come in, since it was started."""
+        """Number of files in the upload folder since the start."""
         spool = self.data / "blobs" / "spool"
         return sum(path.is_file() and path.stat().st_mtime > self.since for path in spool.rglob("*"))
 
 
 async def look(url: str, pid: int) -> Held:
-    """What the server holds now; the connection that asks isn't counted."""
+    """The current resources of the server, without this connection."""
     async with client(url) as session:
         await (await session.get("/api/me")).read()  # an answer to somebody: then idle threads are let go
         async with session.get("/metrics") as answer:
@@ -96,7 +96,7 @@ async def look(url: str, pid: int) -> Held:
 def count(process: Path) -> tuple[int, int, int]:
     """The file descriptors, threads and child processes of a process."""
     threads = list((process / "task").iterdir())
-    children = [one for thread in threads for one in (thread / "children").read_text().split()]
+    children = [part for thread in threads for part in (thread / "children").read_text().split()]
     return len(list((process / "fd").iterdir())), len(threads), len(children)
 
 
@@ -108,23 +108,23 @@ async def rest(clients: Clients, pid: int) -> Held:
     async with client(clients.url) as clients.session:
         await asyncio.gather(*(clients.upload(picture(), is_cut=False) for _ in range(TALKERS)))
         await asyncio.gather(*(clients.hash_of(file) for file in [*clients.files][:CROWD]))
-    now = least = await look(clients.url, pid)
+    now = lowest = await look(clients.url, pid)
     begun = since = time.monotonic()
     while time.monotonic() < min(begun + REST, since + STEADY):
         now = await look(clients.url, pid)
-        if astuple(now)[:-1] != astuple(least)[:-1]:
-            least, since = now, time.monotonic()
+        if astuple(now)[:-1] != astuple(lowest)[:-1]:
+            lowest, since = now, time.monotonic()
     return now
 
 
 async def work(clients: Clients, until: float, name: str) -> None:
-    """Let all talk until a time of the loop's clock."""
+    """Run all conversations until a time of the loop's clock."""
     async with client(clients.url) as clients.session:
         await asyncio.gather(*(clients.talk(f"{SEED} {name} {at}", until) for at in range(TALKERS)))
 
 
 async def kill_twice(server: Server, clients: Clients, moments: list[float]) -> None:
-    """Kill the server at moments of the loop's clock, and start it again."""
+    """Kill and restart the server at times of the loop's clock."""
     for moment in moments:
         await asyncio.sleep(moment - asyncio.get_running_loop().time())
         os.kill(server.pid, SIGKILL)
@@ -133,7 +133,7 @@ async def kill_twice(server: Server, clients: Clients, moments: list[float]) -> 
 
 
 async def soak(minutes: float, share: float) -> tuple[list[list[object]], list[str]]:
-    """The table's rows, and what went wrong."""
+    """The rows of the table, and the errors."""
     with ExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
         provider, _ = stack.enter_context(started(str(HERE / "served/provider.py")))
@@ -152,51 +152,51 @@ async def soak(minutes: float, share: float) -> tuple[list[list[object]], list[s
         async with aiohttp.ClientSession(provider) as session, session.get("/open") as answer:
             found["hang"] = int(await answer.text())
         found["spooled"] = server.spooled()
-        said = server.log.read_text().splitlines()
-        clients.wrong += (errors := [line for line in said if not line.startswith(("warning", " "))])
-        found["errors"], found["warnings"] = len(errors), len(said) - len(errors)
-    return [["minutes", f"{minutes:g}", ""], *told(clients, found), *kept(warm, end)], clients.wrong
+        output = server.log.read_text().splitlines()
+        clients.wrong += (errors := [line for line in output if not line.startswith(("warning", " "))])
+        found["errors"], found["warnings"] = len(errors), len(output) - len(errors)
+    return [["minutes", f"{minutes:g}", ""], *outcomes(clients, found), *resources(warm, end)], clients.wrong
 
 
-def told(clients: Clients, found: Counter[str]) -> list[list[object]]:
-    """What was done, and what was found of it."""
+def outcomes(clients: Clients, found: Counter[str]) -> list[list[object]]:
+    """Rows with what the clients did and what was read back."""
     pictures, tools = found["lost pictures"], found["lost files of tools"]
     none = {
-        "turns that are lost": found["lost turns"],
-        "pictures that are lost": pictures,
-        "files of tools that are lost": tools,
-        "whatever else went wrong": len(clients.wrong) - found["lost turns"] - pictures - tools - found["errors"],
-        "runs that still go on": found["still running"],
-        "requests that hang at the provider": found["hang"],
-        "half uploads that still lie there": found["spooled"],
-        "errors in the server's log": found["errors"],
+        "lost turns": found["lost turns"],
+        "lost images": pictures,
+        "lost tool files": tools,
+        "other errors": len(clients.wrong) - found["lost turns"] - pictures - tools - found["errors"],
+        "runs still active": found["still running"],
+        "requests still open at the provider": found["hang"],
+        "leftover partial uploads": found["spooled"],
+        "errors in the server log": found["errors"],
     }
     return [
         ["conversations", len(clients.talks), ""],
         ["turns", found["turns"], ""],
-        ["their answers: complete", found["complete"], ""],
-        ["their answers: ended with a reason", found["ended with a reason"], ""],
+        ["complete answers", found["complete"], ""],
+        ["answers ended early, with a reason", found["ended with a reason"], ""],
         *([name, done, ""] for name, done in sorted(clients.done.items()) if done),
         *([name, seen, ""] for name, seen in sorted(found.items()) if name.startswith("killed")),
-        ["pictures acknowledged", len(clients.files), ""],
-        ["files of tools", found["files of tools"], ""],
-        ["files that a stop left unstored", found["files that a stop left unstored"], ""],
-        ["warnings in the server's log", found["warnings"], ""],
+        ["uploaded images", len(clients.files), ""],
+        ["tool files", found["files of tools"], ""],
+        ["tool files not stored because of a stop", found["files that a stop left unstored"], ""],
+        ["warnings in the server log", found["warnings"], ""],
         *([name, seen, verdict(seen, 0)] for name, seen in none.items()),
     ]
 
 
-def kept(warm: Held, end: Held) -> list[list[object]]:
-    """What the server held when it was warm, and at the end."""
+def resources(warm: Held, end: Held) -> list[list[object]]:
+    """Rows with the server's resources after warm-up and at the end."""
     rows: list[list[object]] = [
-        [f"{name}, warm and at the end", f"{was}, {now}", verdict(now, POOLS if name == "threads" else was)]
+        [f"{name}, after warm-up and at the end", f"{was}, {now}", verdict(now, POOLS if name == "threads" else was)]
         for name, was, now in zip(NAMES, astuple(warm), astuple(end), strict=False)
     ]
-    return [*rows, ["memory, MB, warm and at the end", f"{warm.memory / 1e6:.0f}, {end.memory / 1e6:.0f}", ""]]
+    return [*rows, ["memory, MB, after warm-up and at the end", f"{warm.memory / 1e6:.0f}, {end.memory / 1e6:.0f}", ""]]
 
 
 def main() -> None:
-    """Print the table; ends with 1 where a turn was lost."""
+    """Print the table. Exit with 1 after any error or missed goal."""
     minutes = float(sys.argv[1]) if len(sys.argv) > 1 else 30.0
     share = float(sys.argv[2]) if len(sys.argv) > 2 else 0.01
     print(f"{TALKERS} conversations at a time, {share:.0%} faults, seed {SEED}, {os.cpu_count()} cores", flush=True)

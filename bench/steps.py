@@ -1,9 +1,9 @@
-"""What a run of many steps costs besides base64 and copying: planning and rendering every step anew, as the loop does.
+"""Cost of many steps without base64 and copying: planning and rendering every step, as the loop does.
 
-Each step adds one result with a file of 1 MiB, and its request is planned and composed with the run's fragments. The
-sum over all steps is the figure; it must grow no faster than little more than with their number.
+Each step adds a result with a file of 1 MiB. Its request is planned and composed with the fragments of the run. The
+figure is the sum over all steps, which should grow about linearly.
 
-What is sent is counted besides: all bytes of all steps, with each file in every request, and with uploads.
+Also counts the bytes sent in all steps, with each file in every request, and with uploads.
 """
 
 from __future__ import annotations
@@ -24,22 +24,22 @@ from showandtell.core.capabilities.resolve import resolve
 from showandtell.core.messages.attachments import Attachment, Facts
 from showandtell.core.messages.blobs import Blobs
 from showandtell.core.messages.derivations import DerivationRequest, Derivations, Derivative, Failed
-from showandtell.core.messages.messages import Message
-from showandtell.core.planning.incremental import PlanCaches
-from showandtell.core.planning.plan import plan, prepare, refuse
+from showandtell.core.messages.message import Message
+from showandtell.core.planning.incremental import PlanCache
+from showandtell.core.planning.plan import plan, prepare, raise_refused
 from showandtell.core.planning.values import Policy, View
 from showandtell.core.wire.http import HttpRequest, HttpResponse
 from showandtell.core.wire.options import Options, ToolSpec
 from showandtell.core.wire.request import Fragments, Request, compose
 from showandtell.providers.exchange import Exchange
-from showandtell.providers.uploads import Reach, upload
+from showandtell.providers.uploads import FilesAccess, upload
 
 COUNTS = (5, 10, 20, 40)
 GOAL_MS, GOAL_GROWTH = 30.0, 2.2
 ROUNDS = 60
-#: As `Agent` plans: with marks for the provider's cache.
+#: Like `Agent`: with cache marks for the provider.
 CACHED = Policy(cache=True)
-#: Houses that store files, and see them in tool results.
+#: Providers that store files, and see them in tool results.
 UPLOADING = ("anthropic:claude-sonnet-4-5", "openai:gpt-5-mini")
 OPTIONS = Options("You draw charts.", (ToolSpec("plot", "Draws a page.", '{"type":"object","properties":{}}'),))
 
@@ -50,7 +50,7 @@ def run(count: int, target: Target, files: Sequence[Facts], blobs: Blobs, seed: 
     messages: list[Message] = [asked]
     attachments: dict[int, Attachment] = {}
     fragments: Fragments = {}
-    kept: PlanCaches = {}
+    cache = PlanCache()
     known: dict[DerivationRequest, Derivative | Failed] = {}
     seconds: list[float] = []
     for index in range(count):
@@ -60,8 +60,8 @@ def run(count: int, target: Target, files: Sequence[Facts], blobs: Blobs, seed: 
         if files[index].kind == "text":
             known[DerivationRequest(files[index].sha256, "text")] = Derivative(text="A line of words.\n" * 60)
         start = time.process_time()
-        planned = plan(View(tuple(messages), attachments, asked.id), target, known, CACHED, kept=kept)
-        refuse(planned, target)
+        planned = plan(View(tuple(messages), attachments, asked.id), target, known, CACHED, cache=cache)
+        raise_refused(planned, target)
         request = compose(planned, target, OPTIONS, fragments, blobs)
         seconds.append(time.process_time() - start)
     return seconds, request
@@ -91,12 +91,12 @@ async def sent(count: int, target: Target, files: Sequence[Facts], blobs: Blobs,
     messages: list[Message] = [asked]
     attachments: dict[int, Attachment] = {}
     known: Derivations = {}
-    house = House()
+    site = Site()
     requests = 0
-    facts_of = {one.sha256: one for one in files}
+    facts_of = {file.sha256: file for file in files}
 
     async def load(wants: Iterable[DerivationRequest]) -> Derivations:
-        reach = Reach(Exchange(house.send, "https://house.invalid", {}))
+        reach = FilesAccess(Exchange(site.send, "https://house.invalid", {}))
         return {want: await upload(reach, target, facts_of[want.sha256], blobs) for want in wants}
 
     for index in range(count):
@@ -105,11 +105,11 @@ async def sent(count: int, target: Target, files: Sequence[Facts], blobs: Blobs,
         attachments |= new
         planned, known = await prepare(View(tuple(messages), attachments, asked.id), target, known, load, policy)
         requests += compose(planned, target, OPTIONS, {}, blobs).size
-    return requests, house.bytes
+    return requests, site.bytes
 
 
-class House:
-    """Keeps files for a provider; it counts their bytes, and gives each an id."""
+class Site:
+    """A fake Files API that counts bytes."""
 
     def __init__(self) -> None:
         self.bytes = 0
@@ -117,13 +117,13 @@ class House:
 
     @asynccontextmanager
     async def send(self, request: HttpRequest) -> AsyncIterator[HttpResponse]:
-        """Take a file."""
+        """Receive a file."""
         self.bytes += sum([len(piece) async for piece in request.body()])
         self.count += 1
         yield HttpResponse(200, {"content-type": "application/json"}, self.answer(f"file_{self.count}"))
 
     async def answer(self, file_id: str) -> AsyncIterator[bytes]:
-        """Say its id."""
+        """The response with the file id."""
         yield json.dumps({"id": file_id}).encode()
 
 
@@ -136,18 +136,18 @@ def weigh(files: Sequence[Facts], blobs: Blobs) -> list[Sequence[object]]:
             sums = [requests + uploads for requests, uploads in runs]
             growth = sums[-1] / sums[-2]
             good = verdict(growth, GOAL_GROWTH) if policy.uploads else ""
-            mib = [f"{one / MIB:.1f}" for one in sums]
+            mib = [f"{item / MIB:.1f}" for item in sums]
             rows.append([model, name, *mib, f"{growth:.2f}", good, f"{runs[-1][1] / MIB:.1f}"])
     return rows
 
 
 def main() -> None:
     """Print, for five targets, the cost of 5 to 40 steps, how the last doubling grows, and what is sent."""
-    # What was imported is no work of a run, so no run pays for looking through it.
+    # Keep the garbage collector from scanning imported modules during a run.
     gc.freeze()
     folder = temporary()
     files = store(folder, max(COUNTS), MIB)
-    texts = [replace(one, media_type="text/plain", pixels=None) for one in files]
+    texts = [replace(file, media_type="text/plain", pixels=None) for file in files]
     targets = {
         "anthropic, 32 MB a request": (resolve("anthropic:claude-sonnet-4-5"), files),
         "anthropic, no limit": (unlimited("anthropic:claude-sonnet-4-5"), files),
@@ -164,9 +164,9 @@ def main() -> None:
         body = f"{drained(target, shown, folder):.1f}"
         rows.append([name, *(f"{ms:.2f}" for ms in sums), good[0], f"{growth:.2f}", good[1], body])
     head = ["target", *(f"{count} steps" for count in COUNTS), f"<= {GOAL_MS:.0f}", "40/20", f"<= {GOAL_GROWTH}"]
-    print("CPU ms of planning and rendering, all steps together; beside it, draining the last body once")
+    print("CPU ms of planning and rendering, sum of all steps; drain: reading the last body once")
     print(table([*head, "drain"], rows))
-    print("\nMiB that are sent, all steps together, and those of them that are uploads in 40 steps")
+    print("\nMiB sent in all steps, and the part of uploads in 40 steps")
     head = ["model", "files", *(f"{count} steps" for count in COUNTS), "40/20", f"<= {GOAL_GROWTH}", "uploads"]
     print(table(head, weigh(files, folder)))
 

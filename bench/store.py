@@ -1,6 +1,6 @@
-"""What keeping costs: storing a file beside sha256 and write, a duplicate, reading a conversation beside raw sqlite3.
+"""Cost of storage: a file compared to sha256 and write, a duplicate, a conversation compared to sqlite3.
 
-Besides: uploads over their cap, and planning a conversation of thousands of messages and files.
+Also uploads over their limit, and planning a conversation of thousands of messages and files.
 """
 
 from __future__ import annotations
@@ -25,11 +25,10 @@ import msgspec
 
 from cases import MIB, question, step, table, verdict
 from memory import peak_mib
-from showandtell.core.capabilities.cells import Target
 from showandtell.core.capabilities.resolve import resolve
 from showandtell.core.messages.attachments import Attachment, Facts, Origin
 from showandtell.core.messages.file import File, Reader
-from showandtell.core.messages.messages import Draft, Message
+from showandtell.core.messages.message import Draft, Message
 from showandtell.core.messages.parts import Shown, Text, ToolCall
 from showandtell.core.planning.incremental import PlanCache
 from showandtell.core.planning.plan import plan
@@ -37,7 +36,7 @@ from showandtell.core.planning.values import Policy, View
 from showandtell.storage.blobs.folder import Folder
 from showandtell.storage.conversations.store import Store
 from showandtell.storage.files.file_cache import FileCache
-from showandtell.storage.files.proofs import prove_all
+from showandtell.storage.files.proofs import probe_all
 
 ROUNDS = 60
 GOAL_MESSAGES = 200
@@ -87,11 +86,11 @@ def storing(*, durable: bool) -> list[object]:
             spooled = folder.spool(source, "file", 2 * MIB)
 
             def keep(spooled: object = spooled) -> None:
-                folder.keep(spooled)
-                folder.drop(spooled)
+                folder.commit(spooled)
+                folder.discard(spooled)
 
             again.append(wall(keep))
-    ratio = median(one / two for one, two in zip(ours, floor, strict=True))
+    ratio = median(item / two for item, two in zip(ours, floor, strict=True))
     duplicate = median(again) * 1e6
     name = "durable: fsync of file and folder" if durable else "without fsync"
     cells = [name, f"{median(ours) * 1e3:.2f}", f"{median(floor) * 1e3:.2f}", f"{ratio:.2f}"]
@@ -100,14 +99,14 @@ def storing(*, durable: bool) -> list[object]:
 
 
 async def fill(store: Store, count: int) -> str:
-    """A conversation of so many messages, a file in every eighth."""
+    """A conversation with a file in every eighth message."""
     conversation = await store.create()
     async with conversation.turn:
         for at in range(count):
             words = (Text(f"Message {at}: " + "words of a usual length, as people write them. " * 4),)
             files = (File.from_bytes(f"note {at}".encode(), name=f"note{at}.txt"),) if at % 8 == 0 else ()
             draft = Draft("user", (*words, *files)) if at % 2 == 0 else Draft("assistant", words, stop="end")
-            await conversation.record(draft, await conversation.prove(draft))
+            await conversation.record(draft, await conversation.probe(draft))
     return conversation.id
 
 
@@ -123,7 +122,7 @@ def raw(path: Path, which: str) -> list[object]:
 
 
 async def loading(count: int) -> list[object]:
-    """Milliseconds to read a conversation of so many messages, beside the floor."""
+    """Milliseconds to read a conversation of `count` messages, beside the floor."""
     with tempfile.TemporaryDirectory() as place:
         async with Store.at(place) as store:
             which = await fill(store, count)
@@ -146,17 +145,17 @@ async def loading(count: int) -> list[object]:
 
 
 class Endless(io.RawIOBase):
-    """An upload of 2 GB, which nobody holds."""
+    """An endless stream for uploads of 2 GB."""
 
     def __init__(self) -> None:
         self.left = 2 * GB
 
     def readable(self) -> bool:
-        """It is read."""
+        """Always readable."""
         return True
 
     def readinto(self, buffer: memoryview) -> int:
-        """Whatever the buffer held will do."""
+        """Leave the buffer as it is."""
         count = min(self.left, len(buffer))
         self.left -= count
         return count
@@ -168,29 +167,29 @@ def flood() -> None:
         file_cache = FileCache(Folder(Path(place)), max_file_bytes=GB)
         files = [File(Reader(lambda: io.BufferedReader(Endless(), MIB), 2 * GB), name=f"{at}.bin") for at in range(10)]
         start = time.perf_counter()
-        proved = asyncio.run(prove_all(file_cache, files))
+        proved = asyncio.run(probe_all(file_cache, files))
         seconds = time.perf_counter() - start
-        assert all(one.problem and "larger than" in one.problem for one in proved), proved
-        left = sum(one.stat().st_size for one in Path(place).rglob("*") if one.is_file())
+        assert all(item.problem and "larger than" in item.problem for item in proved), proved
+        left = sum(path.stat().st_size for path in Path(place).rglob("*") if path.is_file())
     children = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss
     print(f"{peak_mib():.0f} {seconds:.1f} {left} {children}")
 
 
 def flooding() -> list[object]:
     """The same in a process of its own."""
-    told = subprocess.run([sys.executable, __file__, "flood"], check=True, capture_output=True, text=True).stdout
-    mib, seconds, left, _ = told.split()
+    received = subprocess.run([sys.executable, __file__, "flood"], check=True, capture_output=True, text=True).stdout
+    mib, seconds, left, _ = received.split()
     return ["10 x 2 GB, cap 1 GB", mib, verdict(float(mib), GOAL_RSS_MIB), seconds, left]
 
 
 def long_talk(messages: int, files: int) -> View:
-    """A conversation of so many messages, with so many pictures from tools."""
-    said: list[Message] = []
+    """A conversation of `messages` messages, with `files` images from tools."""
+    output: list[Message] = []
     attachments: dict[int, Attachment] = {}
     asked = question()
     every = messages // files
     for at in range(messages // 5):
-        said.append(Message(f"u{at}", "user", (Text(f"Question {at}"),)))
+        output.append(Message(f"u{at}", "user", (Text(f"Question {at}"),)))
         shown: list[Shown] = []
         for number in range(at * 5 // every + 1, (at + 1) * 5 // every + 1):
             facts = Facts(hashlib.sha256(str(number).encode()).hexdigest(), "image/png", 200_000, (800, 600))
@@ -198,33 +197,33 @@ def long_talk(messages: int, files: int) -> View:
                 f"att_{number}", number, f"p{number}.png", Origin("tool", "plot", f"c{at}"), "2026-11-22", facts
             )
             shown.append(Shown(number, f"att_{number}"))
-        said.append(
+        output.append(
             Message(f"a{at}", "assistant", (ToolCall(f"c{at}", "plot", "{}"), ToolCall(f"d{at}", "plot", "{}")))
         )
-        said.append(Message(f"t{at}", "tool", (Text("Here:"), *shown), f"c{at}", "plot"))
-        said.append(Message(f"s{at}", "tool", (Text("done"),), f"d{at}", "plot"))
-        said.append(Message(f"b{at}", "assistant", (Text("As you see."),), stop="end"))
-    return View((*said, asked), attachments, asked.id)
+        output.append(Message(f"t{at}", "tool", (Text("Here:"), *shown), f"c{at}", "plot"))
+        output.append(Message(f"s{at}", "tool", (Text("done"),), f"d{at}", "plot"))
+        output.append(Message(f"b{at}", "assistant", (Text("As you see."),), stop="end"))
+    return View((*output, asked), attachments, asked.id)
 
 
 def planning(model: str) -> list[object]:
     """Milliseconds to plan a long conversation the first time, in each later step, and when a person says more."""
-    view, kept, target = long_talk(10_000, 2_000), dict[Target, PlanCache](), resolve(model)
-    first = wall(lambda: plan(view, target, {}, Policy(cache=True), kept=kept))
+    view, cache, target = long_talk(10_000, 2_000), PlanCache(), resolve(model)
+    first = wall(lambda: plan(view, target, {}, Policy(cache=True), cache=cache))
     later: list[float] = []
-    said: list[float] = []
+    output: list[float] = []
     messages, attachments, answering = view.messages, dict(view.attachments), view.answering
     for at in range(12):
         facts = [Facts(hashlib.sha256(f"new{at}".encode()).hexdigest(), "image/png", 200_000, (800, 600))]
         more, new = step(3_000 + at, facts)
         messages, attachments = (*messages, *more), attachments | new
         now = View(messages, attachments, answering)
-        later.append(wall(lambda now=now: plan(now, target, {}, Policy(cache=True), kept=kept)))
+        later.append(wall(lambda now=now: plan(now, target, {}, Policy(cache=True), cache=cache)))
         more = Message(f"b_{at}", "assistant", (Text("As you see."),), stop="end"), question(f"again{at}")
         messages, answering = (*messages, *more), more[-1].id
         asked = View(messages, attachments, answering)
-        said.append(wall(lambda asked=asked: plan(asked, target, {}, Policy(cache=True), kept=kept)))
-    ms, again = median(later[1:]) * 1e3, median(said[1:]) * 1e3
+        output.append(wall(lambda asked=asked: plan(asked, target, {}, Policy(cache=True), cache=cache)))
+    ms, again = median(later[1:]) * 1e3, median(output[1:]) * 1e3
     return [
         model,
         len(view.messages),
@@ -233,12 +232,12 @@ def planning(model: str) -> list[object]:
         f"{ms:.1f}",
         f"{again:.1f}",
         verdict(max(ms, again), GOAL_PLAN_MS),
-        f"{max(later + said) * 1e3:.0f}",
+        f"{max(later + output) * 1e3:.0f}",
     ]
 
 
 def main() -> None:
-    """Print every figure beside its floor and its goal."""
+    """Print each figure with its floor and goal."""
     gc.freeze()
     head = [
         "storing 1 MiB",
@@ -253,7 +252,7 @@ def main() -> None:
     print(table(head, [storing(durable=False), storing(durable=True)]))
     head = ["messages", "opened, ms", f"<= {GOAL_LOAD_MS}", "sqlite3 + msgspec, ms", "ratio", f"<= {GOAL_LOAD}"]
     print("\n" + table(head, [asyncio.run(loading(count)) for count in (50, 200, 1000)]))
-    head = ["uploads", "MiB of the process", f"<= {GOAL_RSS_MIB:.0f}", "seconds", "bytes left behind"]
+    head = ["uploads", "peak MiB", f"<= {GOAL_RSS_MIB:.0f}", "seconds", "leftover bytes"]
     print("\n" + table(head, [flooding()]))
     head = [
         "planning",

@@ -1,4 +1,4 @@
-"""What a streamed answer costs, from the provider's bytes to typed events, and through the loop of `Agent`.
+"""Cost of a streamed answer, from the provider's bytes to typed events, and through the loop of `Agent`.
 
 `parse` feeds a parser; `agent` is a whole run: rename, fold, loop, and a reader who takes each event. Both get the same
 bytes in reads of 16 KiB and of 150 bytes, as a busy host and a slow one send them, from memory: no network is in the
@@ -26,7 +26,7 @@ from showandtell.core.capabilities.cells import Api
 from showandtell.core.events.types import TextDelta
 from showandtell.core.wire.aws_eventstream import encode
 from showandtell.core.wire.http import HttpResponse
-from showandtell.core.wire.parsers import ANSWERS, FRAMES
+from showandtell.core.wire.parsers import FRAMES, PARSERS
 from showandtell.core.wire.stream import StreamParser
 from showandtell.testing import FakeConnection
 
@@ -154,7 +154,7 @@ class Stream:
         return (self.data[at : at + self.size] for at in range(0, len(self.data), self.size))
 
     async def come(self) -> AsyncIterator[bytes]:
-        """The same, for who awaits them."""
+        """The same events, as an async iterator."""
         for data in self.reads():
             yield data
 
@@ -165,77 +165,77 @@ def stream(api: Api, size: int, words: Sequence[str]) -> Stream:
     return Stream(api, b"".join(frames), len(frames), size)
 
 
-def parse(said: Stream) -> float:
+def parse(output: Stream) -> float:
     """CPU seconds of a parser alone."""
-    parser = StreamParser(ANSWERS[said.api].reading(), FRAMES[said.headers["content-type"]]())
+    parser = StreamParser(PARSERS[output.api].new_reader(), FRAMES[output.headers["content-type"]]())
     start = process_time()
-    count = sum(len(parser.feed(data)) for data in said.reads())
+    count = sum(len(parser.feed(data)) for data in output.reads())
     seconds = process_time() - start
-    assert count > said.events - 10
+    assert count > output.events - 10
     return seconds
 
 
-def agent_of(said: Stream) -> Agent:
+def agent_of(output: Stream) -> Agent:
     """An agent whose provider says this."""
 
     @asynccontextmanager
     async def send(_: object) -> AsyncIterator[HttpResponse]:
-        yield HttpResponse(200, said.headers, said.come())
+        yield HttpResponse(200, output.headers, output.come())
 
-    model = MODELS[said.api]
+    model = MODELS[output.api]
     return Agent(model, connection=FakeConnection(send=send))
 
 
-async def watch(said: Stream) -> float:
+async def watch(output: Stream) -> float:
     """CPU seconds of a run whose reader takes each event."""
-    agent, count = agent_of(said), 0
+    agent, count = agent_of(output), 0
     start = process_time()
     going = agent.run(ASKED)
     async for _ in going:
         count += 1
     seconds = process_time() - start
     assert going.status == "complete", going.reason
-    assert count > said.events - 10
+    assert count > output.events - 10
     return seconds
 
 
-def run(said: Stream) -> float:
+def run(output: Stream) -> float:
     """The same, without what an event loop costs to begin."""
-    return asyncio.run(watch(said))
+    return asyncio.run(watch(output))
 
 
-def by_anthropic(said: Stream) -> float:
+def by_anthropic(output: Stream) -> float:
     from anthropic import Anthropic
 
-    client = Anthropic(api_key="none", http_client=in_memory(said))
+    client = Anthropic(api_key="none", http_client=in_memory(output))
     asked: Any = {"role": "user", "content": ASKED}
-    return drain(said, lambda: client.messages.create(model="any", max_tokens=9, messages=[asked], stream=True))
+    return drain(output, lambda: client.messages.create(model="any", max_tokens=9, messages=[asked], stream=True))
 
 
-def by_openai_chat(said: Stream) -> float:
+def by_openai_chat(output: Stream) -> float:
     from openai import OpenAI
 
-    client = OpenAI(api_key="none", http_client=in_memory(said))
+    client = OpenAI(api_key="none", http_client=in_memory(output))
     asked: Any = {"role": "user", "content": ASKED}
-    return drain(said, lambda: client.chat.completions.create(model="gpt-5-mini", messages=[asked], stream=True))
+    return drain(output, lambda: client.chat.completions.create(model="gpt-5-mini", messages=[asked], stream=True))
 
 
-def by_openai_responses(said: Stream) -> float:
+def by_openai_responses(output: Stream) -> float:
     from openai import OpenAI
 
-    client = OpenAI(api_key="none", http_client=in_memory(said))
-    return drain(said, lambda: client.responses.create(model="gpt-5-mini", input=ASKED, stream=True))
+    client = OpenAI(api_key="none", http_client=in_memory(output))
+    return drain(output, lambda: client.responses.create(model="gpt-5-mini", input=ASKED, stream=True))
 
 
-def by_genai(said: Stream) -> float:
+def by_genai(output: Stream) -> float:
     from google import genai
 
-    client = genai.Client(api_key="none", http_options=genai.types.HttpOptions(httpx_client=in_memory(said)))
+    client = genai.Client(api_key="none", http_options=genai.types.HttpOptions(httpx_client=in_memory(output)))
     model = "gemini-3-flash-preview"
-    return drain(said, lambda: client.models.generate_content_stream(model=model, contents=ASKED))
+    return drain(output, lambda: client.models.generate_content_stream(model=model, contents=ASKED))
 
 
-def by_boto(said: Stream) -> float:
+def by_boto(output: Stream) -> float:
     import boto3
     from botocore.awsrequest import AWSResponse
 
@@ -243,19 +243,19 @@ def by_boto(said: Stream) -> float:
         """A body as urllib3 gives it."""
 
         def stream(self, **_: object) -> Iterator[bytes]:
-            return said.reads()
+            return output.reads()
 
     session = boto3.Session(aws_access_key_id="none", aws_secret_access_key="none", region_name="us-east-1")  # noqa: S106 - no key
     client = session.client("bedrock-runtime")
     events = client.meta.events
     events.register(
-        "before-send.bedrock-runtime.*", lambda request, **_: AWSResponse(request.url, 200, said.headers, Raw())
+        "before-send.bedrock-runtime.*", lambda request, **_: AWSResponse(request.url, 200, output.headers, Raw())
     )
     asked: Any = {"role": "user", "content": [{"text": ASKED}]}
-    return drain(said, lambda: client.converse_stream(modelId="us.amazon.nova-pro-v1:0", messages=[asked])["stream"])
+    return drain(output, lambda: client.converse_stream(modelId="us.amazon.nova-pro-v1:0", messages=[asked])["stream"])
 
 
-def by_pydantic_ai(said: Stream) -> float:
+def by_pydantic_ai(output: Stream) -> float:
     import httpx2
     from anthropic import AsyncAnthropic
     from pydantic_ai import Agent as Peer
@@ -263,33 +263,33 @@ def by_pydantic_ai(said: Stream) -> float:
     from pydantic_ai.providers.anthropic import AnthropicProvider
 
     async def watch() -> float:
-        answer = httpx2.MockTransport(lambda _: httpx2.Response(200, headers=said.headers, content=said.come()))
+        answer = httpx2.MockTransport(lambda _: httpx2.Response(200, headers=output.headers, content=output.come()))
         client = AsyncAnthropic(api_key="none", http_client=httpx2.AsyncClient(transport=answer))
         peer = Peer(AnthropicModel("any", provider=AnthropicProvider(anthropic_client=client)))
         start, count = process_time(), 0
         async with peer.run_stream_events(ASKED) as events:
             async for _ in events:
                 count += 1
-        assert count > said.events - 10
+        assert count > output.events - 10
         return process_time() - start
 
     return asyncio.run(watch())
 
 
-def in_memory(said: Stream) -> Any:
+def in_memory(output: Stream) -> Any:
     """An HTTP client of the SDKs' kind, without a network."""
     import httpx2
 
-    answer = httpx2.MockTransport(lambda _: httpx2.Response(200, headers=said.headers, content=said.reads()))
+    answer = httpx2.MockTransport(lambda _: httpx2.Response(200, headers=output.headers, content=output.reads()))
     return httpx2.Client(transport=answer)
 
 
-def drain(said: Stream, ask: Callable[[], Iterable[object]]) -> float:
+def drain(output: Stream, ask: Callable[[], Iterable[object]]) -> float:
     """CPU seconds of iterating over an SDK's own stream."""
     start = process_time()
     count = sum(1 for _ in ask())
     seconds = process_time() - start
-    assert count > said.events - 10
+    assert count > output.events - 10
     return seconds
 
 
@@ -311,25 +311,27 @@ def times() -> list[Sequence[object]]:
     A processor's clock drifts by more than the code does, so the best is what is judged; the median says what is usual.
     """
     streams = [stream(api, size, [WORD] * COUNT) for api, size in product(SPEAK, READS)]
-    cases = [(said, name, way) for said in streams for name, way in {**OURS, **THEIRS[said.api]}.items()]
-    rounds = [[way(said) / said.events * 1e6 for said, _, way in cases] for _ in range(ROUNDS + 1)][1:]
+    cases = [(output, name, way) for output in streams for name, way in {**OURS, **THEIRS[output.api]}.items()]
+    rounds = [[way(output) / output.events * 1e6 for output, _, way in cases] for _ in range(ROUNDS + 1)][1:]
     rows: list[Sequence[object]] = []
-    for (said, name, _), costs in zip(cases, zip(*rounds, strict=True), strict=True):
-        good = [verdict(one(costs), GOALS[name]) if name in GOALS else "" for one in (min, median)]
-        rows.append([said.api, f"{said.size} B", name, f"{min(costs):.2f}", good[0], f"{median(costs):.2f}", good[1]])
+    for (output, name, _), costs in zip(cases, zip(*rounds, strict=True), strict=True):
+        good = [verdict(item(costs), GOALS[name]) if name in GOALS else "" for item in (min, median)]
+        rows.append(
+            [output.api, f"{output.size} B", name, f"{min(costs):.2f}", good[0], f"{median(costs):.2f}", good[1]]
+        )
     return rows
 
 
-async def held(said: Stream) -> int:
+async def held(output: Stream) -> int:
     """The most bytes that a run holds between two deltas, beyond the text so far."""
-    agent, length, most, count = agent_of(said), 0, 0, 0
+    agent, length, peak, count = agent_of(output), 0, 0, 0
     tracemalloc.start()
     async for event in agent.run(ASKED):
         if isinstance(event, TextDelta):
             length, count = length + len(event.text), count + 1
-            most = most if count % 1000 else max(most, tracemalloc.get_traced_memory()[0] - length)
+            peak = peak if count % 1000 else max(peak, tracemalloc.get_traced_memory()[0] - length)
     tracemalloc.stop()
-    return most
+    return peak
 
 
 def growth(api: Api) -> list[object]:
@@ -343,11 +345,11 @@ def growth(api: Api) -> list[object]:
 
 def main() -> None:
     """Print what an event costs, and what a long answer does."""
-    gc.freeze()  # what was imported is no work of a stream
-    print("CPU microseconds of an event")
+    gc.freeze()  # keep the garbage collector from scanning imported modules
+    print("CPU microseconds per event")
     goals = f"<= {GOALS['parse']:.0f}, {GOALS['agent']:.0f}"
     print(table(["api", "reads", "by", "best", goals, "median", goals], times()))
-    print(f"\nA run of Agent: KiB held beyond the text with {MANY // 2} and {MANY} deltas; an answer of 20 MiB")
+    print(f"\nA run of Agent: KiB held in addition to the text with {MANY // 2} and {MANY} deltas; an answer of 20 MiB")
     head = ["api", f"{MANY // 2} deltas", f"{MANY} deltas", "20 MiB s", "20/10 MiB"]
     print(table(head, [growth(api) for api in SPEAK]))
 

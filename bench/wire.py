@@ -1,4 +1,4 @@
-"""What sending costs, from files on disk to the kernel, beside `sendall` of a body that lies ready in memory.
+"""Cost of sending, from files on disk to the kernel, compared to `sendall` of a body in memory.
 
 All go over loopback to a sink in another process, which reads, discards and answers, in plain HTTP and in TLS. Ours
 goes the way of `Agent`: by an `Exchange` of `connect`, over an open `Transport`. Bedrock's requests are signed, so one
@@ -31,7 +31,7 @@ import trustme
 from cases import MIB, MODELS, cpu, one_step, question, store, stored, table, temporary, unlimited, verdict
 from memory import peak_mib
 from showandtell.core.events.types import StepEnd
-from showandtell.core.planning.plan import plan, refuse
+from showandtell.core.planning.plan import plan, raise_refused
 from showandtell.core.planning.values import Policy, View
 from showandtell.core.wire.options import Options
 from showandtell.core.wire.request import Request, compose
@@ -41,15 +41,15 @@ from showandtell.storage.blobs.folder import Folder
 
 CASES = ((20, 1), (10, 10))
 GOALS, GOAL_MIB = {"http": 1.3, "https": 1.2}, 8.0
-#: All cases are gone through so often, each time in so many rounds: what else the machine does comes and goes.
+#: Passes over all cases, and rounds per pass, to average out other load on the machine.
 PASSES, ROUNDS = 4, 5
 #: Two apis, for the bodies of all are alike, and only Bedrock's are signed; to each an answer as short as may be.
-SAID = {
+MESSAGES = {
     "anthropic-messages": {"type": "message", "content": [], "stop_reason": "end_turn"},
     "bedrock-converse": {"output": {"message": {"content": []}}, "stopReason": "end_turn"},
 }
 SIGNED = "bedrock-converse"
-#: Nobody's keys.
+#: Fake keys.
 KEYS = {"AWS_ACCESS_KEY_ID": "AKIDEXAMPLE", "AWS_SECRET_ACCESS_KEY": "none", "AWS_REGION": "us-east-1"}
 
 
@@ -96,9 +96,9 @@ def listen(certificate: str) -> None:
     tls = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
     tls.load_cert_chain(certificate)
     listening = {scheme: socket.create_server(("127.0.0.1", 0)) for scheme in GOALS}
-    print(json.dumps({scheme: one.getsockname()[1] for scheme, one in listening.items()}), flush=True)
-    for scheme, one in listening.items():
-        threading.Thread(target=accept, args=(one, tls if scheme == "https" else None)).start()
+    print(json.dumps({scheme: item.getsockname()[1] for scheme, item in listening.items()}), flush=True)
+    for scheme, item in listening.items():
+        threading.Thread(target=accept, args=(item, tls if scheme == "https" else None)).start()
 
 
 def accept(listening: socket.socket, tls: ssl.SSLContext | None) -> None:
@@ -119,9 +119,9 @@ def serve(connection: socket.socket) -> None:
         left = int(fields["content-length"])
         while left:
             left -= connection.recv_into(buffer, min(left, MIB))
-        said = json.dumps(SAID[fields["x-api"]])
-        head = f"HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: {len(said)}\r\n\r\n"
-        connection.sendall((head + said).encode())
+        output = json.dumps(MESSAGES[fields["x-api"]])
+        head = f"HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: {len(output)}\r\n\r\n"
+        connection.sendall((head + output).encode())
 
 
 def read_head(connection: socket.socket) -> str:
@@ -139,7 +139,7 @@ def build(view: View, api: str, folder: Folder) -> Request:
     """A request that is ready to be sent: nothing of its files is read yet."""
     target = unlimited(MODELS[api])
     planned = plan(view, target, {}, Policy())
-    refuse(planned, target)
+    raise_refused(planned, target)
     return compose(planned, target, Options("You draw charts.", stream=True), {}, folder)
 
 
@@ -216,7 +216,10 @@ class Case:
     def row(self, rounds: Sequence[tuple[float, float, float]], where: Sink) -> list[object]:
         """Its figures: times and ratios are medians, each ratio that of figures of one round."""
         ms = [f"{median(column) * 1000:.1f}" for column in zip(*rounds, strict=True)]
-        ratio, bare = median(ours / least for least, _, ours in rounds), median(one / least for least, one, _ in rounds)
+        ratio, bare = (
+            median(ours / baseline for baseline, _, ours in rounds),
+            median(item / baseline for baseline, item, _ in rounds),
+        )
         files, none = (peak(case, self.api, self.folder, where, self.scheme) for case in ("files", "question"))
         good = verdict(ratio, GOALS[self.scheme]), verdict(files - none, GOAL_MIB)
         figures = [*ms, f"{bare:.2f}", f"{ratio:.2f}", good[0], f"{files - none:.1f}", good[1]]
@@ -230,7 +233,7 @@ def cases() -> list[Case]:
         folder = temporary()
         view = one_step(store(folder, count, size * MIB))
         name = f"{count} x {size} MiB"
-        found += [Case(name, view, folder, api, scheme) for api, scheme in product(SAID, GOALS)]
+        found += [Case(name, view, folder, api, scheme) for api, scheme in product(MESSAGES, GOALS)]
     return found
 
 
@@ -243,7 +246,7 @@ def main() -> None:
                 request = build(case.view, case.api, case.folder)
                 taken.extend(asyncio.run(times(request, where, case.scheme)))
         rows = [case.row(taken, where) for case, taken in rounds]
-    print("CPU ms from files on disk to the kernel, and peak MiB over a question without files")
+    print("CPU ms from files on disk to the kernel, and peak MiB above a request without files")
     goals = " / ".join(f"<= {goal}" for goal in GOALS.values())
     head = ["case", "api", "scheme", "sendall", "bare", "ours", "bare ratio", "ratio", goals, "MiB"]
     print(table([*head, f"<= {GOAL_MIB:.0f}"], rows))

@@ -27,7 +27,7 @@ from showandtell.core.capabilities.family import Family
 from showandtell.core.capabilities.matrix import PROBES, markdown, matrix, name_models, place_result, place_upload
 from showandtell.core.capabilities.resolve import families, resolve
 from showandtell.core.media_types.kinds import Kind
-from showandtell.core.planning.labels import size_of
+from showandtell.core.planning.labels import format_size
 from showandtell.providers.rows import ROWS, HostRow, own_variables
 
 #: Variables and their values; without one they are not set.
@@ -117,23 +117,23 @@ def serve() -> Iterator[Environ]:
     path, log = sys.path[:], logging.getLogger("showandtell")
     handlers = log.handlers
     sys.path.insert(0, str(ROOT / "tests"))
-    from fake_provider import Standin  # noqa: PLC0415 - it is part of the tests
+    from fake_provider import FakeProvider  # noqa: PLC0415 - it is part of the tests
 
-    loop, standin = asyncio.new_event_loop(), Standin()
+    loop, fake_provider = asyncio.new_event_loop(), FakeProvider()
     thread = threading.Thread(target=loop.run_forever)
     thread.start()
     data = TemporaryDirectory()  # keeps these conversations out of the user's data folder
     try:
-        asyncio.run_coroutine_threadsafe(standin.__aenter__(), loop).result()
+        asyncio.run_coroutine_threadsafe(fake_provider.__aenter__(), loop).result()
         others = dict.fromkeys(name for row in ROWS.values() for name in read_by(row))
         here = {
             "SHOWANDTELL_OVERRIDES": str(ROOT / "none.json"),
             "SHOWANDTELL_DATA": data.name,
             "NO_PROXY": "127.0.0.1",
         }
-        yield {**others, **here, **standin.environ()}
+        yield {**others, **here, **fake_provider.environ()}
     finally:
-        asyncio.run_coroutine_threadsafe(standin.__aexit__(), loop).result()
+        asyncio.run_coroutine_threadsafe(fake_provider.__aexit__(), loop).result()
         loop.call_soon_threadsafe(loop.stop)
         thread.join()
         loop.close()
@@ -143,7 +143,7 @@ def serve() -> Iterator[Environ]:
 
 def read_by(row: HostRow) -> list[str]:
     """All variables that a row reads."""
-    return [*row.variables, *(name for name, _ in row.keys), *(name for _, name in row.named)]
+    return [*row.variables, *(name for name, _ in row.keys), *(name for _, name in row.header_variables)]
 
 
 def settings(providers: Sequence[str]) -> str:
@@ -175,14 +175,14 @@ def format_keys(row: HostRow) -> str:
     """The variables of keys, and other credentials."""
     forms = {"bearer": "`authorization: Bearer`"}
     keys = [f"`{name}` ({forms.get(form, f'`{form}`')})" for name, form in row.keys]
-    if row.authorise is not None:
-        keys.append(SIGNED["google" if row.addressed else "aws"])
+    if row.authorize is not None:
+        keys.append(SIGNED["google" if row.account_in_url else "aws"])
     return (" or ".join(keys) or "none") + ("" if row.needs_key else ", if the server asks for one")
 
 
 def format_base(row: HostRow) -> str:
     """The default base URL, with placeholders for the account in capitals."""
-    account = "PROJECT/LOCATION" if row.addressed else "REGION"
+    account = "PROJECT/LOCATION" if row.account_in_url else "REGION"
     base = row.base(account) if callable(row.base) else row.base
     return f"`{base}`" if base else f"none; as in `{row.example}`"
 
@@ -231,7 +231,7 @@ def format_types(cells: Sequence[Capability]) -> str:
 def format_limits(limits: FileLimits) -> str:
     """The limits of one file that is sent as bytes."""
     parts = [
-        size_of(limits.bytes) if limits.bytes else "",
+        format_size(limits.bytes) if limits.bytes else "",
         f"{limits.side} pixels a side" if limits.side else "",
         f"{limits.pixels / 1e6:g} megapixels" if limits.pixels else "",
         f"{limits.pages} pages" if limits.pages else "",

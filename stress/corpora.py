@@ -23,13 +23,13 @@ from PIL import Image
 
 from showandtell.core.media_types.claims import read_claim
 from showandtell.core.media_types.kinds import kind_of
-from showandtell.core.media_types.signatures import recognise
+from showandtell.core.media_types.signatures import detect_type
 from support.fixtures import recoded, wav
 
 HERE = Path(__file__).parent
 PIP = HERE.parent / ".uv/bin/pip"
 #: Larger ones take their time by size, not by what is in them.
-MOST_BYTES = 4 << 20
+MAX_BYTES = 4 << 20
 #: Samples a second; every codec below takes that.
 RATE = 48_000
 #: Muxer and codec of sounds that we make ourselves; muxer and codecs of films, of which packages have few.
@@ -77,8 +77,8 @@ def read_sources() -> Iterator[Sample]:
     """Those in the packages' archives, in the order of their names."""
     for source in fetch_sources():
         with tarfile.open(source) as archive:
-            members = [one for one in archive if one.isfile() and 0 < one.size <= MOST_BYTES]
-            for member in sorted(members, key=lambda one: one.name):
+            members = [item for item in archive if item.isfile() and 0 < item.size <= MAX_BYTES]
+            for member in sorted(members, key=lambda item: item.name):
                 stream = archive.extractfile(member)
                 data = stream.read() if stream else b""
                 if kind := find_kind(member.name, data):
@@ -87,12 +87,14 @@ def read_sources() -> Iterator[Sample]:
 
 def find_kind(name: str, data: bytes) -> str | None:
     """By signature, else by the name's ending; Pillow's own test pictures are pictures, known here or not."""
-    said = recognise(lambda at, length: data[max(at, 0) :][: max(length, 0)], len(data)) or read_claim(None, name) or ""
-    if said == "application/pdf":
+    output = (
+        detect_type(lambda at, length: data[max(at, 0) :][: max(length, 0)], len(data)) or read_claim(None, name) or ""
+    )
+    if output == "application/pdf":
         return "document"
-    if said.startswith("image/") or "/Tests/images/" in name:
+    if output.startswith("image/") or "/Tests/images/" in name:
         return "image"
-    return "sound" if kind_of(said) in {"audio", "video"} else None
+    return "sound" if kind_of(output) in {"audio", "video"} else None
 
 
 def make_own() -> Iterator[Sample]:

@@ -45,7 +45,7 @@ def disarm():
 
 
 class Victims:
-    """Programs that play one scene each on such a disk; use it as a context."""
+    """Programs that play one scenario each on such a disk; use it as a context."""
 
     def __enter__(self):
         self._server = subprocess.Popen(  # noqa: S603
@@ -58,10 +58,10 @@ class Victims:
         self._server.wait()
         self._server.stdout.close()
 
-    def play(self, scene, folder, mode=COUNT, place=0, error=0):
+    def play(self, scenario, folder, mode=COUNT, place=0, error=0):
         """What a program told until it ended or was killed, as a list of objects with a `what`."""
         folder.mkdir(parents=True, exist_ok=True)
-        asked = {"scene": scene, "folder": str(folder), "mode": mode, "place": place, "error": error}
+        asked = {"scene": scenario, "folder": str(folder), "mode": mode, "place": place, "error": error}
         self._server.stdin.write(json.dumps(asked).encode() + b"\n")
         self._server.stdin.flush()
         return json.loads(self._server.stdout.readline())

@@ -12,15 +12,15 @@ import sqlalchemy.dialects.sqlite.pysqlite  # noqa: F401
 
 from showandtell import File, tool
 from showandtell.agent.decide import UNKNOWN
-from showandtell.core.messages.messages import Draft
+from showandtell.core.messages.message import Draft
 from showandtell.core.messages.parts import Shown, Text, ToolCall
 from showandtell.errors import StorageFailed
-from showandtell.storage.blobs.zstd import zstd
+from showandtell.storage.blobs.zstd import zstd_module
 from showandtell.storage.conversations.store import Store
 from showandtell.storage.database.lease import Terms
 from support.scripted import CLAUDE, check_usable, say, scripted, watch
 
-zstd()
+zstd_module()
 #: Leftovers are younger than a program may take to write them; the check comes later.
 LATER = 3 * 3600.0
 TURNS = 2
@@ -37,7 +37,7 @@ def noise(name, size=30_000):
 
 
 class Teller:
-    """Does one thing after the other. Where the store fails it says so, the disk is well again, and it is done anew."""
+    """Does one step after the other. If the store fails it reports that, the disk recovers, and the step is repeated."""
 
     def __init__(self, tell):
         self.tell = tell
@@ -51,13 +51,13 @@ class Teller:
 
     async def post(self, conversation, draft):
         async def make():
-            return await conversation.record(draft, await conversation.prove(draft))
+            return await conversation.record(draft, await conversation.probe(draft))
 
         self.tell_of(conversation, await self.do(make))
 
     def tell_of(self, conversation, message):
         """It is acknowledged from here on."""
-        files = [(one.number, one.facts.sha256) for one in shown(conversation, message) if one.facts]
+        files = [(item.number, item.facts.sha256) for item in shown(conversation, message) if item.facts]
         self.tell("message", id=message.id, files=files, conversation=conversation.id)
 
 
@@ -66,9 +66,9 @@ def shown(conversation, message):
     return [conversation.attachments[part.number] for part in message.parts if isinstance(part, Shown)]
 
 
-def play(scene, folder, tell):
+def play(scenario, folder, tell):
     """Play one of the scenes below."""
-    asyncio.run(SCENES[scene](folder, Teller(tell)))
+    asyncio.run(SCENES[scenario](folder, Teller(tell)))
 
 
 async def opened(folder, teller):
@@ -76,7 +76,7 @@ async def opened(folder, teller):
 
     async def make():
         # Nobody else is there to wait for: what keeps this one waiting is a lease that it lost sight of.
-        store = Store.at(folder, terms=Terms(time.time, patience=0))
+        store = Store.at(folder, terms=Terms(time.time, timeout=0))
         try:
             return await store.__aenter__()
         except BaseException:
@@ -137,21 +137,21 @@ async def run(folder, teller):
 SCENES = {"posts": posts, "run": run}
 
 
-def check(folder, told, *, resume=None):
-    """Everything that was acknowledged is there, nothing is torn, and the conversation goes on. Gives its messages."""
-    assert not [one["error"] for one in told if one["what"] == "raised"]
-    return asyncio.run(check_all(folder, told, resume))
+def check(folder, received, *, resume=None):
+    """Check that acknowledged writes are there, nothing is torn and the conversation continues. Returns its messages."""
+    assert not [item["error"] for item in received if item["what"] == "raised"]
+    return asyncio.run(check_all(folder, received, resume))
 
 
-async def check_all(folder, told, resume):
+async def check_all(folder, received, resume):
     async with Store.at(folder, clock=lambda: time.time() + LATER) as store:
-        assert [one for one in await store.fsck() if one.files] == []
+        assert [item for item in await store.fsck() if item.files] == []
         check_bytes(folder)
-        ids = [one["id"] for one in told if one["what"] == "conversation"]
-        there = [one.id for one in await store.list()]
+        ids = [item["id"] for item in received if item["what"] == "conversation"]
+        there = [item.id for item in await store.list()]
         assert set(ids) <= set(there)
         conversation = await store.open(there[0]) if there else await store.create()
-        await check_messages(conversation, told)
+        await check_messages(conversation, received)
         agent, text = resume(conversation) if resume else (scripted(say("Still here."))[0], "Are you?")
         run = agent.run(text, conversation=conversation)
         await watch(run)
@@ -163,28 +163,30 @@ async def check_all(folder, told, resume):
         return conversation.messages
 
 
-async def check_messages(conversation, told):
-    """All that was told, in order, with its files; no number and no place is left out."""
-    ids = [one.id for one in conversation.messages]
-    acknowledged = [one for one in told if one["what"] == "message"]
-    assert [one for one in ids if one in {told["id"] for told in acknowledged}] == [one["id"] for one in acknowledged]
+async def check_messages(conversation, received):
+    """Check all acknowledged messages, in order, with their files; no number and no position is missing."""
+    ids = [message.id for message in conversation.messages]
+    acknowledged = [item for item in received if item["what"] == "message"]
+    assert [id_ for id_ in ids if id_ in {received["id"] for received in acknowledged}] == [
+        item["id"] for item in acknowledged
+    ]
     assert len(ids) <= len(acknowledged) + 1
-    for one in acknowledged:
-        for number, sha256 in one["files"]:
+    for item in acknowledged:
+        for number, sha256 in item["files"]:
             assert hashlib.sha256(conversation.file(number).read()).hexdigest() == sha256
     assert sorted(conversation.attachments) == [*range(1, len(conversation.attachments) + 1)]
-    facts = [one.facts for one in conversation.attachments.values()]
+    facts = [attachment.facts for attachment in conversation.attachments.values()]
     assert None not in facts
     assert await conversation.check(facts) == {}
-    answered = {one.call_id for one in conversation.messages if one.role == "tool"}
-    assert {one["call"] for one in told if one["what"] == "begun"} <= conversation.view().begun | answered
+    answered = {message.call_id for message in conversation.messages if message.role == "tool"}
+    assert {item["call"] for item in received if item["what"] == "begun"} <= conversation.view().begun | answered
 
 
 def check_bytes(folder):
     """Whatever stands under a hash has it, also where no row names it."""
     for path in (folder / "blobs").glob("?" * 32 + "/??/*"):
         data = path.read_bytes()
-        whole = zstd().decompress(data) if path.suffix else data
+        whole = zstd_module().decompress(data) if path.suffix else data
         assert hashlib.sha256(whole).hexdigest() == path.stem
 
 
@@ -195,10 +197,10 @@ def ran(folder):
 
 
 def resumed(folder):
-    """What goes on with a run that was killed: the model says what it hadn't said, and the user nothing twice."""
+    """Continues a killed run: the model sends what was missing, and no user message is repeated."""
 
     def resume(conversation):
-        called = any(one.role == "assistant" for one in conversation.messages)
+        called = any(message.role == "assistant" for message in conversation.messages)
         agent = drawing(folder, SEES) if called else drawing(folder, CALLS, SEES)
         return agent, None if conversation.messages else "Draw this."
 
@@ -206,5 +208,5 @@ def resumed(folder):
 
 
 def is_unknown(messages):
-    """Whether the model was told that nobody knows what became of its call."""
-    return [one.text for one in messages if one.role == "tool"] == [UNKNOWN]
+    """Whether the model received the notice that the outcome of its call is unknown."""
+    return [message.text for message in messages if message.role == "tool"] == [UNKNOWN]

@@ -48,9 +48,9 @@ class Names(asyncio.DatagramProtocol):
             labels.append(data[at + 1 : at + 1 + size].decode())
             at += size + 1
         kind = struct.unpack_from("!H", data, at + 1)[0]
-        found = [packed for one in self.look_up(".".join(labels).lower(), kind) if (packed := pack(one, kind))]
+        found = [packed for item in self.look_up(".".join(labels).lower(), kind) if (packed := pack(item, kind))]
         head = data[:2] + struct.pack("!HHHHH", 0x8580, 1, len(found), 0, 0) + data[12 : at + 5]
-        records = (b"\xc0\x0c" + struct.pack("!HHIH", kind, 1, 0, len(one)) + one for one in found)
+        records = (b"\xc0\x0c" + struct.pack("!HHIH", kind, 1, 0, len(item)) + item for item in found)
         self.transport.sendto(head + b"".join(records), sender)
 
     def look_up(self, name, kind):
@@ -85,7 +85,7 @@ async def count(web, urls, folder):
     fetched = 0
     for url in urls:
         try:
-            await fetch(url, folder, most=100_000, allow=ALLOW, seconds=1)
+            await fetch(url, folder, max_bytes=100_000, policy=ALLOW, seconds=1)
         except BadFile:
             continue
         fetched += 1
@@ -108,15 +108,15 @@ async def main(folder):
     for every in ("0.0.0.0", "::"):  # noqa: S104 - that is what it is for
         await asyncio.start_server(web.serve, every, 80)
     good = ("93.184.216.34", "[2606:4700::1111]", "pictures.test", "both.test", "six.test", "translated.test")
-    told = {
+    received = {
         "good": await count(web, [f"http://{host}/x" for host in good], folder),
         "bad": await count(web, bad, folder),
         "redirected": await count(web, [f"http://pictures.test/to/{number}" for number in range(len(bad))], folder),
         "rebinding": await count(web, ["http://rebind.test/x"] * 200, folder),
     }
     public_addresses.is_public = lambda _: True
-    told["without the guard"] = await count(web, bad, folder)
-    sys.stdout.write(json.dumps(told))
+    received["without the guard"] = await count(web, bad, folder)
+    sys.stdout.write(json.dumps(received))
 
 
 if __name__ == "__main__":

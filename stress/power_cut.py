@@ -56,15 +56,15 @@ class Cuts:
         (self.live / "data").mkdir()
         os.sync()
 
-    def cut(self, told):
+    def cut(self, received):
         """What would be there if the power went now?"""
         copy = self.folder / "copy"
         snapshot(self.image, copy)
         call(*MOUNT, copy, self.dead)
         try:
-            check(self.dead / "data", told)
+            check(self.dead / "data", received)
         except Exception as error:  # noqa: BLE001
-            self.lost.append(f"{len(told)} acknowledged: {type(error).__name__} {str(error)[:200]}")
+            self.lost.append(f"{len(received)} acknowledged: {type(error).__name__} {str(error)[:200]}")
         finally:
             call("umount", self.dead)
             self.count += 1
@@ -86,7 +86,7 @@ class Cuts:
 
 
 def hear(reading):
-    """What was told since."""
+    """What was acknowledged since."""
     try:
         return os.read(reading, 1 << 20)
     except BlockingIOError:

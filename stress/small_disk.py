@@ -1,6 +1,6 @@
-"""Fills a disk of 4 MB until there is no room, makes room, and goes on. Run it by `unshare --map-root-user --mount`.
+"""Fills a disk of 4 MB until there is no room, makes room, and continues. Run it by `unshare --map-root-user --mount`.
 
-It prints one JSON object: how often there was no room, what of the errors was of another type, how many messages were
+It prints one JSON object: how often there was no room, which errors were of another type, how many messages were
 acknowledged and how many of them are there.
 """
 
@@ -14,7 +14,7 @@ from pathlib import Path
 sys.path.insert(1, str(Path(__file__).parent.parent / "tests"))
 from durable import noise
 
-from showandtell.core.messages.messages import Draft
+from showandtell.core.messages.message import Draft
 from showandtell.core.messages.parts import Text
 from showandtell.errors import StorageFailed
 from showandtell.storage.conversations.store import Store
@@ -37,23 +37,23 @@ async def fill(conversation, acknowledged):
 async def play(folder):
     acknowledged, errors = [], []
     ballast = [folder / f"ballast {number}" for number in range(3)]  # this disk's other use
-    for one in ballast:
-        one.write_bytes(bytes(MIB // 2))
+    for item in ballast:
+        item.write_bytes(bytes(MIB // 2))
     async with Store.at(folder / "data") as store:
         conversation = await store.create()
-        for one in ballast:
+        for item in ballast:
             errors.append(await fill(conversation, acknowledged))
-            one.unlink()
+            item.unlink()
             await post(conversation, Draft("user", (Text("there is room again"),)))
     async with Store.at(folder / "data") as store:
         again = await store.open(conversation.id)
-        there = [one.id for one in again.messages]
+        there = [message.id for message in again.messages]
         found = await store.fsck()
     return {
         "errors": errors,
         "acknowledged": len(acknowledged),
         "lost": len({*acknowledged} - {*there}),
-        "damaged": len([one for one in found if one.files]),
+        "damaged": len([item for item in found if item.files]),
     }
 
 

@@ -39,11 +39,11 @@ class OnPostgres(Counting):
 
 
 def play(machine, runs):
-    """So many runs of 50 steps, or a little fewer."""
-    told = settings(
+    """`runs` runs of 50 steps, or a few less."""
+    received = settings(
         max_examples=runs, stateful_step_count=50, deadline=None, database=None, suppress_health_check=[*HealthCheck]
     )
-    run_state_machine_as_test(machine, settings=told)
+    run_state_machine_as_test(machine, settings=received)
     return machine.steps
 
 
@@ -91,15 +91,15 @@ def test_processes_that_write_while_others_collect_lose_no_bytes(database, tmp_p
         async with place.store() as store:
             running = start(place, tmp_path, names, 40)
             passes = 0
-            while any(one.poll() is None for one in running):
+            while any(item.poll() is None for item in running):
                 await store.collect(grace=0)
                 passes += 1
-            assert [one.communicate()[1].decode() for one in running] == [""] * 3
-            assert [one for one in await store.fsck() if one.files] == []
+            assert [item.communicate()[1].decode() for item in running] == [""] * 3
+            assert [item for item in await store.fsck() if item.files] == []
             problems = kept = 0
             for owner in {*names}:
-                for one in await store.list(owner, limit=1000):
-                    conversation = await store.open(one.id, owner)
+                for item in await store.list(owner, limit=1000):
+                    conversation = await store.open(item.id, owner)
                     for file in conversation.attachments.values():
                         problems += file.facts is None
                         kept += file.facts is not None and bool(conversation.file(file.number).read())

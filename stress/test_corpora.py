@@ -29,7 +29,7 @@ DAMAGED = {"image": 5000, "document": 2000, "sound": 600}
 SHARE = float(os.environ.get("SHARE", "1"))
 #: As many as gate's crews have children: a file then never waits for another, and what is measured is its own time.
 THREADS = 2
-RECIPES = {
+CONVERSIONS = {
     "image": ["image?as=image/png,image/jpeg&bytes=3750000&side=1568", "image?as=image/webp&bytes=9000&crop=1,1,40,30"],
     "document": ["pages?as=image/png&bytes=3750000&most=5&side=1568", "pages?as=image/jpeg&only=2&side=768", "text"],
     "audio": ["audio?as=audio/mpeg&bytes=9000000", "audio?as=audio/wav&bytes=90000", "transcript"],
@@ -40,7 +40,7 @@ RECIPES = {
 kinds = pytest.mark.parametrize("kind", DAMAGED)
 
 
-class Told(NamedTuple):
+class Outcome(NamedTuple):
     """What came of one question about one file: done, refused, stopped (a child's death), late, or an exception's name.
 
     What is late may be asked again; a decoder that isn't installed counts as late, too.
@@ -56,7 +56,7 @@ class Told(NamedTuple):
 @cache
 def corpora() -> dict[str, list[Sample]]:
     found = read_corpora()
-    return {kind: [one for one in found if one.kind == kind] for kind in DAMAGED}
+    return {kind: [item for item in found if item.kind == kind] for kind in DAMAGED}
 
 
 def spoil(kind: str, number: int) -> Sample:
@@ -66,7 +66,7 @@ def spoil(kind: str, number: int) -> Sample:
     return Sample(f"{source.name} #{number}", damage(source, random.choice(sources), random), kind)
 
 
-def ask(told: list[Told], name: str, question: str, do: Callable[[], Any]) -> Any:
+def ask(received: list[Outcome], name: str, question: str, do: Callable[[], Any]) -> Any:
     """Ask, and write down how it ended."""
     start, answer, end, words = time.perf_counter(), None, "done", ""
     try:
@@ -76,55 +76,55 @@ def ask(told: list[Told], name: str, question: str, do: Callable[[], Any]) -> An
         end = "stopped" if "stopped the decoder" in words else "late" if error.passing else "refused"
     except Exception as error:  # noqa: BLE001 - that is what is looked for
         end, words = type(error).__name__, str(error)
-    told.append(Told(name, question, end, words, time.perf_counter() - start))
+    received.append(Outcome(name, question, end, words, time.perf_counter() - start))
     return answer
 
 
-def examine(sample: Sample, folder: Path, *, whole: bool) -> list[Told]:
+def examine(sample: Sample, folder: Path, *, whole: bool) -> list[Outcome]:
     """Everything that is asked of a file when it comes in, and all its conversions, of a damaged one one of them."""
-    told: list[Told] = []
+    received: list[Outcome] = []
     with tempfile.TemporaryDirectory(dir=folder) as place:
         path = Path(place, "file")
         path.write_bytes(sample.data)
-        proof = ask(told, sample.name, "prove", lambda: gate.prove(path, claimed=None, name="file"))
+        proof = ask(received, sample.name, "prove", lambda: gate.probe(path, claimed=None, name="file"))
         for question, do in list_questions(path, proof.media_type, whole=whole) if proof else ():
             with tempfile.TemporaryDirectory(dir=place) as made:
-                ask(told, sample.name, question, partial(do, Path(made)))
-    if any(one.end not in {"done", "refused"} for one in told):
+                ask(received, sample.name, question, partial(do, Path(made)))
+    if any(item.end not in {"done", "refused"} for item in received):
         (folder / f"{sample.name.replace('/', ' ')}.found").write_bytes(sample.data)
-    return told
+    return received
 
 
 def list_questions(path: Path, media_type: str, *, whole: bool) -> Iterator[tuple[str, Callable[[Path], Any]]]:
     """What is asked of a proved file, as calls with an empty folder."""
     yield "describe", lambda _: gate.describe(path, media_type)
     yield "strip", partial(gate.strip_location, path, media_type)
-    for recipe in RECIPES[kind_of(media_type)] if whole else choose(path, media_type):
-        yield recipe, partial(gate.make, path, media_type, recipe)
+    for conversion in CONVERSIONS[kind_of(media_type)] if whole else choose(path, media_type):
+        yield conversion, partial(gate.make, path, media_type, conversion)
 
 
 def choose(path: Path, media_type: str) -> list[str]:
     """One of a type's recipes, the same one for the same bytes; no transcript, which is `audio` and then minutes more."""
-    fitting = [one for one in RECIPES[kind_of(media_type)] if one != "transcript"]
+    fitting = [item for item in CONVERSIONS[kind_of(media_type)] if item != "transcript"]
     return [fitting[zlib.crc32(path.read_bytes()) % len(fitting)]] if fitting else []
 
 
-def examine_all(read: Callable[[int], Sample], count: int, folder: Path, *, whole: bool) -> list[Told]:
-    """What is told of so many files, each of which is read in its turn."""
+def examine_all(read: Callable[[int], Sample], count: int, folder: Path, *, whole: bool) -> list[Outcome]:
+    """The outcomes of `count` files, read one after the other."""
     with ThreadPoolExecutor(THREADS) as pool:
         found = pool.map(lambda at: examine(read(at), folder, whole=whole), range(count))
         return list(itertools.chain.from_iterable(found))
 
 
-def check(label: str, told: list[Told]) -> None:
+def check(label: str, received: list[Outcome]) -> None:
     """Print the figures; nothing may have stopped a child, taken too long, or raised what isn't ours."""
-    files, ends = len({one.name for one in told}), Counter(one.end for one in told)
-    refused = sum(one.end == "refused" for one in told if one.ask == "prove")
-    slow = sorted(told, key=lambda one: -one.seconds)[:3]
-    print(f"{label}: {files} files, {refused} refused as they came; {len(told)} questions: {dict(ends)}")  # noqa: T201
-    for one in slow:
-        print(f"  {one.seconds:.2f} s: {one.ask} of {one.name}: {one.end} {one.words}")  # noqa: T201
-    assert [one for one in told if one.end not in {"done", "refused"}] == []
+    files, ends = len({item.name for item in received}), Counter(item.end for item in received)
+    refused = sum(item.end == "refused" for item in received if item.ask == "prove")
+    slow = sorted(received, key=lambda item: -item.seconds)[:3]
+    print(f"{label}: {files} files, {refused} refused as they came; {len(received)} questions: {dict(ends)}")  # noqa: T201
+    for item in slow:
+        print(f"  {item.seconds:.2f} s: {item.ask} of {item.name}: {item.end} {item.words}")  # noqa: T201
+    assert [item for item in received if item.end not in {"done", "refused"}] == []
 
 
 @kinds

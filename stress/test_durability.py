@@ -23,33 +23,33 @@ def victims():
         yield running
 
 
-def sweep(victims, scene, folder, *, step=1, **what):
-    """Play a scene again and again, each time meeting the disk at another call; gives (folder, what it told)."""
-    calls = victims.play(scene, folder / "whole")[-1]["calls"]
+def sweep(victims, scenario, folder, *, step=1, **what):
+    """Play a scenario again and again, each time meeting the disk at another call; gives (folder, what it told)."""
+    calls = victims.play(scenario, folder / "whole")[-1]["calls"]
     for place in range(1, calls + 1, step):
         mode = what.get("mode") or (disk.TEAR if place % 2 else disk.KILL)
         there = folder / str(place)
-        yield there, victims.play(scene, there, mode, place, what.get("error", 0))
+        yield there, victims.play(scenario, there, mode, place, what.get("error", 0))
         shutil.rmtree(there)
 
 
 def test_whenever_a_program_is_killed_all_that_it_acknowledged_is_there_and_nothing_is_torn(victims, tmp_path):
     kills = young = 0
-    for folder, told in sweep(victims, "posts", tmp_path):
-        assert told[-1:] != [{"what": "ended"}]
-        check(folder, told)
+    for folder, received in sweep(victims, "posts", tmp_path):
+        assert received[-1:] != [{"what": "ended"}]
+        check(folder, received)
         kills += 1
-        young += not told
+        young += not received
     assert kills >= 300
-    assert young >= 50  # while the tables were made: they are there afterwards, or are made anew
+    assert young >= 50  # while the tables were made: they are there afterwards, or are made again
     print(f"{kills} kills, {young} of them during the migration")  # noqa: T201
 
 
 def test_a_tool_ran_once_at_most_whenever_its_program_was_killed(victims, tmp_path):
     kills = unknown = 0
-    for folder, told in sweep(victims, "run", tmp_path):
+    for folder, received in sweep(victims, "run", tmp_path):
         before = ran(folder)
-        messages = check(folder, told, resume=resumed(folder))
+        messages = check(folder, received, resume=resumed(folder))
         is_lost = is_unknown(messages)
         assert ran(folder) == (before if is_lost else 1)
         assert before <= 1
@@ -61,16 +61,16 @@ def test_a_tool_ran_once_at_most_whenever_its_program_was_killed(victims, tmp_pa
 
 @pytest.mark.parametrize("mode", [disk.ERROR, disk.ERRORS], ids=["once", "from then on"])
 @pytest.mark.parametrize("error", [errno.ENOSPC, errno.EIO, errno.EDQUOT], ids=errno.errorcode.get)
-def test_a_disk_that_fails_is_said_so_and_all_goes_on_once_it_works(victims, tmp_path, mode, error):
-    failures, told_full = 0, set()
-    for folder, told in sweep(victims, "posts", tmp_path, step=6, mode=mode, error=error):
-        assert told[-1]["what"] == "ended", told
-        check(folder, told)
-        failed = {one["error"] for one in told if one["what"] == "failed"}
+def test_a_disk_that_fails_is_reported_so_and_all_goes_on_once_it_works(victims, tmp_path, mode, error):
+    failures, reported = 0, set()
+    for folder, received in sweep(victims, "posts", tmp_path, step=6, mode=mode, error=error):
+        assert received[-1]["what"] == "ended", received
+        check(folder, received)
+        failed = {item["error"] for item in received if item["what"] == "failed"}
         assert failed <= {"StorageFull", "StorageFailed"}
-        failures, told_full = failures + bool(failed), told_full | failed
+        failures, reported = failures + bool(failed), reported | failed
     assert failures >= (25 if mode == disk.ERROR else 50)
-    assert "StorageFull" in told_full or error == errno.EIO
+    assert "StorageFull" in reported or error == errno.EIO
     print(f"{failures} failures")  # noqa: T201
 
 
@@ -104,10 +104,10 @@ def in_a_namespace(apart, script, *given, env=None):
 
 
 def test_a_disk_of_4_mb_that_is_full_loses_nothing_and_is_used_again_once_there_is_room():
-    told = in_a_namespace(OWN_DISKS, "small_disk.py")
-    assert told["errors"] == ["StorageFull"] * 3
-    assert told["acknowledged"] >= 10
-    assert (told["lost"], told["damaged"]) == (0, 0)
+    received = in_a_namespace(OWN_DISKS, "small_disk.py")
+    assert received["errors"] == ["StorageFull"] * 3
+    assert received["acknowledged"] >= 10
+    assert (received["lost"], received["damaged"]) == (0, 0)
 
 
 def cut_power(mode, folder):
@@ -117,12 +117,12 @@ def cut_power(mode, folder):
 
 
 def test_whenever_the_power_is_cut_all_that_was_acknowledged_is_on_the_disk(tmp_path):
-    told = cut_power("STOP", tmp_path)
-    assert told["lost"] == []
-    assert told["cuts"] >= 200
-    print(f"{told['cuts']} cuts")  # noqa: T201
+    received = cut_power("STOP", tmp_path)
+    assert received["lost"] == []
+    assert received["cuts"] >= 200
+    print(f"{received['cuts']} cuts")  # noqa: T201
 
 
 def test_the_same_cuts_lose_much_where_nothing_is_synced(tmp_path):
-    told = cut_power("UNSYNCED", tmp_path)
-    assert len(told["lost"]) >= 100
+    received = cut_power("UNSYNCED", tmp_path)
+    assert len(received["lost"]) >= 100

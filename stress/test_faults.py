@@ -14,9 +14,9 @@ each_api = pytest.mark.parametrize("model", MODELS)
 
 @each_api
 @settings(max_examples=200, deadline=None, database=None, suppress_health_check=list(HealthCheck))
-@given(data=st.data(), most=st.integers(1, 4))
-def test_after_200_random_conversations_of_each_api_the_history_is_valid(model, data, most):
-    survive(data, model, most)
+@given(data=st.data(), max_steps=st.integers(1, 4))
+def test_after_200_random_conversations_of_each_api_the_history_is_valid(model, data, max_steps):
+    survive(data, model, max_steps)
 
 
 @each_api
@@ -27,7 +27,7 @@ def test_a_run_that_is_cut_at_any_byte_runs_whole_messages_alone(model):
 
 
 def cost(model, count):
-    """The processor's seconds of an answer in so many pieces of 1,000 letters: the least of three."""
+    """CPU seconds of an answer in `count` pieces of 1,000 characters: the minimum of three."""
     tries = []
     for _ in range(3):
         begun = time.process_time()

@@ -18,7 +18,7 @@ def is_possible():
 
 
 @pytest.fixture(scope="module")
-def told():
+def probe_result():
     if not is_possible():
         pytest.skip("network namespaces are not available here")
     script = Path(__file__).parent / "fetch_apart.py"
@@ -26,19 +26,19 @@ def told():
     return json.loads(done.stdout)
 
 
-def test_every_good_url_is_fetched(told):
-    assert told["good"]["fetched"] == told["good"]["urls"] > 0
+def test_every_good_url_is_fetched(probe_result):
+    assert probe_result["good"]["fetched"] == probe_result["good"]["urls"] > 0
 
 
 @pytest.mark.parametrize("way", ["bad", "redirected", "rebinding"])
-def test_no_connection_goes_inside(told, way):
-    assert told[way]["urls"] >= 150
-    assert told[way]["inside"] == 0
+def test_no_connection_goes_inside(probe_result, way):
+    assert probe_result[way]["urls"] >= 150
+    assert probe_result[way]["inside"] == 0
 
 
-def test_names_that_change_are_fetched_where_they_were_checked(told):
-    assert told["rebinding"]["fetched"] == told["rebinding"]["public"] == 100
+def test_names_that_change_are_fetched_where_they_were_checked(probe_result):
+    assert probe_result["rebinding"]["fetched"] == probe_result["rebinding"]["public"] == 100
 
 
-def test_without_the_guard_the_same_urls_would_go_inside(told):
-    assert told["without the guard"]["inside"] >= 150
+def test_without_the_guard_the_same_urls_would_go_inside(probe_result):
+    assert probe_result["without the guard"]["inside"] >= 150

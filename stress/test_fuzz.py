@@ -43,14 +43,16 @@ def run(program: str, target: str, seconds: int, folder: Path) -> str:
     paths = [ENV, root / "src", root / "tests", HERE, folder]
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(map(str, paths)), "PYTHONHASHSEED": "0"}
     command = [sys.executable, HERE / "fuzz" / f"{program}.py", target, str(seconds), folder]
-    with log.open("wb") as told:
+    with log.open("wb") as received:
         done = subprocess.run(  # noqa: S603
-            command, stdout=told, stderr=subprocess.STDOUT, env=environment, timeout=seconds + MORE, check=False
+            command, stdout=received, stderr=subprocess.STDOUT, env=environment, timeout=seconds + MORE, check=False
         )
     words = log.read_text(errors="replace")
     if done.returncode:
         broke = [
-            f"{one.name}: {one.read_bytes()!r}" for one in folder.iterdir() if re.match("crash|timeout|oom", one.name)
+            f"{path.name}: {path.read_bytes()!r}"
+            for path in folder.iterdir()
+            if re.match("crash|timeout|oom", path.name)
         ]
         begin = BEGIN.search(words)
         pytest.fail("\n".join([f"{target}:", words[begin.start() if begin else -3000 :][:6000], *broke]), pytrace=False)
@@ -78,15 +80,15 @@ def test_nothing_that_is_handed_in_breaks_anything(target, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("breaks", "said"),
+    ("breaks", "output"),
     [
         ("data[:3] == b'bad' and {}['planted']", r"KeyError: 'planted'(?s:.*)crash-\w+: b'bad'"),
         ("[bytes(len(data)) for _ in range(len(data) // 15)]", r"AssertionError: \[.* s for \d+ and \d+ bytes of \(b'"),
     ],
     ids=["an error", "time that grows with the square"],
 )
-def test_what_breaks_is_told_with_its_bytes(breaks, said, tmp_path):
+def test_what_breaks_is_reported_with_its_bytes(breaks, output, tmp_path):
     source = f"from showandtell.core.wire.sse import data_of\nSEEDS = [b'data: 1', b'bad']\ndef RUN(data):\n data_of(data)\n {breaks}\n"
     (tmp_path / "planted.py").write_text(source)
-    with pytest.raises(pytest.fail.Exception, match=said):
+    with pytest.raises(pytest.fail.Exception, match=output):
         fuzz("planted", 2, tmp_path)

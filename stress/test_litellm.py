@@ -1,4 +1,4 @@
-"""A real LiteLLM proxy between our agent and the stand-in: what it makes of files, words and errors on the way.
+"""A real LiteLLM proxy between the agent and the fake provider: how it changes files, text and errors.
 
 The first run installs it into stress/.envs/litellm, from a package registry. It listens on 127.0.0.1 alone, reads its
 lists from its own package, and any proxy that leads out of the machine is a closed port.
@@ -24,9 +24,9 @@ from typing import NamedTuple
 
 import pytest
 
-from fake_provider import AWS_KEY, AWS_SECRET, KEYS, Received, Standin
+from fake_provider import AWS_KEY, AWS_SECRET, KEYS, FakeProvider, LedgerEntry
 from fake_provider.faults import Fault, empty, end, error_event, hang_up, reset, stall, status
-from fake_provider.plain import CLAUDE_ON_AWS
+from fake_provider.plain_client import CLAUDE_ON_AWS
 from showandtell import Agent, File
 from showandtell.agent.agent import Run
 from showandtell.core.events.types import Event, Retry, TextDelta
@@ -46,7 +46,7 @@ IMAGE, DOCUMENT = png(9, 9), pdf("Order 7")
 CLAUDE, OPENAI = "anthropic/claude-sonnet-4-5", "openai/gpt-5-mini"
 GEMINI, MISTRAL = "gemini/gemini-3-flash-preview", "mistral/mistral-medium-latest"
 BEDROCK = f"bedrock/{CLAUDE_ON_AWS}"
-#: A model's name at the proxy: what is behind it, the stand-in's house, and what LiteLLM wants behind that one's base.
+#: A model's name at the proxy: what is behind it, the fake provider's host, and the path that LiteLLM needs after its base.
 ROUTES = {
     CLAUDE: (CLAUDE, "anthropic", ""),
     OPENAI: (OPENAI, "openai", ""),
@@ -70,7 +70,7 @@ def show_order() -> list[object]:
 
 
 class Proxy(NamedTuple):
-    """A running proxy, and the port on which it expects the stand-in."""
+    """A running proxy, and the port on which it expects the fake provider."""
 
     process: subprocess.Popen[str]
     url: str
@@ -90,15 +90,15 @@ def install() -> Path:
     return env / "bin"
 
 
-def spell_config(standin: Standin) -> str:
+def write_config(fake_provider: FakeProvider) -> str:
     """The proxy's settings in JSON, which is YAML as well; it never asks again by itself, for that is ours to do."""
     models = {
-        name: {"model": model, "api_base": standin.base(house) + path, "api_key": KEYS[house][1]}
-        for name, (model, house, path) in ROUTES.items()
+        name: {"model": model, "api_base": fake_provider.base(host) + path, "api_key": KEYS[host][1]}
+        for name, (model, host, path) in ROUTES.items()
     }
     account = {"aws_access_key_id": AWS_KEY, "aws_secret_access_key": AWS_SECRET, "aws_region_name": "us-east-1"}
-    models[BEDROCK] = {"model": BEDROCK, "aws_bedrock_runtime_endpoint": standin.base("bedrock"), **account}
-    listed = [{"model_name": name, "litellm_params": one} for name, one in models.items()]
+    models[BEDROCK] = {"model": BEDROCK, "aws_bedrock_runtime_endpoint": fake_provider.base("bedrock"), **account}
+    listed = [{"model_name": name, "litellm_params": item} for name, item in models.items()]
     return json.dumps({"model_list": listed, "router_settings": {"num_retries": 0}})
 
 
@@ -118,23 +118,23 @@ def make_environ(home: Path) -> dict[str, str]:
 
 def read_url(process: subprocess.Popen[str]) -> str:
     """Where the proxy listens, as it says itself."""
-    timer, said = Timer(START, process.kill), deque[str](maxlen=20)
+    timer, output = Timer(START, process.kill), deque[str](maxlen=20)
     timer.start()
     try:
         for line in process.stdout:
-            said.append(line)
+            output.append(line)
             if found := RUNNING.search(line):
                 return found[1]
     finally:
         timer.cancel()
-    raise AssertionError(f"LiteLLM did not start: {''.join(said)}")
+    raise AssertionError(f"LiteLLM did not start: {''.join(output)}")
 
 
 @contextmanager
 def running(folder: Path, port: int) -> Iterator[Proxy]:
     """A proxy until the end of the block. What it says is read all the time, so that it never waits for a reader."""
     config = folder / "config.yaml"
-    config.write_text(spell_config(Standin(port=port)))
+    config.write_text(write_config(FakeProvider(port=port)))
     command = [install() / "litellm", "--config", config, "--host", "127.0.0.1", "--port", "0"]
     with subprocess.Popen(  # noqa: S603
         command, env=make_environ(folder), stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
@@ -159,15 +159,15 @@ def proxy(tmp_path_factory):
 
 
 class Played(NamedTuple):
-    """A run that has ended, its events, and what the stand-in received."""
+    """A finished run, its events, and the requests that the fake provider received."""
 
     run: Run
     events: list[Event]
-    ledger: list[Received]
+    ledger: list[LedgerEntry]
 
     @property
     def statuses(self):
-        return [one.status for one in self.ledger]
+        return [item.status for item in self.ledger]
 
 
 async def no_time(_: float) -> None:
@@ -175,19 +175,19 @@ async def no_time(_: float) -> None:
 
 
 def make_agent(proxy: Proxy, model: str, key: str = KEY) -> Agent:
-    patience = RetryPolicy(tries=2, sleep=no_time)
-    return make_model(f"litellm:{model}", [draw, show_order], base_url=proxy.url, api_key=key, retry=patience)
+    retry = RetryPolicy(tries=2, sleep=no_time)
+    return make_model(f"litellm:{model}", [draw, show_order], base_url=proxy.url, api_key=key, retry=retry)
 
 
 def play(
     proxy: Proxy, model: str, *faults: Fault, text: str = "/show_order", files: Sequence[File] = (), key: str = KEY
 ) -> Played:
-    """One run through the proxy to a stand-in of its own."""
+    """One run through the proxy to its own fake provider."""
 
     async def watch() -> Played:
-        async with Standin(faults, port=proxy.port) as standin:
+        async with FakeProvider(faults, port=proxy.port) as fake_provider:
             run = make_agent(proxy, model, key).run(text, files=files)
-            return Played(run, [event async for event in run], standin.ledger)
+            return Played(run, [event async for event in run], fake_provider.ledger)
 
     return asyncio.run(watch())
 
@@ -200,7 +200,7 @@ def hashed(data: bytes) -> str:
 
 
 @pytest.mark.parametrize(
-    ("model", "house", "place"),
+    ("model", "host", "place"),
     [
         (CLAUDE, "anthropic", "tool_result"),
         (GEMINI, "google", "tool_result"),
@@ -209,11 +209,11 @@ def hashed(data: bytes) -> str:
         ("our-claude", "anthropic", "user"),
     ],
 )
-def test_files_of_a_tool_reach_the_model_whole_where_our_rows_say(proxy, model, house, place):
+def test_files_of_a_tool_reach_the_model_whole_where_our_rows_say(proxy, model, host, place):
     played = play(proxy, model)
     assert (played.run.status, played.run.error, played.statuses) == ("complete", None, [200, 200])
     first, last = played.ledger
-    assert (first.seen, last.house) == ((), house)
+    assert (first.seen, last.host) == ((), host)
     assert [(sight.place, sight.media_type, sight.sha256) for sight in last.seen] == [
         (place, "image/png", hashed(IMAGE)),
         (place, "application/pdf", hashed(DOCUMENT)),
@@ -243,22 +243,22 @@ def test_files_of_a_user_reach_the_model_in_their_message(proxy, model):
     played = play(proxy, model, text="Describe them.", files=files)
     assert (played.run.status, played.statuses) == ("complete", [200])
     seen = played.ledger[0].seen
-    assert [(one.place, one.sha256) for one in seen] == [("user", hashed(IMAGE)), ("user", hashed(DOCUMENT))]
-    assert all("uploaded by the user" in one.label for one in seen)
+    assert [(item.place, item.sha256) for item in seen] == [("user", hashed(IMAGE)), ("user", hashed(DOCUMENT))]
+    assert all("uploaded by the user" in item.label for item in seen)
 
 
 def test_geminis_own_signature_comes_back_with_its_call(proxy):
     bodies = []
 
     async def watch():
-        # A door that serves nothing sees every request.
-        async with Standin(doors=[lambda _, incoming: bodies.append(incoming.body)], port=proxy.port):
+        # A handler that returns nothing sees every request.
+        async with FakeProvider(handlers=[lambda _, incoming: bodies.append(incoming.body)], port=proxy.port):
             return await make_agent(proxy, GEMINI).run("/show_order")
 
     assert asyncio.run(watch()).status == "complete"
     parts = [part for content in json.loads(bodies[1])["contents"] for part in content["parts"]]
     (signature,) = (base64.b64decode(part["thoughtSignature"]) for part in parts if "thoughtSignature" in part)
-    # LiteLLM puts a stand-by where it has none; that would not be signed by the stand-in's house.
+    # LiteLLM inserts a placeholder for a missing signature, which the fake provider's host would not have signed.
     assert signed_by(signature) == "google"
 
 
@@ -338,7 +338,7 @@ def test_a_model_that_the_proxy_lacks_is_an_error_with_its_words(proxy):
 
 def test_a_proxy_that_is_killed_ends_the_run_and_the_next_one(proxy):
     async def watch():
-        async with Standin([stall()], port=proxy.port):
+        async with FakeProvider([stall()], port=proxy.port):
             agent = make_agent(proxy, CLAUDE)
             broken = agent.run("hi")
             async for event in broken:

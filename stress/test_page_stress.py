@@ -6,12 +6,12 @@ from support import hostile
 from support.browser import Address, names, play, street
 from support.page_town import open_town
 
-#: So many come in one answer.
+#: How many come in one answer.
 TOGETHER = 20
 
 
 @pytest.fixture(scope="module")
-def house(tmp_path_factory):
+def site(tmp_path_factory):
     """A server whose tools bring mischief."""
     with street() as made:
         yield Address(made.build(tmp_path_factory.mktemp("hostile"), tools=(hostile.bring_files,)).url)
@@ -22,11 +22,11 @@ def test_there_are_enough_of_them():
 
 
 @pytest.mark.parametrize("first", range(0, len(hostile.FILES), TOGETHER))
-def test_hostile_files_run_nothing(first, house, tmp_path):
+def test_hostile_files_run_nothing(first, site, tmp_path):
     count = min(TOGETHER, len(hostile.FILES) - first)
     scenario = "hostile_files_run_nothing_through_the_page_and_by_their_addresses"
-    told = play(scenario, {"hostile": house}, tmp_path, seconds=180, first=first, step=1, count=count)
-    assert told["files"] == count
+    received = play(scenario, {"hostile": site}, tmp_path, seconds=180, first=first, step=1, count=count)
+    assert received["files"] == count
 
 
 @pytest.fixture(scope="module")

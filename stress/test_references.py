@@ -10,8 +10,8 @@ from time import perf_counter
 import pytest
 
 from showandtell.core import references
-from showandtell.core.references import MOST_TEXT, catalogue, resolve, tokens
-from support.house import HOUSE
+from showandtell.core.references import MAX_TEXT, catalogue, resolve, tokens
+from support.renovation import RENOVATION
 
 PATTERNS = {
     name: value
@@ -36,7 +36,7 @@ def seconds_of(work):
 @pytest.mark.parametrize("piece", PIECES)
 @pytest.mark.parametrize("name", PATTERNS)
 def test_no_pattern_takes_50_ms_for_what_is_read_of_100_kb(name, piece):
-    text = (piece * 100_000)[:MOST_TEXT]
+    text = (piece * 100_000)[:MAX_TEXT]
     assert seconds_of(lambda: sum(1 for _ in PATTERNS[name].finditer(text))) < 0.05
 
 
@@ -44,10 +44,10 @@ def test_no_pattern_takes_50_ms_for_what_is_read_of_100_kb(name, piece):
 def test_the_rest_of_a_long_message_is_never_read(piece, monkeypatch):
     read = []
     monkeypatch.setattr(references, "split", lambda text, names: read.append(text) or tokens.split(text, names))
-    resolve((piece * 100_000)[:100_000], HOUSE)
-    assert [len(text) for text in read] == [MOST_TEXT]
+    resolve((piece * 100_000)[:100_000], RENOVATION)
+    assert [len(text) for text in read] == [MAX_TEXT]
 
 
 @pytest.mark.parametrize("piece", PIECES)
 def test_no_message_takes_half_a_second(piece):
-    assert seconds_of(lambda: resolve((piece * 100_000)[:100_000], HOUSE)) < 0.5
+    assert seconds_of(lambda: resolve((piece * 100_000)[:100_000], RENOVATION)) < 0.5

@@ -2,7 +2,7 @@
 
 import pytest
 
-from fake_provider.ours import MODELS
+from fake_provider.agents import MODELS
 from support.fault_outcomes import OUTCOMES, check_outcome
 
 

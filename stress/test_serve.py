@@ -1,4 +1,4 @@
-"""A server that is told to end does so within five seconds, whoever reads from it."""
+"""A server that is asked to stop does so within five seconds, even while clients read from it."""
 
 import time
 

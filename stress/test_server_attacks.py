@@ -16,23 +16,23 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from showandtell.core.messages.ids import new_id
-from showandtell.core.ui_stream.chunks import Input, InputError, MoreText, spell
+from showandtell.core.ui_stream.chunks import Input, InputError, MoreText, serialize
 from support.bombs import packed_zeros
 from support.fixtures import png
 from support.neighbours import ask, fresh, missing, street
-from support.serving import asked, serving
+from support.serving import chat_body, serving
 
 MANY = 1_000_000
-LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
+ALPHABET = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
 
 
 def test_a_million_ids_are_all_different_and_no_letter_of_them_can_be_guessed():
     ids = [new_id("att").removeprefix("att_") for _ in range(MANY)]
     assert len(set(ids)) == MANY
-    assert {len(one) for one in ids} == {22}
+    assert {len(id_) for id_ in ids} == {22}
     for place in range(22):  # 6 bits each: 132 in all
-        seen = collections.Counter(one[place] for one in ids)
-        assert set(seen) == set(LETTERS)
+        seen = collections.Counter(id_[place] for id_ in ids)
+        assert set(seen) == set(ALPHABET)
         assert all(abs(count * 64 / MANY - 1) < 0.1 for count in seen.values())
 
 
@@ -60,7 +60,7 @@ SPACE = st.text(st.sampled_from(" \r\n\t"), max_size=6)
 @given(HARD, HARD)
 def test_any_words_are_exactly_one_event(one, other):
     chunks = [MoreText(one, other), InputError("c", "t", one, other)]
-    events = read_events(b"".join(map(spell, chunks)))
+    events = read_events(b"".join(map(serialize, chunks)))
     assert [json.loads(event)["type"] for event in events] == ["text-delta", "tool-input-error"]
     if not any("\ud800" <= letter <= "\udfff" for letter in one + other):
         assert json.loads(events[0]) == {"type": "text-delta", "id": one, "delta": other}
@@ -70,7 +70,7 @@ def test_any_words_are_exactly_one_event(one, other):
 @given(SPACE, SPACE, HARD)
 def test_a_models_own_json_is_exactly_one_event_however_it_is_laid_out(before, after, word):
     raw = f'{before}{{{after}"a"{before}:{after}{json.dumps(word)}{before}}}{after}'
-    (event,) = read_events(spell(Input("c", "t", msgspec.Raw(raw.encode()))))
+    (event,) = read_events(serialize(Input("c", "t", msgspec.Raw(raw.encode()))))
     assert json.loads(event)["input"] == {"a": json.loads(json.dumps(word))}
 
 
@@ -83,7 +83,7 @@ async def medians(session, ways, turns=300):
             status, _ = await ask(session, method, path, **more)
             place.append(time.perf_counter() - before)
             assert status == 404
-    return [statistics.median(one) for one in took]
+    return [statistics.median(item) for item in took]
 
 
 @pytest.mark.anyio
@@ -91,12 +91,12 @@ async def test_what_is_anothers_takes_as_long_as_what_is_not_there(tmp_path):
     async with street(tmp_path) as here:
         found = {}
         for kind, make in (
-            ("conversation", lambda one: ("GET", f"/api/conversations/{one}", {})),
-            ("conversation", lambda one: ("GET", f"/api/chat/{one}/stream", {})),
-            ("conversation", lambda one: ("POST", "/api/chat", {"json": asked("x", one, fresh())})),
-            ("file", lambda one: ("GET", f"/api/attachments/{one}/content", {})),
-            ("file of a tool", lambda one: ("GET", f"/api/attachments/{one}/thumbnail", {})),
-            ("upload", lambda one: ("GET", f"/api/attachments/{one}", {})),
+            ("conversation", lambda item: ("GET", f"/api/conversations/{item}", {})),
+            ("conversation", lambda item: ("GET", f"/api/chat/{item}/stream", {})),
+            ("conversation", lambda item: ("POST", "/api/chat", {"json": chat_body("x", item, fresh())})),
+            ("file", lambda item: ("GET", f"/api/attachments/{item}/content", {})),
+            ("file of a tool", lambda item: ("GET", f"/api/attachments/{item}/thumbnail", {})),
+            ("upload", lambda item: ("GET", f"/api/attachments/{item}", {})),
         ):
             theirs = here.ids[kind]
             one, other = await medians(here.ann, [make(theirs), make(missing(theirs))])
@@ -154,13 +154,13 @@ def bombs():
 @pytest.mark.anyio
 @pytest.mark.parametrize("name", BOMBS)
 async def test_a_file_that_unpacks_to_a_gigabyte_is_refused_or_shown_and_holds_up_nobody(tmp_path, name):
-    async with serving(tmp_path) as house:
+    async with serving(tmp_path) as site:
 
         async def others():
             slowest = 0.0
             while True:
                 before = time.perf_counter()
-                assert (await ask(house.session, "GET", "/api/me"))[0] == 200
+                assert (await ask(site.session, "GET", "/api/me"))[0] == 200
                 slowest = max(slowest, time.perf_counter() - before)
                 waited.append(slowest)
                 await asyncio.sleep(0.02)
@@ -168,11 +168,11 @@ async def test_a_file_that_unpacks_to_a_gigabyte_is_refused_or_shown_and_holds_u
         waited = []
         beside = asyncio.create_task(others())
         body = io.BytesIO(bombs()[name])
-        status, one = await ask(house.session, "PUT", "/api/attachments", params={"name": name}, data=body)
+        status, one = await ask(site.session, "PUT", "/api/attachments", params={"name": name}, data=body)
         assert status in {201, 422}
         for path in ("thumbnail", "pages/1", "text") if status == 201 else ():
             begun = time.perf_counter()
-            assert (await ask(house.session, "GET", f"/api/attachments/{one['id']}/{path}"))[0] in {200, 404}
+            assert (await ask(site.session, "GET", f"/api/attachments/{one['id']}/{path}"))[0] in {200, 404}
             assert time.perf_counter() - begun < 30
         beside.cancel()
         assert max(waited) < 1.0
@@ -180,13 +180,13 @@ async def test_a_file_that_unpacks_to_a_gigabyte_is_refused_or_shown_and_holds_u
 
 @pytest.mark.anyio
 async def test_a_thousand_who_say_half_a_word_keep_nobody_out(tmp_path):
-    async with serving(tmp_path) as house:
-        port = int(house.url.rpartition(":")[2])
+    async with serving(tmp_path) as site:
+        port = int(site.url.rpartition(":")[2])
         silent = [await asyncio.open_connection("127.0.0.1", port) for _ in range(1000)]
         for _, writer in silent:
             writer.write(b"GET /api/me HTT")
         before = time.perf_counter()
-        assert (await house.post("hello"))[0] == 200
+        assert (await site.post("hello"))[0] == 200
         assert time.perf_counter() - before < 2
         for _, writer in silent:
             writer.close()

@@ -9,7 +9,7 @@ import pytest
 
 from support.postgres import each_database, new_database
 from support.programs import running
-from support.serving import asked
+from support.serving import chat_body
 
 pytestmark = pytest.mark.anyio
 POINTS = 24
@@ -22,7 +22,9 @@ async def kill_after(program, chat, seconds):
     begun = False
     with suppress(aiohttp.ClientError):
         killing = asyncio.create_task(kill(program, seconds))
-        async with program.session.post(f"{program.url}/api/chat", json=asked(f"/hold name={chat}", chat)) as answer:
+        async with program.session.post(
+            f"{program.url}/api/chat", json=chat_body(f"/hold name={chat}", chat)
+        ) as answer:
             async for line in answer.content:
                 begun = begun or line.startswith(b"data: {")
     await killing
@@ -42,17 +44,17 @@ async def read(program, path):
 
 async def settle(program, chat):
     """Follow a chat until nothing runs in it; gives what the last stream said."""
-    said = b""
+    output = b""
     while True:
         status, data = await read(program, f"/api/chat/{chat}/stream")
         if status != 200:
-            return said
-        said = data or said
+            return output
+        output = data or output
 
 
 def words(stream):
     chunks = [json.loads(line[6:]) for line in stream.splitlines() if line.startswith(b"data: {")]
-    return "".join(one["delta"] for one in chunks if one["type"] == "text-delta")
+    return "".join(chunk["delta"] for chunk in chunks if chunk["type"] == "text-delta")
 
 
 @each_database
@@ -65,28 +67,28 @@ async def test_a_server_that_is_killed_at_any_moment_loses_nothing_and_runs_no_t
         async with running(tmp_path, *place) as program:
             begun = await kill_after(program, chat, FIRST + point * STEP)
         async with running(tmp_path, *place) as program:
-            said = words(await settle(program, chat))
+            output = words(await settle(program, chat))
             assert len([*tmp_path.glob(f"{chat}.[0-9]*")]) <= 1
-            ended[await check(program, chat, said, begun=begun)] += 1
-            async with program.session.post(f"{program.url}/api/chat", json=asked("Hello", chat, "m2")) as answer:
+            ended[await check(program, chat, output, begun=begun)] += 1
+            async with program.session.post(f"{program.url}/api/chat", json=chat_body("Hello", chat, "m2")) as answer:
                 assert (answer.status, b'"finishReason":"stop"' in await answer.read()) == (200, True)
     print(f"\n{database}: {ended}")  # noqa: T201 - counted
 
 
-async def check(program, chat, said, *, begun):
+async def check(program, chat, output, *, begun):
     """What is left of a run: nothing if nothing was acknowledged, or the message and the answer to it."""
     _, listed = await read(program, "/api/conversations?limit=1")
     listed = json.loads(listed)["conversations"]
     found = None
-    for one in listed:
-        _, data = await read(program, f"/api/conversations/{one['id']}")
+    for item in listed:
+        _, data = await read(program, f"/api/conversations/{item['id']}")
         found = json.loads(data)
     if found is None or found["alias"] != chat or not found["messages"]:
         assert not begun
         return "nothing"
     assert not found["running"]
     assert found["messages"][0]["role"] == "user"
-    assert [one["role"] for one in found["messages"]].count("user") == 1
-    texts = [part["text"] for one in found["messages"][1:] for part in one["parts"] if part["type"] == "text"]
-    assert said in {"", "".join(texts)}
+    assert [message["role"] for message in found["messages"]].count("user") == 1
+    texts = [part["text"] for message in found["messages"][1:] for part in message["parts"] if part["type"] == "text"]
+    assert output in {"", "".join(texts)}
     return "whole" if found["messages"][-1]["metadata"]["status"] == "complete" else "open"

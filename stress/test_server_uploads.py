@@ -1,4 +1,4 @@
-"""Uploads and downloads of a server in a process of its own: floods, endless bodies, naughty names (promises C1, C9 to C11)."""
+"""Uploads and downloads of a server in a process of its own: floods, endless bodies, hostile names (promises C1, C9 to C11)."""
 
 import asyncio
 import os
@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 
 import aiohttp
 import pytest
-from naughty import NAUGHTY, TYPES
+from hostile_names import HOSTILE, TYPES
 
 from support.fixtures import png
 
@@ -48,8 +48,8 @@ class Far:
 
     def status(self, name):
         """A line of the kernel's own account of the process, in bytes."""
-        said = Path(f"/proc/{self.process.pid}/status").read_text()
-        return int(re.search(rf"{name}:\s+(\d+) kB", said)[1]) * 1024
+        output = Path(f"/proc/{self.process.pid}/status").read_text()
+        return int(re.search(rf"{name}:\s+(\d+) kB", output)[1]) * 1024
 
     def forget_peak(self):
         Path(f"/proc/{self.process.pid}/clear_refs").write_text("5")
@@ -61,9 +61,9 @@ class Far:
 
 
 @contextmanager
-def far(folder, most=20 * MB):
+def far(folder, max_bytes=20 * MB):
     environment = {**os.environ, "PYTHONPATH": "tests"}
-    command = [sys.executable, "-c", SERVE, str(folder), str(most), FREE]
+    command = [sys.executable, "-c", SERVE, str(folder), str(max_bytes), FREE]
     with subprocess.Popen(  # noqa: S603 - our own words
         command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=environment
     ) as process:
@@ -83,7 +83,7 @@ async def put(session, data, name="a.bin", **headers):
 
 
 async def flood(size, counted, piece=bytes(MB)):
-    """So many bytes, in pieces; what was asked for is counted."""
+    """Yields `size` bytes in pieces, and adds each requested size to `counted`."""
     for _ in range(size // len(piece)):
         counted.append(len(piece))
         yield piece
@@ -103,8 +103,8 @@ async def test_ten_uploads_of_two_gigabytes_at_once_are_refused_while_they_strea
                     return 413  # it has hung up while we were talking
 
             assert await asyncio.gather(*map(send, counted)) == [413] * 10
-            taken, peak = [sum(one) for one in counted], server.status("VmHWM")
-            print(f"taken {max(taken) / MB:.0f} MB at most, peak {peak / MB:.0f} MB")  # noqa: T201
+            taken, peak = [sum(item) for item in counted], server.status("VmHWM")
+            print(f"taken {max(taken) / MB:.0f} MB at max_bytes, peak {peak / MB:.0f} MB")  # noqa: T201
             assert max(taken) < 1200 * MB
             assert peak < 300 * MB
             assert spooled(tmp_path) == []
@@ -174,13 +174,13 @@ async def test_a_form_of_large_files_is_streamed_to_the_store(tmp_path):
             assert grown < 32 * MB
 
 
-async def test_naughty_names_and_types_are_taken_and_come_back_in_headers_of_one_line(tmp_path):
+async def test_hostile_names_and_types_are_taken_and_come_back_in_headers_of_one_line(tmp_path):
     wrong = []
     with far(tmp_path) as server:
         async with server.session() as session:
-            for number, name in enumerate(NAUGHTY):
-                said = name.encode("utf-8", "replace").decode()
-                status, _, one = await put(session, png(3, 3), said)
+            for number, name in enumerate(HOSTILE):
+                output = name.encode("utf-8", "replace").decode()
+                status, _, one = await put(session, png(3, 3), output)
                 if status != 201:
                     wrong.append((name, status, one))
                     continue
@@ -190,7 +190,7 @@ async def test_naughty_names_and_types_are_taken_and_come_back_in_headers_of_one
                     if not answer.headers["content-disposition"].isascii() or "set-cookie" in answer.headers:
                         wrong.append((name, answer.headers["content-disposition"]))
                 if number % 7 == 0:
-                    async with session.post(PATH, data=form_with(said)) as answer:
+                    async with session.post(PATH, data=form_with(output)) as answer:
                         if answer.status not in {201, 422}:
                             wrong.append((name, answer.status))
             for kind in TYPES:
@@ -208,11 +208,11 @@ async def test_naughty_names_and_types_are_taken_and_come_back_in_headers_of_one
 
 
 def form_with(name):
-    """A form as browsers write it: quotes and line ends are spelled out, and nothing else."""
-    spelled = name.replace('"', "%22").replace("\r", "%0D").replace("\n", "%0A")
+    """A form as browsers write it: only quotes and line ends are percent-encoded."""
+    encoded = name.replace('"', "%22").replace("\r", "%0D").replace("\n", "%0A")
     return aiohttp.payload.BytesPayload(
         b'--x\r\ncontent-disposition: form-data; name="file"; filename="%s"\r\n\r\n%s\r\n--x--\r\n'
-        % (spelled.encode(), png(3, 3)),
+        % (encoded.encode(), png(3, 3)),
         content_type=FORM["content-type"],
     )
 
@@ -224,7 +224,7 @@ async def test_many_ranges_cost_nothing(tmp_path):
             async with session.get(one["url"]) as answer:
                 await answer.read()
             many = ",".join(f"{number}-{number + 99_999}" for number in range(1000))[:60_000]
-            for said in (
+            for output in (
                 f"bytes={many}",
                 "bytes=-" + "9" * 60_000,
                 "bytes=0-0," * 5000,
@@ -232,7 +232,7 @@ async def test_many_ranges_cost_nothing(tmp_path):
                 "bytes=5-1",
             ):
                 before = server.cpu()
-                async with session.request("GET", one["url"], headers={"range": said}) as answer:
+                async with session.request("GET", one["url"], headers={"range": output}) as answer:
                     assert answer.status in {200, 416, 400, 431}
                     answer.close()
                 assert server.cpu() - before <= 0.05 + 0.02  # the clock of /proc has ticks of 10 ms

@@ -13,11 +13,11 @@ import time
 from pathlib import Path
 
 from durable import LATER, noise, words
-from naughty import NAUGHTY
+from hostile_names import HOSTILE
 
 from showandtell import File
 from showandtell.core.collect.sanitize import clean
-from showandtell.core.messages.messages import Draft
+from showandtell.core.messages.message import Draft
 from showandtell.core.messages.parts import Text
 from showandtell.errors import Busy, LeaseLost
 from showandtell.storage.conversations.store import Store
@@ -25,7 +25,7 @@ from support.fixtures import png
 from support.postgres import each_database
 from support.scripted import CLAUDE, check_usable, say, scripted, watch
 from support.side_by_side import check_posts, write_side_by_side
-from support.stores import Place, Time, places, post, said
+from support.stores import Place, Time, places, post, user_draft
 
 BENCH = Path(__file__).parent.parent / "bench"
 #: How a note says that its file's bytes are lost.
@@ -75,15 +75,15 @@ def test_each_of_100_damaged_blobs_is_found_its_chat_opens_and_a_note_takes_the_
     async def read():
         async with Store.at(tmp_path) as store:
             found = await store.fsck()
-            assert all(one.files for one in found)
+            assert all(item.files for item in found)
             for one in await store.list():
                 conversation = await store.open(one.id)
                 run = scripted(say("They are gone."))[0].run("Well?", conversation=conversation)
                 await watch(run)
                 assert run.status == "complete"
-                assert [one.delivery for one in run.receipts] == ["noted"] * 10
-                reasons = [one.reason for one in run.receipts]
-                assert [one for one in reasons if not GONE.search(one)] == []
+                assert [receipt.delivery for receipt in run.receipts] == ["noted"] * 10
+                reasons = [receipt.reason for receipt in run.receipts]
+                assert [reason for reason in reasons if not GONE.search(reason)] == []
             return len(found)
 
     asyncio.run(write())
@@ -136,19 +136,19 @@ def test_a_backup_that_was_made_while_others_write_is_whole(tmp_path):
 async def restored(folder):
     """How many messages a copy has; all that they name is there, and what nobody names goes."""
     async with Store.at(folder, clock=lambda: time.time() + LATER) as store:
-        assert [one for one in await store.fsck() if one.files] == []
+        assert [item for item in await store.fsck() if item.files] == []
         await store.collect(grace=0)
         assert await store.fsck() == ()
-        found = [await store.open(one.id) for one in await store.list()]
+        found = [await store.open(item.id) for item in await store.list()]
         for conversation in found:
             check_usable(conversation, CLAUDE)
-        return sum(len(one.messages) for one in found)
+        return sum(len(item.messages) for item in found)
 
 
 @each_database
 def test_order_is_kept_and_nobody_waits_for_a_year_while_clocks_jump(database, tmp_path):
     async def run():
-        chance, told, refused = random.Random(8), [], 0  # noqa: S311 - for tests
+        chance, received, refused = random.Random(8), [], 0  # noqa: S311 - for tests
         clocks, place = (Time(), Time()), Place(database, tmp_path)
         async with place.store(terms=clocks[0].terms()) as one, place.store(terms=clocks[1].terms()) as two:
             first = await one.create()
@@ -161,14 +161,14 @@ def test_order_is_kept_and_nobody_waits_for_a_year_while_clocks_jump(database, t
                             clocks[who].now += chance.choice((-YEAR, 10 * YEAR, 0.0, 40.0, -40.0))
                             if part == 1 and chance.random() < 0.3:
                                 clocks[1 - who].now += chance.choice((-YEAR, 10 * YEAR))
-                                told += await attempt(talks[1 - who], clocks[1 - who], f"{at} between")
-                            told.append((await post(talks[who], said(f"{at} {part}"))).id)
+                                received += await attempt(talks[1 - who], clocks[1 - who], f"{at} between")
+                            received.append((await post(talks[who], user_draft(f"{at} {part}"))).id)
                 except LeaseLost:
                     refused += 1
             again = await one.open(first.id)
-            assert [one.id for one in again.messages] == told
-            assert len(told) >= 150
-            assert await places(one) == [*range(1, len(told) + 1)]
+            assert [message.id for message in again.messages] == received
+            assert len(received) >= 150
+            assert await places(one) == [*range(1, len(received) + 1)]
         return refused
 
     assert asyncio.run(run()) >= 1
@@ -178,14 +178,14 @@ async def attempt(conversation, clock, text):
     """Post while somebody else has the turn, by a clock that may say otherwise; gives the ids of what was stored."""
     before = clock.now
     try:
-        return [(await post(conversation, said(text))).id]
+        return [(await post(conversation, user_draft(text))).id]
     except Busy:
         assert clock.now - before < 60
         return []
 
 
 @each_database
-def test_no_naughty_name_breaks_the_store_or_leaves_its_folder(database, tmp_path):
+def test_no_hostile_name_breaks_the_store_or_leaves_its_folder(database, tmp_path):
     (tmp_path / "root").mkdir()
     place = Place(database, tmp_path / "root")
 
@@ -193,22 +193,24 @@ def test_no_naughty_name_breaks_the_store_or_leaves_its_folder(database, tmp_pat
         async with place.store() as store:
             conversation = await store.create(title="names")
             async with conversation.turn:
-                for at, name in enumerate(NAUGHTY):
+                for at, name in enumerate(HOSTILE):
                     file = File(f"file {at}".encode(), name, name, name)
                     await post(conversation, clean(Draft("user", (Text(name), file))))
                     wire = name.encode("utf-8", "replace").decode()  # no JSON of a provider may hold half a letter
                     await post(conversation, clean(Draft("tool", (Text(name), file), f"{wire}{at}", wire)))
-            titles = [await store.create(title=name) for name in NAUGHTY]
+            titles = [await store.create(title=name) for name in HOSTILE]
             again = await store.open(conversation.id)
             assert again.view() == conversation.view()
-            assert len(again.attachments) >= 2 * len(NAUGHTY)  # and those that words hold as data: URIs
-            assert not [one.name for one in again.attachments.values() if {*"/\\\r\n\0"} & {*one.name}]
+            assert len(again.attachments) >= 2 * len(HOSTILE)  # and those that words hold as data: URIs
+            assert not [
+                attachment.name for attachment in again.attachments.values() if {*"/\\\r\n\0"} & {*attachment.name}
+            ]
             assert await store.fsck() == ()
             return len(titles)
 
-    assert asyncio.run(run()) == len(NAUGHTY) >= 515
-    assert [one.name for one in tmp_path.iterdir()] == ["root"]
-    assert {one.name.partition("-")[0] for one in (tmp_path / "root").iterdir()} <= {"blobs", "test.db"}
+    assert asyncio.run(run()) == len(HOSTILE) >= 515
+    assert [path.name for path in tmp_path.iterdir()] == ["root"]
+    assert {path.name.partition("-")[0] for path in (tmp_path / "root").iterdir()} <= {"blobs", "test.db"}
 
 
 def test_ten_uploads_of_2_gb_are_refused_while_they_stream_and_are_not_held(tmp_path):

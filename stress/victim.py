@@ -27,14 +27,14 @@ def start(asked):
         play(asked, writing)
         code = 0
     except BaseException:  # noqa: BLE001
-        told = {"what": "raised", "error": traceback.format_exc()}
-        os.write(writing, json.dumps(told).encode() + b"\n")
+        received = {"what": "raised", "error": traceback.format_exc()}
+        os.write(writing, json.dumps(received).encode() + b"\n")
     finally:
         os._exit(code)
 
 
 def play(asked, writing):
-    """The scene itself, on a disk that was told what to do."""
+    """Play the scenario on a disk whose faults are set."""
 
     def tell(what, **more):
         os.write(writing, json.dumps({"what": what, **more}).encode() + b"\n")
@@ -44,7 +44,7 @@ def play(asked, writing):
     tell("ended", calls=disk.disarm())
 
 
-def told(reading):
+def recorded(reading):
     """What a process has told until its pipe was closed."""
     with os.fdopen(reading, "rb") as source:
         return [json.loads(line) for line in source.read().splitlines()]
@@ -53,9 +53,9 @@ def told(reading):
 def main():
     for line in sys.stdin:
         process, reading = start(json.loads(line))
-        said = told(reading)
+        output = recorded(reading)
         os.waitpid(process, 0)
-        sys.stdout.write(json.dumps(said) + "\n")
+        sys.stdout.write(json.dumps(output) + "\n")
         sys.stdout.flush()
 
 

@@ -60,8 +60,8 @@ def report(distribution: str, place: str, work: Callable[[], object]) -> None:
         start = process_time()
         work()
         seconds.append(arrivals[-1][0] - start)
-    least = sum(path.stat().st_size for path in files()) * 4 // 3
-    assert all(size > least for _, _, size in arrivals), "a file is missing from the body"
+    min_size = sum(path.stat().st_size for path in files()) * 4 // 3
+    assert all(size > min_size for _, _, size in arrivals), "a file is missing from the body"
     line = {
         "peer": distribution,
         "version": version(distribution),

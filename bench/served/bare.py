@@ -21,11 +21,11 @@ async def chat(request: Request) -> StreamingResponse:
     asked = await request.json()
     words = int(asked["words"])
 
-    async def said() -> AsyncIterator[bytes]:
+    async def events() -> AsyncIterator[bytes]:
         for at in range(0, words, AT_ONCE):
             yield CHUNK * min(AT_ONCE, words - at)
 
-    return StreamingResponse(said(), media_type="text/event-stream")
+    return StreamingResponse(events(), media_type="text/event-stream")
 
 
 def main() -> None:

@@ -10,22 +10,22 @@ from typing import Any
 from served.talks import Clients
 from served.turns import Talk, Turn, end_of, text_of
 
-#: What is said of a file of a tool whose run was stopped before it could be kept.
+#: The text for a tool's file if the run was stopped before it could be stored.
 UNSTORED = "was not stored before the run ended"
 
 
 async def read_back(clients: Clients) -> Counter[str]:
-    """Read all back: how many turns there are, how they ended, and files; what is lost is told to `clients.wrong`."""
+    """Read all back and count turns, by how they ended, and files. Losses are reported to `clients.wrong`."""
     found: Counter[str] = Counter()
     for talk in clients.talks:
         if any(turn.answer_id for turn in talk.turns):
             async with clients.session.get(f"/api/conversations/{talk.id}") as answer:
-                told = await answer.json()
-            found["still running"] += told.get("running", False)
-            for wrong in check_talk(talk, told, found):
+                received = await answer.json()
+            found["still running"] += received.get("running", False)
+            for wrong in check_talk(talk, received, found):
                 found["lost turns"] += 1
                 clients.wrong.append(f"{talk.id}: {wrong}")
-            await read_files(clients, told.get("attachments", []), found)
+            await read_files(clients, received.get("attachments", []), found)
     for id, sha256 in clients.files.items():  # noqa: A001 - it is one
         if await clients.hash_of(id) != sha256:
             found["lost pictures"] += 1
@@ -33,17 +33,17 @@ async def read_back(clients: Clients) -> Counter[str]:
     return found
 
 
-def check_talk(talk: Talk, told: Mapping[str, Any], found: Counter[str]) -> list[str]:
+def check_talk(talk: Talk, received: Mapping[str, Any], found: Counter[str]) -> list[str]:
     """What is wrong with a conversation: each turn must be there once, in order, with its files and its answer."""
-    messages: Sequence[Mapping[str, Any]] = told.get("messages", [])
-    asked = [one for one in messages if one["role"] == "user"]
-    answers = {one["id"]: one for one in messages if one["role"] == "assistant"}
-    turns = [one for one in talk.turns if one.answer_id]
+    messages: Sequence[Mapping[str, Any]] = received.get("messages", [])
+    asked = [item for item in messages if item["role"] == "user"]
+    answers = {item["id"]: item for item in messages if item["role"] == "assistant"}
+    turns = [item for item in talk.turns if item.answer_id]
     found["turns"] += len(turns)
     if len(asked) > len(turns) and len(talk.turns) > len(turns):
         del asked[-1]  # it was given up before anybody told that it was taken
     wrong = [f"{turn.text} is not there" for turn in turns[len(asked) :]]
-    wrong += [f"{text_of(one)} is too many" for one in asked[len(turns) :]]
+    wrong += [f"{text_of(item)} is too many" for item in asked[len(turns) :]]
     for turn, message in zip(turns, asked, strict=False):
         files = [part["id"] for part in message["parts"] if part["type"] == "data-attachment"]
         if (text_of(message), files) != (turn.text, turn.files):
@@ -54,13 +54,13 @@ def check_talk(talk: Talk, told: Mapping[str, Any], found: Counter[str]) -> list
 
 
 def check_answer(turn: Turn, answer: Mapping[str, Any] | None, found: Counter[str]) -> str | None:
-    """What is wrong with the answer to a turn: it must be whole, or have ended as was told, for a cause."""
+    """What is wrong with the answer to a turn: it must be complete, or have ended as reported, for a cause."""
     if answer is None or not answer["metadata"].get("status"):
         return f"it has no answer: {answer}"
     end = end_of(answer["metadata"], text_of(answer))
-    told = turn.ends.get(answer["metadata"]["run_id"])
-    if told != end:
-        return f"ended as {end}, and was told as {told}"
+    received = turn.ends.get(answer["metadata"]["run_id"])
+    if received != end:
+        return f"ended as {end}, and was told as {received}"
     found["complete" if end.status == "complete" else "ended with a reason"] += 1
     if turn.was_killed:
         found[f"killed, then {end.status}"] += 1

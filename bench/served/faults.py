@@ -34,7 +34,7 @@ REFUSALS: Final[dict[str, tuple[int, dict[str, str]]]] = {
 #: Faults before the answer, and in its midst.
 EARLY: Final = (*REFUSALS, "closed", "mute", "page")
 LATE: Final = ("cut", "error", "garbage", "hang")
-#: After these the same request is sent again, and whoever asked gets a whole answer.
+#: After these the request is sent again, and the client gets a complete answer.
 PASSING: Final = ("broken", "limited", "overloaded", "closed")
 #: These end only when the client hangs up.
 ENDLESS: Final = ("mute", "hang")
@@ -68,7 +68,11 @@ class Turns:
         frames = [*(speak_anthropic([f" {turn.number}"] * turn.words) if has_result else call_anthropic(turn, asked))]
         self.open += 1
         try:
-            return await spoil(request, fault) if fault in EARLY else await tell(request, frames, turn.every, fault)
+            return (
+                await spoil(request, fault)
+                if fault in EARLY
+                else await stream_frames(request, frames, turn.every, fault)
+            )
         finally:
             self.open -= 1
 
@@ -79,15 +83,15 @@ def call_anthropic(turn: Turn, asked: int) -> Iterator[bytes]:
     yield begin
     call = {"type": "tool_use", "id": f"toolu_{turn.number}_{asked}", "name": turn.tool, "input": {}}
     yield line({"type": "content_block_start", "index": 0, "content_block": call}, named=True)
-    said = {"type": "input_json_delta", "partial_json": json.dumps(CALLS[turn.tool])}
-    yield line({"type": "content_block_delta", "index": 0, "delta": said}, named=True)
+    output = {"type": "input_json_delta", "partial_json": json.dumps(CALLS[turn.tool])}
+    yield line({"type": "content_block_delta", "index": 0, "delta": output}, named=True)
     yield line({"type": "content_block_stop", "index": 0}, named=True)
     yield delta.replace(b"end_turn", b"tool_use")
     yield stop
 
 
 async def spoil(request: web.Request, fault: str) -> web.StreamResponse:
-    """An answer that is none."""
+    """An invalid response."""
     match fault:
         case "closed":
             hang_up(request)
@@ -103,7 +107,7 @@ async def spoil(request: web.Request, fault: str) -> web.StreamResponse:
             return web.json_response(error, status=status, headers=head)
 
 
-async def tell(request: web.Request, frames: Sequence[bytes], every: float, fault: str) -> web.StreamResponse:
+async def stream_frames(request: web.Request, frames: Sequence[bytes], every: float, fault: str) -> web.StreamResponse:
     """Say frames one by one; a fault comes in the middle of them."""
     answer = web.StreamResponse(headers={"content-type": "text/event-stream"})
     with suppress(ConnectionError):  # who asked may hang up

@@ -31,7 +31,7 @@ async def speak(request: web.Request) -> web.StreamResponse:
     *_, asked = ASKED.finditer(body)
     words, every, *rest = asked.groups()
     if rest[0]:
-        number, tool, fault, at = (one.decode() for one in rest)
+        number, tool, fault, at = (item.decode() for item in rest)
         turn = Turn(number, int(words), float(every), tool, fault, int(at))
         has_result = tool == "none" or body.find(b'"tool_result"', asked.end()) >= 0
         return await TURNS.answer(request, turn, has_result=has_result)

@@ -1,4 +1,4 @@
-"""What the clients of the soak do: turns of conversations, of which some go wrong, and what each of them was told."""
+"""What the clients of the soak do: turns of conversations, some of which fail, and what each client received."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from served.turns import Talk, Turn, end_of, note, plan, text_of
 from server import TOKEN
 
 #: Seconds until a connection that was lost is tried again; the longest of a turn.
-PAUSE, PATIENCE = 0.2, 150.0
-#: Of the turns so many have a picture, are answered again, are read by two.
+PAUSE, TIMEOUT = 0.2, 150.0
+#: Shares of the turns that have an image, are answered again, are read by two clients.
 PICTURES, AGAIN, FOLLOWS = 0.25, 0.1, 0.1
 LOST: Final = (aiohttp.ClientError, OSError)
 
@@ -47,7 +47,7 @@ class Clients:
                 turn = plan(chance, self.share)
                 self.done[f"fault: {turn.fault}"] += turn.fault != "none"
                 try:
-                    async with asyncio.timeout(PATIENCE):
+                    async with asyncio.timeout(TIMEOUT):
                         await self.take(talk, turn, chance)
                 except (TimeoutError, AssertionError) as error:
                     self.wrong.append(f"{talk.id or talk.alias}, {turn.text}: {error or 'no end'}")
@@ -133,11 +133,11 @@ class Clients:
         finally:
             self.going.discard(turn.number)
             over.set()
-            for one in beside:
-                await one
+            for item in beside:
+                await item
 
     async def connect(self, talk: Talk, turn: Turn, *, again: bool, is_asked: bool) -> bool:
-        """Ask, or come back to what was asked; gives whether the answer's end was told."""
+        """Ask, or reconnect to an earlier question. Returns whether the answer's end was received."""
         if is_asked:
             request = self.session.get(f"/api/chat/{talk.alias}/stream")
         else:
@@ -152,19 +152,19 @@ class Clients:
             return await self.listen(answer, turn, leave=True)
 
     async def load(self, talk: Talk, turn: Turn) -> bool:
-        """Load the conversation, in which nothing goes on any more, and see how its last answer ended."""
+        """Load the conversation, which has no active run any more, and check how its last answer ended."""
         async with self.session.get(f"/api/conversations/{talk.id}") as answer:
             assert answer.status == 200, f"loading it: {answer.status}"
-            told = await answer.json()
-        if told["running"]:
+            received = await answer.json()
+        if received["running"]:
             return False
-        last = told["messages"][-1]
+        last = received["messages"][-1]
         assert last["id"] == turn.answer_id, f"ends with {last['id']}, not {turn.answer_id}"
         note(turn, last["metadata"]["run_id"], end_of(last["metadata"], text_of(last)))
         return True
 
     async def stop(self, talk: Talk, turn: Turn, over: asyncio.Event) -> None:
-        """Stop the answer, and again if it goes on: what was told to a server that is killed may never be done."""
+        """Stop the answer, and again if it continues: a server that is killed may never have handled the request."""
         after, self.done["stopped"] = turn.stop, self.done["stopped"] + 1
         while not over.is_set():
             with suppress(TimeoutError):

@@ -1,4 +1,4 @@
-"""The turns of a soak: what is asked, what is to happen with it, and how its answer ended as its readers were told."""
+"""The turns of a soak: what is asked, what is to happen with it, and how its answer ended for its readers."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from served.faults import CALLS, EARLY, ENDLESS, LATE, PASSING
 
 #: Seconds between two words of an answer.
 EVERY = 0.05
-#: Of the turns so many call a tool, are left and come back to, are stopped.
+#: Shares of the turns that call a tool, are left and returned to, are stopped.
 TOOLS, LEAVES, STOPS = 0.25, 0.2, 0.08
 NUMBERS = count(1)
 
 
 @dataclass(slots=True)
 class End:
-    """How an answer ended, as its readers were told."""
+    """How an answer ended for its readers."""
 
     status: str
     reason: str | None
@@ -28,7 +28,7 @@ class End:
 
 @dataclass(slots=True)
 class Turn:
-    """A message, what is to happen with it, and what was told of its answer, by run."""
+    """A message, what is to happen with it, and what was received of its answer, by run."""
 
     number: int
     words: int
@@ -46,7 +46,7 @@ class Turn:
 
     @property
     def text(self) -> str:
-        """What is said."""
+        """The text of the message."""
         return f"words={self.words} every={EVERY} turn={self.number} tool={self.tool} fault={self.fault}@{self.at}"
 
     @property
@@ -59,9 +59,9 @@ class Turn:
         """Whether something was done to it after which its answer needs no end of its own."""
         return self.fault not in {"none", *PASSING} or self.stop is not None or self.was_killed
 
-    def said(self) -> dict[str, Any]:
+    def message(self) -> dict[str, Any]:
         """It as the client's message."""
-        files = [{"type": "data-attachment", "data": {"id": one}} for one in self.files]
+        files = [{"type": "data-attachment", "data": {"id": file}} for file in self.files]
         return {"id": f"turn {self.number}", "role": "user", "parts": [*files, {"type": "text", "text": self.text}]}
 
 
@@ -77,7 +77,7 @@ class Talk:
         """The request for an answer to a turn."""
         if again:
             return {"id": self.alias, "trigger": "regenerate-message", "messageId": turn.answer_id}
-        return {"id": self.alias, "messages": [turn.said()]}
+        return {"id": self.alias, "messages": [turn.message()]}
 
 
 def plan(chance: random.Random, share: float) -> Turn:
@@ -110,6 +110,6 @@ def text_of(message: Mapping[str, Any]) -> str:
 
 
 def note(turn: Turn, run: str, end: End) -> None:
-    """Note how a run ended; all who are told must be told the same."""
+    """Note how a run ended; all readers must receive the same end."""
     known = turn.ends.setdefault(run, end)
     assert known == end, f"{run} ended as {known}, and as {end}"

@@ -1,4 +1,4 @@
-"""Draw and write the packaged samples anew, the same bytes each time.
+"""Draw and write the packaged samples, the same bytes each time.
 
 Run it as `python docs/samples/make_samples.py [folder]`.
 """
@@ -15,7 +15,7 @@ from pathlib import Path
 from PIL import Image, ImageDraw, ImageFilter, ImageFont
 
 FOLDER = Path(__file__).parents[2] / "src" / "showandtell" / "samples"
-#: Everything is drawn so many times larger, then scaled down: that gives smooth edges.
+#: Everything is drawn larger by this factor, then scaled down: that gives smooth edges.
 FINE = 3
 
 Colour = tuple[int, int, int]
@@ -267,7 +267,7 @@ def ring_chime(seconds: float = 1.5, rate: int = 16000) -> bytes:
 
 
 def strike(since: float, pitch: float) -> float:
-    """A bell's swing so many seconds after its stroke: a tone, its octave, and a fifth above that."""
+    """A bell's swing, `since` seconds after its stroke: a tone, its octave, and a fifth above that."""
     if since < 0:
         return 0.0
     rise = min(1.0, since / 0.004)

@@ -1,4 +1,4 @@
-"""Show & Tell: any tool returns files beside text and JSON, and every model really sees them."""
+"""Show & Tell: tools return files along with text and JSON, and every model sees them."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ if TYPE_CHECKING:
     from showandtell.agent.settings import Connection, FilePolicy, ModelSettings, RunLimits
     from showandtell.agent.tools import Tool, Toolset, tool
     from showandtell.core.capabilities.resolve import resolve
-    from showandtell.core.collect.values import ToolResult
+    from showandtell.core.collect.tool_result import ToolResult
     from showandtell.core.events.types import Usage
     from showandtell.core.histories.from_anthropic import from_anthropic
     from showandtell.core.histories.from_gemini import from_gemini
     from showandtell.core.histories.from_openai import from_openai
     from showandtell.core.messages.attachments import Facts
     from showandtell.core.messages.file import File
-    from showandtell.core.messages.messages import Draft, History, Message
+    from showandtell.core.messages.message import Draft, History, Message
     from showandtell.core.messages.parts import Json, Opaque, Shown, Text, ToolCall
     from showandtell.core.planning.values import Receipt
     from showandtell.errors import (
@@ -49,8 +49,8 @@ if TYPE_CHECKING:
     from showandtell.storage.files.conversation_file import load
     from showandtell.storage.files.file_cache import FileCache
 
-#: Where each public name lives. Nothing is imported before it is asked for.
-HOMES = {
+#: The public names by module. Modules are imported on first use of a name.
+MODULES = {
     "agent.agent": "Agent Run",
     "agent.builtin_tools": "builtin_tools",
     "agent.file_tools": "get_document list_files view_file",
@@ -61,14 +61,14 @@ HOMES = {
     "agent.settings": "Connection FilePolicy ModelSettings RunLimits",
     "agent.tools": "Tool Toolset tool",
     "core.capabilities.resolve": "resolve",
-    "core.collect.values": "ToolResult",
+    "core.collect.tool_result": "ToolResult",
     "core.events.types": "Usage",
     "core.histories.from_anthropic": "from_anthropic",
     "core.histories.from_gemini": "from_gemini",
     "core.histories.from_openai": "from_openai",
     "core.messages.attachments": "Facts",
     "core.messages.file": "File",
-    "core.messages.messages": "Draft History Message",
+    "core.messages.message": "Draft History Message",
     "core.messages.parts": "Json Opaque Shown Text ToolCall",
     "core.planning.values": "Receipt",
     "errors": "BadConversation BadFile BadInput BadValue Busy FileChanged "
@@ -81,7 +81,7 @@ HOMES = {
     "storage.files.conversation_file": "load",
     "storage.files.file_cache": "FileCache",
 }
-HOME_OF = {name: home for home, names in HOMES.items() for name in names.split()}
+MODULE_OF = {name: module for module, names in MODULES.items() for name in names.split()}
 
 __all__ = [
     "Agent",
@@ -145,10 +145,10 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    home = HOME_OF.get(name)
-    if home is None:
+    module = MODULE_OF.get(name)
+    if module is None:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    value = getattr(importlib.import_module(f"{__name__}.{home}"), name)
+    value = getattr(importlib.import_module(f"{__name__}.{module}"), name)
     globals()[name] = value
     return value
 

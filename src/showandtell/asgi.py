@@ -1,4 +1,4 @@
-"""The chat server as an ASGI application, to run under a server of your own or to mount in another application.
+"""The chat server as an ASGI application, for your own ASGI server or to mount in another application.
 
 from showandtell.asgi import Config, make_app
 

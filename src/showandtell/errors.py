@@ -1,25 +1,25 @@
-"""Everything that can go wrong, one class for each `except` a user would write.
+"""The exceptions of this library.
 
 ShowAndTellError
-├── BadInput                what the program or a file on disk says is not usable
-│   ├── UnknownModel        no such provider, or not written as provider:model
-│   ├── MissingKey          no key for this provider in settings or environment
-│   ├── BadConversation     a conversation file that breaks its own rules
-│   ├── NotFound            no such conversation, message or file, or not yours: the words are the same
-│   ├── BadValue            a tool's return value that has no JSON (NaN, bytes of no known type)
-│   └── BadFile             one file: empty, torn, too large, not what it says, outside its folder
-├── UnsupportedFile         refused: the model can't be shown these files (all of them are named)
-├── Busy                    somebody else is answering in this conversation
-├── StorageFailed           the database or the blobs' store does not answer: nothing of what was under way is stored
-│   ├── StorageFull         there is no space left
-│   └── LeaseLost           another process has taken this conversation over
-├── FileChanged             a stored file vanished or changed between plan and send
-├── CannotRender            a wire format met what it can't write: a defect of the plan, not of the input
-├── ToolError               raised by a tool: its text reaches the model word for word
-└── ProviderError           the provider's answer: status, its own words
-    ├── ProviderUnavailable nobody answers: nothing listens, or it is busy or broken, also when asked again
-    ├── RejectedFiles       the provider takes none of these files, and leaving them out did not help
-    └── BadAnswer           bytes that are not the api's stream
+├── BadInput                an invalid argument, setting or file
+│   ├── UnknownModel        unknown provider, or a model not written as provider:model
+│   ├── MissingKey          no key for the provider in settings or environment
+│   ├── BadConversation     an invalid conversation file or history
+│   ├── NotFound            no such conversation, message or file, or it has another owner
+│   ├── BadValue            a value without a JSON form (NaN, bytes of unknown type)
+│   └── BadFile             one file: empty, damaged, too large, of another type than declared, outside its folder
+├── UnsupportedFile         the model can't be shown these files; nothing was sent
+├── Busy                    another run is active in this conversation
+├── StorageFailed           the database or blob store failed; the operation in progress was not stored
+│   ├── StorageFull         no space left
+│   └── LeaseLost           another process has taken over this conversation
+├── FileChanged             a stored file is missing or has changed since it was planned
+├── CannotRender            an API can't express a part of the request: a bug in this library, not in the input
+├── ToolError               raised by a tool to send its text to the model
+└── ProviderError           the provider returned an error: its status and message
+    ├── ProviderUnavailable the provider can't be reached, is busy or fails, even after retries
+    ├── RejectedFiles       the provider rejected files, also after a retry without them
+    └── BadAnswer           the response does not follow the API's format
 """
 
 from __future__ import annotations
@@ -28,41 +28,96 @@ from collections.abc import Iterable, Sequence
 
 
 class ShowAndTellError(Exception):
-    """Any error of this library."""
+    """Base class of all errors that this library raises."""
 
 
 class BadInput(ShowAndTellError, ValueError):
-    """What was handed in is not usable."""
+    """An argument, setting or file is invalid. The message names it and says what to change.
+
+    >>> from showandtell import Agent, BadInput, ModelSettings
+    >>> try:
+    ...     Agent("inspector", model_settings=ModelSettings(temperature=float("nan")))
+    ... except BadInput as error:
+    ...     print(error)
+    temperature is nan: give a number, or None
+    """
 
 
 class UsageError(Exception):
-    """A command that can't be followed as it was given; one line says why. It is the command line's alone."""
+    """Invalid usage of a command, described in one line. Only the command line raises it."""
 
 
 class UnknownModel(BadInput):
-    """No such model name; the text lists what there is."""
+    """The provider is unknown, or the model is not written as provider:model. The message lists the providers.
+
+    >>> from showandtell import UnknownModel, resolve
+    >>> try:
+    ...     resolve("inspektor")
+    ... except UnknownModel as error:
+    ...     print("Did you mean inspector?" in str(error))
+    True
+    """
 
 
 class MissingKey(BadInput):
-    """A provider needs a key that nobody gave; the text names the variable to set."""
+    """A provider's API key or another required setting is missing. The message names the variable to set."""
 
 
 class BadConversation(BadInput):
-    """A conversation whose records contradict each other."""
+    """A conversation file or history is invalid, or can't be read. The message names the file or the message.
+
+    >>> from showandtell import BadConversation, load
+    >>> try:
+    ...     load("missing.json")
+    ... except BadConversation as error:
+    ...     print(error)
+    missing.json can't be read: No such file or directory
+    """
 
 
 class NotFound(BadInput):
-    """No such thing, or not yours: which of the two is nobody's business."""
+    """The conversation, message or file doesn't exist, or has another owner. The message is the same in both cases.
+
+    >>> import asyncio
+    >>> from tempfile import TemporaryDirectory
+    >>> from showandtell import NotFound, Store
+    >>> async def open_conversation(folder: str) -> None:
+    ...     async with Store.at(folder) as store:
+    ...         try:
+    ...             await store.open("conv_missing", "anna")
+    ...         except NotFound:
+    ...             print("not found")
+    >>> with TemporaryDirectory() as folder:
+    ...     asyncio.run(open_conversation(folder))
+    not found
+    """
 
 
 class BadValue(BadInput):
-    """A Python value that can't be shown to a model."""
+    """A Python value has no JSON form, so no model can read it. The message starts with a JSON pointer to the value.
+
+    In a tool's return value it becomes an error result of that call, and the run continues.
+
+    >>> from showandtell import BadValue, ToolResult
+    >>> try:
+    ...     ToolResult({"price": float("nan")})
+    ... except BadValue as error:
+    ...     print(error)
+    /price: nan has no JSON; return None or a string instead
+    """
 
 
 class BadFile(BadInput):
-    """A file that can't be used: `name` of the file, the `problem`, and what to do about it.
+    """A file can't be used. `name` is its name, `problem` is what is wrong, and `advice` is what to do about it.
 
-    `passing`: it may be usable another time.
+    `passing` is true for a temporary problem: the same file may be usable later.
+
+    >>> from showandtell import BadFile
+    >>> error = BadFile("plan.png", "is empty (0 bytes)", "check that it was written")
+    >>> str(error)
+    'plan.png is empty (0 bytes): check that it was written'
+    >>> error.name, error.passing
+    ('plan.png', False)
     """
 
     def __init__(self, name: str, problem: str, advice: str, *, passing: bool = False) -> None:
@@ -71,47 +126,79 @@ class BadFile(BadInput):
 
 
 class UnsupportedFile(ShowAndTellError):
-    """Files that this model can't be shown, raised before anything is sent. `files` holds (label, reason) of each."""
+    """The model can't be shown files of the newest user message. It is raised before anything is sent.
+
+    `files` has a pair (label, reason) for each file. Use another model, or remove or replace the files.
+
+    >>> from showandtell import Agent, File, UnsupportedFile
+    >>> try:
+    ...     Agent("inspector").run_sync("What is it?", files=[File.from_bytes(b"", name="plan.png")])
+    ... except UnsupportedFile as error:
+    ...     [(label, reason)] = error.files
+    >>> label, reason.partition(":")[0]
+    ('file 1 (plan.png)', 'is empty (0 bytes)')
+    """
 
     def __init__(self, model: str, files: Sequence[tuple[str, str]]) -> None:
         reasons = dict.fromkeys(reason for _, reason in files)
-        listed = (f"{_listed([label for label, why in files if why == reason])}: {reason}" for reason in reasons)
+        listed = (
+            f"{_join_labels([label for label, file_reason in files if file_reason == reason])}: {reason}"
+            for reason in reasons
+        )
         super().__init__(f"{model} can't be shown {'; '.join(listed)}")
         self.model, self.files = model, tuple(files)
 
 
 class Busy(ShowAndTellError):
-    """Another run is going on in this conversation; it can be tried again when that ends."""
+    """The conversation is in use, mostly by another active run. Try again when that run has ended."""
 
 
 class StorageFailed(ShowAndTellError):
-    """What was to be stored is not: the text names the store, and says what to do."""
+    """The database or the blob store failed, so the operation in progress was not stored.
+
+    The message names the store and says what to do.
+    """
 
 
 class StorageFull(StorageFailed):
-    """No space is left."""
+    """The database or the blob store has no space left. Free some space and try again."""
 
 
 class LeaseLost(StorageFailed):
-    """This run was held up for so long that another process has taken the conversation over."""
+    """The run was stalled for too long, so another process has taken over its conversation."""
 
 
 class FileChanged(ShowAndTellError):
-    """A stored file is no longer what it was when it was proved."""
+    """A stored file is missing, or its bytes have changed since they were stored."""
 
 
 class CannotRender(ShowAndTellError):
-    """A renderer met what its api can't carry."""
+    """The API can't express a part of a request. This is a bug in this library: please report it."""
 
 
 class ToolError(ShowAndTellError):
-    """Raise it in a tool to tell the model what went wrong, in your own words."""
+    """Raise it in a tool to report a failure. The model receives the text as the call's error result.
+
+    >>> from showandtell import Agent, ToolError
+    >>> def weather(city: str) -> str:
+    ...     '''Get the weather of a city.'''
+    ...     raise ToolError(f"there is no weather station in {city}")
+    >>> run = Agent("inspector", [weather]).run_sync("/weather Oslo")
+    >>> "there is no weather station in Oslo" in run.text
+    True
+    """
 
 
 class ProviderError(ShowAndTellError):
-    """The provider refused a request. `status` is HTTP's (0 where there was none), `text` the provider's own words.
+    """The provider returned an error. A run does not raise it: its status is "error", and `run.error` has the error.
 
-    `path` is the place in the request that it means, and `retry_after` the seconds to wait, where it says so.
+    `text` is the provider's message, and `status` the HTTP status, or 0 if there was none. `path` is the place in the
+    request that the error refers to, and `retry_after` the seconds to wait; both are None if the provider sends none.
+
+    >>> from showandtell import ProviderError
+    >>> error = ProviderError("rate limit reached", 429, retry_after=20.0)
+    >>> str(error), error.status, error.retry_after
+    ('429 rate limit reached', 429, 20.0)
     """
 
     def __init__(
@@ -122,40 +209,40 @@ class ProviderError(ShowAndTellError):
 
 
 class ProviderUnavailable(ProviderError):
-    """Nobody answers for this model."""
+    """The provider can't be reached, is busy or fails, even after retries. Try again later."""
 
 
 class RejectedFiles(ProviderError):
-    """The provider refused a request for its files. `files` holds (label, name) of those that it meant."""
+    """The provider rejected a request because of its files. `files` has a pair (label, name) for each of them."""
 
     def __init__(self, error: ProviderError, files: Sequence[tuple[str, str]]) -> None:
-        named = _listed([f"{label} ({name})" for label, name in files])
+        named = _join_labels([f"{label} ({name})" for label, name in files])
         super().__init__(f"{error.text} (files: {named})", error.status, path=error.path)
         self.files = tuple(files)
 
 
 class BadAnswer(ProviderError):
-    """The provider's stream is not what its api promises."""
+    """The provider's response does not follow its API's format: it can't be decoded, or it exceeds a limit."""
 
 
-#: So many files of one reason are named in full; of more, numbers tell more than names.
-FEW = 5
+#: Maximum number of files with one reason that are listed by name. Longer lists use numbers.
+MAX_NAMED = 5
 
 
-def _listed(labels: Sequence[str]) -> str:
-    """Labels of one reason; many are shortened to their numbers, and numbers in a row to the first and the last."""
-    return ", ".join(labels if len(labels) <= FEW else _runs(label.partition(" (")[0] for label in labels))
+def _join_labels(labels: Sequence[str]) -> str:
+    """Join the labels of one reason. Long lists have no file names, and merge consecutive numbers to ranges."""
+    return ", ".join(labels if len(labels) <= MAX_NAMED else _merge_runs(label.partition(" (")[0] for label in labels))
 
 
-def _runs(labels: Iterable[str]) -> Iterable[str]:
+def _merge_runs(labels: Iterable[str]) -> Iterable[str]:
     runs: list[list[tuple[str, int]]] = []
     for label in labels:
         kind, _, number = label.rpartition(" ")
-        here = (kind, int(number) if number.isdecimal() else 0)
-        if runs and runs[-1][-1] == (kind, here[1] - 1):
-            runs[-1].append(here)
+        item = (kind, int(number) if number.isdecimal() else 0)
+        if runs and runs[-1][-1] == (kind, item[1] - 1):
+            runs[-1].append(item)
         else:
-            runs.append([here])
+            runs.append([item])
     for run in runs:
         (kind, first), (_, last) = run[0], run[-1]
         yield f"{kind} {first}" if first == last else f"{kind} {first} … {kind} {last}"

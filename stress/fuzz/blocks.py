@@ -8,12 +8,13 @@ from atheris import FuzzedDataProvider
 from given import choose, read_rest, seed
 
 from showandtell import ToolResult, from_anthropic, from_gemini, from_openai
-from showandtell.core.collect.values import Collected, collect
+from showandtell.core.collect.entry import collect
+from showandtell.core.collect.nodes import Collected
 from showandtell.core.messages.file import File
-from showandtell.core.messages.messages import History
+from showandtell.core.messages.message import History
 from showandtell.core.messages.parts import Json, Shown, Text, ToolCall
 from showandtell.errors import BadInput
-from showandtell.server.chat_request import MOST_LETTERS, MOST_PARTS, parse_chat_request
+from showandtell.server.chat_request import MAX_CHARACTERS, MAX_PARTS, parse_chat_request
 from support.fixtures import pdf, png
 
 DATA = pybase64.b64encode(png()).decode()
@@ -155,8 +156,8 @@ def check_asked(body: bytes) -> None:
     except BadInput as error:
         str(error).encode()
         return
-    assert len(asked.said) <= MOST_PARTS
-    assert sum(len(one) for one in asked.said if isinstance(one, str)) <= MOST_LETTERS
+    assert len(asked.content) <= MAX_PARTS
+    assert sum(len(item) for item in asked.content if isinstance(item, str)) <= MAX_CHARACTERS
     msgspec.json.encode(asked)
 
 
@@ -226,8 +227,8 @@ VALUES = [
 ]
 # fmt: on
 SEEDS = [
-    *(seed(msgspec.json.encode(one), 1) for one in ASKED),
-    *(seed(msgspec.json.encode(one), 2) for one in VALUES),
+    *(seed(msgspec.json.encode(item), 1) for item in ASKED),
+    *(seed(msgspec.json.encode(item), 2) for item in VALUES),
     *(seed(data, 2) for data in (png(), pdf("x"), DATA.encode(), URL.encode(), b"words", b"\xff\xfe")),
     *(seed(b"words", 0, 13, 3, *(at + step for step in range(24))) for at in range(0, 80, 4)),
 ]

@@ -1,6 +1,6 @@
-"""Fuzzes one target for so many seconds, then lets its inputs grow: `drive.py TARGET SECONDS FOLDER`.
+"""Fuzzes one target for SECONDS, then lets its inputs grow: `drive.py TARGET SECONDS FOLDER`.
 
-The folder takes what was found, and the input that broke something as `crash-…`.
+The folder receives the inputs that were found, and the one that broke something as `crash-…`.
 """
 
 import importlib
@@ -12,7 +12,7 @@ import atheris
 
 #: Bytes of an input: the longest seed is shorter, and its choices lie at its end.
 LONGEST = 10_000
-#: No honest input takes so many seconds.
+#: Seconds; no valid input takes this long.
 SLOWEST = 10
 #: What stands in quotes, or before a mark: what a change of single bytes would not find.
 WORD = re.compile(rb'"([A-Za-z_.:*/-]{2,40})"|([A-Za-z][A-Za-z0-9-]{3,20}[:=,;])')
@@ -20,7 +20,7 @@ WORD = re.compile(rb'"([A-Za-z_.:*/-]{2,40})"|([A-Za-z][A-Za-z0-9-]{3,20}[:=,;])
 
 def write_words(seeds: list[bytes], path: Path) -> None:
     """The words of the seeds as a dictionary."""
-    words = {one[0] or one[1] for seed in seeds for one in WORD.findall(seed)}
+    words = {match[0] or match[1] for seed in seeds for match in WORD.findall(seed)}
     path.write_bytes(b"".join(b'"%b"\n' % word for word in sorted(words)))
 
 
@@ -30,8 +30,8 @@ def main(target: str, seconds: str, folder: Path) -> None:
         found = importlib.import_module(target)
     corpus = folder / "corpus"
     corpus.mkdir(parents=True)
-    for at, one in enumerate(found.SEEDS):
-        (corpus / f"seed-{at}").write_bytes(one)
+    for at, item in enumerate(found.SEEDS):
+        (corpus / f"seed-{at}").write_bytes(item)
     write_words(found.SEEDS, folder / "words")
     bounds = (f"-max_total_time={seconds}", f"-timeout={SLOWEST}", f"-max_len={LONGEST}", "-print_final_stats=1")
     places = (f"-artifact_prefix={folder}/", f"-dict={folder}/words", str(corpus))

@@ -8,12 +8,12 @@ from pathlib import Path
 import msgspec
 from atheris import FuzzedDataProvider
 from given import choose, cut, draw_places, each_byte, read_rest, seed
-from naughty import PLAIN, TYPES
+from hostile_names import PLAIN, TYPES
 
-from showandtell.core.media_types.claims import name_correction, read_claim, respell
+from showandtell.core.media_types.claims import find_wrong_claim, normalize_claim, read_claim
 from showandtell.errors import BadInput
 from showandtell.server.files.parts import End, Head, read_parts
-from showandtell.server.files.receiving import MOST_FILES, receive_form
+from showandtell.server.files.receiving import MAX_FILES, receive_form
 from showandtell.server.files.serving_files import disposition
 from showandtell.storage.blobs.base import Spooled, TooLarge
 from showandtell.storage.files.file_cache import MAX_NAME, clean_name
@@ -81,7 +81,7 @@ def check_name(name: str, media_type: str | None) -> None:
     assert len(shown) <= MAX_NAME
     assert all(ord(letter) >= 32 for letter in shown)
     assert not {"/", "\\", "\x7f", "\u2028", "\u202e"} & {*shown}
-    claimed = respell(media_type)
+    claimed = normalize_claim(media_type)
     msgspec.json.encode([shown, claimed])
     for inline in (True, False):
         header = disposition(shown, inline=inline)
@@ -89,30 +89,30 @@ def check_name(name: str, media_type: str | None) -> None:
         assert header.isprintable()
         assert header.count('"') == 2
     claim = read_claim(media_type, shown)
-    msgspec.json.encode(name_correction(media_type, claim, "image/png"))
+    msgspec.json.encode(find_wrong_claim(media_type, claim, "image/png"))
 
 
 class Kept:
     """A file on its way in, in memory."""
 
-    def __init__(self, house: "House", most: int) -> None:
-        self.house, self.most, self.data = house, most, b""
-        house.open.add(self)
+    def __init__(self, site: "Site", max_bytes: int) -> None:
+        self.site, self.max_bytes, self.data = site, max_bytes, b""
+        site.open.add(self)
 
     def write(self, piece: memoryview) -> None:
-        if len(self.data) + len(piece) > self.most:
-            raise TooLarge("a file", self.most)
+        if len(self.data) + len(piece) > self.max_bytes:
+            raise TooLarge("a file", self.max_bytes)
         self.data += piece
 
     def end(self) -> Spooled:
-        self.house.ended.append(self.data)
+        self.site.ended.append(self.data)
         return Spooled(Path("/dev/null"), "", len(self.data))
 
     def drop(self) -> None:
-        self.house.open.discard(self)
+        self.site.open.discard(self)
 
 
-class House:
+class Site:
     """Where uploads go, in memory: it is all that `receive_form` knows of a store."""
 
     user, max_file_bytes = "local", LARGEST
@@ -121,11 +121,11 @@ class House:
         self.store = self.blobs = self
         self.open, self.ended, self.uploads = set(), [], {}
 
-    def of(self, _: str) -> "House":
+    def of(self, _: str) -> "Site":
         return self
 
-    def receive(self, _: str, most: int) -> Kept:
-        return Kept(self, most)
+    def receive(self, _: str, max_bytes: int) -> Kept:
+        return Kept(self, max_bytes)
 
     async def add(self, file) -> "Added":
         added = Added(len(self.uploads), file.name, file.media_type, self.ended[-1])
@@ -147,16 +147,16 @@ class Added(msgspec.Struct, frozen=True):
 
 def check_received(read: tuple[list, bool], pieces: list[bytes], kind: str) -> None:
     """Every file of a form that could be read, or none."""
-    house = House()
+    site = Site()
     try:
-        LOOP.run_until_complete(receive_form(house, flow(pieces), kind))
+        LOOP.run_until_complete(receive_form(site, flow(pieces), kind))
     except BadInput:
-        assert not house.uploads, "something of a refused form stays"
+        assert not site.uploads, "something of a refused form stays"
     else:
         assert read[1]
-        assert [(one.name, one.data) for one in house.uploads.values()] == [*files_of(read[0])]
-        assert len(house.uploads) <= MOST_FILES
-    assert not house.open, "a file on its way in was forgotten"
+        assert [(upload.name, upload.data) for upload in site.uploads.values()] == [*files_of(read[0])]
+        assert len(site.uploads) <= MAX_FILES
+    assert not site.open, "a file on its way in was forgotten"
 
 
 def files_of(events: list[Head | bytes | End]) -> list[tuple[str, bytes]]:
@@ -172,7 +172,7 @@ def files_of(events: list[Head | bytes | End]) -> list[tuple[str, bytes]]:
     return found
 
 
-def spell(name: str, media_type: str = "image/png", field: str = "file", data: bytes = b"some\r\nbytes") -> bytes:
+def form_part(name: str, media_type: str = "image/png", field: str = "file", data: bytes = b"some\r\nbytes") -> bytes:
     """A part as browsers write it."""
     named = name.encode(errors="replace").replace(b'"', b"%22")
     head = b'--xX\r\nContent-Disposition: form-data; name="%b"; filename="%b"\r\nContent-Type: %b\r\n\r\n%b\r\n'
@@ -185,13 +185,22 @@ EXTENDED = (
     b"content-transfer-encoding: base64\r\n\r\nAAAA\r\n"
 )
 SEEDS = [
-    seed(spell("kiwi.png") + spell("note", field="note") + spell("ü.txt", "text/plain") + END, 0, 0, 2, 9, 9, 9, 9),
-    seed(KIND.encode() + b"\n" + spell("kiwi.png") + END, 1, 0, 1, 0, 40),
-    seed(b'Multipart/Form-Data; charset=utf-8; boundary="xX"\n' + spell("") + END, 1, 1, 0),
+    seed(
+        form_part("kiwi.png") + form_part("note", field="note") + form_part("ü.txt", "text/plain") + END,
+        0,
+        0,
+        2,
+        9,
+        9,
+        9,
+        9,
+    ),
+    seed(KIND.encode() + b"\n" + form_part("kiwi.png") + END, 1, 0, 1, 0, 40),
+    seed(b'Multipart/Form-Data; charset=utf-8; boundary="xX"\n' + form_part("") + END, 1, 1, 0),
     seed(EXTENDED + END, 0, 0, 0),
-    seed(spell("big.png", data=bytes(LARGEST + 1)) + END, 0, 0, 0),
-    seed(spell("a.png") * 3, 0, 0, 0),
-    *(seed(spell(name) + END, 0, 0, 0) for name in PLAIN[::3]),
-    *(seed(spell("a.png", media_type) + END, 0, 0, 0) for media_type in TYPES),
+    seed(form_part("big.png", data=bytes(LARGEST + 1)) + END, 0, 0, 0),
+    seed(form_part("a.png") * 3, 0, 0, 0),
+    *(seed(form_part(name) + END, 0, 0, 0) for name in PLAIN[::3]),
+    *(seed(form_part("a.png", media_type) + END, 0, 0, 0) for media_type in TYPES),
 ]
 RUN = try_form

@@ -1,6 +1,6 @@
-"""Lets what was found grow: a piece of an input, repeated, takes time in proportion: `grow.py TARGET SECONDS FOLDER`.
+"""Grows the inputs that were found: a repeated piece of an input must take time in proportion: `grow.py TARGET SECONDS FOLDER`.
 
-Nothing is traced here, so that times are true. They are times of this process alone, whoever else works meanwhile.
+Nothing is traced here, so that times are accurate. They are CPU times of this process alone.
 """
 
 import importlib
@@ -11,7 +11,7 @@ from pathlib import Path
 from random import Random
 
 #: Bytes of the two inputs that are compared, and how much longer the second may take: 4 is in proportion, 16 its square.
-SMALL, LARGE, MOST = 50_000, 200_000, 8
+SMALL, LARGE, MAX_RATIO = 50_000, 200_000, 8
 #: What is shorter, in seconds, says nothing.
 SHORT = 0.2
 #: The pieces of one input that are tried.
@@ -19,7 +19,7 @@ PIECES = 4
 
 
 def cut_pieces(data: bytes, random: Random) -> Iterator[tuple[bytes, bytes, bytes]]:
-    """What stands before a piece, the piece, and what stands behind it."""
+    """The bytes before a piece, the piece, and the bytes after it."""
     for _ in range(PIECES):
         start, end = sorted(random.sample(range(len(data) + 1), 2))
         yield data[:start], data[start:end], data[end:]
@@ -42,9 +42,9 @@ def check(run: Callable[[bytes], None], pieces: tuple[bytes, bytes, bytes]) -> f
     """Seconds of the large input. Raises AssertionError where it takes far longer than its size says."""
     small, large = repeat(pieces, SMALL), repeat(pieces, LARGE)
     seconds = measure(run, large)
-    if seconds > SHORT and seconds > MOST * measure(run, small):
-        least = [min(measure(run, data) for _ in range(3)) for data in (small, large)]
-        assert least[1] <= MOST * least[0], f"{least} s for {len(small)} and {len(large)} bytes of {pieces}"
+    if seconds > SHORT and seconds > MAX_RATIO * measure(run, small):
+        fastest = [min(measure(run, data) for _ in range(3)) for data in (small, large)]
+        assert fastest[1] <= MAX_RATIO * fastest[0], f"{fastest} s for {len(small)} and {len(large)} bytes of {pieces}"
     return seconds
 
 
@@ -52,11 +52,11 @@ def main(target: str, seconds: str, folder: Path) -> None:
     """Tells how many were tried, and the slowest."""
     run, end = importlib.import_module(target).RUN, time.monotonic() + float(seconds)
     random = Random(target)  # noqa: S311 - the same pieces each time
-    inputs = sorted(one for one in (folder / "corpus").iterdir() if one.stat().st_size)
+    inputs = sorted(path for path in (folder / "corpus").iterdir() if path.stat().st_size)
     random.shuffle(inputs)
     count, slowest = 0, (0.0, (b"", b"", b""))
-    for one in inputs:
-        for pieces in cut_pieces(one.read_bytes(), random):
+    for item in inputs:
+        for pieces in cut_pieces(item.read_bytes(), random):
             if time.monotonic() < end:
                 slowest = max(slowest, (check(run, pieces), pieces))
                 count += 1

@@ -7,7 +7,7 @@ from given import choose, cut, draw_places, each_byte, read_rest, seed
 from showandtell.core.events.accumulate import Accumulator, CallIds
 from showandtell.core.events.types import ProviderFault, StepEnd, StreamEvent
 from showandtell.core.wire import aws_eventstream, sse
-from showandtell.core.wire.parsers import ANSWERS, FRAMES
+from showandtell.core.wire.parsers import FRAMES, PARSERS
 from showandtell.core.wire.stream import StreamParser
 from showandtell.errors import BadAnswer
 from support.streams import anthropic as anthropic_stream
@@ -16,7 +16,7 @@ from support.streams import gemini as gemini_stream
 from support.streams import openai_chat as openai_chat_stream
 from support.streams import openai_responses as openai_responses_stream
 
-APIS = [*ANSWERS]
+APIS = [*PARSERS]
 SSE, AWS = "text/event-stream", "application/vnd.amazon.eventstream"
 
 
@@ -47,8 +47,8 @@ def try_stream(data: bytes) -> None:
     if form == len(FORMS):
         check_whole(api, payload)
         return
-    media_type, spell = FORMS[form]
-    body = spell(payload)
+    media_type, serialize = FORMS[form]
+    body = serialize(payload)
     read = read_stream(api, media_type, [body])
     for pieces in (cut(body, places), each_byte(body)):
         assert read_stream(api, media_type, pieces) == read, "the pieces decide what an answer says"
@@ -56,8 +56,8 @@ def try_stream(data: bytes) -> None:
 
 
 def read_stream(api: str, media_type: str, pieces: list[bytes]) -> tuple[list[StreamEvent], str]:
-    """All events of an answer, as an exchange reads them, and what is said where it can't be read."""
-    parser = StreamParser(ANSWERS[api].reading(), FRAMES[media_type]())
+    """All events of a response, as an exchange reads them, and the error message if it can't be read."""
+    parser = StreamParser(PARSERS[api].new_reader(), FRAMES[media_type]())
     events: list[StreamEvent] = []
     try:
         for piece in pieces:
@@ -73,7 +73,7 @@ def read_stream(api: str, media_type: str, pieces: list[bytes]) -> tuple[list[St
 def check_whole(api: str, payload: bytes) -> None:
     """A body that was not streamed."""
     try:
-        events = ANSWERS[api].whole(payload)
+        events = PARSERS[api].parse_full(payload)
     except BadAnswer as error:
         str(error).encode()
     else:
@@ -86,7 +86,7 @@ def check_folded(events: list[StreamEvent], *, is_ended: bool) -> None:
     fold.add(ids.rename(events))
     draft = fold.draft()
     msgspec.json.encode([part for part in draft.parts if not hasattr(part, "source")])
-    msgspec.json.encode([fold.asides(), fold.usage, fold.detail])
+    msgspec.json.encode([fold.annotations(), fold.usage, fold.detail])
     ends = [event for event in events if isinstance(event, StepEnd | ProviderFault)]
     assert len(ends) <= 1
     assert not is_ended or ends == events[-1:]
@@ -99,11 +99,11 @@ def lines_of(stream: bytes) -> bytes:
 
 def frames_of(stream: bytes) -> bytes:
     """The types and the JSON of a stream's frames, one a line."""
-    named = (msgspec.json.decode(one, type=dict[str, msgspec.Raw]) for one in aws_eventstream.Splitter().feed(stream))
-    return b"\n".join(b"%b %b" % (name.encode(), bytes(raw)) for one in named for name, raw in one.items())
+    named = (msgspec.json.decode(item, type=dict[str, msgspec.Raw]) for item in aws_eventstream.Splitter().feed(stream))
+    return b"\n".join(b"%b %b" % (name.encode(), bytes(raw)) for item in named for name, raw in item.items())
 
 
-TOLD = b"""throttlingException {"message":"Wait."}
+EXCEPTION = b"""throttlingException {"message":"Wait."}
 chunk {"bytes":"eyJ0eXBlIjoicGluZyJ9"}
 metadata {"usage":{"inputTokens":-1}}"""
 STREAMS = {
@@ -127,11 +127,11 @@ WHOLE = {
 }
 SEEDS = [
     seed(payload, APIS.index(api), form, 2, 0, 77, 1, 200)
-    for form, spelled, found in ((0, bytes, STREAMS), (1, lines_of, STREAMS), (2, bytes, FRAMED))
+    for form, serialize, found in ((0, bytes, STREAMS), (1, lines_of, STREAMS), (2, bytes, FRAMED))
     for api, streams in found.items()
-    for payload in map(spelled, streams)
+    for payload in map(serialize, streams)
 ]
-SEEDS += [seed(lines, 4, 3, 0) for lines in (frames_of(bedrock_stream.STREAM), TOLD)]
-SEEDS += [seed(msgspec.json.encode(one), APIS.index(api), 4, 0) for api, bodies in WHOLE.items() for one in bodies]
+SEEDS += [seed(lines, 4, 3, 0) for lines in (frames_of(bedrock_stream.STREAM), EXCEPTION)]
+SEEDS += [seed(msgspec.json.encode(item), APIS.index(api), 4, 0) for api, bodies in WHOLE.items() for item in bodies]
 SEEDS += [seed(payload.replace(b"\n", b"\r\n"), APIS.index(api), 0, 0) for api, (payload, *_) in STREAMS.items()]
 RUN = try_stream

@@ -8,12 +8,12 @@ from given import choose, read_rest, seed
 
 from showandtell import from_openai
 from showandtell.core.collect.data_uris import read_data_uri, split_data_uris
-from showandtell.core.collect.values import collect
+from showandtell.core.collect.entry import collect
 from showandtell.core.messages.file import File
 from showandtell.core.messages.parts import Text
 from showandtell.core.wire.response_files import read_data_url
 from showandtell.errors import BadInput
-from showandtell.storage.files.file_cache import MAX_DESCRIPTION, describe
+from showandtell.storage.files.file_cache import MAX_DESCRIPTION, clean_description
 from support.fixtures import png
 
 #: What is written between a head's type and its data, and between two lines of it.
@@ -39,7 +39,7 @@ def try_url(data: bytes) -> None:
     check_pieces(text)
     for value in (text, [text, text], BLOCKS[block](text)):
         check_collected(value)
-    described = describe(text)
+    described = clean_description(text)
     assert described is None or len(described) <= MAX_DESCRIPTION
     made = read_data_url(text)
     assert bool(made.data) == (made.problem is None)
@@ -80,7 +80,7 @@ def check_written(payload: bytes, spelling: int) -> None:
         data = data.replace("+", "-").replace("/", "_")
     if line_end:
         data = line_end.join(data[at : at + 76] for at in range(0, len(data), 76))
-    elif spelling & 1:  # without padding, what stands behind one line may be a word
+    elif spelling & 1:  # without padding, the text after a line may be a word
         data = data.rstrip("=")
     url = f"data:image/png{PARAMETERS[(spelling >> 4) % len(PARAMETERS)]};base64,{data}"
     parts = collect(f"before ({url}) after")

@@ -9,14 +9,14 @@ from pathlib import Path
 
 import pytest
 
-from fake_provider import Planned, Standin
+from fake_provider import FakeProvider, PlannedFault
+from fake_provider.agents import APIS
 from fake_provider.faults import stall
-from fake_provider.ours import APIS
 from showandtell import Agent, BadInput, File, RunContext, RunLimits, ToolResult, UnsupportedFile, tool
 from showandtell.agent.loop import CANCELLED, WENT_ON
 from showandtell.core.capabilities.resolve import resolve
 from showandtell.core.events.types import ApprovalNeeded, Finish, ReceiptEvent, ToolProgress
-from showandtell.core.messages.messages import Draft
+from showandtell.core.messages.message import Draft
 from showandtell.core.messages.parts import Approval, Text, ToolCall, is_approval
 from showandtell.network.transport import Transport
 from showandtell.providers.rows import connect
@@ -51,7 +51,7 @@ def waiting(*answers, model=CLAUDE, **more):
     run = agent.run("clean up")
     events = asyncio.run(watch(run))
     assert (run.status, run.reason) == ("waiting", "approval")
-    assert [one for one in events if isinstance(one, ApprovalNeeded)] == [
+    assert [event for event in events if isinstance(event, ApprovalNeeded)] == [
         ApprovalNeeded("c1", "erase", '{"path": "a"}')
     ]
     return run, agent, script
@@ -118,7 +118,7 @@ def cancelled_at(agent, index):
     """A run that is cancelled at the very moment of one event; whether it went to its end before."""
 
     def count(event):
-        take(event)
+        record_finish(event)
         events.append(event)
         if len(events) == index:
             run._task.cancel()
@@ -128,13 +128,13 @@ def cancelled_at(agent, index):
         assert asyncio.all_tasks() == {asyncio.current_task()}
 
     run, events = agent.run("hi"), []
-    take, run._take = run._take, count
+    record_finish, run._record_finish = run._record_finish, count
     asyncio.run(read())
     return run, len(events) < index
 
 
 def left_at(agent, index):
-    """A run whose reader leaves after so many events; whether there were fewer."""
+    """A run whose reader leaves after `count` events; whether there were fewer."""
 
     async def read():
         stream = aiter(run)
@@ -190,8 +190,8 @@ def test_runs_that_are_left_leave_no_socket_and_no_task_behind(model, by_cancel)
         return str(number)
 
     async def play():
-        async with Standin([Planned(stall(), nth=2, times=3)]) as standin, Transport() as transport:
-            way = connect(resolve(model), environ=standin.environ(), transport=transport)
+        async with FakeProvider([PlannedFault(stall(), nth=2, times=3)]) as fake_provider, Transport() as transport:
+            way = connect(resolve(model), environ=fake_provider.environ(), transport=transport)
             agent = make_agent(model, [hang], exchange=way)
             await agent.run("hi")  # one connection stays open for the next request
             before = count_open()
@@ -276,7 +276,7 @@ def test_two_runs_of_one_conversation_come_one_after_the_other():
 
     first, second = asyncio.run(both())
     check_usable(first.conversation)
-    assert [one.messages[0].text for one in (first, second)] == ["one", "two"]
+    assert [item.messages[0].text for item in (first, second)] == ["one", "two"]
     assert first.messages + second.messages == tuple(first.conversation.messages)
 
 
@@ -295,11 +295,11 @@ def test_a_yes_with_words_in_one_message_is_a_message_to_answer():
     agent.run_sync("never mind", conversation=conversation)
     conversation.ingest_now([Draft("user", (Approval("c1", approved=True), Text("again")))])
     run = agent.run_sync(conversation=conversation)
-    assert (run.text, run.status, [one.role for one in run.messages]) == ("Done.", "complete", ["assistant"])
+    assert (run.text, run.status, [message.role for message in run.messages]) == ("Done.", "complete", ["assistant"])
 
 
 def test_of_two_answers_to_a_call_the_newer_counts():
-    no, yes = (Draft("user", (Approval("c1", approved=one),)) for one in (False, True))
+    no, yes = (Draft("user", (Approval("c1", approved=item),)) for item in (False, True))
     run, agent, _ = waiting(say("Done."))
     run.conversation.ingest_now([no, yes])
     assert results(agent.run_sync(conversation=run.conversation).messages) == [("c1", "erased a", False)]
@@ -309,13 +309,13 @@ async def one_behind_the_other(agent, hanging):
     """Two runs of one conversation: the first hangs in a tool, the second is cancelled before its turn; its events."""
     conversation = agent.conversation()
     first, second = (agent.run(word, conversation=conversation) for word in ("one", "two"))
-    readers = [asyncio.create_task(watch(one)) for one in (first, second)]
+    readers = [asyncio.create_task(watch(item)) for item in (first, second)]
     await hanging.wait()
     await second.cancel()
-    told = await readers[1]
+    received = await readers[1]
     await first.cancel()
     await readers[0]
-    return first, second, told
+    return first, second, received
 
 
 def test_a_run_that_is_cancelled_before_its_turn_has_an_end_and_nothing_of_the_others():
@@ -325,10 +325,10 @@ def test_a_run_that_is_cancelled_before_its_turn_has_an_end_and_nothing_of_the_o
 
     hanging = asyncio.Event()
     agent, _ = scripted(say("", ("c1", "draw", "{}")), say("Mine.", ("c2", "hang", "{}")), tools=[hang, draw])
-    first, second, told = asyncio.run(one_behind_the_other(agent, hanging))
-    assert (first.text, [one.name for one in first.files]) == ("Mine.", ["drawn.png"])
+    first, second, received = asyncio.run(one_behind_the_other(agent, hanging))
+    assert (first.text, [file.name for file in first.files]) == ("Mine.", ["drawn.png"])
     assert (second.text, second.messages, second.files, second.receipts) == ("", (), [], ())
-    assert told == [Finish("incomplete", "cancelled")]
+    assert received == [Finish("incomplete", "cancelled")]
     assert (second.status, second.reason) == ("incomplete", "cancelled")
     check_usable(first.conversation)
 
@@ -356,7 +356,7 @@ def test_a_run_keeps_to_its_own_messages_while_another_goes_on():
 
 def test_a_run_is_watched_once():
     run = scripted(say("Hello."))[0].run_sync("hi")
-    with pytest.raises(BadInput, match="watched once"):
+    with pytest.raises(BadInput, match="read only once"):
         asyncio.run(watch(run))
 
 
@@ -367,7 +367,7 @@ def test_a_run_needs_something_to_answer():
             agent.run(text)
 
 
-def test_a_program_that_needs_no_steps_is_told():
+def test_a_program_that_needs_no_steps_is_reported():
     with pytest.raises(BadInput, match=r"RunLimits\.steps"):
         Agent(CLAUDE, limits=RunLimits(steps=0))
 
@@ -376,8 +376,8 @@ def test_the_results_of_a_run_are_there_when_it_ends():
     run = Agent("inspector", tools=[draw, echo]).run_sync("/draw")
     assert (run.status, run.usage.output_tokens > 0) == ("complete", True)
     assert [(file.name, file.number, file.media_type) for file in run.files] == [("drawn.png", 1, "image/png")]
-    assert [(one.number, one.delivery) for one in run.receipts] == [(1, "native")]
-    assert [one.role for one in run.messages] == ["user", "assistant", "tool", "assistant"]
+    assert [(receipt.number, receipt.delivery) for receipt in run.receipts] == [(1, "native")]
+    assert [message.role for message in run.messages] == ["user", "assistant", "tool", "assistant"]
     assert "drawn.png" in run.text
 
 
@@ -394,7 +394,7 @@ def test_an_upload_that_the_model_cannot_be_shown_is_raised_and_noted_from_then_
         asyncio.run(drain(run))
     assert (run.status, run.reason, run.error, script.bodies) == ("refused", "file", caught.value, [])
     again = agent.run_sync("then read this", conversation=run.conversation)
-    assert (again.text, [one.delivery for one in again.receipts]) == ("Hello.", ["noted"])
+    assert (again.text, [receipt.delivery for receipt in again.receipts]) == ("Hello.", ["noted"])
     assert "parts.zip" in json.dumps(script.bodies[0])
 
 
@@ -419,7 +419,7 @@ def test_a_strict_agent_refuses_a_tools_file_too():
         scripted(calls, say("Hello."), tools=[pack], on_unsupported="error")[0].run_sync("go")
 
 
-def test_files_can_be_said_without_words_and_within_them():
+def test_files_can_be_sent_without_words_and_within_them():
     agent, _ = scripted(say("Two."))
     picture = File.from_bytes(PICTURE, name="up.png")
     run = agent.run_sync(["look", picture], files=[picture])
@@ -428,13 +428,13 @@ def test_files_can_be_said_without_words_and_within_them():
     assert agent.run_sync(files=[picture]).status == "complete"
 
 
-def test_a_file_is_told_of_once_for_each_change_of_its_delivery():
+def test_a_file_is_reported_once_for_each_change_of_its_delivery():
     agent, _ = scripted(say("", ("c1", "draw", "{}")), say("One."), tools=[draw])
     run = agent.run("go")
-    told = [one for one in asyncio.run(watch(run)) if isinstance(one, ReceiptEvent)]
-    assert [(one.step, one.receipt["number"], one.receipt["delivery"]) for one in told] == [(2, 1, "native")]
+    received = [item for item in asyncio.run(watch(run)) if isinstance(item, ReceiptEvent)]
+    assert [(item.step, item.receipt["number"], item.receipt["delivery"]) for item in received] == [(2, 1, "native")]
     again = agent.run("more", conversation=run.conversation)
-    assert not [one for one in asyncio.run(watch(again)) if isinstance(one, ReceiptEvent)]
+    assert not [item for item in asyncio.run(watch(again)) if isinstance(item, ReceiptEvent)]
 
 
 @pytest.mark.parametrize(("first", "second", "place"), [(CLAUDE, GPT, "relocated"), (GPT, CLAUDE, "native")])
@@ -442,7 +442,10 @@ def test_a_conversation_goes_on_with_another_model_and_the_files_move(first, sec
     run = Agent(first, tools=[draw]).run_sync("/draw")
     agent, script = scripted(say("The same.", model=second), model=second, tools=[draw])
     again = agent.run_sync("what is it?", conversation=run.conversation)
-    assert (again.text, [(one.number, one.delivery) for one in again.receipts]) == ("The same.", [(1, place)])
+    assert (again.text, [(receipt.number, receipt.delivery) for receipt in again.receipts]) == (
+        "The same.",
+        [(1, place)],
+    )
     assert b64encode(PICTURE).decode() in json.dumps(script.bodies[0])
 
 
@@ -451,8 +454,8 @@ def test_a_program_error_of_ours_ends_the_run_with_a_finish_and_is_raised():
     events = []
 
     async def read():
-        async for one in agent.run("hi", conversation=conversation):
-            events.append(one)  # noqa: PERF401 - what came before the error counts
+        async for item in agent.run("hi", conversation=conversation):
+            events.append(item)  # noqa: PERF401 - what came before the error counts
 
     conversation = agent.conversation()
     with pytest.raises(ZeroDivisionError):

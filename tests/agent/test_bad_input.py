@@ -24,10 +24,10 @@ from showandtell import (
     explain,
     render,
 )
-from showandtell.core.collect.values import collect
+from showandtell.core.collect.entry import collect
 from showandtell.storage.conversations.memory_conversation import MemoryConversation
 from showandtell.storage.files import proofs
-from showandtell.storage.files.file_cache import FileCache, clean_name, describe
+from showandtell.storage.files.file_cache import FileCache, clean_description, clean_name
 from showandtell.storage.files.paths import check_opened
 from support.builders import really_planned, tool_history, user_history, words
 from support.fixtures import bomb, huge_png, jpeg, locked_pdf, pdf, png, truncated
@@ -58,10 +58,10 @@ def test_a_broken_upload_is_refused_by_name_with_what_to_do(file, problem):
 @each_broken
 def test_a_broken_file_of_a_tool_is_a_note_for_the_model_and_keeps_its_number(file, problem):
     plan = really_planned(tool_history("Here:", file, File.from_bytes(png(), name="good.png")), CLAUDE)
-    said = words(plan.entries[-1].parts[0].parts)
-    assert problem in said[1]
-    assert said[1].startswith(("⟦image 1 (", "⟦document 1 (", "⟦file 1 ("))
-    assert said[2].startswith("⟦image 2: good.png")
+    output = words(plan.entries[-1].parts[0].parts)
+    assert problem in output[1]
+    assert output[1].startswith(("⟦image 1 (", "⟦document 1 (", "⟦file 1 ("))
+    assert output[2].startswith("⟦image 2: good.png")
     assert [receipt.delivery for receipt in plan.receipts] == ["noted", "native"]
 
 
@@ -73,7 +73,7 @@ def test_a_broken_file_of_a_tool_is_a_note_for_the_model_and_keeps_its_number(fi
         (jpeg(), "photo.pdf", "image/jpeg"),
     ],
 )
-def test_a_claim_that_the_bytes_deny_is_corrected_and_said_so(data, name, proved):
+def test_a_claim_that_the_bytes_deny_is_corrected_and_reported(data, name, proved):
     receipt = explain(tool_history(File.from_bytes(data, name=name)), model=CLAUDE)[0]
     assert receipt.media_type == proved
     assert f"and is {proved}" in receipt.reason
@@ -90,7 +90,7 @@ def test_text_in_another_encoding_is_refused_with_advice(data):
         render(user_history(File.from_bytes(data, name="menu.txt")), model=CLAUDE)
 
 
-def test_a_media_type_that_does_not_parse_is_passed_over_and_said_so():
+def test_a_media_type_that_does_not_parse_is_passed_over_and_reported():
     plan = really_planned(tool_history(File.from_bytes(png(), "picture", "x.png")), CLAUDE)
     assert plan.receipts[0].delivery == "native"
     assert "it claimed to be 'picture'" in words(plan.entries[-1].parts[0].parts)[0]
@@ -133,21 +133,21 @@ def test_an_address_where_the_api_takes_none_is_noted_or_refused():
     ("claimed", "media_type"),
     [("image/jpg", "image/jpeg"), ("IMAGE/JPEG", "image/jpeg"), ("text/plain; charset=utf-8", "text/plain")],
 )
-def test_the_media_type_of_an_address_is_spelled_as_usual(claimed, media_type):
-    assert FileCache().prove(File.from_uri("https://e.com/x", claimed)).address.media_type == media_type
+def test_the_media_type_of_an_address_is_written_as_usual(claimed, media_type):
+    assert FileCache().probe(File.from_uri("https://e.com/x", claimed)).address.media_type == media_type
 
 
 def test_the_ending_of_an_address_is_read_by_our_own_table():
-    assert FileCache().prove(File.from_uri("https://e.com/a.MD?x=1")).address.media_type == "text/markdown"
+    assert FileCache().probe(File.from_uri("https://e.com/a.MD?x=1")).address.media_type == "text/markdown"
     plan = really_planned(tool_history(File.from_bytes(jpeg())), CLAUDE)
     assert "⟦image 1: file-1.jpg, from" in words(plan.entries[-1].parts[0].parts)[0]
 
 
 def test_a_description_is_one_line_without_files():
     uri = f"data:image/png;base64,{pybase64.b64encode(png()).decode()}"
-    assert describe(f"a \u202eboat\n at\x00 sea {uri} .") == "a boat at sea ."
-    assert describe(uri) is None
-    assert describe("long " * 200) == ("long " * 100)[:499] + "…"
+    assert clean_description(f"a \u202eboat\n at\x00 sea {uri} .") == "a boat at sea ."
+    assert clean_description(uri) is None
+    assert clean_description("long " * 200) == ("long " * 100)[:499] + "…"
 
 
 def test_an_address_without_a_media_type_says_what_to_give():
@@ -158,7 +158,7 @@ def test_an_address_without_a_media_type_says_what_to_give():
 def test_a_scheme_that_no_provider_opens_is_an_error_at_once():
     with pytest.raises(BadFile, match="file"):
         File.from_uri("file:///etc/passwd")
-    with pytest.raises(BadFile, match=r"is no address \(Invalid IPv6 URL\)"):
+    with pytest.raises(BadFile, match=r"is not a valid URI \(Invalid IPv6 URL\)"):
         File.from_uri("https://[")
 
 
@@ -174,10 +174,10 @@ def test_a_path_that_leaves_its_folder_is_an_error_at_once(tmp_path):
 def test_what_is_no_regular_file_is_never_read(tmp_path):
     os.mkfifo(tmp_path / "pipe.png")
     for path in (tmp_path / "pipe.png", tmp_path, Path("/dev/zero")):
-        assert FileCache().prove(File.from_path(path)).problem.startswith("is no regular file: name a file")
+        assert FileCache().probe(File.from_path(path)).problem.startswith("is no regular file: name a file")
         with pytest.raises(BadFile, match="is no regular file"):
             File.from_path(path).read()
-    assert FileCache().prove(File.from_path("a\0b.png")).problem == "is no path: check how it is written"
+    assert FileCache().probe(File.from_path("a\0b.png")).problem == "is no path: check how it is written"
 
 
 @pytest.mark.parametrize("end", ["file.png", "deep"])
@@ -194,7 +194,7 @@ def test_a_path_that_becomes_a_link_after_its_check_is_not_followed(tmp_path, en
     (inside / "deep" if end == "deep" else inside / "deep" / end).symlink_to(
         outside if end == "deep" else outside / end
     )
-    assert FileCache().prove(file).problem.startswith("is outside the folder")
+    assert FileCache().probe(file).problem.startswith("is outside the folder")
 
 
 def test_what_was_opened_is_looked_at_once_more(tmp_path):
@@ -212,13 +212,13 @@ def test_links_in_a_circle_are_an_error_at_once(tmp_path):
 
 
 def test_a_reader_that_never_ends_holds_up_nobody(monkeypatch):
-    monkeypatch.setattr(proofs, "PROVE_SECONDS", 0.2)
+    monkeypatch.setattr(proofs, "PROBE_SECONDS", 0.2)
     end = threading.Event()
     slow = File.from_reader(lambda: io.BytesIO(png() * end.wait()), len(png()), "image/png", name="slow.png")
     draft = Draft("user", (*[slow] * 5, File.from_bytes(b"words", name="good.txt")))
-    found = asyncio.run(MemoryConversation().prove(draft))
+    found = asyncio.run(MemoryConversation().probe(draft))
     end.set()
-    assert [one.problem for one in found[:5]] == ["was not read in time (0.2 s): check what it is read from"] * 5
+    assert [item.problem for item in found[:5]] == ["was not read in time (0.2 s): check what it is read from"] * 5
     assert found[5].facts.size == 5
 
 
@@ -229,13 +229,13 @@ def test_a_reader_that_raises_anything_has_that_for_its_problem(given):
             raise given
         return io.StringIO(given) if given else None
 
-    problem = FileCache().prove(File.from_reader(open_it, 4, "text/plain", "x.txt")).problem
+    problem = FileCache().probe(File.from_reader(open_it, 4, "text/plain", "x.txt")).problem
     assert problem.startswith("can't be read (")
 
 
 def test_stored_bytes_are_for_reading_only():
     file_cache = FileCache()
-    facts = file_cache.prove(File.from_bytes(png())).facts
+    facts = file_cache.probe(File.from_bytes(png())).facts
     assert file_cache.blobs.blob(facts.sha256).stat().st_mode & 0o777 == 0o400
 
 
@@ -281,7 +281,7 @@ def done(call_id):
         ([calls("a", "b"), done("b"), Draft("user", (Text("x"),))], "'a' has no result"),
     ],
 )
-def test_calls_and_results_that_do_not_match_are_told_by_place(drafts, problem):
+def test_calls_and_results_that_do_not_match_are_reported_by_place(drafts, problem):
     with pytest.raises(BadConversation, match=problem) as caught:
         render([Draft("user", (Text("go"),)), *drafts], model=CLAUDE)
     assert "messages[" in str(caught.value)
@@ -303,14 +303,14 @@ def test_the_cap_is_a_setting():
 def test_a_file_that_failed_once_is_tried_anew():
     file_cache = FileCache()
     bad = File.from_bytes(b"", name="x.png")
-    assert file_cache.prove(bad).problem
-    assert file_cache.prove(File.from_bytes(png(), name="x.png")).facts
+    assert file_cache.probe(bad).problem
+    assert file_cache.probe(File.from_bytes(png(), name="x.png")).facts
     assert issubclass(BadFile, BadInput)
-    json.dumps(file_cache.prove(bad).problem)
+    json.dumps(file_cache.probe(bad).problem)
 
 
 def test_render_gives_up_a_reader_that_never_answers(monkeypatch):
-    monkeypatch.setattr(proofs, "PROVE_SECONDS", 0.2)
+    monkeypatch.setattr(proofs, "PROBE_SECONDS", 0.2)
     never = threading.Event()
     file = File.from_reader(never.wait, 10, "image/png", name="never.png")
     with pytest.raises(UnsupportedFile, match=r"never\.png.*was not read in time"):

@@ -15,7 +15,7 @@ from showandtell.agent.context import Files, RunContext
 from showandtell.agent.tools import as_tool
 from showandtell.inspector.request import files_of
 from showandtell.media import gate
-from showandtell.media.draw import choose_axis, clip, figure, fold, letters, small, thinned
+from showandtell.media.draw import choose_axis, clip, format_number, small_font, split_marks, strip_marks, thin_out
 from support.builders import attachment
 from support.fixtures import pdf, png, wav
 from support.scripted import GPT, MODELS, check_usable, results, say, scripted
@@ -45,7 +45,7 @@ def folder(tmp_path):
 
 
 def call(tool, arguments, **more):
-    """What the model is told of one call, and the run."""
+    """What the model receives for one call, and the run."""
     name = getattr(tool, "name", None) or tool.__name__
     answers = say("", ("c1", name, json.dumps(arguments))), say("Done.")
     run = scripted(*answers, tools=[tool])[0].run_sync("go", **more)
@@ -81,7 +81,7 @@ def test_what_lies_outside_is_refused_without_saying_where_the_folder_is(folder,
 
 
 @pytest.mark.parametrize("path", ["gone.png", "red.png/x", "a" * 5000, "red.png\x00.txt", "~"])
-def test_a_path_without_a_file_is_told_which_there_are(folder, path):
+def test_a_path_without_a_file_lists_the_existing_ones(folder, path):
     words, failed, run = read(folder, path)
     assert (failed, run.files) == (True, [])
     assert "there is no file" in words
@@ -137,7 +137,7 @@ def test_the_text_of_a_file_may_be_asked_for_instead(folder, path, text):
     ("path", "problem"),
     [("red.png", "is image/png and has no text"), ("blank.pdf", "has no text layer"), ("torn.png", "torn.png")],
 )
-def test_a_file_without_text_is_told_how_to_be_seen(folder, path, problem):
+def test_a_file_without_text_explains_how_to_view_it(folder, path, problem):
     words, failed, _ = read(folder, path, return_original=False)
     assert failed
     assert problem in words
@@ -156,7 +156,7 @@ def test_a_file_that_is_read_twice_has_two_numbers_and_one_blob(folder):
         (1, "red.png", "tool read_file (c1)"),
         (2, "red.png", "tool read_file (c2)"),
     ]
-    assert [kept.sha256 for kept in conversation.file_cache.blobs.listed()] == [hashlib.sha256(PICTURE).hexdigest()]
+    assert [kept.sha256 for kept in conversation.file_cache.blobs.list_blobs()] == [hashlib.sha256(PICTURE).hexdigest()]
 
 
 @each_api
@@ -173,7 +173,7 @@ def test_what_was_read_is_shown_when_the_folder_has_lost_it(folder, model):
 def test_a_torn_file_is_a_note_for_the_model(folder):
     _, failed, run = read(folder, "torn.png")
     assert (failed, run.status, run.files) == (False, "complete", [])
-    assert [one.delivery for one in run.receipts] == ["noted"]
+    assert [receipt.delivery for receipt in run.receipts] == ["noted"]
 
 
 def test_a_chart_is_a_picture_with_its_figures():
@@ -182,19 +182,19 @@ def test_a_chart_is_a_picture_with_its_figures():
     with Image.open(io.BytesIO(run.files[0].read())) as image:
         assert (image.format, image.size) == ("PNG", (720, 420))
         assert len(image.convert("RGB").getcolors(100_000)) > 3
-    said = [part.text for part in run.messages[2].parts if hasattr(part, "text")]
-    assert said == ["The chart 'Boats':", '{"bars":3,"smallest":-1.0,"largest":3.0}']
+    output = [part.text for part in run.messages[2].parts if hasattr(part, "text")]
+    assert output == ["The chart 'Boats':", '{"bars":3,"smallest":-1.0,"largest":3.0}']
     assert words == "The chart 'Boats':"
 
 
 @pytest.mark.parametrize("count", [0, 61])
-def test_a_chart_without_or_with_too_many_values_is_told(count):
+def test_a_chart_without_or_with_too_many_values_is_reported(count):
     words, failed, run = call(chart, {"title": "Boats", "values": [1.0] * count})
     assert (words, failed, run.files) == (f"a chart takes 1 to 60 values, not {count}", True, [])
 
 
 @pytest.mark.parametrize("figure", ["1e308", "-1e301", '"nan"', '"inf"', "1, NaN", '1, "NaN", 2'])
-def test_a_figure_that_no_chart_can_hold_is_told(figure):
+def test_a_figure_that_no_chart_can_hold_is_reported(figure):
     calls = say("", ("c1", "chart", f'{{"title": "x", "values": [{figure}]}}'))
     run = scripted(calls, say("Done."), tools=[chart])[0].run_sync("go")
     ((_, words, failed),) = results(run.messages)
@@ -217,34 +217,34 @@ def test_an_axis_holds_zero_and_every_value_between_round_figures(values):
     assert f"{axis.step:.0e}"[0] in "125"
 
 
-def test_umlauts_are_drawn_and_not_only_their_letters():
+def test_umlauts_are_drawn_and_not_only_their_characters():
     assert gate.draw_chart("Ärger", [1], []) != gate.draw_chart("Arger", [1], []) != gate.draw_chart("?rger", [1], [])
-    assert letters("Öl für Łódź")[0] == ("O", "..")
-    assert fold("Größe 5 €, 中") == "Grosse 5 EUR, ?"
+    assert split_marks("Öl für Łódź")[0] == ("O", "..")
+    assert strip_marks("Größe 5 €, 中") == "Grosse 5 EUR, ?"
 
 
 @given(st.text(), st.floats(20, 700))
 def test_words_that_are_too_wide_end_in_three_dots(text, room):
-    shown = clip(text, small(), room)
+    shown = clip(text, small_font(), room)
     whole = " ".join(text.split())
-    assert small().getlength(fold(shown)) <= room
+    assert small_font().getlength(strip_marks(shown)) <= room
     assert shown == whole or shown.endswith("…")
 
 
 @given(st.lists(st.text("abcxyz", min_size=1, max_size=12), min_size=2, max_size=60))
 def test_labels_that_are_drawn_never_touch(words):
     slot = 640 / len(words)
-    drawn = thinned(words, [slot * index for index in range(len(words))])
+    drawn = thin_out(words, [slot * index for index in range(len(words))])
     assert drawn[0] == 0
-    assert all(small().getlength(words[index]) < slot * drawn.step for index in drawn)
+    assert all(small_font().getlength(words[index]) < slot * drawn.step for index in drawn)
 
 
 @pytest.mark.parametrize(
-    ("value", "said"),
+    ("value", "output"),
     [(0.1 + 0.2, "0.3"), (1250000, "1,250,000"), (0, "0"), (-2.5, "-2.5"), (1e300, "1e+300"), (1e-9, "1e-09")],
 )
-def test_a_figure_is_written_as_people_write_it(value, said):
-    assert figure(value) == said
+def test_a_figure_is_written_as_people_write_it(value, output):
+    assert format_number(value) == output
 
 
 def test_a_file_is_shown_again_under_its_number():
@@ -252,7 +252,7 @@ def test_a_file_is_shown_again_under_its_number():
     assert (failed, run.messages[2].showings[0].number, len(run.conversation.attachments)) == (False, 1, 1)
 
 
-def test_a_number_that_no_file_has_is_told_with_those_there_are():
+def test_a_number_that_no_file_has_lists_the_existing_ones():
     words, failed, _ = call(view_file, {"number": 9}, files=[File.from_bytes(PICTURE, name="up.png")])
     assert (words, failed) == ("this conversation has no file 9; it has: image 1", True)
 
@@ -289,8 +289,8 @@ def test_a_listed_file_says_what_is_known_of_it():
     files = [File.from_bytes(data, name=name) for name, data in KINDS.items()]
     records, more = listed(files)
     known = {
-        one["name"]: {key: one[key] for key in ("pixels", "pages", "seconds", "frames") if key in one}
-        for one in records
+        record["name"]: {key: record[key] for key in ("pixels", "pages", "seconds", "frames") if key in record}
+        for record in records
     }
     assert known == {"a.png": {"pixels": [8, 8]}, "b.pdf": {"pages": 2}, "c.wav": {"seconds": 0.2}, "d.txt": {}}
     assert more == []
@@ -299,16 +299,16 @@ def test_a_listed_file_says_what_is_known_of_it():
 @pytest.mark.parametrize(("kind", "names"), [("image", ["a.png"]), ("text", ["d.txt"]), ("video", [])])
 def test_files_of_one_kind_can_be_listed_alone(kind, names):
     files = [File.from_bytes(data, name=name) for name, data in KINDS.items()]
-    assert [one["name"] for one in listed(files, kind=kind)[0]] == names
+    assert [item["name"] for item in listed(files, kind=kind)[0]] == names
 
 
 def test_of_thousands_of_files_the_newest_are_listed():
     made = {at: attachment(at) for at in range(1, 3001)}
     result = list_files(RunContext("me", "conv", "c1", Files(made, made.__getitem__), print))
-    words, said = (part.text for part in result.parts)
-    numbers = [one["number"] for one in json.loads(words)]
+    words, output = (part.text for part in result.parts)
+    numbers = [load["number"] for load in json.loads(words)]
     assert numbers == [*range(2801, 3001)]
-    assert said == "These are the newest 200 of 3,000 files. The others can be had by number or name, too."
+    assert output == "These are the newest 200 of 3,000 files. The others can be had by number or name, too."
 
 
 def read_nothing():
@@ -330,5 +330,5 @@ def test_all_of_them_work_together(folder, model):
 
 
 def test_builtin_tools_are_five(folder):
-    names = [as_tool(one).name for one in builtin_tools(folder)]
+    names = [as_tool(tool).name for tool in builtin_tools(folder)]
     assert names == ["read_file", "chart", "view_file", "get_document", "list_files"]

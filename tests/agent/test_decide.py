@@ -7,8 +7,19 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from showandtell.agent.decide import EARLY, LIMIT, UNKNOWN, AskModel, Close, Done, LoopLimits, RunTools, Wait, decide
-from showandtell.core.messages.messages import Message, Stop
+from showandtell.agent.decide import (
+    EARLY_STOPS,
+    LIMIT,
+    UNKNOWN,
+    AskModel,
+    Close,
+    Done,
+    LoopLimits,
+    RunTools,
+    Wait,
+    decide,
+)
+from showandtell.core.messages.message import Message, Stop
 from showandtell.core.messages.parts import Approval, Text, ToolCall
 from support.builders import assistant, result, user, view
 from support.scripted import check_pairs
@@ -16,7 +27,7 @@ from support.scripted import check_pairs
 CARE = LoopLimits(3, frozenset({"get"}))
 
 
-def said(*calls, text="", stop="end", named="a1"):
+def model_message(*calls, text="", stop="end", named="a1"):
     one = assistant(*calls, text=text, named=named)
     return Message(one.id, "assistant", one.parts, stop="tool_calls" if calls and stop == "end" else stop)
 
@@ -32,54 +43,64 @@ def call(call_id):
 NEXT = {
     "a new message asks the model": ([user("hi")], LoopLimits(), AskModel(1, forbid_tools=False)),
     "the only step forbids tools": ([user("hi")], LoopLimits(1), AskModel(1, forbid_tools=True)),
-    "an answer ends the run": ([user("hi"), said(text="hello")], LoopLimits(), Done("complete")),
-    "an empty answer is incomplete": ([user("hi"), said()], LoopLimits(), Done("incomplete", "empty")),
-    "open calls run": ([user("hi"), said("c1", "c2")], LoopLimits(), RunTools((call("c1"), call("c2")))),
+    "an answer ends the run": ([user("hi"), model_message(text="hello")], LoopLimits(), Done("complete")),
+    "an empty answer is incomplete": ([user("hi"), model_message()], LoopLimits(), Done("incomplete", "empty")),
+    "open calls run": ([user("hi"), model_message("c1", "c2")], LoopLimits(), RunTools((call("c1"), call("c2")))),
     "after a crash only calls without a result run": (
-        [user("hi"), said("c1", "c2"), result("c2", "x")],
+        [user("hi"), model_message("c1", "c2"), result("c2", "x")],
         LoopLimits(),
         RunTools((call("c1"),)),
     ),
     "results go back to the model": (
-        [user("hi"), said("c1"), result("c1", "x")],
+        [user("hi"), model_message("c1"), result("c1", "x")],
         LoopLimits(),
         AskModel(2, forbid_tools=False),
     ),
     "the last step forbids tools": (
-        [user("hi"), said("c1"), result("c1", "x")],
+        [user("hi"), model_message("c1"), result("c1", "x")],
         LoopLimits(2),
         AskModel(2, forbid_tools=True),
     ),
-    "calls of the last step are closed": ([user("hi"), said("c1")], LoopLimits(1), Close((call("c1"),), LIMIT)),
+    "calls of the last step are closed": (
+        [user("hi"), model_message("c1")],
+        LoopLimits(1),
+        Close((call("c1"),), LIMIT),
+    ),
     "after the last step the run is over": (
-        [user("hi"), said("c1"), result("c1", "x")],
+        [user("hi"), model_message("c1"), result("c1", "x")],
         LoopLimits(1),
         Done("incomplete", "steps"),
     ),
-    "a call may need a yes": ([user("hi"), said("c1")], CARE, Wait((call("c1"),))),
-    "a yes runs it": ([user("hi"), said("c1"), answer(c1=True)], CARE, RunTools((call("c1"),))),
+    "a call may need a yes": ([user("hi"), model_message("c1")], CARE, Wait((call("c1"),))),
+    "a yes runs it": ([user("hi"), model_message("c1"), answer(c1=True)], CARE, RunTools((call("c1"),))),
     "a no denies it": (
-        [user("hi"), said("c1"), answer(c1=False)],
+        [user("hi"), model_message("c1"), answer(c1=False)],
         CARE,
         RunTools((), ((call("c1"), "no thanks"),)),
     ),
     "what has its answer doesn't wait for the others": (
-        [user("hi"), said("c1", "c2", "c3"), answer(c2=True, c3=False)],
+        [user("hi"), model_message("c1", "c2", "c3"), answer(c2=True, c3=False)],
         CARE,
         RunTools((call("c2"),), ((call("c3"), "no thanks"),)),
     ),
     "the others wait on": (
-        [user("hi"), said("c1", "c2"), answer(c2=True), result("c2", "x")],
+        [user("hi"), model_message("c1", "c2"), answer(c2=True), result("c2", "x")],
         CARE,
         Wait((call("c1"),)),
     ),
     "an answer to an old message doesn't count": (
-        [answer(c1=True), user("hi"), said("c1")],
+        [answer(c1=True), user("hi"), model_message("c1")],
         CARE,
         Wait((call("c1"),)),
     ),
     "steps of older messages don't count": (
-        [user("old", named="u0"), said("c0"), result("c0", "x"), said(text="done", named="a0"), user("hi")],
+        [
+            user("old", named="u0"),
+            model_message("c0"),
+            result("c0", "x"),
+            model_message(text="done", named="a0"),
+            user("hi"),
+        ],
         LoopLimits(2),
         AskModel(1, forbid_tools=False),
     ),
@@ -91,16 +112,16 @@ def test_the_next_thing_follows_from_the_messages(messages, limits, expected):
     assert decide(view(*messages, files=[]), limits) == expected
 
 
-@pytest.mark.parametrize("stop", EARLY)
+@pytest.mark.parametrize("stop", EARLY_STOPS)
 def test_a_message_that_ended_early_closes_its_calls_and_ends_the_run(stop):
-    status, why = EARLY[stop]
-    begun = [user("hi"), said("c1", "c2", text="half a", stop=stop), result("c1", "x")]
+    status, why = EARLY_STOPS[stop]
+    begun = [user("hi"), model_message("c1", "c2", text="half a", stop=stop), result("c1", "x")]
     assert decide(view(*begun, files=[]), CARE) == Close((call("c2"),), why)
     assert decide(view(*begun, result("c2", why), files=[]), CARE) == Done(status, stop)
 
 
 def test_every_way_to_stop_is_an_end_a_call_or_early():
-    assert set(get_args(Stop)) == {"end", "tool_calls", *EARLY}
+    assert set(get_args(Stop)) == {"end", "tool_calls", *EARLY_STOPS}
 
 
 def test_a_call_without_approval_runs_beside_one_that_waits():
@@ -110,7 +131,7 @@ def test_a_call_without_approval_runs_beside_one_that_waits():
 
 
 answers = st.tuples(
-    st.integers(0, 3), st.sampled_from(["", "words"]), st.sampled_from(["end", "tool_calls", *sorted(EARLY)])
+    st.integers(0, 3), st.sampled_from(["", "words"]), st.sampled_from(["end", "tool_calls", *sorted(EARLY_STOPS)])
 )
 
 
@@ -133,25 +154,25 @@ def play(script, limits, yes):
                 assert step == AskModel(asked, forbid_tools=asked >= limits.max_steps)
             case RunTools(calls, denied):
                 assert calls or denied
-                messages += [result(one.call_id, "x") for one in (*calls, *(one for one, _ in denied))]
+                messages += [result(one.call_id, "x") for one in (*calls, *(item for item, _ in denied))]
             case Close(calls, _):
-                messages += [result(one.call_id, "closed", is_error=True) for one in calls]
+                messages += [result(item.call_id, "closed", is_error=True) for item in calls]
             case Wait(calls):
-                messages.append(answer(**{one.call_id: (number + at) in yes for at, one in enumerate(calls)}))
+                messages.append(answer(**{item.call_id: (number + at) in yes for at, item in enumerate(calls)}))
             case Done():
                 return messages, asked
     raise AssertionError("the run has no end")
 
 
 def test_a_call_that_began_and_never_ended_is_not_run_again():
-    seen = replace(view(user("hi"), said("c1", "c2"), files=[]), begun=frozenset({"c1"}))
+    seen = replace(view(user("hi"), model_message("c1", "c2"), files=[]), started=frozenset({"c1"}))
     assert decide(seen, LoopLimits()) == Close((call("c1"),), UNKNOWN)
     assert decide(seen, LoopLimits(idempotent=frozenset({"get"}))) == RunTools((call("c1"), call("c2")))
 
 
 @given(st.lists(answers, min_size=1, max_size=6), st.integers(1, 5), st.booleans(), st.sets(st.integers(0, 20)))
-def test_any_run_ends_with_every_call_answered_and_no_more_asks_than_steps(script, most, asking, yes):
-    limits = LoopLimits(most, frozenset({"get"}) if asking else frozenset())
+def test_any_run_ends_with_every_call_answered_and_no_more_asks_than_steps(script, max_steps, asking, yes):
+    limits = LoopLimits(max_steps, frozenset({"get"}) if asking else frozenset())
     messages, asked = play(script, limits, yes)
-    assert asked <= most
+    assert asked <= max_steps
     check_pairs(messages)

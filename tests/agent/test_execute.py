@@ -1,4 +1,4 @@
-"""One tool call: whatever goes wrong in it becomes words for the model, and the program goes on."""
+"""One tool call: any failure becomes text for the model, and the program continues."""
 
 import asyncio
 import functools
@@ -16,7 +16,7 @@ from showandtell.agent.context import Files
 from showandtell.agent.execute import execute
 from showandtell.agent.tools import by_name
 from showandtell.storage.conversations.memory_conversation import MemoryConversation
-from support.apart import broken_apart, describe, told_apart
+from support.apart import broken_apart, describe, probe_isolation
 from support.builders import user_history
 from support.fixtures import png
 
@@ -61,7 +61,7 @@ def test_a_call_without_arguments_runs(arguments):
     assert run(lambda_named("now", lambda: "noon"), arguments).text == "noon"
 
 
-def test_an_unknown_tool_is_told_which_there_are():
+def test_an_unknown_tool_lists_the_existing_ones():
     call = ToolCall("call_1", "erase", "{}")
     tools = by_name([area, lambda_named("now", lambda: 1)])
     assert asyncio.run(execute(call, tools, context())).text == "there is no tool 'erase'; there are: area, now"
@@ -82,7 +82,7 @@ def test_an_unknown_tool_is_told_which_there_are():
         ('{"width": 1, "depth": 2}', "depth: Extra inputs are not permitted"),
     ],
 )
-def test_arguments_that_do_not_fit_are_told_by_field(arguments, problem):
+def test_arguments_that_do_not_fit_are_reported_by_field(arguments, problem):
     assert problem in words(run(area, arguments))
 
 
@@ -92,14 +92,14 @@ def test_arguments_for_a_schema_by_hand_must_fit_the_function():
     assert "unexpected keyword argument 'depth'" in words(run(own, '{"width": 1, "depth": 2}'))
 
 
-def test_a_thousand_wrong_items_are_told_in_a_few_words():
+def test_a_thousand_wrong_items_are_reported_in_a_few_words():
     def total(values: list[int]) -> int:
         return sum(values)
 
     assert len(words(run(total, f'{{"values": {["x"] * 1000!r}}}'.replace("'", '"')))) < 1000
 
 
-def test_a_file_that_is_not_there_is_told_with_those_that_are():
+def test_a_file_that_is_not_there_lists_the_existing_ones():
     def crop(image: File) -> File:
         return image
 
@@ -115,11 +115,11 @@ async def broken_later():
 
 
 @pytest.mark.parametrize("function", [broken, broken_later])
-def test_an_exception_is_told_by_type_and_log_id_and_logged_whole(function, caplog):
+def test_an_exception_is_reported_by_type_and_log_id_and_logged_whole(function, caplog):
     with caplog.at_level(logging.ERROR, "showandtell.tools"):
-        said = words(run(function))
-    log_id = said.partition("log id ")[2].rstrip(")")
-    assert said == f"{function.__name__} failed with KeyError (log id {log_id})"
+        output = words(run(function))
+    log_id = output.partition("log id ")[2].rstrip(")")
+    assert output == f"{function.__name__} failed with KeyError (log id {log_id})"
     assert log_id in caplog.text
     assert "hunter2" in caplog.text
 
@@ -145,7 +145,7 @@ def test_nothing_that_a_tool_raises_ends_the_program(error):
     assert words(run(later)).startswith("later ")
 
 
-def test_leaving_the_program_is_told_as_what_it_is():
+def test_leaving_the_program_is_reported_as_what_it_is():
     assert words(run(lambda_named("leave", sys.exit))).startswith("leave failed with SystemExit")
 
 
@@ -172,8 +172,8 @@ def test_a_timeout_of_the_tools_own_is_not_ours():
     ids=lambda value: type(value).__name__,
 )
 def test_a_value_that_cannot_be_shown_is_an_error_result(value):
-    said = words(run(lambda_named("get", lambda: value)))
-    assert said.startswith("get returned something that can't be shown: ")
+    output = words(run(lambda_named("get", lambda: value)))
+    assert output.startswith("get returned something that can't be shown: ")
 
 
 def test_a_value_that_holds_itself_is_an_error_result():
@@ -288,15 +288,17 @@ def test_a_cancelled_caller_cancels_the_tool_and_hears_of_it():
     assert here.cancelled.is_set()
 
 
-def test_progress_can_be_told_from_the_tools_thread():
-    told = []
-    here = RunContext("me", "conv", "call_1", context().files, told.append)
+def test_progress_can_be_reported_from_the_tools_thread():
+    received = []
+    here = RunContext("me", "conv", "call_1", context().files, received.append)
 
     def count(context: RunContext):
         context.progress(1, 2, f"in a thread: {threading.current_thread() is not threading.main_thread()}")
 
     run(count, here=here)
-    assert [(one.call_id, one.done, one.total, one.note) for one in told] == [("call_1", 1, 2, "in a thread: True")]
+    assert [(item.call_id, item.done, item.total, item.note) for item in received] == [
+        ("call_1", 1, 2, "in a thread: True")
+    ]
 
 
 def test_an_object_with_an_async_call_is_awaited():
@@ -320,7 +322,7 @@ def test_an_isolated_tool_that_raises_is_redacted_and_logged_as_any_other(caplog
 
 
 def test_an_isolated_tool_that_tells_the_model_is_heard():
-    assert words(run(told_apart)) == "only on Mondays"
+    assert words(run(probe_isolation)) == "only on Mondays"
 
 
 def test_an_isolated_tool_that_crashes_is_an_error_result():

@@ -83,8 +83,8 @@ def refusing(model):
             return chunk({"refusal": "I will not."}) + b"".join(frames(model=model)[-3:])
         case _ if model == RESPONSES:
             place = {"output_index": 0, "item_id": "msg_1", "content_index": 0}
-            said = event("response.refusal.delta", **place, delta="I will not.")
-            return said + event("response.refusal.done", **place, refusal="I will not.") + frames(model=model)[-1]
+            output = event("response.refusal.delta", **place, delta="I will not.")
+            return output + event("response.refusal.done", **place, refusal="I will not.") + frames(model=model)[-1]
         case _ if model == GEMINI:
             return say("I will not.", stop="PROHIBITED_CONTENT", model=model)
         case _:
@@ -114,7 +114,7 @@ def faults(model):
         "clean end without a reason": ([half], cut),
         "empty stream once": ([b""], COMPLETE),
         "empty stream after a 429": ([(429, BUSY), b""], COMPLETE),
-        "empty stream for ever": ([b""] * 2, Outcome("error", "gave an empty answer", "BadAnswer", "")),
+        "empty stream for ever": ([b""] * 2, Outcome("error", "returned an empty response", "BadAnswer", "")),
         "empty text": ([say(model=model)], Outcome("incomplete", "empty", None, "")),
         "chunk that is not UTF-8": ([half + raw(delta("?", model).replace(b"?", b"\xff"), model)], broken),
         "chunk that is not JSON": ([half + raw(b"{not json}", model)], broken),
@@ -163,9 +163,9 @@ def test_each_fault_has_one_outcome_and_the_next_message_is_answered(model, row)
         return word
 
     answers, expected = faults(model)[row]
-    patience = RetryPolicy(tries=2, sleep=no_time, jitter=lambda: 0.0)
+    retry = RetryPolicy(tries=2, sleep=no_time, jitter=lambda: 0.0)
     answers = [*answers, say("Done.", model=model)]
-    agent, _ = scripted(*answers, model=model, tools=[note, failing], steps=3, retry=patience)
+    agent, _ = scripted(*answers, model=model, tools=[note, failing], steps=3, retry=retry)
     run, _ = play(agent, agent.conversation(), "hi")
     kind = type(run.error).__name__ if run.error else None
     assert (run.status, kind, run.text, tuple(ran)) == (expected.status, expected.error, expected.text, expected.ran)
@@ -206,8 +206,10 @@ def test_tools_that_raise_hang_leave_flood_or_give_garbage_fail_alone_and_in_ord
     answers = say("", *calls, model=model), say("Done.", model=model)
     agent, _ = scripted(*answers, model=model, tools=[echo, *bad], max_file_bytes=1000)
     run, _ = play(agent, None, "hi")
-    told = results(run.messages)
-    assert [(call_id, is_error) for call_id, _, is_error in told] == [(f"c{at}", at not in (0, 4)) for at in range(6)]
+    received = results(run.messages)
+    assert [(call_id, is_error) for call_id, _, is_error in received] == [
+        (f"c{at}", at not in (0, 4)) for at in range(6)
+    ]
     assert (run.text, run.conversation.attachments[1].facts) == ("Done.", None)
     check_usable(run.conversation, model)
 
@@ -235,20 +237,21 @@ def test_a_prompt_that_gemini_blocks_is_a_refusal():
 
 
 @pytest.mark.parametrize(
-    ("at", "told"), [(0, "begins with a wrong"), (8, "begins with a wrong"), (40, "has a wrong"), (-1, "has a wrong")]
+    ("at", "received"),
+    [(0, "has a wrong prelude"), (8, "has a wrong prelude"), (40, "has a wrong"), (-1, "has a wrong")],
 )
-def test_a_frame_of_converse_with_a_wrong_checksum_is_a_typed_error(at, told):
+def test_a_frame_of_converse_with_a_wrong_checksum_is_a_typed_error(at, received):
     frame = bytearray(raw(delta("more", CONVERSE), CONVERSE))
     frame[at] ^= 1
     run, _ = play(scripted(begin("Half.", model=CONVERSE) + bytes(frame), model=CONVERSE)[0], None, "hi")
     assert (run.status, run.text, type(run.error).__name__) == ("error", "Half.", "BadAnswer")
-    assert run.reason == f"a frame of the event stream {told} checksum"
+    assert run.reason == f"a frame of the event stream {received} checksum"
 
 
 @each_api
 def test_an_answer_of_20_mb_is_given_piece_by_piece_and_kept_whole(model):
     run, events = play_long(model, 2000)
-    pieces = [len(one.text) for one in events if isinstance(one, TextDelta)]
+    pieces = [len(item.text) for item in events if isinstance(item, TextDelta)]
     assert (run.status, len(run.text)) == ("complete", 20_000_001)
     assert (sum(pieces), len(pieces)) == (20_000_001, 2001)
 
@@ -284,10 +287,10 @@ def test_a_stall_mid_stream_keeps_the_text_and_is_incomplete(model):
 
 @each_api
 def test_a_stall_before_the_answer_is_asked_again_and_then_unavailable(model):
-    patience = RetryPolicy(tries=1, sleep=no_time)
-    run, events = asyncio.run(wait_for_silence(model, b"", retry=patience))
+    retry = RetryPolicy(tries=1, sleep=no_time)
+    run, events = asyncio.run(wait_for_silence(model, b"", retry=retry))
     assert (run.status, type(run.error).__name__) == ("error", "ProviderUnavailable")
-    assert len([one for one in events if isinstance(one, Retry)]) == 1
+    assert len([item for item in events if isinstance(item, Retry)]) == 1
 
 
 def fold_of(model, data):
@@ -336,6 +339,6 @@ EARLY[CONVERSE] += ["malformed_tool_use"]
 
 @each_api
 @examples(15)
-@given(data=st.data(), most=st.integers(1, 4))
-def test_after_any_faults_the_history_is_valid_and_the_run_has_one_end(model, data, most):
-    survive(data, model, most)
+@given(data=st.data(), max_faults=st.integers(1, 4))
+def test_after_any_faults_the_history_is_valid_and_the_run_has_one_end(model, data, max_faults):
+    survive(data, model, max_faults)

@@ -20,8 +20,8 @@ def talk(fetched, *, text="What is it?"):
     agent, script = scripted(say("A kiwi.", model=CONVERSE), model=CONVERSE, fetch=FetchPolicy(fetch=True))
     asked = []
 
-    async def fetch(url, folder, most):
-        asked.append((url, most))
+    async def fetch(url, folder, max_bytes):
+        asked.append((url, max_bytes))
         path = Path(folder) / "fetched"
         path.write_bytes(fetched(url))
         return File(path, "image/png", "kiwi.png")

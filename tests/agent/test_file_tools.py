@@ -11,8 +11,8 @@ from msgspec import structs
 from showandtell import Agent, File, RunContext
 from showandtell.agent.builtin_tools import builtin_tools, get_document
 from showandtell.agent.context import Files
-from showandtell.agent.file_tools import MOST_TEXT, cut_text, find_document
-from showandtell.agent.loader import Sharing, write_down
+from showandtell.agent.file_tools import MAX_TEXT, cut_text, find_document
+from showandtell.agent.loader import Sharing, transcribe_file
 from showandtell.core.messages.derivations import Derivative
 from showandtell.errors import BadInput, ToolError
 from showandtell.inspector.request import files_of
@@ -48,7 +48,7 @@ def files_in(conversation):
 
 
 def get(files, named, model=CLAUDE, **more):
-    """What the model is told of `get_document`, whether it is an error, and the run."""
+    """What the model receives for `get_document`, whether it is an error, and the run."""
     call = say("", ("c1", "get_document", json.dumps({"number_or_name": named, **more})), model=model)
     agent, script = scripted(call, say("Done.", model=model), model=model, tools=[get_document])
     claims = [File.from_bytes(data, name=name) for name, data in files.items()]
@@ -77,11 +77,11 @@ def test_the_original_is_shown_when_it_is_asked_for(model):
     data = FILES["bill.pdf"]
     words, failed, script = get({"bill.pdf": data}, 1, model, return_original=True)
     assert (words, failed) == ("", False)
-    assert [one.data for turn in script.asked[1].turns for one in files_of(turn)] == [data] * 2
+    assert [file.data for turn in script.asked[1].turns for file in files_of(turn)] == [data] * 2
 
 
 @pytest.mark.parametrize(
-    ("said", "number"),
+    ("output", "number"),
     [
         (1, 1),
         ("1", 1),
@@ -96,12 +96,12 @@ def test_the_original_is_shown_when_it_is_asked_for(model):
         ("  bill.pdf ", 2),
     ],
 )
-def test_a_document_is_found_by_number_or_name(conversation, said, number):
-    assert find_document(files_in(conversation), said).number == number
+def test_a_document_is_found_by_number_or_name(conversation, output, number):
+    assert find_document(files_in(conversation), output).number == number
 
 
 @pytest.mark.parametrize(
-    ("said", "told"),
+    ("output", "received"),
     [
         (9, "has no file 9; it has: document 1, "),
         ("9", "no file is called '9'; there are: document 1 (Offer.docx), document 2 (bill.pdf), "),
@@ -112,10 +112,10 @@ def test_a_document_is_found_by_number_or_name(conversation, said, number):
         (".", "'.' may mean document 1 (Offer.docx), document 2 (bill.pdf), text 3 (note.txt), "),
     ],
 )
-def test_what_is_not_one_file_is_told_with_those_it_may_be(conversation, said, told):
+def test_what_is_not_one_file_is_reported_with_those_it_may_be(conversation, output, received):
     with pytest.raises((ToolError, BadInput)) as caught:
-        find_document(files_in(conversation), said)
-    assert told in str(caught.value)
+        find_document(files_in(conversation), output)
+    assert received in str(caught.value)
 
 
 def test_the_same_bytes_under_one_name_are_the_newest_of_them():
@@ -131,7 +131,7 @@ def test_a_deleted_file_gives_way_to_one_of_its_name_that_is_there():
     assert find_document(files, 2).number == 2
 
 
-def test_a_deleted_file_is_told_as_such():
+def test_a_deleted_file_is_reported_as_such():
     gone = structs.replace(attachment(1), facts=None, problem="was deleted by the user", state="deleted")
     files = Files({1: gone}, print)
     context = RunContext("me", "conv", "c1", files, print)
@@ -158,16 +158,16 @@ def test_words_that_were_read_are_gone_when_a_stored_file_is_deleted(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("name", "data", "told"),
+    ("name", "data", "received"),
     [
         ("red.png", png(), "image 1 (red.png) is image/png and has no text"),
         ("blank.pdf", pdf(""), "document 1 (blank.pdf) has no text that can be read: has no text layer"),
     ],
 )
-def test_a_file_without_words_is_told_how_to_be_seen(name, data, told):
+def test_a_file_without_words_explains_how_to_view_it(name, data, received):
     words, failed, _ = get({name: data}, 1)
     assert failed
-    assert words.startswith(told)
+    assert words.startswith(received)
     assert words.endswith("Ask with return_original=true to be shown the file itself")
 
 
@@ -193,7 +193,7 @@ def test_any_tool_may_ask_for_words_whether_async_or_not():
     assert [words for _, words, _ in results(run.messages)] == ["the harbour opens at nine"] * 2
 
 
-def test_an_async_tool_that_would_hold_up_the_loop_is_told():
+def test_an_async_tool_that_would_hold_up_the_loop_is_reported():
     async def hold(context: RunContext) -> str:
         return context.files.text_now(1)
 
@@ -209,16 +209,16 @@ def test_files_without_a_conversation_have_no_words(conversation):
         files_in(conversation).text_now(3)
 
 
-@given(st.integers(MOST_TEXT - 50, MOST_TEXT + 50))
+@given(st.integers(MAX_TEXT - 50, MAX_TEXT + 50))
 def test_a_long_text_is_cut_and_says_how_to_get_the_rest(length):
     text, file = "x" * length, attachment(1, "text/plain")
     kept = cut_text(file, text)
-    if length <= MOST_TEXT:
+    if length <= MAX_TEXT:
         assert kept == text
     else:
         assert (
             kept
-            == text[:MOST_TEXT] + "\n(cut here, after 100,000 characters: return_original=true gives the whole file)"
+            == text[:MAX_TEXT] + "\n(cut here, after 100,000 characters: return_original=true gives the whole file)"
         )
 
 
@@ -228,18 +228,18 @@ def test_a_long_pdf_is_cut_with_the_page_to_go_on_from():
     assert kept.endswith("\n(cut here, in page 10: view_file(4, pages=[10, ...]) shows the rest)")
 
 
-def test_a_sound_is_given_as_a_transcript_or_told_why_not():
+def test_a_sound_is_given_as_a_transcript_or_reported_why_not():
     words, failed, _ = get({"a.wav": wav()}, 1, MODELS[3])
     assert words.startswith("audio 1 (a.wav) ")
     assert "transcri" in words or not failed
 
 
 def test_flipped_bytes_are_never_written_down_and_that_may_pass(tmp_path):
-    folder, facts = Folder(tmp_path), FileCache(Folder(tmp_path)).prove(File.from_bytes(wav(), name="a.wav")).facts
+    folder, facts = Folder(tmp_path), FileCache(Folder(tmp_path)).probe(File.from_bytes(wav(), name="a.wav")).facts
     (blob,) = (path for path in tmp_path.rglob("*") if path.is_file())
     blob.chmod(0o600)
     blob.write_bytes(bytes(blob.stat().st_size))
-    found = write_down(facts, folder, Sharing(transcribe=lambda _: pytest.fail("was given flipped bytes")))
+    found = transcribe_file(facts, folder, Sharing(transcribe=lambda _: pytest.fail("was given flipped bytes")))
     assert (found.passing, found.reason.endswith("no longer matches its hash: add the file again")) == (True, True)
 
 

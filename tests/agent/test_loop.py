@@ -6,8 +6,8 @@ import json
 import pytest
 
 from showandtell import File, ToolResult
-from showandtell.agent.decide import EARLY, LIMIT, MOST_CALLS, TOO_MANY, AskModel
-from showandtell.agent.loop import AT_ONCE, choice
+from showandtell.agent.decide import EARLY_STOPS, LIMIT, MAX_CALLS, TOO_MANY, AskModel, tool_choice_of
+from showandtell.agent.loop import MAX_CONCURRENT_TOOLS
 from showandtell.core.events.types import (
     ErrorEvent,
     FileEvent,
@@ -59,7 +59,7 @@ def go(agent, text="hi", **settings):
     """A run to its end, its events, and the check that the conversation can go on."""
     run = agent.run(text, **settings)
     events = asyncio.run(watch(run))
-    assert [one for one in events if isinstance(one, Finish)] == [events[-1]]
+    assert [event for event in events if isinstance(event, Finish)] == [events[-1]]
     check_usable(run.conversation, agent.target.name)
     return run, events
 
@@ -81,7 +81,7 @@ def test_a_tool_runs_and_its_file_is_shown_in_the_next_step(model):
     run, events = go(agent)
     assert (run.text, run.status, run.usage) == ("Seen.", "complete", Usage(20, 10, 0))
     assert [(file.number, file.read()) for file in run.files] == [(1, png())]
-    assert [type(one) for one in events if isinstance(one, FileEvent | ToolOutput)] == [FileEvent, ToolOutput]
+    assert [type(event) for event in events if isinstance(event, FileEvent | ToolOutput)] == [FileEvent, ToolOutput]
     assert "drawn.png" in json.dumps(script.bodies[1])
 
 
@@ -103,13 +103,13 @@ def racing(finished):
 
 
 @each_api
-def test_parallel_results_stand_in_call_order_whoever_finishes_first(model):
+def test_parallel_results_are_in_call_order_regardless_of_finishing_order(model):
     finished = []
     calls = say("", ("c1", "slow", "{}"), ("c2", "fast", "{}"), model=model)
     agent, _ = scripted(calls, say("Done.", model=model), model=model, tools=racing(finished))
     run, events = go(agent)
     assert finished == ["fast", "slow"]
-    assert [one.call_id for one in events if isinstance(one, ToolOutput)] == ["c1", "c2"]
+    assert [event.call_id for event in events if isinstance(event, ToolOutput)] == ["c1", "c2"]
     assert [(file.number, file.name) for file in run.files] == [(1, "slow.png"), (2, "fast.png")]
 
 
@@ -157,7 +157,7 @@ def test_calls_of_a_message_that_reached_its_limit_do_not_run(model):
     calls = ("c1", "echo", '{"word": "a"}'), ("c2", "echo", '{"wor')
     run, _ = go(scripted(say("", *calls, stop=STOPS[model].length, model=model), model=model, tools=[echo])[0])
     assert (run.status, run.reason) == ("incomplete", "length")
-    assert results(run.messages) == [("c1", EARLY["length"][1], True)]
+    assert results(run.messages) == [("c1", EARLY_STOPS["length"][1], True)]
 
 
 @each_api
@@ -167,16 +167,16 @@ def test_an_answer_that_a_filter_ended_is_refused_and_its_words_are_kept(model):
 
 
 @each_api
-def test_an_error_inside_a_stream_ends_the_run_and_keeps_what_was_said(model):
+def test_an_error_inside_a_stream_ends_the_run_and_keeps_the_text_so_far(model):
     run, events = go(scripted(CUT[model] + FAULT[model], model=model)[0])
     assert (run.text, run.status, run.reason) == ("Half a sentence.", "error", FAULTS[model])
-    assert [type(one) for one in events[-4:]] == [ProviderFault, StepFinish, ErrorEvent, Finish]
+    assert [type(event) for event in events[-4:]] == [ProviderFault, StepFinish, ErrorEvent, Finish]
     assert type(run.error).__name__ == "ProviderError"
 
 
 @each_api
 @pytest.mark.parametrize("status", [400, 429, 500])
-def test_an_error_answer_is_told_in_the_providers_words(model, status):
+def test_an_error_answer_is_reported_in_the_providers_words(model, status):
     refused = (status, b'{"error": {"type": "x", "message": "messages.3: too odd"}}')
     agent, _ = scripted(refused, say("Hello.", model=model), model=model)
     run, events = go(agent)
@@ -246,8 +246,8 @@ def test_a_loop_without_end_makes_max_steps_calls_and_the_last_forbids_tools(mod
 def test_all_events_of_a_call_say_its_own_id(model):
     again = say("", ("c1", "echo", "{}"), model=model)
     _, events = go(scripted(again, again, say("Done.", model=model), model=model, tools=[echo])[0])
-    told = [one.call_id for one in events if isinstance(one, OF_CALLS)]
-    assert told == ["c1"] * len(OF_CALLS) + ["c1_2"] * len(OF_CALLS)
+    received = [event.call_id for event in events if isinstance(event, OF_CALLS)]
+    assert received == ["c1"] * len(OF_CALLS) + ["c1_2"] * len(OF_CALLS)
 
 
 @each_api
@@ -260,41 +260,41 @@ def test_a_forced_tool_is_forced_in_the_first_step_alone(model, forced):
 
 
 def test_a_choice_against_tools_stays():
-    assert choice("none", AskModel(2, forbid_tools=False)) == "none"
-    assert choice("required", AskModel(1, forbid_tools=True)) == "none"
+    assert tool_choice_of("none", AskModel(2, forbid_tools=False)) == "none"
+    assert tool_choice_of("required", AskModel(1, forbid_tools=True)) == "none"
 
 
 @each_api
 def test_of_a_flood_of_calls_the_first_run_and_every_call_has_one_result(model):
-    count = 2 * MOST_CALLS
+    count = 2 * MAX_CALLS
     calls = [(f"c{at}", "echo", "{}") for at in range(count)]
     agent, _ = scripted(say("", *calls, model=model), say("Done.", model=model), model=model, tools=[echo])
     run, _ = go(agent)
-    told = results(run.messages)
-    assert [one for one in told if one[1] != TOO_MANY] == [
-        (f"c{at}", "you said nothing", False) for at in range(MOST_CALLS)
+    received = results(run.messages)
+    assert [item for item in received if item[1] != TOO_MANY] == [
+        (f"c{at}", "you said nothing", False) for at in range(MAX_CALLS)
     ]
-    assert (len(told), run.text) == (count, "Done.")
+    assert (len(received), run.text) == (count, "Done.")
 
 
-def test_so_many_tools_run_at_a_time_and_no_more():
-    running, most = set(), []
+def test_tools_run_at_once_up_to_a_limit():
+    running, counts = set(), []
 
     async def work(number: int) -> str:
         running.add(number)
-        most.append(len(running))
+        counts.append(len(running))
         await asyncio.sleep(0)
         running.remove(number)
         return "done"
 
-    calls = [(f"c{at}", "work", f'{{"number": {at}}}') for at in range(2 * AT_ONCE)]
+    calls = [(f"c{at}", "work", f'{{"number": {at}}}') for at in range(2 * MAX_CONCURRENT_TOOLS)]
     run, _ = go(scripted(say("", *calls), say("Done."), tools=[work])[0])
-    assert max(most) == AT_ONCE
-    assert [one[0] for one in results(run.messages)] == [one[0] for one in calls]
+    assert max(counts) == MAX_CONCURRENT_TOOLS
+    assert [result[0] for result in results(run.messages)] == [call[0] for call in calls]
 
 
 # Gemini has no last event: its stream ends with the connection.
-@pytest.mark.parametrize("model", [one for one in MODELS if one != GEMINI])
+@pytest.mark.parametrize("model", [item for item in MODELS if item != GEMINI])
 def test_a_provider_that_pings_after_its_end_does_not_hold_the_run(model):
     async def pinging():
         yield say("Hello.", model=model)
@@ -308,12 +308,12 @@ def test_a_provider_that_pings_after_its_end_does_not_hold_the_run(model):
 
 @each_api
 def test_an_answer_without_end_is_a_typed_error_and_its_words_are_kept(model):
-    letters = b"x" * 2**24
+    padding = b"x" * 2**24
 
     async def endless():
         yield CUT[model]
         for _ in range(20):
-            yield encode("ping", b'"' + letters + b'"') if model == CONVERSE else b": " + letters + b"\n\n"
+            yield encode("ping", b'"' + padding + b'"') if model == CONVERSE else b": " + padding + b"\n\n"
         raise AssertionError("it was read to its end")
 
     run, _ = go(scripted(endless, model=model)[0])
@@ -351,7 +351,7 @@ def test_a_call_without_arguments_runs(model):
 
 
 @each_api
-def test_an_unknown_tool_and_arguments_that_are_no_json_are_told_to_the_model(model):
+def test_an_unknown_tool_and_arguments_that_are_no_json_reach_the_model(model):
     # Gemini's arguments are JSON themselves: they can only be of another kind.
     odd = "[1]" if model == GEMINI else '{"word": '
     calls = say("", ("c1", "erase", "{}"), ("c2", "echo", odd), model=model)
@@ -377,10 +377,10 @@ def test_a_tool_that_gives_its_file_back_shows_it_again_under_its_number():
     agent, _ = scripted(say("", ("c1", "same", '{"image": 1}')), say("Done."), tools=[same])
     run, events = go(agent, files=[File.from_bytes(png(), name="up.png")])
     assert run.status == "complete"
-    assert [one.files for one in events if isinstance(one, ToolOutput)] == [(1,)]
+    assert [event.files for event in events if isinstance(event, ToolOutput)] == [(1,)]
 
 
-def test_a_reader_of_a_tool_that_breaks_is_told_to_the_model():
+def test_a_reader_of_a_tool_that_breaks_reaches_the_model():
     def get() -> File:
         return File.from_reader([].pop, 10, "image/png")
 

@@ -6,7 +6,7 @@ import json
 
 from showandtell import File
 from showandtell.core.events.types import FileEvent, Finish, StepEnd, StepFinish
-from showandtell.inspector.request import Words, files_of
+from showandtell.inspector.request import TextPart, files_of
 from support.fixtures import RED, png, truncated
 from support.made_files import SPEAKS, draw, each_maker
 from support.scripted import (
@@ -32,7 +32,7 @@ def echo() -> str:
 def go(agent, text="draw", **settings):
     run = agent.run(text, **settings)
     events = asyncio.run(watch(run))
-    assert [one for one in events if isinstance(one, Finish)] == events[-1:]
+    assert [event for event in events if isinstance(event, Finish)] == events[-1:]
     check_usable(run.conversation, agent.target.name)
     return run, events
 
@@ -43,12 +43,12 @@ def labelled(asked):
 
 
 @each_maker
-def test_a_picture_of_the_models_own_is_numbered_and_told(model):
+def test_a_picture_of_the_models_own_is_numbered_and_reported(model):
     run, events = go(scripted(draw(model, PICTURE), model=model)[0])
     assert (run.status, run.text) == ("complete", "Here.")
     assert [(file.number, file.read()) for file in run.files] == [(1, PICTURE)]
-    told = [one for one in events if isinstance(one, FileEvent)]
-    assert [(one.number, one.kind, one.media_type, one.origin) for one in told] == [
+    received = [event for event in events if isinstance(event, FileEvent)]
+    assert [(item.number, item.kind, item.media_type, item.origin) for item in received] == [
         (1, "image", "image/png", "assistant")
     ]
     assert run.conversation.attachments[1].origin.by == "assistant"
@@ -64,7 +64,7 @@ def test_it_is_shown_again_in_a_labelled_message_of_the_user(model):
     assert (again.text, role, place, data) == ("Done.", "user", "user", PICTURE)
     assert label.startswith("⟦image 1: ")
     assert "made by the assistant" in label
-    assert [one.delivery for one in again.receipts] == ["relocated"]
+    assert [receipt.delivery for receipt in again.receipts] == ["relocated"]
 
 
 @each_maker
@@ -75,7 +75,7 @@ def test_a_picture_beside_a_call_is_numbered_before_the_files_of_the_tool(model)
     agent, script = scripted(draw(model, PICTURE, calls=[("c1", "plot", "{}")]), done(model), model=model, tools=[plot])
     run, events = go(agent)
     assert [(file.number, file.read()) for file in run.files] == [(1, PICTURE), (2, png(4, 4))]
-    assert [one.origin for one in events if isinstance(one, FileEvent)] == ["assistant", "tool plot (c1)"]
+    assert [event.origin for event in events if isinstance(event, FileEvent)] == ["assistant", "tool plot (c1)"]
     assert {data for *_, data in labelled(script.asked[1])} == {PICTURE, png(4, 4)}
 
 
@@ -90,20 +90,20 @@ def test_several_pictures_keep_their_order(model):
 def test_a_picture_that_was_not_given_keeps_its_number_and_says_why(model):
     agent, script = scripted(draw(model, None), done(model), model=model)
     run, events = go(agent)
-    ((number, problem),) = [(one.number, one.problem) for one in events if isinstance(one, FileEvent)]
+    ((number, problem),) = [(event.number, event.problem) for event in events if isinstance(event, FileEvent)]
     assert number == 1
     assert problem
     go(agent, "again", conversation=run.conversation)
-    words = [part.text for turn in script.asked[1].turns for part in turn.parts if isinstance(part, Words)]
+    words = [part.text for turn in script.asked[1].turns for part in turn.parts if isinstance(part, TextPart)]
     assert any("was not sent" in text and problem.partition(":")[0] in text for text in words)
     assert labelled(script.asked[1]) == []
 
 
 @each_maker
-def test_a_torn_picture_is_told_with_its_problem(model):
+def test_a_torn_picture_is_reported_with_its_problem(model):
     run, events = go(scripted(draw(model, truncated(PICTURE)), model=model)[0])
     assert run.status == "complete"
-    assert [bool(one.problem) for one in events if isinstance(one, FileEvent)] == [True]
+    assert [bool(event.problem) for event in events if isinstance(event, FileEvent)] == [True]
 
 
 @each_maker
@@ -119,9 +119,9 @@ def test_a_picture_is_kept_where_the_stream_is_cut_behind_it(model):
 async def cancel_at(run, kind):
     """A run that is cancelled when its reader sees the first event of a kind; its events."""
     events = []
-    async for one in run:
-        events.append(one)
-        if isinstance(one, kind):
+    async for item in run:
+        events.append(item)
+        if isinstance(item, kind):
             await run.cancel()
     assert asyncio.all_tasks() == {asyncio.current_task()}
     return events
@@ -132,11 +132,11 @@ def test_a_run_that_is_cancelled_while_a_picture_is_stored_keeps_its_words_and_c
     call = ("c1", "echo", "{}")
     agent, script = scripted(draw(model, PICTURE, calls=[call]), done(model), model=model, tools=[echo])
     run = agent.run("draw")
-    # What ended the message is told while the picture is stored, and before it is.
+    # The end of the message is reported while the image is stored, before that is finished.
     events = asyncio.run(cancel_at(run, StepEnd))
     assert (run.status, run.reason, run.text) == ("incomplete", "cancelled", "Here.")
-    assert [one.stop for one in events if isinstance(one, StepFinish)] == ["cancelled"]
-    assert [(one.number, one.size) for one in events if isinstance(one, FileEvent)] == [(1, 0)]
+    assert [event.stop for event in events if isinstance(event, StepFinish)] == ["cancelled"]
+    assert [(event.number, event.size) for event in events if isinstance(event, FileEvent)] == [(1, 0)]
     check_usable(run.conversation, model)
     assert go(agent, "go on", conversation=run.conversation)[0].text == "Done."
     assert "was not stored before the run ended" in json.dumps(script.bodies[1])
@@ -158,7 +158,7 @@ def test_a_run_with_a_picture_can_be_left_at_any_event(model):
 
 
 async def leave_at(run, index):
-    """Read so many events and leave; whether there were fewer."""
+    """Read `count` events and leave; whether there were fewer."""
     stream = aiter(run)
     events = [await anext(stream, None) for _ in range(index)]
     await stream.aclose()

@@ -6,7 +6,7 @@ import json
 import pytest
 
 from showandtell import File
-from showandtell.agent.loop import HEALED
+from showandtell.agent.loop import MAX_FILE_RETRIES
 from showandtell.core.events.types import ReceiptEvent, Retry
 from showandtell.errors import RejectedFiles
 from support.fixtures import png
@@ -68,8 +68,10 @@ def test_the_file_that_the_answer_names_is_left_out_once_and_for_good(model):
     )
     run, events = run_all(agent)
     assert (run.text, run.status, script.files) == ("Seen.", "complete", [0, 2, 1])
-    assert [one.files for one in events if isinstance(one, Retry)] == [(2,)]
-    assert [(one.number, one.delivery) for one in run.receipts if one.delivery == "noted"] == [(2, "noted")]
+    assert [event.files for event in events if isinstance(event, Retry)] == [(2,)]
+    assert [(receipt.number, receipt.delivery) for receipt in run.receipts if receipt.delivery == "noted"] == [
+        (2, "noted")
+    ]
     assert "Could not process image" in run.receipts[1].reason
     run_all(agent, "again", conversation=run.conversation)
     assert script.files == [0, 2, 1, 1]
@@ -86,9 +88,9 @@ def test_where_no_place_is_named_all_new_files_are_left_out_and_older_ones_stay(
     )
     run, events = run_all(agent)
     assert (run.status, script.files) == ("complete", [0, 1, 3, 1])
-    assert [one.files for one in events if isinstance(one, Retry)] == [(2, 3)]
-    told = [one.receipt for one in events if isinstance(one, ReceiptEvent)]
-    assert [one["number"] for one in told if "Request too large" in one["reason"]] == [2, 3]
+    assert [event.files for event in events if isinstance(event, Retry)] == [(2, 3)]
+    received = [event.receipt for event in events if isinstance(event, ReceiptEvent)]
+    assert [item["number"] for item in received if "Request too large" in item["reason"]] == [2, 3]
 
 
 @each_api
@@ -97,7 +99,7 @@ def test_a_refusal_that_leaving_out_does_not_cure_names_the_files_and_teaches_no
     agent, script = scripted(*answers, model=model, tools=[draw])
     run, _ = run_all(agent)
     assert (run.status, run.reason, len(script.bodies)) == ("error", "no such role", 3)
-    assert not [want for want in run.conversation.known() if want.at]
+    assert not [want for want in run.conversation.known() if want.scope]
     check_usable(run.conversation, model)
 
 
@@ -125,7 +127,7 @@ def test_a_refusal_of_files_that_were_taken_before_names_them(model):
         "messages: prompt is too large",
     ],
 )
-def test_a_refusal_that_is_not_about_files_is_told_at_once(model, words):
+def test_a_refusal_that_is_not_about_files_is_reported_at_once(model, words):
     agent, script = scripted(say("", *calls(1), model=model), refused(words), model=model, tools=[draw])
     run, _ = run_all(agent)
     assert (run.status, run.reason, len(script.bodies)) == ("error", words, 2)
@@ -133,7 +135,7 @@ def test_a_refusal_that_is_not_about_files_is_told_at_once(model, words):
 
 @each_api
 @pytest.mark.parametrize("status", [400, 413, 415, 422])
-def test_a_persons_file_that_the_provider_refuses_is_told_to_the_model_and_the_run_goes_on(model, status):
+def test_a_persons_file_that_the_provider_refuses_reaches_the_model_and_the_run_goes_on(model, status):
     answers = refused("Could not process image", status), say("I can't see it.", model=model)
     agent, script = scripted(*answers, model=model)
     run, _ = run_all(agent, "look", files=[draw(1)])
@@ -146,7 +148,7 @@ def test_a_persons_file_is_found_by_the_place_that_the_answer_names():
     agent, script = scripted(bad, say("I see one."))
     run, events = run_all(agent, "look", files=[draw(1), draw(2)])
     assert (run.status, script.files) == ("complete", [2, 1])
-    assert [one.files for one in events if isinstance(one, Retry)] == [(2,)]
+    assert [event.files for event in events if isinstance(event, Retry)] == [(2,)]
 
 
 @each_api
@@ -170,10 +172,10 @@ def test_a_refusal_without_end_ends(model):
 @each_api
 def test_files_that_are_named_one_by_one_are_left_out_one_by_one_and_then_it_is_enough(model):
     """Each refusal names one more file, and there are more files than the loop has patience."""
-    pictures = HEALED + 2
+    pictures = MAX_FILE_RETRIES + 2
     bad = [refused(f"image {at} is broken", param=place(model, pictures, at)) for at in range(pictures, 0, -1)]
     agent, script = scripted(say("", *calls(*range(1, pictures + 1)), model=model), *bad, model=model, tools=[draw])
     run, _ = run_all(agent)
-    assert (run.status, len(script.bodies)) == ("error", 1 + HEALED)
+    assert (run.status, len(script.bodies)) == ("error", 1 + MAX_FILE_RETRIES)
     assert script.files[1:] == [*range(pictures, 2, -1)]
     check_usable(run.conversation, model)

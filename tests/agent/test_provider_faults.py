@@ -1,4 +1,4 @@
-"""Every fault of the stand-in does what its name says, seen by a plain HTTP client, for all five apis."""
+"""Every fault of the fake provider does what its name says, for all five APIs, seen by a plain HTTP client."""
 
 import asyncio
 import json
@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fake_provider import FAULTS, Planned, Standin, read_fault
+from fake_provider import FAULTS, FakeProvider, PlannedFault, read_fault
+from fake_provider.agents import APIS, MODELS, ask
 from fake_provider.faults import end, hang_up, large, page, read_planned, reset, slow, stall, status, wrong_type
 from fake_provider.frames import find_form, read_events, write_events
-from fake_provider.ours import APIS, MODELS, ask
-from fake_provider.plain import PLAIN, post
+from fake_provider.plain_client import PLAIN, post
 from showandtell import File
 from showandtell.core.events.types import (
     ProviderFault,
@@ -26,7 +26,7 @@ from showandtell.core.wire.http import HttpResponse
 from showandtell.errors import BadAnswer
 from showandtell.inspector.hosts import find_host
 from showandtell.inspector.request import Call, ModelRequest, Reply
-from showandtell.providers.refusals import refused
+from showandtell.providers.refusals import provider_error
 from support.builders import parser_of
 from support.fault_outcomes import OUTCOMES, check_outcome
 from support.fixtures import png
@@ -39,11 +39,11 @@ def draw() -> File:
 
 
 def try_once(api, *faults, **settings):
-    """One plain request to a stand-in of its own."""
+    """One plain request to a new fake provider."""
 
     async def play():
-        async with Standin(faults, **settings) as standin:
-            return await post(standin, api)
+        async with FakeProvider(faults, **settings) as fake_provider:
+            return await post(fake_provider, api)
 
     return asyncio.run(play())
 
@@ -53,9 +53,11 @@ def try_once(api, *faults, **settings):
 
 @each_api
 @pytest.mark.parametrize("code", [429, 500, 502, 503, 529])
-def test_a_status_comes_in_its_houses_form_with_the_time_to_wait(api, code):
+def test_a_status_comes_in_its_providers_form_with_the_time_to_wait(api, code):
     got = try_once(api, status(code, retry_after=7))
-    error = refused(HttpResponse(got.status, {name.lower(): one for name, one in got.headers.items()}, None), got.data)
+    error = provider_error(
+        HttpResponse(got.status, {name.lower(): item for name, item in got.headers.items()}, None), got.data
+    )
     assert (got.status, error.retry_after) == (code, 7)
     assert error.text
     assert error.text[:1] != "{"
@@ -97,8 +99,8 @@ def test_a_reset_is_one_for_the_socket_too(fault):
     head = f"POST {path} HTTP/1.1\r\nHost: x\r\nAuthorization: {key['authorization']}\r\nContent-Length: {len(sent)}\r\n\r\n"
 
     async def play():
-        async with Standin([fault]) as standin:
-            reader, writer = await asyncio.open_connection("127.0.0.1", standin.port)
+        async with FakeProvider([fault]) as fake_provider:
+            reader, writer = await asyncio.open_connection("127.0.0.1", fake_provider.port)
             writer.write((head + sent).encode())
             with pytest.raises(ConnectionResetError):
                 await reader.read()
@@ -121,12 +123,12 @@ def test_a_stall_gives_so_many_bytes_and_then_nothing_until_the_client_goes(api)
     path, body, key = PLAIN[api]
 
     async def play():
-        async with Standin([stall(50)]) as standin, aiohttp.ClientSession(headers=key) as client:
-            async with client.post(standin.url + path, json=body) as answer:
+        async with FakeProvider([stall(50)]) as fake_provider, aiohttp.ClientSession(headers=key) as client:
+            async with client.post(fake_provider.url + path, json=body) as answer:
                 begun = await answer.content.readexactly(50)
                 with pytest.raises(TimeoutError):
                     await asyncio.wait_for(answer.content.readany(), 0.05)
-            return begun, await post(standin, api)
+            return begun, await post(fake_provider, api)
 
     begun, after = asyncio.run(play())
     assert (len(begun), after.status, after.data[:50]) == (50, 200, begun)
@@ -155,28 +157,28 @@ def test_a_large_answer_is_as_large_as_it_says(api):
 def test_bytes_that_are_not_the_apis_come_after_words_that_are(api, name):
     got = try_once(api, FAULTS[name]())
     parser = parser_of(api, got.headers["content-type"].partition(";")[0])
-    said = [one for one in parser.feed(got.data) if isinstance(one, TextDelta)]
-    assert "These words".startswith(said[0].text[:11])
+    output = [item for item in parser.feed(got.data) if isinstance(item, TextDelta)]
+    assert "These words".startswith(output[0].text[:11])
     with pytest.raises(BadAnswer):
         parser.finish()
 
 
 def stop_of(events):
-    return next(one.stop for one in reversed(events) if isinstance(one, StepEnd))
+    return next(event.stop for event in reversed(events) if isinstance(event, StepEnd))
 
 
 def arguments_of(events):
-    return "".join(one.text for one in events if isinstance(one, ToolInputDelta))
+    return "".join(event.text for event in events if isinstance(event, ToolInputDelta))
 
 
 def tools_of(events):
-    return [one.tool for one in events if isinstance(one, ToolInputStart)]
+    return [event.tool for event in events if isinstance(event, ToolInputStart)]
 
 
 @each_api
 def test_an_error_comes_in_the_middle_of_a_stream(api):
     events = try_once(api, FAULTS["error_event"]("All engines are busy")).events(api)
-    assert any(isinstance(one, TextDelta) for one in events)
+    assert any(isinstance(event, TextDelta) for event in events)
     assert isinstance(events[-1], ProviderFault)
     assert "All engines are busy" in events[-1].text
 
@@ -187,15 +189,15 @@ def test_an_end_in_arguments_leaves_the_call_open(api, name):
     got = try_once(api, FAULTS[name]())
     events = got.events(api)
     assert (stop_of(events), got.error is None) == ("cut", name == "end_in_arguments")
-    assert not [one for one in events if isinstance(one, ToolInputEnd)]
+    assert not [event for event in events if isinstance(event, ToolInputEnd)]
     assert tools_of(events) == ([] if api == "gemini" else ["look"])
 
 
 @each_api
-def test_bad_arguments_are_no_json_or_where_they_cant_be_told_by_the_reason(api):
+def test_bad_arguments_are_no_json_or_where_they_cant_be_reported_by_the_reason(api):
     events = try_once(api, FAULTS["bad_arguments"]('{"a": ')).events(api)
     if api == "gemini":
-        assert [(one.stop, one.detail) for one in events] == [("cut", "MALFORMED_FUNCTION_CALL")]
+        assert [(event.stop, event.detail) for event in events] == [("cut", "MALFORMED_FUNCTION_CALL")]
     else:
         assert (tools_of(events), arguments_of(events), stop_of(events)) == (["look"], '{"a": ', "tool_calls")
 
@@ -234,26 +236,28 @@ def test_an_answer_ends_for_the_reason_that_was_asked_for(api, name, stop):
 @each_api
 def test_a_silent_answer_ends_well_and_says_nothing(api):
     events = try_once(api, FAULTS["silent"]()).events(api)
-    assert (stop_of(events), [one for one in events if isinstance(one, TextDelta)]) == ("end", [])
+    assert (stop_of(events), [event for event in events if isinstance(event, TextDelta)]) == ("end", [])
 
 
 def test_faults_strike_one_request_after_the_other_and_then_all_is_well():
-    planned = Planned(status(503), house="google", nth=2)
+    planned = PlannedFault(status(503), host="google", nth=2)
 
     async def play():
-        async with Standin([status(429), planned, status(500)]) as standin:
+        async with FakeProvider([status(429), planned, status(500)]) as fake_provider:
             apis = ("openai-chat", "openai-chat", "gemini", "gemini", "gemini")
-            return [(await post(standin, api)).status for api in apis]
+            return [(await post(fake_provider, api)).status for api in apis]
 
     assert asyncio.run(play()) == [429, 500, 200, 503, 200]
 
 
 def test_a_request_asks_for_its_own_fault_by_a_header():
     async def play():
-        async with Standin() as standin:
+        async with FakeProvider() as fake_provider:
             key = PLAIN["openai-chat"][2]
             asked = ("status(529)", "no_such_fault", "stall(")
-            return [await post(standin, "openai-chat", headers={**key, "x-standin-fault": one}) for one in asked]
+            return [
+                await post(fake_provider, "openai-chat", headers={**key, "x-standin-fault": item}) for item in asked
+            ]
 
     struck, unknown, torn = asyncio.run(play())
     assert (struck.status, unknown.status, torn.status) == (529, 400, 400)
@@ -267,25 +271,25 @@ def test_every_fault_is_made_from_its_name(name):
 
 def test_a_fault_is_planned_by_words():
     assert [
-        (one.house, one.nth, one.fault.name) for one in map(read_planned, ("openai#2:empty", "#3:reset(at=5)"))
+        (item.host, item.nth, item.fault.name) for item in map(read_planned, ("openai#2:empty", "#3:reset(at=5)"))
     ] == [
         ("openai", 2, "empty"),
         ("", 3, "reset"),
     ]
-    assert read_planned("status(429, words='a: b')").fault.name == "status(429)"
-    with pytest.raises(ValueError, match="is no fault"):
+    assert read_planned("status(429, message='a: b')").fault.name == "status(429)"
+    with pytest.raises(ValueError, match="is not a fault"):
         read_planned("openai:nothing")
 
 
 @pytest.mark.parametrize("model", MODELS)
 def test_faults_of_arguments_are_right_for_every_dialect(model):
     async def play():
-        async with Standin([FAULTS["bad_arguments"](), FAULTS["same_ids"]()]) as standin:
-            return await ask(standin, model, "hello", [draw])
+        async with FakeProvider([FAULTS["bad_arguments"](), FAULTS["same_ids"]()]) as fake_provider:
+            return await ask(fake_provider, model, "hello", [draw])
 
     run = asyncio.run(play())
     assert run.error is None
-    assert [one.is_error for one in run.messages if one.role == "tool"][:1] in ([True], [])
+    assert [message.is_error for message in run.messages if message.role == "tool"][:1] in ([True], [])
 
 
 @pytest.mark.parametrize("model", APIS.values())
@@ -296,7 +300,7 @@ def test_each_fault_has_one_outcome_in_a_whole_answer_too(model, fault):
 
 @pytest.mark.parametrize("model", MODELS)
 @pytest.mark.parametrize("fault", ["end_in_arguments", "error_event", "cut_arguments"])
-def test_what_breaks_streams_most_has_its_outcome_with_every_model(model, fault):
+def test_faults_of_streams_have_their_outcome_with_every_model(model, fault):
     check_outcome(model, fault, stream=True)
 
 
@@ -307,9 +311,9 @@ TEXTS = st.text(min_size=0, max_size=200)
 @given(text=TEXTS, arguments=st.dictionaries(TEXTS, TEXTS, max_size=3))
 def test_a_stream_is_read_and_written_back_byte_for_byte(api, text, arguments):
     path = PLAIN[api][0].partition("?")[0]
-    house, _ = find_host(path)
+    site, _ = find_host(path)
     asked = ModelRequest("gemini-3", (), stream=True, stream_usage=True)
     call = Call("0123456789abcdef", "look", json.dumps(arguments))
-    body = b"".join(house.spell(Reply(text, (call, call)), asked, "name"))
-    form = find_form(house.base, house.stream_type)
+    body = b"".join(site.serialize(Reply(text, (call, call)), asked, "name"))
+    form = find_form(site.base, site.stream_type)
     assert write_events(read_events(body, form), form) == body

@@ -1,4 +1,4 @@
-"""Kept conversations: they go on with other providers after a restart, words point at files, a crash runs nothing twice."""
+"""Stored conversations continue with other providers after a restart, text refers to files, a crash runs nothing twice."""
 
 import asyncio
 import hashlib
@@ -11,13 +11,13 @@ import pytest
 from showandtell import File, ToolResult, tool
 from showandtell.agent.decide import UNKNOWN
 from showandtell.core.events.types import ToolStart
-from showandtell.core.messages.messages import Draft
+from showandtell.core.messages.message import Draft
 from showandtell.core.messages.parts import ToolCall
 from showandtell.inspector.request import files_of
 from showandtell.storage.conversations.store import Store
 from support.fixtures import jpeg, pdf, png
 from support.scripted import CLAUDE, CONVERSE, GEMINI, GPT, MODELS, RESPONSES, check_usable, say, scripted, watch
-from support.stores import post, said
+from support.stores import post, user_draft
 
 KIWI, WALL, REPORT = png(20, 20, (0, 200, 0)), jpeg(30, 30), pdf("The total is 42 EUR.")
 
@@ -64,10 +64,10 @@ def test_a_conversation_made_with_one_provider_goes_on_with_three_others_after_a
     call = ("c1", "gdrive_display_image", "{}")
     files = [File.from_bytes(KIWI, name="kiwi.png"), File.from_bytes(REPORT, name="report.pdf")]
     run, *_ = speak(tmp_path, CLAUDE, say("", call), say("Seen."), files=files)
-    others = [one for one in MODELS if one not in {CLAUDE, model}]
+    others = [item for item in MODELS if item not in {CLAUDE, model}]
     for other in (model, *others):
         _, script, _ = speak(tmp_path, other, say("Still here.", model=other), which=run.conversation.id)
-        seen = {sha(one.data or b"") for turn in script.asked[-1].turns for one in files_of(turn)}
+        seen = {sha(file.data or b"") for turn in script.asked[-1].turns for file in files_of(turn)}
         assert {sha(KIWI), sha(WALL)} <= seen
 
 
@@ -83,8 +83,8 @@ def test_words_bring_the_right_two_files_back_into_view_after_a_restart(tmp_path
         tmp_path, model, say("Alike.", model=model), text=words, which=run.conversation.id, max_in_context=2
     )
     assert hashes(script.asked[-1])[-2:] == [sha(WALL), sha(KIWI)]
-    said = script.asked[-1].turns[-1].parts
-    assert any("image 2 = accent_wall.jpg, from gdrive_display_image" in getattr(part, "text", "") for part in said)
+    output = script.asked[-1].turns[-1].parts
+    assert any("image 2 = accent_wall.jpg, from gdrive_display_image" in getattr(part, "text", "") for part in output)
 
 
 def test_where_number_two_is_a_document_both_readings_are_offered(tmp_path):
@@ -106,9 +106,9 @@ def crash_in_a_tool(folder):
         async with Store.at(folder) as store:
             conversation = await store.create()
             call = ToolCall("c1", "gdrive_display_image", "{}")
-            await post(conversation, said("draw"))
+            await post(conversation, user_draft("draw"))
             await post(conversation, Draft("assistant", (call,), stop="tool_calls"))
-            await conversation.begin([call])
+            await conversation.start_calls([call])
             return conversation.id
 
     return asyncio.run(crash())
@@ -117,8 +117,8 @@ def crash_in_a_tool(folder):
 def test_a_call_that_was_cut_off_by_a_crash_is_not_run_again_and_its_outcome_is_called_unknown(tmp_path):
     which = crash_in_a_tool(tmp_path)
     run, _, events = speak(tmp_path, CLAUDE, say("I don't know."), text=None, which=which)
-    assert not [one for one in events if isinstance(one, ToolStart)]
-    assert [(one.text, one.is_error) for one in run.messages if one.role == "tool"] == [(UNKNOWN, True)]
+    assert not [event for event in events if isinstance(event, ToolStart)]
+    assert [(message.text, message.is_error) for message in run.messages if message.role == "tool"] == [(UNKNOWN, True)]
     check_usable(run.conversation, CLAUDE)
 
 
@@ -126,7 +126,7 @@ def test_a_call_that_may_run_twice_runs_again_after_a_crash(tmp_path):
     again = tool(name="gdrive_display_image", idempotent=True)(display.run)
 
     run, *_ = speak(tmp_path, CLAUDE, say("Seen."), text=None, which=crash_in_a_tool(tmp_path), tools=[again])
-    assert [one.name for one in run.files] == ["accent_wall.jpg"]
+    assert [file.name for file in run.files] == ["accent_wall.jpg"]
 
 
 def test_a_blob_that_was_deleted_by_hand_is_named_to_model_and_user_and_the_chat_goes_on(tmp_path):
@@ -137,7 +137,7 @@ def test_a_blob_that_was_deleted_by_hand_is_named_to_model_and_user_and_the_chat
     assert run.status == "complete"
     assert "⟦image 1 (kiwi.png" in str(script.bodies[-1]["messages"])
     assert "its stored bytes can't be used, the blob is missing" in str(script.bodies[-1]["messages"])
-    assert [(one.delivery, "is missing" in one.reason) for one in run.receipts] == [("noted", True)]
+    assert [(receipt.delivery, "is missing" in receipt.reason) for receipt in run.receipts] == [("noted", True)]
 
 
 def test_a_flipped_bit_is_found_by_its_hash_and_a_note_takes_the_files_place(tmp_path):
@@ -203,5 +203,5 @@ def test_a_tool_that_was_done_when_the_run_was_cancelled_keeps_its_words():
         return run
 
     run = asyncio.run(go())
-    (result,) = [one for one in run.messages if one.role == "tool"]
+    (result,) = [message for message in run.messages if message.role == "tool"]
     assert (result.is_error, "You have paid." in result.text) == (False, True)

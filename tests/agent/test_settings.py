@@ -48,7 +48,7 @@ async def finish(agent, files):
 )
 def test_a_file_is_converted_or_noted_as_the_program_says_for_its_kind(on_unsupported, delivery):
     found = explain([Draft("user", (WORDS,))], model=CLAUDE, on_unsupported=on_unsupported)
-    assert ["converted" if one.converted else one.delivery for one in found] == delivery
+    assert ["converted" if item.converted else item.delivery for item in found] == delivery
 
 
 @pytest.mark.parametrize("wrong", ["drop", {"image": "drop"}, {"picture": "note"}])
@@ -58,15 +58,15 @@ def test_another_word_is_refused_with_those_that_there_are(wrong):
 
 
 @pytest.mark.parametrize(
-    ("settings", "said"),
+    ("settings", "output"),
     [
         ({"deps": object()}, "deps is not supported yet"),
         ({"output_type": int}, "types are not supported yet"),
         ({"tools": [Toolset()]}, "toolsets are not supported yet"),
     ],
 )
-def test_what_is_not_built_yet_says_so(settings, said):
-    with pytest.raises(BadInput, match=said):
+def test_what_is_not_built_yet_says_so(settings, output):
+    with pytest.raises(BadInput, match=output):
         Agent("inspector", **settings)
 
 
@@ -85,7 +85,7 @@ def test_no_key_stands_in_what_is_printed():
 
 
 def test_run_and_run_sync_take_the_same_and_nothing_else():
-    run, run_sync = (inspect.signature(one).parameters for one in (Agent.run, Agent.run_sync))
+    run, run_sync = (inspect.signature(item).parameters for item in (Agent.run, Agent.run_sync))
     assert run == run_sync
     assert [*run] == ["self", "text", "files", "conversation", "approvals"]
 
@@ -93,7 +93,7 @@ def test_run_and_run_sync_take_the_same_and_nothing_else():
 def test_an_agent_has_ten_parameters_and_each_is_described():
     named = [*inspect.signature(Agent).parameters]
     assert len(named) == 10
-    assert all(f"        {name}: " in Agent.__doc__ for name in named)
+    assert all(f"        {name} (" in Agent.__doc__ for name in named)
 
 
 def test_dir_lists_each_public_name_once_and_nothing_else():

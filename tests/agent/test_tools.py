@@ -139,7 +139,7 @@ def test_files_come_in_lists_and_may_be_left_out():
     def compare(images: list[File], mask: File | None = None):
         pass
 
-    assert [one.read() for one in bind(compare, images=[2, 1])["images"]] == [BLUE, RED]
+    assert [image.read() for image in bind(compare, images=[2, 1])["images"]] == [BLUE, RED]
     assert bind(compare, images=[], mask=None)["mask"] is None
     assert bind(compare, images=[], mask=1)["mask"].read() == RED
 
@@ -231,7 +231,7 @@ def test_what_has_no_name_is_refused_with_the_way_out(value):
         as_tool(value)
 
 
-def test_an_annotation_that_cannot_be_read_is_told_by_the_tools_name():
+def test_an_annotation_that_cannot_be_read_is_reported_by_the_tools_name():
     def get(path: "Nowhere"):  # noqa: F821 - that is the point
         pass
 
@@ -262,8 +262,8 @@ def test_a_partial_and_a_callable_object_are_tools_once_they_have_a_name():
             return first + second
 
     tools = [Tool("add", "", run=Adder()), Tool("three", "", run=functools.partial(Adder(), second=3))]
-    assert [list(json.loads(one.spec.parameters)["properties"]) for one in tools] == [["first", "second"]] * 2
-    assert [one(**one.bind({"first": 1}, context())) for one in tools] == [1, 4]
+    assert [list(json.loads(item.spec.parameters)["properties"]) for item in tools] == [["first", "second"]] * 2
+    assert [item(**item.bind({"first": 1}, context())) for item in tools] == [1, 4]
 
 
 def with_context(context: RunContext):

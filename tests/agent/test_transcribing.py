@@ -37,7 +37,9 @@ def test_a_tool_that_wants_the_words_gets_those_of_the_program():
         transcribe=lambda _: "Good morning.",
         tools=[get_document],
     )
-    assert [one.text for one in run.messages if one.role == "tool"] == ["audio 1 (chime.wav) as text:\nGood morning."]
+    assert [message.text for message in run.messages if message.role == "tool"] == [
+        "audio 1 (chime.wav) as text:\nGood morning."
+    ]
 
 
 def test_a_program_that_fails_to_write_it_down_is_asked_again_in_the_next_run():

@@ -11,14 +11,14 @@ from showandtell.core.messages.parts import Shown
 from showandtell.errors import BadFile, BadInput, NotFound
 from showandtell.storage.blobs.base import TooLarge
 from showandtell.storage.conversations.store import Store
-from showandtell.storage.database.garbage_collection import PENDING
+from showandtell.storage.database.garbage_collection import UPLOAD_SECONDS
 from showandtell.storage.database.quotas import Quotas
 from showandtell.storage.database.tables import blobs, uploads
 from showandtell.storage.files.sources import SpooledSource, StoredSource
 from support.collecting import lying
 from support.fixtures import png
 from support.postgres import on_sqlite
-from support.stores import check_not_found, note, post, said, show
+from support.stores import check_not_found, note, post, show, user_draft
 
 pytestmark = pytest.mark.anyio
 HOUR = 3600.0
@@ -30,8 +30,8 @@ async def count(store, table):
 
 async def send(store, user, conversation, *ids, words="look"):
     """What the chat does with a message's ids."""
-    files = [await store.uploads(user).claim(one, conversation.id) for one in ids]
-    return await post(conversation, said(words, *files))
+    files = [await store.uploads(user).claim(id_, conversation.id) for id_ in ids]
+    return await post(conversation, user_draft(words, *files))
 
 
 async def test_an_upload_becomes_the_file_of_its_message_with_its_id_and_its_proof(store):
@@ -59,9 +59,9 @@ async def test_claimed_bytes_are_neither_read_nor_hashed_nor_copied_again(store,
     def refuse(*_, **__):
         raise AssertionError
 
-    for name in ("open", "spool", "keep", "check", "_open"):
+    for name in ("open", "spool", "commit", "check", "_open"):
         monkeypatch.setattr(type(conversation.blobs), name, refuse)
-    await post(conversation, said("look", claimed))
+    await post(conversation, user_draft("look", claimed))
     assert conversation.attachments[1].facts == upload.facts
 
 
@@ -78,13 +78,13 @@ async def test_a_file_of_the_conversation_is_shown_again_and_one_of_another_gets
 async def test_an_upload_is_sent_once_in_whichever_message_comes_first(store):
     upload = await store.uploads().add(note("one"))
     conversations = [await store.create() for _ in range(4)]
-    files = [await store.uploads().claim(upload.id, one.id) for one in conversations]
-    drafts = [post(one, said("look", file)) for one, file in zip(conversations, files, strict=True)]
+    files = [await store.uploads().claim(upload.id, conversation.id) for conversation in conversations]
+    drafts = [post(item, user_draft("look", file)) for item, file in zip(conversations, files, strict=True)]
     found = await asyncio.gather(*drafts, return_exceptions=True)
-    failed = [one for one in found if isinstance(one, BadInput)]
+    failed = [item for item in found if isinstance(item, BadInput)]
     assert len(failed) == 3
-    assert all("add it again" in str(one) for one in failed)
-    assert [len((await store.open(one.id)).messages) for one in conversations].count(1) == 1
+    assert all("add it again" in str(item) for item in failed)
+    assert [len((await store.open(conversation.id)).messages) for conversation in conversations].count(1) == 1
 
 
 async def test_a_writer_sends_an_upload_of_theirs_in_a_conversation_that_belongs_to_another(store):
@@ -105,11 +105,11 @@ async def test_what_is_not_yours_is_not_found_in_the_same_words(store):
     conversation, mine = await show(store, note("hidden"), owner="ann"), await store.create("bob")
     theirs = store.uploads("bob")
     missing = new_id("att")
-    for one in (upload.id, conversation.attachments[1].id, missing, conversation.id, "att_x", "att_" + "\0" * 22):
-        await check_not_found(theirs.find(one), theirs.claim(one, mine.id), theirs.drop(one))
-        with pytest.raises(NotFound) as told:
-            await theirs.find(one)
-        assert str(told.value).replace(repr(one[:40]), "ID") in {
+    for item in (upload.id, conversation.attachments[1].id, missing, conversation.id, "att_x", "att_" + "\0" * 22):
+        await check_not_found(theirs.find(item), theirs.claim(item, mine.id), theirs.delete(item))
+        with pytest.raises(NotFound) as received:
+            await theirs.find(item)
+        assert str(received.value).replace(repr(item[:40]), "ID") in {
             "there is no file ID: check the id",
             "there is no conversation ID: check the id",
         }
@@ -118,7 +118,7 @@ async def test_what_is_not_yours_is_not_found_in_the_same_words(store):
 
 async def test_a_pending_upload_is_kept_for_a_day_and_then_goes_with_its_bytes(store, clock):
     upload = await store.uploads().add(note("late"))
-    clock.now += PENDING - HOUR
+    clock.now += UPLOAD_SECONDS - HOUR
     assert (await store.collect(grace=0)).blobs == 0
     assert (await store.uploads().find(upload.id)).facts == upload.facts
     clock.now += 2 * HOUR
@@ -138,9 +138,9 @@ async def test_deleting_the_same_bytes_elsewhere_leaves_an_upload_alone(store):
 
 async def test_bytes_of_a_claim_that_is_proved_outlive_its_upload(store):
     upload, conversation = await store.uploads().add(note("held")), await store.create()
-    draft = said("look", await store.uploads().claim(upload.id, conversation.id))
-    proved = await conversation.prove(draft)
-    assert (await store.uploads().drop(upload.id)).blobs == 0
+    draft = user_draft("look", await store.uploads().claim(upload.id, conversation.id))
+    proved = await conversation.probe(draft)
+    assert (await store.uploads().delete(upload.id)).blobs == 0
     await conversation.record(draft, proved)
     assert conversation.file(1).read() == b"held"
     assert (await store.delete_file(conversation, 1)).blobs == 1
@@ -148,12 +148,12 @@ async def test_bytes_of_a_claim_that_is_proved_outlive_its_upload(store):
 
 async def test_a_claim_that_came_too_late_lets_no_older_proof_name_bytes_that_are_gone(store, clock):
     upload, conversation = await store.uploads().add(note("gone")), await store.create()
-    draft = said("look", note("gone"))
-    proved = await conversation.prove(draft)
+    draft = user_draft("look", note("gone"))
+    proved = await conversation.probe(draft)
     claimed = await store.uploads().claim(upload.id, conversation.id)
-    clock.now += 2 * PENDING
+    clock.now += 2 * UPLOAD_SECONDS
     assert (await store.collect()).blobs == 1
-    (late,) = await conversation.prove(said("look", claimed))
+    (late,) = await conversation.probe(user_draft("look", claimed))
     await conversation.record(draft, proved)
     assert (late.facts, conversation.attachments[1].facts) == (None, None)
     assert await store.fsck() == ()
@@ -162,7 +162,7 @@ async def test_a_claim_that_came_too_late_lets_no_older_proof_name_bytes_that_ar
 async def test_fsck_names_an_upload_whose_bytes_are_gone(place):
     async with place.store() as store:
         upload = await store.uploads("ann").add(note("soon gone"))
-        store.blobs.of("ann").delete(upload.facts.sha256)
+        store.blobs.for_owner("ann").delete(upload.facts.sha256)
         for owner in ("ann", None):
             (found,) = await store.fsck(owner)
             assert (found.owner, found.problem, found.files) == ("ann", "is missing", (upload.id,))
@@ -171,9 +171,9 @@ async def test_fsck_names_an_upload_whose_bytes_are_gone(place):
 
 async def test_a_dropped_upload_takes_its_bytes_along_unless_others_have_them(store):
     first, second = [await store.uploads().add(note("same")) for _ in range(2)]
-    assert (await store.uploads().drop(first.id)).blobs == 0
-    assert (await store.uploads().drop(second.id)).blobs == 1
-    await check_not_found(store.uploads().drop(second.id))
+    assert (await store.uploads().delete(first.id)).blobs == 0
+    assert (await store.uploads().delete(second.id)).blobs == 1
+    await check_not_found(store.uploads().delete(second.id))
     assert await count(store, blobs) == 0
     assert lying(store) == set()
 
@@ -184,39 +184,39 @@ async def test_pending_uploads_count_against_the_quota_and_free_it_when_dropped(
         kept = [await mine.add(note(f"{number:0100}")) for number in range(2)]
         with pytest.raises(BadFile, match="all your files have 200 bytes of the 250 bytes"):
             await mine.add(note("x" * 100))
-        await mine.drop(kept[0].id)
+        await mine.delete(kept[0].id)
         await mine.add(note("x" * 100))
         assert await count(store, uploads) == 2
 
 
 async def test_a_file_that_cannot_be_taken_leaves_nothing(place):
     async with place.store(quotas=Quotas(file=50)) as store:
-        for file, told in [
+        for file, received in [
             (note("", "a.txt"), "a.txt is empty"),
             (note("x" * 51), "larger than 50 bytes"),
             (File.from_bytes(png(1, 1)[:30], name="a.png"), "a.png"),
             (File.from_uri("https://example.com/a.png"), "is an address"),
         ]:
-            with pytest.raises(BadFile, match=told):
+            with pytest.raises(BadFile, match=received):
                 await store.uploads().add(file)
         assert await count(store, uploads) == await count(store, blobs) == 0
-        assert [*store.blobs.of("local").listed()] == []
+        assert [*store.blobs.for_owner("local").list_blobs()] == []
         assert store.blobs.clear_spools(4e9) == 0
 
 
 async def test_bytes_that_arrive_in_pieces_are_one_file_and_stop_at_the_limit(store):
     data = png(40, 30)
-    incoming = store.blobs.of("local").receive("a.png", len(data))
+    incoming = store.blobs.for_owner("local").receive("a.png", len(data))
     for start in range(0, len(data), 7):
         incoming.write(memoryview(data)[start : start + 7])
-    spooled = incoming.end()
+    spooled = incoming.finish()
     upload = await store.uploads().add(File(Reader(SpooledSource(spooled), spooled.size), None, "a.png"))
     assert (upload.facts.pixels, upload.facts.size) == ((40, 30), len(data))
     assert not spooled.path.exists()
-    incoming = store.blobs.of("local").receive("a.png", 10)
+    incoming = store.blobs.for_owner("local").receive("a.png", 10)
     with pytest.raises(TooLarge, match=r"a\.png is larger than 10 bytes"):
         incoming.write(data)
-    incoming.drop()
+    incoming.discard()
     assert store.blobs.clear_spools(4e9) == 0
 
 
@@ -228,8 +228,8 @@ async def test_a_claim_finds_its_bytes_in_a_bucket(place):
         assert conversation.attachments[1].facts == upload.facts
         late = await store.uploads().add(note("soon gone"))
         claimed = await store.uploads().claim(late.id, conversation.id)
-        await store.uploads().drop(late.id)
-        await post(conversation, said("look", claimed))
+        await store.uploads().delete(late.id)
+        await post(conversation, user_draft("look", claimed))
         assert conversation.attachments[2].facts is None
         assert conversation.file(1).read() == b"far away"
 
@@ -238,5 +238,5 @@ async def test_a_stored_file_under_another_name_is_proved_anew(store):
     conversation = await show(store, note("a,b\n1,2\n", "a.txt"))
     facts = conversation.attachments[1].facts
     source = Reader(StoredSource(conversation.blobs, facts), facts.size)
-    (proved,) = await conversation.prove(said("", File(source, None, "a.csv")))
+    (proved,) = await conversation.probe(user_draft("", File(source, None, "a.csv")))
     assert (facts.media_type, proved.facts.media_type) == ("text/plain", "text/csv")

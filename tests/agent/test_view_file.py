@@ -1,4 +1,4 @@
-"""`view_file`: a page of a document and a piece of a picture really reach the model, and what isn't there is told."""
+"""`view_file`: pages and parts of images really reach the model, and missing ones are reported."""
 
 import io
 import json
@@ -59,7 +59,7 @@ def look(file, model=CLAUDE, **arguments):
     agent, script = scripted(*calls, model=model, tools=[view_file])
     run = agent.run_sync("look", files=[file])
     check_usable(run.conversation)
-    seen = [one.data for turn in script.asked[1].turns for one in files_of(turn)]
+    seen = [item.data for turn in script.asked[1].turns for item in files_of(turn)]
     return results(run.messages)[0], run, [open_picture(data) for data in seen[1:]]
 
 
@@ -69,7 +69,7 @@ def open_picture(data):
 
 def nearest(colour, colours):
     """Which of some colours is meant, for a JPEG changes each a little."""
-    return min(colours, key=lambda one: sum((a - b) ** 2 for a, b in zip(one, colour, strict=True)))
+    return min(colours, key=lambda item: sum((a - b) ** 2 for a, b in zip(item, colour, strict=True)))
 
 
 def middle(picture):
@@ -77,7 +77,7 @@ def middle(picture):
 
 
 def refusal(file, **arguments):
-    """What the model is told of a look that can't be had."""
+    """What the model receives if a view can't be made."""
     (_, words, failed), run, pictures = look(file, **arguments)
     assert (failed, pictures, run.status) == (True, [], "complete")
     return words
@@ -86,8 +86,10 @@ def refusal(file, **arguments):
 @each_api
 def test_a_page_of_a_document_is_shown_and_no_other(model):
     _, run, pictures = look(DOCUMENT, model, pages=[7])
-    assert [nearest(one.getpixel((one.width // 4, one.height // 2)), COLOURS) for one in pictures] == [COLOURS[6]]
-    assert [max(one.size) for one in pictures] == [1568]
+    assert [nearest(picture.getpixel((picture.width // 4, picture.height // 2)), COLOURS) for picture in pictures] == [
+        COLOURS[6]
+    ]
+    assert [max(picture.size) for picture in pictures] == [1568]
     assert run.messages[2].showings[0].view == Selection(pages=(7,))
     record = run.receipts[0].record()
     assert (record["converted"], record["pages"], record["total"]) == (True, (7,), 12)
@@ -96,7 +98,7 @@ def test_a_page_of_a_document_is_shown_and_no_other(model):
 @each_api
 def test_pages_come_in_the_order_that_was_asked_for_each_once(model):
     _, run, pictures = look(DOCUMENT, model, pages=[12, 3, 12])
-    assert [nearest(one.getpixel((9, 9)), COLOURS) for one in pictures] == [COLOURS[11], COLOURS[2]]
+    assert [nearest(picture.getpixel((9, 9)), COLOURS) for picture in pictures] == [COLOURS[11], COLOURS[2]]
     assert run.receipts[0].variant.pages == (12, 3)
 
 
@@ -150,7 +152,7 @@ def test_a_page_of_a_tiff_is_shown():
     calls = say("", ("c1", "view_file", '{"number": 1, "pages": [2]}')), say("Ok.")
     agent, script = scripted(*calls, tools=[view_file])
     run = agent.run_sync("look", files=[File.from_bytes(buffer.getvalue(), name="scan.tiff")])
-    last = [one.data for turn in script.asked[1].turns for one in files_of(turn)][-1]
+    last = [file.data for turn in script.asked[1].turns for file in files_of(turn)][-1]
     assert nearest(middle(open_picture(last)), COLOURS) == COLOURS[1]
     assert run.receipts[0].variant.pages == (2,)
 
@@ -161,7 +163,7 @@ def test_nothing_chosen_is_the_whole_file():
 
 
 @pytest.mark.parametrize(("pages", "wrong"), [([13], "13"), ([0, 1], "0"), ([-1, 12, 99], "-1, 99")])
-def test_a_page_that_is_not_there_is_told_with_how_many_there_are(pages, wrong):
+def test_a_page_that_is_not_there_tells_how_many_there_are(pages, wrong):
     assert (
         refusal(DOCUMENT, pages=pages) == f"document 1 (book.pdf) has no page {wrong}: it has 12 pages, counted from 1"
     )
@@ -172,12 +174,12 @@ def test_more_than_ten_pages_are_too_many_at_a_time():
 
 
 @pytest.mark.parametrize("crop", [[0, 0, 401, 10], [0, 0, 10, 201], [-1, 0, 10, 10], [10, 10, 10, 20], [20, 0, 10, 10]])
-def test_a_piece_outside_the_picture_or_without_area_is_told_its_size(crop):
+def test_a_piece_outside_the_picture_or_without_area_tells_the_size(crop):
     inside = "crop takes [left, top, right, bottom] inside it"
     assert refusal(PICTURE, crop=crop) == f"image 1 (corners.png) is 400 x 200 pixels: {inside}, not {crop}"
 
 
-def test_a_piece_outside_a_page_is_told_how_large_pages_are():
+def test_a_piece_outside_a_page_tells_how_large_pages_are():
     words = refusal(DOCUMENT, pages=[2], crop=[0, 1000, 100, 1100])
     assert words.startswith("document 1 (book.pdf) is 1568 x 1046 pixels a page: ")
 
@@ -191,21 +193,21 @@ TEXT = File.from_bytes(b"plain words", name="note.txt")
 
 
 @pytest.mark.parametrize(
-    ("file", "arguments", "told"),
+    ("file", "arguments", "received"),
     [
         (PICTURE, {"pages": [1]}, "image 1 (corners.png) is image/png and has no pages that can be shown: ask without pages"),
         (TEXT, {"pages": [1]}, "text 1 (note.txt) is text/plain and has no pages that can be shown: get_document gives its text"),
         (TEXT, {"crop": [0, 0, 1, 1]}, "text 1 (note.txt) is text/plain: only pictures and pages of PDFs can be cropped"),
     ],
 )  # fmt: skip
-def test_what_has_no_such_part_is_told(file, arguments, told):
-    assert refusal(file, **arguments) == told
+def test_what_has_no_such_part_is_reported(file, arguments, received):
+    assert refusal(file, **arguments) == received
 
 
 def test_a_sound_is_not_cropped():
     (_, words, failed), _, _ = look(File.from_bytes(wav(), name="a.wav"), GEMINI, crop=[0, 0, 1, 1])
-    told = "audio 1 (a.wav) is audio/wav: only pictures and pages of PDFs can be cropped"
-    assert (words, failed) == (told, True)
+    received = "audio 1 (a.wav) is audio/wav: only pictures and pages of PDFs can be cropped"
+    assert (words, failed) == (received, True)
 
 
 def test_a_drawing_is_cropped_in_its_own_pixels():
@@ -215,13 +217,13 @@ def test_a_drawing_is_cropped_in_its_own_pixels():
 
 
 @pytest.mark.parametrize("crop", [[-5, -5, 50, 30], [0, 0, 81, 40], [0, 0, 10**30, 10**30], [20, 20, 10, 30]])
-def test_a_piece_that_is_not_inside_a_drawing_is_told_its_size_and_not_kept(crop):
+def test_a_piece_that_is_not_inside_a_drawing_tells_the_size_and_not_kept(crop):
     words = refusal(File.from_bytes(svg(80, 40), name="drawing.svg"), crop=crop)
     assert words.startswith("text 1 (drawing.svg) can't be shown closer: has not all of ")
     assert "it is 80 x 40 pixels" in words
 
 
-def test_a_file_that_failed_is_told_with_its_problem():
+def test_a_file_that_failed_is_reported_with_its_problem():
     def get() -> File:
         return File.from_bytes(png()[:30], name="torn.png")
 
@@ -233,7 +235,7 @@ def test_a_file_that_failed_is_told_with_its_problem():
 
 
 @given(st.integers(1, 40), st.lists(st.integers(-5, 45), min_size=1, max_size=15))
-def test_pages_are_either_all_there_each_once_or_told(count, pages):
+def test_pages_are_either_all_there_each_once_or_reported(count, pages):
     facts = Facts("0" * 64, "application/pdf", 10, pages=count)
     file = Attachment("att_1", 1, "a.pdf", Origin("user"), "2026-11-21", facts)
     fits = all(1 <= page <= count for page in pages) and len({*pages}) <= 10

@@ -18,19 +18,19 @@ def test_files_that_are_none_are_refused_with_what_to_write(files):
 
 
 @pytest.mark.parametrize(
-    ("messages", "said"),
+    ("messages", "output"),
     [
         ("hi", "give a list of Draft"),
         ([], "no messages"),
         ([{"role": "user", "content": "hi"}], "from_openai"),
         ([Draft("system", (Text("x"),))], "instructions="),
         ([Draft("user", "hi")], "a str for its parts"),
-        ([Draft("user", ("hi",))], "wrap words in Text"),
+        ([Draft("user", ("hi",))], "wrap text in Text"),
         ([Draft("user", (b"x",))], "File.from_bytes"),
     ],
 )
-def test_messages_that_are_no_drafts_are_refused_with_what_to_do(messages, said):
-    with pytest.raises(BadConversation, match=said):
+def test_messages_that_are_no_drafts_are_refused_with_what_to_do(messages, output):
+    with pytest.raises(BadConversation, match=output):
         render(messages, model=CLAUDE)
 
 
@@ -53,7 +53,7 @@ def test_results_by_id_may_be_a_mapping():
 
 
 @pytest.mark.parametrize(
-    ("options", "said"),
+    ("options", "output"),
     [
         ({"temperature": float("nan")}, "temperature"),
         ({"max_tokens": 0}, "max_tokens"),
@@ -64,8 +64,8 @@ def test_results_by_id_may_be_a_mapping():
         ({"output_type": {"x": {1, 2}}}, "output_type"),
     ],
 )
-def test_options_that_no_api_takes_are_named(options, said):
-    with pytest.raises(BadInput, match=said):
+def test_options_that_no_api_takes_are_named(options, output):
+    with pytest.raises(BadInput, match=output):
         render(user_history(), model=CLAUDE, **options)
 
 

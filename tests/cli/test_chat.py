@@ -8,7 +8,7 @@ from contextlib import contextmanager
 
 import pytest
 
-from showandtell.cli.chat import allows, attach
+from showandtell.cli.chat import ask_approval, attach
 from showandtell.core.events.types import ApprovalNeeded
 from showandtell.samples import folder as samples
 from support.commandline import PROGRAM, call
@@ -87,15 +87,15 @@ def terminal(folder, *arguments):
     command = [*PROGRAM, *arguments]
     with subprocess.Popen(command, cwd=folder, stdin=theirs, stdout=theirs, stderr=theirs) as process:  # noqa: S603 - our own program
         os.close(theirs)
-        said = bytearray()
+        output = bytearray()
 
         def after(words, keys):
-            said.clear()
-            while words.encode() not in said:
-                assert select.select([ours], [], [], 30)[0], f"it never said {words!r} but {said!r}"
-                said.extend(os.read(ours, 4096))
+            output.clear()
+            while words.encode() not in output:
+                assert select.select([ours], [], [], 30)[0], f"it never said {words!r} but {output!r}"
+                output.extend(os.read(ours, 4096))
             os.write(ours, keys)
-            return said.decode()
+            return output.decode()
 
         try:
             yield after
@@ -115,12 +115,12 @@ def test_to_leave_a_question_is_a_no_and_the_chat_goes_on(folder):
     with terminal(folder, "chat", "--tools", "mine:TOOLS") as after:
         after("> ", b"/delete name=x\r")
         asked = after("allow delete? [y/N] ", b"\x04")
-        told = after("\n> ", b"/help\r")
+        received = after("\n> ", b"/help\r")
         after("Ctrl-C stops an answer", b"/quit\r")
     assert "? delete" in asked
     assert "[waiting" not in asked
-    assert "did not allow this call" in told
-    assert "\u2192 delete" not in told
+    assert "did not allow this call" in received
+    assert "\u2192 delete" not in received
 
 
 @pytest.mark.parametrize("left", [KeyboardInterrupt, EOFError])
@@ -128,12 +128,12 @@ def test_an_interrupt_at_a_question_is_a_no(left):
     def leave(_):
         raise left
 
-    assert allows(ApprovalNeeded("c1", "delete", "{}"), leave) is False
+    assert ask_approval(ApprovalNeeded("c1", "delete", "{}"), leave) is False
 
 
-@pytest.mark.parametrize(("said", "yes"), [("n", False), ("", False), ("x", False), ("y", True), (" Yes", True)])
-def test_only_a_yes_is_a_yes(said, yes):
-    assert allows(ApprovalNeeded("c1", "delete", "{}"), lambda _: said) is yes
+@pytest.mark.parametrize(("output", "yes"), [("n", False), ("", False), ("x", False), ("y", True), (" Yes", True)])
+def test_only_a_yes_is_a_yes(output, yes):
+    assert ask_approval(ApprovalNeeded("c1", "delete", "{}"), lambda _: output) is yes
 
 
 def test_a_yes_runs_the_call(folder):
@@ -141,9 +141,9 @@ def test_a_yes_runs_the_call(folder):
     with terminal(folder, "chat", "--tools", "mine:TOOLS") as after:
         after("> ", b"/delete name=x\r")
         after("allow delete? [y/N] ", b"y\r")
-        told = after("\n> ", b"\x04")
-    assert "\u2192 delete" in told
-    assert "gone: x" in told
+        received = after("\n> ", b"\x04")
+    assert "\u2192 delete" in received
+    assert "gone: x" in received
 
 
 def test_a_line_of_the_chat_can_be_had_again(folder):

@@ -1,4 +1,4 @@
-"""Kept conversations on the command line: gone on with, listed, shown, exported, imported, deleted, checked."""
+"""Stored conversations on the command line: continue, list, show, export, import, delete and check them."""
 
 import asyncio
 import base64
@@ -43,30 +43,30 @@ def run(folder, *arguments, status=0, stdin="", more=(), terminal=False):
     return done.stdout, done.stderr
 
 
-def asked(folder, *arguments):
+def ask(folder, *arguments):
     """A conversation with a few files and an error; gives its id."""
     run(folder, "ask", "/read_file path=nix.png", "-a", "plan.png", "-a", "report.pdf", *arguments)
     return ID.search(run(folder, "list")[0])[0]
 
 
 def test_a_conversation_goes_on_in_the_next_program_with_another_model(folder):
-    asked(folder)
-    said, _ = run(folder, "ask", "compare image 1 with document 2", "-c", "last", "-m", "inspector:gemini")
-    assert "image 1 (plan.png), document 2 (report.pdf) compared" in said
+    ask(folder)
+    output, _ = run(folder, "ask", "compare image 1 with document 2", "-c", "last", "-m", "inspector:gemini")
+    assert "image 1 (plan.png), document 2 (report.pdf) compared" in output
     assert len(run(folder, "list")[0].splitlines()) == 1
     run(folder, "ask", "hi")
     assert len(run(folder, "list")[0].splitlines()) == 2
 
 
 def test_a_chat_goes_on_by_id_and_says_so(folder):
-    which = asked(folder)
-    said, _ = run(folder, "chat", "-c", which, stdin="What is document 2?\n")
-    assert f"Going on with {which}: 4 messages, 2 files." in said
-    assert "The total is 42 EUR." in said
+    which = ask(folder)
+    output, _ = run(folder, "chat", "-c", which, stdin="What is document 2?\n")
+    assert f"Continuing {which}: 4 messages, 2 files." in output
+    assert "The total is 42 EUR." in output
 
 
 def test_a_list_says_when_how_much_and_how_it_begins_and_aligns(folder):
-    which = asked(folder)
+    which = ask(folder)
     run(folder, "ask", "  hello\n  there " + "long " * 40)
     newest, oldest = run(folder, "list")[0].splitlines()
     assert newest.index("hello there") == oldest.index("/read_file")
@@ -76,39 +76,39 @@ def test_a_list_says_when_how_much_and_how_it_begins_and_aligns(folder):
     assert newest.endswith("…")
     assert len(newest) < 140
     assert len(run(folder, "list", "-n", "1")[0].splitlines()) == 1
-    assert [one["id"] for one in json.loads(run(folder, "list", "--json")[0])][1] == which
+    assert [load["id"] for load in json.loads(run(folder, "list", "--json")[0])][1] == which
 
 
 def test_the_times_of_a_list_are_local(folder):
-    asked(folder)
+    ask(folder)
     hours = [run(folder, "list", more={"TZ": zone})[0][30:43] for zone in ("UTC", "UTC-5")]
     assert hours[0] != hours[1]
 
 
 def test_an_empty_place_says_so_and_has_no_last_conversation(folder):
-    assert run(folder, "list")[0] == "no conversation is kept here yet\n"
-    assert run(folder, "show", status=1)[1] == "showandtell: no conversation is kept here yet: begin one\n"
+    assert run(folder, "list")[0] == "no conversation is stored here yet\n"
+    assert run(folder, "show", status=1)[1] == "showandtell: no conversation is stored here yet: start one\n"
 
 
 def test_show_prints_words_calls_errors_files_and_what_became_of_them(folder):
-    which = asked(folder)
-    said, _ = run(folder, "show", which)
-    assert said.startswith(
+    which = ask(folder)
+    output, _ = run(folder, "show", which)
+    assert output.startswith(
         f"{which}\n\nyou: /read_file path=nix.png\n  [image 1: plan.png]\n  [document 2: report.pdf]\n\n"
         'model: → read_file {"path":"nix.png"}\n\n  ← read_file failed: there is no file'
     )
-    assert "\nfiles:\n  image 1: plan.png (image/png, " in said
-    assert "  document 2: report.pdf (application/pdf, " in said
-    assert "    native in a user message: inspector:anthropic-messages takes application/pdf" in said
-    assert not [line for line in said.splitlines() if line != line.rstrip()]
+    assert "\nfiles:\n  image 1: plan.png (image/png, " in output
+    assert "  document 2: report.pdf (application/pdf, " in output
+    assert "    shown in a user message: inspector:anthropic-messages takes application/pdf" in output
+    assert not [line for line in output.splitlines() if line != line.rstrip()]
     value = json.loads(run(folder, "show", which, "--json")[0])
-    assert ([one["number"] for one in value["attachments"]], len(value["messages"])) == ([1, 2], 4)
+    assert ([attachment["number"] for attachment in value["attachments"]], len(value["messages"])) == ([1, 2], 4)
 
 
 def test_an_export_is_imported_elsewhere_and_shows_the_same(folder):
-    which = asked(folder)
+    which = ask(folder)
     assert run(folder, "export", "last", "x.zip")[0].startswith(f"{which}: 4 messages, 2 files in x.zip, ")
-    assert "x.zip is there already" in run(folder, "export", "last", "x.zip", status=2)[1]
+    assert "x.zip exists already" in run(folder, "export", "last", "x.zip", status=2)[1]
     other = ID.search(run(folder, "import", "x.zip", "--data", "other")[0])[0]
     shown = [run(folder, "show", *where)[0] for where in ([which], [other, "--data", "other"])]
     assert shown[0].partition("\nfiles:")[0].replace(which, other) == shown[1].partition("\nfiles:")[0]
@@ -119,9 +119,9 @@ def test_a_conversation_file_is_imported_and_its_broken_files_are_named(folder):
     parts = [{"type": "file", "path": name} for name in ("plan.png", "nix.png")]
     talk = {"version": 1, "instructions": "Be brief.", "messages": [{"role": "user", "parts": parts}]}
     (folder / "talk.json").write_text(json.dumps(talk))
-    said, warned = run(folder, "import", "talk.json")
-    assert said.endswith(": 1 message, 2 files\n")
-    assert "its instructions are not kept" in warned
+    output, warned = run(folder, "import", "talk.json")
+    assert output.endswith(": 1 message, 2 files\n")
+    assert "its instructions are dropped" in warned
     assert "file 2: nix.png (can't be read" in warned
 
 
@@ -141,14 +141,14 @@ GEMINI = {
         {"role": "user", "parts": [{"functionResponse": {"id": "c", "name": "draw", "response": {"a": 1}}}]},
     ]
 }
-REQUESTS = [*((one["provider"], one["request"]) for one in SAMPLE), ("gemini", GEMINI)]
+REQUESTS = [*((item["provider"], item["request"]) for item in SAMPLE), ("gemini", GEMINI)]
 
 
-@pytest.mark.parametrize(("house", "request_"), REQUESTS, ids=[house for house, _ in REQUESTS])
-def test_the_request_of_another_api_is_imported_with_its_files(folder, house, request_):
+@pytest.mark.parametrize(("vendor", "request_"), REQUESTS, ids=[vendor for vendor, _ in REQUESTS])
+def test_the_request_of_another_api_is_imported_with_its_files(folder, vendor, request_):
     (folder / "request.json").write_text(without_marks(request_))
-    said, _ = run(folder, "import", "request.json", "--from", house)
-    assert "1 file\n" in said
+    output, _ = run(folder, "import", "request.json", "--from", vendor)
+    assert "1 file\n" in output
     shown, _ = run(folder, "show")
     assert ("draw" in shown, "\n  image 1: " in shown) == (True, True)
 
@@ -163,16 +163,16 @@ def test_what_can_not_be_imported_is_one_line_and_leaves_nothing(folder):
 
 
 def test_delete_asks_and_then_nothing_is_left(folder):
-    which = asked(folder)
-    question = f"delete {which} (4 messages, 2 files), for good?"
+    which = ask(folder)
+    question = f"permanently delete {which} (4 messages, 2 files)?"
     assert question in run(folder, "delete", "last", stdin="n\n", status=1)[0]
     assert f"deleted {which} (4 messages, 2 files)\n" in run(folder, "delete", "last", stdin="y\n")[0]
-    assert [one for one in (folder / "data" / "blobs").rglob("*") if one.is_file()] == []
+    assert [path for path in (folder / "data" / "blobs").rglob("*") if path.is_file()] == []
     assert "there is no conversation" in run(folder, "delete", which, "-y", status=1)[1]
 
 
 def test_one_file_is_deleted_and_stays_by_name(folder):
-    which = asked(folder)
+    which = ask(folder)
     assert f"deleted document 2 (report.pdf) of {which}\n" == run(folder, "delete", which, "--file", "2", "-y")[0]
     assert "document 2: report.pdf (was deleted by the user), from the user" in run(folder, "show")[0]
     assert (
@@ -181,7 +181,7 @@ def test_one_file_is_deleted_and_stays_by_name(folder):
 
 
 def test_an_upload_that_can_not_be_deleted_is_named(folder):
-    which = asked(folder)
+    which = ask(folder)
     with sqlite3.connect(folder / "data" / "showandtell.db") as database:
         ((owner, sha256),) = database.execute("SELECT owner, sha256 FROM attachments WHERE number = 1").fetchall()
         record = '{"variant":{"file_id":"file-abc"}}'
@@ -189,23 +189,20 @@ def test_an_upload_that_can_not_be_deleted_is_named(folder):
         row = {"owner": owner, "sha256": sha256, "recipe": "upload", "at": "openai:k", "record": record}
         values = [row.get(name, 0) for name in columns]
         database.execute(f"INSERT INTO known VALUES ({','.join('?' * len(values))})", values)  # noqa: S608 - marks alone
-    said, warned = run(folder, "delete", which, "-y")
-    assert f"deleted {which}" in said
+    output, warned = run(folder, "delete", which, "-y")
+    assert f"deleted {which}" in output
     assert re.search(r"not deleted: file-abc is still there: ", warned)
 
 
 def test_fsck_finds_what_is_gone_and_collects_nothing_too_early(folder):
-    asked(folder)
-    assert (
-        run(folder, "fsck", "--collect")[0]
-        == "all stored files are whole\ndeleted 0 stored files that nothing needed\n"
-    )
+    ask(folder)
+    assert run(folder, "fsck", "--collect")[0] == "all stored files are intact\ndeleted 0 unused files\n"
     blob = max((folder / "data" / "blobs").rglob("*"), key=lambda path: path.stat().st_size * path.is_file())
     blob.chmod(0o600)
     blob.write_bytes(blob.read_bytes()[:-1])
-    said, _ = run(folder, "fsck", status=1)
-    assert re.search(r"  has \d+ of \d+ bytes  needed by att_", said)
-    assert said.endswith("1 wrong\n")
+    output, _ = run(folder, "fsck", status=1)
+    assert re.search(r"  has \d+ of \d+ bytes  needed by att_", output)
+    assert output.endswith("1 problem\n")
     assert len(json.loads(run(folder, "fsck", "--json", status=1)[0])) == 1
 
 
@@ -214,15 +211,15 @@ def test_a_database_and_blobs_by_url_need_no_folder(folder):
     environment = {"SHOWANDTELL_DATA": "", "XDG_DATA_HOME": "/proc/nix"}
     run(folder, "ask", "hi", "-a", "plan.png", *where, more=environment)
     assert "2 messages" in run(folder, "list", *where, more=environment)[0]
-    assert [one for one in (folder / "own").rglob("*") if one.is_file()] != []
+    assert [path for path in (folder / "own").rglob("*") if path.is_file()] != []
 
 
 WRONG = {
     "no such conversation": (["ask", "x", "-c", "conv_nix"], "there is no conversation 'conv_nix': check the id"),
     "nobody listens": (["list", "--database", "postgresql://me:secret@127.0.0.1:1/x"], "does not answer"),
-    "no database": (["list", "--database", "redis://x"], "is not supported: write sqlite:///"),
-    "a file for a folder": (["list", "--data", "plan.png"], "the folder plan.png can't be made"),
-    "no place for a folder": (["ask", "x", "--data", "/proc/nix"], "can't be made"),
+    "no database": (["list", "--database", "redis://x"], "are not supported: write sqlite:///"),
+    "a file for a folder": (["list", "--data", "plan.png"], "the folder plan.png can't be created"),
+    "no place for a folder": (["ask", "x", "--data", "/proc/nix"], "can't be created"),
     "no database but a picture": (["list", "--database", "sqlite:///plan.png"], "plan.png"),
     "blobs of no kind": (["list", "--blobs", "ftp://x"], "ftp"),
 }
@@ -238,16 +235,16 @@ def test_what_can_not_be_opened_is_one_line_with_status_1(folder, case):
 
 
 def test_a_database_of_a_newer_version_is_left_alone(folder):
-    asked(folder)
+    ask(folder)
     with sqlite3.connect(folder / "data" / "showandtell.db") as database:
         database.execute("UPDATE alembic_version SET version_num = '9999'")
-    said, warned = run(folder, "ask", "hi", "--json", status=1)
+    output, warned = run(folder, "ask", "hi", "--json", status=1)
     assert "was written by another version of showandtell" in warned
-    assert [json.loads(line)["type"] for line in said.splitlines()] == ["error", "finish"]
+    assert [json.loads(line)["type"] for line in output.splitlines()] == ["error", "finish"]
 
 
-def test_a_full_disk_is_said_and_what_was_stored_stays(folder):
-    asked(folder)
+def test_a_full_disk_is_reported_and_what_was_stored_stays(folder):
+    ask(folder)
     (folder / "large.bin").write_bytes(os.urandom(300_000))
     database = (folder / "data" / "showandtell.db").stat().st_size
 
@@ -288,19 +285,19 @@ def begin_waiting(folder):
 
 
 def test_who_asks_in_a_conversation_that_is_answered_waits_for_its_turn(folder):
-    asked(folder)
+    ask(folder)
     with begin_waiting(folder) as first:
         second = threading.Timer(1, (folder / "go").touch)
         second.start()
         run(folder, "ask", "hi", "-c", "last")
         assert first.wait() == 0
-    said = run(folder, "show")[0]
-    assert said.index("← wait: done") < said.index("you: hi")
+    output = run(folder, "show")[0]
+    assert output.index("← wait: done") < output.index("you: hi")
 
 
 @pytest.mark.parametrize(("number", "status"), [(signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGKILL, -9)])
 def test_after_an_end_in_the_midst_of_a_tool_the_conversation_goes_on(folder, number, status):
-    asked(folder)
+    ask(folder)
     with begin_waiting(folder) as first:
         first.send_signal(number)
         lines = first.stdout.readlines()
@@ -326,7 +323,7 @@ def test_without_the_extra_a_chat_works_keeps_nothing_and_says_so_once(folder):
     program = (sys.executable, "-c", BLOCKED)
     chat = spawn(folder, "chat", stdin="/list_files\nhi\n", environ={"SHOWANDTELL_DATA": ""}, program=program)
     assert (chat.returncode, chat.stderr.count("pip install 'showandtell[history]'")) == (0, 1)
-    assert "Nothing of this is kept." in chat.stdout
+    assert "This conversation is not stored." in chat.stdout
 
 
 @pytest.mark.parametrize("name", LIBRARIES)
@@ -372,12 +369,17 @@ def test_no_bytes_no_base64_and_no_words_of_ours_are_in_the_database(tmp_path, m
             run = agent.run("look", files=given, conversation=conversation)
             await watch(run)
             kept = [path.read_bytes() for path in sorted(tmp_path.glob("showandtell.db*"))]
-            blobs = store.blobs.of("local")
-            return run, b"".join(kept), [blobs.read(Facts(one.sha256, "", one.size)) for one in blobs.listed()], script
+            blobs = store.blobs.for_owner("local")
+            return (
+                run,
+                b"".join(kept),
+                [blobs.read(Facts(blob.sha256, "", blob.size)) for blob in blobs.list_blobs()],
+                script,
+            )
 
     run, data, blobs, script = asyncio.run(go())
     assert (len(script.asked), len(run.conversation.attachments), len(blobs) >= 5) == (2, 5, True)
     assert [name for name in (b"kiwi.png", b"letter.docx") if name not in data] == []
     assert [piece for blob in blobs for piece in pieces(blob) if piece in data] == []
     assert "\u27e6".encode() not in data
-    assert [one.role for one in run.conversation.messages] == ["user", "assistant", "tool", "assistant"]
+    assert [message.role for message in run.conversation.messages] == ["user", "assistant", "tool", "assistant"]

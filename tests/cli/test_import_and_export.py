@@ -11,7 +11,7 @@ from showandtell.errors import BadConversation, StorageFailed
 from showandtell.storage.conversations.store import Store
 from showandtell.storage.conversations.transfer import export_conversation, import_conversation
 from support.fixtures import png
-from support.stores import post, said
+from support.stores import post, user_draft
 
 
 def in_store(folder, work):
@@ -37,7 +37,7 @@ def test_a_reader_opens_what_was_shared_without_asking_for_a_right(tmp_path):
     assert in_store(tmp_path, work)
 
 
-def test_a_folder_of_blobs_that_can_not_be_read_is_said(tmp_path, monkeypatch):
+def test_a_folder_of_blobs_that_can_not_be_read_is_reported(tmp_path, monkeypatch):
     async def work(store):
         monkeypatch.setattr("os.scandir", refuse)  # root may read any folder
         with pytest.raises(StorageFailed, match="Permission denied"):
@@ -62,7 +62,7 @@ def test_sqlite_waits_for_the_disk_with_every_transaction(tmp_path):
 SETTINGS = {"synchronous": 2, "journal_mode": "wal", "foreign_keys": 1}
 
 
-@pytest.mark.parametrize("deed", ["learn", "forget", "everything", "prove"])
+@pytest.mark.parametrize("deed", ["learn", "forget", "everything", "probe"])
 def test_whose_right_was_taken_back_can_do_nothing_more(tmp_path, deed):
     want = DerivationRequest("0" * 64, "text")
 
@@ -71,7 +71,12 @@ def test_whose_right_was_taken_back_can_do_nothing_more(tmp_path, deed):
         await store.share(conversation.id, "anna", "bob", "writer")
         of_bob = await store.open(conversation.id, "bob", "writer")
         await store.share(conversation.id, "anna", "bob", None)
-        given = {"learn": ({want: Failed("no")},), "forget": ([want],), "everything": (), "prove": (said("x", KIWI),)}
+        given = {
+            "learn": ({want: Failed("no")},),
+            "forget": ([want],),
+            "everything": (),
+            "probe": (user_draft("x", KIWI),),
+        }
         with pytest.raises(NotFound):
             await getattr(of_bob, deed)(*given[deed])
 
@@ -81,14 +86,14 @@ def test_whose_right_was_taken_back_can_do_nothing_more(tmp_path, deed):
 KIWI = File.from_bytes(png(), name="kiwi.png")
 
 
-def test_an_export_holds_what_others_said_meanwhile(tmp_path):
+def test_an_export_holds_what_others_wrote_meanwhile(tmp_path):
     async def work(store):
         mine = await store.create()
-        await post(await store.open(mine.id), said("from elsewhere", KIWI))
+        await post(await store.open(mine.id), user_draft("from elsewhere", KIWI))
         await export_conversation(mine, tmp_path / "talk.zip")
         return await import_conversation(store, tmp_path / "talk.zip")
 
-    assert [one.text for one in in_store(tmp_path / "data", work).messages] == ["from elsewhere"]
+    assert [message.text for message in in_store(tmp_path / "data", work).messages] == ["from elsewhere"]
 
 
 @pytest.mark.parametrize("method", [zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA])

@@ -28,7 +28,7 @@ def test_ask_shows_tool_calls_files_receipts_and_the_answer(folder):
     assert done.returncode == 0
     assert '→ read_file {"path":"invoice.pdf"}' in done.stdout
     assert "+ document 1: invoice.pdf (application/pdf, 2 kB)" in done.stdout
-    assert "= document 1 native in the tool result" in done.stdout
+    assert "= document 1 shown in the tool result" in done.stdout
 
 
 def test_ask_gives_events_as_json_lines_the_last_of_them_finish(folder):
@@ -73,7 +73,7 @@ def test_own_tools_come_from_a_module_in_the_current_folder(folder):
 
 
 @pytest.mark.parametrize(
-    ("arguments", "said"),
+    ("arguments", "output"),
     [
         (["ask"], "Missing argument"),
         (["ask", ""], "nothing to ask"),
@@ -87,15 +87,15 @@ def test_own_tools_come_from_a_module_in_the_current_folder(folder):
         (["ask", "x", "--model", "nobody:x"], "nobody"),
         (["ask", "x", "--attach", "nix.png"], "there is no file nix.png"),
         (["ask", "x", "--tools", "nix:TOOLS"], "nix"),
-        (["ask", "x", "--folder", "nix"], "is no folder"),
+        (["ask", "x", "--folder", "nix"], "is not a folder"),
         (["explain", "nix.png", "--model", "inspector"], "there is no file"),
         (["frobnicate"], "No such command"),
     ],
 )
-def test_wrong_usage_says_what_is_wrong_with_status_2(folder, arguments, said):
+def test_wrong_usage_says_what_is_wrong_with_status_2(folder, arguments, output):
     done = run(folder, *arguments)
     assert done.returncode == 2
-    assert said in done.stderr.replace("│", "").replace("\n", "")
+    assert output in done.stderr.replace("│", "").replace("\n", "")
     assert "Traceback" not in done.stderr
 
 
@@ -120,7 +120,7 @@ def test_render_of_a_broken_conversation_is_one_line_and_status_1(folder):
     (folder / "talk.json").write_text('{"version": 1, "messages": 5}')
     done = run(folder, "render", "talk.json", "--model", "inspector")
     assert done.returncode == 1
-    assert done.stderr.startswith("showandtell: talk.json is no conversation file")
+    assert done.stderr.startswith("showandtell: talk.json is not a conversation file")
     assert len(done.stderr.splitlines()) == 1
 
 
@@ -142,14 +142,14 @@ def test_explain_of_files_asks_for_a_tool_or_for_the_user(folder):
     by_user = json.loads(
         run(folder, "explain", "plan.png", "parts.zip", "--as", "user", "--model", "inspector", "--json").stdout
     )
-    assert [one["delivery"] for one in by_tool] == ["native", "noted"]
-    assert [one["delivery"] for one in by_user] == ["native", "refused"]
+    assert [item["delivery"] for item in by_tool] == ["native", "noted"]
+    assert [item["delivery"] for item in by_user] == ["native", "refused"]
 
 
 def test_explain_in_words_says_delivery_reason_cell_and_evidence(folder):
     done = run(folder, "explain", "plan.png", "--model", "anthropic:claude-sonnet-4-5")
     assert "image 1  plan.png  image/png" in done.stdout
-    assert "native in the tool result: anthropic:claude-sonnet-4-5 takes image/png in a tool result" in done.stdout
+    assert "shown in the tool result: anthropic:claude-sonnet-4-5 takes image/png in a tool result" in done.stdout
     assert "evidence: recorded" in done.stdout
 
 
@@ -167,10 +167,10 @@ def test_an_interrupt_ends_with_status_130_and_one_line(folder):
 
 
 @pytest.mark.parametrize(
-    ("named", "source", "said"),
+    ("named", "source", "output"),
     [
         ("mine", "", "write MODULE:NAME"),
-        ("nix:TOOLS", "", "there is no module 'nix'"),
+        ("nix:TOOLS", "", "no module named 'nix'"),
         ("mine:nix", "", "mine has no nix"),
         ("mine:time", "import time", "mine:time is a module: it must be a function, a Tool, or a list of them"),
         ("mine:TOOLS", "TOOLS = [1]", "mine:TOOLS is a int"),
@@ -181,11 +181,11 @@ def test_an_interrupt_ends_with_status_130_and_one_line(folder):
         ("mine:f", "class C: ...\ndef f(c: C): 'x'", "mine:f: PydanticInvalidForJsonSchema"),
     ],
 )
-def test_tools_that_can_not_be_loaded_are_one_line_that_says_where(folder, named, source, said):
+def test_tools_that_can_not_be_loaded_are_one_line_that_says_where(folder, named, source, output):
     (folder / "mine.py").write_text(source)
     done = run(folder, "ask", "x", "--tools", named)
     assert (done.returncode, len(done.stderr.splitlines()), done.stdout) == (2, 1, "")
-    assert said in done.stderr
+    assert output in done.stderr
 
 
 BOOM = "def boom() -> str:\n    'Boom.'\n    raise ValueError('out of\\npaper')\nTOOLS = [boom]\n"
@@ -215,7 +215,7 @@ def test_a_sync_tool_that_is_too_slow_was_given_up_after_its_limit(folder):
     assert "wait did not finish in time: after 0.05 s it was given up, not stopped" in done.stdout
 
 
-def test_an_error_is_said_once(folder):
+def test_an_error_is_printed_once(folder):
     refused = run(folder, "ask", "look inside", "--attach", "parts.zip").stdout
     failed = run(folder, "ask", "hi", "--model", "openai:gpt-5").stdout
     assert (refused.count("can't be shown"), "[refused" in refused) == (1, False)
@@ -250,17 +250,17 @@ def test_the_version_is_printed(folder):
 def test_a_file_attached_after_the_last_message_is_not_forgotten_in_silence(folder):
     done = run(folder, "chat", stdin="/attach plan.png\n")
     assert done.returncode == 0
-    assert "plan.png: attached, but no message came after it" in done.stdout
+    assert "plan.png: attached, but not sent" in done.stdout
 
 
 @pytest.mark.parametrize(
     "text", ['{"version": 1, "mess', '{"messages": [{"role": "user"}]}', '{"version": 1, "x": []}']
 )
-def test_a_lone_json_file_that_means_to_be_a_conversation_is_told_what_is_wrong(folder, text):
+def test_a_lone_json_file_that_means_to_be_a_conversation_is_reported_what_is_wrong(folder, text):
     (folder / "bad.json").write_text(text)
     done = run(folder, "explain", "bad.json")
     assert (done.returncode, done.stdout) == (1, "")
-    assert done.stderr.startswith("showandtell: bad.json is no conversation file: ")
+    assert done.stderr.startswith("showandtell: bad.json is not a conversation file: ")
 
 
 def test_json_of_other_people_is_explained_as_a_file(folder):
@@ -273,7 +273,7 @@ def test_a_conversation_is_known_by_what_it_holds(folder):
     alone = [run(folder, "explain", name, "--json").stdout for name in ("talk", "talk.json")]
     assert alone[0] == alone[1] != ""
     among = run(folder, "explain", "talk.json", "plan.png")
-    assert "talk.json is explained as a file here: name it alone" in among.stderr
+    assert "talk.json is explained as a file: name it alone" in among.stderr
     assert (among.returncode, "text 1  talk.json" in among.stdout) == (0, True)
 
 
@@ -306,7 +306,7 @@ def test_a_reader_that_leaves_early_is_no_error_to_talk_about(folder, command):
     assert done.stderr == ""
 
 
-def test_a_terminal_without_our_letters_shows_question_marks(folder, monkeypatch):
+def test_a_terminal_without_our_characters_shows_question_marks(folder, monkeypatch):
     monkeypatch.setenv("PYTHONIOENCODING", "ascii")
     done = spawn(folder, "chat", stdin="/read_file path=invoice.pdf\n\u00e4\n")
     assert done.returncode == 0
@@ -315,17 +315,17 @@ def test_a_terminal_without_our_letters_shows_question_marks(folder, monkeypatch
 
 
 @pytest.mark.parametrize(
-    ("numbers", "said"),
+    ("numbers", "output"),
     [
         ([1, 2], "image 1 (a.png), image 2 (a.png): too many"),
         (range(1, 26), "image 1 … image 25: too many"),
         ([1, 2, 3, 5, 6, 9], "image 1 … image 3, image 5 … image 6, image 9: too many"),
     ],
 )
-def test_files_refused_for_one_reason_are_named_together(numbers, said):
+def test_files_refused_for_one_reason_are_named_together(numbers, output):
     files = [(f"image {number} (a.png)", "too many") for number in numbers]
     error = UnsupportedFile("m", [*files, ("audio 30 (b.wav)", "not taken")])
-    assert str(error) == f"m can't be shown {said}; audio 30 (b.wav): not taken"
+    assert str(error) == f"m can't be shown {output}; audio 30 (b.wav): not taken"
     assert error.files == (*files, ("audio 30 (b.wav)", "not taken"))
 
 

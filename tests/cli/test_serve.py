@@ -13,13 +13,13 @@ import pytest
 
 import showandtell
 from support.commandline import spawn
-from support.doors import is_entry
+from support.guarded import is_entry
 from support.programs import LONGEST, running, until
 from support.served import ENDS, say
-from support.serving import asked
+from support.serving import chat_body
 
 pytestmark = pytest.mark.anyio
-OIDC = [f"SHOWANDTELL_OIDC_{one}" for one in ("ISSUER", "CLIENT_ID", "CLIENT_SECRET", "AUDIENCE", "SCOPES")]
+OIDC = [f"SHOWANDTELL_OIDC_{item}" for item in ("ISSUER", "CLIENT_ID", "CLIENT_SECRET", "AUDIENCE", "SCOPES")]
 
 
 async def get(program, path, **headers):
@@ -29,9 +29,9 @@ async def get(program, path, **headers):
 
 async def test_it_prints_an_address_that_lets_one_in_and_nothing_else(tmp_path):
     async with running(tmp_path) as program:
-        assert program.said.splitlines() == [
+        assert program.output.splitlines() == [
             f"Show & Tell is ready: {program.url}/?token={program.token}",
-            f"Conversations are kept in {tmp_path}. Ctrl-C ends it.",
+            f"Conversations are stored in {tmp_path}. Press Ctrl-C to stop.",
         ]
         status, cookie, _ = await get(program, f"/?token={program.token}")
         assert (status, is_entry(cookie)) == (303, True)
@@ -39,11 +39,11 @@ async def test_it_prints_an_address_that_lets_one_in_and_nothing_else(tmp_path):
 
 
 @pytest.mark.parametrize(("number", "expected"), ENDS)
-async def test_a_signal_ends_it_whoever_reads(number, expected, tmp_path):
+async def test_a_signal_ends_it_any_client_that_reads(number, expected, tmp_path):
     async with running(tmp_path) as program, say(program, "/hold name=one") as answer:
         await until(lambda: [*tmp_path.glob("one.*")])
-        status, said = await program.end(number)
-        assert (status, said) == (expected, "")
+        status, output = await program.end(number)
+        assert (status, output) == (expected, "")
         assert b"tool-input-available" in await answer.read()
 
 
@@ -80,15 +80,15 @@ async def test_options_are_taken_from_variables(tmp_path):
     variables = {"SHOWANDTELL_HOST": "::1", "SHOWANDTELL_HOSTS": "chat.test", "SHOWANDTELL_RATE": "reads=2/minute"}
     async with running(tmp_path, **variables, SHOWANDTELL_MAX_MESSAGE_FILES="7") as program:
         assert program.url.startswith("http://[::1]:")
-        status, _, said = await get(program, "/api/me", host="chat.test")
-        assert (status, '"max_message_files":7' in said.replace(" ", "")) == (200, True)
+        status, _, output = await get(program, "/api/me", host="chat.test")
+        assert (status, '"max_message_files":7' in output.replace(" ", "")) == (200, True)
         assert [(await get(program, "/api/me"))[0] for _ in range(2)] == [200, 429]
 
 
 async def test_accounts_are_made_by_variables_and_no_token_is_printed(tmp_path):
     variables = {"SHOWANDTELL_OIDC_ISSUER": "http://127.0.0.1:1", "SHOWANDTELL_OIDC_CLIENT_ID": "chat"}
     async with running(tmp_path, **variables) as program:
-        assert "token" not in program.said
+        assert "token" not in program.output
         status, _, _ = await get(program, "/")
         assert status == 303
         assert (await get(program, "/login"))[0] == 503
@@ -96,83 +96,85 @@ async def test_accounts_are_made_by_variables_and_no_token_is_printed(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("arguments", "environ", "status", "told"),
+    ("arguments", "environ", "status", "received"),
     [
         (["--port", "99999"], {}, 2, "65535"),
-        (["--port", "0", "--folder", "nowhere"], {}, 2, "nowhere is no folder"),
-        (["--port", "0", "--tools", "nothing:HERE"], {}, 2, "no module 'nothing'"),
-        (["--port", "0", "--host", "no.such.host.invalid"], {}, 2, "no such address here"),
+        (["--port", "0", "--folder", "nowhere"], {}, 2, "nowhere is not a folder"),
+        (["--port", "0", "--tools", "nothing:HERE"], {}, 2, "no module named 'nothing'"),
+        (["--port", "0", "--host", "no.such.host.invalid"], {}, 2, "no such address on this machine"),
         (["--port", "0", "--workers", "0"], {}, 2, "--workers"),
         (["--port", "0", "--model", "nonsense"], {}, 2, "'nonsense' is not written as provider:model"),
         (["--port", "0"], {"SHOWANDTELL_MODEL": "inspector:foo"}, 2, "inspector has anthropic-messages"),
-        (["--port", "0", "--rate", "chat=often"], {}, 1, "'chat=often' is no rate"),
+        (["--port", "0", "--rate", "chat=often"], {}, 1, "invalid rate 'chat=often'"),
         (["--port", "0"], {"SHOWANDTELL_TOKEN": "short"}, 1, "SHOWANDTELL_TOKEN is not usable"),
         (["--port", "0"], {"SHOWANDTELL_SECRET": "short"}, 1, "use at least 32 random"),
         (["--port", "0"], {"SHOWANDTELL_OIDC_ISSUER": "https://id.test"}, 1, "SHOWANDTELL_OIDC_CLIENT_ID is missing"),
         (["--port", "0", "--database", "postgresql://a:hidden@127.0.0.1:1/b"], {}, 1, "does not answer"),
-        (["--port", "0", "--workers", "2", "--rate", "chat=often"], {}, 1, "'chat=often' is no rate"),
-        (["--port", "0", "--workers", "2", "--tools", "nothing:HERE"], {}, 2, "no module 'nothing'"),
+        (["--port", "0", "--workers", "2", "--rate", "chat=often"], {}, 1, "invalid rate 'chat=often'"),
+        (["--port", "0", "--workers", "2", "--tools", "nothing:HERE"], {}, 2, "no module named 'nothing'"),
     ],
 )
-def test_what_it_cannot_follow_it_says_in_one_line(arguments, environ, status, told, tmp_path):
+def test_what_it_cannot_follow_it_says_in_one_line(arguments, environ, status, received, tmp_path):
     done = spawn(tmp_path, "serve", "--data", str(tmp_path), *arguments, environ=environ)
     lines = [line for line in done.stderr.splitlines() if "several workers" not in line]
     assert (done.returncode, done.stdout, len(lines)) == (status, "", 1)
-    assert told in lines[0]
+    assert received in lines[0]
     assert "hidden" not in done.stderr
 
 
-async def test_a_model_whose_key_is_missing_is_told_when_it_starts_and_keeps_no_other_from_answering(tmp_path):
+async def test_a_model_whose_key_is_missing_is_reported_when_it_starts_and_keeps_no_other_from_answering(tmp_path):
     async with running(tmp_path, SHOWANDTELL_MODEL="anthropic:claude-sonnet-4-5", ANTHROPIC_API_KEY="") as program:
-        body = {**asked("Hello"), "model": "inspector"}
+        body = {**chat_body("Hello"), "model": "inspector"}
         async with program.session.post(f"{program.url}/api/chat", json=body) as answer:
             assert (answer.status, b"[DONE]" in await answer.read()) == (200, True)
-        _, said = await program.end()
-        assert "can't answer yet: anthropic needs a key: set ANTHROPIC_API_KEY" in said
+        _, output = await program.end()
+        assert "is not available: anthropic needs a key: set ANTHROPIC_API_KEY" in output
 
 
 def test_the_help_names_every_variable_whole_also_in_a_narrow_terminal(tmp_path):
     source = "".join(path.read_text() for path in Path(showandtell.__file__).parent.rglob("*.py"))
     read = set(re.findall(r"\bSHOWANDTELL_[A-Z_]*[A-Z]\b", source)) | set(OIDC)
-    said = spawn(tmp_path, "serve", "--help", environ={"COLUMNS": "80"}).stdout
+    output = spawn(tmp_path, "serve", "--help", environ={"COLUMNS": "80"}).stdout
     assert len(read) > 25
-    assert read - set(re.findall(r"SHOWANDTELL_[A-Z_]*[A-Z](?![A-Z_…])", said)) == set()
+    assert read - set(re.findall(r"SHOWANDTELL_[A-Z_]*[A-Z](?![A-Z_…])", output)) == set()
 
 
-def test_a_port_that_is_taken_is_said(tmp_path):
+def test_a_port_that_is_taken_is_reported(tmp_path):
     with socket.create_server(("127.0.0.1", 0)) as other:
         port = other.getsockname()[1]
         done = spawn(tmp_path, "serve", "--data", str(tmp_path), "--port", str(port))
-        assert (done.returncode, "name another with --port" in done.stderr) == (2, True)
+        assert (done.returncode, "choose another with --port" in done.stderr) == (2, True)
 
 
 async def test_several_workers_share_a_port_and_end_together(tmp_path):
     async with running(tmp_path, "--workers", "2") as program:
         children = await until(lambda: (found := children_of(program))[1:] and found)
         assert (await get(program, "/api/me"))[0] == 200
-        status, said = await program.end(signal.SIGINT)
-        assert (status, said.count("\n")) == (130, 1)
-        assert "PostgreSQL is meant for it" in said
-        assert not [one for one in children if is_alive(one)]
+        status, output = await program.end(signal.SIGINT)
+        assert (status, output.count("\n")) == (130, 1)
+        assert "PostgreSQL is faster" in output
+        assert not [child for child in children if is_alive(child)]
 
 
 async def test_a_worker_that_dies_is_replaced_and_all_end_with_the_one_who_began_them(tmp_path):
     async with running(tmp_path, "--workers", "2") as program:
         first = await until(lambda: (found := children_of(program))[1:] and found)
         os.kill(first[0], signal.SIGKILL)
-        second = await until(lambda: (found := [one for one in children_of(program) if one != first[0]])[1:] and found)
+        second = await until(
+            lambda: (found := [child for child in children_of(program) if child != first[0]])[1:] and found
+        )
         async with program.session.get(f"{program.url}/healthz") as answer:
             assert answer.status == 200
         program.process.kill()
         await asyncio.wait_for(program.process.wait(), LONGEST)
-        await until(lambda: not [one for one in second if is_alive(one)])
+        await until(lambda: not [item for item in second if is_alive(item)])
 
 
 def children_of(program):
     """The workers of a server, by their number."""
-    numbers = [int(one.name) for one in Path("/proc").iterdir() if one.name.isdigit()]
-    mine = [one for one in numbers if field_of(one, 1) == str(program.process.pid)]
-    return sorted(one for one in mine if "spawn_main" in read(one, "cmdline"))
+    numbers = [int(path.name) for path in Path("/proc").iterdir() if path.name.isdigit()]
+    mine = [number for number in numbers if field_of(number, 1) == str(program.process.pid)]
+    return sorted(item for item in mine if "spawn_main" in read(item, "cmdline"))
 
 
 def read(number, name):

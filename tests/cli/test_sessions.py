@@ -37,13 +37,13 @@ def run(folder, *arguments, **settings):
 
 
 def listed(folder):
-    return [one["title"] for one in json.loads(run(folder, "list", "--json").stdout)]
+    return [load["title"] for load in json.loads(run(folder, "list", "--json").stdout)]
 
 
 def test_a_chat_says_where_and_as_what_it_is_kept(folder):
-    said = run(folder, "chat", stdin="hi\nhello\n").stdout
-    assert f"\nKept in {folder / 'data'}: what is said from your first message on (showandtell list, show, " in said
-    assert said.count(f"(kept as {ID.search(run(folder, 'list').stdout)[0]})\n") == 1
+    output = run(folder, "chat", stdin="hi\nhello\n").stdout
+    assert f"\nThis conversation is stored in {folder / 'data'} (see showandtell list, show, delete).\n" in output
+    assert output.count(f"(stored as {ID.search(run(folder, 'list').stdout)[0]})\n") == 1
 
 
 def test_a_chat_without_a_message_leaves_nothing(folder):
@@ -60,8 +60,8 @@ def test_none_keeps_nothing(folder, command):
 
 def test_ask_tells_a_person_the_id_and_a_program_nothing(folder):
     assert run(folder, "ask", "hi").stderr == ""
-    told = run(folder, "ask", "hi", terminal=True).stderr
-    assert told == f"(kept as {ID.search(run(folder, 'list').stdout)[0]})\n"
+    received = run(folder, "ask", "hi", terminal=True).stderr
+    assert received == f"(stored as {ID.search(run(folder, 'list').stdout)[0]})\n"
 
 
 @pytest.mark.parametrize(
@@ -76,7 +76,7 @@ def test_what_was_never_sent_is_not_kept_and_is_not_the_last(folder, arguments, 
     assert listed(folder) == ["hi"]
 
 
-def test_how_words_were_read_is_told_and_shown(folder):
+def test_how_words_were_read_is_reported_and_shown(folder):
     done = run(folder, "ask", "look at image 1 and document 1", "-a", "plan.png", "-a", "report.pdf")
     lines = [
         '  "image 1" = image 1: plan.png\n',
@@ -110,25 +110,27 @@ RECEIPTS = {
     "as a machine transcript": receipt("audio", cell=None, reason="given as words: m takes no x"),
     "as text": receipt("document", cell=None, reason="given as words: m takes no x"),
     "as text, pages 1 to 2 of 9, cut": receipt("document", cell=None, pages=(1, 2), total=9.0, cut=True),
-    "as another kind of sound of 60 s, cut": receipt("audio", total=60.0, cut=True),
-    "as a picture, scaled to 43%": receipt("image", scale=0.4321),
-    "as a picture, enlarged to 200%": receipt("image", scale=2.0),
-    "relocated as a picture": receipt("image", delivery="relocated"),
+    "as audio in another format of 60 s, cut": receipt("audio", total=60.0, cut=True),
+    "as an image, scaled to 43%": receipt("image", scale=0.4321),
+    "as an image, enlarged to 200%": receipt("image", scale=2.0),
+    "after the results as an image": receipt("image", delivery="relocated"),
 }
 
 
 @pytest.mark.parametrize("words", RECEIPTS)
 def test_a_receipt_says_once_what_became_of_a_file(words):
-    assert RECEIPTS[words].removesuffix(": converted: m takes no x") == f"{words} in a user message: m takes no x"
+    assert RECEIPTS[words].removesuffix(": converted: m takes no x") == f"shown {words} in a user message: m takes no x"
 
 
 def test_a_receipt_of_a_file_as_it_is_says_how_it_went():
-    said = receipt("document", converted=False, reason=f"m takes {DOCX}")
-    assert said == "native in a user message: m takes docx"
-    assert receipt("document", converted=False, delivery="noted", place=None, reason="too large") == "noted: too large"
+    output = receipt("document", converted=False, reason=f"m takes {DOCX}")
+    assert output == "shown in a user message: m takes docx"
+    assert (
+        receipt("document", converted=False, delivery="noted", place=None, reason="too large") == "name only: too large"
+    )
 
 
-async def ask_while_held(folder, told):
+async def ask_while_held(folder, received):
     """The exit status of a question in a conversation that another program answers in, until `told` gives words."""
     async with Store.at(folder) as one, Store.at(folder) as other:
         first = await one.create()
@@ -136,24 +138,28 @@ async def ask_while_held(folder, told):
         run = agent.run("hi", conversation=await other.open(first.id))
         async with first.turn:
             watching = asyncio.create_task(chat.watch(run, str))
-            words = await until(told)
+            words = await until(received)
         return await watching, words
 
 
-def test_who_waits_for_another_program_is_told_so_once(tmp_path, capsys, monkeypatch):
-    monkeypatch.setattr(chat, "LONG", 0.02)
+def test_who_waits_for_another_program_gets_one_notice(tmp_path, capsys, monkeypatch):
+    monkeypatch.setattr(chat, "WAIT_NOTICE", 0.02)
     status, words = asyncio.run(ask_while_held(tmp_path, lambda: capsys.readouterr().err))
     assert (status, words, capsys.readouterr().err) == (0, f"showandtell: {chat.WAITING}\n", "")
 
 
-def test_who_never_got_a_turn_is_not_told_of_a_cancelled_run(folder, monkeypatch):
+def test_who_never_got_a_turn_gets_no_a_cancelled_run(folder, monkeypatch):
     run(folder, "ask", "hi")
-    monkeypatch.setattr("showandtell.storage.database.lease.Lease.take", busy)
+    monkeypatch.setattr("showandtell.storage.database.lease.Lease.acquire", busy)
     done = run(folder, "ask", "hello", "-c", "last", "--json")
     assert [json.loads(line)["type"] for line in done.stdout.splitlines()] == ["error", "finish"]
     assert (done.returncode, done.stderr) == (1, "showandtell: try again later\n")
-    said = run(folder, "chat", "-c", "last", stdin="hello\n")
-    assert (said.returncode, "Busy: try again later\n" in said.stdout, "cancelled" in said.stdout) == (1, True, False)
+    output = run(folder, "chat", "-c", "last", stdin="hello\n")
+    assert (output.returncode, "Busy: try again later\n" in output.stdout, "cancelled" in output.stdout) == (
+        1,
+        True,
+        False,
+    )
 
 
 async def busy(*_):
@@ -172,50 +178,55 @@ def test_a_chat_whose_conversation_was_deleted_says_so_and_begins_another(folder
             asyncio.run(delete_all(folder))
         return line
 
-    chat.hold(Agent("inspector"), None, StorageLocation(folder), NEW, read)
-    assert "was deleted meanwhile: your next message begins a new one" in capsys.readouterr().out
+    chat.run_chat(Agent("inspector"), None, StorageLocation(folder), NEW, read)
+    assert "has been deleted: your next message starts a new one" in capsys.readouterr().out
     assert listed_in(folder) == ["hello again"]
 
 
 async def delete_all(folder):
     async with Store.at(folder) as store:
-        for one in await store.list():
-            await store.delete(one.id)
+        for item in await store.list():
+            await store.delete(item.id)
 
 
 def listed_in(folder):
     async def titles():
         async with Store.at(folder) as store:
-            return [one.title for one in await store.list()]
+            return [item.title for item in await store.list()]
 
     return asyncio.run(titles())
 
 
 @pytest.mark.parametrize(
-    ("arguments", "status", "told"),
+    ("arguments", "status", "received"),
     [
         (["delete"], 2, "Missing argument"),
         (["ask", "x", "--nix"], 2, "No such option"),
         (["ask", "x", "-c", ""], 1, "there is no conversation ''"),
         (["ask", "x", "-a", "/proc/self/mem/x"], 2, "--attach: /proc/self/mem/x can't be read: Not a directory"),
-        (["import", "list.json"], 1, "say whose with --from, one of openai, anthropic, gemini"),
+        (["import", "list.json"], 1, "name its API with --from, one of openai, anthropic, gemini"),
     ],
 )
-def test_every_error_is_one_line(folder, arguments, status, told):
+def test_every_error_is_one_line(folder, arguments, status, received):
     (folder / "list.json").write_text('[{"role": "user", "content": "hi"}]')
     done = run(folder, *arguments)
-    assert (done.returncode, done.stdout, len(done.stderr.splitlines()), told in done.stderr) == (status, "", 1, True)
+    assert (done.returncode, done.stdout, len(done.stderr.splitlines()), received in done.stderr) == (
+        status,
+        "",
+        1,
+        True,
+    )
 
 
 def test_an_export_names_the_files_without_bytes(folder):
     run(folder, "ask", "hi", "-a", "plan.png", "-a", "report.pdf")
     run(folder, "delete", "last", "--file", "2", "-y")
-    told = run(folder, "export", "last", "x.zip").stderr
-    assert told.splitlines()[0].startswith("without its bytes: document 2: report.pdf (was deleted by the user)")
-    assert len(told.splitlines()) == 1
+    received = run(folder, "export", "last", "x.zip").stderr
+    assert received.splitlines()[0].startswith("without its bytes: document 2: report.pdf (was deleted by the user)")
+    assert len(received.splitlines()) == 1
 
 
-def test_a_deleted_file_whose_bytes_another_needs_is_told(folder):
+def test_a_deleted_file_whose_bytes_another_needs_is_reported(folder):
     run(folder, "ask", "hi", "-a", "plan.png")
     run(folder, "ask", "hello", "-a", "plan.png")
     assert "; its bytes stay: another file has the same" in run(folder, "delete", "last", "--file", "1", "-y").stdout

@@ -7,11 +7,11 @@ import msgspec
 import pytest
 
 from showandtell.config.user_settings import (
-    all_overrides,
+    check_overrides_writable,
     config_folder,
     overrides_path,
+    read_overrides,
     save_overrides,
-    try_overrides,
     user_overrides,
 )
 from showandtell.core.capabilities import matrix as table
@@ -40,7 +40,7 @@ def test_the_file_lies_where_the_variable_says_else_in_the_folder_of_settings():
 
 def test_without_a_file_there_are_no_overrides(environ):
     assert user_overrides(MODEL, environ) == ()
-    assert all_overrides(environ) == {}
+    assert read_overrides(environ) == {}
 
 
 def test_what_is_saved_is_read_for_this_model_alone(environ):
@@ -48,7 +48,7 @@ def test_what_is_saved_is_read_for_this_model_alone(environ):
     assert path == overrides_path(environ)
     assert user_overrides(MODEL, environ) == (cell("blind"),)
     assert user_overrides("openai:gpt-5", environ) == ()
-    assert [one.name for one in path.parent.iterdir()] == ["overrides.json"]
+    assert [item.name for item in path.parent.iterdir()] == ["overrides.json"]
 
 
 def test_the_inspector_is_found_by_its_short_name(environ):
@@ -139,14 +139,14 @@ def test_a_row_is_planned_as_its_model_is_and_a_globs_without_what_one_model_has
     assert bedrock[exact.partition(":")[2]] == bedrock["*"] == "relocated"
 
 
-def test_the_matrix_of_the_readme_knows_no_file_of_anybodys():
-    assert "verified" not in table.matrix_block()
+def test_the_matrix_of_the_docs_has_no_verdicts_of_a_user():
+    assert "verified" not in table.markdown(table.matrix())
     assert not any(row["verified"] for row in table.matrix())
 
 
 def test_a_place_is_tried_by_writing_and_nothing_stays_there(environ):
-    try_overrides(environ)
+    check_overrides_writable(environ)
     assert [*overrides_path(environ).parent.iterdir()] == []
     overrides_path(environ).write_text("broken")
     with pytest.raises(BadInput, match=r"overrides\.json: overrides: "):
-        try_overrides(environ)
+        check_overrides_writable(environ)

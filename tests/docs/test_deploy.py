@@ -22,7 +22,7 @@ from support.paths import ROOT
 from support.postgres import new_database
 from support.programs import LONGEST, running, until
 from support.servers import free_ports
-from support.serving import asked
+from support.serving import chat_body
 from support.stores import note, show
 
 pytestmark = pytest.mark.anyio
@@ -30,14 +30,14 @@ NAME = "chat.example.com"
 DOCS = ROOT / "docs"
 PAGE = (DOCS / "deploy.md").read_text()
 ELSEWHERE = {"SHOWANDTELL_SECRET", "SHOWANDTELL_TOKEN", "SHOWANDTELL_OVERRIDES", "SHOWANDTELL_TELEMETRY_CONTENT"}
-OIDC = {f"SHOWANDTELL_OIDC_{one}" for one in ("ISSUER", "CLIENT_ID", "CLIENT_SECRET", "AUDIENCE", "SCOPES")}
+OIDC = {f"SHOWANDTELL_OIDC_{item}" for item in ("ISSUER", "CLIENT_ID", "CLIENT_SECRET", "AUDIENCE", "SCOPES")}
 nginx = pytest.mark.skipif(shutil.which("nginx") is None, reason="nginx is not installed: apt-get install nginx-light")
 systemd = pytest.mark.skipif(shutil.which("systemd-analyze") is None, reason="there is no systemd here")
 
 
 def test_every_variable_of_the_page_is_one_that_is_read():
     command = typer.main.get_command(app).commands["serve"]
-    read = {one.envvar for one in command.params if one.envvar} | ELSEWHERE | OIDC
+    read = {param.envvar for param in command.params if param.envvar} | ELSEWHERE | OIDC
     named = set(re.findall(r"SHOWANDTELL_[A-Z_]*[A-Z]", PAGE + (DOCS / "deploy" / "env").read_text()))
     assert named - read == set()
 
@@ -46,9 +46,9 @@ def test_what_is_installed_is_what_a_clone_builds_and_holds():
     project = tomllib.loads((DOCS.parent / "pyproject.toml").read_text())["project"]
     assert set(re.findall(r"showandtell-([\d.]+)-py3-none-any\.whl", PAGE)) == {project["version"]}
     assert "\nwheel: " in (DOCS.parent / "Makefile").read_text()
-    extras = {one for some in re.findall(r"\.whl\[([\w,]+)\]", PAGE) for one in some.split(",")}
+    extras = {part for some in re.findall(r"\.whl\[([\w,]+)\]", PAGE) for part in some.split(",")}
     assert {"history", "server"} < extras <= set(project["optional-dependencies"])
-    assert [one for one in re.findall(r"\bdeploy/[\w.]+", PAGE) if not (DOCS / one).is_file()] == []
+    assert [match for match in re.findall(r"\bdeploy/[\w.]+", PAGE) if not (DOCS / match).is_file()] == []
 
 
 def test_commands_that_read_the_settings_come_behind_the_line_that_gives_them():
@@ -63,15 +63,15 @@ async def test_tools_are_taken_from_a_folder_that_the_environment_names(tmp_path
     (tmp_path / "tools").mkdir()
     (tmp_path / "tools" / "mine.py").write_text('def greet() -> str:\n    """Greet."""\n    return "Good day"\n')
     async with running(tmp_path, "--tools", "mine:greet", PYTHONPATH=str(tmp_path / "tools")) as program:
-        answer = await program.session.post(f"{program.url}/api/chat", json=asked("/greet"))
+        answer = await program.session.post(f"{program.url}/api/chat", json=chat_body("/greet"))
         assert b"Good day" in await answer.read()
 
 
 @systemd
 def test_systemd_takes_the_unit_and_finds_it_tight(tmp_path):
     unit = tmp_path / "showandtell.service"
-    said = (DOCS / "deploy" / "showandtell.service").read_text()
-    unit.write_text(re.sub(r"(?m)^ExecStart=.*", "ExecStart=/bin/true", said))
+    output = (DOCS / "deploy" / "showandtell.service").read_text()
+    unit.write_text(re.sub(r"(?m)^ExecStart=.*", "ExecStart=/bin/true", output))
     done = run(["systemd-analyze", "verify", str(unit)])
     assert (done.returncode, done.stderr) == (0, "")
     tight = run(["systemd-analyze", "security", "--offline=true", "--threshold=20", str(unit)])
@@ -87,12 +87,16 @@ async def proxied(folder, program):
     """The page's nginx before a server, with a certificate of the test's own; gives how to ask it."""
     authority, (port,) = trustme.CA(), free_ports(1)
     authority.issue_cert(NAME).private_key_and_cert_chain_pem.write_to_path(str(folder / "all.pem"))
-    said = (DOCS / "deploy" / "nginx.conf").read_text().partition("\nserver {\n    listen 80;")[0]
-    said = said.replace("127.0.0.1:8000", program.url.partition("//")[2]).replace("listen [::]:443", "listen [::1]:0")
-    said = re.sub(r"\n +listen \[.*", "", said).replace("listen 443", f"listen 127.0.0.1:{port}")
-    said = re.sub(r"(ssl_certificate(?:_key)?) +\S+;", rf"\1 {folder}/all.pem;", said)
-    kept = "".join(f"{one}_temp_path {folder}/{one};" for one in ("proxy", "client_body", "fastcgi", "uwsgi", "scgi"))
-    whole = f"daemon off; pid {folder}/pid; events {{}} http {{ {kept}\n{said} }}"
+    output = (DOCS / "deploy" / "nginx.conf").read_text().partition("\nserver {\n    listen 80;")[0]
+    output = output.replace("127.0.0.1:8000", program.url.partition("//")[2]).replace(
+        "listen [::]:443", "listen [::1]:0"
+    )
+    output = re.sub(r"\n +listen \[.*", "", output).replace("listen 443", f"listen 127.0.0.1:{port}")
+    output = re.sub(r"(ssl_certificate(?:_key)?) +\S+;", rf"\1 {folder}/all.pem;", output)
+    kept = "".join(
+        f"{item}_temp_path {folder}/{item};" for item in ("proxy", "client_body", "fastcgi", "uwsgi", "scgi")
+    )
+    whole = f"daemon off; pid {folder}/pid; events {{}} http {{ {kept}\n{output} }}"
     (folder / "nginx.conf").write_text(whole)
     process = await asyncio.create_subprocess_exec("nginx", "-e", "stderr", "-c", f"{folder}/nginx.conf")
     context = ssl.create_default_context()
@@ -112,7 +116,7 @@ async def test_through_nginx_answers_stream_uploads_fit_and_cookies_are_secure(t
     async with running(tmp_path, SHOWANDTELL_HOSTS=NAME) as program, proxied(tmp_path, program) as (url, asking):
         async with program.session.get(f"{url}/?token={program.token}", **asking) as answer:
             assert (answer.status, "; Secure" in answer.headers["set-cookie"]) == (303, True)
-        async with program.session.post(f"{url}/api/chat", json=asked("/hold name=one"), **asking) as answer:
+        async with program.session.post(f"{url}/api/chat", json=chat_body("/hold name=one"), **asking) as answer:
             async for line in answer.content:
                 if b"data-progress" in line:
                     break  # it streams while the tool is held
@@ -144,7 +148,7 @@ AS_ITSELF = "runuser -u showandtell -- /opt/showandtell/bin/"
 
 
 def line_with(word):
-    """The first line of a command of the page that begins with a word, whoever runs it."""
+    """The first line of a command of the page that begins with a word, run as any user."""
     lines = [line.removeprefix(AS_ITSELF).partition("  #")[0] for line in PAGE.splitlines()]
     return next(line for line in lines if line.startswith(word))
 
@@ -159,7 +163,7 @@ async def test_a_backup_of_postgresql_is_restored_and_found_whole(tmp_path):
         await asyncio.to_thread(run_shell, command, tmp_path, SHOWANDTELL_DATABASE=database)
     await asyncio.to_thread(run_shell, line_with("showandtell fsck"), tmp_path, SHOWANDTELL_DATABASE=after, **environ)
     async with Store(after, tmp_path / "copied") as store:
-        assert [one.text for one in (await store.open(kept.id)).messages] == ["look"]
+        assert [message.text for message in (await store.open(kept.id)).messages] == ["look"]
 
 
 async def test_a_backup_of_sqlite_is_taken_while_it_is_in_use(tmp_path):
@@ -177,5 +181,5 @@ async def test_all_of_a_person_is_deleted_and_nothing_of_another(tmp_path):
             await show(store, note(f"of {owner}"), owner=owner)
     assert await asyncio.to_thread(run_shell, command, DOCS, SHOWANDTELL_DATA=str(tmp_path)) == ""
     async with Store.at(tmp_path) as store:
-        assert [len(await store.list(one)) for one in ("anna@id", "ben@id")] == [0, 1]
-    assert len([one for one in (tmp_path / "blobs").rglob("*") if re.match("[0-9a-f]{64}", one.name)]) == 1
+        assert [len(await store.list(item)) for item in ("anna@id", "ben@id")] == [0, 1]
+    assert len([path for path in (tmp_path / "blobs").rglob("*") if re.match("[0-9a-f]{64}", path.name)]) == 1

@@ -71,7 +71,7 @@ def served():
 
 
 @pytest.fixture
-def house(served, monkeypatch):
+def strict_servers(served, monkeypatch):
     """Our library and SDKs without settings find the strict servers where they look for their provider."""
     bases = {f"{name}_BASE_URL": served[f"SHOWANDTELL_{name}_BASE_URL"] for name in ("ANTHROPIC", "OPENAI")}
     for name, value in (served | bases).items():
@@ -88,7 +88,7 @@ def lay(document, desk):
 
 
 @named(RUN)
-@pytest.mark.usefixtures("house")
+@pytest.mark.usefixtures("strict_servers")
 def test_every_python_block_runs(document, desk):
     lay(document, desk)
     namespace = {"__name__": "document"}

@@ -10,16 +10,16 @@ from support.paths import ROOT
 
 SCRIPT = ROOT / "docs" / "samples" / "make_samples.py"
 SAMPLES = [
-    ("invoice.pdf", gate.Proof("application/pdf", pages=1)),
-    ("harbour.png", gate.Proof("image/png", pixels=(640, 400))),
-    ("kiwi.jpg", gate.Proof("image/jpeg", pixels=(480, 360))),
-    ("chime.wav", gate.Proof("audio/wav", seconds=1.5)),
+    ("invoice.pdf", gate.ProbeResult("application/pdf", pages=1)),
+    ("harbour.png", gate.ProbeResult("image/png", pixels=(640, 400))),
+    ("kiwi.jpg", gate.ProbeResult("image/jpeg", pixels=(480, 360))),
+    ("chime.wav", gate.ProbeResult("audio/wav", seconds=1.5)),
 ]
 
 
 @pytest.mark.parametrize(("name", "proof"), SAMPLES)
 def test_each_sample_is_what_its_name_says(name, proof):
-    assert gate.prove(folder() / name, claimed=None, name=name) == proof
+    assert gate.probe(folder() / name, claimed=None, name=name) == proof
 
 
 def test_the_samples_are_small():

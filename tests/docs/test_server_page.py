@@ -21,10 +21,10 @@ def erase(path: str) -> str:
 
 async def test_a_program_says_yes_to_a_call_that_waits(tmp_path):
     body = json.loads(re.search(r"(?s)```json\n(.*?)```", PAGE)[1])
-    async with serving(tmp_path, tools=(erase,)) as house:
-        _, chunks = await house.post("/erase path=a.txt", body["id"])
-        waiting = next(one for one in chunks if one["type"] == "tool-approval-request")
+    async with serving(tmp_path, tools=(erase,)) as site:
+        _, chunks = await site.post("/erase path=a.txt", body["id"])
+        waiting = next(chunk for chunk in chunks if chunk["type"] == "tool-approval-request")
         body["messages"][0]["parts"][0]["approval"]["id"] = waiting["approvalId"]
-        async with house.session.post("/api/chat", json=body) as answer:
-            outputs = [one["output"] for one in await chunks_of(answer) if one["type"] == "tool-output-available"]
-    assert [one["text"] for one in outputs] == ["erased a.txt"]
+        async with site.session.post("/api/chat", json=body) as answer:
+            outputs = [chunk["output"] for chunk in await chunks_of(answer) if chunk["type"] == "tool-output-available"]
+    assert [output["text"] for output in outputs] == ["erased a.txt"]

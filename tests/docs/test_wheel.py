@@ -15,7 +15,7 @@ from support.nodejs import modules, need, node
 from support.paths import ROOT
 
 PAGE = "showandtell/server/page/index.html"
-#: Newer Pythons want to be told how to unpack; the oldest that we take doesn't know the word yet.
+#: Newer Pythons require a filter for unpacking. The oldest supported one doesn't know the argument.
 SAFELY = {"filter": "data"} if hasattr(tarfile, "data_filter") else {}
 
 
@@ -43,7 +43,7 @@ def build(target, folder):
 
 
 def bring_npms_packages(folder):
-    """They are those of the page here, and are not installed anew, which would change them."""
+    """Link the page's own modules: installing them again would change them."""
     (folder / "web" / "node_modules").symlink_to(modules())
     os.utime(folder / "web" / "package-lock.json", (0, 0))
 
@@ -55,7 +55,7 @@ def test_the_sdist_of_a_clone_and_the_wheel_made_of_it_hold_the_page(clone):
     with tarfile.open(packed) as archive:
         archive.extractall(clone.parent, **SAFELY)  # noqa: S202 - it was packed just now
     source = clone.parent / packed.name.removesuffix(".tar.gz")
-    assert [(source / one).exists() for one in ("web", "tests", f"src/{PAGE}")] == [False, False, True]
+    assert [(source / item).exists() for item in ("web", "tests", f"src/{PAGE}")] == [False, False, True]
     assert (done := build("wheel", source)).returncode == 0, done.stderr
     assert holds_the_page(clone.parent / "built")
 
@@ -66,8 +66,8 @@ def test_the_wheel_of_a_clone_holds_the_page_and_git_sees_nothing_new(clone):
     bring_npms_packages(clone)
     assert (done := build("wheel", clone)).returncode == 0, done.stderr
     assert holds_the_page(clone.parent / "built")
-    said = run(["git", "status", "--porcelain"], clone).stdout.splitlines()
-    assert [one for one in said if not one.startswith("A ")] == [
+    output = run(["git", "status", "--porcelain"], clone).stdout.splitlines()
+    assert [item for item in output if not item.startswith("A ")] == [
         "?? web/node_modules"
     ]  # as a link; a folder is ignored
 
@@ -75,7 +75,7 @@ def test_the_wheel_of_a_clone_holds_the_page_and_git_sees_nothing_new(clone):
 def holds_the_page(built):
     (wheel,) = built.glob("*.whl")
     names = ZipFile(wheel).namelist()
-    return PAGE in names and any(one.startswith("showandtell/server/page/assets/") for one in names)
+    return PAGE in names and any(name.startswith("showandtell/server/page/assets/") for name in names)
 
 
 def test_a_source_without_the_page_says_so_and_makes_nothing(clone):
@@ -83,7 +83,7 @@ def test_a_source_without_the_page_says_so_and_makes_nothing(clone):
     for target in ("wheel", "sdist"):
         done = build(target, clone)
         assert (done.returncode, "take a whole clone" in done.stderr) == (1, True)
-    assert [one for one in (clone.parent / "built").glob("*") if one.suffix in {".whl", ".gz"}] == []
+    assert [path for path in (clone.parent / "built").glob("*") if path.suffix in {".whl", ".gz"}] == []
 
 
 def test_where_no_node_fits_the_build_asks_for_one_and_a_source_with_the_page_does_not(clone):

@@ -1,14 +1,14 @@
-"""The inspector's strict houses behind a socket, with what real providers have besides: keys, faults and blind spots.
+"""The inspector's hosts on a socket, plus what real providers have: API keys, faults and files that models don't see.
 
-`async with Standin(faults=[...]) as standin:` in a test, `python -m tests.fake_provider` in a shell.
+`async with FakeProvider(faults=[...]) as fake_provider:` in a test, `python -m tests.fake_provider` in a shell.
 """
 
 from .auth import AWS_BEARER, AWS_KEY, AWS_SECRET, KEYS, TOKEN
 from .blindness import RECORDED_BLINDNESS, Blindness, blind
-from .faults import FAULTS, Fault, Planned, read_fault
-from .ledger import Received, Sight
-from .recorded import RECORDED, WITHOUT_EYES, Rejection, reject_files
-from .server import Standin
+from .faults import FAULTS, Fault, PlannedFault, read_fault
+from .ledger import FileEntry, LedgerEntry
+from .recorded import RECORDED, WITHOUT_MMPROJ, Rejection, reject_files
+from .server import FakeProvider
 
 __all__ = [
     "AWS_BEARER",
@@ -19,14 +19,14 @@ __all__ = [
     "RECORDED",
     "RECORDED_BLINDNESS",
     "TOKEN",
-    "WITHOUT_EYES",
+    "WITHOUT_MMPROJ",
     "Blindness",
+    "FakeProvider",
     "Fault",
-    "Planned",
-    "Received",
+    "FileEntry",
+    "LedgerEntry",
+    "PlannedFault",
     "Rejection",
-    "Sight",
-    "Standin",
     "blind",
     "read_fault",
     "reject_files",

@@ -1,6 +1,6 @@
-"""Keys as each house checks them, and its answer to one that is missing or wrong.
+"""Check API keys like each host does, with its errors for a missing or wrong key.
 
-The words of these answers are from memory unless a line says more; their forms are those of the inspector's houses.
+The messages are from memory unless a comment says more. Their format is that of the inspector's hosts.
 """
 
 from __future__ import annotations
@@ -12,19 +12,19 @@ from functools import cache
 
 import msgspec
 
-from showandtell.inspector.request import Host, IncomingRequest, Refusal
+from showandtell.inspector.request import ApiError, Host, IncomingRequest
 
-#: The one key that each house takes, by the header that it travels in. Servers on one's own machine take none.
+#: The header and the key of each host. Local servers need no key.
 KEYS = {
-    house: (header, f"{house}-standin-key")
-    for house, header in (
+    host: (header, f"{host}-standin-key")
+    for host, header in (
         ("anthropic", "x-api-key"),
         ("google", "x-goog-api-key"),
         ("azure", "api-key"),
-        *((house, "authorization") for house in ("openai", "xai", "groq", "openrouter", "mistral", "cohere")),
+        *((host, "authorization") for host in ("openai", "xai", "groq", "openrouter", "mistral", "cohere")),
     )
 }
-#: What the token endpoint gives, and Vertex takes.
+#: The token that the token endpoint issues and Vertex accepts.
 TOKEN = "ya29.standin"  # noqa: S105 - it opens nothing
 AWS_KEY, AWS_SECRET, AWS_BEARER = "AKIDSTANDIN", "standin-secret", "bedrock-api-key-standin"
 ON_AWS = frozenset({"bedrock", "anthropic-bedrock"})
@@ -36,48 +36,48 @@ SIGNED = re.compile(
     r"SignedHeaders=(?P<names>[a-z0-9;-]+), ?Signature=(?P<signature>[0-9a-f]{64})"
 )
 
-#: A refusal for a key that is missing, and for one that is wrong, by house.
+#: The errors for a missing and for a wrong key, by host.
 MISSING_KEY = {
-    "anthropic": Refusal("x-api-key header is required", status=401, kind="authentication_error"),
-    "google": Refusal(
+    "anthropic": ApiError("x-api-key header is required", status=401, kind="authentication_error"),
+    "google": ApiError(
         "Method doesn't allow unregistered callers (callers without established identity). Please use API Key or other "
         "form of API consumer identity to call this API.",
         status=403,
     ),
-    "openai": Refusal(
+    "openai": ApiError(
         "You didn't provide an API key. You need to provide your API key in an Authorization header using Bearer auth "
         "(i.e. Authorization: Bearer YOUR_KEY).",
         status=401,
     ),
-    "openrouter": Refusal("No auth credentials found", status=401),
+    "openrouter": ApiError("No auth credentials found", status=401),
 }
 WRONG_KEY = {
-    "anthropic": Refusal("invalid x-api-key", status=401, kind="authentication_error"),
-    "azure": Refusal(
+    "anthropic": ApiError("invalid x-api-key", status=401, kind="authentication_error"),
+    "azure": ApiError(
         "Access denied due to invalid subscription key or wrong API endpoint. Make sure to provide a valid key for an "
         "active subscription and use a correct regional API endpoint for your resource.",
         status=401,
         code="401",
     ),
-    "cohere": Refusal("invalid api token", status=401),
-    "google": Refusal("API key not valid. Please pass a valid API key.", status=400),
-    "groq": Refusal("Invalid API Key", status=401, code="invalid_api_key"),
-    "mistral": Refusal("Unauthorized", status=401, kind="unauthorized"),
-    "openai": Refusal("Incorrect API key provided: ***.", status=401, code="invalid_api_key"),
-    "openrouter": Refusal("User not found.", status=401),
-    "xai": Refusal("Incorrect API key provided: ***.", status=400),
+    "cohere": ApiError("invalid api token", status=401),
+    "google": ApiError("API key not valid. Please pass a valid API key.", status=400),
+    "groq": ApiError("Invalid API Key", status=401, code="invalid_api_key"),
+    "mistral": ApiError("Unauthorized", status=401, kind="unauthorized"),
+    "openai": ApiError("Incorrect API key provided: ***.", status=401, code="invalid_api_key"),
+    "openrouter": ApiError("User not found.", status=401),
+    "xai": ApiError("Incorrect API key provided: ***.", status=400),
 }
-BAD_TOKEN = Refusal(
+BAD_TOKEN = ApiError(
     "Request had invalid authentication credentials. Expected OAuth 2 access token, login cookie or other valid "
     "authentication credential.",
     status=401,
     kind="authentication_error",
 )
-KEY_IN_ADDRESS = Refusal("The stand-in takes a key in the header x-goog-api-key, not in the address.", status=400)
-NO_VERSION = Refusal("anthropic-version: header is required")
+KEY_IN_ADDRESS = ApiError("The fake provider accepts a key in the header x-goog-api-key, not in the URL.", status=400)
+NO_VERSION = ApiError("anthropic-version: header is required")
 
 
-#: Keys and accounts by the variables that our client reads.
+#: Keys and accounts by the environment variables that the client reads.
 KEY_VARIABLES = {
     "ANTHROPIC_API_KEY": KEYS["anthropic"][1],
     "OPENAI_API_KEY": KEYS["openai"][1],
@@ -96,90 +96,90 @@ KEY_VARIABLES = {
 }
 
 
-def check_key(house: Host, sent: IncomingRequest, now: datetime) -> None:
-    """Let a request in, or raise `Refusal` as its house would."""
-    if house.base in ON_AWS:
-        check_aws(sent, now)
-    elif house.base in ON_VERTEX:
-        if sent.headers.get("authorization") != f"Bearer {TOKEN}":
+def check_key(host: Host, request: IncomingRequest, now: datetime) -> None:
+    """Raise `ApiError` if the request lacks valid credentials."""
+    if host.base in ON_AWS:
+        check_aws(request, now)
+    elif host.base in ON_VERTEX:
+        if request.headers.get("authorization") != f"Bearer {TOKEN}":
             raise BAD_TOKEN
-    elif house.base in KEYS:
-        check_header(house.base, sent)
+    elif host.base in KEYS:
+        check_header(host.base, request)
 
 
-def check_header(base: str, sent: IncomingRequest) -> None:
-    """One header with one key; Anthropic wants its version besides, and Google's key may not be in the address."""
+def check_header(base: str, request: IncomingRequest) -> None:
+    """Check a key in a header. Anthropic also requires a version, and Google's key may not be in the URL."""
     header, key = KEYS[base]
-    said = sent.headers.get(header, "")
-    if base == "anthropic" and not said:  # anthropic 2.12 sends a key as a bearer's
-        said = sent.headers.get("authorization", "").removeprefix("Bearer ")
-    if base == "google" and "key=" in sent.query:
+    sent_key = request.headers.get(header, "")
+    if base == "anthropic" and not sent_key:  # anthropic 2.12 sends a key as a bearer token
+        sent_key = request.headers.get("authorization", "").removeprefix("Bearer ")
+    if base == "google" and "key=" in request.query:
         raise KEY_IN_ADDRESS
-    if not said and base in MISSING_KEY:
+    if not sent_key and base in MISSING_KEY:
         raise MISSING_KEY[base]
-    if said != (f"Bearer {key}" if header == "authorization" else key):
+    if sent_key != (f"Bearer {key}" if header == "authorization" else key):
         raise WRONG_KEY[base]
-    if base == "anthropic" and not sent.headers.get("anthropic-version"):
+    if base == "anthropic" and not request.headers.get("anthropic-version"):
         raise NO_VERSION
 
 
-def check_aws(sent: IncomingRequest, now: datetime) -> None:
-    """A bearer key of Bedrock's, or a signature that holds and was made within five minutes of `now`."""
-    said = sent.headers.get("authorization", "")
-    if not said:
+def check_aws(request: IncomingRequest, now: datetime) -> None:
+    """Check a Bedrock bearer key, or a valid signature made within five minutes of `now`."""
+    sent_key = request.headers.get("authorization", "")
+    if not sent_key:
         raise _denied("Missing Authentication Token", "MissingAuthenticationTokenException")
-    if said.startswith("Bearer "):
-        if said != f"Bearer {AWS_BEARER}":
-            words = "Authentication failed: Please make sure your API Key is valid."
-            raise _denied(words, "AccessDeniedException")
+    if sent_key.startswith("Bearer "):
+        if sent_key != f"Bearer {AWS_BEARER}":
+            message = "Authentication failed: Please make sure your API Key is valid."
+            raise _denied(message, "AccessDeniedException")
         return
-    found = SIGNED.fullmatch(said)
-    if found is None:
+    match = SIGNED.fullmatch(sent_key)
+    if match is None:
         raise _denied("Authorization header requires a valid signature.", "IncompleteSignatureException")
-    if found["key"] != AWS_KEY:
+    if match["key"] != AWS_KEY:
         raise _denied("The security token included in the request is invalid.", "UnrecognizedClientException")
-    check_clock(sent.headers.get("x-amz-date", ""), now)
-    if not hmac.compare_digest(sign_again(sent, found["region"], found["names"].split(";")), found["signature"]):
-        words = "The request signature we calculated does not match the signature you provided."
-        raise _denied(f"{words} Check your AWS Secret Access Key and signing method.", "InvalidSignatureException")
+    check_clock(request.headers.get("x-amz-date", ""), now)
+    if not hmac.compare_digest(sign_again(request, match["region"], match["names"].split(";")), match["signature"]):
+        message = "The request signature we calculated does not match the signature you provided."
+        raise _denied(f"{message} Check your AWS Secret Access Key and signing method.", "InvalidSignatureException")
 
 
 def check_clock(stamp: str, now: datetime) -> None:
-    """A signature's time and ours differ by five minutes at most."""
+    """Check that the time of a signature is within five minutes of `now`."""
     try:
-        made = datetime.strptime(stamp, STAMP).replace(tzinfo=UTC)
+        signed_at = datetime.strptime(stamp, STAMP).replace(tzinfo=UTC)
     except ValueError:
         raise _denied("Date in X-Amz-Date is not valid.", "IncompleteSignatureException") from None
-    early, late, here = now - SKEW, now + SKEW, f"{now:{STAMP}}"
-    if made < early:
-        words = f"Signature expired: {stamp} is now earlier than {early:{STAMP}} ({here} - 5 min.)"
-        raise _denied(words, "InvalidSignatureException")
-    if made > late:
-        words = f"Signature not yet current: {stamp} is still later than {late:{STAMP}} ({here} + 5 min.)"
-        raise _denied(words, "InvalidSignatureException")
+    early, late, current = now - SKEW, now + SKEW, f"{now:{STAMP}}"
+    if signed_at < early:
+        message = f"Signature expired: {stamp} is now earlier than {early:{STAMP}} ({current} - 5 min.)"
+        raise _denied(message, "InvalidSignatureException")
+    if signed_at > late:
+        message = f"Signature not yet current: {stamp} is still later than {late:{STAMP}} ({current} + 5 min.)"
+        raise _denied(message, "InvalidSignatureException")
 
 
-def sign_again(sent: IncomingRequest, region: str, names: list[str]) -> str:
-    """The signature that botocore makes over the headers that were sent."""
+def sign_again(request: IncomingRequest, region: str, names: list[str]) -> str:
+    """The signature that botocore computes for a request."""
     from botocore.auth import SigV4Auth
     from botocore.awsrequest import AWSRequest
     from botocore.credentials import Credentials
 
-    host = sent.headers.get("host", "")
-    url = f"http://{host}{sent.path}" + (f"?{sent.query}" if sent.query else "")
-    headers = {name: sent.headers.get(name, "") for name in names}
-    request = AWSRequest(method="POST", url=url, headers=headers, data=sent.body)
+    host = request.headers.get("host", "")
+    url = f"http://{host}{request.path}" + (f"?{request.query}" if request.query else "")
+    headers = {name: request.headers.get(name, "") for name in names}
+    signed = AWSRequest(method="POST", url=url, headers=headers, data=request.body)
     signer = SigV4Auth(Credentials(AWS_KEY, AWS_SECRET), "bedrock", region)
-    request.context["timestamp"] = sent.headers["x-amz-date"]
-    return str(signer.signature(signer.string_to_sign(request, signer.canonical_request(request)), request))
+    signed.context["timestamp"] = request.headers["x-amz-date"]
+    return str(signer.signature(signer.string_to_sign(signed, signer.canonical_request(signed)), signed))
 
 
-def _denied(words: str, kind: str) -> Refusal:
-    return Refusal(words, status=403, kind=kind)
+def _denied(message: str, kind: str) -> ApiError:
+    return ApiError(message, status=403, kind=kind)
 
 
 def make_account(token_uri: str) -> bytes:
-    """A service account's file, whose key opens nothing but the stand-in."""
+    """A service account file for the fake provider."""
     account = {
         "type": "service_account",
         "project_id": "standin",

@@ -1,6 +1,6 @@
-"""Answers of 200 by a model that never saw the file: those that were recorded, and others that a test plants.
+"""Models that don't see a file, although the status is 200: recorded cases, and others that a test adds.
 
-A blind model is given the request without those files: their labels stay, their bytes and their tokens don't.
+The model gets the request without those files. Their labels stay, their bytes and tokens are removed.
 """
 
 from __future__ import annotations
@@ -13,23 +13,23 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from showandtell.inspector.gemini.write import count_modalities
-from showandtell.inspector.request import ModelRequest, ReceivedFile, RequestTurn, Result, Words
+from showandtell.inspector.request import ModelRequest, ReceivedFile, RequestTurn, Result, TextPart
 
 from .frames import Event, find, put
 
 Kind: TypeAlias = Literal["image", "document", "audio", "video"]
 KINDS: tuple[Kind, ...] = ("image", "document", "audio", "video")
-#: "bytes": any file; "reference": one that came as an address or an id; "words": base64 in the words of a result.
+#: "bytes": any file; "reference": a URL or file id; "words": base64 in the text of a result.
 Shape: TypeAlias = Literal["bytes", "reference", "words"]
 BASE64 = re.compile(r"[A-Za-z0-9+/_-]{200,}={0,2}")
 USAGE = ("usageMetadata", "promptTokensDetails")
 
 
 class Blindness(Struct, frozen=True):
-    """What is not seen: files of these kinds in these places, at these houses, by models whose names fit; empty: all."""
+    """What is not seen: files of these kinds and places, at these hosts, by matching models. Empty matches all."""
 
     name: str
-    houses: frozenset[str] = frozenset()
+    hosts: frozenset[str] = frozenset()
     places: frozenset[str] = frozenset()
     kinds: frozenset[str] = frozenset()
     models: str = ""
@@ -37,17 +37,17 @@ class Blindness(Struct, frozen=True):
 
 
 def blind(
-    *, kinds: Sequence[Kind] = (), places: Sequence[str] = (), house: str = "", models: str = "", name: str = "planted"
+    *, kinds: Sequence[Kind] = (), places: Sequence[str] = (), host: str = "", models: str = "", name: str = "planted"
 ) -> Blindness:
-    """Plant one: `places` are "tool_result" and "user"; what isn't named counts for all."""
-    houses = frozenset({house} - {""})
-    return Blindness(name, houses, frozenset(places), frozenset(kinds), models)
+    """Make a blindness. `places` are "tool_result" and "user". Without an argument it applies to all."""
+    hosts = frozenset({host} - {""})
+    return Blindness(name, hosts, frozenset(places), frozenset(kinds), models)
 
 
-#: Three that were recorded with status 200, by names that say what happened.
+#: Three recorded cases with status 200.
 RECORDED_BLINDNESS = {
-    one.name: one
-    for one in (
+    blindness.name: blindness
+    for blindness in (
         Blindness(
             "gemini-api-file-data-in-parts", frozenset({"google"}), frozenset({"tool_result"}), shape="reference"
         ),
@@ -57,7 +57,7 @@ RECORDED_BLINDNESS = {
             frozenset({"tool_result"}),
             frozenset({"document"}),
             "claude",
-            # The reader marks a PDF without citations as one of which no bytes came.
+            # The inspector reads a PDF without citations as a reference.
             shape="reference",
         ),
         Blindness(
@@ -83,12 +83,12 @@ def kind_of(media_type: str) -> Kind:
             return "document"
 
 
-def look_away(asked: ModelRequest, house: str, blindnesses: Sequence[Blindness]) -> ModelRequest:
-    """The request without what its model doesn't see."""
-    for one in blindnesses:
-        if (not one.houses or house in one.houses) and re.search(one.models, asked.model):
-            asked = replace(asked, turns=tuple(_filter_turn(turn, one) for turn in asked.turns))
-    return asked
+def remove_unseen(request: ModelRequest, host: str, blindnesses: Sequence[Blindness]) -> ModelRequest:
+    """The request without the files that its model doesn't see."""
+    for blindness in blindnesses:
+        if (not blindness.hosts or host in blindness.hosts) and re.search(blindness.models, request.model):
+            request = replace(request, turns=tuple(_filter_turn(turn, blindness) for turn in request.turns))
+    return request
 
 
 def _filter_turn(turn: RequestTurn, blindness: Blindness) -> RequestTurn:
@@ -97,15 +97,15 @@ def _filter_turn(turn: RequestTurn, blindness: Blindness) -> RequestTurn:
 
 
 def _filter_result(result: Result, blindness: Blindness) -> Result:
-    strip: Callable[[Words | ReceivedFile], Words | ReceivedFile] = (
+    strip: Callable[[TextPart | ReceivedFile], TextPart | ReceivedFile] = (
         _strip if blindness.shape == "words" else lambda part: part
     )
     return replace(result, parts=tuple(strip(part) for part in result.parts if not _is_unseen(part, blindness)))
 
 
-def _strip(part: Words | ReceivedFile) -> Words | ReceivedFile:
-    """Words without their base64."""
-    return Words(BASE64.sub("", part.text)) if isinstance(part, Words) else part
+def _strip(part: TextPart | ReceivedFile) -> TextPart | ReceivedFile:
+    """The text without base64."""
+    return TextPart(BASE64.sub("", part.text)) if isinstance(part, TextPart) else part
 
 
 def _is_unseen(part: object, blindness: Blindness) -> bool:
@@ -118,17 +118,17 @@ def _is_unseen(part: object, blindness: Blindness) -> bool:
     )
 
 
-def recount(event: Event, seen: ModelRequest) -> Event:
-    """Gemini tells tokens by modality, so an answer tells those of what was seen."""
+def recount(event: Event, visible: ModelRequest) -> Event:
+    """Correct the token counts by modality in Gemini's response to those of what the model saw."""
     if event.data is None or find(event.data, USAGE) is None:
         return event
-    counts = count_modalities(seen)
+    counts = count_modalities(visible)
     usage = event.data["usageMetadata"]
-    before, now = usage["promptTokenCount"], sum(counts.values())
-    told = {
+    previous, total = usage["promptTokenCount"], sum(counts.values())
+    new_usage = {
         **usage,
-        "promptTokenCount": now,
-        "totalTokenCount": usage["totalTokenCount"] - before + now,
+        "promptTokenCount": total,
+        "totalTokenCount": usage["totalTokenCount"] - previous + total,
         "promptTokensDetails": [{"modality": name, "tokenCount": count} for name, count in counts.items()],
     }
-    return Event(put(event.data, ("usageMetadata",), told), event.name)
+    return Event(put(event.data, ("usageMetadata",), new_usage), event.name)

@@ -1,7 +1,7 @@
-"""A streamed answer as a list of events and back again, so that a fault can change what a house has spelled.
+"""Parse a streamed response into events and serialize it again, so that faults can change events.
 
-A form is how the events lie in the bytes: server-sent ("sse", and "crlf" with Google's line ends), AWS's frames
-("frames"), or Claude's events in frames of their own ("chunks").
+A form is the encoding of events: server-sent ("sse", and "crlf" with Google's line ends), AWS's frames ("frames"), or
+Claude's events inside AWS's frames ("chunks").
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ BLANK = re.compile(rb"\r?\n\r?\n")
 
 @dataclass(frozen=True)
 class Event:
-    """One event: its JSON, and the name that stands beside it; or `raw`, where it is none, bytes as they are sent."""
+    """An event: its JSON and its name, or its bytes as `raw` if it isn't JSON."""
 
     data: Data | None = None
     name: str = ""
@@ -32,7 +32,7 @@ class Event:
 
 
 def find_form(base: str, media_type: str) -> Form | None:
-    """The form of a house's stream; None where an answer is none."""
+    """The form of a host's stream. None if the response is not a stream."""
     if media_type.startswith("application/vnd.amazon.eventstream"):
         return "frames" if base == "bedrock" else "chunks"
     if media_type.startswith("text/event-stream"):
@@ -41,7 +41,7 @@ def find_form(base: str, media_type: str) -> Form | None:
 
 
 def read_events(body: bytes, form: Form) -> list[Event]:
-    """The events of a whole stream."""
+    """All events of a stream."""
     if form in {"frames", "chunks"}:
         return [Event(msgspec.json.decode(text)) for text in Splitter().feed(body)]
     return [_read_block(block) for block in BLANK.split(body) if block]
@@ -60,14 +60,14 @@ def write_events(events: Iterable[Event], form: Form) -> bytes:
 
 
 def write_event(event: Event, form: Form) -> bytes:
-    """One event as it is sent."""
+    """Serialize an event."""
     if event.data is None:
         return event.raw if form in {"frames", "chunks"} else event.raw + _end(form)
     return write_payload(event, msgspec.json.encode(_inner(event, form)), form)
 
 
 def write_payload(event: Event, payload: bytes, form: Form) -> bytes:
-    """The same event with other bytes in the place of its JSON."""
+    """Serialize an event with other bytes instead of its JSON."""
     match form:
         case "frames":
             return encode(next(iter(event.data or {"": 0})), payload)
@@ -79,12 +79,12 @@ def write_payload(event: Event, payload: bytes, form: Form) -> bytes:
 
 
 def inner_of(event: Event, form: Form) -> bytes:
-    """The JSON text of an event, as it stands in its frame."""
+    """The JSON text of an event in its frame."""
     return msgspec.json.encode(_inner(event, form))
 
 
 def _inner(event: Event, form: Form) -> Any:
-    """In AWS's frames the kind of an event stands in the headers."""
+    """AWS's frames have the type of an event in the headers."""
     return next(iter((event.data or {}).values())) if form == "frames" else event.data
 
 
@@ -93,7 +93,7 @@ def _end(form: Form) -> bytes:
 
 
 def find(data: Any, path: Path) -> Any:
-    """What lies at a path; None where it ends before."""
+    """The value at a path, or None."""
     for step in path:
         try:
             data = data[step]
@@ -103,7 +103,7 @@ def find(data: Any, path: Path) -> Any:
 
 
 def put(data: Any, path: Path, value: Any) -> Any:
-    """The same JSON with another value at a path."""
+    """A copy of the JSON with another value at a path."""
     if not path:
         return value
     step, *rest = path
@@ -115,7 +115,7 @@ def put(data: Any, path: Path, value: Any) -> Any:
 
 
 def change(events: Sequence[Event], path: Path, value: Any) -> list[Event]:
-    """Put a value wherever the path exists."""
+    """Put a value into each event that has the path."""
     return [
         event if find(event.data, path) is None else replace(event, data=put(event.data, path, value))
         for event in events
@@ -125,14 +125,14 @@ def change(events: Sequence[Event], path: Path, value: Any) -> list[Event]:
 def keep_first(
     events: Sequence[Event], key: Callable[[Data], Hashable | None], renew: Callable[[Data], Mapping[str, Any]]
 ) -> list[Event]:
-    """Of the events with one key only the first stays, renewed; those without a key all stay as they are."""
-    kept: list[Event] = []
-    met: set[Hashable] = set()
+    """Keep only the first event for each key, changed by `renew`. Events without a key stay."""
+    result: list[Event] = []
+    seen_keys: set[Hashable] = set()
     for event in events:
-        mark = key(event.data) if event.data is not None else None
-        if mark is None:
-            kept.append(event)
-        elif mark not in met:
-            met.add(mark)
-            kept.append(replace(event, data=dict(renew(event.data or {}))))
-    return kept
+        event_key = key(event.data) if event.data is not None else None
+        if event_key is None:
+            result.append(event)
+        elif event_key not in seen_keys:
+            seen_keys.add(event_key)
+            result.append(replace(event, data=dict(renew(event.data or {}))))
+    return result

@@ -1,4 +1,4 @@
-"""What the stand-in notes of each request, for tests to assert on: no key, and no bytes of files but their hashes."""
+"""The record of each request, for tests to assert on: without keys, and with hashes instead of file bytes."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from msgspec import Struct
 
 from showandtell.inspector.request import ModelRequest, files_of
 
-#: Headers that hold a key, or something as good.
+#: Headers with credentials.
 SECRET = frozenset(
     {"authorization", "x-api-key", "x-goog-api-key", "api-key", "x-amz-security-token", "cookie", "proxy-authorization"}
 )
 
 
-class Sight(Struct, frozen=True):
-    """A file that reached the model: `sha256` is empty where only a reference came."""
+class FileEntry(Struct, frozen=True):
+    """A file of a request. `sha256` is empty if only a reference came."""
 
     place: str
     media_type: str
@@ -24,40 +24,40 @@ class Sight(Struct, frozen=True):
     label: str
 
 
-class Received(Struct, frozen=True):
-    """A request and the status of its answer; `size` and `sha256` are the body's, `fault` is what was done to it.
+class LedgerEntry(Struct, frozen=True):
+    """A request and the status of its response. `size` and `sha256` are those of the body.
 
-    `seen` are the files that the model was given, `asked` those that the body held: blindness is the difference.
+    `sent` are the files in the body, `seen` those that the model got.
     """
 
-    house: str
+    host: str
     path: str
     headers: Mapping[str, str]
     sha256: str
     size: int
     status: int
     model: str = ""
-    asked: tuple[Sight, ...] = ()
-    seen: tuple[Sight, ...] = ()
+    sent: tuple[FileEntry, ...] = ()
+    seen: tuple[FileEntry, ...] = ()
     fault: str = ""
 
 
 def redact(headers: Mapping[str, str]) -> dict[str, str]:
-    """Headers without their keys."""
+    """The headers without credentials."""
     return {name: "***" if name in SECRET else value for name, value in headers.items()}
 
 
-def list_sights(asked: ModelRequest | None) -> tuple[Sight, ...]:
-    """Every file of a request, in the order of its body."""
-    if asked is None:
+def list_files(request: ModelRequest | None) -> tuple[FileEntry, ...]:
+    """The files of a request, in the order of the body."""
+    if request is None:
         return ()
     return tuple(
-        Sight(
-            seen.place,
-            seen.media_type,
-            hashlib.sha256(seen.data).hexdigest() if seen.data is not None else "",
-            seen.label,
+        FileEntry(
+            file.place,
+            file.media_type,
+            hashlib.sha256(file.data).hexdigest() if file.data is not None else "",
+            file.label,
         )
-        for turn in asked.turns
-        for seen in files_of(turn)
+        for turn in request.turns
+        for file in files_of(turn)
     )

@@ -1,7 +1,7 @@
-"""Recorded rejections that the inspector's readers don't give, since they hang on more than the request.
+"""Recorded errors that depend on more than the request, so the inspector doesn't have them.
 
-Most of docs/providers.md's recorded 400s are the readers' own. What is here is what the world adds: a web server that
-forbids robots, a server that was started without eyes, a file that a decoder doesn't take.
+The inspector covers most recorded 400s of docs/providers.md. The others are here: a web server that disallows robots, a
+server started without an image encoder, a file that a decoder rejects.
 """
 
 from __future__ import annotations
@@ -11,44 +11,44 @@ from urllib.parse import urlsplit
 
 from msgspec import Struct
 
-from showandtell.inspector.request import ModelRequest, ReceivedFile, Refusal, files_of
+from showandtell.inspector.request import ApiError, ModelRequest, ReceivedFile, files_of
 
 from .blindness import Kind, kind_of
 
-#: Hosts whose robots.txt forbids everything: a reserved name, so that none of them exists.
+#: The domain of web servers whose robots.txt disallows everything. The name is reserved, so none of them exists.
 ROBOTS = "robots.invalid"
 
 
 class Rejection(Struct, frozen=True):
-    """A refusal in recorded words, where `when` finds a file that it is about; no houses: all of them."""
+    """An error if `find` returns a file. Empty `hosts` means all."""
 
     name: str
-    when: Callable[[ModelRequest], ReceivedFile | None]
-    refuse: Callable[[ReceivedFile], Refusal]
-    houses: frozenset[str] = frozenset()
+    find: Callable[[ModelRequest], ReceivedFile | None]
+    make_error: Callable[[ReceivedFile], ApiError]
+    hosts: frozenset[str] = frozenset()
 
 
-def check_recorded(asked: ModelRequest, house: str, rejections: tuple[Rejection, ...]) -> None:
-    """Raise `Refusal` for the first that fits."""
-    for one in rejections:
-        if (not one.houses or house in one.houses) and (found := one.when(asked)) is not None:
-            raise one.refuse(found)
+def check_recorded(request: ModelRequest, host: str, rejections: tuple[Rejection, ...]) -> None:
+    """Raise the error of the first rejection that applies."""
+    for rejection in rejections:
+        if (not rejection.hosts or host in rejection.hosts) and (file := rejection.find(request)) is not None:
+            raise rejection.make_error(file)
 
 
-def _first(asked: ModelRequest, fits: Callable[[ReceivedFile], bool]) -> ReceivedFile | None:
-    return next((seen for turn in asked.turns for seen in files_of(turn) if fits(seen)), None)
+def _first(request: ModelRequest, matches: Callable[[ReceivedFile], bool]) -> ReceivedFile | None:
+    return next((file for turn in request.turns for file in files_of(turn) if matches(file)), None)
 
 
-def _forbids_robots(seen: ReceivedFile) -> bool:
-    return (urlsplit(seen.reference).hostname or "").endswith(ROBOTS)
+def _forbids_robots(file: ReceivedFile) -> bool:
+    return (urlsplit(file.reference).hostname or "").endswith(ROBOTS)
 
 
-#: What always counts.
+#: Always active.
 RECORDED = (
     Rejection(
         "vertex-robots",
-        lambda asked: _first(asked, _forbids_robots),
-        lambda _: Refusal(
+        lambda request: _first(request, _forbids_robots),
+        lambda _: ApiError(
             "Cannot fetch content from the provided URL. Please ensure the URL is valid and accessible by Vertex AI. "
             "Vertex AI respects robots.txt rules, so confirm the URL is allowed to be crawled. "
             "Status: URL_ROBOTED-ROBOTED_DENIED"
@@ -56,22 +56,26 @@ RECORDED = (
         frozenset({"vertex"}),
     ),
 )
-#: What a test chooses: a llama.cpp that was started without --mmproj (its #13566; the words are recorded there).
-WITHOUT_EYES = Rejection(
+#: For tests: a llama.cpp server started without --mmproj (its #13566, which has the message).
+WITHOUT_MMPROJ = Rejection(
     "llamacpp-without-mmproj",
-    lambda asked: _first(asked, lambda seen: kind_of(seen.media_type) == "image"),
-    lambda _: Refusal("image input is not supported by this server", status=500, kind="server_error"),
+    lambda request: _first(request, lambda file: kind_of(file.media_type) == "image"),
+    lambda _: ApiError("image input is not supported by this server", status=500, kind="server_error"),
     frozenset({"llamacpp"}),
 )
 
 
-def reject_files(*kinds: Kind, house: str = "", words: str = "Could not process image", status: int = 400) -> Rejection:
-    """Refuse the first file of these kinds (of any where none is named), with its place before the words."""
+def reject_files(
+    *kinds: Kind, host: str = "", message: str = "Could not process image", status: int = 400
+) -> Rejection:
+    """Reject the first file of these kinds (default: any), with its position before the message."""
 
-    def refuse(seen: ReceivedFile) -> Refusal:
-        return Refusal(f"{seen.position}: {words}", status=status, parameter=seen.position)
+    def make_error(file: ReceivedFile) -> ApiError:
+        return ApiError(f"{file.position}: {message}", status=status, parameter=file.position)
 
-    def fits(seen: ReceivedFile) -> bool:
-        return not kinds or kind_of(seen.media_type) in kinds
+    def matches(file: ReceivedFile) -> bool:
+        return not kinds or kind_of(file.media_type) in kinds
 
-    return Rejection(f"files of {house or 'all'}", lambda asked: _first(asked, fits), refuse, frozenset({house} - {""}))
+    return Rejection(
+        f"files of {host or 'all'}", lambda request: _first(request, matches), make_error, frozenset({host} - {""})
+    )

@@ -1,4 +1,4 @@
-"""The server: requests come in up to a cap, a house of the inspector answers them, faults and blindness lie over that."""
+"""The server: a host of the inspector answers requests, with faults and blindness applied."""
 
 from __future__ import annotations
 
@@ -15,61 +15,61 @@ from aiohttp import web
 
 from showandtell.core.wire.http import HttpResponse
 from showandtell.inspector.hosts import find_host
-from showandtell.inspector.request import Host, IncomingRequest, ModelRequest, Refusal, Reply
-from showandtell.inspector.send import Answerer, refused, serve, think
+from showandtell.inspector.request import ApiError, Host, IncomingRequest, ModelRequest, Reply
+from showandtell.inspector.send import Answerer, default_answerer, error_response, serve
 
-from .answers import give, respell, take_body, write
 from .auth import KEY_VARIABLES, TOKEN, check_key, make_account
-from .blindness import Blindness, look_away
-from .faults import Fault, Planned, read_fault
-from .ledger import Received, list_sights, redact
-from .places import BASES, TOKEN_PATH, base_of, name_variable
-from .plans import Plan
+from .blindness import Blindness, remove_unseen
+from .faults import Fault, PlannedFault, read_fault
+from .ledger import LedgerEntry, list_files, redact
 from .recorded import RECORDED, Rejection, check_recorded
+from .responses import iterate, read_body, rewrite_body, write
+from .schedule import Plan
+from .urls import BASES, TOKEN_PATH, base_of, name_variable
 
-#: The header by which a request asks for a fault of its own.
+#: A request header that names a fault for that request.
 FAULT_HEADER = "x-standin-fault"
-#: Another door than models': it sees the method and the request first, and gives None for what isn't its own.
-Door: TypeAlias = Callable[[str, IncomingRequest], HttpResponse | None]
+#: A handler for other paths. It gets method and request first, and returns None for requests that it doesn't handle.
+Handler: TypeAlias = Callable[[str, IncomingRequest], HttpResponse | None]
 
 
 @dataclass
 class _Exchange:
-    """One request on its way: what it asks, what the model saw of that, and what goes wrong."""
+    """A request in progress: its content, what the model sees of it, and its fault."""
 
-    house: Host
+    host: Host
     incoming: IncomingRequest
     fault: Fault | None = None
-    asked: ModelRequest | None = None
+    request: ModelRequest | None = None
     seen: ModelRequest | None = None
     is_recounted: bool = False
 
 
-class Standin:
-    """Every house on one port of 127.0.0.1, open within `async with`.
+class FakeProvider:
+    """All hosts on one port of 127.0.0.1, within `async with`.
 
-    faults: bare ones strike one request after the other, `Planned` ones where they say. blind: what models don't see.
-    reject: further rejections. mind: what thinks. clock: AWS's. doors: what serves other paths, such as uploads, and
-    checks their keys; fetch: gives a request the bytes of files that were uploaded, by its house.
+    faults: plain faults apply to one request each, in order; a `PlannedFault` has its own position. blind: files that
+    models don't see. reject: further rejections. answerer: computes replies. clock: for AWS signatures. handlers: serve
+    other paths, such as uploads, and check their keys. fetch: adds the bytes of uploaded files to a request to a host.
     """
 
     def __init__(
         self,
-        faults: Sequence[Fault | Planned] = (),
+        faults: Sequence[Fault | PlannedFault] = (),
         *,
         blind: Sequence[Blindness] = (),
         reject: Sequence[Rejection] = (),
-        mind: Answerer = think,
+        answerer: Answerer = default_answerer,
         clock: Callable[[], datetime] = lambda: datetime.now(UTC),
-        doors: Sequence[Door] = (),
-        fetch: Callable[[ModelRequest, str], ModelRequest] = lambda asked, _: asked,
+        handlers: Sequence[Handler] = (),
+        fetch: Callable[[ModelRequest, str], ModelRequest] = lambda request, _: request,
         port: int = 0,
     ) -> None:
         self.plan = Plan(faults)
         self.blind, self.reject = list(blind), list(reject)
-        self.mind, self.clock, self.port = mind, clock, port
-        self.doors, self.fetch = doors, fetch
-        self.ledger: list[Received] = []
+        self.answerer, self.clock, self.port = answerer, clock, port
+        self.handlers, self.fetch = handlers, fetch
+        self.ledger: list[LedgerEntry] = []
         self._stack = AsyncExitStack()
         self._account: Path | None = None
 
@@ -88,16 +88,16 @@ class Standin:
 
     @property
     def url(self) -> str:
-        """Where the stand-in listens, without a slash at its end."""
+        """The URL of the server, without a trailing slash."""
         return f"http://127.0.0.1:{self.port}"
 
-    def base(self, house: str) -> str:
-        """The base URL of a house or a provider, as its own SDK takes it."""
-        return self.url + base_of(house)
+    def base(self, host: str) -> str:
+        """The base URL of a host or provider, as its own SDK expects it."""
+        return self.url + base_of(host)
 
     def environ(self) -> dict[str, str]:
-        """Variables that lead every provider here, with keys; Google's file of credentials lasts as long as this."""
-        bases = {name_variable(house): self.base(house) for house in BASES}
+        """Environment variables with base URLs and keys. Google's credentials file exists until the server closes."""
+        bases = {name_variable(host): self.base(host) for host in BASES}
         return {**bases, **KEY_VARIABLES, "GOOGLE_APPLICATION_CREDENTIALS": str(self._write_account())}
 
     def _write_account(self) -> Path:
@@ -108,75 +108,75 @@ class Standin:
         return self._account
 
     async def _handle(self, request: web.Request) -> web.StreamResponse:
-        """Answer one request, whatever it is, and note it."""
+        """Answer a request and record it."""
         path, _, query = request.raw_path.partition("?")
         if path == TOKEN_PATH:
             return web.json_response({"access_token": TOKEN, "expires_in": 3600, "token_type": "Bearer"})
         headers = {name.lower(): value for name, value in request.headers.items()}
         exchange = _Exchange(find_host(path)[0], IncomingRequest(path, query, headers, b""))
         answer = await self._answer(exchange, request)
-        self.ledger.append(_note(exchange, answer.status))
+        self.ledger.append(_make_entry(exchange, answer.status))
         is_struck = exchange.fault is not None and (answer.status == 200 or exchange.fault.instead is not None)
         return await write(request, answer, exchange.fault if is_struck else None)
 
     async def _answer(self, exchange: _Exchange, request: web.Request) -> HttpResponse:
-        """What a door says, else a fault, else the house, once the request was let in."""
-        house, bare = exchange.house, exchange.incoming
+        """The response of a handler, else of a fault, else of the host."""
+        host, received = exchange.host, exchange.incoming
         try:
             exchange.incoming = incoming = IncomingRequest(
-                bare.path, bare.query, bare.headers, await take_body(request, house)
+                received.path, received.query, received.headers, await read_body(request, host)
             )
-            for door in self.doors:
-                if (found := door(request.method, incoming)) is not None:
-                    return found
+            for handler in self.handlers:
+                if (response := handler(request.method, incoming)) is not None:
+                    return response
             exchange.fault = self._choose(exchange, request.method)
-        except Refusal as refusal:
-            return refused(refusal, house)
+        except ApiError as error:
+            return error_response(error, host)
         if exchange.fault is not None and exchange.fault.instead is not None:
-            made = exchange.fault.instead(house)
-            return HttpResponse(made.status, made.headers, give(made.body))
-        answer = await serve(incoming, self._mind_of(exchange))
+            replacement = exchange.fault.instead(host)
+            return HttpResponse(replacement.status, replacement.headers, iterate(replacement.body))
+        answer = await serve(incoming, self._make_answerer(exchange))
         recounted = exchange.seen if exchange.is_recounted else None
-        return await respell(answer, house, incoming.path, exchange.fault, recounted)
+        return await rewrite_body(answer, host, incoming.path, exchange.fault, recounted)
 
     def _choose(self, exchange: _Exchange, method: str) -> Fault | None:
-        """Let a request in, and say what goes wrong with it. Raises `Refusal`."""
-        house, incoming = exchange.house, exchange.incoming
+        """Check a request and return its fault. Raises `ApiError`."""
+        host, incoming = exchange.host, exchange.incoming
         if method != "POST":
-            raise Refusal(f"Invalid URL ({method} {incoming.path})", status=404, kind=house.unknown)
-        check_key(house, incoming, self.clock())
-        planned = self.plan.next(house.base)
+            raise ApiError(f"Invalid URL ({method} {incoming.path})", status=404, kind=host.unknown_path_kind)
+        check_key(host, incoming, self.clock())
+        planned = self.plan.next(host.base)
         try:
             return read_fault(incoming.headers[FAULT_HEADER]) if FAULT_HEADER in incoming.headers else planned
         except ValueError as error:
-            raise Refusal(str(error)) from None
+            raise ApiError(str(error)) from None
 
-    def _mind_of(self, exchange: _Exchange) -> Answerer:
-        """The mind behind rejections, blindness and a fault's own words."""
+    def _make_answerer(self, exchange: _Exchange) -> Answerer:
+        """An answerer with rejections, blindness and the fault's reply."""
 
-        def mind(asked: ModelRequest) -> Reply:
-            house, fault = exchange.house.base, exchange.fault
-            exchange.asked = self.fetch(asked, house)
-            check_recorded(asked, house, (*RECORDED, *self.reject))
-            exchange.seen = seen = look_away(exchange.asked, house, self.blind)
-            exchange.is_recounted = seen != asked
-            reply = self.mind(seen)
+        def answerer(request: ModelRequest) -> Reply:
+            host, fault = exchange.host.base, exchange.fault
+            exchange.request = self.fetch(request, host)
+            check_recorded(request, host, (*RECORDED, *self.reject))
+            exchange.seen = seen = remove_unseen(exchange.request, host, self.blind)
+            exchange.is_recounted = seen != request
+            reply = self.answerer(seen)
             return reply if fault is None or fault.reply is None else fault.reply(seen, reply)
 
-        return mind
+        return answerer
 
 
-def _note(exchange: _Exchange, status: int) -> Received:
+def _make_entry(exchange: _Exchange, status: int) -> LedgerEntry:
     incoming = exchange.incoming
-    return Received(
-        house=exchange.house.base,
+    return LedgerEntry(
+        host=exchange.host.base,
         path=incoming.path,
         headers=redact(incoming.headers),
         sha256=hashlib.sha256(incoming.body).hexdigest(),
         size=len(incoming.body),
         status=status,
-        model=exchange.asked.model if exchange.asked else "",
-        asked=list_sights(exchange.asked),
-        seen=list_sights(exchange.seen),
+        model=exchange.request.model if exchange.request else "",
+        sent=list_files(exchange.request),
+        seen=list_files(exchange.seen),
         fault=exchange.fault.name if exchange.fault else "",
     )

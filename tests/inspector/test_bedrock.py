@@ -34,7 +34,7 @@ RECORDINGS = SHARED / "data" / "accepted_requests.jsonl"
 MODEL_SAYS = "The model returned the following errors: "
 
 
-def told(*content: object, role: str = "user") -> dict:
+def message(*content: object, role: str = "user") -> dict:
     return {"role": role, "content": [{"text": part} if isinstance(part, str) else part for part in content]}
 
 
@@ -43,7 +43,7 @@ def call(call_id: str = "tooluse_1", name: str = "plot", **more: object) -> dict
 
 
 def back(*content: object, call_id: str = "tooluse_1", **more: object) -> dict:
-    return {"toolResult": {"toolUseId": call_id, "content": told(*content)["content"], **more}}
+    return {"toolResult": {"toolUseId": call_id, "content": message(*content)["content"], **more}}
 
 
 def held(kind: str, data: bytes | str, form: str, **more: object) -> dict:
@@ -79,7 +79,7 @@ def refused(*messages: dict, **more: object) -> str:
 
 
 def after(*results: object, calls: tuple[str, ...] = ("tooluse_1",)) -> tuple[dict, ...]:
-    return told("go"), told(*map(call, calls), role="assistant"), told(*results)
+    return message("go"), message(*map(call, calls), role="assistant"), message(*results)
 
 
 # What it reports
@@ -87,26 +87,26 @@ def after(*results: object, calls: tuple[str, ...] = ("tooluse_1",)) -> tuple[di
 
 def test_an_image_in_a_tool_result_is_reported_with_hash_place_and_label():
     data = png(40, 30, (20, 160, 40))
-    said = words(*after(back("⟦image 5: chart.png, from tool plot (call tooluse_1)⟧", picture(data))))
-    assert hashlib.sha256(data).hexdigest() in said
-    assert "image 5: chart.png" in said
-    assert "in the tool result of tooluse_1, at messages.2.content.0.toolResult.content.1" in said
-    assert "40 x 30 pixels" in said
+    output = words(*after(back("⟦image 5: chart.png, from tool plot (call tooluse_1)⟧", picture(data))))
+    assert hashlib.sha256(data).hexdigest() in output
+    assert "image 5: chart.png" in output
+    assert "in the tool result of tooluse_1, at messages.2.content.0.toolResult.content.1" in output
+    assert "40 x 30 pixels" in output
 
 
 def test_a_relocated_pdf_is_read_behind_a_filler():
-    framed = told("⟦document 1: a.pdf, from tool plot⟧", paper(citations={"enabled": True}))
-    messages = (*after(back("⟦document 1: shown below⟧")), told(".", role="assistant"), framed)
-    said = words(*messages)
-    assert hashlib.sha256(pdf("Total: 12 EUR")).hexdigest() in said
-    assert "in the user message, at messages.4.content.1" in said
-    assert "Total: 12 EUR" in said
+    framed = message("⟦document 1: a.pdf, from tool plot⟧", paper(citations={"enabled": True}))
+    messages = (*after(back("⟦document 1: shown below⟧")), message(".", role="assistant"), framed)
+    output = words(*messages)
+    assert hashlib.sha256(pdf("Total: 12 EUR")).hexdigest() in output
+    assert "in the user message, at messages.4.content.1" in output
+    assert "Total: 12 EUR" in output
 
 
 def test_claude_is_blind_for_a_pdf_in_a_tool_result():
-    said = words(*after(back("⟦document 1: a.pdf⟧", paper())))
-    assert "only a reference came: blind" in said
-    assert "12 EUR" not in said
+    output = words(*after(back("⟦document 1: a.pdf⟧", paper())))
+    assert "only a reference came: blind" in output
+    assert "12 EUR" not in output
 
 
 @pytest.mark.parametrize(("model", "more"), [(CLAUDE, {"citations": {"enabled": True}}), (LLAMA, {})])
@@ -117,20 +117,20 @@ def test_a_pdf_in_a_tool_result_is_seen_with_citations_and_by_other_models(model
 def test_every_file_of_parallel_results_is_reported_in_order():
     first, second = png(), jpeg(9, 9)
     results = back("one", picture(first)), back("two", picture(second, "jpeg"), call_id="tooluse_2")
-    said = words(*after(*results, calls=("tooluse_1", "tooluse_2")))
-    assert said.index(hashlib.sha256(first).hexdigest()) < said.index(hashlib.sha256(second).hexdigest())
+    output = words(*after(*results, calls=("tooluse_1", "tooluse_2")))
+    assert output.index(hashlib.sha256(first).hexdigest()) < output.index(hashlib.sha256(second).hexdigest())
 
 
 def test_words_of_every_kind_are_read():
     found = {"searchResult": {"source": "x", "title": "Kiwis", "content": [{"text": "kiwis are green"}]}}
-    said = words(*after(back({"json": {"a": 1}}, found, call_id="tooluse_1")))
-    assert '{"a":1}' in said.replace("\\", "")
-    assert "kiwis are green" in said
+    output = words(*after(back({"json": {"a": 1}}, found, call_id="tooluse_1")))
+    assert '{"a":1}' in output.replace("\\", "")
+    assert "kiwis are green" in output
 
 
 def test_a_document_of_words_is_read():
     of_words = {"document": {"name": "fruit", "source": {"content": [{"text": "Kiwis are green"}]}}}
-    assert words(told("Which are green?", of_words)).startswith("> Kiwis are green")
+    assert words(message("Which are green?", of_words)).startswith("> Kiwis are green")
 
 
 def test_a_failed_tool_is_reported_as_failed():
@@ -138,21 +138,21 @@ def test_a_failed_tool_is_reported_as_failed():
 
 
 def test_nova_takes_a_picture_from_a_bucket():
-    said = words(*after(back(picture("s3://some-bucket/kiwi.jpg", "jpeg"))), model=NOVA)
-    assert "only a reference came: s3://some-bucket/kiwi.jpg" in said
+    output = words(*after(back(picture("s3://some-bucket/kiwi.jpg", "jpeg"))), model=NOVA)
+    assert "only a reference came: s3://some-bucket/kiwi.jpg" in output
 
 
 def test_what_the_system_says_in_between_is_no_turn():
-    assert "I received 1 file" in words(told("look", picture()), told("be brief", role="system"))
+    assert "I received 1 file" in words(message("look", picture()), message("be brief", role="system"))
 
 
 def test_a_tool_is_called_and_max_tokens_cuts():
-    status, answer = exchange(told("plot 4, 5"))
+    status, answer = exchange(message("plot 4, 5"))
     body = json.loads(answer)
     assert (status, body["stopReason"]) == (200, "tool_use")
     used = body["output"]["message"]["content"][1]["toolUse"]
     assert (used["name"], used["input"]) == ("plot", {"values": [4, 5]})
-    cut = json.loads(exchange(told("hello"), inferenceConfig={"maxTokens": 1})[1])
+    cut = json.loads(exchange(message("hello"), inferenceConfig={"maxTokens": 1})[1])
     assert cut["stopReason"] == "max_tokens"
     assert cut["usage"]["totalTokens"] == cut["usage"]["inputTokens"] + cut["usage"]["outputTokens"]
 
@@ -162,7 +162,7 @@ def test_a_tool_is_called_and_max_tokens_cuts():
     [({"any": {}}, "plot"), ({"tool": {"name": "show_invoice"}}, "show_invoice"), ({"auto": {}}, None)],
 )
 def test_the_choice_of_tools_is_obeyed(config: dict, name: str | None):
-    answer = json.loads(exchange(told("hello"), toolConfig={**TOOLS, "toolChoice": config})[1])
+    answer = json.loads(exchange(message("hello"), toolConfig={**TOOLS, "toolChoice": config})[1])
     used = [block["toolUse"]["name"] for block in answer["output"]["message"]["content"] if "toolUse" in block]
     assert used == ([name] if name else [])
 
@@ -173,15 +173,15 @@ def test_the_choice_of_tools_is_obeyed(config: dict, name: str | None):
 SHOULD = "1 validation error detected: Value at "
 ODD = [
     ({"surprise": 1}, "Malformed input request: #: extraneous key [surprise] is not permitted"),
-    ({"messages": [told({"type": "text", "text": "x"})]}, "#/messages/0/content/0: extraneous key [type] is not permitted"),
-    ({"messages": [told({"text": 5})]}, "#/messages/0/content/0/text: expected type: String, found: Integer"),
+    ({"messages": [message({"type": "text", "text": "x"})]}, "#/messages/0/content/0: extraneous key [type] is not permitted"),
+    ({"messages": [message({"text": 5})]}, "#/messages/0/content/0/text: expected type: String, found: Integer"),
     ({"messages": [{"role": "user", "content": "x"}]}, "#/messages/0/content: expected type: JSONArray, found: String"),
-    ({"messages": [told({})]}, "#/messages/0/content/0: exactly one key must be set"),
-    ({"messages": [told({"text": "x", "image": picture()["image"]})]}, "#/messages/0/content/0: exactly one key"),
+    ({"messages": [message({})]}, "#/messages/0/content/0: exactly one key must be set"),
+    ({"messages": [message({"text": "x", "image": picture()["image"]})]}, "#/messages/0/content/0: exactly one key"),
     ({"messages": [{"role": "user"}]}, f"{SHOULD}'messages.1.member.content' failed to satisfy constraint: Member must not be null"),
-    ({"messages": [told("x", role="tool")]}, f"{SHOULD}'messages.1.member.role' failed to satisfy constraint: Member must satisfy enum value set"),
-    ({"messages": [told("x", picture(form="jpg"))]}, f"{SHOULD}'messages.1.member.content.2.member.image.format' failed"),
-    ({"messages": [told("x", paper(name="x" * 201))]}, "document.name' failed to satisfy constraint: Member must have length less than or equal to 200"),
+    ({"messages": [message("x", role="tool")]}, f"{SHOULD}'messages.1.member.role' failed to satisfy constraint: Member must satisfy enum value set"),
+    ({"messages": [message("x", picture(form="jpg"))]}, f"{SHOULD}'messages.1.member.content.2.member.image.format' failed"),
+    ({"messages": [message("x", paper(name="x" * 201))]}, "document.name' failed to satisfy constraint: Member must have length less than or equal to 200"),
     ({"inferenceConfig": {"temperature": 1.5}}, f"{SHOULD}'inferenceConfig.temperature' failed to satisfy constraint: Member must have value less than"),
     ({"inferenceConfig": {"maxTokens": 0}}, "Member must have value greater than or equal to 1"),
     ({"system": [{"text": ""}]}, f"{SHOULD}'system.1.member.text' failed"),
@@ -193,10 +193,10 @@ ODD = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("more", "message"), ODD, ids=[message[:60] for _, message in ODD])
-def test_fields_that_are_wrong_are_refused(more: dict, message: str):
-    body = {"messages": [told("x")], **more}
-    assert message in refused(*body.pop("messages"), **body)
+@pytest.mark.parametrize(("more", "error"), ODD, ids=[message[:60] for _, message in ODD])
+def test_wrong_fields_are_errors(more: dict, error: str):
+    body = {"messages": [message("x")], **more}
+    assert error in refused(*body.pop("messages"), **body)
 
 
 def test_a_body_without_messages_is_refused():
@@ -208,38 +208,38 @@ def test_a_body_without_messages_is_refused():
 BLANK = "The text field in the ContentBlock object at messages.0.content.0 is blank."
 PLACES = [
     ([], "A conversation must start with a user message."),
-    ([told("x"), told("y", role="assistant")], "A conversation must end with a user message."),
-    ([told()], "The content field in the Message object at messages.0 is empty."),
-    ([told("")], BLANK),
-    ([told(" \n")], BLANK),
-    ([told("x", call())], "messages.0.content.1: toolUse content blocks can only be in messages of the assistant role"),
-    ([told("x"), told("y", picture(), role="assistant"), told("z")], "messages.1.content.1: image content blocks"),
-    ([told(paper())], "A text block must be included when using documents."),
+    ([message("x"), message("y", role="assistant")], "A conversation must end with a user message."),
+    ([message()], "The content field in the Message object at messages.0 is empty."),
+    ([message("")], BLANK),
+    ([message(" \n")], BLANK),
+    ([message("x", call())], "messages.0.content.1: toolUse content blocks can only be in messages of the assistant role"),
+    ([message("x"), message("y", picture(), role="assistant"), message("z")], "messages.1.content.1: image content blocks"),
+    ([message(paper())], "A text block must be included when using documents."),
     ([*after(back("x", call_id="a b"))], "Member must satisfy regular expression pattern: [a-zA-Z0-9_.:-]+"),
     ([*after(back("x", call_id="x" * 65))], "Member must have length less than or equal to 64"),
     ([*after("x")], "Expected toolResult blocks at messages.2.content for the following Ids: tooluse_1"),
     ([*after(back("x", call_id="tooluse_9"))], "for the following Ids: tooluse_1"),
     ([*after(back("x"), calls=("tooluse_1", "b"))], "Expected toolResult blocks at messages.2.content for the following Ids: b"),
     ([*after(back("x"), back("y", call_id="b"))], "The number of toolResult blocks at messages.2.content exceeds the number of toolUse blocks of previous turn."),
-    ([told(back("x"))], "The number of toolResult blocks at messages.0.content exceeds"),
+    ([message(back("x"))], "The number of toolResult blocks at messages.0.content exceeds"),
     ([*after(back("x"), back("y"), calls=("tooluse_1", "b"))], "The toolResult blocks at messages.2.content contain duplicate Ids: tooluse_1"),
-    ([*after(back("x")), told("y", role="assistant"), *after(back("x"))], "`tool_use` ids must be unique"),
+    ([*after(back("x")), message("y", role="assistant"), *after(back("x"))], "`tool_use` ids must be unique"),
     ([*after("x", back("y"))], "messages.1: `tool_use` ids were found without `tool_result` blocks immediately after"),
     ([*after(back(status="error"))], "The content field at messages.2.content.0.toolResult cannot be empty when status value is error."),
     ([*after(back({"json": [1]}))], "The format of the value at messages.2.content.0.toolResult.content.0.json is invalid."),
-    ([told("x"), told(call(input="{}"), role="assistant"), told(back("x"))], "messages.1.content.0.toolUse.input is invalid"),
-    ([told("x", *[picture()] * 21)], "You can't include more than 20 images in a request."),
-    ([told("x", *[paper(name=f"d {at}") for at in range(6)])], "You can't include more than 5 documents in a request."),
-    ([told("x", paper(), paper())], "Messages can't contain duplicate document names."),
-    ([*after(back("x", paper())), told("y", role="assistant"), told("z", paper())], "Messages can't contain duplicate document names."),
-    ([told({"cachePoint": {"type": "default"}}, "x")], "There is nothing available to cache."),
-    ([told("x", *[{"cachePoint": {"type": "default"}}] * 5)], "A maximum of 4 blocks with cache_control may be provided. Found 5."),
-    ([told("x", paper(b"hi", "md"), {"cachePoint": {"type": "default"}})], f"{MODEL_SAYS}messages.0.content.2.type: Field required"),
+    ([message("x"), message(call(input="{}"), role="assistant"), message(back("x"))], "messages.1.content.0.toolUse.input is invalid"),
+    ([message("x", *[picture()] * 21)], "You can't include more than 20 images in a request."),
+    ([message("x", *[paper(name=f"d {at}") for at in range(6)])], "You can't include more than 5 documents in a request."),
+    ([message("x", paper(), paper())], "Messages can't contain duplicate document names."),
+    ([*after(back("x", paper())), message("y", role="assistant"), message("z", paper())], "Messages can't contain duplicate document names."),
+    ([message({"cachePoint": {"type": "default"}}, "x")], "There is nothing available to cache."),
+    ([message("x", *[{"cachePoint": {"type": "default"}}] * 5)], "A maximum of 4 blocks with cache_control may be provided. Found 5."),
+    ([message("x", paper(b"hi", "md"), {"cachePoint": {"type": "default"}})], f"{MODEL_SAYS}messages.0.content.2.type: Field required"),
 ]  # fmt: skip
 
 
 @pytest.mark.parametrize(("messages", "message"), PLACES, ids=[f"{at}" for at in range(len(PLACES))])
-def test_places_order_and_pairs_are_demanded(messages: list[dict], message: str):
+def test_roles_order_and_pairs_are_checked(messages: list[dict], message: str):
     assert message in refused(*messages)
 
 
@@ -255,9 +255,9 @@ BAD_NAME = "The document file name can only contain alphanumeric characters"
 
 
 @given(st.text(min_size=1, max_size=12))
-def test_a_document_name_is_refused_for_every_other_sign(name: str):
+def test_a_document_name_with_any_other_character_is_an_error(name: str):
     fine = re.fullmatch(r"[\w()\[\]-]+( [\w()\[\]-]+)*", name.strip(" ") or "?", re.ASCII) and "  " not in name
-    status, answer = exchange(told("x", paper(name=name)))
+    status, answer = exchange(message("x", paper(name=name)))
     assert status == (200 if fine else 400)
     assert fine or BAD_NAME in answer.decode()
 
@@ -280,25 +280,25 @@ FILES = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("file", "message"), FILES, ids=[message[:50] for _, message in FILES])
-def test_files_are_what_they_say_and_no_larger_than_allowed(file: dict, message: str):
-    assert message in refused(told("look", file))
+@pytest.mark.parametrize(("file", "error"), FILES, ids=[message[:50] for _, message in FILES])
+def test_files_match_their_type_and_size_limits(file: dict, error: str):
+    assert error in refused(message("look", file))
 
 
 def test_beyond_twenty_images_claude_takes_2000_pixels_a_side():
-    many = [told(*[picture()] * 20), told(picture(png(2001, 1)))]
+    many = [message(*[picture()] * 20), message(picture(png(2001, 1)))]
     assert "exceed max allowed size for many-image requests: 2000 pixels" in refused(*many)
     assert "I received 21 files" in words(*many, model=NOVA)
 
 
-def test_another_house_says_of_a_wrong_picture_what_it_says():
-    said = refused(told("x", picture(jpeg())), model=LLAMA)
-    assert said == f"{MODEL_SAYS}The provided image does not match the specified image format."
+def test_another_vendor_says_about_a_wrong_picture_what_it_says():
+    output = refused(message("x", picture(jpeg())), model=LLAMA)
+    assert output == f"{MODEL_SAYS}The provided image does not match the specified image format."
 
 
 EXTRANEOUS = "Malformed input request: #/messages/2/content/0: extraneous key [toolResult] is not permitted"
 TOGETHER = "messages.2.content: Conversation blocks and tool result blocks cannot be provided in the same turn."
-HOUSES = [
+VENDORS = [
     (NOVA, [back("x", paper())], EXTRANEOUS),
     (NOVA, [back("x", paper(docx(), "docx"))], EXTRANEOUS),
     (NOVA, [back("x", paper("s3://some-bucket/a.csv", "csv"))], EXTRANEOUS),
@@ -317,7 +317,7 @@ HOUSES = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("model", "results", "message"), HOUSES, ids=[f"{at}" for at in range(len(HOUSES))])
+@pytest.mark.parametrize(("model", "results", "message"), VENDORS, ids=[f"{at}" for at in range(len(VENDORS))])
 def test_each_family_of_models_refuses_what_it_does_not_take(model: str, results: list, message: str):
     assert message in refused(*after(*results), model=model)
 
@@ -344,20 +344,25 @@ def test_each_family_of_models_takes_what_it_takes(model: str, results: list):
 
 @pytest.mark.parametrize(("model", "status"), [(CLAUDE, 200), (QWEN, 200), (NOVA, 400), (LLAMA, 400)])
 def test_the_assistant_may_open_where_the_model_lets_it(model: str, status: int):
-    assert exchange(told("hi", role="assistant"), told("x"), model=model)[0] == status
+    assert exchange(message("hi", role="assistant"), message("x"), model=model)[0] == status
 
 
 def test_neighbours_of_one_role_are_merged_and_bound_by_the_rules_of_one_turn():
-    split = (*after(back("x")), told("y", paper()))
+    split = (*after(back("x")), message("y", paper()))
     assert refused(*split) == TOGETHER
-    two = told("go"), told(call(), call("b"), role="assistant"), told(back("x")), told(back("y", call_id="b"))
+    two = (
+        message("go"),
+        message(call(), call("b"), role="assistant"),
+        message(back("x")),
+        message(back("y", call_id="b")),
+    )
     assert exchange(*two)[0] == 200
 
 
 def test_an_unknown_path_is_404_and_a_model_must_be_named():
     status, chunks = ask(Request("https://x/bedrock/model/m/embed", b"{}"))
     assert (status, json.loads(b"".join(chunks))["__type"]) == (404, "UnknownOperationException")
-    assert refused(told("x"), model="a b") == "The provided model identifier is invalid."
+    assert refused(message("x"), model="a b") == "The provided model identifier is invalid."
 
 
 # What real clients sent, and say
@@ -415,16 +420,16 @@ def raw(kind: str, data: bytes, form: str, **more: object) -> dict:
 def test_botos_own_client_shows_a_pdf_and_an_image(bedrock):
     image_data, pdf_data = png(20, 10), pdf("Total: 12 EUR")
     content = "look", raw("image", image_data, "png"), raw("document", pdf_data, "pdf", name="report")
-    answer = bedrock.converse(modelId=CLAUDE, messages=[told(*content)])
-    said = answer["output"]["message"]["content"][0]["text"]
+    answer = bedrock.converse(modelId=CLAUDE, messages=[message(*content)])
+    output = answer["output"]["message"]["content"][0]["text"]
     assert answer["stopReason"] == "end_turn"
-    assert hashlib.sha256(image_data).hexdigest() in said
-    assert hashlib.sha256(pdf_data).hexdigest() in said
+    assert hashlib.sha256(image_data).hexdigest() in output
+    assert hashlib.sha256(pdf_data).hexdigest() in output
 
 
 def test_botos_own_client_reads_the_stream(bedrock):
     content = "/plot values=4,5", raw("image", png(), "png")
-    answer = bedrock.converse_stream(modelId=CLAUDE, messages=[told(*content)], toolConfig=TOOLS)
+    answer = bedrock.converse_stream(modelId=CLAUDE, messages=[message(*content)], toolConfig=TOOLS)
     events = [(name, event) for whole in answer["stream"] for name, event in whole.items()]
     starts = [event["start"]["toolUse"] for name, event in events if name == "contentBlockStart"]
     pieces = [event["delta"]["toolUse"]["input"] for name, event in events if name == "contentBlockDelta"]
@@ -441,8 +446,8 @@ def test_botos_own_client_reads_the_stream(bedrock):
 
 def test_a_streamed_answer_says_what_the_whole_one_says(bedrock):
     content = "look", raw("image", png(), "png")
-    whole = bedrock.converse(modelId=CLAUDE, messages=[told(*content)])
-    stream = bedrock.converse_stream(modelId=CLAUDE, messages=[told(*content)])["stream"]
+    whole = bedrock.converse(modelId=CLAUDE, messages=[message(*content)])
+    stream = bedrock.converse_stream(modelId=CLAUDE, messages=[message(*content)])["stream"]
     pieces = [event["contentBlockDelta"]["delta"]["text"] for event in stream if "contentBlockDelta" in event]
     assert len(pieces) > 1
     assert "".join(pieces) == whole["output"]["message"]["content"][0]["text"]
@@ -450,7 +455,7 @@ def test_a_streamed_answer_says_what_the_whole_one_says(bedrock):
 
 def test_botos_own_client_sees_the_refusal(bedrock):
     with pytest.raises(botocore.exceptions.ClientError, match="must be included") as caught:
-        bedrock.converse(modelId=CLAUDE, messages=[told(raw("document", pdf("x"), "pdf", name="report"))])
+        bedrock.converse(modelId=CLAUDE, messages=[message(raw("document", pdf("x"), "pdf", name="report"))])
     assert caught.value.response["Error"]["Code"] == "ValidationException"
 
 
@@ -556,4 +561,4 @@ def test_a_partner_pairs_calls_with_results():
 def test_the_model_of_an_arn_is_read_from_the_path(bedrock):
     arn = "arn:aws:bedrock:us-east-1:123456789012:inference-profile/us.anthropic.claude-sonnet-4-5"
     with pytest.raises(botocore.exceptions.ClientError, match="doesn't support the video"):
-        bedrock.converse(modelId=arn, messages=[told("x", raw("video", mp4(), "mp4"))])
+        bedrock.converse(modelId=arn, messages=[message("x", raw("video", mp4(), "mp4"))])

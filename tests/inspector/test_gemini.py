@@ -40,7 +40,9 @@ def post(body: dict, model: str = NEW, base: str = GOOGLE, verb: str = "generate
 
 
 def gemini(*contents: dict, model: str = NEW, base: str = GOOGLE, **more: object) -> tuple[int, dict]:
-    declared = [{"name": name, "description": told, "parametersJsonSchema": schema} for name, told, schema in TOOLS]
+    declared = [
+        {"name": name, "description": received, "parametersJsonSchema": schema} for name, received, schema in TOOLS
+    ]
     body = {"contents": contents, "tools": [{"functionDeclarations": declared}], **more}
     status, answer = post(body, model, base)
     return status, json.loads(answer)
@@ -66,9 +68,9 @@ def call(name: str = "plot", signed: bool = True, **more: object) -> dict:
     return {"functionCall": {"name": name, "args": {}, **more}, **(SIGNED if signed else {})}
 
 
-def result(said: object = "done", *parts: object, name: str = "plot", key: str = "output", **more: object) -> dict:
+def result(output: object = "done", *parts: object, name: str = "plot", key: str = "output", **more: object) -> dict:
     held = {"parts": list(parts)} if parts else {}
-    return {"functionResponse": {"name": name, "response": {key: said}, **held, **more}}
+    return {"functionResponse": {"name": name, "response": {key: output}, **held, **more}}
 
 
 def step(*results: object) -> tuple[dict, dict, dict]:
@@ -86,7 +88,7 @@ def words(answer: tuple[int, dict]) -> str:
 
 def calls(answer: tuple[int, dict]) -> list[tuple[str, dict]]:
     found = [part["functionCall"] for part in parts(answer) if "functionCall" in part]
-    return [(one["name"], one["args"]) for one in found]
+    return [(item["name"], item["args"]) for item in found]
 
 
 def refused(answer: tuple[int, dict]) -> str:
@@ -97,7 +99,7 @@ def refused(answer: tuple[int, dict]) -> str:
 
 def tokens(answer: tuple[int, dict]) -> dict[str, int]:
     details = answer[1]["usageMetadata"]["promptTokensDetails"]
-    return {one["modality"]: one["tokenCount"] for one in details if one["modality"] != "TEXT"}
+    return {detail["modality"]: detail["tokenCount"] for detail in details if detail["modality"] != "TEXT"}
 
 
 # What it reads
@@ -107,30 +109,30 @@ def tokens(answer: tuple[int, dict]) -> dict[str, int]:
 def test_a_file_in_a_function_response_is_reported_with_its_label(base: str):
     data = png(40, 30, (20, 160, 40))
     label = "⟦image 5: chart.png, from tool plot (call c1), 2026-01-01⟧"
-    said = words(gemini(*step(result(["Here:", label], blob(data), id="c1")), base=base))
-    assert hashlib.sha256(data).hexdigest() in said
-    assert "- image 5: chart.png, from tool plot (call c1), 2026-01-01\n" in said
-    assert "in the tool result of c1, at contents[2].parts[0].function_response.parts[0]" in said
-    assert "40 x 30 pixels" in said
+    output = words(gemini(*step(result(["Here:", label], blob(data), id="c1")), base=base))
+    assert hashlib.sha256(data).hexdigest() in output
+    assert "- image 5: chart.png, from tool plot (call c1), 2026-01-01\n" in output
+    assert "in the tool result of c1, at contents[2].parts[0].function_response.parts[0]" in output
+    assert "40 x 30 pixels" in output
 
 
 def test_several_files_of_one_response_get_their_labels_in_order():
     labels = ["⟦image 1: a.png, from tool plot⟧", "⟦image 2: shown below⟧", "⟦document 3: b.pdf, from tool plot⟧"]
-    said = words(gemini(*step(result(labels, blob(png()), blob(pdf("Rent: 12 EUR"), "application/pdf")))))
-    assert said.index("- image 1: a.png") < said.index("image/png")
-    assert said.index("- document 3: b.pdf") < said.index("application/pdf")
-    assert "Rent: 12 EUR" in said
+    output = words(gemini(*step(result(labels, blob(png()), blob(pdf("Rent: 12 EUR"), "application/pdf")))))
+    assert output.index("- image 1: a.png") < output.index("image/png")
+    assert output.index("- document 3: b.pdf") < output.index("application/pdf")
+    assert "Rent: 12 EUR" in output
 
 
-def test_files_that_no_label_can_be_told_for_get_none():
+def test_files_that_no_label_is_possible_for_get_none():
     labels = ["⟦image 1: a.png, from tool plot⟧", "⟦document 2: b.pdf, from tool plot⟧"]
-    said = words(gemini(*step(result(labels, *[blob(png())] * 3))))
-    assert ("- file 1\n" in said, "- image 1: a.png, from tool plot\n" in said) == (True, False)
+    output = words(gemini(*step(result(labels, *[blob(png())] * 3))))
+    assert ("- file 1\n" in output, "- image 1: a.png, from tool plot\n" in output) == (True, False)
 
 
 def test_pages_behind_one_label_are_its_pieces():
-    said = words(gemini(*step(result("⟦document 1: a.pdf, from tool plot⟧", blob(png()), blob(png(9, 9))))))
-    assert "- document 1: a.pdf, from tool plot, piece 2" in said
+    output = words(gemini(*step(result("⟦document 1: a.pdf, from tool plot⟧", blob(png()), blob(png(9, 9))))))
+    assert "- document 1: a.pdf, from tool plot, piece 2" in output
 
 
 def test_a_relocated_file_is_reported_in_the_user_message():
@@ -141,11 +143,11 @@ def test_a_relocated_file_is_reported_in_the_user_message():
     assert "image 2: a.jpg, from tool plot, 2026-01-01\n  in the user message, at contents[3].parts[1]" in words(answer)
 
 
-def test_parallel_results_are_told_apart_by_name_and_id():
+def test_parallel_results_are_distinguished_by_name_and_id():
     turn = model(call("plot", id="a"), call("plot", signed=False, id="b"), call("show_invoice", signed=False, id="c"))
     back = result("third", name="show_invoice", id="c"), result("second", id="b"), result("first", id="a")
-    said = words(gemini(user("go"), turn, user(*back)))
-    assert [re.search(rf'- (\w+ \(\w\)) said: "{word}"', said)[1] for word in ("first", "second", "third")] == [
+    output = words(gemini(user("go"), turn, user(*back)))
+    assert [re.search(rf'- (\w+ \(\w\)) said: "{word}"', output)[1] for word in ("first", "second", "third")] == [
         "plot (a)",
         "plot (b)",
         "show_invoice (c)",
@@ -168,10 +170,10 @@ def test_a_response_of_another_shape_is_read_as_json():
 
 
 @pytest.mark.parametrize(
-    ("said", "quoted"), [(["a", {"n": 1}], 'a {"n":1}'), ([1, 2], "[1,2]"), ([{"n": 1}], '[{"n":1}]'), (7, "7")]
+    ("output", "quoted"), [(["a", {"n": 1}], 'a {"n":1}'), ([1, 2], "[1,2]"), ([{"n": 1}], '[{"n":1}]'), (7, "7")]
 )
-def test_a_list_with_words_is_parts_and_any_other_a_value(said: object, quoted: str):
-    assert f'plot (c1) said: "{quoted}"' in words(gemini(*step(result(said, id="c1"))))
+def test_a_list_with_words_is_parts_and_any_other_a_value(output: object, quoted: str):
+    assert f'plot (c1) said: "{quoted}"' in words(gemini(*step(result(output, id="c1"))))
 
 
 def test_both_spellings_single_objects_and_numbers_as_text_are_read():
@@ -452,7 +454,7 @@ def test_what_a_model_answered_can_be_sent_back(base: str, ids: bool):
         (True, ids),
         (False, ids),
     ]
-    back = [result("ok", name=one["name"], **({"id": one["id"]} if ids else {})) for one in made]
+    back = [result("ok", name=item["name"], **({"id": item["id"]} if ids else {})) for item in made]
     assert 'said: "ok"' in words(gemini(user("go"), model(*answered), user(*back), base=base))
 
 
@@ -487,7 +489,7 @@ def test_a_stream_without_sse_is_one_array():
 )
 def test_a_request_says_whether_it_wants_a_stream_or_an_array_and_always_gets_its_tokens(verb, query, form):
     body = json.dumps({"contents": [user("hello")]}).encode()
-    asked = reader.HOUSES[0].read(IncomingRequest("", query, {}, body, {"model": "gemini-3", "verb": verb}))
+    asked = reader.HOSTS[0].read(IncomingRequest("", query, {}, body, {"model": "gemini-3", "verb": verb}))
     assert (asked.stream, asked.array) == form
     assert asked.stream_usage
 
@@ -507,14 +509,14 @@ def test_a_model_that_draws_gives_a_real_picture(tmp_path: Path):
     (picture,) = [part["inlineData"] for part in parts(answer) if "inlineData" in part]
     path = tmp_path / "picture"
     path.write_bytes(base64.b64decode(picture["data"]))
-    assert gate.prove(path, claimed="image/png", name="picture.png").media_type == "image/png"
+    assert gate.probe(path, claimed="image/png", name="picture.png").media_type == "image/png"
     assert gate.describe(path, "image/png")["pixels"] == [64, 64]
     assert {"modality": "IMAGE", "tokenCount": 1290} in answer[1]["usageMetadata"]["candidatesTokensDetails"]
 
 
-@pytest.mark.parametrize(("name", "said"), [(NEW, "draw a kite"), (DRAWS, "what is a kite?"), (DRAWS, "plot 1, 2")])
-def test_no_picture_is_drawn_for_others(name: str, said: str):
-    assert not [part for part in parts(gemini(user(said), model=name)) if "inlineData" in part]
+@pytest.mark.parametrize(("name", "output"), [(NEW, "draw a kite"), (DRAWS, "what is a kite?"), (DRAWS, "plot 1, 2")])
+def test_no_picture_is_drawn_for_others(name: str, output: str):
+    assert not [part for part in parts(gemini(user(output), model=name)) if "inlineData" in part]
 
 
 def test_a_picture_that_a_model_drew_may_come_back():
@@ -573,7 +575,7 @@ def test_googles_own_sdk_reads_the_stream(host: str):
     with client(host) as sdk:
         chunks = list(streamed(sdk, ["plot 4, 5"]))
     assert "".join(chunk.text or "" for chunk in chunks if not chunk.function_calls).startswith("By the words of")
-    assert [one.args for chunk in chunks for one in chunk.function_calls or []] == [{"values": [4, 5]}]
+    assert [item.args for chunk in chunks for item in chunk.function_calls or []] == [{"values": [4, 5]}]
     assert chunks[-1].candidates[0].finish_reason == types.FinishReason.STOP
 
 

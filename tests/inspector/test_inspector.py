@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from showandtell.inspector.answering.arguments import Command, read_arguments
-from showandtell.inspector.anthropic.read import HOUSES
+from showandtell.inspector.anthropic.read import HOSTS
 from showandtell.inspector.pixels import read_pixels
 from showandtell.inspector.request import OfferedTool
 from support.bodies import (
@@ -45,22 +45,22 @@ from support.fixtures import gif, jpeg, pdf, png, truncated, wav, webp
 
 def test_the_hash_in_the_answer_is_that_of_the_file():
     data = png(40, 30, (20, 160, 40))
-    said = words(claude(*step("⟦image 5: chart.png, from tool plot (call toolu_1), 2026-01-01⟧", image(data))))
-    assert hashlib.sha256(data).hexdigest() in said
-    assert "image 5: chart.png" in said
-    assert "in the tool result of toolu_1" in said
-    assert f"image/png, {len(data)} bytes" in said
-    assert "40 x 30 pixels" in said
-    assert "green" in said
+    output = words(claude(*step("⟦image 5: chart.png, from tool plot (call toolu_1), 2026-01-01⟧", image(data))))
+    assert hashlib.sha256(data).hexdigest() in output
+    assert "image 5: chart.png" in output
+    assert "in the tool result of toolu_1" in output
+    assert f"image/png, {len(data)} bytes" in output
+    assert "40 x 30 pixels" in output
+    assert "green" in output
 
 
 def test_every_file_of_parallel_results_is_reported_in_order():
     first, second = png(), pdf("Hello from page one")
     results = result("one", image(first)), result("two", document(second), call_id="toolu_2")
-    said = words(claude(user("go"), assistant(use(), use("toolu_2")), user(*results)))
-    assert said.index(hashlib.sha256(first).hexdigest()) < said.index(hashlib.sha256(second).hexdigest())
-    assert "Hello from page one" in said
-    assert "I received 2 files" in said
+    output = words(claude(user("go"), assistant(use(), use("toolu_2")), user(*results)))
+    assert output.index(hashlib.sha256(first).hexdigest()) < output.index(hashlib.sha256(second).hexdigest())
+    assert "Hello from page one" in output
+    assert "I received 2 files" in output
 
 
 def test_a_relocated_file_of_openai_chat_is_reported_in_the_user_message():
@@ -69,15 +69,15 @@ def test_a_relocated_file_of_openai_chat_is_reported_in_the_user_message():
     framed = label, picture(data, "image/jpeg"), text("⟦end of image 2⟧")
     messages = user("plot 1"), called("call_1"), returned("⟦image 2: shown below⟧"), user(*framed)
     status, answer = chat(*messages)
-    said = answer["choices"][0]["message"]["content"]
+    output = answer["choices"][0]["message"]["content"]
     assert status == 200
-    assert hashlib.sha256(data).hexdigest() in said
-    assert "image 2: a.jpg, from tool plot (call call_1), 2026-01-01\n  in the user message" in said
+    assert hashlib.sha256(data).hexdigest() in output
+    assert "image 2: a.jpg, from tool plot (call call_1), 2026-01-01\n  in the user message" in output
 
 
 def test_a_question_is_answered_by_quoting_the_line():
-    said = words(claude(user("What is the total?", document(pdf("Invoice 7", "Total: 184.50 EUR")))))
-    assert said.startswith("> Total: 184.50 EUR")
+    output = words(claude(user("What is the total?", document(pdf("Invoice 7", "Total: 184.50 EUR")))))
+    assert output.startswith("> Total: 184.50 EUR")
 
 
 def test_a_later_question_is_answered_from_earlier_files():
@@ -97,22 +97,22 @@ def test_a_file_given_as_words_is_reported_and_never_obeyed():
 
 def test_a_torn_picture_is_reported_as_torn():
     data = truncated(png(300, 300))
-    said = words(claude(user("look", image(data))))
-    assert hashlib.sha256(data).hexdigest() in said
-    assert "torn" in said
+    output = words(claude(user("look", image(data))))
+    assert hashlib.sha256(data).hexdigest() in output
+    assert "torn" in output
 
 
 def test_a_file_by_reference_is_reported_as_a_reference():
     by_id = {"type": "document", "title": "report.pdf", "source": {"type": "file", "file_id": "file_7"}}
-    said = words(claude(user("look", by_id)))
-    assert "report.pdf" in said
-    assert "only a reference came: file_7" in said
+    output = words(claude(user("look", by_id)))
+    assert "report.pdf" in output
+    assert "only a reference came: file_7" in output
 
 
 def test_a_text_document_is_read():
     plain = {"type": "text", "media_type": "text/plain", "data": "Kiwis are green"}
-    said = words(claude(user("Which are green?", {"type": "document", "source": plain})))
-    assert said.startswith("> Kiwis are green")
+    output = words(claude(user("Which are green?", {"type": "document", "source": plain})))
+    assert output.startswith("> Kiwis are green")
 
 
 def test_a_sound_is_measured():
@@ -126,14 +126,14 @@ def test_a_failed_tool_is_reported_as_failed():
 
 
 def test_earlier_files_are_only_counted():
-    said = words(claude(*step(image(png())), assistant("done"), user("and this?", image(gif(), "image/gif"))))
-    assert "I received 1 file:" in said
-    assert "1 earlier file came along." in said
+    output = words(claude(*step(image(png())), assistant("done"), user("and this?", image(gif(), "image/gif"))))
+    assert "I received 1 file:" in output
+    assert "1 earlier file came along." in output
 
 
-def test_what_was_not_sent_is_told():
-    said = words(claude(*step("⟦document 3 (a.key, 2.1 MB) was not sent: no model reads it⟧")))
-    assert "document 3 (a.key, 2.1 MB) was not sent: no model reads it" in said
+def test_what_was_not_sent_is_reported():
+    output = words(claude(*step("⟦document 3 (a.key, 2.1 MB) was not sent: no model reads it⟧")))
+    assert "document 3 (a.key, 2.1 MB) was not sent: no model reads it" in output
 
 
 def test_the_same_request_gets_the_same_bytes():
@@ -171,14 +171,14 @@ def test_a_second_call_gets_another_id_than_the_first():
     assert again[1]["content"][0]["id"] != first["id"]
 
 
-def test_a_number_that_is_said_fills_an_integer():
+def test_a_number_in_the_text_fills_an_integer():
     view = {"name": "view_file", "description": "Show a file of this conversation again."}
     schema = {"type": "object", "properties": {"number": {"type": "integer"}}, "required": ["number"]}
     answer = claude(user("show image 5 again"), tools=[{**view, "input_schema": schema}])
     assert calls(answer) == [("view_file", {"number": 5})]
 
 
-def test_a_path_that_is_said_fills_a_string():
+def test_a_path_in_the_text_fills_a_string():
     schema = {"type": "object", "properties": {"image_path": {"type": "string"}}, "required": ["image_path"]}
     tool = {"name": "gdrive_display_image", "description": "Displays an image.", "input_schema": schema}
     assert calls(claude(user("display accent_wall.png"), tools=[tool])) == [
@@ -187,10 +187,10 @@ def test_a_path_that_is_said_fills_a_string():
 
 
 def test_an_unclear_request_lists_the_tools_and_says_what_it_is():
-    said = words(claude(user("good morning")))
-    assert "not a language model" in said
-    assert "`/plot values=[1,2,3]` Draws a chart of values." in said
-    assert "`/show_invoice`" in said
+    output = words(claude(user("good morning")))
+    assert "not a language model" in output
+    assert "`/plot values=[1,2,3]` Draws a chart of values." in output
+    assert "`/show_invoice`" in output
 
 
 def test_an_unknown_command_says_which_tools_exist():
@@ -248,8 +248,8 @@ def test_an_answer_over_max_tokens_is_cut():
     ],
 )
 def test_a_value_is_read_as_the_schema_says(written: str, kind: str, meant: object):
-    offer = OfferedTool("tool", "", {"type": "object", "properties": {"x": {"type": kind}}})
-    assert read_arguments(Command("tool", f"x={written}"), offer) == {"x": meant}
+    tool = OfferedTool("tool", "", {"type": "object", "properties": {"x": {"type": kind}}})
+    assert read_arguments(Command("tool", f"x={written}"), tool) == {"x": meant}
 
 
 @given(st.dictionaries(st.from_regex(r"[a-z]{1,8}", fullmatch=True), st.text() | st.integers() | st.booleans()))
@@ -257,8 +257,8 @@ def test_arguments_written_as_json_come_back_unchanged(arguments: dict):
     line = " ".join(f"{name}={json.dumps(value)}" for name, value in arguments.items())
     kinds = {str: "string", int: "integer", bool: "boolean"}
     properties = {name: {"type": kinds[type(value)]} for name, value in arguments.items()}
-    offer = OfferedTool("tool", "", {"type": "object", "properties": properties})
-    assert read_arguments(Command("tool", line), offer) == arguments
+    tool = OfferedTool("tool", "", {"type": "object", "properties": properties})
+    assert read_arguments(Command("tool", line), tool) == arguments
 
 
 # The wire
@@ -277,7 +277,7 @@ def test_a_wrong_content_length_is_refused():
 
 
 def test_a_body_over_the_limit_is_413():
-    status, chunks = ask(Request(MESSAGES, b" " * (HOUSES[0].largest + 1)))
+    status, chunks = ask(Request(MESSAGES, b" " * (HOSTS[0].max_body + 1)))
     assert status == 413
     assert json.loads(b"".join(chunks))["error"] == {
         "type": "request_too_large",
@@ -285,7 +285,7 @@ def test_a_body_over_the_limit_is_413():
     }
 
 
-def test_an_unknown_path_is_404_in_the_form_of_its_house():
+def test_an_unknown_path_is_404_in_the_format_of_its_provider():
     status, chunks = ask(Request("https://x/v1/messages/count_tokens", b"{}"))
     assert (status, json.loads(b"".join(chunks))["error"]["type"]) == (404, "not_found_error")
     status, chunks = ask(Request("https://x/v1/responses", b"{}"))
@@ -305,10 +305,10 @@ def test_a_stream_comes_in_reads_that_end_inside_events():
 def test_a_usage_chunk_comes_only_where_it_is_asked_for():
     body = {"model": "m", "messages": [user("hello")], "stream": True}
     plain = b"".join(ask(Request(CHAT, json.dumps(body).encode()))[1])
-    told = b"".join(ask(Request(CHAT, json.dumps({**body, "stream_options": {"include_usage": True}}).encode()))[1])
+    received = b"".join(ask(Request(CHAT, json.dumps({**body, "stream_options": {"include_usage": True}}).encode()))[1])
     assert b"prompt_tokens" not in plain
-    assert b'"choices":[],"usage":{"prompt_tokens"' in told
-    assert told.endswith(b"data: [DONE]\n\n")
+    assert b'"choices":[],"usage":{"prompt_tokens"' in received
+    assert received.endswith(b"data: [DONE]\n\n")
 
 
 def test_a_picture_costs_tokens_by_its_area():

@@ -17,7 +17,7 @@ from mistralai.client.errors import SDKError
 
 from showandtell import File, render
 from showandtell.core.events.types import StepEnd, ToolInputDelta, ToolInputStart
-from showandtell.inspector.openai_chat import hosts
+from showandtell.inspector.openai_chat import dialects
 from support.bodies import PLOT, Request, ask, assistant, paper, picture, sound, text, user
 from support.builders import parser_of, tool_history
 from support.fixtures import gif, jpeg, mp3, pdf, png
@@ -54,7 +54,7 @@ def post(host: str, *messages: dict, **more: object) -> tuple[int, bytes]:
     return status, b"".join(chunks)
 
 
-def said(answer: tuple[int, bytes]) -> str:
+def error_text(answer: tuple[int, bytes]) -> str:
     assert answer[0] == 200, answer
     return json.loads(answer[1])["choices"][0]["message"]["content"]
 
@@ -98,23 +98,23 @@ def test_a_relocated_picture_is_reported_by_every_host(host: str):
     filler = [OK] if host == "mistral" else []
     answer = post(host, *step(*filler, user(LABEL, picture(png(40, 30)))))
     at = 4 if filler else 3
-    assert "image 2: a.png" in said(answer)
-    assert f"in the user message, at messages[{at}].content[1]" in said(answer)
-    assert "40 x 30 pixels" in said(answer)
+    assert "image 2: a.png" in error_text(answer)
+    assert f"in the user message, at messages[{at}].content[1]" in error_text(answer)
+    assert "40 x 30 pixels" in error_text(answer)
 
 
 @pytest.mark.parametrize("host", ["groq", "openrouter", "mistral", "vllm", "llamacpp", "litellm"])
 def test_a_picture_in_a_tool_message_is_reported_there(host: str):
     answer = post(host, *step(content=[text(LABEL), picture(png())]))
-    assert "in the tool result of abcdefgh1, at messages[2].content[1]" in said(answer)
+    assert "in the tool result of abcdefgh1, at messages[2].content[1]" in error_text(answer)
 
 
 def test_litellm_moves_files_out_of_results_for_models_that_take_none_there():
     results = returned([text("one"), picture(png(9, 9))]), returned([picture(jpeg(7, 7), "image/jpeg")], "abcdefgh2")
     answer = post("litellm", user("go"), called("abcdefgh1", "abcdefgh2"), *results, model="openai/gpt-5-mini")
-    assert "I received 2 files" in said(answer)
-    assert said(answer).index("9 x 9 pixels") < said(answer).index("7 x 7 pixels")
-    assert "in the tool result" not in said(answer)
+    assert "I received 2 files" in error_text(answer)
+    assert error_text(answer).index("9 x 9 pixels") < error_text(answer).index("7 x 7 pixels")
+    assert "in the tool result" not in error_text(answer)
 
 
 def test_litellm_listens_with_and_without_v1():
@@ -125,15 +125,15 @@ def test_litellm_listens_with_and_without_v1():
 
 @pytest.mark.parametrize("host", ["openrouter", "litellm"])
 def test_a_pdf_is_read_as_a_file_part(host: str):
-    assert "Total: 7 EUR" in said(post(host, user("look", paper(pdf("Total: 7 EUR")))))
+    assert "Total: 7 EUR" in error_text(post(host, user("look", paper(pdf("Total: 7 EUR")))))
 
 
 def test_mistral_reads_its_own_parts():
     image = {"type": "image_url", "image_url": picture(png())["image_url"]["url"]}
     answer = post("mistral", user("look", image, DOCUMENT, {"type": "file", "file_id": "f-7"}))
-    assert "I received 3 files" in said(answer)
-    assert "Total: 7 EUR" in said(answer)
-    assert "only a reference came: f-7" in said(answer)
+    assert "I received 3 files" in error_text(answer)
+    assert "Total: 7 EUR" in error_text(answer)
+    assert "only a reference came: f-7" in error_text(answer)
 
 
 def test_mistral_takes_what_its_sdk_sends_back():
@@ -144,13 +144,13 @@ def test_mistral_takes_what_its_sdk_sends_back():
         "function": {"name": "plot", "arguments": {"values": [1]}},
     }
     asked = {"role": "assistant", "content": [], "prefix": False, "tool_calls": [call]}
-    assert "shown" in said(post("mistral", user("go"), asked, {**returned("shown"), "name": "plot"}))
+    assert "shown" in error_text(post("mistral", user("go"), asked, {**returned("shown"), "name": "plot"}))
 
 
 def test_voxtral_hears_base64_alone():
     data = sound(mp3())["input_audio"]["data"]
     bare = user("listen", {"type": "input_audio", "input_audio": data})
-    assert "audio/mpeg" in said(post("mistral", bare, model="voxtral-small-latest"))
+    assert "audio/mpeg" in error_text(post("mistral", bare, model="voxtral-small-latest"))
     assert post("mistral", user("listen", sound(mp3(), "mp3")), model="voxtral-small-latest")[0] == 422
 
 
@@ -160,8 +160,8 @@ def test_ollama_drops_unread_what_it_does_not_know():
 
 
 def test_the_limit_of_tokens_has_another_name_at_other_hosts():
-    assert len(said(post("mistral", user("hello"), max_tokens=5))) == 20
-    assert len(said(post("groq", user("hello"), max_completion_tokens=5))) == 20
+    assert len(error_text(post("mistral", user("hello"), max_tokens=5))) == 20
+    assert len(error_text(post("groq", user("hello"), max_completion_tokens=5))) == 20
     assert post("mistral", user("hello"), max_completion_tokens=5)[0] == 422
 
 
@@ -188,7 +188,7 @@ def test_what_we_render_for_a_host_is_taken_by_it(model: str):
     made = render(history, model=model, instructions="Be brief.", temperature=0.5, max_tokens=9000)
     host = model.partition(":")[0].removesuffix("-chat")
     answer = ask(Request(f"{base(host)}/chat/completions", json.dumps(made.json()).encode()))
-    assert hashlib.sha256(data).hexdigest() in said((answer[0], b"".join(answer[1])))
+    assert hashlib.sha256(data).hexdigest() in error_text((answer[0], b"".join(answer[1])))
 
 
 # What each refuses
@@ -248,7 +248,7 @@ def test_a_host_refuses_what_its_api_refuses(host: str, more: dict, status: int,
 @pytest.mark.parametrize("host", ["groq", "openrouter", "cohere", "vllm", "llamacpp", "litellm"])
 def test_a_host_that_refuses_a_part_lists_those_that_it_takes(host: str):
     listed = re.findall("'([a-z_]+)'", complaint(post(host, user({"type": "smell"}))[1]).partition("values are: ")[2])
-    rules = next(one.rules for one in hosts.HOSTS if one.base == host)
+    rules = next(row.rules for row in dialects.ROWS if row.base == host)
     assert set(listed) == rules.user_parts | rules.assistant_parts | rules.result_parts
     assert len(listed) == len(set(listed))
 
@@ -304,7 +304,7 @@ def test_mistral_says_where_a_message_is_wrong(message: dict, place: list):
 
 def paths(value: object, path: tuple = ()) -> list[tuple]:
     inner = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list | tuple) else ()
-    return [path, *(place for key, one in inner for place in paths(one, (*path, key)))]
+    return [path, *(place for key, item in inner for place in paths(item, (*path, key)))]
 
 
 def put(whole: object, path: tuple, value: object) -> object:
@@ -343,7 +343,7 @@ def test_two_calls_stay_two_in_every_hosts_stream(host: str):
 
 
 @pytest.mark.parametrize("host", ["mistral", "groq", "lmstudio"])
-def test_call_ids_of_some_hosts_have_nine_letters(host: str):
+def test_call_ids_of_some_hosts_have_nine_characters(host: str):
     made = json.loads(post(host, user("/plot values=1"))[1])["choices"][0]["message"]["tool_calls"]
     assert all(call["id"].isalnum() and len(call["id"]) == 9 for call in made)
 
@@ -376,9 +376,9 @@ def test_openrouters_image_models_show_what_they_drew(stream: bool):
     model = "google/gemini-2.5-flash-image"
     answer = post("openrouter", user("paint a red kiwi"), model=model, tools=[], stream=stream)
     choices = [c["choices"][0] for c in chunks_of(answer)] if stream else json.loads(answer[1])["choices"]
-    shown = [one for choice in choices for one in choice["delta" if stream else "message"].get("images", ())]
+    shown = [item for choice in choices for item in choice["delta" if stream else "message"].get("images", ())]
     assert len(shown) == 1
-    assert "8 x 8 pixels" in said(
+    assert "8 x 8 pixels" in error_text(
         post("openrouter", user("look", {"type": "image_url", "image_url": shown[0]["image_url"]}))
     )
 

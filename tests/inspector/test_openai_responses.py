@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from showandtell import File, render
 from showandtell.inspector.openai_responses.read import read_body
 from showandtell.inspector.openai_responses.rules import OPENAI, XAI
-from showandtell.inspector.request import Call, ReceivedFile, Refusal, Result, Words
+from showandtell.inspector.request import ApiError, Call, ReceivedFile, Result, TextPart
 from support.bodies import NOTHING, PLOT, Request, ask, encode
 from support.builders import tool_history
 from support.fixtures import docx, gif, jpeg, mp3, pdf, png, wav, webp
@@ -55,7 +55,7 @@ def user(*parts: object) -> dict:
     return {"role": "user", "content": [text(part) if isinstance(part, str) else part for part in parts]}
 
 
-def said(words: str, **more: object) -> dict:
+def input_message(words: str, **more: object) -> dict:
     part = {"type": "output_text", "text": words, "annotations": []}
     return {"type": "message", "role": "assistant", "content": [part], **more}
 
@@ -94,25 +94,25 @@ def thought(**more: object) -> dict:
 def test_a_file_in_a_tool_output_is_reported_with_place_type_hash_and_label():
     picture, invoice = png(40, 30, (20, 160, 40)), pdf("Total: 12.00 EUR")
     label = "⟦image 1: chart.png, from tool plot (call call_1), 2026-01-01⟧"
-    said = words(post(*step(label, image(picture), "⟦document 2: a.pdf, from tool plot⟧", paper(invoice))))
-    assert "image 1: chart.png, from tool plot (call call_1), 2026-01-01\n  in the tool result of call_1" in said
-    assert "at input[2].output[1]" in said
-    assert f"image/png, {len(picture)} bytes, sha256 {hashlib.sha256(picture).hexdigest()}" in said
-    assert "at input[2].output[3]" in said
-    assert hashlib.sha256(invoice).hexdigest() in said
-    assert "Total: 12.00 EUR" in said
+    answer = words(post(*step(label, image(picture), "⟦document 2: a.pdf, from tool plot⟧", paper(invoice))))
+    assert "image 1: chart.png, from tool plot (call call_1), 2026-01-01\n  in the tool result of call_1" in answer
+    assert "at input[2].output[1]" in answer
+    assert f"image/png, {len(picture)} bytes, sha256 {hashlib.sha256(picture).hexdigest()}" in answer
+    assert "at input[2].output[3]" in answer
+    assert hashlib.sha256(invoice).hexdigest() in answer
+    assert "Total: 12.00 EUR" in answer
 
 
 def test_a_body_is_read_into_turns_calls_results_and_files():
-    items = {"role": "developer", "content": "Be exact."}, *step("Here:", image(png())), said("Done.")
+    items = {"role": "developer", "content": "Be exact."}, *step("Here:", image(png())), input_message("Done.")
     asked = read(*items, instructions="Be brief.", max_output_tokens=99, parallel_tool_calls=False)
     first, model, results, last = asked.turns
     file = ReceivedFile("tool_result", "image/png", "input[3].output[1]", png(), call_id="call_1", label="Here:")
     assert asked.system == "Be brief.\nBe exact."
-    assert first.parts == (Words("plot 1"),)
+    assert first.parts == (TextPart("plot 1"),)
     assert model.parts == (Call("call_1", "plot", '{"values":[1]}'),)
-    assert results.parts == (Result("call_1", (Words("Here:"), file)),)
-    assert last.parts == (Words("Done."),)
+    assert results.parts == (Result("call_1", (TextPart("Here:"), file)),)
+    assert last.parts == (TextPart("Done."),)
     assert (asked.max_tokens, asked.parallel, asked.tool_choice, asked.stream) == (99, False, "auto", False)
 
 
@@ -130,12 +130,12 @@ def test_a_file_by_reference_is_known_by_its_reference():
 
 
 @pytest.mark.parametrize(
-    ("told", "failed"), [('{"error":"no"}', True), ('{"error":1,"a":2}', False), ('{"error', False)]
+    ("received", "failed"), [('{"error":"no"}', True), ('{"error":1,"a":2}', False), ('{"error', False)]
 )
-def test_an_output_that_is_an_error_object_is_a_failed_call(told: str, failed: bool):
-    (result,) = read(*step(told)).turns[-1].parts
-    assert result == Result("call_1", (Words(told),), is_error=failed)
-    assert ("plot (call_1) failed: " in words(post(*step(told)))) == failed
+def test_an_output_that_is_an_error_object_is_a_failed_call(received: str, failed: bool):
+    (result,) = read(*step(received)).turns[-1].parts
+    assert result == Result("call_1", (TextPart(received),), is_error=failed)
+    assert ("plot (call_1) failed: " in words(post(*step(received)))) == failed
 
 
 TAKEN = [
@@ -157,11 +157,11 @@ def test_a_part_that_the_api_takes_is_taken_in_both_places(part: dict):
 HOSTED = {"type": "web_search_call", "id": "ws_1", "status": "completed", "action": {"type": "search", "query": "x"}}
 ITEMS = [
     [{"type": "message", "role": "system", "content": [text("x")]}],
-    [user("x"), said("y", id="msg_1", status="completed", phase="final_answer"), user("z")],
+    [user("x"), input_message("y", id="msg_1", status="completed", phase="final_answer"), user("z")],
     [user("x"), {"role": "assistant", "content": "y"}],
     [user("x"), {"role": "assistant", "content": [{"type": "refusal", "refusal": "no"}]}],
     [user("x"), thought(encrypted_content="gAAA"), call(id="fc_1", status="completed"), output("y"), user("z")],
-    [user("x"), thought(content=None, encrypted_content=None), HOSTED, said("y")],
+    [user("x"), thought(content=None, encrypted_content=None), HOSTED, input_message("y")],
     [user("x"), call("a"), call("b"), output("y", call_id="b"), output("y", call_id="a")],
     [user("x"), {"type": "custom_tool_call", "call_id": "c", "name": "sql", "input": "select"}, {"type": "custom_tool_call_output", "call_id": "c", "output": "1"}],
 ]  # fmt: skip
@@ -187,10 +187,10 @@ CHOICES = [
 ]
 
 
-@pytest.mark.parametrize(("given", "choice", "offers"), CHOICES, ids=[str(given) for given, _, _ in CHOICES])
-def test_every_form_of_tool_choice_is_understood(given: object, choice: str, offers: int):
+@pytest.mark.parametrize(("given", "choice", "count"), CHOICES, ids=[str(given) for given, _, _ in CHOICES])
+def test_every_form_of_tool_choice_is_understood(given: object, choice: str, count: int):
     asked = read(user("x"), tool_choice=given)
-    assert (asked.tool_choice, len(asked.tools)) == (choice, offers)
+    assert (asked.tool_choice, len(asked.tools)) == (choice, count)
 
 
 def test_tools_of_the_host_are_let_be():
@@ -238,7 +238,7 @@ WRONG = [
     ({"input": [*step()]}, "Invalid 'input[2].output': empty array."),
     ({"input": [user({"type": "image_url"})]}, "Invalid value: 'image_url'. Supported values are: 'input_text', 'input_image', 'output_text', 'refusal', 'input_file', 'computer_screenshot', 'summary_text', and 'encrypted_content'."),
     ({"input": [{"role": "assistant", "content": [text("x")]}]}, "Invalid value: 'input_text'. Supported values are: 'output_text' and 'refusal'."),
-    ({"input": [*step(said("x")["content"][0])]}, "Invalid value: 'output_text'. Supported values are: 'input_text', 'input_image', and 'input_file'."),
+    ({"input": [*step(input_message("x")["content"][0])]}, "Invalid value: 'output_text'. Supported values are: 'input_text', 'input_image', and 'input_file'."),
     ({"input": [user({**image(png()), "detail": "huge"})]}, "Invalid value: 'huge'."),
     ({"input": [user("x"), output("y")]}, "No tool call found for function call output with call_id call_1."),
     ({"input": [user("x"), output("y"), call()]}, "No tool call found for function call output with call_id call_1."),
@@ -247,10 +247,10 @@ WRONG = [
     ({"input": [user("x"), call(), call("b"), output("y")]}, "No tool output found for function call b."),
     ({"input": [user("x"), call("c" * 65), output("y", call_id="c" * 65)]}, "Invalid 'input[1].call_id': string too long. Expected a string with maximum length 64, but got a string with length 65 instead."),
     ({"input": [user("x"), call(id="call_1"), output("y")]}, "Invalid 'input[1].id': 'call_1'. Expected an ID that begins with 'fc'."),
-    ({"input": [user("x"), said("y", id="msg_1"), said("z", id="msg_1")]}, "Duplicate item found with id msg_1."),
+    ({"input": [user("x"), input_message("y", id="msg_1"), input_message("z", id="msg_1")]}, "Duplicate item found with id msg_1."),
     ({"input": [user("x"), thought(encrypted_content="gAAA"), user("y")]}, "Item 'rs_1' of type 'reasoning' was provided without its required following item."),
     ({"input": [user("x"), thought(encrypted_content="gAAA")]}, "Item 'rs_1' of type 'reasoning' was provided without its required following item."),
-    ({"input": [user("x"), thought(id=None), said("y")]}, "Missing required parameter: 'input[1].id'."),
+    ({"input": [user("x"), thought(id=None), input_message("y")]}, "Missing required parameter: 'input[1].id'."),
     ({"previous_response_id": "resp_1"}, "Previous response with id 'resp_1' not found."),
     ({"max_output_tokens": 9}, "Invalid 'max_output_tokens': integer below minimum value. Expected a value >= 16, but got 9 instead."),
     ({"temperature": 3}, "Invalid 'temperature': decimal above maximum value. Expected a value <= 2, but got 3 instead."),
@@ -305,7 +305,7 @@ def test_media_that_the_api_refuses_are_refused_in_both_places(part: dict, messa
 
 
 def test_a_thought_that_was_not_stored_needs_its_encrypted_content():
-    items = user("x"), thought(), said("y")
+    items = user("x"), thought(), input_message("y")
     assert post(*items)[0] == 200
     assert refused(post(*items, store=False), 404).startswith(f"Item with id 'rs_1' {PERSISTED}")
 
@@ -344,14 +344,14 @@ BY_XAI = [
 @pytest.mark.parametrize(("items", "message"), BY_XAI, ids=[message for _, message in BY_XAI])
 def test_xai_refuses_what_openai_takes(items: list[dict], message: str):
     read(*items)
-    with pytest.raises(Refusal, match=re.escape(message)):
+    with pytest.raises(ApiError, match=re.escape(message)):
         read(*items, rules=XAI)
 
 
 def test_xai_takes_pictures_in_tool_output_and_files_by_reference():
     by_id = {"type": "input_file", "file_id": "file_1"}
-    said = words(post(*step("x", image(png())), user("look", by_id), base="xai", instructions="Be brief."))
-    assert hashlib.sha256(png()).hexdigest() in said
+    answer = words(post(*step("x", image(png())), user("look", by_id), base="xai", instructions="Be brief."))
+    assert hashlib.sha256(png()).hexdigest() in answer
 
 
 def test_xai_has_an_error_form_of_its_own():
@@ -374,11 +374,11 @@ def events(*items: object, **more: object) -> list[tuple[str, dict]]:
 
 
 def test_a_stream_names_and_numbers_every_event():
-    told = events(user("plot 4, 5"))
-    names = [name for name, _ in told]
+    received = events(user("plot 4, 5"))
+    names = [name for name, _ in received]
     once = [name for at, name in enumerate(names) if names[at - 1 : at] != [name]]
-    assert [data["type"] for _, data in told] == names
-    assert [data["sequence_number"] for _, data in told] == list(range(len(told)))
+    assert [data["type"] for _, data in received] == names
+    assert [data["sequence_number"] for _, data in received] == list(range(len(received)))
     assert [name.removeprefix("response.") for name in once] == [
         "created", "in_progress", "output_item.added", "content_part.added", "output_text.delta", "output_text.done",
         "content_part.done", "output_item.done", "output_item.added", "function_call_arguments.delta",
@@ -387,12 +387,12 @@ def test_a_stream_names_and_numbers_every_event():
 
 
 def test_the_pieces_of_a_stream_are_its_whole_answer():
-    told = events(user("plot 4, 5"))
-    deltas = {kind: "".join(d["delta"] for name, d in told if name.endswith(f"{kind}.delta")) for kind in ("text", "arguments")}  # fmt: skip
-    message, called = told[-1][1]["response"]["output"]
+    received = events(user("plot 4, 5"))
+    deltas = {kind: "".join(d["delta"] for name, d in received if name.endswith(f"{kind}.delta")) for kind in ("text", "arguments")}  # fmt: skip
+    message, called = received[-1][1]["response"]["output"]
     assert message["content"][0]["text"] == deltas["text"] == "By the words of your message I run plot."
     assert called["arguments"] == deltas["arguments"]
-    assert told[-1][1]["response"]["usage"]["input_tokens_details"] == {"cached_tokens": 0, "cache_write_tokens": 0}
+    assert received[-1][1]["response"]["usage"]["input_tokens_details"] == {"cached_tokens": 0, "cache_write_tokens": 0}
 
 
 def test_a_stream_that_max_output_tokens_cuts_is_incomplete():
@@ -465,9 +465,9 @@ def filled(value: object) -> object:
             data = {"image/jpeg": jpeg, "image/png": png, "application/pdf": functools.partial(pdf, "x")}[kind]()
             return data_url(data, kind)
         case dict():
-            return {key: filled(one) for key, one in value.items()}
+            return {key: filled(item) for key, item in value.items()}
         case list():
-            return [filled(one) for one in value]
+            return [filled(item) for item in value]
         case _:
             return value
 
@@ -478,12 +478,12 @@ def test_every_request_that_openai_accepted_is_taken_with_all_its_files():
     assert len(cases) > 10
     for case in cases:
         asked = read_body(json.dumps(filled(case["request"])).encode())
-        files = [one for turn in asked.turns for part in turn.parts for one in getattr(part, "parts", [part])]
-        seen = [one.place for one in files if isinstance(one, ReceivedFile)]
+        files = [item for turn in asked.turns for part in turn.parts for item in getattr(part, "parts", [part])]
+        seen = [file.place for file in files if isinstance(file, ReceivedFile)]
         assert seen == [media["where"] for media in case["media"]], case["case"]
 
 
-WHOLE = {"model": "m", "tools": [LOOSE | {"strict": False}], "input": [*step("x", image(png())), thought(), said("y"), user("plot 3")]}  # fmt: skip
+WHOLE = {"model": "m", "tools": [LOOSE | {"strict": False}], "input": [*step("x", image(png())), thought(), input_message("y"), user("plot 3")]}  # fmt: skip
 
 
 @given(data=st.data(), value=VALUES)
@@ -496,7 +496,7 @@ def test_a_body_with_anything_anywhere_gets_an_answer_or_a_refusal(data: st.Data
 @pytest.mark.parametrize("value", ["1e999", "[1e999]", "9" * 5000, "[" * 9000, "[" * 9000 + "]" * 9000, '"\\ud800"'])
 @pytest.mark.parametrize("field", ["max_output_tokens", "temperature", "metadata", "text", "tools", "input"])
 def test_values_that_fit_no_type_are_refused(value: str, field: str):
-    rest = {key: one for key, one in WHOLE.items() if key != field}
+    rest = {key: item for key, item in WHOLE.items() if key != field}
     raw = f'{json.dumps(rest)[:-1]}, "{field}": {value}}}'
     status, chunks = ask(Request("https://inspector.invalid/openai/v1/responses", raw.encode()))
     assert refused((status, json.loads(b"".join(chunks))))
@@ -508,5 +508,5 @@ def test_every_file_is_seen_once_and_in_order(counts: list[int]):
     parts = [[image(png(8 + at, 8)) for at in range(start, start + count)] for start, count in zip(starts, counts, strict=False)]  # fmt: skip
     items = [item for at, some in enumerate(parts) for item in (call(str(at)), output("x", *some, call_id=str(at)))]
     results = [part for turn in read(user("x"), *items).turns for part in turn.parts if isinstance(part, Result)]
-    seen = [one.data for result in results for one in result.parts if isinstance(one, ReceivedFile)]
+    seen = [entry.data for result in results for entry in result.parts if isinstance(entry, ReceivedFile)]
     assert seen == [png(8 + at, 8) for at in range(sum(counts))]

@@ -210,7 +210,7 @@ def test_a_body_with_anything_anywhere_gets_an_answer_or_a_refusal(url: str, dat
 @pytest.mark.parametrize("value", ["1e999", "-1e999", "[1e999]", "9" * 5000, "[" * 9000, "[" * 9000 + "]" * 9000])
 @pytest.mark.parametrize("field", ["max_tokens", "temperature", "metadata", "response_format", "tools"])
 def test_numbers_and_depths_that_fit_no_type_are_refused(url: str, value: str, field: str):
-    rest = {key: one for key, one in WHOLE[url].items() if key != field}
+    rest = {key: item for key, item in WHOLE[url].items() if key != field}
     raw = f'{json.dumps(rest)[:-1]}, "{field}": {value}}}'
     status, chunks = ask(Request(url, raw.encode()))
     assert refused((status, json.loads(b"".join(chunks))))
@@ -220,7 +220,7 @@ def test_numbers_and_depths_that_fit_no_type_are_refused(url: str, value: str, f
 def test_words_that_json_can_not_say_again_stay_words(value: str):
     status, answer = claude(user(f"/plot values={value}"))
     assert status == 200
-    assert all(isinstance(one, str) for one in answer["content"][0]["input"]["values"])
+    assert all(isinstance(item, str) for item in answer["content"][0]["input"]["values"])
 
 
 @pytest.mark.parametrize("length", ["x", "-1", "1e3", ""])

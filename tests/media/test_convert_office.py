@@ -1,6 +1,5 @@
 import io
 import socket
-import string
 import struct
 import zipfile
 from contextlib import closing
@@ -34,8 +33,8 @@ def text_of(folder, data, media_type, name="file"):
     return gate.make(path, media_type, "text", folder)
 
 
-def attempt(folder, data, media_type):
-    """The text, or why there is none."""
+def try_make(folder, data, media_type):
+    """The output or the error."""
     try:
         return text_of(folder, data, media_type)
     except BadFile as error:
@@ -50,10 +49,10 @@ def pack(parts):
     return buffer.getvalue()
 
 
-def relations(*found):
+def relations(*targets):
     rows = "".join(
         f'<Relationship Id="r{at}" Type="{R}/{kind}" Target="{target}" {more}/>'
-        for at, (kind, target, more) in enumerate(found, 1)
+        for at, (kind, target, more) in enumerate(targets, 1)
     )
     return f'<Relationships xmlns="{PACKAGE}/relationships">{rows}</Relationships>'
 
@@ -109,7 +108,7 @@ def saved(document):
     return buffer.getvalue()
 
 
-def test_a_document_keeps_headings_lists_and_tables_and_only_marks_its_pictures(tmp_path):
+def test_a_document_keeps_its_structure_and_marks_its_images(tmp_path):
     document = docx.Document()
     document.add_heading("Lease", 1)
     document.add_paragraph("Rent is ").add_run("900 EUR").bold = True
@@ -119,12 +118,12 @@ def test_a_document_keeps_headings_lists_and_tables_and_only_marks_its_pictures(
     for at, words in enumerate(("Room", "m|2", "Hall", "12")):
         table.cell(at // 2, at % 2).text = words
     document.add_picture(io.BytesIO(png()))
-    made = text_of(tmp_path, saved(document), DOCX)
-    assert made.text == (
+    output = text_of(tmp_path, saved(document), DOCX)
+    assert output.text == (
         "# Lease\n\nRent is **900 EUR**\n\n- heating\n\n1. keys\n\n"
         "| Room | m\\|2 |\n| --- | --- |\n| Hall | 12 |\n\n[image]"
     )
-    assert not made.cut
+    assert not output.cut
 
 
 def test_a_documents_footnotes_follow_its_text(tmp_path):
@@ -135,13 +134,13 @@ def test_a_documents_footnotes_follow_its_text(tmp_path):
 
 
 def test_a_workbook_gives_each_sheets_values_as_csv(tmp_path):
-    said = '<c r="A1" t="inlineStr"><is><t>Rent, cold</t></is></c><c r="B1"><v>900.5</v></c>'
+    cell = '<c r="A1" t="inlineStr"><is><t>Rent, cold</t></is></c><c r="B1"><v>900.5</v></c>'
     dated = '<c r="A2" s="1"><v>45000</v></c><c r="B2" t="b"><v>1</v></c><c r="C2"><v>3</v></c>'
-    made = text_of(tmp_path, workbook(said, dated), XLSX)
-    assert made.text == '## Sheet 1: Budget\n\n"Rent, cold",900.5\n2023-03-15,TRUE,3'
+    output = text_of(tmp_path, workbook(cell, dated), XLSX)
+    assert output.text == '## Sheet 1: Budget\n\n"Rent, cold",900.5\n2023-03-15,TRUE,3'
 
 
-def test_an_opendocument_workbook_is_read_too_and_its_empty_end_costs_nothing(tmp_path):
+def test_an_opendocument_workbook_is_read_without_its_empty_end(tmp_path):
     end = '<table:table-row table:number-rows-repeated="1048574"><table:table-cell table:number-columns-repeated="16384"/></table:table-row>'
     row = f"<table:table-row>{cells(2)}</table:table-row>"
     assert text_of(tmp_path, opendocument(row + end), ODS).text == "## Sheet 1: Rooms\n\nx,x"
@@ -164,7 +163,7 @@ def test_slides_give_titles_bullets_tables_charts_and_notes(tmp_path):
     )
 
 
-def test_a_charts_values_are_told(tmp_path):
+def test_a_charts_values_are_reported(tmp_path):
     from pptx.chart.data import CategoryChartData
     from pptx.enum.chart import XL_CHART_TYPE
 
@@ -176,7 +175,7 @@ def test_a_charts_values_are_told(tmp_path):
     assert "[chart]\n- Sales: Q1 1.5, Q2 2" in text_of(tmp_path, saved(show), PPTX).text
 
 
-def test_a_page_loses_scripts_styles_and_picture_data(tmp_path):
+def test_a_page_loses_scripts_styles_and_image_data(tmp_path):
     page = (
         "<title>Rooms</title><style>p{}</style><h2>Hall</h2><script>steal()</script>"
         f'<p>See <a href="https://example.org/x">this</a>, <a href="javascript:x()">that</a> <img alt="a plan" src="data:image/png;base64,{"A" * 3000}"></p>'
@@ -198,17 +197,17 @@ def test_a_page_loses_scripts_styles_and_picture_data(tmp_path):
     ],
     ids=["docx", "xlsx", "html", "html that is cut as markup"],
 )
-def test_a_long_text_ends_at_200_000_characters_and_says_so(tmp_path, data, media_type):
-    made = text_of(tmp_path, data, media_type)
-    assert made.cut
-    assert 120_000 <= len(made.text) <= 200_000
+def test_a_long_text_is_cut_at_200_000_characters(tmp_path, data, media_type):
+    output = text_of(tmp_path, data, media_type)
+    assert output.cut
+    assert 120_000 <= len(output.text) <= 200_000
 
 
 def test_a_million_rows_are_read_up_to_the_limit(tmp_path):
     row = "<row><c><v>7</v></c><c><v>8</v></c></row>"
-    made = text_of(tmp_path, workbook("</row>" + row * 1_000_000 + "<row>"), XLSX)
-    assert made.cut
-    assert made.text.startswith("## Sheet 1: Budget\n\n7,8\n7,8\n")
+    output = text_of(tmp_path, workbook("</row>" + row * 1_000_000 + "<row>"), XLSX)
+    assert output.cut
+    assert output.text.startswith("## Sheet 1: Budget\n\n7,8\n7,8\n")
 
 
 LAUGHS = "".join(f'<!ENTITY l{at} "{f"&l{at - 1};" * 10}">' for at in range(1, 10))
@@ -217,7 +216,7 @@ LOCKED = bytearray(written(paragraph("x")))
 LOCKED[LOCKED.index(b"PK\1\2") + 8] |= 1
 OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(504) + "EncryptedPackage".encode("utf-16-le")
 FAR = '<c r="A1"><v>1</v></c><c r="XFD1048576"><v>2</v></c>'
-#: The same, as only an XML reader sees it.
+#: The same content, as only an XML parser sees it.
 HIDDEN = {
     "far cells with a space": FAR.replace('r="X', 'r = "X'),
     "far cells on a line of their own": FAR.replace('r="X', '\nr\n=\n"X'),
@@ -225,7 +224,7 @@ HIDDEN = {
     "far cells by entity": FAR.replace("XFD", "&#88;FD"),
 }
 NAMELESS = "<c><v>1</v></c>" * 16384 + '</row><row r="1048576"><c><v>2</v></c>'
-#: What takes long to pack is packed when its test begins.
+#: Files that are slow to build are built when their test starts.
 HOSTILE = {
     "entity bomb": (written(paragraph("&l9;"), BOMB), DOCX, "defines entities"),
     "zip bomb": (lambda: pack({"word/document.xml": bytes(1 << 28)}), DOCX, "unpacks to more than 48 MiB"),
@@ -268,10 +267,10 @@ HOSTILE = {
 
 
 @pytest.mark.parametrize("case", HOSTILE)
-def test_what_is_hostile_locked_or_torn_is_refused_in_words(tmp_path, case):
-    made, media_type, said = HOSTILE[case]
-    data = made() if callable(made) else made
-    with pytest.raises(BadFile, match=said):
+def test_a_hostile_locked_or_torn_file_is_rejected(tmp_path, case):
+    build, media_type, problem = HOSTILE[case]
+    data = build() if callable(build) else build
+    with pytest.raises(BadFile, match=problem):
         text_of(tmp_path, data, media_type)
     assert text_of(tmp_path, written(paragraph("still there")), DOCX).text == "still there"
 
@@ -289,10 +288,10 @@ def test_what_is_hostile_locked_or_torn_is_refused_in_words(tmp_path, case):
     ],
     ids=["deep", "deep tables", "deep lists", "long list", "many attributes", "wide cells", "no end"],
 )
-def test_a_hostile_page_is_still_a_bounded_text(tmp_path, page):
-    made = text_of(tmp_path, f"<h1>start</h1>{page}".encode(), "text/html")
-    assert made.text.startswith("# start")
-    assert len(made.text) <= 200_000
+def test_a_hostile_page_gives_bounded_text(tmp_path, page):
+    output = text_of(tmp_path, f"<h1>start</h1>{page}".encode(), "text/html")
+    assert output.text.startswith("# start")
+    assert len(output.text) <= 200_000
 
 
 def test_nothing_that_a_file_refers_to_is_opened(tmp_path):
@@ -302,14 +301,14 @@ def test_nothing_that_a_file_refers_to_is_opened(tmp_path):
         url = f"http://127.0.0.1:{server.getsockname()[1]}/canary.png"
         for target in (url, (tmp_path / "canary.txt").as_uri()):
             for data, media_type in list_referring(target):
-                made = attempt(tmp_path, data, media_type)
-                assert "CANARY SINGS" not in str(getattr(made, "text", made))
+                output = try_make(tmp_path, data, media_type)
+                assert "CANARY SINGS" not in str(getattr(output, "text", output))
         with pytest.raises(BlockingIOError):
             server.accept()
 
 
 def list_referring(target):
-    """Files that point at a target in each way that their format has."""
+    """Files that refer to a target in every way that their format has."""
     entity = f'<!DOCTYPE x [<!ENTITY e SYSTEM "{target}">]>'
     picture = f'<w:p><w:r><w:pict><v:shape xmlns:v="urn:schemas-microsoft-com:vml"><v:imagedata r:id="r1" xmlns:r="{R}"/></v:shape></w:pict></w:r></w:p>'
     linked = {"word/_rels/document.xml.rels": relations(("image", target, 'TargetMode="External"'))}
@@ -342,14 +341,14 @@ def test_without_the_extra_it_says_what_to_install(tmp_path, monkeypatch, module
         office.make_text(str(tmp_path / "file"), media_type, Conversion("text"), str(tmp_path))
 
 
-def test_without_the_extra_a_page_is_given_as_it_is_written_and_what_is_wrong_with_one_is_told(tmp_path, monkeypatch):
+def test_without_the_extra_a_page_is_unchanged_and_its_errors_are_reported(tmp_path, monkeypatch):
     (tmp_path / "file").write_bytes(b"<p>x")
     (tmp_path / "bare").write_bytes(b"<script>1</script>")
-    asked = "text/html", Conversion("text"), str(tmp_path)
+    arguments = "text/html", Conversion("text"), str(tmp_path)
     with pytest.raises(BadFile, match="has no text"):
-        office.make_text(str(tmp_path / "bare"), *asked)
+        office.make_text(str(tmp_path / "bare"), *arguments)
     monkeypatch.setattr(markup, "parsed", None)
-    assert office.make_text(str(tmp_path / "file"), *asked) == {"text": "<p>x", "cut": False}
+    assert office.make_text(str(tmp_path / "file"), *arguments) == {"text": "<p>x", "cut": False}
 
 
 WHOLE = {
@@ -366,37 +365,39 @@ WHOLE = {
     byte=st.binary(min_size=1, max_size=4),
     cut=st.booleans(),
 )
-def test_a_flipped_or_missing_byte_gives_words_or_a_reason(tmp_path_factory, media_type, at, byte, cut):
+def test_a_flipped_or_missing_byte_gives_text_or_an_error(tmp_path_factory, media_type, at, byte, cut):
     data, place = WHOLE[media_type], int(at * (len(WHOLE[media_type]) - 1))
     changed = data[:place] if cut else data[:place] + byte + data[place + len(byte) :]
-    made = attempt(tmp_path_factory.mktemp("flipped"), changed or b"x", media_type)
-    assert "stopped the decoder" not in getattr(made, "problem", "")
-    assert getattr(made, "text", None) or (made.problem and made.advice)
+    output = try_make(tmp_path_factory.mktemp("flipped"), changed or b"x", media_type)
+    assert "stopped the decoder" not in getattr(output, "problem", "")
+    assert getattr(output, "text", None) or (output.problem and output.advice)
 
 
 TREES = st.recursive(
-    st.text(string.ascii_letters, max_size=3),
+    st.text("abcxyzABCXYZ", max_size=3),
     lambda inner: st.lists(inner, max_size=4).map(lambda parts: f"<w:t a='1'>{''.join(parts)}</w:t>"),
     max_leaves=30,
 )
 
 
-@given(tree=TREES, most=st.integers(1, 40))
-def test_markup_that_is_cut_stays_well_formed_and_within_its_count(tree, most):
+@given(tree=TREES, max_elements=st.integers(1, 40))
+def test_cut_markup_is_well_formed_and_within_its_limit(tree, max_elements):
     data = f"<w:d xmlns:w='w'>{tree}</w:d>".encode()
-    count, at, still_open = zipped.measure(data, most)
-    closed = data if at is None else data[:at] + b"".join(b"</%s>" % tag.encode() for tag in reversed(still_open))
-    left = minidom.parseString(closed).getElementsByTagName("*").length  # noqa: S318 - it is ours
-    assert left == count == min(most, tree.count("<w:t") + 1)
+    count, offset, still_open = zipped.measure(data, max_elements)
+    closed = (
+        data if offset is None else data[:offset] + b"".join(b"</%s>" % tag.encode() for tag in reversed(still_open))
+    )
+    remaining = minidom.parseString(closed).getElementsByTagName("*").length  # noqa: S318 - it is ours
+    assert remaining == count == min(max_elements, tree.count("<w:t") + 1)
 
 
 @given(st.integers(1, 16384))
-def test_a_columns_letters_are_its_number(number):
-    letters, rest = "", number
+def test_a_column_name_gives_its_number(number):
+    name, rest = "", number
     while rest:
         rest, digit = divmod(rest - 1, 26)
-        letters = chr(65 + digit) + letters
-    assert sheets.count_letters(letters) == number
+        name = chr(65 + digit) + name
+    assert sheets.column_number(name) == number
 
 
 def test_an_old_workbook_is_read(tmp_path):

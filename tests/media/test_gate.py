@@ -1,4 +1,4 @@
-"""The gate: what files are proved to be, what is refused by name, and that no file ends more than its own turn."""
+"""The gate: what files turn out to be, which are rejected by name, and that a bad file affects no other."""
 
 import io
 import json
@@ -20,11 +20,11 @@ from hypothesis import strategies as st
 from PIL import ExifTags, Image, ImageDraw, ImageFont
 from pillow_heif import register_heif_opener
 
-from showandtell.core.media_types.claims import read_claim, spell_type
-from showandtell.core.media_types.signatures import list_names, recognise
+from showandtell.core.media_types.claims import normalize_type, read_claim
+from showandtell.core.media_types.signatures import detect_type, list_names
 from showandtell.errors import BadFile
 from showandtell.media import gate
-from showandtell.media.child import MEDIA_MEMORY, answer_request
+from showandtell.media.child import MEDIA_MEMORY, handle_request
 from showandtell.media.describe import name_colour
 from showandtell.media.worker import ChildFailed, MediaWorker, WorkerPool
 from support import fixtures
@@ -33,19 +33,19 @@ from support.properties import examples
 DOCX = "application/vnd.openxmlformats-officedocument.wordprocessingml.document"
 
 KINDS = [
-    (fixtures.png, gate.Proof("image/png", pixels=(8, 8))),
-    (fixtures.jpeg, gate.Proof("image/jpeg", pixels=(8, 8))),
-    (fixtures.gif, gate.Proof("image/gif", pixels=(8, 8))),
-    (fixtures.webp, gate.Proof("image/webp", pixels=(8, 8))),
-    (fixtures.bmp, gate.Proof("image/bmp", pixels=(8, 8))),
-    (fixtures.tiff, gate.Proof("image/tiff", pixels=(8, 8))),
-    (fixtures.svg, gate.Proof("image/svg+xml")),
-    (fixtures.wav, gate.Proof("audio/wav", seconds=0.2)),
-    (fixtures.mp3, gate.Proof("audio/mpeg", seconds=0.5)),
-    (fixtures.flac, gate.Proof("audio/flac", seconds=0.5)),
-    (fixtures.mp4, gate.Proof("video/mp4", seconds=1.0)),
-    (fixtures.docx, gate.Proof(DOCX)),
-    (fixtures.bomb, gate.Proof("application/zip")),
+    (fixtures.png, gate.ProbeResult("image/png", pixels=(8, 8))),
+    (fixtures.jpeg, gate.ProbeResult("image/jpeg", pixels=(8, 8))),
+    (fixtures.gif, gate.ProbeResult("image/gif", pixels=(8, 8))),
+    (fixtures.webp, gate.ProbeResult("image/webp", pixels=(8, 8))),
+    (fixtures.bmp, gate.ProbeResult("image/bmp", pixels=(8, 8))),
+    (fixtures.tiff, gate.ProbeResult("image/tiff", pixels=(8, 8))),
+    (fixtures.svg, gate.ProbeResult("image/svg+xml")),
+    (fixtures.wav, gate.ProbeResult("audio/wav", seconds=0.2)),
+    (fixtures.mp3, gate.ProbeResult("audio/mpeg", seconds=0.5)),
+    (fixtures.flac, gate.ProbeResult("audio/flac", seconds=0.5)),
+    (fixtures.mp4, gate.ProbeResult("video/mp4", seconds=1.0)),
+    (fixtures.docx, gate.ProbeResult(DOCX)),
+    (fixtures.bomb, gate.ProbeResult("application/zip")),
 ]
 PACKINGS = [
     ("adts", "aac", "audio/aac"),
@@ -122,78 +122,78 @@ def flicker(frames: int) -> bytes:
 
 
 def warm() -> MediaWorker:
-    """The child that is asked first."""
+    """The child that handles the next request."""
     worker = gate.MEDIA.free.get()
     gate.MEDIA.free.put(worker)
     return worker
 
 
-def prove(folder: Path, data: bytes, name: str = "file", claimed: str | None = None) -> gate.Proof:
-    return gate.prove(save(folder, name, data), claimed=claimed, name=name)
+def probe(folder: Path, data: bytes, name: str = "file", claimed: str | None = None) -> gate.ProbeResult:
+    return gate.probe(save(folder, name, data), claimed=claimed, name=name)
 
 
-def proved_or_refused(data: bytes) -> gate.Proof | BadFile:
+def try_probe(data: bytes) -> gate.ProbeResult | BadFile:
     with tempfile.TemporaryDirectory() as folder:
         try:
-            return prove(Path(folder), data)
+            return probe(Path(folder), data)
         except BadFile as error:
             return error
 
 
-@pytest.mark.parametrize(("build", "proof"), KINDS, ids=lambda value: getattr(value, "__name__", ""))
-def test_bytes_alone_say_what_a_file_is(tmp_path, build, proof):
-    assert prove(tmp_path, build()) == proof
+@pytest.mark.parametrize(("build", "result"), KINDS, ids=lambda value: getattr(value, "__name__", ""))
+def test_bytes_alone_say_what_a_file_is(tmp_path, build, result):
+    assert probe(tmp_path, build()) == result
 
 
-def test_a_heic_is_measured_upright_where_it_can_be_decoded(tmp_path):
+def test_a_heic_is_measured_upright_if_it_can_be_decoded(tmp_path):
     register_heif_opener()
     upright = Image.Exif()
     upright[ExifTags.Base.Orientation] = 6
     Image.new("RGB", (80, 64), "red").save(tmp_path / "a", "HEIF", exif=upright.tobytes())
-    assert gate.prove(tmp_path / "a", claimed=None, name="a.heic") == gate.Proof("image/heic", pixels=(64, 80))
+    assert gate.probe(tmp_path / "a", claimed=None, name="a.heic") == gate.ProbeResult("image/heic", pixels=(64, 80))
 
 
 def test_without_its_decoder_a_heic_is_known_by_its_signature(tmp_path):
     without = "import sys; sys.modules['pillow_heif'] = None; from showandtell.media import child; child.main([])"
     worker = MediaWorker((sys.executable, "-c", without))
     path = str(save(tmp_path, "a.heic", fixtures.heic()))
-    assert worker.ask({"ask": "prove", "path": path, "media_type": "image/heic"}, 10) == {
-        "found": {"media_type": "image/heic"}
+    assert worker.ask({"task": "probe", "path": path, "media_type": "image/heic"}, 10) == {
+        "result": {"media_type": "image/heic"}
     }
     worker.stop()
 
 
 @pytest.mark.parametrize("form", ["GIF", "PNG", "WEBP", "TIFF", "AVIF"])
-def test_frames_are_counted_where_there_are_several(tmp_path, form):
+def test_several_frames_are_counted(tmp_path, form):
     frames = [Image.new("RGB", (16, 16), (40 * at, 0, 0)) for at in range(5)]
     frames[0].save(tmp_path / "many", form, save_all=True, append_images=frames[1:])
     frames[0].save(tmp_path / "one", form)
-    counts = [gate.prove(tmp_path / name, claimed=None, name=name).frames for name in ("many", "one")]
+    counts = [gate.probe(tmp_path / name, claimed=None, name=name).frames for name in ("many", "one")]
     assert counts == [5, None]
 
 
-def test_frames_beyond_ten_thousand_are_not_told_apart(tmp_path):
-    assert prove(tmp_path, flicker(12_000)).frames == 10_000
+def test_at_most_ten_thousand_frames_are_counted(tmp_path):
+    assert probe(tmp_path, flicker(12_000)).frames == 10_000
 
 
-def test_damage_behind_the_first_frame_leaves_it_a_picture(tmp_path):
-    assert prove(tmp_path, flicker(3)[:-9]).pixels == (1, 1)
+def test_damage_after_the_first_frame_is_accepted(tmp_path):
+    assert probe(tmp_path, flicker(3)[:-9]).pixels == (1, 1)
 
 
 @pytest.mark.parametrize(("form", "codec", "media_type"), PACKINGS)
-def test_sound_is_proved_in_every_container(tmp_path, form, codec, media_type):
-    proof = prove(tmp_path, fixtures.recoded(form, codec))
-    assert (proof.media_type, proof.corrected) == (media_type, None)
-    assert proof.seconds == pytest.approx(0.5, abs=0.1)
+def test_audio_is_probed_in_every_container(tmp_path, form, codec, media_type):
+    result = probe(tmp_path, fixtures.recoded(form, codec))
+    assert (result.media_type, result.corrected) == (media_type, None)
+    assert result.seconds == pytest.approx(0.5, abs=0.1)
 
 
-def test_a_type_whose_decoder_holds_a_picture_more_than_once_may_have_fewer_pixels(tmp_path):
+def test_a_decoder_that_needs_more_memory_has_a_lower_pixel_limit(tmp_path):
     data = fixtures.picture("WEBP", 5400, 5400, fixtures.RED, quality=1, method=0)
     with pytest.raises(BadFile, match=r"is too large \(5400 x 5400 pixels, 29 megapixels\): .* at most 28 megapixels"):
-        prove(tmp_path, data)
+        probe(tmp_path, data)
 
 
-def test_a_page_with_strokes_without_end_is_proved_without_drawing_it(tmp_path):
+def test_a_page_with_endless_strokes_is_probed_without_drawing_it(tmp_path):
     packer, pages = (
         zlib.compressobj(),
         [b"<< /Type /Catalog /Pages 2 0 R >>", b"<< /Type /Pages /Kids [3 0 R] /Count 1 >>"],
@@ -201,11 +201,11 @@ def test_a_page_with_strokes_without_end_is_proved_without_drawing_it(tmp_path):
     strokes = b"".join([*(packer.compress(b"0 0 m 1 1 l S\n" * 20_000) for _ in range(1000)), packer.flush()])
     pages.append(b"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 300 200] /Contents 4 0 R >>")
     pages.append(b"<< /Length %d /Filter /FlateDecode >>\nstream\n%s\nendstream" % (len(strokes), strokes))
-    assert prove(tmp_path, fixtures.pdf_file(pages)).pages == 1
+    assert probe(tmp_path, fixtures.pdf_file(pages)).pages == 1
 
 
 def song_with_cover(form, codec):
-    """A second of silence, and the picture that belongs to it."""
+    """A second of silence with a cover."""
     buffer, silence = io.BytesIO(), av.AudioFrame(format="fltp", layout="mono", samples=1024)
     silence.sample_rate = 16000
     silence.planes[0].update(bytes(silence.planes[0].buffer_size))
@@ -224,16 +224,16 @@ def song_with_cover(form, codec):
 @pytest.mark.parametrize(
     ("form", "codec", "media_type"), [("mp4", "aac", "audio/mp4"), ("mp3", "libmp3lame", "audio/mpeg")]
 )
-def test_a_song_with_a_cover_is_a_sound(tmp_path, form, codec, media_type):
-    assert prove(tmp_path, song_with_cover(form, codec)).media_type == media_type
+def test_a_song_with_a_cover_is_audio(tmp_path, form, codec, media_type):
+    assert probe(tmp_path, song_with_cover(form, codec)).media_type == media_type
     kinds = {stream["kind"] for stream in gate.describe(next(tmp_path.iterdir()), media_type)["streams"]}
     assert kinds == {"audio", "cover"}
 
 
 @pytest.mark.parametrize(("name", "data", "problem"), REFUSED, ids=[row[0] for row in REFUSED])
-def test_an_unusable_file_is_refused_by_name(tmp_path, name, data, problem):
+def test_an_unusable_file_is_rejected_by_name(tmp_path, name, data, problem):
     with pytest.raises(BadFile) as caught:
-        prove(tmp_path, data, name)
+        probe(tmp_path, data, name)
     assert str(caught.value).startswith(f"{name} {problem}")
     assert caught.value.advice
     assert str(tmp_path) not in str(caught.value)
@@ -242,20 +242,20 @@ def test_an_unusable_file_is_refused_by_name(tmp_path, name, data, problem):
 @pytest.mark.parametrize("row", TEXTS, ids=lambda row: row[0])
 def test_text_is_what_it_claims_unless_it_shows_otherwise(tmp_path, row):
     name, claimed, data, media_type, corrected = row
-    assert prove(tmp_path, data, name, claimed) == gate.Proof(media_type, corrected=corrected)
+    assert probe(tmp_path, data, name, claimed) == gate.ProbeResult(media_type, corrected=corrected)
 
 
-@pytest.mark.parametrize(("claimed", "spelled"), CLAIMS)
-def test_media_types_have_one_spelling_or_none(claimed, spelled):
-    assert spell_type(claimed) == spelled
+@pytest.mark.parametrize(("claimed", "normalized"), CLAIMS)
+def test_media_types_are_normalized_or_invalid(claimed, normalized):
+    assert normalize_type(claimed) == normalized
 
 
-def test_a_false_claim_is_corrected_and_kept(tmp_path):
-    assert prove(tmp_path, fixtures.png(), "photo.jpg", "image/jpeg").corrected == "image/jpeg"
-    assert prove(tmp_path, fixtures.png(), "photo.jpg").corrected is None
-    assert prove(tmp_path, fixtures.png(), "photo.pdf").corrected == "application/pdf"
-    assert prove(tmp_path, fixtures.png(), "photo.png", "image/jpg").corrected == "image/jpeg"
-    assert prove(tmp_path, fixtures.png(), "photo.jpg", "image/png").corrected is None
+def test_a_false_claim_is_corrected_and_recorded(tmp_path):
+    assert probe(tmp_path, fixtures.png(), "photo.jpg", "image/jpeg").corrected == "image/jpeg"
+    assert probe(tmp_path, fixtures.png(), "photo.jpg").corrected is None
+    assert probe(tmp_path, fixtures.png(), "photo.pdf").corrected == "application/pdf"
+    assert probe(tmp_path, fixtures.png(), "photo.png", "image/jpg").corrected == "image/jpeg"
+    assert probe(tmp_path, fixtures.png(), "photo.jpg", "image/png").corrected is None
 
 
 def test_a_claim_that_says_nothing_gives_way_to_the_name():
@@ -264,26 +264,28 @@ def test_a_claim_that_says_nothing_gives_way_to_the_name():
 
 
 def test_a_zip_bomb_named_pdf_is_a_zip_and_stays_small(tmp_path):
-    assert prove(tmp_path, fixtures.bomb(), "bomb.pdf") == gate.Proof("application/zip", corrected="application/pdf")
+    assert probe(tmp_path, fixtures.bomb(), "bomb.pdf") == gate.ProbeResult(
+        "application/zip", corrected="application/pdf"
+    )
 
 
-def test_an_office_file_is_told_by_its_folders_alone(tmp_path):
+def test_an_office_file_is_reported_by_its_folders_alone(tmp_path):
     both = fixtures.zipped({"[Content_Types].xml": b"", "word/a": b"", "xl/a": b""})
-    assert prove(tmp_path, both).media_type == "application/zip"
-    assert prove(tmp_path, fixtures.docx(), "a.zip").corrected is None
+    assert probe(tmp_path, both).media_type == "application/zip"
+    assert probe(tmp_path, fixtures.docx(), "a.zip").corrected is None
 
 
 def test_an_old_office_file_is_the_one_it_claims_to_be(tmp_path):
     compound = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(504)
-    assert prove(tmp_path, compound, "letter.doc").media_type == "application/msword"
-    assert prove(tmp_path, compound, "letter").media_type == "application/octet-stream"
+    assert probe(tmp_path, compound, "letter.doc").media_type == "application/msword"
+    assert probe(tmp_path, compound, "letter").media_type == "application/octet-stream"
 
 
 def test_an_mpeg_frame_must_be_followed_by_another(tmp_path):
     sound = fixtures.mp3()
     start = 10 + sound[9]
-    assert prove(tmp_path, sound[start:]).media_type == "audio/mpeg"
-    assert prove(tmp_path, sound[start : start + 40]).media_type == "application/octet-stream"
+    assert probe(tmp_path, sound[start:]).media_type == "audio/mpeg"
+    assert probe(tmp_path, sound[start : start + 40]).media_type == "application/octet-stream"
 
 
 @given(st.binary(max_size=400))
@@ -291,16 +293,16 @@ def test_no_bytes_upset_the_signature_table(data):
     def peek(offset, length):
         return data[max(offset, 0) :][: max(length, 0)]
 
-    found = recognise(peek, len(data))
-    assert found is None or "/" in found
+    output = detect_type(peek, len(data))
+    assert output is None or "/" in output
     assert isinstance(list_names(b"PK\1\2" + data), set)
 
 
 @examples(60)
 @given(st.integers(1, len(fixtures.png()) - 5))  # the last four bytes are the checksum of nothing
-def test_a_png_cut_anywhere_is_never_a_picture(length):
-    found = proved_or_refused(fixtures.png()[:length])
-    assert isinstance(found, BadFile) or found.media_type == "application/octet-stream"
+def test_a_truncated_png_is_never_an_image(length):
+    output = try_probe(fixtures.png()[:length])
+    assert isinstance(output, BadFile) or output.media_type == "application/octet-stream"
 
 
 @examples(80)
@@ -309,41 +311,41 @@ def test_a_png_cut_anywhere_is_never_a_picture(length):
     st.integers(0, 400),
     st.binary(min_size=1, max_size=8),
 )
-def test_damage_anywhere_ends_in_a_proof_or_a_refusal(data, place, damage):
+def test_a_damaged_file_gives_a_result_or_an_error(data, place, damage):
     place %= len(data)
-    found = proved_or_refused(data[:place] + damage + data[place + len(damage) :])
-    assert isinstance(found, gate.Proof | BadFile)
+    output = try_probe(data[:place] + damage + data[place + len(damage) :])
+    assert isinstance(output, gate.ProbeResult | BadFile)
 
 
-def test_a_decoder_that_dies_costs_one_file_only(tmp_path, monkeypatch):
+def test_a_decoder_that_dies_affects_one_file_only(tmp_path, monkeypatch):
     with monkeypatch.context() as patched:
         patched.setattr(gate, "MEDIA", NO_DECODER)
         with pytest.raises(BadFile, match=r"killer\.pdf stopped the decoder"):
-            prove(tmp_path, fixtures.pdf("a"), "killer.pdf")
-    assert prove(tmp_path, fixtures.pdf("a")).pages == 1
+            probe(tmp_path, fixtures.pdf("a"), "killer.pdf")
+    assert probe(tmp_path, fixtures.pdf("a")).pages == 1
 
 
 def test_a_decoder_that_hangs_is_killed_and_replaced(tmp_path, monkeypatch):
-    prove(tmp_path, fixtures.png())
+    probe(tmp_path, fixtures.png())
     hung = warm().process
     os.kill(hung.pid, signal.SIGSTOP)
     with monkeypatch.context() as patched:
         patched.setattr(gate, "SECONDS", 0.05)
         with pytest.raises(BadFile, match=r"slow\.png could not be decoded within 0\.05 s"):
-            prove(tmp_path, fixtures.png(), "slow.png")
+            probe(tmp_path, fixtures.png(), "slow.png")
     assert hung.returncode == -signal.SIGKILL
-    assert prove(tmp_path, fixtures.png()).pixels == (8, 8)
+    assert probe(tmp_path, fixtures.png()).pixels == (8, 8)
 
 
-def test_a_decoder_killed_between_two_files_is_started_anew(tmp_path):
-    prove(tmp_path, fixtures.png())
+def test_a_decoder_killed_between_two_files_is_restarted(tmp_path):
+    probe(tmp_path, fixtures.png())
     warm().process.kill()
     warm().process.wait()
-    assert prove(tmp_path, fixtures.png()).pixels == (8, 8)
+    assert probe(tmp_path, fixtures.png()).pixels == (8, 8)
 
 
-def test_the_child_lives_within_limits_and_without_keys(tmp_path, monkeypatch):
-    prove(tmp_path, fixtures.png())
+def test_the_child_has_limits_and_no_keys(tmp_path, monkeypatch):
+    probe(tmp_path, fixtures.png())
     child = warm().process.pid
     assert resource.prlimit(child, resource.RLIMIT_AS)[0] == MEDIA_MEMORY
     assert resource.prlimit(child, resource.RLIMIT_FSIZE)[0] == 0
@@ -354,17 +356,17 @@ def test_the_child_lives_within_limits_and_without_keys(tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize("media_type", ["image/png", "application/pdf", "audio/wav", "video/mp4"])
-def test_no_refusal_tells_where_a_file_lies(media_type):
-    request = {"ask": "describe", "path": "/nowhere/at/all", "media_type": media_type, "seconds": 5}
-    assert "/nowhere" not in answer_request(request)["problem"]
+def test_no_error_contains_the_path_of_a_file(media_type):
+    request = {"task": "describe", "path": "/nowhere/at/all", "media_type": media_type, "seconds": 5}
+    assert "/nowhere" not in handle_request(request)["problem"]
 
 
-def test_a_picture_beyond_the_childs_memory_is_refused_by_name(tmp_path):
-    request = {"ask": "prove", "path": str(save(tmp_path, "a.png", fixtures.png())), "media_type": "image/png"}
+def test_an_image_beyond_the_childs_memory_is_rejected_by_name(tmp_path):
+    request = {"task": "probe", "path": str(save(tmp_path, "a.png", fixtures.png())), "media_type": "image/png"}
     small = "import resource, sys; from showandtell.media import child; child.MEDIA_MEMORY = 96 << 20; child.main([])"
     wide = {**request, "path": str(save(tmp_path, "b.png", fixtures.png(5000, 5000)))}
     worker = MediaWorker((sys.executable, "-c", small))
-    assert worker.ask(request, 10)["found"]["pixels"] == [8, 8]
+    assert worker.ask(request, 10)["result"]["pixels"] == [8, 8]
     assert worker.ask(wide, 10)["problem"].startswith("needs more memory")
     worker.stop()
 
@@ -372,40 +374,40 @@ def test_a_picture_beyond_the_childs_memory_is_refused_by_name(tmp_path):
 def test_many_threads_share_two_children(tmp_path):
     paths = [save(tmp_path, f"{width}.png", fixtures.png(width)) for width in range(1, 25)]
     with ThreadPoolExecutor(8) as pool:
-        proofs = list(pool.map(lambda path: gate.prove(path, claimed=None, name=path.name), paths))
-    assert [proof.pixels[0] for proof in proofs] == list(range(1, 25))
+        results = list(pool.map(lambda path: gate.probe(path, claimed=None, name=path.name), paths))
+    assert [result.pixels[0] for result in results] == list(range(1, 25))
 
 
 def test_a_forked_process_starts_a_child_of_its_own(tmp_path):
-    prove(tmp_path, fixtures.png())
+    probe(tmp_path, fixtures.png())
     ours = warm().process.pid
     held = [gate.MEDIA.free.get() for _ in gate.MEDIA.workers]  # as other threads may, at that moment
     fork = os.fork()
     if fork == 0:
         signal.alarm(20)
-        proof = prove(tmp_path, fixtures.png(3))
+        result = probe(tmp_path, fixtures.png(3))
         mine = warm().process.pid
         gate.close()
-        os._exit(0 if proof.pixels == (3, 8) and mine != ours else 1)
+        os._exit(0 if result.pixels == (3, 8) and mine != ours else 1)
     for worker in reversed(held):
         gate.MEDIA.free.put(worker)
     assert os.waitpid(fork, 0)[1] == 0
-    assert prove(tmp_path, fixtures.png()).pixels == (8, 8)
+    assert probe(tmp_path, fixtures.png()).pixels == (8, 8)
     assert warm().process.pid == ours
 
 
-def test_a_file_that_takes_all_its_time_leaves_a_child_for_the_others(tmp_path):
+def test_a_slow_file_leaves_a_child_for_the_others(tmp_path):
     held = gate.MEDIA.free.get()
-    assert prove(tmp_path, fixtures.png()).pixels == (8, 8)
+    assert probe(tmp_path, fixtures.png()).pixels == (8, 8)
     gate.MEDIA.free.put(held)
 
 
-def test_a_question_that_no_child_is_free_for_is_given_up_by_name(tmp_path, monkeypatch):
+def test_a_request_without_a_free_child_is_rejected_by_name(tmp_path, monkeypatch):
     busy = WorkerPool((sys.executable, "-c", "input()"), 0)
-    monkeypatch.setattr(busy, "patience", 0.01)
+    monkeypatch.setattr(busy, "timeout", 0.01)
     monkeypatch.setattr(gate, "MEDIA", busy)
     with pytest.raises(BadFile, match=r"late\.png could not be looked at in time"):
-        prove(tmp_path, fixtures.png(), "late.png")
+        probe(tmp_path, fixtures.png(), "late.png")
 
 
 def test_no_decoder_is_imported_outside_the_child():
@@ -415,18 +417,18 @@ def test_no_decoder_is_imported_outside_the_child():
     assert not {"PIL", "pypdfium2", "av", "rapidocr", "numpy", "wave"} & set(names)
 
 
-def test_an_answer_without_end_is_not_awaited():
+def test_an_endless_response_is_not_read():
     endless = MediaWorker((sys.executable, "-c", "input()\nwhile True: print('x' * 65536, end='')"))
     with pytest.raises(ChildFailed, match="stopped the decoder"):
         endless.ask({}, 30)
 
 
-def test_a_picture_is_described_by_size_and_colours(tmp_path):
+def test_an_image_is_described_by_size_and_colours(tmp_path):
     image = Image.new("RGB", (100, 50), (20, 60, 220))
     image.paste((250, 250, 250), (0, 0, 25, 50))
     image.save(tmp_path / "flag.png")
-    found = gate.describe(tmp_path / "flag.png", "image/png")
-    assert found == {"pixels": [100, 50], "colours": [["blue", 0.75], ["white", 0.25]]}
+    output = gate.describe(tmp_path / "flag.png", "image/png")
+    assert output == {"pixels": [100, 50], "colours": [["blue", 0.75], ["white", 0.25]]}
 
 
 def test_a_pdf_is_described_by_its_text(tmp_path):
@@ -434,7 +436,7 @@ def test_a_pdf_is_described_by_its_text(tmp_path):
     assert gate.describe(path, "application/pdf") == {"pages": 3, "text": "Hello (you)\nthere\n\nWorld"}
 
 
-def test_sound_film_and_text_are_described(tmp_path):
+def test_audio_video_and_text_are_described(tmp_path):
     sound, film = save(tmp_path, "a.wav", fixtures.wav()), save(tmp_path, "a.mp4", fixtures.mp4())
     stream = {"kind": "video", "codec": "mpeg4", "pixels": [64, 48]}
     assert gate.describe(sound, "audio/wav") == {"seconds": 0.2, "channels": 1, "rate": 16000}
@@ -464,7 +466,7 @@ def test_colours_have_the_names_people_use(colour, word):
     assert name_colour(*colour) == word
 
 
-def test_words_are_read_in_a_picture_and_in_a_scan(tmp_path):
+def test_text_is_read_in_an_image_and_in_a_scan(tmp_path):
     image = Image.new("RGB", (500, 140), "white")
     ImageDraw.Draw(image).text((40, 40), "GATE 42", font=ImageFont.load_default(48), fill="black")
     image.save(tmp_path / "sign.png")
@@ -474,7 +476,7 @@ def test_words_are_read_in_a_picture_and_in_a_scan(tmp_path):
     assert gate.read_text_in(save(tmp_path, "a.wav", fixtures.wav()), "audio/wav") is None
 
 
-def test_a_chart_is_drawn_without_what_films_are_made_with():
+def test_a_chart_is_drawn_without_pyav():
     code = "import sys; from showandtell.media import draw; draw.draw_chart('', [1.0], []); print('av' in sys.modules)"
     run = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True)  # noqa: S603 - our own words
     assert run.stdout.strip() == b"False"

@@ -14,13 +14,13 @@ from yarl import URL
 
 from showandtell.errors import BadFile
 from showandtell.network import fetch_request, public_addresses
-from showandtell.network.fetch import FetchPolicy, _take, fetch, name_of
-from showandtell.network.fetch_request import FetchedResponse, Line
+from showandtell.network.fetch import FetchPolicy, _save, fetch, name_of
+from showandtell.network.fetch_request import Dialer, FetchedResponse
 from support.bad_urls import bad_urls
 from support.canaries import Certificates, Web, moved, page, resolve, serving
 
 YES = FetchPolicy(fetch=True)
-MOST = 100_000
+MAX_BYTES = 100_000
 PICTURE = b"\x89PNG\r\n\x1a\n" + b"pixels" * 500
 
 
@@ -46,7 +46,7 @@ def visit(certificates, tmp_path):
 
 async def attempt(url, folder, line, allow, options):
     try:
-        return await fetch(url, folder, line=line, allow=allow, **{"most": MOST, **options})
+        return await fetch(url, folder, dialer=line, policy=allow, **{"max_bytes": MAX_BYTES, **options})
     except BadFile as error:
         return error
 
@@ -62,7 +62,7 @@ def test_no_bad_url_reaches_anybody(visit, tmp_path):
     web, urls = Web({}), list(dict.fromkeys(bad_urls()))
     found = visit(web, *urls)
     assert len(urls) >= 150
-    assert [url for url, one in zip(urls, found, strict=True) if not isinstance(one, BadFile)] == []
+    assert [url for url, item in zip(urls, found, strict=True) if not isinstance(item, BadFile)] == []
     assert (web.connections, web.dialled, web.hits) == (0, [], [])
     assert list(tmp_path.iterdir()) == []
 
@@ -82,7 +82,7 @@ def test_the_systems_own_resolver_and_sockets_lead_to_no_server_here(host, certi
         async with serving(web, certificates) as line:
             port = web.ports["http"]
             allow = FetchPolicy(fetch=True, http=True, ports=(port,))
-            return await attempt(f"http://{host}:{port}/x", tmp_path, Line(tls=line.tls), allow, {})
+            return await attempt(f"http://{host}:{port}/x", tmp_path, Dialer(tls=line.tls), allow, {})
 
     assert isinstance(asyncio.run(go()), BadFile)
     assert web.connections == 0
@@ -127,7 +127,7 @@ def test_http_by_setting_still_leads_nowhere_inside_and_https_never_back_to_http
     web = Web({"/in": moved("http://169.254.169.254/"), "/back": moved("http://pictures.test/x")})
     allow = replace(YES, http=True)
     found = visit(web, "http://pictures.test/in", "https://pictures.test/back", allow=allow)
-    assert [type(one) for one in found] == [BadFile, BadFile]
+    assert [type(item) for item in found] == [BadFile, BadFile]
     assert paths(web) == ["/in", "/back"]
 
 
@@ -167,11 +167,11 @@ def test_two_hundred_rebindings_reach_nobody_inside(visit):
     assert len(asked) == 200
     assert set(web.dialled) == {("93.184.216.34", 443)}
     assert set(paths(web)) == {"/go"}
-    assert {one.problem for one in found} == {"redirects to pictures.test, which has no public address"}
+    assert {item.problem for item in found} == {"redirects to pictures.test, which has no public address"}
 
 
 def test_a_socket_opens_for_checked_addresses_alone():
-    opened = fetch_request.guarded(fetch_request.open_socket, [IPv4Address("93.184.216.34")])
+    opened = fetch_request.guarded_sockets(fetch_request.open_socket, [IPv4Address("93.184.216.34")])
     with pytest.raises(OSError, match="not checked"):
         opened((2, 1, 6, "", ("127.0.0.1", 443)))
 
@@ -200,9 +200,9 @@ def test_an_address_within_another_is_never_more_public_than_itself(inner):
         assert public_addresses.is_public(inner) or not public_addresses.is_public(address)
 
 
-def test_names_that_lead_inside_and_names_of_nobody_are_told_apart_for_no_one(visit):
+def test_names_that_lead_inside_and_names_of_nobody_are_distinguished_for_no_one(visit):
     found = visit(Web({}), "https://inside.test/", "https://no-such-name.test/", "https://mixed.test/")
-    assert len({(one.problem, one.advice) for one in found}) == 1
+    assert len({(item.problem, item.advice) for item in found}) == 1
 
 
 # ── what always is ──
@@ -243,7 +243,7 @@ def test_a_good_url_is_fetched(url, visit):
     assert (found.media_type, found.name, found.size) == ("image/png", "a.png", len(PICTURE))
 
 
-def test_a_signed_address_is_sent_as_it_is_spelt(visit):
+def test_a_signed_url_is_sent_unchanged(visit):
     web = Web({})
     path = "/a%2Fb%7e/x+y?X-Signature=a%2Bb%3D%3d&e=(1)&s='%20'"
     found = visit(web, f"https://pictures.test{path}")
@@ -251,11 +251,11 @@ def test_a_signed_address_is_sent_as_it_is_spelt(visit):
     assert found.url == f"https://pictures.test{path}"
 
 
-def test_spaces_and_letters_beyond_ascii_are_encoded(visit):
+def test_spaces_and_characters_beyond_ascii_are_encoded(visit):
     web = Web({"/go": moved("/böse Datei.png")})
     found = visit(web, "https://pictures.test/my büro.png", "https://pictures.test/go")
     assert paths(web) == ["/my%20b%C3%BCro.png", "/go", "/b%C3%B6se%20Datei.png"]
-    assert [one.name for one in found] == ["my büro.png", "böse Datei.png"]
+    assert [item.name for item in found] == ["my büro.png", "böse Datei.png"]
 
 
 def test_the_claims_are_those_of_the_host(visit):
@@ -296,7 +296,7 @@ def test_chunked_and_gzip_bodies_come_whole(visit):
     until_close = b"HTTP/1.1 200 OK\r\n\r\nhello"
     web = Web({"/c": chunked, "/g": members, "/u": until_close})
     found = visit(web, *(f"https://pictures.test/{path}" for path in "cgu"))
-    assert [one.path.read_bytes() for one in found] == [b"abcde", PICTURE + b"more", b"hello"]
+    assert [item.path.read_bytes() for item in found] == [b"abcde", PICTURE + b"more", b"hello"]
 
 
 def test_settings_allow_http_ports_and_hosts(visit):
@@ -306,7 +306,7 @@ def test_settings_allow_http_ports_and_hosts(visit):
     assert visit(web, "https://pictures.test:8443/", allow=other).size == 5
     some = FetchPolicy(fetch=True, hosts=("Other.test", ".pictures.test"))
     urls = ("https://other.test/", "https://files.pictures.test/", "https://pictures.test/", "https://six.test/")
-    assert [isinstance(one, BadFile) for one in visit(web, *urls, allow=some)] == [False, False, True, True]
+    assert [isinstance(item, BadFile) for item in visit(web, *urls, allow=some)] == [False, False, True, True]
     assert web.dialled == [
         (address, port)
         for address, port in zip(
@@ -338,7 +338,7 @@ def endless(head, piece=b"x" * 4096):
 @pytest.mark.parametrize(
     ("answer", "problem"),
     [
-        (page(b"x" * (MOST + 1)), "sends more than 100000 bytes"),
+        (page(b"x" * (MAX_BYTES + 1)), "sends more than 100000 bytes"),
         (b"HTTP/1.1 200 OK\r\nContent-Length: 99999999999\r\n\r\n", "sends more than 100000 bytes"),
         (endless(b"HTTP/1.1 200 OK\r\n\r\n"), "sends more than 100000 bytes"),
         (endless(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n", b"5\r\nabcde\r\n"), "sends more than 100000 bytes"),
@@ -440,7 +440,7 @@ def test_no_byte_is_written_beyond_the_limit_and_one_piece_read(headers, tmp_pat
 
     async def go():
         with (tmp_path / "sink").open("wb") as sink, pytest.raises(BadFile):
-            await _take(FetchedResponse(200, headers, pieces()), sink, 1_000_000, URL("https://pictures.test/"))
+            await _save(FetchedResponse(200, headers, pieces()), sink, 1_000_000, URL("https://pictures.test/"))
 
     asyncio.run(go())
     assert (tmp_path / "sink").stat().st_size <= 1_000_000
@@ -450,7 +450,7 @@ def test_no_byte_is_written_beyond_the_limit_and_one_piece_read(headers, tmp_pat
 def test_a_bomb_costs_little_memory(visit):
     web = Web({"/x": page(gzip.compress(bytes(200_000_000), 9), b"Content-Encoding: gzip")})
     tracemalloc.start()
-    error = visit(web, "https://pictures.test/x", most=20_000_000)
+    error = visit(web, "https://pictures.test/x", max_bytes=20_000_000)
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert "sends more than 20000000 bytes" in str(error)
@@ -495,15 +495,15 @@ def test_an_error_tells_the_host_and_neither_query_login_address_nor_body(visit)
         "https://pictures.test:22/?t0ken",
         "https://t0ken\\x/",
     )
-    told = " ".join(f"{error} {error.__cause__} {error.__context__}" for error in visit(web, *urls))
-    assert "pictures.test" in told
-    assert [word for word in ("t0ken", "10.1.2.3", "127.0.0.1", "body", "user:") if word in told] == []
+    received = " ".join(f"{error} {error.__cause__} {error.__context__}" for error in visit(web, *urls))
+    assert "pictures.test" in received
+    assert [word for word in ("t0ken", "10.1.2.3", "127.0.0.1", "body", "user:") if word in received] == []
 
 
 @pytest.mark.parametrize("strange", ["wrong name", "unknown authority"])
 def test_a_certificate_must_be_believed_and_name_the_host(strange, visit, certificates, monkeypatch):
     if strange == "unknown authority":
-        monkeypatch.setattr(certificates, "ours", fetch_request.believed())
+        monkeypatch.setattr(certificates, "ours", fetch_request.default_tls())
     url = "https://151.101.1.69/" if strange == "wrong name" else "https://pictures.test/"
     web = Web({})
     assert visit(web, url).problem == "has a certificate that is not trusted"
@@ -512,7 +512,7 @@ def test_a_certificate_must_be_believed_and_name_the_host(strange, visit, certif
 
 @asynccontextmanager
 async def nobody():
-    yield Line(resolve, refuse)
+    yield Dialer(resolve, refuse)
 
 
 def refuse(_info):

@@ -51,10 +51,10 @@ def mentions(path):
 def ways_out(path, module):
     """What a module may not use of what it uses."""
     return {
-        one
-        for one in mentions(path)
+        mention
+        for mention in mentions(path)
         for client in (*CLIENTS, *NEVER)
-        if f"{one}.".startswith(f"{client}.") and module not in CLIENTS.get(client, ())
+        if f"{mention}.".startswith(f"{client}.") and module not in CLIENTS.get(client, ())
     }
 
 

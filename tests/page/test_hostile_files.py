@@ -12,25 +12,25 @@ def town(tmp_path_factory):
     """A server whose tools bring mischief, and one whose model says it."""
     with street() as made:
         speaker = Speaker()
-        made.stand_in(doors=[speaker])
+        made.add_fake_provider(handlers=[speaker])
         bad = made.build(tmp_path_factory.mktemp("hostile"), tools=(hostile.bring_files, hostile.say_words))
         spoken = made.build(tmp_path_factory.mktemp("spoken"), default_model=MODEL)
-        houses = {"hostile": Address(bad.url), "spoken": Address(spoken.url)}
-        yield houses, {"go": lambda: made.run(speaker.go())}
+        sites = {"hostile": Address(bad.url), "spoken": Address(spoken.url)}
+        yield sites, {"go": lambda: made.run(speaker.go())}
 
 
 def test_hostile_files_run_nothing(town, tmp_path):
     name = "hostile_files_run_nothing_through_the_page_and_by_their_addresses"
-    told = play(name, *give(town, tmp_path), first=0, step=5, count=25)
-    assert told["files"] == 25
-    assert told["opened"] > 25
+    received = play(name, *give(town, tmp_path), first=0, step=5, count=25)
+    assert received["files"] == 25
+    assert received["opened"] > 25
 
 
 def test_hostile_answers_run_nothing_and_ask_nobody(town, tmp_path):
-    told = play(
+    received = play(
         "hostile_words_of_an_answer_run_nothing_and_ask_nobody", *give(town, tmp_path), words=hostile.WORDS, together=9
     )
-    assert told["shapes"] >= 40
+    assert received["shapes"] >= 40
 
 
 @pytest.mark.parametrize(
@@ -49,5 +49,5 @@ def test_what_watches_sees_scripts_requests_and_connections(town, tmp_path):
 
 
 def give(town, folder):
-    houses, doors = town
-    return houses, folder, doors
+    sites, doors = town
+    return sites, folder, doors

@@ -8,10 +8,10 @@ from types import SimpleNamespace
 
 import pytest
 
-from fake_provider.ours import APIS
+from fake_provider.agents import APIS
 from showandtell import samples
 from showandtell.inspector.request import Call, Reply, Result
-from showandtell.inspector.send import think
+from showandtell.inspector.send import default_answerer
 from support import page_tools
 from support.browser import Address, play, street
 from support.fixtures import picture, png
@@ -30,34 +30,34 @@ def mind(asked):
     if "total of this invoice" in words and not any(isinstance(part, Result) for part in last):
         given = {"number_or_name": 1, "return_original": True}
         return Reply("", (Call("c0ffee0123456789", "get_document", json.dumps(given)),), 10)
-    return think(asked)
+    return default_answerer(asked)
 
 
 @pytest.fixture(scope="module")
 def town(tmp_path_factory):
     """A server for each api, all at one stand-in."""
     with street() as made:
-        standin = made.stand_in(mind=mind)
-        houses = {
-            api: made.build(tmp_path_factory.mktemp("house"), tools=page_tools.TOOLS, default_model=model)
+        fake_provider = made.add_fake_provider(answerer=mind)
+        sites = {
+            api: made.build(tmp_path_factory.mktemp("site"), tools=page_tools.TOOLS, default_model=model)
             for api, model in APIS.items()
         }
-        yield SimpleNamespace(houses=houses, ledger=standin.ledger, run=made.run)
+        yield SimpleNamespace(sites=sites, ledger=fake_provider.ledger, run=made.run)
 
 
-def tell(town, api, story, folder, **given):
+def write_story(town, api, story, folder, **given):
     """Play a story; gives what reached the model, and the messages that were stored."""
     del town.ledger[:]
-    houses = {name: Address(house.url) for name, house in town.houses.items()}
-    told = play(story, houses, folder, house=api, **given)
-    conversation = town.run(town.houses[api].store.open(told["id"], "local"))
-    asked = [one for one in town.ledger if one.size]  # what has no body only asks whether a model's server is there
-    assert {one.status for one in asked} == {200}
-    return [one.seen for one in asked], conversation.messages
+    sites = {name: Address(site.url) for name, site in town.sites.items()}
+    received = play(story, sites, folder, site=api, **given)
+    conversation = town.run(town.sites[api].store.open(received["id"], "local"))
+    asked = [item for item in town.ledger if item.size]  # what has no body only asks whether a model's server is there
+    assert {item.status for item in asked} == {200}
+    return [item.seen for item in asked], conversation.messages
 
 
 def hashes(files):
-    return [hashlib.sha256(one).hexdigest() for one in files]
+    return [hashlib.sha256(file).hexdigest() for file in files]
 
 
 def as_json(name, media_type, data):
@@ -75,18 +75,18 @@ def expected():
 def test_a_document_is_uploaded_fetched_by_the_model_and_quoted(api, town, tmp_path):
     document = as_json("invoice.pdf", "application/pdf", INVOICE)
     story = "a_document_is_read_by_the_model_and_quoted"
-    seen, messages = tell(town, api, story, tmp_path, document=document, quote="184[.]50 EUR")
-    assert [one.sha256 for one in seen[0]] == hashes([INVOICE])
-    assert {one.sha256 for one in seen[-1]} == {*hashes([INVOICE])}
-    assert [one.role for one in messages] == ["user", "assistant", "tool", "assistant"]
+    seen, messages = write_story(town, api, story, tmp_path, document=document, quote="184[.]50 EUR")
+    assert [item.sha256 for item in seen[0]] == hashes([INVOICE])
+    assert {item.sha256 for item in seen[-1]} == {*hashes([INVOICE])}
+    assert [message.role for message in messages] == ["user", "assistant", "tool", "assistant"]
 
 
 @each_api
 def test_pictures_keep_their_numbers_and_origins_up_to_the_model(api, town, tmp_path):
     uploads = [as_json(name, "image/png", data) for name, data in UPLOADS.items()]
     story = "pictures_keep_their_numbers_over_uploads_tools_and_a_reload"
-    seen, messages = tell(town, api, story, tmp_path, uploads=uploads)
-    assert {(one.sha256, *LABEL.match(one.label).groups()) for one in seen[-1]} == {*expected()}
-    assert [reference.numbers for one in messages for reference in one.references] == [(4,), (1,), (5,)]
+    seen, messages = write_story(town, api, story, tmp_path, uploads=uploads)
+    assert {(item.sha256, *LABEL.match(item.label).groups()) for item in seen[-1]} == {*expected()}
+    assert [reference.numbers for message in messages for reference in message.references] == [(4,), (1,), (5,)]
     roles = ["user", "assistant", "user", "assistant", "tool", "tool", "tool", "assistant", *["user", "assistant"] * 2]
-    assert [one.role for one in messages] == roles
+    assert [message.role for message in messages] == roles

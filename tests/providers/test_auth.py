@@ -1,4 +1,4 @@
-"""What is made anew for each request (AWS's signatures, as botocore makes them, Google's tokens), and headers."""
+"""Authentication of each request: headers, Google's tokens, and AWS's signatures, compared to botocore's."""
 
 import asyncio
 import hashlib
@@ -103,14 +103,14 @@ def test_what_a_server_receives_is_what_was_signed():
             base = f"http://127.0.0.1:{listening.sockets[0].getsockname()[1]}"
             exchange = connect(locate(resolve("bedrock:m"), KEYS), base_url=base, environ=KEYS)
             unsigned = Post(f"{base}/model/us.claude%3A0/converse")
-            headers = {**unsigned.headers, **await exchange.authorise(unsigned)}
+            headers = {**unsigned.headers, **await exchange.authorize(unsigned)}
             async with exchange.send(Post(unsigned.url, headers=headers)) as answer:
                 assert answer.status == 200
         return base
 
     base = asyncio.run(go())
     line, *lines = heads[0].split("\r\n")[:-2]
-    got = {name.lower(): value for name, value in (one.split(": ", 1) for one in lines)}
+    got = {name.lower(): value for name, value in (item.split(": ", 1) for item in lines)}
     received = Post(base + line.split()[1], headers={"content-type": got["content-type"]})
     assert got["host"] == base.removeprefix("http://")
     assert got["authorization"] == as_botocore_signs(received, got, aws.Credentials("AKIDEXAMPLE", SECRET))
@@ -137,7 +137,7 @@ def test_others_have_their_turn_while_a_body_is_hashed():
 def test_a_request_is_signed_with_the_keys_of_variables(provider):
     environ = {**KEYS, "AWS_SESSION_TOKEN": TOKEN}
     exchange = connect(locate(resolve(f"{provider}:m"), environ), environ=environ)
-    headers = asyncio.run(exchange.authorise(Post()))
+    headers = asyncio.run(exchange.authorize(Post()))
     assert headers["x-amz-security-token"] == TOKEN
     credentials = aws.Credentials("AKIDEXAMPLE", SECRET, TOKEN)
     assert headers["authorization"] == as_botocore_signs(Post(), headers, credentials)
@@ -157,18 +157,18 @@ def test_a_profile_is_found_by_botocores_chain(tmp_path, monkeypatch):
     for name, value in environ.items():
         monkeypatch.setenv(name, value)
     target = locate(resolve("bedrock:m"), environ)
-    headers = asyncio.run(connect(target, environ=environ).authorise(Post()))
+    headers = asyncio.run(connect(target, environ=environ).authorize(Post()))
     assert target.account == "ap-south-1"
     assert "Credential=AKIDTEAM/" in headers["authorization"]
 
 
-def test_a_profile_that_is_none_is_said(monkeypatch):
+def test_a_profile_that_is_none_is_reported(monkeypatch):
     environ = {"AWS_PROFILE": "nobody", "AWS_REGION": "us-east-1", "AWS_EC2_METADATA_DISABLED": "true"}
     for name, value in environ.items():
         monkeypatch.setenv(name, value)
     exchange = connect(locate(resolve("bedrock:m"), environ), environ=environ)
     with pytest.raises(MissingKey, match=r"ProfileNotFound.*set AWS_ACCESS_KEY_ID"):
-        asyncio.run(exchange.authorise(Post()))
+        asyncio.run(exchange.authorize(Post()))
 
 
 def test_a_region_is_asked_for_before_anything_is_sent(tmp_path, monkeypatch):
@@ -195,15 +195,15 @@ def test_a_region_is_asked_for_before_anything_is_sent(tmp_path, monkeypatch):
         ("Expired model", False),
     ],
 )
-def test_a_wrong_clock_is_told_apart(text, skewed):
-    said = aws.explain_skew(403, text)
-    assert said == (f"the clock of this machine is off, so AWS takes no signature of it: {text}" if skewed else text)
+def test_a_wrong_clock_is_recognized(text, skewed):
+    message = aws.explain_skew(403, text)
+    assert message == (f"the clock of this machine is wrong, so AWS rejects its signatures: {text}" if skewed else text)
 
 
 def test_no_secret_is_logged(caplog):
     caplog.set_level(logging.DEBUG)
     environ = {**KEYS, "AWS_SESSION_TOKEN": TOKEN}
-    asyncio.run(connect(locate(resolve("bedrock:m"), environ), environ=environ).authorise(Post()))
+    asyncio.run(connect(locate(resolve("bedrock:m"), environ), environ=environ).authorize(Post()))
     assert SECRET not in caplog.text
     assert TOKEN not in caplog.text
 
@@ -220,24 +220,24 @@ class Lasting:
 
 def test_a_token_is_renewed_when_it_expired_and_only_then():
     credentials = Lasting("one", "two", payer="acme-pays")
-    authorise = google.authorise_with(lambda: credentials)
-    first = [asyncio.run(authorise(Post())) for _ in range(2)]
+    authorize = google.authorize_with(lambda: credentials)
+    first = [asyncio.run(authorize(Post())) for _ in range(2)]
     assert first == [{"authorization": "Bearer one", "x-goog-user-project": "acme-pays"}] * 2
     credentials.valid = False
-    assert asyncio.run(authorise(Post()))["authorization"] == "Bearer two"
+    assert asyncio.run(authorize(Post()))["authorization"] == "Bearer two"
 
 
 def test_requests_side_by_side_renew_a_token_once():
     credentials = Lasting("one")
-    authorise = google.authorise_with(lambda: credentials)
+    authorize = google.authorize_with(lambda: credentials)
 
     async def go():
-        return await asyncio.gather(*(authorise(Post()) for _ in range(8)))
+        return await asyncio.gather(*(authorize(Post()) for _ in range(8)))
 
     assert {headers["authorization"] for headers in asyncio.run(go())} == {"Bearer one"}
 
 
-def test_credentials_that_can_not_be_renewed_are_said_in_their_first_words():
+def test_credentials_that_can_not_be_renewed_are_reported_in_their_first_words():
     from google.auth.exceptions import RefreshError
 
     class Expired(Lasting):
@@ -245,18 +245,18 @@ def test_credentials_that_can_not_be_renewed_are_said_in_their_first_words():
             raise RefreshError("invalid_grant: Token has been revoked.", {"refresh_token": SECRET})
 
     with pytest.raises(ProviderUnavailable, match="invalid_grant: Token has been revoked") as caught:
-        asyncio.run(google.authorise_with(Expired)(Post()))
+        asyncio.run(google.authorize_with(Expired)(Post()))
     assert SECRET not in str(caught.value)
 
 
-def test_a_file_of_credentials_that_is_none_is_said(tmp_path, monkeypatch):
+def test_a_file_of_credentials_that_is_none_is_reported(tmp_path, monkeypatch):
     path = tmp_path / "nothing.json"
     path.write_text(json.dumps({"type": "nothing"}))
     monkeypatch.setenv("GOOGLE_APPLICATION_CREDENTIALS", str(path))
     environ = {"GOOGLE_APPLICATION_CREDENTIALS": str(path), "GOOGLE_CLOUD_PROJECT": "acme"}
     exchange = connect(locate(resolve("vertex:m"), environ), environ=environ)
     with pytest.raises(MissingKey, match="GOOGLE_APPLICATION_CREDENTIALS"):
-        asyncio.run(exchange.authorise(Post()))
+        asyncio.run(exchange.authorize(Post()))
 
 
 @pytest.mark.parametrize(

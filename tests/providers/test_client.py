@@ -95,7 +95,7 @@ PLAIN = [
 ]
 
 
-@pytest.mark.parametrize(("client", "provider", "url", "header"), PLAIN, ids=[one[1] for one in PLAIN])
+@pytest.mark.parametrize(("client", "provider", "url", "header"), PLAIN, ids=[item[1] for item in PLAIN])
 def test_a_client_is_taken_over_with_its_base_url_and_key(client, provider, url, header):
     settings = read_client(client)
     environ = {"GOOGLE_CLOUD_PROJECT": "acme", "GOOGLE_CLOUD_LOCATION": "us-east5"}
@@ -103,7 +103,7 @@ def test_a_client_is_taken_over_with_its_base_url_and_key(client, provider, url,
     exchange = connect_client(target, client)
     assert APIS[target.api].url(target, exchange.base, stream=True) == url
     assert exchange.headers[header] == {"authorization": f"Bearer {KEY}"}.get(header, KEY)
-    assert exchange.authorise is None
+    assert exchange.authorize is None
     assert KEY not in repr((settings, exchange))
     assert not [name for name in exchange.headers if name.startswith("x-stainless") or name == "user-agent"]
 
@@ -147,7 +147,7 @@ async def renewed():
 def test_a_function_that_gives_keys_is_asked_for_each_request(client, header):
     settings = read_client(client)
     assert header not in settings.headers
-    assert asyncio.run(settings.authorise(Post()))[header] == f"Bearer {KEY}-2"
+    assert asyncio.run(settings.authorize(Post()))[header] == f"Bearer {KEY}-2"
 
 
 @pytest.mark.parametrize(
@@ -160,7 +160,7 @@ def test_a_function_that_gives_keys_is_asked_for_each_request(client, header):
 def test_a_client_of_bedrock_signs_with_its_own_credentials(client):
     settings = read_client(client)
     assert (settings.base, settings.account) == ("https://bedrock-runtime.us-east-1.amazonaws.com", "us-east-1")
-    assert "Credential=AKIDEXAMPLE/" in asyncio.run(settings.authorise(Post()))["authorization"]
+    assert "Credential=AKIDEXAMPLE/" in asyncio.run(settings.authorize(Post()))["authorization"]
     assert KEY not in repr(settings)
 
 
@@ -168,14 +168,14 @@ def test_boto_with_a_bearer_key_sends_it(monkeypatch):
     monkeypatch.setenv("AWS_BEARER_TOKEN_BEDROCK", KEY)
     settings = read_client(boto(endpoint_url=GATE))
     assert settings.base == GATE
-    assert asyncio.run(settings.authorise(Post()))["authorization"] == f"Bearer {KEY}"
+    assert asyncio.run(settings.authorize(Post()))["authorization"] == f"Bearer {KEY}"
 
 
 def test_a_client_of_vertex_brings_its_account_and_credentials():
     client = genai.Client(vertexai=True, project="acme", location="eu", credentials=Credentials(token=KEY))
     settings = read_client(client)
     assert (settings.base, settings.account) == ("https://aiplatform.eu.rep.googleapis.com", "acme/eu")
-    assert asyncio.run(settings.authorise(Post()))["authorization"] == f"Bearer {KEY}"
+    assert asyncio.run(settings.authorize(Post()))["authorization"] == f"Bearer {KEY}"
 
 
 @pytest.mark.parametrize(
@@ -188,15 +188,15 @@ def test_a_client_of_vertex_brings_its_account_and_credentials():
         ("inspector", openai.OpenAI(api_key=KEY)),
     ],
 )
-def test_a_client_of_another_house_is_refused(model, client):
-    with pytest.raises(BadInput, match=f"{model.partition(':')[0]}.* can't be asked by this .*, which goes to https"):
+def test_a_client_of_another_provider_is_refused(model, client):
+    with pytest.raises(BadInput, match=f"{model.partition(':')[0]}.* can't be reached by this .*, which is for https"):
         connect_client(resolve(model), client)
 
 
-def test_what_is_no_client_is_refused_with_a_list():
-    with pytest.raises(BadInput, match=r"^Post is no client that is understood: there are OpenAI, .*boto3"):
+def test_an_unknown_client_is_refused_with_the_supported_ones():
+    with pytest.raises(BadInput, match=r"^Post is not a supported client; supported are OpenAI, .*boto3"):
         read_client(Post())
-    with pytest.raises(BadInput, match="S3 is no client"):
+    with pytest.raises(BadInput, match="S3 is not a supported client"):
         read_client(boto3.client("s3", region_name="us-east-1", **SIGNED))
 
 
@@ -205,8 +205,8 @@ def give_nothing(**_):
 
 
 def test_a_client_without_a_key_is_refused():
-    with pytest.raises(MissingKey, match="no key that can be taken over"):
+    with pytest.raises(MissingKey, match="the client has no key"):
         read_client(anthropic.Anthropic(credentials=give_nothing))
-    with pytest.raises(BadInput, match="the client's key holds a line break") as caught:
+    with pytest.raises(BadInput, match="the client's key contains a line break") as caught:
         read_client(openai.OpenAI(api_key=f"{KEY}\nx"))
     assert KEY not in str(caught.value)

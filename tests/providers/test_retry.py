@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from showandtell.agent.agent import MOST_WAITING
+from showandtell.agent.agent import MAX_QUEUED_EVENTS
 from showandtell.core.events.types import ErrorEvent, Finish, Retry
 from showandtell.core.wire.http import HttpResponse
 from showandtell.errors import BadAnswer, ProviderError, ProviderUnavailable
@@ -22,8 +22,8 @@ def patient(*answers, model, tools=(), **settings):
     async def sleep(seconds):
         waited.append(seconds)
 
-    patience = RetryPolicy(sleep=sleep, jitter=lambda: 1.0, **settings)
-    agent, script = scripted(*answers, model=model, tools=tools, retry=patience)
+    retry = RetryPolicy(sleep=sleep, jitter=lambda: 1.0, **settings)
+    agent, script = scripted(*answers, model=model, tools=tools, retry=retry)
     return agent, script, waited
 
 
@@ -41,11 +41,11 @@ def echo(word: str) -> str:
 
 @each_api
 @pytest.mark.parametrize("status", [408, 429, 500, 502, 503, 529])
-def test_one_busy_answer_is_asked_again_and_told(model, status):
+def test_one_busy_answer_is_asked_again_and_reported(model, status):
     agent, script, waited = patient((status, BUSY), say("Hello.", model=model), model=model)
     run, events = run_all(agent)
     assert (run.text, run.status, len(script.bodies)) == ("Hello.", "complete", 2)
-    assert [one for one in events if isinstance(one, Retry)] == [Retry(f"{status} Slow down.", 0.5)]
+    assert [event for event in events if isinstance(event, Retry)] == [Retry(f"{status} Slow down.", 0.5)]
     assert waited == [0.5]
 
 
@@ -55,7 +55,7 @@ def test_a_provider_that_stays_busy_is_unavailable_and_the_chat_goes_on(model):
     agent, script, waited = patient(*busy, say("Hello.", model=model), model=model)
     run, _ = run_all(agent)
     assert isinstance(run.error, ProviderUnavailable)
-    assert (run.reason, run.error.status, len(script.bodies)) == ("Slow down. (asked 5 times)", 429, 5)
+    assert (run.reason, run.error.status, len(script.bodies)) == ("Slow down. (tried 5 times)", 429, 5)
     assert waited == [0.5, 1.0, 2.0, 4.0]
     assert run_all(agent, "again", conversation=run.conversation)[0].text == "Hello."
 
@@ -79,10 +79,10 @@ def test_an_account_without_money_is_not_asked_again():
 
 
 def test_the_provider_says_how_long_to_wait():
-    patience = RetryPolicy(jitter=lambda: 0.0)
-    assert pause_before(ProviderError("busy", 429, retry_after=7.0), 0, patience) == 7.0
-    assert pause_before(ProviderError("busy", 429, retry_after=0.0), 0, patience) == 0.25
-    assert pause_before(ProviderError("no", 400, retry_after=7.0), 0, patience) is None
+    retry = RetryPolicy(jitter=lambda: 0.0)
+    assert pause_before(ProviderError("busy", 429, retry_after=7.0), 0, retry) == 7.0
+    assert pause_before(ProviderError("busy", 429, retry_after=0.0), 0, retry) == 0.25
+    assert pause_before(ProviderError("no", 400, retry_after=7.0), 0, retry) is None
 
 
 @each_api
@@ -90,11 +90,11 @@ def test_an_answer_that_says_how_long_to_wait_is_believed(model):
     async def busy():
         yield BUSY
 
-    told = HttpResponse(429, {"retry-after": "7"}, busy())
-    agent, script, waited = patient(told, say("Hello.", model=model), model=model)
+    received = HttpResponse(429, {"retry-after": "7"}, busy())
+    agent, script, waited = patient(received, say("Hello.", model=model), model=model)
     run, events = run_all(agent)
     assert (run.text, len(script.bodies), waited) == ("Hello.", 2, [7.0])
-    assert [one.seconds for one in events if isinstance(one, Retry)] == [7.0]
+    assert [event.seconds for event in events if isinstance(event, Retry)] == [7.0]
 
 
 @each_api
@@ -130,7 +130,7 @@ def test_a_stream_that_stays_empty_is_an_error_of_its_own(model):
     agent, script, _ = patient(b"", model=model)
     run, _ = run_all(agent)
     assert (type(run.error), len(script.bodies)) == (BadAnswer, 2)
-    assert run.reason == f"{agent.target.name} gave an empty answer"
+    assert run.reason == f"{agent.target.name} returned an empty response"
 
 
 @each_api
@@ -145,7 +145,7 @@ def test_what_has_begun_is_never_asked_for_again(model):
     agent, script, _ = patient(begin("Hello.", model=model), model=model)
     _, events = run_all(agent)
     assert len(script.bodies) == 1
-    assert not [one for one in events if isinstance(one, Retry)]
+    assert not [event for event in events if isinstance(event, Retry)]
     assert isinstance(events[-1], Finish)
 
 
@@ -165,7 +165,7 @@ def test_a_host_without_a_name_or_a_certificate_is_not_tried_again(model):
 
 
 @each_api
-def test_a_page_instead_of_an_answer_is_told_by_its_title(model):
+def test_a_page_instead_of_an_answer_is_reported_by_its_title(model):
     async def page():
         yield b"<!DOCTYPE html><html><head><title>Gateway login</title></head><body>" + b"x" * 10_000
 
@@ -174,7 +174,7 @@ def test_a_page_instead_of_an_answer_is_told_by_its_title(model):
     )
     run, _ = run_all(agent)
     assert (type(run.error), run.status) == (BadAnswer, "error")
-    assert run.reason == f"{agent.target.name} answered 200 with text/html, which is no api's: Gateway login"
+    assert run.reason == f"{agent.target.name} answered 200 with text/html, which no API uses: Gateway login"
 
 
 @each_api
@@ -212,7 +212,7 @@ def test_a_slow_reader_holds_the_network_back(model):
         return answer.read
 
     agent, _ = scripted(answer, model=model)
-    assert 0 < asyncio.run(play(agent)) <= 3 * MOST_WAITING
+    assert 0 < asyncio.run(play(agent)) <= 3 * MAX_QUEUED_EVENTS
 
 
 WHOLE = b'{"choices": [{"index": 0, "message": {"content": "Hello."}, "finish_reason": "stop"}]}'

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from showandtell.core.capabilities.resolve import resolve
+from showandtell.core.capabilities.resolve import families, resolve
 from showandtell.core.capabilities.table import PROVIDERS
 from showandtell.core.wire.renderers import APIS
 from showandtell.errors import BadInput, MissingKey
@@ -77,14 +77,14 @@ def test_every_provider_has_its_row():
 
 
 @each_provider
-def test_a_request_goes_where_the_house_is_with_its_key(provider):
+def test_a_request_goes_where_the_provider_is_with_its_key(provider):
     variable, header, url = WAYS[provider]
     environ = {**HOSTED, **({variable: f" {KEY}\n"} if variable else {})}
     exchange = connect(target(provider), environ=environ)
     assert url_of(provider, environ=environ) == url
-    spelt = {"authorization": f"Bearer {KEY}"}.get(header, KEY)
-    assert exchange.headers.get(header or "") == (spelt if header else None)
-    assert (exchange.authorise is None) == bool(header)
+    expected = {"authorization": f"Bearer {KEY}"}.get(header, KEY)
+    assert exchange.headers.get(header or "") == (expected if header else None)
+    assert (exchange.authorize is None) == bool(header)
     assert KEY not in repr(exchange)
 
 
@@ -99,7 +99,7 @@ def test_a_base_url_of_ones_own_is_what_the_sdk_takes(provider):
         assert url_of(provider, environ={**HOSTED, variable: theirs}, api_key=KEY) == expected
 
 
-@pytest.mark.parametrize("provider", [name for name, row in ROWS.items() if row.needs_key and not row.authorise])
+@pytest.mark.parametrize("provider", [name for name, row in ROWS.items() if row.needs_key and not row.authorize])
 def test_a_missing_key_names_its_variable(provider):
     with pytest.raises(MissingKey, match=WAYS[provider][0]):
         connect(target(provider), environ=HOSTED)
@@ -128,7 +128,7 @@ def test_vertex_needs_its_project_behind_a_gateway_too():
         connect(target("vertex", {}), api_key=KEY, base_url="http://gate.test", environ={})
 
 
-def test_chat_and_responses_of_one_house_share_a_base_url_unless_told_otherwise():
+def test_chat_and_responses_of_one_provider_share_a_base_url_unless_reported_otherwise():
     environ = {"OPENAI_API_KEY": KEY, "SHOWANDTELL_OPENAI_BASE_URL": "http://a.test/v1"}
     assert connect(target("openai-chat"), environ=environ).base == "http://a.test/v1"
     environ["SHOWANDTELL_OPENAI_CHAT_BASE_URL"] = "http://b.test/v1"
@@ -154,32 +154,32 @@ def test_ollamas_own_variable_may_be_no_url(host, base):
     [
         ("api.openai.com/v1", "neither http:// nor https://"),
         ("ftp://a.test", "neither http:// nor https://"),
-        ("https://", "names no host"),
-        ("https://user:hidden@a.test/v1", "belong into a key"),
+        ("https://", "has no host"),
+        ("https://user:hidden@a.test/v1", "pass a key instead"),
         ("https://a.test/v1?key=hidden", "query or fragment"),
         ("https://a.test/v1#hidden", "query or fragment"),
-        ("https://a.test:port/v1", "can't be read"),
+        ("https://a.test:port/v1", "can't be parsed"),
         ("https://a.test/v1\nhidden", "spaces or line breaks"),
         ("", "neither"),
     ],
 )
-def test_a_base_url_that_is_none_is_refused_by_its_name_and_unseen(value, problem):
-    with pytest.raises(BadInput, match=f"^base_url is no base URL: .*{problem}.* write it as in https://") as caught:
+def test_an_invalid_base_url_is_refused_by_its_source_and_not_shown(value, problem):
+    with pytest.raises(BadInput, match=f"^base_url is not a base URL: .*{problem}.* use a URL like https://") as caught:
         connect(target("openai"), base_url=value, api_key=KEY, environ={})
     assert "hidden" not in str(caught.value)
 
 
 def test_a_wrong_base_url_of_a_variable_is_named():
-    with pytest.raises(BadInput, match=r"^OPENAI_BASE_URL is no base URL"):
+    with pytest.raises(BadInput, match=r"^OPENAI_BASE_URL is not a base URL"):
         connect(target("openai"), api_key=KEY, environ={"OPENAI_BASE_URL": "localhost"})
 
 
 @pytest.mark.parametrize("key", [f"{KEY}\nx: y", f"{KEY}\0", f"{KEY}é", f"{KEY}\u2028x"])
-def test_a_key_that_none_can_be_is_refused_by_its_variable_and_unseen(key):
-    with pytest.raises(BadInput, match=r"^OPENAI_API_KEY holds a line break or letters") as caught:
+def test_an_invalid_key_is_refused_by_its_variable_and_not_shown(key):
+    with pytest.raises(BadInput, match=r"^OPENAI_API_KEY contains a line break or characters") as caught:
         connect(target("openai"), environ={"OPENAI_API_KEY": key})
     assert KEY not in str(caught.value)
-    with pytest.raises(BadInput, match=r"^api_key holds"):
+    with pytest.raises(BadInput, match=r"^api_key contains"):
         connect(target("openai"), api_key=key, environ={})
 
 
@@ -228,7 +228,7 @@ def test_headers_lie_over_ours():
         ("bedrock", {"AWS_DEFAULT_REGION": "us-east-1"}, "us-east-1"),
     ],
 )
-def test_a_target_is_told_its_account(provider, environ, account):
+def test_a_target_is_reported_its_account(provider, environ, account):
     found = target(provider, environ)
     assert found.account == account
     if account:
@@ -263,9 +263,14 @@ def test_a_name_that_would_change_the_host_is_refused(provider, environ):
 
 def test_the_inspector_needs_nothing():
     exchange = connect(resolve("inspector:gemini"), environ={})
-    assert (exchange.base, exchange.headers, exchange.authorise) == ("http://inspector/google", {}, None)
+    assert (exchange.base, exchange.headers, exchange.authorize) == ("http://inspector/google", {}, None)
 
 
 def test_a_server_of_ones_own_that_is_not_there_says_what_to_do():
     exchange = connect(resolve("ollama:qwen3-vl:8b"), environ={})
     assert exchange.explain(0, "no connection") == "no connection; start it, or set SHOWANDTELL_OLLAMA_BASE_URL"
+
+
+def test_the_openai_client_reaches_every_host_with_one_of_its_apis():
+    by_table = {family.provider for family in families() if family.api in {"openai-chat", "openai-responses"}}
+    assert {provider for provider, row in ROWS.items() if row.openai_client} == by_table & set(ROWS)

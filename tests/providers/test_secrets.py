@@ -9,7 +9,7 @@ from showandtell import File
 from showandtell.core.wire.http import HttpResponse
 from showandtell.providers.exchange import Exchange
 from showandtell.providers.retry import RetryPolicy
-from showandtell.providers.secrets import MOST, conceal, secrets_in
+from showandtell.providers.secrets import MAX_TEXT, conceal, secrets_in
 from support.agents import make_agent
 from support.fixtures import png
 from support.scripted import CLAUDE, FAULT, Script, say, watch
@@ -47,12 +47,12 @@ ECHOES = [
 @pytest.mark.parametrize("answer", ECHOES)
 def test_no_event_and_no_error_holds_a_key_that_the_provider_repeats(answer):
     run, events = play(speaking(answer)[0])
-    told = repr(events) + repr(run.error) + repr(run.error.__cause__) + repr(run.error.__context__) + run.reason
-    assert "CANARY" not in told
-    assert "[hidden]" in told
+    received = repr(events) + repr(run.error) + repr(run.error.__cause__) + repr(run.error.__context__) + run.reason
+    assert "CANARY" not in received
+    assert "[hidden]" in received
 
 
-def test_a_page_that_repeats_a_key_is_told_without_it():
+def test_a_page_that_repeats_a_key_is_reported_without_it():
     run, _ = play(speaking(HttpResponse(200, {"content-type": "text/html"}, page()))[0])
     assert "CANARY" not in run.reason
     assert "[hidden] is no key" in run.reason
@@ -68,13 +68,13 @@ def test_the_model_does_not_read_a_key_in_the_reason_why_it_was_not_given_a_file
 
 
 def test_words_without_end_are_cut():
-    assert len(conceal("x" * 10_000, ())) == MOST
+    assert len(conceal("x" * 10_000, ())) == MAX_TEXT
 
 
-def test_a_key_is_hidden_however_it_is_spelt():
+def test_a_key_is_hidden_in_every_encoding():
     secrets = secrets_in({"authorization": f"Bearer {KEY}", "content-type": "application/json"})
-    for spelt in (KEY, KEY.replace("/", "\\/"), "sk%2FCANARY%2F0123456789", f"key={KEY};"):
-        assert "CANARY" not in conceal(spelt, secrets)
+    for text in (KEY, KEY.replace("/", "\\/"), "sk%2FCANARY%2F0123456789", f"key={KEY};"):
+        assert "CANARY" not in conceal(text, secrets)
     assert conceal("application/json", secrets) == "application/json"
 
 

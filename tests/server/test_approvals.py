@@ -1,4 +1,4 @@
-"""Calls that wait for a person: over a restart, some of several, answered twice, and not answered at all."""
+"""Calls that wait for approval: across a restart, one of several, approved twice, and never approved."""
 
 import asyncio
 
@@ -21,8 +21,8 @@ def erase(path: str) -> str:
 erased = []
 
 
-def saying(chat, **answers):
-    """The body of a request that says yes or no to calls."""
+def approving(chat, **answers):
+    """The body of a request that approves or denies calls."""
     parts = [
         {
             "type": "tool-erase",
@@ -37,7 +37,7 @@ def saying(chat, **answers):
 
 
 def open_steps(chunks):
-    """How many steps were begun and not ended; none is ended that wasn't begun in this stream."""
+    """The number of open steps at the end of a stream. Only steps that it started may finish in it."""
     found = 0
     for kind in kinds(chunks):
         found += (kind == "start-step") - (kind == "finish-step")
@@ -49,55 +49,55 @@ def waiting_of(chunks):
     return [one["toolCallId"] for one in chunks if one["type"] == "tool-approval-request"]
 
 
-async def test_a_call_waits_over_a_restart_and_two_answers_at_once_run_it_once(tmp_path):
+async def test_a_call_waits_across_a_restart_and_concurrent_approvals_run_it_once(tmp_path):
     erased.clear()
-    async with serving(tmp_path, tools=(erase,)) as house:
-        _, chunks = await house.post("/erase path=a", "c")
+    async with serving(tmp_path, tools=(erase,)) as site:
+        _, chunks = await site.post("/erase path=a", "c")
         (call,) = waiting_of(chunks)
-    async with serving(tmp_path, tools=(erase,)) as house:
-        _, again = await house.post("/erase path=a", "c")
+    async with serving(tmp_path, tools=(erase,)) as site:
+        _, again = await site.post("/erase path=a", "c")
         assert (waiting_of(again), again[-1]["finishReason"]) == ([call], "tool-calls")
-        yes = saying("c", **{call: True})
-        found = await asyncio.gather(*(both(house.session, yes) for _ in range(3)))
+        yes = approving("c", **{call: True})
+        found = await asyncio.gather(*(both(site.session, yes) for _ in range(3)))
         assert ({status for status, _ in found}, erased) == ({200}, ["a"])
-        late = await both(house.session, yes)
+        late = await both(site.session, yes)
         assert (late[0], kinds(late[1])[-1], erased) == (200, "finish", ["a"])
-        assert (await page(house))["waiting"] is False
-        await check_usable(house, "c")
+        assert (await page(site))["waiting"] is False
+        await check_usable(site, "c")
 
 
-async def test_a_yes_counts_for_the_answer_that_asks_though_another_one_asked_by_the_same_id(tmp_path):
+async def test_an_approval_counts_for_the_newest_response_that_uses_its_call_id(tmp_path):
     erased.clear()
-    async with serving(tmp_path, tools=(erase,)) as house:
-        _, chunks = await house.post("/erase path=a", "c")
+    async with serving(tmp_path, tools=(erase,)) as site:
+        _, chunks = await site.post("/erase path=a", "c")
         (call,) = waiting_of(chunks)
-        await both(house.session, saying("c", **{call: True}))
-        _, chunks = await both(house.session, {"id": "c", "messages": [], "trigger": "regenerate-message"})
+        await both(site.session, approving("c", **{call: True}))
+        _, chunks = await both(site.session, {"id": "c", "messages": [], "trigger": "regenerate-message"})
         assert waiting_of(chunks) == [call]
-        assert [(await both(house.session, saying("c", **{call: True})))[0] for _ in range(2)] == [200, 200]
-        assert (erased, (await page(house))["waiting"]) == (["a", "a"], False)
+        assert [(await both(site.session, approving("c", **{call: True})))[0] for _ in range(2)] == [200, 200]
+        assert (erased, (await page(site))["waiting"]) == (["a", "a"], False)
 
 
-async def test_of_two_calls_that_wait_one_may_be_answered_first(tmp_path):
+async def test_one_of_two_waiting_calls_may_be_approved_first(tmp_path):
     erased.clear()
-    async with serving(tmp_path, tools=(erase,)) as house:
-        _, chunks = await house.post("/erase path=a\n/erase path=b", "c")
+    async with serving(tmp_path, tools=(erase,)) as site:
+        _, chunks = await site.post("/erase path=a\n/erase path=b", "c")
         first, second = waiting_of(chunks)
-        _, chunks = await both(house.session, saying("c", **{first: True}))
-        assert (erased, waiting_of(chunks), (await page(house))["waiting"]) == (["a"], [second], True)
+        _, chunks = await both(site.session, approving("c", **{first: True}))
+        assert (erased, waiting_of(chunks), (await page(site))["waiting"]) == (["a"], [second], True)
         assert open_steps(chunks) == 0
-        _, chunks = await both(house.session, saying("c", **{second: False}))
+        _, chunks = await both(site.session, approving("c", **{second: False}))
         assert (erased, chunks[-1]["finishReason"], open_steps(chunks)) == (["a"], "stop", 0)
-        await check_usable(house, "c")
+        await check_usable(site, "c")
 
 
-async def test_words_in_place_of_an_answer_end_the_calls_that_wait(tmp_path):
+async def test_a_message_without_an_approval_ends_the_waiting_calls(tmp_path):
     erased.clear()
-    async with serving(tmp_path, tools=(erase,)) as house:
-        _, chunks = await house.post("/erase path=a", "c")
-        await check_usable(house, "c")
+    async with serving(tmp_path, tools=(erase,)) as site:
+        _, chunks = await site.post("/erase path=a", "c")
+        await check_usable(site, "c")
         (call,) = waiting_of(chunks)
-        assert (await both(house.session, saying("c", **{call: True})))[0] == 422
-        assert (await page(house))["messages"][1]["metadata"]["status"] == "incomplete"
-        parts = (await page(house))["messages"][1]["parts"]
+        assert (await both(site.session, approving("c", **{call: True})))[0] == 422
+        assert (await page(site))["messages"][1]["metadata"]["status"] == "incomplete"
+        parts = (await page(site))["messages"][1]["parts"]
         assert ([one["state"] for one in parts if one["type"] == "tool-erase"], erased) == (["output-error"], [])

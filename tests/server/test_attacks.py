@@ -1,4 +1,4 @@
-"""What a stranger, a second user or a broken neighbour sends and causes: nothing falls over, and nothing is given away."""
+"""Hostile and malformed requests of strangers and users: nothing crashes, and nothing leaks."""
 
 import asyncio
 import io
@@ -11,15 +11,15 @@ import pytest
 from yarl import URL
 
 from support.neighbours import RATES, ask, conversations_of, upload
-from support.serving import asked, serving
+from support.serving import chat_body, serving
 
 pytestmark = pytest.mark.anyio
 JSON = {"content-type": "application/json"}
 
 
-async def said(house, *pieces, wait=60.0):
-    """What a connection is told that sends these bytes, until the server closes it or says nothing more."""
-    reader, writer = await asyncio.open_connection("127.0.0.1", int(house.url.rpartition(":")[2]))
+async def send_raw(site, *pieces, wait=60.0):
+    """Send bytes on a new connection, and return the response up to the server's close or a timeout."""
+    reader, writer = await asyncio.open_connection("127.0.0.1", int(site.url.rpartition(":")[2]))
     writer.write(b"".join(pieces))
     heard = b""
     try:
@@ -32,9 +32,9 @@ async def said(house, *pieces, wait=60.0):
     return heard
 
 
-def head(house, first, *lines):
-    """A request's head of one who may come in."""
-    who = [f"Host: {house.url.removeprefix('http://')}", f"Authorization: Bearer {house.server.keys.token}"]
+def head(site, first, *lines):
+    """The head of an authenticated request."""
+    who = [f"Host: {site.url.removeprefix('http://')}", f"Authorization: Bearer {site.server.keys.token}"]
     return "\r\n".join([first, *who, *lines, "", ""]).encode("latin-1")
 
 
@@ -42,7 +42,7 @@ BODY = b'{"theme":"dark"}'
 CHUNKED = b"10\r\n" + BODY + b"\r\n0\r\n\r\n"
 SET, OLD = "PATCH /api/settings HTTP/1.1", "PATCH /api/settings HTTP/1.0"
 KIND, ENDS = "Content-Type: application/json", "Connection: close"
-#: Bodies whose end two programs may see at two places, and heads that two may read in two ways.
+#: Ambiguous requests: two programs may disagree about the end of the body or about a header.
 SMUGGLED = {
     "length and chunks": ([SET, KIND, "Content-Length: 5", "Transfer-Encoding: chunked"], CHUNKED),
     "chunks and length": ([SET, KIND, "Transfer-Encoding: chunked", "Content-Length: 16"], CHUNKED),
@@ -73,26 +73,26 @@ SMUGGLED = {
 
 
 @pytest.mark.parametrize("shape", SMUGGLED)
-async def test_what_two_programs_could_read_in_two_ways_changes_nothing(tmp_path, shape):
+async def test_ambiguous_requests_change_nothing(tmp_path, shape):
     lines, body = SMUGGLED[shape]
-    async with serving(tmp_path) as house:
-        heard = await said(house, head(house, *lines, ENDS), body, b"GET /api/me HTTP/1.1\r\n\r\n", wait=1.0)
+    async with serving(tmp_path) as site:
+        heard = await send_raw(site, head(site, *lines, ENDS), body, b"GET /api/me HTTP/1.1\r\n\r\n", wait=1.0)
         statuses = re.findall(rb"^HTTP/1\.[01] (\d)\d\d ", heard, re.MULTILINE)
         assert b"2" not in statuses
         assert len(statuses) <= 1
-        assert (await house.get("/api/settings"))[1]["theme"] == "system"
+        assert (await site.get("/api/settings"))[1]["theme"] == "system"
 
 
-async def test_one_after_the_other_on_one_connection_is_answered_so(tmp_path):
-    async with serving(tmp_path) as house:
-        first = head(house, SET, KIND, "Transfer-Encoding: chunked")
-        last = head(house, "GET /api/settings HTTP/1.1", ENDS)
-        heard = await said(house, first, CHUNKED, last)
+async def test_pipelined_requests_get_their_responses_in_order(tmp_path):
+    async with serving(tmp_path) as site:
+        first = head(site, SET, KIND, "Transfer-Encoding: chunked")
+        last = head(site, "GET /api/settings HTTP/1.1", ENDS)
+        heard = await send_raw(site, first, CHUNKED, last)
         assert (heard.count(b"HTTP/1.1 200 OK"), heard.count(b'"theme":"dark"')) == (2, 2)
 
 
 DEEP = 100_000
-#: Bodies that are hard to read, each of a field that is a text. What of them is odd and yet a text may be taken.
+#: Malformed or unusual bodies for a text field. Those that are valid text may be accepted.
 ODD = {
     "arrays in arrays": b'{"FIELD":' + b"[" * DEEP + b"]" * DEEP + b"}",
     "objects in objects": b'{"FIELD":' * DEEP + b"1" + b"}" * DEEP,
@@ -120,7 +120,7 @@ ODD = {
     "half": b'{"FIELD":"x',
     "another kind": b'{"FIELD":{"$ne":null}}',
 }
-#: Where a body goes, and the field that is a text.
+#: Routes with a body, and their text field.
 TAKERS = [
     ("PATCH", "/api/conversations/{}", b"title"),
     ("POST", "/api/conversations/{}/branch", b"message_id"),
@@ -131,16 +131,16 @@ TAKERS = [
 
 
 @pytest.mark.parametrize("odd", ODD)
-async def test_a_body_that_is_hard_to_read_is_refused_in_few_words(tmp_path, odd):
-    async with serving(tmp_path) as house:
-        await house.post("hello")
-        there = (await conversations_of(house, house.session))[0]["id"]
+async def test_a_malformed_body_is_refused_with_a_short_message(tmp_path, odd):
+    async with serving(tmp_path) as site:
+        await site.post("hello")
+        there = (await conversations_of(site, site.session))[0]["id"]
         for method, path, field in TAKERS:
             body = io.BytesIO(ODD[odd].replace(b"FIELD", field))
-            status, told = await ask(house.session, method, path.format(there), data=body, headers=JSON)
-            assert status in {400, 404, 413, 422}, (path, told)
-            assert len(told["error"]["text"]) < 1500
-        assert len((await house.get(f"/api/conversations/{there}"))[1]["messages"]) == 2
+            status, received = await ask(site.session, method, path.format(there), data=body, headers=JSON)
+            assert status in {400, 404, 413, 422}, (path, received)
+            assert len(received["error"]["text"]) < 1500
+        assert len((await site.get(f"/api/conversations/{there}"))[1]["messages"]) == 2
 
 
 CHAT = b'{"id":"c","messages":[{"id":"m","role":"user","parts":[PART]}]}'
@@ -161,27 +161,27 @@ PARTS = {
 
 
 @pytest.mark.parametrize("part", PARTS)
-async def test_a_part_that_is_none_is_refused_and_begins_nothing(tmp_path, part):
-    async with serving(tmp_path) as house:
+async def test_an_invalid_part_is_refused_and_starts_nothing(tmp_path, part):
+    async with serving(tmp_path) as site:
         body = CHAT.replace(b"PART", PARTS[part])
-        status, told = await ask(house.session, "POST", "/api/chat", data=io.BytesIO(body), headers=JSON)
-        assert (status in {404, 422}, await conversations_of(house, house.session)) == (True, []), told
+        status, received = await ask(site.session, "POST", "/api/chat", data=io.BytesIO(body), headers=JSON)
+        assert (status in {404, 422}, await conversations_of(site, site.session)) == (True, []), received
 
 
-async def test_names_that_nobody_counts_on_make_no_series(tmp_path):
-    async with serving(tmp_path, rates=RATES) as house:
+async def test_unknown_names_create_no_metric_series(tmp_path):
+    async with serving(tmp_path, rates=RATES) as site:
         for at in range(150):
-            async with house.session.request(f"M{at}", f"/api/{at}/x?y={at}", headers={"user-agent": f"u{at}"}):
+            async with site.session.request(f"M{at}", f"/api/{at}/x?y={at}", headers={"user-agent": f"u{at}"}):
                 pass
-            await ask(house.session, "POST", "/api/chat", json=asked("x", f"c{at}", model=f"no-such-{at}:x"))
-            await ask(house.session, "GET", f"/api/conversations/conv_{at:022}")
-        text = (await ask(house.session, "GET", "/metrics"))[1].decode()
+            await ask(site.session, "POST", "/api/chat", json=chat_body("x", f"c{at}", model=f"no-such-{at}:x"))
+            await ask(site.session, "GET", f"/api/conversations/conv_{at:022}")
+        text = (await ask(site.session, "GET", "/metrics"))[1].decode()
         assert not re.search(r"M1\d\d|no-such|conv_0|/api/1\d\d", text)
         assert len(text.splitlines()) < 600
 
 
-async def test_a_stranger_is_counted_by_where_they_come_from_whatever_they_say_of_it(tmp_path):
-    async with serving(tmp_path, rates="login=5/minute,reads=5/minute") as house:
+async def test_a_stranger_is_rate_limited_by_address_whatever_the_headers_say(tmp_path):
+    async with serving(tmp_path, rates="login=5/minute,reads=5/minute") as site:
         for path, headers in (
             ("/api/me", {"authorization": "Bearer wrong-wrong-wrong"}),
             ("/?token=wrong", {}),
@@ -190,7 +190,7 @@ async def test_a_stranger_is_counted_by_where_they_come_from_whatever_they_say_o
             found = []
             for at in range(12):
                 lies = {"forwarded": f"for=10.0.0.{at}", "x-real-ip": f"10.0.0.{at}", "true-client-ip": f"10.0.0.{at}"}
-                found.append((await ask(house.as_user(), "GET", path, headers={**headers, **lies}))[0])
+                found.append((await ask(site.as_user(), "GET", path, headers={**headers, **lies}))[0])
             assert 429 in found[:6], (path, found)
             assert set(found[6:]) == {429}
 
@@ -219,17 +219,17 @@ ELSEWHERE += [
 
 
 @pytest.mark.parametrize("path", ELSEWHERE)
-async def test_no_address_leads_elsewhere(tmp_path, path):
-    async with serving(tmp_path) as house:
-        joined = path + ("&" if "?" in path else "?") + "token=" + house.server.keys.token
+async def test_no_url_redirects_to_another_site(tmp_path, path):
+    async with serving(tmp_path) as site:
+        joined = path + ("&" if "?" in path else "?") + "token=" + site.server.keys.token
         for address in (path, joined):
-            async with house.session.get(URL(house.url + address, encoded=True), allow_redirects=False) as answer:
+            async with site.session.get(URL(site.url + address, encoded=True), allow_redirects=False) as answer:
                 await answer.read()
             to = answer.headers.get("location")
-            assert to is None or urljoin(house.url, to).startswith(f"{house.url}/"), to
+            assert to is None or urljoin(site.url, to).startswith(f"{site.url}/"), to
 
 
-async def test_nothing_below_the_page_is_a_way_to_other_files(tmp_path):
+async def test_no_path_below_the_page_leads_to_other_files(tmp_path):
     (tmp_path / "page" / "assets").mkdir(parents=True)
     (tmp_path / "page" / "index.html").write_text("the page")
     (tmp_path / "page" / "assets" / "own.js").write_text("own()")
@@ -254,10 +254,10 @@ async def test_nothing_below_the_page_is_a_way_to_other_files(tmp_path):
         "../index.html/..",
         "a" * 3000,
     ]
-    async with serving(tmp_path / "kept", page=tmp_path / "page") as house:
-        assert b"own()" in (await ask(house.session, "GET", "/assets/own.js"))[1]
+    async with serving(tmp_path / "kept", page=tmp_path / "page") as site:
+        assert b"own()" in (await ask(site.session, "GET", "/assets/own.js"))[1]
         for way in ways:
-            heard = await said(house, head(house, f"GET /assets/{way} HTTP/1.1", ENDS))
+            heard = await send_raw(site, head(site, f"GET /assets/{way} HTTP/1.1", ENDS))
             assert (heard.startswith(b"HTTP/1.1 40"), b"secret" in heard, b"root:" in heard) == (True, False, False), (
                 way
             )
@@ -293,54 +293,54 @@ NAMES += [
 ]
 
 
-async def test_an_export_names_its_files_by_number_whatever_they_are_called(tmp_path):
-    async with serving(tmp_path, max_message_files=len(NAMES)) as house:
+async def test_an_export_names_its_files_by_number(tmp_path):
+    async with serving(tmp_path, max_message_files=len(NAMES)) as site:
         files = [
-            (await ask(house.session, "PUT", "/api/attachments", params={"name": name}, data=b"%d" % at))[1]
+            (await ask(site.session, "PUT", "/api/attachments", params={"name": name}, data=b"%d" % at))[1]
             for at, name in enumerate(NAMES)
         ]
-        await house.post("keep these", files=[one["id"] for one in files])
-        there = (await conversations_of(house, house.session))[0]["id"]
-        async with house.session.get(f"/api/conversations/{there}/export") as answer:
-            archive, told = zipfile.ZipFile(io.BytesIO(await answer.read())), answer.headers["content-disposition"]
-        assert told == 'attachment; filename="keep these.zip"'
+        await site.post("keep these", files=[one["id"] for one in files])
+        there = (await conversations_of(site, site.session))[0]["id"]
+        async with site.session.get(f"/api/conversations/{there}/export") as answer:
+            archive, received = zipfile.ZipFile(io.BytesIO(await answer.read())), answer.headers["content-disposition"]
+        assert received == 'attachment; filename="keep these.zip"'
         assert {
             one for one in archive.namelist() if not re.fullmatch(r"(files/\d+(\.[a-z0-9]{1,8})?|[a-z]+\.jsonl?)", one)
         } == set()
         assert len(archive.namelist()) == len(set(archive.namelist())) >= len(NAMES)
 
 
-async def test_what_is_logged_of_a_request_is_one_line_each(tmp_path, caplog):
+async def test_each_request_is_logged_on_one_line(tmp_path, caplog):
     caplog.set_level(logging.DEBUG, logger="showandtell")
     forged = "x\r\nERROR root: forged\n"
-    async with serving(tmp_path) as house:
-        await house.post(forged, chat="c", id=forged)
-        await ask(house.session, "POST", "/api/chat", json=asked("x", forged, forged, model=forged))
-        await ask(house.session, "GET", "/api/conversations", params={"q": forged, "before": forged})
-        await upload(house.session, b"x", "x%0D%0AERROR%20root:%20forged%0A")
-        await ask(house.session, "GET", "/api/attachments/%0D%0AERROR%20root:%20forged%0A")
+    async with serving(tmp_path) as site:
+        await site.post(forged, chat="c", id=forged)
+        await ask(site.session, "POST", "/api/chat", json=chat_body("x", forged, forged, model=forged))
+        await ask(site.session, "GET", "/api/conversations", params={"q": forged, "before": forged})
+        await upload(site.session, b"x", "x%0D%0AERROR%20root:%20forged%0A")
+        await ask(site.session, "GET", "/api/attachments/%0D%0AERROR%20root:%20forged%0A")
     assert [one.getMessage() for one in caplog.records if "forged" in one.getMessage()] == []
 
 
-async def test_a_strange_small_body_is_refused(tmp_path):
+async def test_an_unusual_small_body_is_refused(tmp_path):
     names = b"".join(b',"k%d":1' % at for at in range(20_000))
     for body in (
         b'{"title":"x"' + names + b"}",
         b'{"title":' + b"[" * 250_000 + b"]",
         b'{"title":"' + b"\\u0041" * 40_000 + b'"}',
     ):
-        async with serving(tmp_path) as house:
-            await house.post("hello")
-            there = (await conversations_of(house, house.session))[0]["id"]
+        async with serving(tmp_path) as site:
+            await site.post("hello")
+            there = (await conversations_of(site, site.session))[0]["id"]
             status, _ = await ask(
-                house.session, "PATCH", f"/api/conversations/{there}", data=io.BytesIO(body), headers=JSON
+                site.session, "PATCH", f"/api/conversations/{there}", data=io.BytesIO(body), headers=JSON
             )
             assert status in {400, 413, 422}
 
 
-async def test_only_a_chats_body_may_be_large(tmp_path):
+async def test_only_a_chat_body_may_be_large(tmp_path):
     large = b'{"title":"x"' + b"".join(b',"k%d":1' % at for at in range(600_000)) + b"}"
-    async with serving(tmp_path) as house:
+    async with serving(tmp_path) as site:
         for method, path, expected in (("PATCH", "/api/settings", 413), ("POST", "/api/chat", 422)):
-            status, _ = await ask(house.session, method, path, data=io.BytesIO(large), headers=JSON)
+            status, _ = await ask(site.session, method, path, data=io.BytesIO(large), headers=JSON)
             assert status == expected

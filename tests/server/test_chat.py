@@ -1,4 +1,4 @@
-"""The chat over HTTP: a message is answered as a stream, and the server owns what was said."""
+"""The chat routes: a message gets a stream, and the server owns the history."""
 
 import asyncio
 
@@ -6,26 +6,26 @@ import pytest
 
 from support.neighbours import hanging
 from support.pages import both, page
-from support.serving import asked, chunks_of, kinds, serving, texts
+from support.serving import chat_body, chunks_of, kinds, serving, texts
 
 pytestmark = pytest.mark.anyio
 CHART = "/chart title=Sales values=[3,1,2]"
 
 
-async def test_a_message_is_answered_as_a_stream_and_stored(tmp_path):
-    async with serving(tmp_path) as house:
-        status, chunks = await house.post("Hello")
+async def test_a_message_gets_a_stream_and_is_stored(tmp_path):
+    async with serving(tmp_path) as site:
+        status, chunks = await site.post("Hello")
         assert (status, kinds(chunks)[0], kinds(chunks)[-1]) == (200, "start", "finish")
         assert texts(chunks)
-        (listed,) = await house.store.list()
-        conversation = await house.store.open(listed.id)
+        (listed,) = await site.store.list()
+        conversation = await site.store.open(listed.id)
         assert [one.role for one in conversation.messages] == ["user", "assistant"]
         assert conversation.messages[1].text == texts(chunks)
 
 
-async def test_what_a_tool_shows_comes_by_its_number_and_without_base64(tmp_path):
-    async with serving(tmp_path) as house:
-        _, chunks = await house.post(CHART)
+async def test_a_tools_file_is_streamed_by_number_without_base64(tmp_path):
+    async with serving(tmp_path) as site:
+        _, chunks = await site.post(CHART)
         shown = [one["data"] for one in chunks if one["type"] == "data-attachment"]
         assert [(one["number"], one["kind"], one["origin"]["tool"]) for one in shown] == [(1, "image", "chart")]
         output = next(one for one in chunks if one["type"] == "tool-output-available")
@@ -34,32 +34,32 @@ async def test_what_a_tool_shows_comes_by_its_number_and_without_base64(tmp_path
         assert [(one["number"], one["delivery"]) for one in given] == [(1, "native")]
 
 
-async def test_the_same_message_twice_is_one_run(tmp_path):
-    async with serving(tmp_path) as house:
-        _, first = await house.post("Hello")
-        status, again = await house.post("Hello")
+async def test_a_message_sent_twice_is_one_run(tmp_path):
+    async with serving(tmp_path) as site:
+        _, first = await site.post("Hello")
+        status, again = await site.post("Hello")
         assert (status, texts(again)) == (200, texts(first))
-        assert len((await house.store.open((await house.store.newest()).id)).messages) == 2
+        assert len((await site.store.open((await site.store.newest()).id)).messages) == 2
 
 
-async def test_a_reader_who_leaves_ends_nothing_and_may_come_back(tmp_path):
-    async with serving(tmp_path) as house:
-        async with house.session.post("/api/chat", json=asked(CHART, "c")) as answer:
+async def test_a_reader_may_disconnect_and_reconnect(tmp_path):
+    async with serving(tmp_path) as site:
+        async with site.session.post("/api/chat", json=chat_body(CHART, "c")) as answer:
             await answer.content.readany()
-        async with house.session.get("/api/chat/c/stream") as again:
-            if again.status == 200:  # 204 where it was over by now
+        async with site.session.get("/api/chat/c/stream") as again:
+            if again.status == 200:  # 204 if the run has ended
                 assert kinds(await chunks_of(again))[-1] == "finish"
-        assert (await house.session.get("/api/chat/c/stream")).status == 204
-        conversation = await house.store.open((await house.store.newest()).id)
+        assert (await site.session.get("/api/chat/c/stream")).status == 204
+        conversation = await site.store.open((await site.store.newest()).id)
         assert conversation.messages[-1].stop == "end"
 
 
-async def test_an_edited_message_and_a_repeated_answer_are_branches(tmp_path):
-    async with serving(tmp_path) as house:
-        await house.post("Hello", id="m1")
-        await house.post("Hello again", id="m1", messageId="m1")
-        await house.post(None, id="x", trigger="regenerate-message", messageId="m1")
-        conversation = await house.store.open((await house.store.newest()).id)
+async def test_an_edit_and_a_regeneration_are_branches(tmp_path):
+    async with serving(tmp_path) as site:
+        await site.post("Hello", id="m1")
+        await site.post("Hello again", id="m1", messageId="m1")
+        await site.post(None, id="x", trigger="regenerate-message", messageId="m1")
+        conversation = await site.store.open((await site.store.newest()).id)
         assert [one.text for one in conversation.messages if one.role == "user"] == ["Hello"]
         assert len(await conversation.everything()) == 5
 
@@ -90,45 +90,45 @@ async def test_an_edited_message_and_a_repeated_answer_are_branches(tmp_path):
         ),
     ],
 )
-async def test_a_body_that_asks_nothing_is_refused_and_leaves_nothing(body, status, tmp_path):
-    async with serving(tmp_path) as house:
+async def test_an_invalid_body_is_refused_and_creates_nothing(body, status, tmp_path):
+    async with serving(tmp_path) as site:
         headers = {"content-type": "application/json"}
-        async with house.session.post("/api/chat", data=body, headers=headers) as answer:
+        async with site.session.post("/api/chat", data=body, headers=headers) as answer:
             assert (answer.status, set(await answer.json())) == (status, {"error"})
-        assert await house.store.list() == ()
+        assert await site.store.list() == ()
 
 
-async def test_a_part_of_a_newer_client_is_left_out(tmp_path):
-    async with serving(tmp_path) as house:
-        body = asked("Hello")
+async def test_parts_of_a_newer_client_are_ignored(tmp_path):
+    async with serving(tmp_path) as site:
+        body = chat_body("Hello")
         body["messages"][0]["parts"] += [
             {"type": "custom", "kind": "a.b", "data": [1]},
             {"type": "data-new", "data": 5},
         ]
-        async with house.session.post("/api/chat", json=body) as answer:
+        async with site.session.post("/api/chat", json=body) as answer:
             assert (answer.status, kinds(await chunks_of(answer))[-1]) == (200, "finish")
 
 
-async def test_why_a_file_was_refused_is_still_known_after_a_reload(tmp_path):
-    async with serving(tmp_path) as house:
-        async with house.session.put("/api/attachments?name=parts.zip", data=b"PK\x05\x06" + bytes(18)) as put:
+async def test_the_reason_of_a_refused_file_survives_a_reload(tmp_path):
+    async with serving(tmp_path) as site:
+        async with site.session.put("/api/attachments?name=parts.zip", data=b"PK\x05\x06" + bytes(18)) as put:
             file = (await put.json())["id"]
-        _, chunks = await house.post("What is in it?", files=[file])
-        told = chunks[-1]["messageMetadata"]
-        assert (told["status"], "parts.zip" in told["reason"]) == ("refused", True)
-        _, page = await house.get(f"/api/conversations/{(await house.store.newest()).id}")
-        assert page["messages"][-1]["metadata"]["reason"] == told["reason"]
+        _, chunks = await site.post("What is in it?", files=[file])
+        received = chunks[-1]["messageMetadata"]
+        assert (received["status"], "parts.zip" in received["reason"]) == ("refused", True)
+        _, page = await site.get(f"/api/conversations/{(await site.store.newest()).id}")
+        assert page["messages"][-1]["metadata"]["reason"] == received["reason"]
 
 
-async def test_an_answer_that_was_stopped_is_gone_on_with_by_no_message_at_all(tmp_path):
+async def test_a_request_without_messages_continues_a_stopped_response(tmp_path):
     tool, begun = hanging()
-    async with serving(tmp_path, tools=(tool,)) as house, asyncio.timeout(60):
-        talking = asyncio.create_task(house.post("/hang"))
+    async with serving(tmp_path, tools=(tool,)) as site, asyncio.timeout(60):
+        talking = asyncio.create_task(site.post("/hang"))
         await begun.wait()
-        assert (await house.session.post("/api/chat/chat/stop")).status == 204
+        assert (await site.session.post("/api/chat/chat/stop")).status == 204
         await talking
-        status, chunks = await both(house.session, {"id": "chat", "messages": []})
+        status, chunks = await both(site.session, {"id": "chat", "messages": []})
         assert (status, chunks[-1]["messageMetadata"]["status"]) == (200, "complete")
-        question, answer = (await page(house))["messages"]
+        question, answer = (await page(site))["messages"]
         assert chunks[0]["messageId"] == answer["id"] == question["id"].replace("msg_", "ans_")
         assert texts(chunks) == "".join(part["text"] for part in answer["parts"] if part["type"] == "text")

@@ -8,9 +8,9 @@ import pytest
 
 from showandtell.core.events.types import ErrorEvent, Finish, TextDelta, Usage
 from showandtell.errors import StorageFailed
-from showandtell.server.observability.metrics import MOST_MODELS, OTHERS, Metrics, RunMeter
+from showandtell.server.observability.metrics import MAX_MODELS, OTHER, Metrics, RunMeter
 from showandtell.server.observability.requests import RequestLog
-from showandtell.server.readiness import FRESH, Probe
+from showandtell.server.readiness import RESULT_AGE, Probe
 from support.programs import until
 from support.serving import serving
 
@@ -48,7 +48,7 @@ def answering(status=200, body=b"hello", route=None):
 
 
 def watched(app, metrics):
-    return RequestLog(app, (metrics.count_visit,), metrics.clock)
+    return RequestLog(app, (metrics.count_request,), metrics.clock)
 
 
 async def test_requests_are_counted_by_the_template_of_their_route():
@@ -67,7 +67,7 @@ async def test_what_no_route_answers_and_strange_methods_have_one_label():
     metrics = Metrics()
     for number in range(20):
         await visit(watched(answering(404), metrics), f"/wp-admin/{number}", f"METHOD{number}")
-    assert value(metrics, "requests_total", method=OTHERS, route="none", status="404") == 20
+    assert value(metrics, "requests_total", method=OTHER, route="none", status="404") == 20
     assert len(metrics.text()) < 20_000
 
 
@@ -81,24 +81,24 @@ async def test_a_request_that_fails_is_counted_too():
     assert value(metrics, "requests_total", method="GET", route="none", status="500") == 1
 
 
-async def leave(house, line):
+async def leave(site, line):
     """Begin to send a body, and close the connection."""
-    _, writer = await asyncio.open_connection("127.0.0.1", int(house.url.rpartition(":")[2]))
-    said = {"host": "127.0.0.1", "authorization": f"Bearer {house.server.keys.token}", "content-length": "1000"}
-    said |= {"content-type": "application/json"}
-    head = "".join(f"{name}: {one}\r\n" for name, one in said.items())
+    _, writer = await asyncio.open_connection("127.0.0.1", int(site.url.rpartition(":")[2]))
+    output = {"host": "127.0.0.1", "authorization": f"Bearer {site.server.keys.token}", "content-length": "1000"}
+    output |= {"content-type": "application/json"}
+    head = "".join(f"{name}: {one}\r\n" for name, one in output.items())
     writer.write(f"{line} HTTP/1.1\r\n{head}\r\n{{".encode())
     await writer.drain()
     writer.close()
 
 
 async def test_who_leaves_while_sending_is_no_fault_of_ours(tmp_path):
-    async with serving(tmp_path) as house:
+    async with serving(tmp_path) as site:
         for line in ("POST /api/chat", "PUT /api/attachments"):
-            await leave(house, line)
-        count = partial(value, house.app.state.metrics, "requests_total", status="499")
+            await leave(site, line)
+        count = partial(value, site.app.state.metrics, "requests_total", status="499")
         await until(lambda: count(method="POST", route="none") == count(method="PUT", route="/api/attachments") == 1)
-        async with house.session.get("/metrics") as answer:
+        async with site.session.get("/metrics") as answer:
             assert 'status="5' not in await answer.text()
 
 
@@ -130,7 +130,7 @@ async def test_a_run_is_counted_with_its_time_tokens_and_errors():
     metrics = Metrics(clock=iter([10.0, 11.0, 15.0]).__next__)
     meter = RunMeter(metrics, "inspector")
     for event in (TextDelta("0", "hi"), ErrorEvent("BadAnswer", "torn"), Finish("error", None, Usage(7, 5))):
-        meter.take(event)
+        meter.count(event)
     assert value(metrics, "first_event_seconds_sum", model="inspector") == 1
     assert value(metrics, "run_seconds_sum", model="inspector") == 5
     assert value(metrics, "runs_total", model="inspector", status="error") == 1
@@ -142,8 +142,8 @@ async def test_a_run_is_counted_with_its_time_tokens_and_errors():
 async def test_thousands_of_names_of_models_are_a_hundred_labels():
     metrics = Metrics()
     for number in range(5_000):
-        RunMeter(metrics, f"inspector:{number}").take(Finish("complete"))
-    assert value(metrics, "runs_total", model=OTHERS, status="complete") == 5_000 - MOST_MODELS
+        RunMeter(metrics, f"inspector:{number}").count(Finish("complete"))
+    assert value(metrics, "runs_total", model=OTHER, status="complete") == 5_000 - MAX_MODELS
 
 
 async def test_what_is_open_is_asked_when_somebody_wants_to_know():
@@ -161,13 +161,13 @@ async def test_a_probe_that_hangs_is_asked_once_by_however_many():
         await done.wait()
 
     probe = Probe(work)
-    said = await asyncio.gather(*(probe.ask(0.01) for _ in range(20)))
-    assert (len(begun), set(said)) == (1, {"it did not answer within 0.01 s"})
+    output = await asyncio.gather(*(probe.run(0.01) for _ in range(20)))
+    assert (len(begun), set(output)) == (1, {"it did not answer within 0.01 s"})
     done.set()
-    assert await probe.ask() == "ok"
+    assert await probe.run() == "ok"
 
 
-async def test_what_a_probe_said_counts_for_a_moment_and_names_no_host():
+async def test_what_a_probe_written_counts_for_a_moment_and_names_no_host():
     now, failing = [0.0], [StorageFailed("postgresql://db.internal does not answer")]
     begun = []
 
@@ -177,40 +177,40 @@ async def test_what_a_probe_said_counts_for_a_moment_and_names_no_host():
             raise failing[0]
 
     probe = Probe(work, lambda: now[0])
-    first = await probe.ask()
+    first = await probe.run()
     assert ("StorageFailed" in first, "db.internal" in first) == (True, False)
     failing.clear()
-    assert (await probe.ask(), len(begun)) == (first, 1)
-    now[0] = FRESH
-    assert (await probe.ask(), len(begun)) == ("ok", 2)
+    assert (await probe.run(), len(begun)) == (first, 1)
+    now[0] = RESULT_AGE
+    assert (await probe.run(), len(begun)) == ("ok", 2)
 
 
-async def test_whoever_asks_is_told_that_the_process_lives_and_can_work(tmp_path):
-    async with serving(tmp_path) as house:
-        nobody = house.as_user()
+async def test_any_client_that_asks_is_reported_that_the_process_lives_and_can_work(tmp_path):
+    async with serving(tmp_path) as site:
+        nobody = site.as_user()
         async with nobody.get("/healthz") as answer:
             assert (answer.status, await answer.text()) == (200, "ok\n")
-        assert await house.get("/readyz", nobody) == (200, {"ready": True, "database": "ok", "files": "ok"})
+        assert await site.get("/readyz", nobody) == (200, {"ready": True, "database": "ok", "files": "ok"})
 
 
 async def test_a_worker_without_its_files_or_database_is_not_ready(tmp_path):
-    async with serving(tmp_path) as house:
-        spools = house.store.blobs.path / "spool"
+    async with serving(tmp_path) as site:
+        spools = site.store.blobs.path / "spool"
         for path in spools.iterdir() if spools.exists() else ():
             path.unlink()
         spools.rmdir() if spools.exists() else None
-        (house.store.blobs.path).mkdir(exist_ok=True)
+        (site.store.blobs.path).mkdir(exist_ok=True)
         spools.write_text("no folder")
-        status, told = await house.get("/readyz", house.as_user())
-        assert (status, told["ready"], told["database"]) == (503, False, "ok")
-        assert "StorageFailed" in told["files"]
-        assert str(tmp_path) not in str(told)
+        status, received = await site.get("/readyz", site.as_user())
+        assert (status, received["ready"], received["database"]) == (503, False, "ok")
+        assert "StorageFailed" in received["files"]
+        assert str(tmp_path) not in str(received)
 
 
-async def test_metrics_are_for_this_machine_and_for_whoever_is_logged_in(tmp_path):
-    async with serving(tmp_path) as house:
-        nobody = house.as_user()
-        await house.get("/api/models")
+async def test_metrics_are_for_this_machine_and_for_any_client_that_is_logged_in(tmp_path):
+    async with serving(tmp_path) as site:
+        nobody = site.as_user()
+        await site.get("/api/models")
         async with nobody.get("/metrics") as answer:
             text = await answer.text()
             assert answer.headers["content-type"].startswith("text/plain; version=0.0.4")
@@ -218,18 +218,18 @@ async def test_metrics_are_for_this_machine_and_for_whoever_is_logged_in(tmp_pat
         for header in ("x-forwarded-for", "forwarded", "via", "x-real-ip"):
             async with nobody.get("/metrics", headers={header: "203.0.113.9"}) as answer:
                 assert answer.status == 401
-            async with house.session.get("/metrics", headers={header: "203.0.113.9"}) as answer:
+            async with site.session.get("/metrics", headers={header: "203.0.113.9"}) as answer:
                 assert answer.status == 200
 
 
 async def test_no_name_id_or_word_of_a_user_stands_in_the_metrics(tmp_path):
-    async with serving(tmp_path) as house:
-        status, _ = await house.post("a very private word", chat="my-own-chat")
+    async with serving(tmp_path) as site:
+        status, _ = await site.post("a very private word", chat="my-own-chat")
         assert status == 200
-        found = (await house.get("/api/conversations"))[1]["conversations"][0]["id"]
-        await house.get(f"/api/conversations/{found}")
-        await house.get("/api/conversations?q=secretly")
-        async with house.session.get("/metrics") as answer:
+        found = (await site.get("/api/conversations"))[1]["conversations"][0]["id"]
+        await site.get(f"/api/conversations/{found}")
+        await site.get("/api/conversations?q=secretly")
+        async with site.session.get("/metrics") as answer:
             text = await answer.text()
     assert 'showandtell_runs_total{model="inspector",status="complete"} 1.0' in text
     assert 'route="/api/conversations/{id}"' in text

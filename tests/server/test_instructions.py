@@ -1,4 +1,4 @@
-"""What a server tells every model: how it may show a file in its words, and then what the user wants it to know."""
+"""The instructions of every model: how to show a file, then the user's own."""
 
 import pytest
 from aiohttp import web
@@ -10,7 +10,7 @@ pytestmark = pytest.mark.anyio
 
 @pytest.fixture
 async def provider(monkeypatch):
-    """A server on loopback in place of vLLM, which refuses; gives the bodies of what it was asked."""
+    """A loopback server in place of vLLM that refuses every request. Yields the request bodies."""
     bodies = []
 
     async def handle(request):
@@ -27,12 +27,12 @@ async def provider(monkeypatch):
     await runner.cleanup()
 
 
-async def test_a_model_is_told_how_it_places_a_file_and_then_what_the_user_says(provider, tmp_path):
-    async with serving(tmp_path) as house:
-        await house.post("hello", "one", model="vllm:any")
-        await house.session.patch("/api/settings", json={"instructions": "Answer in rhymes."})
-        await house.post("hello", "two", model="vllm:any")
-    told = [body["messages"][0] for body in provider]
-    assert [one["role"] for one in told] == ["system", "system"]
-    assert "![caption](file:5)" in told[0]["content"]
-    assert told[1]["content"] == told[0]["content"] + "\n\nAnswer in rhymes."
+async def test_instructions_explain_files_and_then_add_the_users_own(provider, tmp_path):
+    async with serving(tmp_path) as site:
+        await site.post("hello", "one", model="vllm:any")
+        await site.session.patch("/api/settings", json={"instructions": "Answer in rhymes."})
+        await site.post("hello", "two", model="vllm:any")
+    received = [body["messages"][0] for body in provider]
+    assert [one["role"] for one in received] == ["system", "system"]
+    assert "![caption](file:5)" in received[0]["content"]
+    assert received[1]["content"] == received[0]["content"] + "\n\nAnswer in rhymes."

@@ -1,4 +1,4 @@
-"""Which models may be asked: keys in the environment, servers on this machine, and what each model sees."""
+"""The model catalog: keys in the environment, local servers, and how each model gets files."""
 
 import asyncio
 import json
@@ -9,25 +9,25 @@ import pytest
 from aiohttp import web
 from msgspec.structs import replace
 
-from showandtell.core.capabilities.matrix import NOTHING
+from showandtell.core.capabilities.matrix import NO_OVERRIDES
 from showandtell.core.capabilities.resolve import resolve
 from showandtell.core.media_types.kinds import Kind
 from showandtell.core.messages.attachments import Origin
-from showandtell.server.auth.cached_fetch import MOST as MOST_BYTES
+from showandtell.server.auth.cached_fetch import MAX_BODY
 from showandtell.server.local_models import LOCAL, list_local
-from showandtell.server.model_catalog import FRESH, SENT, ModelCatalog, list_choices
+from showandtell.server.model_catalog import CACHE_SECONDS, MEDIA_TYPES, ModelCatalog, list_entries
 from support.builders import attachment, planned, shown, user, view
 
 pytestmark = pytest.mark.anyio
 
 NOWHERE = "http://127.0.0.1:9"
-#: No server of whoever runs the tests is asked.
+#: An environment that reaches no real server on this machine.
 QUIET = {f"SHOWANDTELL_{name.upper()}_BASE_URL": NOWHERE for name in LOCAL}
 
 
 @asynccontextmanager
 async def answering(answer):
-    """A server on loopback that answers so; gives its address, and what it was asked."""
+    """A loopback server with this response. Yields its URL and the requests."""
     asked = []
 
     async def handle(request):
@@ -57,8 +57,8 @@ def by_id(choices):
     return {one.id: one for one in choices}
 
 
-async def test_without_any_key_the_inspector_alone_can_be_asked_and_others_say_what_to_set():
-    found = list(list_choices({}, QUIET))
+async def test_without_keys_only_the_inspector_is_available_and_others_say_what_to_set():
+    found = list(list_entries({}, QUIET))
     assert {one.provider for one in found if one.available} == {"inspector"}
     why = {one.provider: one.why for one in found}
     assert "ANTHROPIC_API_KEY" in why["anthropic"]
@@ -69,7 +69,7 @@ async def test_without_any_key_the_inspector_alone_can_be_asked_and_others_say_w
 
 
 async def test_a_key_makes_the_models_of_its_provider_available():
-    found = by_id(list_choices({}, {**QUIET, "ANTHROPIC_API_KEY": "k", "AWS_REGION": "us-east-1"}))
+    found = by_id(list_entries({}, {**QUIET, "ANTHROPIC_API_KEY": "k", "AWS_REGION": "us-east-1"}))
     assert found["anthropic:claude-sonnet-4-5"].available
     assert {one.provider for one in found.values() if one.available} == {
         "anthropic",
@@ -79,8 +79,8 @@ async def test_a_key_makes_the_models_of_its_provider_available():
     }
 
 
-async def test_every_listed_model_has_a_name_of_its_own_that_can_be_asked_by():
-    found = list(list_choices({}, QUIET))
+async def test_every_listed_model_has_a_unique_usable_name():
+    found = list(list_entries({}, QUIET))
     assert len(by_id(found)) == len(found)
     for one in found:
         assert resolve(one.id).name == one.id
@@ -89,8 +89,8 @@ async def test_every_listed_model_has_a_name_of_its_own_that_can_be_asked_by():
         assert "*" not in one.name
 
 
-async def test_what_a_model_sees_is_what_the_table_says_and_eye_tests_go_before_it():
-    found = by_id(list_choices({}, QUIET))
+async def test_what_a_model_sees_follows_the_table_and_vision_checks():
+    found = by_id(list_entries({}, QUIET))
     assert found["anthropic:claude-sonnet-4-5"].sees == {
         "image": "native",
         "document": "native",
@@ -99,37 +99,37 @@ async def test_what_a_model_sees_is_what_the_table_says_and_eye_tests_go_before_
     }
     assert found["openai-chat:gpt-5-mini"].sees["image"] == "relocated"
     blind = {"anthropic:*": resolve("openai-chat:gpt-5-mini").cells}
-    assert by_id(list_choices({}, QUIET, blind))["anthropic:claude-sonnet-4-5"].sees["image"] == "relocated"
-    assert NOTHING == {}
+    assert by_id(list_entries({}, QUIET, blind))["anthropic:claude-sonnet-4-5"].sees["image"] == "relocated"
+    assert NO_OVERRIDES == {}
 
 
-async def test_what_a_model_takes_of_a_person_is_what_the_table_says_and_eye_tests_go_before_it():
+async def test_what_a_model_takes_follows_the_table_and_vision_checks():
     claude = {"image": "native", "document": "native", "audio": "words", "video": "converted"}
-    found = by_id(list_choices({}, QUIET))
+    found = by_id(list_entries({}, QUIET))
     assert found["anthropic:claude-sonnet-4-5"].takes == {**claude, "text": "words", "other": "refused"}
     assert found["cohere:command-a-03-2025"].takes["image"] == "refused"
     nothing = {"anthropic:*": [replace(one, verdict="rejects") for one in resolve("anthropic:claude-sonnet-4-5").cells]}
     words = dict.fromkeys(("document", "audio", "video", "text"), "words")
-    left = by_id(list_choices({}, QUIET, nothing))["anthropic:claude-sonnet-4-5"].takes
+    left = by_id(list_entries({}, QUIET, nothing))["anthropic:claude-sonnet-4-5"].takes
     assert left == {**words, "image": "refused", "other": "refused"}
 
 
 @pytest.mark.parametrize("kind", get_args(Kind))
-async def test_a_file_is_said_to_be_refused_where_the_planner_refuses_it(kind):
-    sent = view(user(shown(1)), files=[attachment(1, SENT[kind], origin=Origin("user"))])
-    for one in list_choices({}, QUIET):
+async def test_the_catalog_and_the_planner_agree_on_refused_files(kind):
+    sent = view(user(shown(1)), files=[attachment(1, MEDIA_TYPES[kind], origin=Origin("user"))])
+    for one in list_entries({}, QUIET):
         made = planned(sent, one.id, {})
         assert ("refused" in {receipt.delivery for receipt in made.receipts}) == (one.takes[kind] == "refused"), one.id
         assert bool(made.wants) == (one.takes[kind] in {"converted", "words"}), one.id
 
 
-async def test_servers_that_answer_are_listed_with_their_own_models():
+async def test_running_servers_are_listed_with_their_own_models():
     async with answering(listing("qwen3-vl:8b", "llava", "llava")) as (url, asked):
         there = await list_local({**QUIET, "SHOWANDTELL_OLLAMA_BASE_URL": url, "OLLAMA_API_KEY": "secret"})
     assert there == {"ollama": ("qwen3-vl:8b", "llava")}
     assert asked[0].path == "/v1/models"
     assert asked[0].headers["authorization"] == "Bearer secret"
-    found = list(list_choices(there, QUIET))
+    found = list(list_entries(there, QUIET))
     assert [one.name for one in found if one.provider == "ollama" and one.available] == ["qwen3-vl:8b", "llava"]
 
 
@@ -140,7 +140,7 @@ async def hang(_):
 async def endless(request):
     answer = web.StreamResponse()
     await answer.prepare(request)
-    for _ in range(2 * MOST_BYTES // 10_000):
+    for _ in range(2 * MAX_BODY // 10_000):
         await answer.write(b" " * 10_000)
     return answer
 
@@ -159,7 +159,7 @@ STRANGE = {
 
 
 @pytest.mark.parametrize("strange", STRANGE)
-async def test_what_is_no_list_of_models_is_none(strange):
+async def test_an_invalid_list_of_models_is_ignored(strange):
     async def answer(request):
         return STRANGE[strange](request)
 
@@ -168,28 +168,28 @@ async def test_what_is_no_list_of_models_is_none(strange):
 
 
 @pytest.mark.parametrize("slow", [hang, endless])
-async def test_a_server_that_hangs_or_never_ends_keeps_nobody_waiting(slow):
+async def test_a_hanging_or_endless_server_does_not_block(slow):
     async with answering(slow) as (url, _), asyncio.timeout(60):
         there = await list_local(dict.fromkeys(QUIET, url))
     assert there == {}
 
 
-async def test_a_menu_is_looked_up_once_for_many_who_ask_and_again_after_a_while():
+async def test_the_catalog_is_fetched_once_for_concurrent_callers_and_expires():
     now = [0.0]
     async with answering(listing("llava")) as (url, asked):
-        menu = ModelCatalog({**QUIET, "SHOWANDTELL_LMSTUDIO_BASE_URL": url}, lambda: now[0])
-        first, *others = await asyncio.gather(*(menu.choices() for _ in range(5)))
+        catalog = ModelCatalog({**QUIET, "SHOWANDTELL_LMSTUDIO_BASE_URL": url}, lambda: now[0])
+        first, *others = await asyncio.gather(*(catalog.entries() for _ in range(5)))
         assert (len(asked), all(one is first for one in others)) == (1, True)
-        now[0] = FRESH - 1
-        assert await menu.choices() is first
-        now[0] = FRESH
-        assert await menu.choices() is not first
+        now[0] = CACHE_SECONDS - 1
+        assert await catalog.entries() is first
+        now[0] = CACHE_SECONDS
+        assert await catalog.entries() is not first
         assert len(asked) == 2
     available = [one.available for one in first]
     assert available == sorted(available, reverse=True)
 
 
-async def test_no_key_stands_in_a_menu():
+async def test_the_catalog_contains_no_key():
     keys = dict.fromkeys(("ANTHROPIC_API_KEY", "OPENAI_API_KEY", "GROQ_API_KEY", "VLLM_API_KEY"), "sk-very-secret")
-    found = await ModelCatalog({**QUIET, **keys}).choices()
+    found = await ModelCatalog({**QUIET, **keys}).entries()
     assert "very-secret" not in json.dumps([str(one) for one in found])

@@ -1,4 +1,4 @@
-"""The stock client of npm's `ai` at our server: what it has after each exchange is what it would be given anew."""
+"""The stock client of the npm package `ai`: after each exchange it has what a reload would give it."""
 
 import asyncio
 from contextlib import asynccontextmanager
@@ -21,88 +21,88 @@ def erase(path: str) -> str:
 
 @asynccontextmanager
 async def talking(folder, *tools):
-    """A server, and the stock client at it, in a conversation that it calls `c`."""
-    async with serving(folder, tools=tools) as house:
-        cookie = "; ".join(f"{one.key}={one.value}" for one in house.session.cookie_jar)
-        async with chatting(house.url, cookie) as do:
+    """A server, and the stock client in a conversation that it calls `c`."""
+    async with serving(folder, tools=tools) as site:
+        cookie = "; ".join(f"{one.key}={one.value}" for one in site.session.cookie_jar)
+        async with chatting(site.url, cookie) as do:
             await do("open", id="c", messages=[])
-            yield house, do
+            yield site, do
 
 
 def streamed(message):
-    """A message as a stream can tell it: its end is told a moment before it is stored, and its branches are not told."""
+    """A message without what a stream can't have: its branches, and the exact time of its end."""
     metadata = {name: value for name, value in message["metadata"].items() if name not in {"finished", "branches"}}
     return {**message, "metadata": metadata}
 
 
-async def check(house, got):
-    """The client is content, and what it has of the answers is what the server gives to who comes anew."""
+async def check(site, got):
+    """Check that the client reports no error and has the same responses as a reload gives."""
     assert (got["status"], got["error"]) == ("ready", None)
-    listed = await house.store.list()
-    _, page = await house.get(f"/api/conversations/{listed[0].id}")
+    listed = await site.store.list()
+    _, page = await site.get(f"/api/conversations/{listed[0].id}")
     assert [one["role"] for one in got["messages"]] == [one["role"] for one in page["messages"]]
     for mine, theirs in zip(got["messages"], page["messages"], strict=True):
         assert mine["role"] == "user" or streamed(mine) == streamed(theirs)
     return page["messages"]
 
 
-async def test_words_and_what_a_tool_shows(tmp_path):
-    async with talking(tmp_path) as (house, do):
-        await check(house, await do("send", text="Hello"))
-        *_, answer = await check(house, await do("send", text=CHART))
+async def test_text_and_a_tools_file(tmp_path):
+    async with talking(tmp_path) as (site, do):
+        await check(site, await do("send", text="Hello"))
+        *_, answer = await check(site, await do("send", text=CHART))
         kinds = {part["type"] for part in answer["parts"]}
         assert kinds >= {"tool-chart", "data-attachment", "file", "data-receipt", "data-step", "text"}
 
 
-async def test_a_client_that_always_resumes_begins_a_new_chat_without_an_error(tmp_path):
-    async with talking(tmp_path) as (house, do):
+async def test_a_client_that_always_resumes_starts_a_new_chat_without_an_error(tmp_path):
+    async with talking(tmp_path) as (site, do):
         got = await do("resume")
         assert (got["status"], got["error"], got["messages"]) == ("ready", None, [])
-        await check(house, await do("send", text="Hello"))
+        await check(site, await do("send", text="Hello"))
         for unknown, status in (("another", 204), ("conv_" + "x" * 22, 404)):
-            assert (await house.session.get(f"/api/chat/{unknown}/stream")).status == status
+            assert (await site.session.get(f"/api/chat/{unknown}/stream")).status == status
 
 
-async def test_an_answer_is_given_again_and_a_message_is_edited(tmp_path):
-    async with talking(tmp_path) as (house, do):
+async def test_a_response_is_regenerated_and_a_message_is_edited(tmp_path):
+    async with talking(tmp_path) as (site, do):
         await do("send", text="Hello")
         got = await do("regenerate")
-        await check(house, got)
-        await check(house, await do("send", text=CHART, message_id=got["messages"][0]["id"]))
+        await check(site, got)
+        await check(site, await do("send", text=CHART, message_id=got["messages"][0]["id"]))
 
 
 @pytest.mark.parametrize(("yes", "state"), [(True, "output-available"), (False, "output-denied")])
-async def test_a_call_waits_for_a_person_over_a_reload(tmp_path, yes, state):
-    async with talking(tmp_path, erase) as (house, do):
-        page = await check(house, await do("send", text="/erase path=a"))
+async def test_a_call_waits_for_approval_across_a_reload(tmp_path, yes, state):
+    async with talking(tmp_path, erase) as (site, do):
+        page = await check(site, await do("send", text="/erase path=a"))
         call = next(part for part in page[-1]["parts"] if part["type"] == "tool-erase")
         assert call["state"] == "approval-requested"
         await do("open", id="c", messages=page)
-        *_, answer = await check(house, await do("approve", id=call["approval"]["id"], approved=yes))
+        *_, answer = await check(site, await do("approve", id=call["approval"]["id"], approved=yes))
         call = next(part for part in answer["parts"] if part["type"] == "tool-erase")
         assert (call["state"], call["approval"]["approved"]) == (state, yes)
 
 
-async def test_who_says_something_else_closes_the_call_that_waits(tmp_path):
-    async with talking(tmp_path, erase) as (house, do):
+async def test_another_message_closes_the_waiting_call(tmp_path):
+    async with talking(tmp_path, erase) as (site, do):
         await do("send", text="/erase path=a")
         got = await do("send", text="Hello")
         assert len({one["id"] for one in got["messages"]}) == 4
-        (listed,) = await house.store.list()
-        _, page = await house.get(f"/api/conversations/{listed.id}")
+        (listed,) = await site.store.list()
+        _, page = await site.get(f"/api/conversations/{listed.id}")
         await do("open", id="c", messages=page["messages"])
-        await check(house, await do("send", text="Hello again"))
+        await check(site, await do("send", text="Hello again"))
 
 
 async def until(holds):
-    """Wait until something holds that no event tells of."""
+    """Poll until a condition holds."""
     async with asyncio.timeout(60):
         while not holds():  # noqa: ASYNC110 - a server's own count
             await asyncio.sleep(0.01)
 
 
 def gate():
-    """A tool that waits until the gate is opened, and the gate."""
+    """A tool that waits for an event, and the event."""
     opened, begun = asyncio.Event(), asyncio.Event()
 
     @tool
@@ -115,30 +115,30 @@ def gate():
     return hold, opened, begun
 
 
-async def test_who_comes_in_the_midst_reads_all_of_it(tmp_path):
+async def test_a_late_reader_gets_the_complete_stream(tmp_path):
     hold, opened, begun = gate()
-    async with talking(tmp_path, hold) as (house, do):
+    async with talking(tmp_path, hold) as (site, do):
         sending = asyncio.create_task(do("send", text="/hold"))
         await begun.wait()
-        cookie = "; ".join(f"{one.key}={one.value}" for one in house.session.cookie_jar)
-        async with chatting(house.url, cookie) as also:
-            listed = await house.store.list()
-            _, page = await house.get(f"/api/conversations/{listed[0].id}")
+        cookie = "; ".join(f"{one.key}={one.value}" for one in site.session.cookie_jar)
+        async with chatting(site.url, cookie) as also:
+            listed = await site.store.list()
+            _, page = await site.get(f"/api/conversations/{listed[0].id}")
             await also("open", id=listed[0].id, messages=page["messages"])
             resuming = asyncio.create_task(also("resume"))
-            await until(lambda: house.server.runs.readers == 2)
+            await until(lambda: site.server.runs.readers == 2)
             opened.set()
-            await check(house, await sending)
-            await check(house, await resuming)
+            await check(site, await sending)
+            await check(site, await resuming)
 
 
-async def test_what_is_stopped_says_so_to_both(tmp_path):
+async def test_both_readers_see_that_a_run_was_stopped(tmp_path):
     hold, _, begun = gate()
-    async with talking(tmp_path, hold) as (house, do):
+    async with talking(tmp_path, hold) as (site, do):
         sending = asyncio.create_task(do("send", text="/hold"))
         await begun.wait()
-        async with house.session.post("/api/chat/c/stop") as answer:
+        async with site.session.post("/api/chat/c/stop") as answer:
             assert answer.status == 204
-        *_, stopped = await check(house, await sending)
+        *_, stopped = await check(site, await sending)
         assert (stopped["metadata"]["status"], stopped["metadata"]["reason"]) == ("incomplete", "cancelled")
         assert [part["state"] for part in stopped["parts"] if part["type"] == "tool-hold"] == ["output-error"]

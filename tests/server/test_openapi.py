@@ -7,8 +7,8 @@ from jsonschema import Draft202012Validator
 from schemathesis import GenerationMode
 
 from showandtell.server import openapi_examples
-from showandtell.server.examples import INVOICES
-from showandtell.server.middleware.origin_guard import PROBES
+from showandtell.server.examples import INVOICE_EXAMPLE
+from showandtell.server.middleware.origin_guard import PROBE_PATHS
 from showandtell.server.models import CLAUDE
 from showandtell.server.openapi import METHODS
 from support.openapi_rules import has_rules
@@ -19,8 +19,8 @@ anyio = pytest.mark.anyio
 
 
 async def read(folder):
-    async with serving(folder) as house:
-        return (await house.get("/api/openapi.json"))[1]
+    async with serving(folder) as site:
+        return (await site.get("/api/openapi.json"))[1]
 
 
 def each(description):
@@ -40,7 +40,7 @@ async def test_every_operation_has_a_name_words_and_its_errors(tmp_path):
     for method, path, one in found:
         assert one["summary"], (method, path)
         assert one["tags"], (method, path)
-        if path in PROBES:
+        if path in PROBE_PATHS:
             continue
         assert {"401", "429"} <= set(one["responses"]), (method, path)
         assert one["security"] == [{"cookie": []}, {"bearer": []}]
@@ -52,7 +52,7 @@ async def test_every_error_is_ours(tmp_path):
     assert "HTTPValidationError" not in json.dumps(description)
     for _, path, one in each(description):
         for status, answer in one["responses"].items():
-            if status >= "400" and path not in PROBES:
+            if status >= "400" and path not in PROBE_PATHS:
                 assert answer["content"]["application/json"]["schema"] == {"$ref": "#/components/schemas/ErrorShape"}
 
 
@@ -111,32 +111,32 @@ def without_repeats(chunks):
 
 @anyio
 async def test_the_exchange_of_the_examples_is_what_happens(tmp_path):
-    async with serving(tmp_path) as house:
-        async with house.session.post("/api/chat", json=openapi_examples.ASKED) as answer:
-            said = await chunks_of(answer)
-        told = [
+    async with serving(tmp_path) as site:
+        async with site.session.post("/api/chat", json=openapi_examples.CHAT_REQUEST) as answer:
+            output = await chunks_of(answer)
+        received = [
             json.loads(line[6:]) for line in openapi_examples.STREAM.split("\n\n") if line not in {"", "data: [DONE]"}
         ]
-        assert form_of(without_repeats(said)) == form_of(told)
-        assert [one["type"] for one in without_repeats(said)] == [one["type"] for one in told]
-        kept = (await house.get(f"/api/conversations/{said[0]['messageMetadata']['conversation_id']}"))[1]
-        assert form_of(kept) == form_of(openapi_examples.KEPT)
+        assert form_of(without_repeats(output)) == form_of(received)
+        assert [one["type"] for one in without_repeats(output)] == [one["type"] for one in received]
+        kept = (await site.get(f"/api/conversations/{output[0]['messageMetadata']['conversation_id']}"))[1]
+        assert form_of(kept) == form_of(openapi_examples.STORED_CONVERSATION)
 
 
 @anyio
 async def test_the_rows_of_the_matrix_and_what_newcomers_may_try_are_as_their_examples(tmp_path):
-    async with serving(tmp_path) as house:
-        rows = (await house.get("/api/matrix"))[1]["rows"]
+    async with serving(tmp_path) as site:
+        rows = (await site.get("/api/matrix"))[1]["rows"]
         like = next(one for one in rows if one["models"] == CLAUDE["models"] and one["provider"] == CLAUDE["provider"])
         assert form_of({**like, "cells": like["cells"][:1]}) == form_of(CLAUDE)
-        assert INVOICES in (await house.get("/api/examples"))[1]["examples"]
+        assert INVOICE_EXAMPLE in (await site.get("/api/examples"))[1]["examples"]
 
 
 @anyio
 async def test_no_page_of_ours_loads_documentation_from_another_host(tmp_path):
-    async with serving(tmp_path) as house:
+    async with serving(tmp_path) as site:
         for path in ("/docs", "/redoc"):
-            async with house.session.get(path) as answer:
+            async with site.session.get(path) as answer:
                 assert "swagger" not in (await answer.text()).lower()
 
 

@@ -10,26 +10,26 @@ PERSON = "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8"
 PROGRAM = "*/*"
 
 
-async def look(house, path, accept, method="GET", session=None):
-    async with (session or house.session).request(method, path, headers={"accept": accept}) as answer:
+async def look(site, path, accept, method="GET", session=None):
+    async with (session or site.session).request(method, path, headers={"accept": accept}) as answer:
         return answer.status, answer.headers["content-type"], await answer.text()
 
 
 @pytest.mark.parametrize("path", ["/nosuch", "/c/", "/c/a/b", "/assets/nosuch.js", "/matrix/x", "/%3Cscript%3E"])
 async def test_a_person_at_an_address_of_nothing_is_led_to_the_chat(tmp_path, path):
-    async with serving(tmp_path) as house:
-        for session in (None, house.as_user()):
-            status, kind, text = await look(house, path, PERSON, session=session)
+    async with serving(tmp_path) as site:
+        for session in (None, site.as_user()):
+            status, kind, text = await look(site, path, PERSON, session=session)
             assert (status, kind) == (404, "text/html; charset=utf-8")
             assert 'href="/"' in text
             assert "<script" not in text.lower()
-        assert (await look(house, path, PERSON, "HEAD"))[::2] == (404, "")
+        assert (await look(site, path, PERSON, "HEAD"))[::2] == (404, "")
 
 
 async def test_programs_and_the_api_are_answered_in_json(tmp_path):
-    async with serving(tmp_path) as house:
+    async with serving(tmp_path) as site:
         asked = [("/nosuch", PROGRAM, "GET"), ("/api/nosuch", PERSON, "GET"), ("/api/attachments/x", PERSON, "GET")]
         for path, accept, method in [*asked, ("/nosuch", PERSON, "DELETE")]:
-            status, kind, text = await look(house, path, accept, method)
+            status, kind, text = await look(site, path, accept, method)
             assert (status, kind) == (404, "application/json")
             assert '"NotFound"' in text

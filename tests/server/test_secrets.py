@@ -1,4 +1,4 @@
-"""What fails behind the server, and the keys that it works with, are told to nobody: not by answers, streams or logs."""
+"""Internal errors and keys never reach responses, streams or logs."""
 
 import logging
 import re
@@ -7,7 +7,7 @@ import sqlite3
 import aiohttp
 import pytest
 
-from fake_provider import Standin
+from fake_provider import FakeProvider
 from fake_provider.auth import AWS_SECRET, KEYS
 from fake_provider.faults import echo
 from showandtell import tool
@@ -15,11 +15,11 @@ from showandtell.errors import LeaseLost, StorageFailed, StorageFull
 from showandtell.storage.conversations.stored_conversation import StoredConversation
 from showandtell.storage.database.database import Database
 from support.neighbours import ask, conversations_of
-from support.serving import asked, serving
+from support.serving import chat_body, serving
 
 pytestmark = pytest.mark.anyio
 
-#: What stands in the errors of disks, databases and programs, and is nobody's business.
+#: Details that errors of disks, databases and programs contain, and that must not leak.
 SECRETS = ("/srv/keep/showandtell.db", "postgresql://admin:hunter2@db.internal/chat", "SELECT record FROM messages")
 PLANTED = " | ".join(SECRETS)
 ERRORS = (
@@ -38,34 +38,34 @@ READS = ("/api/conversations", "/api/conversations/{}", "/api/settings", "/api/a
 READS += ("/api/conversations/{}/export", "/api/chat/{}/stream", "/readyz")
 
 
-def given_away(text):
-    """What of it is in a text."""
+def leaked(text):
+    """The planted details that a text contains."""
     return [one for one in (*SECRETS, "hunter2", "Traceback", ".py") if one in str(text)]
 
 
 @pytest.mark.parametrize("error", ERRORS, ids=lambda one: type(one).__name__)
-async def test_no_answer_says_where_things_are_kept_or_what_failed_there(tmp_path, monkeypatch, error):
-    async with serving(tmp_path) as house:
-        await house.post("hello")
-        there = (await conversations_of(house, house.session))[0]["id"]
+async def test_no_response_reveals_storage_paths_or_errors(tmp_path, monkeypatch, error):
+    async with serving(tmp_path) as site:
+        await site.post("hello")
+        there = (await conversations_of(site, site.session))[0]["id"]
 
         async def fail(*_, **__):
             raise error
 
         monkeypatch.setattr(Database, "read", fail)
         for path in READS:
-            async with aiohttp.ClientSession(house.url, headers=house.session.headers) as session:
-                headers = {"authorization": f"Bearer {house.server.keys.token}"}
+            async with aiohttp.ClientSession(site.url, headers=site.session.headers) as session:
+                headers = {"authorization": f"Bearer {site.server.keys.token}"}
                 async with session.get(path.format(there), headers=headers) as answer:
-                    told = await answer.text() + str(answer.headers)
-            assert (answer.status >= 500, given_away(told)) == (True, []), path
-        status, told = await ask(house.session, "POST", "/api/chat", json=asked("more"))
-        assert (status in {500, 503, 507}, given_away(told)) == (True, [])
+                    received = await answer.text() + str(answer.headers)
+            assert (answer.status >= 500, leaked(received)) == (True, []), path
+        status, received = await ask(site.session, "POST", "/api/chat", json=chat_body("more"))
+        assert (status in {500, 503, 507}, leaked(received)) == (True, [])
         monkeypatch.undo()
 
 
 @pytest.mark.parametrize("error", ERRORS, ids=lambda one: type(one).__name__)
-async def test_no_stream_says_what_failed_in_a_tool_or_in_the_store(tmp_path, monkeypatch, error):
+async def test_no_stream_reveals_errors_of_tools_or_storage(tmp_path, monkeypatch, error):
     failing = []
 
     @tool
@@ -84,13 +84,13 @@ async def test_no_stream_says_what_failed_in_a_tool_or_in_the_store(tmp_path, mo
         return await honest(self, *what)
 
     monkeypatch.setattr(StoredConversation, "write", write)
-    async with serving(tmp_path, tools=(break_down,)) as house:
-        _, chunks = await house.post("/break_down where=here", id="m1")
-        assert (given_away(chunks), "failed with" in str(chunks)) == ([], True)
-        _, chunks = await house.post("/break_down where=there", id="m2")
-        assert (given_away(chunks), "error" in {one["type"] for one in chunks}) == ([], True)
-        there = (await conversations_of(house, house.session))[0]["id"]
-        assert given_away((await house.get(f"/api/conversations/{there}"))[1]) == []
+    async with serving(tmp_path, tools=(break_down,)) as site:
+        _, chunks = await site.post("/break_down where=here", id="m1")
+        assert (leaked(chunks), "failed with" in str(chunks)) == ([], True)
+        _, chunks = await site.post("/break_down where=there", id="m2")
+        assert (leaked(chunks), "error" in {one["type"] for one in chunks}) == ([], True)
+        there = (await conversations_of(site, site.session))[0]["id"]
+        assert leaked((await site.get(f"/api/conversations/{there}"))[1]) == []
 
 
 WRITTEN = {key for _, key in KEYS.values()} | {AWS_SECRET}
@@ -98,25 +98,26 @@ ASKED = ("anthropic:claude-sonnet-4-5", "openai:gpt-5-mini", "openai-chat:gpt-5-
 ASKED += ("mistral:mistral-medium-latest", "groq:openai/gpt-oss-120b")
 
 
-async def test_no_key_stands_in_a_stream_an_answer_a_log_or_the_database(tmp_path, monkeypatch, caplog):
+async def test_no_key_is_in_a_stream_a_response_a_log_or_the_database(tmp_path, monkeypatch, caplog):
     caplog.set_level(logging.DEBUG)
     heard = []
-    async with Standin([echo(place) for place in ("refusal", "page", "answer") for _ in range(4)] * 20) as standin:
-        for name, value in standin.environ().items():
+    async with FakeProvider(
+        [echo(place) for place in ("refusal", "page", "answer") for _ in range(4)] * 20
+    ) as fake_provider:
+        for name, value in fake_provider.environ().items():
             monkeypatch.setenv(name, value)
-        async with serving(tmp_path) as house:
+        async with serving(tmp_path) as site:
             for model in ASKED:
-                heard += [await house.post("hello", chat=model, id=str(turn), model=model) for turn in range(3)]
+                heard += [await site.post("hello", chat=model, id=str(turn), model=model) for turn in range(3)]
             heard += [
-                await ask(house.session, "GET", path)
-                for path in ("/api/models", "/api/me", "/metrics", "/api/settings")
+                await ask(site.session, "GET", path) for path in ("/api/models", "/api/me", "/metrics", "/api/settings")
             ]
-            for one in await conversations_of(house, house.session):
-                heard.append(await ask(house.session, "GET", f"/api/conversations/{one['id']}"))
-        assert len(standin.ledger) >= len(ASKED)
+            for one in await conversations_of(site, site.session):
+                heard.append(await ask(site.session, "GET", f"/api/conversations/{one['id']}"))
+        assert len(fake_provider.ledger) >= len(ASKED)
     kept = b"".join(path.read_bytes() for path in tmp_path.rglob("*") if path.is_file())
     places = {"said": str(heard), "logged": caplog.text, "kept": kept.decode("latin-1")}
     assert [(where, key) for where, text in places.items() for key in WRITTEN if key in text] == []
     assert "[hidden]" in places["said"]
-    assert house.app.state.server.keys.token not in places["said"] + places["logged"] + places["kept"]
+    assert site.app.state.server.keys.token not in places["said"] + places["logged"] + places["kept"]
     assert not re.search(r"[A-Za-z0-9+/=_-]{257,}", caplog.text)

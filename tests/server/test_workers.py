@@ -1,4 +1,4 @@
-"""Several processes on one PostgreSQL: what one makes, all can read, stop, and go on with; and a database that fails."""
+"""Several processes on one PostgreSQL: any can read, stop and continue a run; and database outages."""
 
 import asyncio
 import json
@@ -18,34 +18,34 @@ import pytest
 from showandtell.agent.tools import by_name
 from support.postgres import ready_database
 from support.programs import running, until
-from support.serving import asked, chunks_of, kinds, serving, texts
+from support.serving import chat_body, chunks_of, kinds, serving, texts
 
 pytestmark = pytest.mark.anyio
 HOLD = "/hold name=one"
 
 
-ENDED_AS_IT_SPEAKS = """
+STOPPED_WHILE_REPORTING = """
 import os, signal
 from multiprocessing import Pipe
 from showandtell.errors import UsageError
-from showandtell.server.workers import begin
+from showandtell.server.workers import run_worker
 
-class Voice:
-    def send(self, said):
-        print(said.text, flush=True)
+class Reports:
+    def send(self, report):
+        print(report.text, flush=True)
         os.kill(os.getpid(), signal.SIGTERM)
 
 def fail(*_):
     raise UsageError("there is no such tool")
 
-ear, _stays_open = Pipe(duplex=False)
-begin(fail, None, Voice(), ear)
+lifeline, _stays_open = Pipe(duplex=False)
+run_worker(fail, None, Reports(), lifeline)
 """
 
 
 @pytest.fixture
 def database(tmp_path):
-    """An empty one on the real server."""
+    """An empty database on the real server."""
     return ready_database("postgresql", tmp_path)
 
 
@@ -57,14 +57,14 @@ async def two(folder, database):
 
 
 async def chunks(answer):
-    """The chunks of a stream, each when it comes."""
+    """Yield the chunks of a stream as they arrive."""
     async for line in answer.content:
         if line.startswith(b"data: {"):
             yield json.loads(line[6:])
 
 
 async def read(stream, kind):
-    """Chunks up to one of a kind."""
+    """The chunks up to the first of a type."""
     found = []
     async for one in stream:
         found.append(one)
@@ -78,32 +78,32 @@ def follow(program, chat="c"):
 
 
 def say(program, words, chat="c", id="m1"):  # noqa: A002 - it is one
-    return program.session.post(f"{program.url}/api/chat", json=asked(words, chat, id))
+    return program.session.post(f"{program.url}/api/chat", json=chat_body(words, chat, id))
 
 
 async def conversation_of(program):
-    """The only conversation, as the page gets it."""
+    """The only conversation, as JSON."""
     async with program.session.get(f"{program.url}/api/conversations") as answer:
         (listed,) = (await answer.json())["conversations"]
     async with program.session.get(f"{program.url}/api/conversations/{listed['id']}") as answer:
         return await answer.json()
 
 
-def test_a_worker_that_cannot_begin_ends_with_its_own_words_alone_though_it_is_told_to_end():
-    done = subprocess.run([sys.executable, "-c", ENDED_AS_IT_SPEAKS], capture_output=True, text=True, check=False)  # noqa: S603
+def test_a_worker_that_cannot_start_reports_only_its_own_error():
+    done = subprocess.run([sys.executable, "-c", STOPPED_WHILE_REPORTING], capture_output=True, text=True, check=False)  # noqa: S603
     assert (done.returncode, done.stdout, done.stderr) == (1, "there is no such tool\n", "")
 
 
-async def test_what_one_process_says_is_read_at_the_other_as_it_is_said(tmp_path, database, record_property):
+async def test_a_stream_of_one_process_is_read_live_at_another(tmp_path, database, record_property):
     async with two(tmp_path, database) as (one, other), say(one, HOLD) as first:
         await read(chunks(first), "data-progress")
         late = []
         async with follow(other) as second:
             stream = chunks(second)
-            await read(stream, "data-progress")  # what was said before it came
+            await read(stream, "data-progress")  # events before it
             while len(late) < 20:
-                said = (await read(stream, "data-progress"))[-1]
-                late.append(time.time() - float(said["data"]["note"]))
+                output = (await read(stream, "data-progress"))[-1]
+                late.append(time.time() - float(output["data"]["note"]))
             (tmp_path / "one.go").touch()
             rest = await read(stream, "finish")
         whole = await read(chunks(first), "finish")
@@ -121,7 +121,7 @@ async def test_a_run_is_stopped_from_another_process(tmp_path, database):
         assert not (await conversation_of(other))["running"]
 
 
-async def test_of_two_messages_at_once_one_is_told_to_wait(tmp_path, database):
+async def test_one_of_two_concurrent_messages_gets_an_error(tmp_path, database):
     async with two(tmp_path, database) as (one, other):
         async with say(one, "Hello") as answer:
             await answer.read()
@@ -135,19 +135,19 @@ async def test_of_two_messages_at_once_one_is_told_to_wait(tmp_path, database):
         assert sorted(await asyncio.gather(ask(one, "a"), ask(other, "b"))) == [200, 409]
 
 
-async def test_the_same_message_at_two_processes_is_one_run(tmp_path, database):
+async def test_a_message_sent_to_two_processes_is_one_run(tmp_path, database):
     async with two(tmp_path, database) as (one, other):
 
         async def ask(program):
             async with say(program, "Hello") as answer:
                 return texts(await chunks_of(answer))
 
-        said = await asyncio.gather(ask(one), ask(other))
-        assert said[0] == said[1] != ""
+        output = await asyncio.gather(ask(one), ask(other))
+        assert output[0] == output[1] != ""
         assert len((await conversation_of(one))["messages"]) == 2
 
 
-async def test_another_process_goes_on_where_one_was_killed(tmp_path, database):
+async def test_another_process_continues_a_killed_run(tmp_path, database):
     async with two(tmp_path, database) as (one, other), follow_after(one) as (answer, end):
         await read(chunks(answer), "tool-input-available")
         one.process.kill()
@@ -155,16 +155,16 @@ async def test_another_process_goes_on_where_one_was_killed(tmp_path, database):
         since = time.monotonic()
         (tmp_path / "one.go").touch()
         assert not [kind for kind in kinds(await end(answer)) if kind == "finish"]
-        said = await settled(other)
+        output = await settled(other)
         print(f"\ntaken over and done {time.monotonic() - since:.1f} s after the kill")  # noqa: T201 - measured
         stored = await conversation_of(other)
         assert [one["role"] for one in stored["messages"]] == ["user", "assistant"]
-        check_said(said, stored)
+        check_answer(output, stored)
 
 
 @asynccontextmanager
 async def follow_after(program):
-    """A stream that is going to break off, and what reads it to there."""
+    """A stream that is going to break off, and the task that reads it."""
 
     async def end(answer):
         found = []
@@ -178,11 +178,11 @@ async def follow_after(program):
 
 
 def texts_of(stored):
-    """The words of the last message."""
+    """The text of the last message."""
     return [one["text"] for one in stored["messages"][-1]["parts"] if one["type"] == "text"]
 
 
-async def test_a_killed_worker_of_one_command_costs_no_answer(tmp_path, database):
+async def test_a_killed_worker_loses_no_response(tmp_path, database):
     async with (
         running(tmp_path, "--database", database, "--workers", "2") as program,
         follow_after(program) as (answer, end),
@@ -191,29 +191,29 @@ async def test_a_killed_worker_of_one_command_costs_no_answer(tmp_path, database
         os.kill(int(held.suffix[1:]), signal.SIGKILL)
         (tmp_path / "one.go").touch()
         assert not [kind for kind in kinds(await end(answer)) if kind == "finish"]
-        said = await settled(program)
-        check_said(said, await conversation_of(program))
+        output = await settled(program)
+        check_answer(output, await conversation_of(program))
 
 
-def check_said(said, stored):
-    """The last stream said what is stored; if the run ended before that was opened again, the beginning of it."""
+def check_answer(output, stored):
+    """Check that the last stream has the stored text, or its beginning if the run ended before the reconnect."""
     (whole,) = texts_of(stored)
     assert whole
-    assert texts(said) == whole if kinds(said)[-1:] == ["finish"] else whole.startswith(texts(said))
+    assert texts(output) == whole if kinds(output)[-1:] == ["finish"] else whole.startswith(texts(output))
 
 
 async def settled(program, chat="c"):
-    """Read as a page does, anew where a stream breaks off, until no run goes on; gives what the last stream said."""
-    said = []
+    """Read like the page, reconnecting until no run is in progress. Returns the text of the last stream."""
+    output = []
     while True:
         async with follow(program, chat) as answer:
             if answer.status == 204:
-                return said
-            said = [one async for one in chunks(answer)]
+                return output
+            output = [one async for one in chunks(answer)]
 
 
 class Cable:
-    """What lies between a server and its database: it can be cut, mended, and made slow."""
+    """A proxy between a server and its database that can be cut, mended and slowed down."""
 
     def __init__(self, folder, database):
         there = database.partition("host=")[2]
@@ -253,32 +253,32 @@ class Cable:
 
 @asynccontextmanager
 async def cabled(folder, database, **settings):
-    """A server in this process, and the cable to its database."""
+    """A server in this process, and the proxy to its database."""
     with TemporaryDirectory(prefix="cable-") as short:  # for the path of a socket is short
         cable = Cable(short, database)
         await cable.mend()
         try:
-            async with serving(folder, database=cable.url, **settings) as house:
-                yield house, cable
+            async with serving(folder, database=cable.url, **settings) as site:
+                yield site, cable
         finally:
             await cable.cut()
 
 
-async def test_while_the_database_is_away_it_says_so_and_afterwards_nothing_is_lost(tmp_path, database):
-    async with cabled(tmp_path, database) as (house, cable):
-        _, before = await house.post("Hello")
+async def test_a_database_outage_is_reported_and_loses_nothing(tmp_path, database):
+    async with cabled(tmp_path, database) as (site, cable):
+        _, before = await site.post("Hello")
         await cable.cut()
-        assert [(await house.post("Are you there?", id=name))[0] for name in ("m2", "m3")] == [503, 503]
-        assert [(await house.get(path))[0] for path in ("/api/conversations", "/readyz")] == [503, 503]
-        assert (await house.session.get("/healthz")).status == 200
+        assert [(await site.post("Are you there?", id=name))[0] for name in ("m2", "m3")] == [503, 503]
+        assert [(await site.get(path))[0] for path in ("/api/conversations", "/readyz")] == [503, 503]
+        assert (await site.session.get("/healthz")).status == 200
         await cable.mend()
-        status, after = await house.post("Are you there?", id="m2")
-        conversation = await house.store.open((await house.store.newest()).id)
+        status, after = await site.post("Are you there?", id="m2")
+        conversation = await site.store.open((await site.store.newest()).id)
         assert status == 200
         assert [one.text for one in conversation.messages if one.role == "assistant"] == [texts(before), texts(after)]
 
 
-async def test_a_run_that_the_database_missed_ends_and_the_conversation_goes_on(tmp_path, database):
+async def test_a_run_during_a_database_outage_ends_and_the_conversation_continues(tmp_path, database):
     called, go = asyncio.Event(), asyncio.Event()
 
     async def hold() -> str:
@@ -286,28 +286,28 @@ async def test_a_run_that_the_database_missed_ends_and_the_conversation_goes_on(
         await go.wait()
         return "let go"
 
-    async with cabled(tmp_path, database, tools=tuple(by_name([hold]).values())) as (house, cable):
-        house.store.terms = replace(house.store.terms, length=1.0)  # a lease that can't be given back ends by itself
-        async with house.session.post("/api/chat", json=asked("/hold")) as answer:
+    async with cabled(tmp_path, database, tools=tuple(by_name([hold]).values())) as (site, cable):
+        site.store.terms = replace(site.store.terms, length=1.0)  # a lease that can't be given back ends by itself
+        async with site.session.post("/api/chat", json=chat_body("/hold")) as answer:
             await called.wait()
             await cable.cut()
             go.set()
             assert "error" in kinds(await chunks_of(answer))
         await cable.mend()
-        await settled(Local(house), "chat")
-        assert (await house.post("Hello", id="m2"))[0] == 200
-        stored = await conversation_of(Local(house))
+        await settled(Local(site), "chat")
+        assert (await site.post("Hello", id="m2"))[0] == 200
+        stored = await conversation_of(Local(site))
         assert [one["role"] for one in stored["messages"]] == ["user", "assistant", "user", "assistant"]
 
 
-async def test_a_slow_database_holds_up_nobody_who_does_not_need_it(tmp_path, database):
-    async with cabled(tmp_path, database) as (house, cable):
+async def test_a_slow_database_blocks_no_other_requests(tmp_path, database):
+    async with cabled(tmp_path, database) as (site, cable):
         cable.delay = 0.05
-        saying = asyncio.create_task(house.post("Hello"))
+        saying = asyncio.create_task(site.post("Hello"))
         times = []
         while not saying.done():
             since = time.monotonic()
-            assert (await house.session.get("/healthz")).status == 200
+            assert (await site.session.get("/healthz")).status == 200
             times.append(time.monotonic() - since)
         status, chunks = await saying
         assert (status, kinds(chunks)[-1]) == (200, "finish")
@@ -315,7 +315,7 @@ async def test_a_slow_database_holds_up_nobody_who_does_not_need_it(tmp_path, da
 
 
 class Local:
-    """A server of this process, as if it were a program."""
+    """A server of this process, with the interface of a program."""
 
-    def __init__(self, house):
-        self.url, self.session = house.url, house.session
+    def __init__(self, site):
+        self.url, self.session = site.url, site.session

@@ -1,4 +1,4 @@
-"""What is being stored is stored to its end, whoever cancels meanwhile."""
+"""A write that has started is finished, even if its caller is cancelled."""
 
 import asyncio
 
@@ -7,7 +7,7 @@ import pytest
 from showandtell.storage.uncancelled import run_to_completion
 
 
-def test_work_goes_on_through_cancellations_and_they_are_told_afterwards():
+def test_work_goes_on_through_cancellations_and_they_are_reported_afterwards():
     async def main():
         going_on, done = asyncio.Event(), []
 

@@ -1,4 +1,4 @@
-"""A server with the accounts of an issuer, both real, for tests of who may come in."""
+"""A server with the accounts of an issuer, both real, for tests of authentication."""
 
 import asyncio
 from contextlib import asynccontextmanager
@@ -7,17 +7,17 @@ from types import SimpleNamespace
 from showandtell.network.transport import Transport
 from showandtell.server.auth import login
 from showandtell.server.auth.oidc import Issuer, Oidc
-from support.doors import door, house, send
+from support.guarded import fake_server, guarded_app, send
 from support.issuer import CLIENT, CLIENT_SECRET, issuing
 
 
 @asynccontextmanager
-async def accounts(public=False, audience=None, **told):
+async def accounts(public=False, audience=None, **received):
     """A server with the accounts of an issuer: `ask` asks it, `issuer` is what the test tells."""
-    async with issuing(**told) as issuer, Transport(environ={}) as transport:
+    async with issuing(**received) as issuer, Transport(environ={}) as transport:
         oidc = Oidc(issuer.url, CLIENT, None if public else CLIENT_SECRET, audience)
-        made = door(accounts=Issuer(oidc, transport.send))
-        app = house(made, rates="login=10000/minute")
+        made = fake_server(accounts=Issuer(oidc, transport.send))
+        app = guarded_app(made, rates="login=10000/minute")
         app.include_router(login.router)
         app.router.routes.insert(0, app.router.routes.pop())
 
@@ -27,14 +27,14 @@ async def accounts(public=False, audience=None, **told):
         async def bear(token):
             return await ask("/api/me", {"authorization": f"Bearer {token}"})
 
-        yield SimpleNamespace(issuer=issuer, ask=ask, bear=bear, door=made, app=app)
+        yield SimpleNamespace(issuer=issuer, ask=ask, bear=bear, server=made, app=app)
 
 
-def during(test, **told):
+def during(test, **received):
     """Run an async test beside an issuer."""
 
     async def run():
-        async with accounts(**told) as made:
+        async with accounts(**received) as made:
             return await test(made)
 
     return asyncio.run(run())

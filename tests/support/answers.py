@@ -4,14 +4,14 @@ import asyncio
 
 import msgspec
 
-from showandtell.agent.agent import Run, said
+from showandtell.agent.agent import Run, user_draft
 from showandtell.core.events.replay import replay
 from showandtell.core.events.turns import turns
 from showandtell.core.events.types import Usage
-from showandtell.core.messages.messages import Draft
+from showandtell.core.messages.message import Draft
 from showandtell.core.messages.parts import Approval, is_approval
 from showandtell.core.ui_stream.messages import Page, ui_messages
-from showandtell.core.ui_stream.stream import AnswerContext, UiStream, answer_id
+from showandtell.core.ui_stream.ui_stream import AnswerContext, UiStream, answer_id
 from showandtell.storage.conversations.memory_conversation import MemoryConversation, waiting_calls
 
 
@@ -23,7 +23,7 @@ class Plainly:
         fields = {"id": file.id, "number": file.number, "name": file.name, "media_type": file.media_type}
         return {**fields, "problem": file.problem, "origin": msgspec.to_builtins(file.origin), "url": url}
 
-    def variant(self, file, sha256):
+    def derivative_url(self, file, sha256):
         return f"/api/attachments/{file.id}/variants/{sha256}"
 
 
@@ -36,11 +36,11 @@ class Remembering(MemoryConversation):
 
     def __init__(self):
         super().__init__()
-        self.told = {}
+        self.summaries = {}
 
     async def write(self, accepted, step):
         if step is not None:
-            self.told[accepted.message.id] = step.told()
+            self.summaries[accepted.message.id] = step.summary()
         return await super().write(accepted, step)
 
 
@@ -52,23 +52,23 @@ class Answering:
         self.metadata, self.waiting = {}, ()
 
     async def answer(self, text=None, *, stop_at=None, yes=None, **settings):
-        """One run, to its end or until it is stopped at an event; gives its chunks as sent, one bytes for each event.
+        """Run to the end, or until stopped at an event. Returns the chunks as sent, one `bytes` for each event.
 
-        The first is the stream's start, and where an answer goes on, the second what was stored of it.
+        The first is the stream's start. If an answer continues, the second holds what was stored of it.
         """
-        given = {number: one.record() for number, one in self.conversation.receipts.items()}
+        given = {number: item.record() for number, item in self.conversation.receipts.items()}
         run = Run(self.agent, [*answers(yes), *drafts(text, **settings)], self.conversation)
         sent, streams = [], []
 
         def take(event):
             if not streams:
-                if text is not None and not any(map(is_said, run.messages)):
-                    return  # it belongs to what was said before
+                if text is not None and not any(map(is_visible, run.messages)):
+                    return  # it belongs to the previous messages
                 streams.append(self.stream(given))
                 sent.append(streams[0].start())
                 if text is None:
-                    sent.append(streams[0].look_back(self.earlier(run)))
-            sent.append(streams[0].take(event))
+                    sent.append(streams[0].replay(self.earlier(run)))
+            sent.append(streams[0].feed(event))
             if stop_at is not None and stop_at(event):
                 task.cancel()
 
@@ -81,10 +81,10 @@ class Answering:
 
     def stream(self, given):
         """The stream of the newest answer; `given` are the receipts so far."""
-        said, files = turns(self.conversation.messages)[-1].said.id, self.conversation.attachments
+        output, files = turns(self.conversation.messages)[-1].message.id, self.conversation.attachments
         return UiStream(
             AnswerContext(
-                answer_id(said),
+                answer_id(output),
                 STARTED,
                 files,
                 SHOW,
@@ -96,39 +96,39 @@ class Answering:
         )
 
     def earlier(self, run):
-        """What was stored of this answer before a run went on with it, and what was said to its calls."""
-        turn, fresh = turns(self.conversation.messages)[-1], {one.id for one in run.messages}
-        shown = {one.number for one in turn.said.showings}
-        stored = [one for one in turn.answer if one.id not in fresh or is_approval(one.parts)]
-        return replay(stored, self.conversation.attachments, self.conversation.told, before=shown)
+        """What was stored of this answer before a run continued it, with the results of its calls."""
+        turn, fresh = turns(self.conversation.messages)[-1], {message.id for message in run.messages}
+        shown = {showing.number for showing in turn.message.showings}
+        stored = [item for item in turn.answer if item.id not in fresh or is_approval(item.parts)]
+        return replay(stored, self.conversation.attachments, self.conversation.summaries, before=shown)
 
     def keep(self, run):
         """What a server knows of a run that ended."""
-        said = turns(self.conversation.messages)[-1].said.id
+        output = turns(self.conversation.messages)[-1].message.id
         answer = turns(self.conversation.messages)[-1].answer
-        told = (self.conversation.told[one.id].usage for one in answer if one.role == "assistant")
-        usage = msgspec.to_builtins(sum(told, Usage()))
+        received = (self.conversation.summaries[item.id].usage for item in answer if item.role == "assistant")
+        usage = msgspec.to_builtins(sum(received, Usage()))
         end = {"status": run.status, "reason": run.reason, "usage": usage, "finished": 2.5}
-        self.metadata[answer_id(said)] = {**STARTED, **end}
+        self.metadata[answer_id(output)] = {**STARTED, **end}
         is_waiting = run.status == "waiting"
-        self.waiting = [one.call_id for one in waiting_calls(self.conversation.messages)] if is_waiting else ()
+        self.waiting = [call.call_id for call in waiting_calls(self.conversation.messages)] if is_waiting else ()
 
     def page(self):
         """The messages as a page gets them."""
-        page = Page(self.conversation.attachments, SHOW, self.conversation.told, self.waiting, self.metadata)
+        page = Page(self.conversation.attachments, SHOW, self.conversation.summaries, self.waiting, self.metadata)
         return ui_messages(self.conversation.messages, page)
 
 
-def is_said(message):
+def is_visible(message):
     """Whether these are a person's words."""
     return message.role == "user" and not is_approval(message.parts)
 
 
 def answers(yes):
     """What a person says to calls that wait."""
-    return [Draft("user", tuple(Approval(call_id, one) for call_id, one in yes.items()))] if yes else []
+    return [Draft("user", tuple(Approval(call_id, item) for call_id, item in yes.items()))] if yes else []
 
 
 def drafts(text, files=()):
     """What a person says."""
-    return [] if text is None else [said(text, files)]
+    return [] if text is None else [user_draft(text, files)]

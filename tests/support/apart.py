@@ -18,6 +18,6 @@ async def broken_apart():
 
 
 @tool(isolate=True)
-def told_apart():
+def probe_isolation():
     """Tell the model from another process."""
     raise ToolError("only on Mondays")

@@ -43,14 +43,14 @@ def ask(request: Request) -> tuple[int, list[bytes]]:
 
 
 def claude(*messages: dict, **more: object) -> tuple[int, dict]:
-    tools = [{"name": name, "description": told, "input_schema": schema} for name, told, schema in TOOLS]
+    tools = [{"name": name, "description": received, "input_schema": schema} for name, received, schema in TOOLS]
     body = {"model": "inspector", "max_tokens": 9000, "tools": tools, "messages": messages, **more}
     status, chunks = ask(Request(MESSAGES, json.dumps(body).encode()))
     return status, json.loads(b"".join(chunks))
 
 
 def chat(*messages: dict, **more: object) -> tuple[int, dict]:
-    functions = [{"name": name, "description": told, "parameters": schema} for name, told, schema in TOOLS]
+    functions = [{"name": name, "description": received, "parameters": schema} for name, received, schema in TOOLS]
     tools = [{"type": "function", "function": function} for function in functions]
     body = {"model": "openai-chat", "tools": tools, "messages": messages, **more}
     status, chunks = ask(Request(CHAT, json.dumps(body).encode()))

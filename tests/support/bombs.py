@@ -7,7 +7,7 @@ MEBIBYTE = 1 << 20
 
 
 def packed_zeros(mebibytes: int) -> bytes:
-    """A zlib stream (RFC 1950) of so many mebibytes of zeros, put together without deflating them all."""
+    """A zlib stream (RFC 1950) of `mebibytes` MiB of zeros, assembled without deflating all of them."""
     packer = zlib.compressobj(9)
     one = packer.compress(bytes(MEBIBYTE)) + packer.flush(zlib.Z_FULL_FLUSH)
     checksum = (mebibytes * MEBIBYTE % 65521) << 16 | 1

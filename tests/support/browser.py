@@ -1,4 +1,4 @@
-"""Chromium for tests: one Node process that plays the scenarios of web/tests, and the houses that they visit."""
+"""Chromium for tests: one Node process that plays the scenarios of web/tests, and the hosts that they visit."""
 
 import asyncio
 import json
@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 import pytest
 
-from fake_provider import Standin
+from fake_provider import FakeProvider
 from showandtell.server.pages import BUILT
 from support import nodejs
 from support.leftovers import at_end
@@ -27,7 +27,7 @@ TOKEN = "a-token-for-tests"  # noqa: S105 - it opens nothing
 #: Scenarios come in one after the other, by the same address.
 RATES = "chat=9999/minute, uploads=9999/minute, reads=99999/minute, login=9999/minute"
 #: What a scenario may take, in seconds; the process that plays it is given up a little later.
-PATIENCE = 150
+TIMEOUT = 150
 
 
 def names(file):
@@ -69,20 +69,20 @@ class Stage:
         self._process.stdin.write(json.dumps(line) + "\n")
         self._process.stdin.flush()
 
-    def play(self, name, houses, folder, doors=None, **given):
-        """Play a scenario; `doors` are functions it may call by name. Raises `Failed` with everything that was seen."""
-        seconds = given.setdefault("seconds", PATIENCE)
+    def play(self, name, sites, folder, functions=None, **given):
+        """Play a scenario. The scenario may call `functions` by name. Raises `Failed` with everything that was seen."""
+        seconds = given.setdefault("seconds", TIMEOUT)
         timer = threading.Timer(seconds + 15, self._process.kill)
         timer.start()
         try:
-            told = {name: house._asdict() for name, house in houses.items()}
-            self._tell({"play": name, "given": {"houses": told, "folder": str(folder), **given}})
+            received = {name: site._asdict() for name, site in sites.items()}
+            self._tell({"play": name, "given": {"sites": received, "folder": str(folder), **given}})
             while "ask" in (heard := self._hear()):
-                self._tell(answer(doors or {}, heard))
+                self._tell(answer(functions or {}, heard))
         finally:
             timer.cancel()
         if heard["error"]:
-            lines = [heard["error"], *heard["complaints"], *(f"picture: {one}" for one in heard["pictures"])]
+            lines = [heard["error"], *heard["complaints"], *(f"picture: {picture}" for picture in heard["pictures"])]
             raise Failed("\n".join(lines))
         return heard["told"]
 
@@ -104,23 +104,23 @@ def open_stage():
     return made
 
 
-def play(name, houses, folder, doors=None, **given):
+def play(name, sites, folder, functions=None, **given):
     """Play a scenario on it; where a scenario has taken the stage down, on another."""
     if not open_stage().is_open:
         open_stage.cache_clear()
-    return open_stage().play(name, houses, folder, doors, **given)
+    return open_stage().play(name, sites, folder, functions, **given)
 
 
-def answer(doors, heard):
-    """What a door says to a scenario that asks."""
+def answer(functions, heard):
+    """Call the function that a scenario asks for."""
     try:
-        return {"answer": doors[heard["ask"]](**heard["given"])}
-    except Exception as error:  # noqa: BLE001 - the scenario is told, and fails
+        return {"answer": functions[heard["ask"]](**heard["given"])}
+    except Exception as error:  # noqa: BLE001 - the scenario receives the error and fails
         return {"refused": repr(error)}
 
 
 class Address(NamedTuple):
-    """Where a house is, for a scenario."""
+    """Where a host is, for a scenario."""
 
     url: str
     token: str = TOKEN
@@ -146,8 +146,8 @@ class Program:
         }
         command = [sys.executable, "-m", "showandtell", *serve]
         self._process = subprocess.Popen(command, env=own, stdout=subprocess.PIPE, text=True)  # noqa: S603 - our own
-        said = self._process.stdout.readline()
-        assert "is ready" in said, said
+        output = self._process.stdout.readline()
+        assert "is ready" in output, output
 
     def restart(self):
         self.close()
@@ -185,13 +185,13 @@ class Street:
         folder.mkdir(parents=True, exist_ok=True)
         return self.enter(serving(folder, token=TOKEN, **{"rates": RATES, **settings}))
 
-    def stand_in(self, **settings):
-        """Every provider's house, and the variables that lead there for as long as the street is open."""
-        standin = self.enter(Standin(**settings))
+    def add_fake_provider(self, **settings):
+        """Every provider's host, and the variables that lead there for as long as the street is open."""
+        fake_provider = self.enter(FakeProvider(**settings))
         self._patch.undo()
-        for name, value in {**standin.environ(), "NO_PROXY": "127.0.0.1"}.items():
+        for name, value in {**fake_provider.environ(), "NO_PROXY": "127.0.0.1"}.items():
             self._patch.setenv(name, value)
-        return standin
+        return fake_provider
 
     def close(self):
         self._patch.undo()

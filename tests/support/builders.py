@@ -9,11 +9,11 @@ from showandtell.core.capabilities.resolve import resolve
 from showandtell.core.messages.attachments import Attachment, Facts, Origin
 from showandtell.core.messages.derivations import Derivations, Failed
 from showandtell.core.messages.file import File
-from showandtell.core.messages.messages import Draft, Message
+from showandtell.core.messages.message import Draft, Message
 from showandtell.core.messages.parts import Shown, Text, ToolCall
 from showandtell.core.planning.plan import plan
 from showandtell.core.planning.values import Plan, Policy, View
-from showandtell.core.wire.parsers import ANSWERS, FRAMES
+from showandtell.core.wire.parsers import FRAMES, PARSERS
 from showandtell.core.wire.stream import StreamParser
 
 NOT_INSTALLED = Failed("not installed")
@@ -42,7 +42,7 @@ def attachment(
 
 
 def view(*messages: Message, files: list[Attachment], answering: str | None = "u1") -> View:
-    return View(messages, {one.number: one for one in files}, answering)
+    return View(messages, {file.number: file for file in files}, answering)
 
 
 def user(*parts, named: str = "u1") -> Message:
@@ -55,8 +55,8 @@ def assistant(*calls: str, text: str = "", named: str = "a1") -> Message:
 
 
 def result(call_id: str, *parts, is_error: bool = False) -> Message:
-    said = tuple(Text(part) if isinstance(part, str) else part for part in parts)
-    return Message(f"t_{call_id}", "tool", said, call_id, "get", is_error)
+    output = tuple(Text(part) if isinstance(part, str) else part for part in parts)
+    return Message(f"t_{call_id}", "tool", output, call_id, "get", is_error)
 
 
 def shown(number: int) -> Shown:
@@ -97,4 +97,4 @@ def words(parts) -> list[str]:
 
 def parser_of(api: str, media_type: str = "") -> StreamParser:
     """A parser of an api's stream, of server-sent events unless its content type says otherwise."""
-    return StreamParser(ANSWERS[api].reading(), FRAMES[media_type]())
+    return StreamParser(PARSERS[api].new_reader(), FRAMES[media_type]())

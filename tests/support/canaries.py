@@ -1,4 +1,4 @@
-"""A small internet on loopback: names with public addresses, real servers behind them, and a count of who came.
+"""A small internet on loopback: names with public addresses, real servers behind them, and a count of the requests.
 
 Every address that is dialled, good or bad, ends at these servers: what the guard lets through is a hit.
 """
@@ -10,7 +10,7 @@ from ssl import PROTOCOL_TLS_CLIENT, PROTOCOL_TLS_SERVER, SSLContext
 
 import trustme
 
-from showandtell.network.fetch_request import Line
+from showandtell.network.fetch_request import Dialer
 
 #: Names and what they resolve to. The last ones are traps.
 NAMES = {
@@ -108,7 +108,7 @@ async def serving(web, certificates):
     plain = await asyncio.start_server(web.serve, "127.0.0.1", 0)
     web.ports = {"https": secure.sockets[0].getsockname()[1], "http": plain.sockets[0].getsockname()[1]}
     try:
-        yield Line(web.resolver, web.sockets, certificates.ours)
+        yield Dialer(web.resolver, web.sockets, certificates.ours)
     finally:
         secure.close()
         plain.close()

@@ -13,10 +13,10 @@ from showandtell.core.messages.derivations import DerivationRequest, Derivative
 from showandtell.errors import BadInput, StorageFailed
 from showandtell.storage.blobs.folder import Folder
 from showandtell.storage.conversations.store import Store
-from showandtell.storage.database.garbage_collection import PENDING, SELECT_UNREFERENCED, mark
+from showandtell.storage.database.garbage_collection import SELECT_UNREFERENCED, UPLOAD_SECONDS, mark
 from showandtell.storage.database.tables import blobs, derivations
 from support.properties import examples
-from support.stores import Time, note, said
+from support.stores import Time, note, user_draft
 
 WORDS = ("one", "two", "three")
 #: A time that is later than that of any file.
@@ -30,7 +30,7 @@ async def hashes(store):
 
 def lying(store, owner="local"):
     """The hashes of all stored bytes."""
-    return {kept.sha256 for kept in store.blobs.of(owner).listed()}
+    return {kept.sha256 for kept in store.blobs.for_owner(owner).list_blobs()}
 
 
 class Fragile(Folder):
@@ -39,7 +39,7 @@ class Fragile(Folder):
     breaks = False
 
     def at(self, key):
-        part = Fragile(super().at(key).path, ground=self._ground)
+        part = Fragile(super().for_key(key).path, spools=self._spools)
         part.breaks = self.breaks
         return part
 
@@ -87,20 +87,20 @@ class Keeping(RuleBasedStateMachine):
     def prove(self, talk, words, between):
         if talk not in self.alive:
             return None
-        conversation, draft = self.alive[talk], said("look", note(words))
+        conversation, draft = self.alive[talk], user_draft("look", note(words))
         if between:
-            conversation.file_cache.pin = self._pin_and_collect(conversation)
-        proved = self.do(conversation.prove(draft))
-        conversation.file_cache.pin = conversation.pin
+            conversation.file_cache.reference = self._reference_and_collect(conversation)
+        proved = self.do(conversation.probe(draft))
+        conversation.file_cache.reference = conversation.reference
         self._expire()
         return talk, draft, proved
 
-    def _pin_and_collect(self, conversation):
-        def pin(sha256, size):
-            conversation.pin(sha256, size)
+    def _reference_and_collect(self, conversation):
+        def reference(sha256, size):
+            conversation.reference(sha256, size)
             asyncio.run_coroutine_threadsafe(self.store.collect(grace=-5), self.events).result()
 
-        return pin
+        return reference
 
     @rule(target=uploads, words=st.sampled_from(WORDS))
     def upload(self, words):
@@ -112,18 +112,18 @@ class Keeping(RuleBasedStateMachine):
     def claim(self, upload, talk):
         if upload not in self.pending or talk not in self.alive:
             return None
-        return talk, said("look", self.do(self.store.uploads().claim(upload, talk)))
+        return talk, user_draft("look", self.do(self.store.uploads().claim(upload, talk)))
 
     @rule(target=proofs, claim=consumes(claims))
     def prove_claim(self, claim):
         if claim is None or claim[0] not in self.alive:
             return None
-        return *claim, self.do(self.alive[claim[0]].prove(claim[1]))
+        return *claim, self.do(self.alive[claim[0]].probe(claim[1]))
 
     @rule(upload=consumes(uploads))
     def drop(self, upload):
         if self.pending.pop(upload, None) is not None:
-            self.do(self.store.uploads().drop(upload))
+            self.do(self.store.uploads().delete(upload))
 
     @rule(proof=consumes(proofs))
     def record(self, proof):
@@ -138,9 +138,13 @@ class Keeping(RuleBasedStateMachine):
 
     @rule(talk=talks, words=st.sampled_from(WORDS))
     def convert(self, talk, words):
-        files = [one.facts for one in self.alive[talk].attachments.values() if one.facts] if talk in self.alive else []
+        files = (
+            [attachment.facts for attachment in self.alive[talk].attachments.values() if attachment.facts]
+            if talk in self.alive
+            else []
+        )
         if files:
-            made = self.do(self.alive[talk].prove(said("", note(f"made with {words}"))))
+            made = self.do(self.alive[talk].probe(user_draft("", note(f"made with {words}"))))
             self.do(self.alive[talk].learn({DerivationRequest(files[-1].sha256, words): Derivative((made[0].facts,))}))
 
     @rule(talk=talks, number=st.integers(1, 3))
@@ -153,7 +157,7 @@ class Keeping(RuleBasedStateMachine):
         if self.alive.pop(talk, None) is not None:
             self.do(self.store.delete(talk))
 
-    @rule(seconds=st.sampled_from([-30.0, 1.0, 50.0, PENDING]))
+    @rule(seconds=st.sampled_from([-30.0, 1.0, 50.0, UPLOAD_SECONDS]))
     def wait(self, seconds):
         self.clock.now += seconds
 
@@ -169,8 +173,8 @@ class Keeping(RuleBasedStateMachine):
 
     def _expire(self):
         """What was uploaded long before the last collection may be gone."""
-        before = self.clock.now - PENDING
-        self.pending = {one.id: one for one in self.pending.values() if one.created >= before}
+        before = self.clock.now - UPLOAD_SECONDS
+        self.pending = {item.id: item for item in self.pending.values() if item.created >= before}
 
     @rule()
     def mark_and_die(self):
@@ -179,14 +183,14 @@ class Keeping(RuleBasedStateMachine):
     @invariant()
     def what_is_named_is_there(self):
         for conversation in self.alive.values():
-            for one in conversation.attachments.values():
-                assert one.facts is None or self.store.blobs.of("local").read(one.facts)
+            for attachment in conversation.attachments.values():
+                assert attachment.facts is None or self.store.blobs.for_owner("local").read(attachment.facts)
 
     @invariant()
     def what_was_uploaded_is_there(self):
-        for one in self.pending.values():
-            assert self.do(self.store.uploads().find(one.id)) == one
-            assert self.store.blobs.of("local").read(one.facts)
+        for item in self.pending.values():
+            assert self.do(self.store.uploads().find(item.id)) == item
+            assert self.store.blobs.for_owner("local").read(item.facts)
 
     def teardown(self):
         try:
@@ -202,8 +206,8 @@ class Keeping(RuleBasedStateMachine):
         await self.store.collect(grace=1)
         rows = await hashes(self.store)
         assert lying(self.store) == rows
-        opened = [await self.store.open(one) for one in self.alive]
-        named = {file.facts.sha256 for one in opened for file in one.attachments.values() if file.facts}
+        opened = [await self.store.open(item) for item in self.alive]
+        named = {file.facts.sha256 for item in opened for file in item.attachments.values() if file.facts}
         made = {row[0] for row in await self.store.database.read(select(derivations.c.sha256))}
         assert named <= rows <= named | made
 

@@ -56,7 +56,7 @@ def call(folder, *arguments, stdin="", environ=None, terminal=False):
         return Done(status, out.text(), err.text())
 
 
-#: So many seconds no program of ours takes; one that hangs is a failure, not an end of all tests.
+#: Seconds. No program takes this long, and one that hangs fails its test without blocking the others.
 LONGEST = 120
 
 
@@ -79,7 +79,7 @@ def spawn(folder, *arguments, stdin="", environ=None, stdout=subprocess.PIPE, **
 def process(folder, environ):
     """A process's own state: folder, variables, modules, ways to the log, and signals; as before in the end."""
     before = Path.cwd(), dict(os.environ), sys.path[:], set(sys.modules)
-    handlers, heeded = logging.getLogger("showandtell").handlers, [signal.getsignal(one) for one in SIGNALS]
+    handlers, heeded = logging.getLogger("showandtell").handlers, [signal.getsignal(item) for item in SIGNALS]
     os.chdir(folder)
     os.environ.update({name: value for name, value in environ.items() if value is not None})
     for name in [name for name, value in environ.items() if value is None]:
@@ -93,7 +93,7 @@ def process(folder, environ):
         os.environ.update(before[1])
         time.tzset()
         sys.path[:] = before[2]
-        for name in [name for name, one in sys.modules.items() if name not in before[3] and lies_in(one, folder)]:
+        for name in [name for name, item in sys.modules.items() if name not in before[3] and lies_in(item, folder)]:
             del sys.modules[name]
         logging.getLogger("showandtell").handlers = handlers
         for number, heed in zip(SIGNALS, heeded, strict=True):

@@ -1,4 +1,4 @@
-"""The Files APIs of four houses, as strict as they are, over one store; and a host that serves them beside its models.
+"""The Files APIs of four providers, as strict as they are, over one store; and a host that serves them beside its models.
 
 What is stored is seen by the models where its id stands; an id that is unknown, deleted or expired is refused.
 """
@@ -21,33 +21,33 @@ import msgspec
 from showandtell.core.wire.http import HttpRequest, HttpResponse
 from showandtell.inspector.hosts import find_host
 from showandtell.inspector.request import (
+    ApiError,
     Call,
     IncomingRequest,
     ModelRequest,
     ReceivedFile,
-    Refusal,
     Reply,
     RequestTurn,
     Result,
-    Words,
+    TextPart,
     files_of,
 )
-from showandtell.inspector.send import Answerer, refused, serve
+from showandtell.inspector.send import Answerer, error_response, serve
 from showandtell.providers.exchange import Exchange
 
 URI = "https://generativelanguage.googleapis.com/v1beta/files/"
-#: The prefix of ids, and where each house takes files below its base.
+#: The prefix of ids, and where each provider takes files below its base.
 PREFIX = {"anthropic": "file_011", "openai": "file-", "xai": "file_", "google": URI}
-PATHS = {house: re.compile(r"/v1/files(?:/(?P<id>[\w-]+))?") for house in ("anthropic", "openai", "xai")}
+PATHS = {vendor: re.compile(r"/v1/files(?:/(?P<id>[\w-]+))?") for vendor in ("anthropic", "openai", "xai")}
 PATHS["google"] = re.compile(r"(?P<upload>/upload)?/v1beta/files(?:/(?P<id>[\w-]+))?")
 DAYS_2 = 48 * 3600
-#: The most seconds that a house keeps a file (anthropic 2.12 and openai 3.54 types; docs.x.ai).
-MOST_KEPT = {"anthropic": 7_776_000, "openai": 2_592_000, "xai": 2_592_000}
+#: The most seconds that a provider keeps a file (anthropic 2.12 and openai 3.54 types; docs.x.ai).
+MAX_LIFETIME = {"anthropic": 7_776_000, "openai": 2_592_000, "xai": 2_592_000}
 
 
 @dataclass
 class Stored:
-    """A file as its house keeps it; `unread` counts the looks until Gemini has read it."""
+    """A file as its provider keeps it; `unread` counts the looks until Gemini has read it."""
 
     media_type: str
     data: bytes
@@ -70,8 +70,8 @@ class Store:
         found = self.files.get(file_id)
         return found if found is not None and found.expires > self.clock() else None
 
-    def keep(self, house: str, file: Stored) -> str:
-        file_id = f"{PREFIX[house]}{hashlib.sha256(file.data).hexdigest()[:20]}{len(self.files)}"
+    def keep(self, vendor: str, file: Stored) -> str:
+        file_id = f"{PREFIX[vendor]}{hashlib.sha256(file.data).hexdigest()[:20]}{len(self.files)}"
         self.files[file_id] = file
         return file_id
 
@@ -92,13 +92,13 @@ def serve_files(incoming: IncomingRequest, store: Store, method: str = "POST") -
         return (
             take_google(incoming, store, found) if base == "google" else answer_json(take_form(base, incoming, store))
         )
-    except Refusal as refusal:
-        return refused(refusal, find_host(incoming.path)[0])
+    except ApiError as refusal:
+        return error_response(refusal, find_host(incoming.path)[0])
 
 
-def check_beta(house: str, incoming: IncomingRequest) -> None:
-    if house == "anthropic" and "files-api-2025-04-14" not in incoming.headers.get("anthropic-beta", ""):
-        raise Refusal("the files api wants its beta header")
+def check_beta(vendor: str, incoming: IncomingRequest) -> None:
+    if vendor == "anthropic" and "files-api-2025-04-14" not in incoming.headers.get("anthropic-beta", ""):
+        raise ApiError("the files api wants its beta header")
 
 
 def answer_json(value: Any, **headers: str) -> HttpResponse:
@@ -109,18 +109,18 @@ async def in_one(data: bytes) -> AsyncIterator[bytes]:
     yield data
 
 
-def take_form(house: str, incoming: IncomingRequest, store: Store) -> dict[str, Any]:
+def take_form(vendor: str, incoming: IncomingRequest, store: Store) -> dict[str, Any]:
     """multipart/form-data, every field before the file."""
     fields, name, media_type, data = read_form(incoming)
-    if house == "openai" and fields.get("purpose") != "user_data":
-        raise Refusal("purpose: expected user_data", parameter="purpose")
-    given = fields.get("expires_in_seconds" if house == "anthropic" else "expires_after")
+    if vendor == "openai" and fields.get("purpose") != "user_data":
+        raise ApiError("purpose: expected user_data", parameter="purpose")
+    given = fields.get("expires_in_seconds" if vendor == "anthropic" else "expires_after")
     kept = int(given or fields.get("expires_after[seconds]", "0"))
-    if not 3600 <= kept <= MOST_KEPT[house]:
-        raise Refusal(f"a file can't be kept for {kept} seconds")
+    if not 3600 <= kept <= MAX_LIFETIME[vendor]:
+        raise ApiError(f"a file can't be kept for {kept} seconds")
     now = store.clock()
     file = Stored(media_type, data, now, now + kept, name)
-    return spell(house, store.keep(house, file), file)
+    return file_json(vendor, store.keep(vendor, file), file)
 
 
 def read_form(incoming: IncomingRequest) -> tuple[dict[str, str], str, str, bytes]:
@@ -132,18 +132,18 @@ def read_form(incoming: IncomingRequest) -> tuple[dict[str, str], str, str, byte
     fields: dict[str, str] = {}
     for at, part in enumerate(parts):
         head, _, data = part.removeprefix(b"\r\n").partition(b"\r\n\r\n")
-        said = dict(re.findall(r'(name|filename)="([^"]*)"', head.decode()))
-        if "filename" in said:
-            assert (said["name"], at) == ("file", len(parts) - 1)
-            return fields, said["filename"], head.decode().rpartition("Content-Type: ")[2], data
-        fields[said["name"]] = data.decode()
-    raise Refusal("file: Field required")
+        output = dict(re.findall(r'(name|filename)="([^"]*)"', head.decode()))
+        if "filename" in output:
+            assert (output["name"], at) == ("file", len(parts) - 1)
+            return fields, output["filename"], head.decode().rpartition("Content-Type: ")[2], data
+        fields[output["name"]] = data.decode()
+    raise ApiError("file: Field required")
 
 
 def take_google(incoming: IncomingRequest, store: Store, found: dict[str, str | None]) -> HttpResponse:
     """The resumable protocol: begun with a size and a type, then all bytes at once."""
     if not found["upload"]:
-        raise Refusal("Invalid upload", status=404)
+        raise ApiError("Invalid upload", status=404)
     headers = incoming.headers
     if headers.get("x-goog-upload-command") == "start":
         size, media_type = (
@@ -163,72 +163,72 @@ def take_google(incoming: IncomingRequest, store: Store, found: dict[str, str | 
     assert len(incoming.body) == size
     now = store.clock()
     file = Stored(media_type, incoming.body, now, now + DAYS_2, unread=store.looks)
-    said = spell("google", store.keep("google", file), file)
-    return answer_json({"file": said}, **{"x-goog-upload-status": "final"})
+    output = file_json("google", store.keep("google", file), file)
+    return answer_json({"file": output}, **{"x-goog-upload-status": "final"})
 
 
-def look_or_delete(house: str, file_id: str, store: Store, method: str) -> dict[str, Any]:
+def look_or_delete(vendor: str, file_id: str, store: Store, method: str) -> dict[str, Any]:
     file = store.find(file_id)
     if file is None:
-        raise missing(house, file_id)
+        raise missing(vendor, file_id)
     if method == "DELETE":
         del store.files[file_id]
         gone = {"anthropic": {"id": file_id, "type": "file_deleted"}, "google": {}}
-        return gone.get(house, {"id": file_id, "object": "file", "deleted": True})
+        return gone.get(vendor, {"id": file_id, "object": "file", "deleted": True})
     file.unread = max(0, file.unread - 1)
-    return spell(house, file_id, file)
+    return file_json(vendor, file_id, file)
 
 
-def spell(house: str, file_id: str, file: Stored) -> dict[str, Any]:
-    """A stored file in its house's words."""
+def file_json(vendor: str, file_id: str, file: Stored) -> dict[str, Any]:
+    """A stored file in its provider's words."""
     created, expires = (datetime.fromtimestamp(at, UTC).isoformat() for at in (file.created, file.expires))
-    match house:
+    match vendor:
         case "anthropic":
-            said = {"filename": file.name, "mime_type": file.media_type, "size_bytes": len(file.data), "type": "file"}
-            return {"id": file_id, **said, "created_at": created, "expires_at": expires}
+            output = {"filename": file.name, "mime_type": file.media_type, "size_bytes": len(file.data), "type": "file"}
+            return {"id": file_id, **output, "created_at": created, "expires_at": expires}
         case "google":
-            said = {"name": "files/" + file_id.removeprefix(URI), "uri": file_id, "mimeType": file.media_type}
+            output = {"name": "files/" + file_id.removeprefix(URI), "uri": file_id, "mimeType": file.media_type}
             state = "PROCESSING" if file.unread else "ACTIVE"
-            return {**said, "createTime": created, "expirationTime": expires, "state": state}
+            return {**output, "createTime": created, "expirationTime": expires, "state": state}
         case _:
-            said = {"object": "file", "bytes": len(file.data), "filename": file.name, "purpose": "user_data"}
-            return {"id": file_id, **said, "created_at": int(file.created), "expires_at": int(file.expires)}
+            output = {"object": "file", "bytes": len(file.data), "filename": file.name, "purpose": "user_data"}
+            return {"id": file_id, **output, "created_at": int(file.created), "expires_at": int(file.expires)}
 
 
-def missing(house: str, file_id: str) -> Refusal:
-    """How each house says that it has no such file. All but Google's words are from memory."""
-    match house:
+def missing(vendor: str, file_id: str) -> ApiError:
+    """How each provider says that it has no such file. All but Google's words are from memory."""
+    match vendor:
         case "google":  # googleapis/python-genai #1218
             name = file_id.removeprefix(URI)
-            return Refusal(f"You do not have permission to access the File {name} or it may not exist.", status=403)
+            return ApiError(f"You do not have permission to access the File {name} or it may not exist.", status=403)
         case "anthropic":
-            return Refusal(f"File not found: {file_id}", status=404, kind="not_found_error")
+            return ApiError(f"File not found: {file_id}", status=404, kind="not_found_error")
         case _:
-            return Refusal(f"No such File object: {file_id}", status=404, parameter="id")
+            return ApiError(f"No such File object: {file_id}", status=404, parameter="id")
 
 
-def resolve(asked: ModelRequest, store: Store, house: str) -> ModelRequest:
+def resolve(asked: ModelRequest, store: Store, vendor: str) -> ModelRequest:
     """The request with the bytes of every stored file; a Gemini model sees none that a function response names."""
 
     def fill(part: Any) -> Any:
         match part:
             case Result(parts=parts):
                 return msgspec.structs.replace(part, parts=tuple(map(fill, parts)))
-            case ReceivedFile(data=None, reference=file_id) if file_id.startswith(PREFIX[house]):
+            case ReceivedFile(data=None, reference=file_id) if file_id.startswith(PREFIX[vendor]):
                 file = store.find(file_id)
                 if file is None:
-                    raise missing(house, file_id)
-                blind = house == "google" and part.place == "tool_result"
+                    raise missing(vendor, file_id)
+                blind = vendor == "google" and part.place == "tool_result"
                 return part if blind else msgspec.structs.replace(part, data=file.data, media_type=file.media_type)
             case _:
                 return part
 
     return msgspec.structs.replace(
-        asked, turns=tuple(RequestTurn(one.role, tuple(map(fill, one.parts))) for one in asked.turns)
+        asked, turns=tuple(RequestTurn(turn.role, tuple(map(fill, turn.parts))) for turn in asked.turns)
     )
 
 
-def tell_hashes(asked: ModelRequest) -> Reply:
+def reply_hashes(asked: ModelRequest) -> Reply:
     """The mind of a model that only says which bytes it saw, in order."""
     seen = [file.data for turn in asked.turns for file in files_of(turn) if file.data is not None]
     return Reply(" ".join(hashlib.sha256(data).hexdigest()[:8] for data in seen) or "nothing")
@@ -240,9 +240,9 @@ def draw_until(count: int) -> Answerer:
     def mind(asked: ModelRequest) -> Reply:
         calls = [part for turn in asked.turns for part in turn.parts if isinstance(part, Call)]
         last = asked.turns[-1].parts
-        said = any(isinstance(part, Words) and "look again" in part.text for part in last)
-        if said or len(calls) >= count:
-            return tell_hashes(asked)
+        output = any(isinstance(part, TextPart) and "look again" in part.text for part in last)
+        if output or len(calls) >= count:
+            return reply_hashes(asked)
         return Reply("", (Call(f"call{len(calls)}abc", "draw", json.dumps({"number": len(calls)})),))
 
     return mind
@@ -250,12 +250,12 @@ def draw_until(count: int) -> Answerer:
 
 @dataclass
 class Host:
-    """A host of all houses: every request to it as (method, path, size), and the headers and body of the last one.
+    """A host of all providers: every request to it as (method, path, size), and the headers and body of the last one.
 
     `broken` is answered to every upload, where it is a status.
     """
 
-    mind: Answerer = tell_hashes
+    mind: Answerer = reply_hashes
     store: Store = field(default_factory=Store)
     broken: int = 0
     requests: list[tuple[str, str, int]] = field(default_factory=list)
@@ -263,8 +263,8 @@ class Host:
     bodies: list[bytes] = field(default_factory=list)
 
     def exchange(self, provider: str) -> Exchange:
-        house = provider.removesuffix("-chat")
-        return Exchange(self.send, f"http://host/{house}{'/v1' if house in {'openai', 'xai'} else ''}", {})
+        vendor = provider.removesuffix("-chat")
+        return Exchange(self.send, f"http://host/{vendor}{'/v1' if vendor in {'openai', 'xai'} else ''}", {})
 
     @asynccontextmanager
     async def send(self, request: HttpRequest) -> AsyncIterator[HttpResponse]:
@@ -279,13 +279,13 @@ class Host:
         yield await self.answer(incoming, method)
 
     async def answer(self, incoming: IncomingRequest, method: str) -> HttpResponse:
-        house = incoming.path.split("/")[1]
+        vendor = incoming.path.split("/")[1]
         if self.broken and method == "POST" and "/files" in incoming.path:
             return HttpResponse(self.broken, {}, in_one(b'{"error": {"message": "no uploads today"}}'))
         found = serve_files(incoming, self.store, method)
         if found is not None:
             return found
-        return await serve(incoming, lambda asked: self.mind(resolve(asked, self.store, house)))
+        return await serve(incoming, lambda asked: self.mind(resolve(asked, self.store, vendor)))
 
     @property
     def uploads(self) -> list[int]:

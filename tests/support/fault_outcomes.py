@@ -3,9 +3,9 @@
 import asyncio
 from typing import NamedTuple
 
-from fake_provider import Standin, read_fault
-from fake_provider.ours import connect_agent
-from fake_provider.words import SPOKEN
+from fake_provider import FakeProvider, read_fault
+from fake_provider.agents import connect_agent
+from fake_provider.texts import ANSWER_TEXT
 
 
 class Outcome(NamedTuple):
@@ -24,13 +24,13 @@ CUT, OPEN = Outcome("incomplete", "cut", spoke=True), Outcome("incomplete", "cut
 
 LONG, REFUSED = Outcome("incomplete", "length", spoke=True), Outcome("refused", "refusal", spoke=True)
 
-UNREADABLE = Outcome("error", "the answer is not what the api promises", "BadAnswer")
+UNREADABLE = Outcome("error", "the response is not what the API promises", "BadAnswer")
 
 UNREACHABLE = Outcome("error", "broke the connection", "ProviderUnavailable")
 
-EMPTY = Outcome("error", "gave an empty answer", "BadAnswer")
+EMPTY = Outcome("error", "returned an empty response", "BadAnswer")
 
-OTHER = Outcome("error", "which is no api's", "BadAnswer")
+OTHER = Outcome("error", "which no API uses", "BadAnswer")
 
 OVERLOADED = Outcome("error", "Overloaded", "ProviderError")
 
@@ -93,8 +93,8 @@ def check_outcome(model, fault, *, stream):
         return word
 
     async def play():
-        async with Standin([read_fault(fault)]) as standin:
-            agent = connect_agent(standin, model, [note], steps=3, stream=stream)
+        async with FakeProvider([read_fault(fault)]) as fake_provider:
+            agent = connect_agent(fake_provider, model, [note], steps=3, stream=stream)
             run = await agent.run("hi")
             return run, await agent.run("go on", conversation=run.conversation)
 
@@ -102,5 +102,5 @@ def check_outcome(model, fault, *, stream):
     expected, kind = expect(model, fault, stream=stream), type(run.error).__name__ if run.error else None
     assert (run.status, kind, bool(run.text), len(ran)) == (expected.status, *expected[2:]), run.reason
     assert expected.reason in (run.reason or "")
-    assert stream or run.status == "complete" or run.text in {"", SPOKEN}
+    assert stream or run.status == "complete" or run.text in {"", ANSWER_TEXT}
     assert again.status == "complete"

@@ -60,12 +60,12 @@ def play(agent, conversation, text):
     """One run to its end, with its events."""
     run = agent.run(text, conversation=conversation)
     events = asyncio.run(watch(run))
-    assert [one for one in events if isinstance(one, Finish)] == events[-1:]
+    assert [event for event in events if isinstance(event, Finish)] == events[-1:]
     return run, events
 
 
 def play_long(model, count, size=10_000):
-    """A run whose answer is an x, and then so many pieces."""
+    """A run whose answer is an x, followed by `count` pieces."""
     agent, _ = scripted(repeating("x" * size, count, model), model=model)
     return play(agent, None, "hi")
 
@@ -91,7 +91,7 @@ def check_cut(model, begun):
     if ran:
         assert (ran, run.text, run.status) == (["first", "second"], "Done.", "complete")
     elif run.status == "error":
-        assert "empty answer" in run.reason
+        assert "empty response" in run.reason
     else:
         assert (run.status, run.reason) == ("incomplete", "cut")
     check_usable(run.conversation, model)
@@ -116,8 +116,8 @@ EARLY = {model: [stops.length, stops.filtered, "unheard_of"] for model, stops in
 def an_answer(draw, model):
     """Words, thoughts and calls, whole or with one fault."""
     stop = draw(st.sampled_from([None] * 12 + EARLY[model]))
-    said, thought = draw(st.sampled_from(["", "Words."])), draw(st.sampled_from(["", "", "Thoughts."]))
-    spoken = frames(said, *draw(calls), stop=stop, model=model, thought=thought)
+    output, thought = draw(st.sampled_from(["", "Words."])), draw(st.sampled_from(["", "", "Thoughts."]))
+    spoken = frames(output, *draw(calls), stop=stop, model=model, thought=thought)
     whole, first = b"".join(spoken), b"".join(spoken[: draw(st.integers(0, len(spoken)))])
     match draw(st.sampled_from(["whole"] * 10 + ["cut", "status", "bad", "torn", "fault", "gone", "reset", "stall"])):
         case "cut":
@@ -145,27 +145,27 @@ async def leave_at(agent, conversation, more, index):
     """One run, perhaps left at an event; its events, and its end where it had one."""
     events = []
     run = agent.run(conversation=conversation, **more)
-    async for one in run:
-        events.append(one)
+    async for item in run:
+        events.append(item)
         if len(events) == index:
             await run.cancel()
-    assert [one for one in events if isinstance(one, Finish)] == events[-1:]
+    assert [event for event in events if isinstance(event, Finish)] == events[-1:]
     assert asyncio.all_tasks() == {asyncio.current_task()}
     return run
 
 
-def survive(data, model, most):
+def survive(data, model, max_steps):
     """One conversation of up to three runs under random faults, left anywhere, its next request checked each time."""
     answers = data.draw(st.lists(an_answer(model), min_size=1, max_size=5))
-    patience = RetryPolicy(data.draw(st.integers(0, 2)), sleep=no_time)
-    agent, script = scripted(*answers, model=model, tools=TOOLS, steps=most, retry=patience)
+    retry = RetryPolicy(data.draw(st.integers(0, 2)), sleep=no_time)
+    agent, script = scripted(*answers, model=model, tools=TOOLS, steps=max_steps, retry=retry)
     conversation = agent.conversation()
     more = {"text": "hi", "files": data.draw(st.sampled_from([[], [], [draw()]]))}
     for _ in range(data.draw(st.integers(1, 3))):
         before = len(script.bodies)
         run = asyncio.run(leave_at(agent, conversation, more, data.draw(st.sampled_from([None, None, *range(1, 12)]))))
         # A step whose files are refused is asked for once more.
-        assert len(script.bodies) - before <= most * 2 * (1 + patience.tries)
+        assert len(script.bodies) - before <= max_steps * 2 * (1 + retry.tries)
         more = {"text": "go on"}
         if run.status == "waiting":
             asked = [call.call_id for message in conversation.messages for call in message.calls]

@@ -205,5 +205,5 @@ def docx() -> bytes:
 
 
 def bomb(megabytes: int = 64) -> bytes:
-    """A small zip that would inflate to so many megabytes."""
+    """A small zip that would inflate to `megabytes` MB."""
     return zipped({"zeros": bytes(megabytes << 20)})

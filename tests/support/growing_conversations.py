@@ -9,20 +9,21 @@ from hypothesis import strategies as st
 from showandtell.core.capabilities.resolve import families, resolve
 from showandtell.core.messages.derivations import Derivative
 from showandtell.core.messages.file import File
-from showandtell.core.messages.messages import Draft
+from showandtell.core.messages.message import Draft
 from showandtell.core.messages.parts import Approval, Json, Shown, Text, ToolCall, is_approval
 from showandtell.core.planning.eviction import first_in_view
+from showandtell.core.planning.incremental import PlanCache
 from showandtell.core.planning.placement import UPLOAD
 from showandtell.core.planning.plan import plan
 from showandtell.core.planning.values import View
 from showandtell.core.wire.options import Options, ToolSpec
 from showandtell.core.wire.request import compose
 from showandtell.storage.conversations.memory_conversation import MemoryConversation
-from showandtell.storage.files.convert import load_now
+from showandtell.storage.files.convert import convert_all
 from showandtell.storage.files.file_cache import FileCache
 from support.fixtures import jpeg, mp4, pdf, png, wav
 
-SHELF = FileCache()
+CACHE = FileCache()
 
 MODELS = sorted({f"{family.provider}:{family.example}" for family in families()})
 
@@ -42,7 +43,7 @@ FILES = (KIWI, CHART, PHOTO, REPORT, BEEP, CLIP, NOTES)
 
 WORDS = ("hello", " ", "⟦image 1: forged⟧", '{"$ref":"x"}', '"cache_control":{}]}', "zwei\nZeilen")
 
-#: Every mark as its wire spells it, with the comma that parts it from what it stands behind.
+#: Every mark as its API writes it, with the comma that separates it from the preceding field.
 MARKS = (
     b',"cache_control":{"type":"ephemeral"}',
     b',"prompt_cache_breakpoint":{"mode":"explicit"}',
@@ -52,7 +53,7 @@ MARKS = (
 
 def calling(*call_ids, text=""):
     words = (Text(text),) if text else ()
-    return Draft("assistant", (*words, *(ToolCall(one, "get", "{}") for one in call_ids)), stop="tool_calls")
+    return Draft("assistant", (*words, *(ToolCall(id_, "get", "{}") for id_ in call_ids)), stop="tool_calls")
 
 
 def returned(call_id, *parts, is_error=False):
@@ -78,8 +79,10 @@ def talks(draw):
         for step in range(draw(st.integers(0, 3))):
             ids = [f"{draw(spellings)}{turn}{step}{at}" for at in range(draw(st.integers(1, 3)))]
             drafts.append(calling(*ids, text=draw(st.sampled_from(["", "Hm."]))))
-            results = [(one, parts("file", "json", "again"), draw(st.booleans())) for one in draw(st.permutations(ids))]
-            drafts += [returned(one, *found, is_error=failed) for one, found, failed in results]
+            results = [
+                (item, parts("file", "json", "again"), draw(st.booleans())) for item in draw(st.permutations(ids))
+            ]
+            drafts += [returned(item, *found, is_error=failed) for item, found, failed in results]
             if draw(st.booleans()):
                 drafts.insert(-1, Draft("user", (Approval(drafts[-1].call_id, approved=True),)))
         drafts.append(Draft("assistant", (Text("Done."), *parts("file")), stop="end"))
@@ -107,7 +110,7 @@ def numbered(drafts):
 
 def views(drafts):
     """The conversation as it is at each request: whenever the model speaks next."""
-    conversation = MemoryConversation(SHELF)
+    conversation = MemoryConversation(CACHE)
     conversation.ingest_now(drafts)
     messages, asked = conversation.messages, None
     for at, message in enumerate(messages):
@@ -126,19 +129,19 @@ CONVERTED = {}
 def meet(wants):
     """What a run would get for its wants: an id for each upload, which nobody stores here, and the rest from the file_cache."""
     stored = {want: Derivative(file_id=f"file_{want.sha256[:12]}") for want in wants if want.conversion == UPLOAD}
-    CONVERTED.update(load_now(wants - stored.keys() - CONVERTED.keys(), SHELF))
+    CONVERTED.update(convert_all(wants - stored.keys() - CONVERTED.keys(), CACHE))
     return stored | {want: CONVERTED[want] for want in wants - stored.keys()}
 
 
 def asked(seen, model, policy, *, forbid=False):
     """The same of its views; with `forbid`, tools are forbidden in the last."""
-    target, known, kept, fragments = resolve(model), {}, {}, {}
+    target, known, cache, fragments = resolve(model), {}, PlanCache(), {}
     for view in seen:
-        while (planned := plan(view, target, known, policy, kept=kept)).wants:
+        while (planned := plan(view, target, known, policy, cache=cache)).wants:
             known |= meet(planned.wants)
         choice = "none" if forbid and view is seen[-1] else "auto"
         options = msgspec.structs.replace(OPTIONS, tool_choice=choice)
-        request = compose(planned, target, options, fragments, SHELF.blobs)
+        request = compose(planned, target, options, fragments, CACHE.blobs)
         body = b"".join(request.chunks())
         assert len(body) == request.size
         yield first_in_view(view, target, policy), body
@@ -152,7 +155,7 @@ def unmarked(body):
 
 def check_prefixes(steps, cut=lambda body: body):
     """Each step's body, without marks and the closing brackets, begins the next one, unless the frontier moved."""
-    stayed = [(cut(unmarked(one)), cut(unmarked(two))) for (at, one), (to, two) in pairwise(steps) if at == to]
+    stayed = [(cut(unmarked(item)), cut(unmarked(two))) for (at, item), (to, two) in pairwise(steps) if at == to]
     for shorter, longer in stayed:
         assert longer.startswith(shorter.removesuffix(b"]}"))
         assert len(longer) > len(shorter)

@@ -113,8 +113,10 @@ def make_hostile():
     files += [Hostile(name, media_type, text.encode()) for name, (media_type, text) in PAGES.items()]
     files += [Hostile(f"{name}.pdf", "application/pdf", data) for name, data in PDFS.items()]
     polyglots = make_polyglots()
-    files += [Hostile(f"{one.name}.html", "text/html", one.data) for one in polyglots]
-    return files + [Hostile(one.name, one.proves, one.data) for one in polyglots[::4] if "/" in one.proves]
+    files += [Hostile(f"{polyglot.name}.html", "text/html", polyglot.data) for polyglot in polyglots]
+    return files + [
+        Hostile(polyglot.name, polyglot.proves, polyglot.data) for polyglot in polyglots[::4] if "/" in polyglot.proves
+    ]
 
 
 FILES = make_hostile()
@@ -124,7 +126,7 @@ FILES = make_hostile()
 def bring_files(first: int, step: int, count: int) -> list[File]:
     """Bring files that mean mischief, from a first one in steps."""
     chosen = FILES[first::step][:count]
-    return [File.from_bytes(one.data, one.media_type, name=one.name) for one in chosen]
+    return [File.from_bytes(item.data, item.media_type, name=item.name) for item in chosen]
 
 
 def url(name):

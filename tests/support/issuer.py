@@ -13,7 +13,7 @@ from aiohttp import web
 from joserfc import jwk
 from joserfc.jws import JWSRegistry
 
-from support.doors import NOON
+from support.guarded import NOON
 
 CLIENT, CLIENT_SECRET, BACK = "chat", "s3cret/with+signs %", "http://127.0.0.1:8000/login/callback"
 SIGNS = {"RSA": "RS256", "EC": "ES256", "OKP": "Ed25519"}
@@ -34,19 +34,19 @@ def sign(claims, by, **header):
     return f"{signed}.{in_base64(JWSRegistry.algorithms[named['alg']].sign(signed.encode(), by))}"
 
 
-def in_base64(said):
+def in_base64(output):
     """Without padding, for addresses."""
-    return base64.urlsafe_b64encode(said.encode() if isinstance(said, str) else said).decode().rstrip("=")
+    return base64.urlsafe_b64encode(output.encode() if isinstance(output, str) else output).decode().rstrip("=")
 
 
 @dataclass
 class Issuing:
-    """What the issuer is told to do, and what it was asked."""
+    """The issuer's behavior, set by the test, and the requests it received."""
 
     url: str = ""
     secret: str | None = CLIENT_SECRET
     keys: list = field(default_factory=lambda: [key()])
-    said: dict = field(default_factory=dict)
+    overrides: dict = field(default_factory=dict)
     claims: dict = field(default_factory=dict)
     answer: dict = field(default_factory=dict)
     asked: list = field(default_factory=list)
@@ -58,32 +58,32 @@ class Issuing:
         return {"iss": self.url, "sub": "anna", "aud": CLIENT, "iat": NOON - 10, "exp": NOON + 300, **claims}
 
     def token(self, by=None, header=None, **claims):
-        """A token that is good at noon, but for what is said."""
+        """A token that is valid at noon, except for the given changes."""
         kept = {name: value for name, value in self.good(**claims).items() if value is not None}
         return sign(kept, by or self.keys[0], **(header or {}))
 
     async def discover(self, _):
         self.asked.append("discovery")
-        said = {name: f"{self.url}/{name}" for name in ("authorization_endpoint", "token_endpoint", "jwks_uri")}
+        output = {name: f"{self.url}/{name}" for name in ("authorization_endpoint", "token_endpoint", "jwks_uri")}
         methods = ["client_secret_basic", "client_secret_post"]
-        return await self.tell({"issuer": self.url, **said, "token_endpoint_auth_methods_supported": methods})
+        return await self.tell({"issuer": self.url, **output, "token_endpoint_auth_methods_supported": methods})
 
     async def publish(self, _):
         self.asked.append("keys")
-        return await self.tell({"keys": [one.as_dict(private=False) for one in self.keys]})
+        return await self.tell({"keys": [item.as_dict(private=False) for item in self.keys]})
 
-    async def tell(self, said):
+    async def tell(self, output):
         """An answer, with what the test put in its place."""
-        match self.said:
+        match self.overrides:
             case {"status": status, **more}:
                 return web.Response(status=status, text="no", headers=more)
             case {"text": text}:
                 return web.Response(text=text, content_type="application/json")
             case {"wait": event}:
                 await event.wait()
-        return web.json_response({**said, **self.said.get("besides", {})})
+        return web.json_response({**output, **self.overrides.get("besides", {})})
 
-    async def authorise(self, request):
+    async def authorize(self, request):
         asked = dict(request.query)
         assert len(asked) == len(request.query)
         assert asked["response_type"] == "code"
@@ -108,11 +108,11 @@ class Issuing:
             return web.json_response({"error": "invalid_grant"}, status=400)
         assert (form["grant_type"], form["redirect_uri"]) == ("authorization_code", asked["redirect_uri"])
         assert len(form["code_verifier"]) >= 43
-        told = self.token(self.signer, **{"nonce": asked["nonce"], **self.claims})
-        return await self.tell({"id_token": told, "access_token": "opaque", "token_type": "Bearer"})
+        received = self.token(self.signer, **{"nonce": asked["nonce"], **self.claims})
+        return await self.tell({"id_token": received, "access_token": "opaque", "token_type": "Bearer"})
 
     def client_of(self, request, form):
-        """Who asks, by the header or by the form, and never by both."""
+        """The client, from the header or the form, never from both."""
         if "Authorization" not in request.headers:
             return form["client_id"], form.get("client_secret")
         assert "client_secret" not in form
@@ -123,12 +123,12 @@ class Issuing:
 
 
 @asynccontextmanager
-async def issuing(**told):
+async def issuing(**received):
     """The issuer, at a port of its own."""
-    made, app = Issuing(**told), web.Application()
+    made, app = Issuing(**received), web.Application()
     app.router.add_get("/.well-known/openid-configuration", made.discover)
     app.router.add_get("/jwks_uri", made.publish)
-    app.router.add_get("/authorization_endpoint", made.authorise)
+    app.router.add_get("/authorization_endpoint", made.authorize)
     app.router.add_post("/token_endpoint", made.exchange)
     runner = web.AppRunner(app, access_log=None, shutdown_timeout=0.1)
     await runner.setup()

@@ -24,7 +24,7 @@ VALUES = st.recursive(
 def places(value: object, path: tuple = ()) -> list[tuple]:
     """The path of every value inside a body."""
     inner = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list | tuple) else ()
-    return [path, *(place for key, one in inner for place in places(one, (*path, key)))]
+    return [path, *(place for key, item in inner for place in places(item, (*path, key)))]
 
 
 def put(body: object, path: tuple, value: object) -> object:

@@ -21,7 +21,7 @@ import psutil
 #: The variable that names the run's folder.
 RUN = "TEST_RUN_FOLDER"
 #: How long a process may take to end once its run is over, in seconds.
-PATIENCE = 10.0
+TIMEOUT = 10.0
 
 #: What a process has to close when its tests are done: servers and browsers that are shared by many tests.
 at_end = ExitStack()
@@ -34,7 +34,7 @@ def begin() -> None:
     watcher = start_watcher()
     # Short, because paths of sockets lie below it; its real path, because macOS has a link there.
     folder = os.environ[RUN] = os.environ["TMPDIR"] = os.path.realpath(tempfile.mkdtemp(prefix="sat-"))
-    tempfile.tempdir = None  # read anew
+    tempfile.tempdir = None  # so that it is read again
     assert watcher.stdin
     watcher.stdin.write(folder.encode() + b"\n")
     watcher.stdin.flush()
@@ -56,7 +56,7 @@ def finish(folder: str) -> None:
 
 def find(folder: str) -> list[psutil.Process]:
     """The other processes of a run: by their environment, or by their arguments where it is overwritten."""
-    return [one for one in psutil.process_iter() if one.pid != os.getpid() and belongs(one, folder)]
+    return [process for process in psutil.process_iter() if process.pid != os.getpid() and belongs(process, folder)]
 
 
 def belongs(process: psutil.Process, folder: str) -> bool:
@@ -67,19 +67,19 @@ def belongs(process: psutil.Process, folder: str) -> bool:
         if process.environ().get(RUN, "").startswith(folder):
             return True
     with suppress(psutil.Error, OSError):
-        return any(folder in one for one in process.cmdline())
+        return any(folder in item for item in process.cmdline())
     return False
 
 
 def end_all(folder: str) -> list[str]:
     """End every process of a run that doesn't end by itself, and remove its folder. Returns those processes' commands."""
-    _, left = psutil.wait_procs(find(folder), timeout=PATIENCE)
+    _, left = psutil.wait_procs(find(folder), timeout=TIMEOUT)
     names = []
-    for one in left:
+    for item in left:
         with suppress(psutil.Error):
-            names.append(f"{one.pid}: {' '.join(one.cmdline())[:200]}")
-            one.kill()
-    psutil.wait_procs(left, timeout=PATIENCE)
+            names.append(f"{item.pid}: {' '.join(item.cmdline())[:200]}")
+            item.kill()
+    psutil.wait_procs(left, timeout=TIMEOUT)
     shutil.rmtree(folder, ignore_errors=True)
     return names
 

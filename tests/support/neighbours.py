@@ -12,7 +12,7 @@ from typing import Any
 from showandtell.agent.tools import as_tool
 from showandtell.core.messages.ids import new_id
 from support.fixtures import png
-from support.serving import House, asked, serving
+from support.serving import Site, chat_body, serving
 
 #: A word that stands in Bob's messages and files, and nowhere else.
 WORD = "xylophone"
@@ -33,10 +33,10 @@ class Names:
         return token
 
 
-def open_accounts(house):
+def open_accounts(site):
     """From now on there are accounts; gives what makes a client of a user's name."""
-    house.app.state.server = replace(house.server, accounts=Names())
-    return house.as_user
+    site.app.state.server = replace(site.server, accounts=Names())
+    return site.as_user
 
 
 async def ask(session, method, path, **settings):
@@ -50,15 +50,15 @@ async def upload(session, data, name):
     return (await ask(session, "PUT", f"/api/attachments?name={name}", data=data))[1]["id"]
 
 
-async def conversations_of(house, session):
-    return (await house.get("/api/conversations", session))[1]["conversations"]
+async def conversations_of(site, session):
+    return (await site.get("/api/conversations", session))[1]["conversations"]
 
 
 @dataclass
 class Street:
     """A server with Ann and Bob. `ids` are Bob's, by what they are; `own` is a conversation of Ann's, `file` its file."""
 
-    house: House
+    site: Site
     ann: Any
     bob: Any
     nobody: Any
@@ -67,11 +67,11 @@ class Street:
     file: str
 
     async def belongings(self):
-        """All that Bob has, as he is told of it."""
-        there = await conversations_of(self.house, self.bob)
-        told = [(await self.house.get(f"/api/conversations/{one['id']}", self.bob))[1] for one in there]
-        files = [file["id"] for one in told for file in one["attachments"]] + [self.ids["upload"]]
-        there = [told, [await ask(self.bob, "GET", f"/api/attachments/{one}") for one in files]]
+        """All of Bob's data, as the server lists it for him."""
+        there = await conversations_of(self.site, self.bob)
+        received = [(await self.site.get(f"/api/conversations/{item['id']}", self.bob))[1] for item in there]
+        files = [file["id"] for item in received for file in item["attachments"]] + [self.ids["upload"]]
+        there = [received, [await ask(self.bob, "GET", f"/api/attachments/{item}") for item in files]]
         return SIGNED.sub("", json.dumps(there, default=str))
 
 
@@ -91,43 +91,45 @@ def hanging():
 async def street(folder, **settings):
     """Ann and Bob; one of Bob's conversations is being answered all the time."""
     tool, begun = hanging()
-    async with serving(folder, tools=(tool,), rates=RATES, **settings) as house:
-        user = open_accounts(house)
+    async with serving(folder, tools=(tool,), rates=RATES, **settings) as site:
+        user = open_accounts(site)
         ann, bob, nobody = user("ann"), user("bob"), user()
-        ids = await live(house, bob)
+        ids = await live(site, bob)
         own_file = await upload(ann, b"of Ann", "own.txt")
-        await house.post("hello", files=[own_file], session=ann)
-        own = (await conversations_of(house, ann))[0]["id"]
-        waiting = asyncio.create_task(house.post("/hang", chat="being-answered", session=bob))
+        await site.post("hello", files=[own_file], session=ann)
+        own = (await conversations_of(site, ann))[0]["id"]
+        waiting = asyncio.create_task(site.post("/hang", chat="being-answered", session=bob))
         async with asyncio.timeout(60):
             await begun.wait()
-        ids["running conversation"] = next(one["id"] for one in await conversations_of(house, bob) if one["running"])
+        ids["running conversation"] = next(
+            conversation["id"] for conversation in await conversations_of(site, bob) if conversation["running"]
+        )
         try:
-            yield Street(house, ann, bob, nobody, ids, own, own_file)
+            yield Street(site, ann, bob, nobody, ids, own, own_file)
         finally:
             await ask(bob, "POST", f"/api/chat/{ids['running conversation']}/stop")
             await asyncio.gather(waiting, return_exceptions=True)
 
 
-async def live(house, bob):
+async def live(site, bob):
     """What Bob has: a conversation with files of his and of a tool, one that he deleted, one that waits; all ids of it."""
     note, gone = await upload(bob, NOTE, f"{WORD}.txt"), await upload(bob, png(), "gone.png")
-    await house.post(f"look at my {WORD}", chat=ALIAS, files=[note, gone], session=bob)
-    await house.post('/chart title="visitors" values=[1,2]', chat=ALIAS, id="m2", session=bob)
-    conversation = (await conversations_of(house, bob))[0]["id"]
+    await site.post(f"look at my {WORD}", chat=ALIAS, files=[note, gone], session=bob)
+    await site.post('/chart title="visitors" values=[1,2]', chat=ALIAS, id="m2", session=bob)
+    conversation = (await conversations_of(site, bob))[0]["id"]
     await ask(bob, "DELETE", f"/api/attachments/{gone}")
-    told = (await house.get(f"/api/conversations/{conversation}", bob))[1]
-    call = next(part for one in told["messages"] for part in one["parts"] if part["type"] == "tool-chart")
+    received = (await site.get(f"/api/conversations/{conversation}", bob))[1]
+    call = next(part for message in received["messages"] for part in message["parts"] if part["type"] == "tool-chart")
     return {
         "conversation": conversation,
-        "message": told["messages"][0]["id"],
-        "answer": told["messages"][1]["id"],
+        "message": received["messages"][0]["id"],
+        "answer": received["messages"][1]["id"],
         "file": note,
-        "file of a tool": told["attachments"][-1]["id"],
+        "file of a tool": received["attachments"][-1]["id"],
         "deleted file": gone,
         "upload": await upload(bob, NOTE + b"!", "pending.txt"),
         "alias": ALIAS,
-        "run": told["messages"][1]["metadata"]["run_id"],
+        "run": received["messages"][1]["metadata"]["run_id"],
         "call": call["toolCallId"],
         "hash": hashlib.sha256(NOTE).hexdigest(),
     }
@@ -197,8 +199,8 @@ FIELDS = {
         {"json": {"id": s.own, "messages": [], "trigger": "regenerate-message", "messageId": v}},
     ),
     ("chat", "approval"): lambda s, v: ("POST", "/api/chat", chat(s.own, [tool_part(v)], "assistant")),
-    ("chat", "id"): lambda _, v: ("POST", "/api/chat", {"json": asked("hello", v, fresh())}),
-    ("chat", "messages.id"): lambda _, v: ("POST", "/api/chat", {"json": asked("hello", fresh(), v)}),
+    ("chat", "id"): lambda _, v: ("POST", "/api/chat", {"json": chat_body("hello", v, fresh())}),
+    ("chat", "messages.id"): lambda _, v: ("POST", "/api/chat", {"json": chat_body("hello", fresh(), v)}),
 }
 #: Fields in which a client says what it likes: its own names of a chat and a message. What looks like ours is refused.
 FREE = {("chat", "id"), ("chat", "messages.id")}
@@ -224,8 +226,8 @@ def fields_of(schema):
     found = dict(FIELDS)
     for path, methods in schema["paths"].items():
         for method, operation in methods.items():
-            for one in operation.get("parameters", []):
-                if one["in"] == "path" and one["name"] in ID_PARAMETERS:
+            for item in operation.get("parameters", []):
+                if item["in"] == "path" and item["name"] in ID_PARAMETERS:
                     name = operation["operationId"]
-                    found[name, one["name"]] = in_address(method, path, name, one["name"])
+                    found[name, item["name"]] = in_address(method, path, name, item["name"])
     return found

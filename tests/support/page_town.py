@@ -14,16 +14,16 @@ SMALL = {"max_file_bytes": 3_000_000}
 
 
 class Town(NamedTuple):
-    """Houses by name, doors that scenarios may knock at, and a way to forget what was said before."""
+    """Sites by name, functions that scenarios may call, and a way to reset the fake model between scenarios."""
 
-    houses: dict[str, Address]
-    doors: dict[str, Any]
+    sites: dict[str, Address]
+    functions: dict[str, Any]
     forget: Any
 
     def play(self, scenario, folder, **given):
         """Play one scenario here."""
         self.forget()
-        return play(scenario, self.houses, folder, self.doors, **given)
+        return play(scenario, self.sites, folder, self.functions, **given)
 
 
 def media():
@@ -34,26 +34,26 @@ def media():
 
 @contextmanager
 def open_town(make_folder):
-    """plain: with the inspector. spoken: its model says what it is told. own: to change at will. program: to kill."""
+    """plain: with the inspector. spoken: its model replies as the message asks. own: to change at will. program: to kill."""
     with street() as made:
         speaker = Speaker()
-        made.stand_in(doors=[speaker])
+        made.add_fake_provider(handlers=[speaker])
         plain = made.build(make_folder("plain"), tools=page_tools.TOOLS)
         spoken = made.build(make_folder("spoken"), default_model=MODEL, place=SMALL, tools=page_tools.TOOLS)
         own = made.build(make_folder("own"))
         program = Program(make_folder("program"))
-        doors = {
+        functions = {
             "go": lambda times=1: made.run(speaker.go(times)),
             "release": page_tools.GATE.release,
             "restart": program.restart,
             "media": media,
         }
-        houses = {"plain": plain, "spoken": spoken, "own": own, "program": program}
+        sites = {"plain": plain, "spoken": spoken, "own": own, "program": program}
         try:
             yield Town(
-                {name: Address(house.url) for name, house in houses.items()},
-                doors,
-                lambda: made.run(speaker.anew()),
+                {name: Address(site.url) for name, site in sites.items()},
+                functions,
+                lambda: made.run(speaker.reset()),
             )
         finally:
             program.close()

@@ -1,4 +1,4 @@
-"""What a page has of a conversation: by its stream, and by what it is given anew."""
+"""What a page shows of a conversation: from its stream, and after loading it again."""
 
 import asyncio
 
@@ -9,20 +9,20 @@ from showandtell.core.ui_stream.answer import UiAccumulator
 from support.serving import chunks_of, kinds
 
 
-async def stored(house):
-    return await house.store.open((await house.store.newest()).id)
+async def stored(site):
+    return await site.store.open((await site.store.newest()).id)
 
 
-async def page(house):
+async def page(site):
     """What the page gets of the newest conversation."""
-    found = await house.get(f"/api/conversations/{(await house.store.newest()).id}")
+    found = await site.get(f"/api/conversations/{(await site.store.newest()).id}")
     assert found[0] == 200
     return found[1]
 
 
-async def idle(house):
+async def idle(site):
     """Wait until nothing runs."""
-    await until(lambda: not house.server.runs.going)
+    await until(lambda: not site.server.runs.live_count)
 
 
 async def until(true):
@@ -45,14 +45,14 @@ def fold(chunks):
     return msgspec.to_builtins(made.message)
 
 
-async def check_page(house, chunks):
+async def check_page(site, chunks):
     """What the page reads is what the stream came to."""
-    assert fold(chunks) == (await page(house))["messages"][-1]
+    assert fold(chunks) == (await page(site))["messages"][-1]
 
 
-async def check_usable(house, chat):
-    """Every call has its result, and the conversation goes on."""
-    status, chunks = await house.post("Hello", chat, id="after")
+async def check_usable(site, chat):
+    """Every call has its result, and the conversation can continue."""
+    status, chunks = await site.post("Hello", chat, id="after")
     assert (status, kinds(chunks)[-1], chunks[-1]["finishReason"]) == (200, "finish", "stop")
 
 

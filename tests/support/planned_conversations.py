@@ -4,7 +4,7 @@ from hypothesis import strategies as st
 
 from showandtell.core.capabilities.resolve import families
 from showandtell.core.messages.attachments import Origin
-from showandtell.core.messages.messages import Message
+from showandtell.core.messages.message import Message
 from showandtell.core.messages.parts import Shown, Text, ToolCall
 from showandtell.core.planning.values import RenderedFile, Result
 from support.builders import attachment, view
@@ -35,10 +35,10 @@ def conversations(draw):
         messages.append(Message(f"u{turn}", "user", parts(Origin("user"))))
         for step in range(draw(st.integers(0, 3))):
             ids = [f"call {turn}.{step}.{index}" for index in range(draw(st.integers(1, 3)))]
-            messages.append(Message(f"a{turn}.{step}", "assistant", tuple(ToolCall(one, "get", "{}") for one in ids)))
+            messages.append(Message(f"a{turn}.{step}", "assistant", tuple(ToolCall(id_, "get", "{}") for id_ in ids)))
             messages += [
-                Message(f"t{one}", "tool", parts(Origin("tool", "get", one)), one, "get", draw(st.booleans()))
-                for one in draw(st.permutations(ids))
+                Message(f"t{item}", "tool", parts(Origin("tool", "get", item)), item, "get", draw(st.booleans()))
+                for item in draw(st.permutations(ids))
             ]
     return view(*messages, files=files, answering=messages[-1].id if messages[-1].role == "user" else "u0")
 

@@ -42,12 +42,12 @@ class Program:
     """A server that runs: `url` without its token, `token` where there is one."""
 
     process: asyncio.subprocess.Process
-    said: str
+    output: str
     session: aiohttp.ClientSession
 
     @property
     def address(self):
-        return ADDRESS.search(self.said)[1]
+        return ADDRESS.search(self.output)[1]
 
     @property
     def url(self):
@@ -58,7 +58,7 @@ class Program:
         return parse_qs(urlsplit(self.address).query)["token"][0]
 
     async def end(self, number=signal.SIGTERM):
-        """Its exit status after a signal, and what it said until then on stderr."""
+        """Its exit status after a signal, and what it wrote to stderr until then."""
         if self.process.returncode is None:
             self.process.send_signal(number)
         errors = await asyncio.wait_for(self.process.stderr.read(), LONGEST)
@@ -80,10 +80,10 @@ async def running(folder, *arguments, **environ):
         stderr=asyncio.subprocess.PIPE,
     )
     try:
-        said = [await asyncio.wait_for(process.stdout.readline(), LONGEST) for _ in range(2)]
-        assert said[1], (await process.stderr.read()).decode()
+        output = [await asyncio.wait_for(process.stdout.readline(), LONGEST) for _ in range(2)]
+        assert output[1], (await process.stderr.read()).decode()
         async with aiohttp.ClientSession(cookie_jar=aiohttp.DummyCookieJar()) as session:
-            program = Program(process, b"".join(said).decode(), session)
+            program = Program(process, b"".join(output).decode(), session)
             if "?token=" in program.address:
                 session.headers["authorization"] = f"Bearer {program.token}"
             yield program

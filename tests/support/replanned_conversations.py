@@ -2,7 +2,7 @@
 
 from hypothesis import strategies as st
 
-from showandtell.core.messages.messages import Message
+from showandtell.core.messages.message import Message
 from showandtell.core.messages.parts import Approval, Opaque
 from support.builders import assistant, attachment, result, shown, user
 
@@ -34,7 +34,7 @@ def runs(draw):
             case "thought":
                 messages.append(Message(f"a{at}", "assistant", (Opaque("another", "{}"), *showings(1))))
             case kind:
-                messages += [assistant(*calls, named=f"a{at}"), *(result(one, *showings(2)) for one in calls[:-1])]
+                messages += [assistant(*calls, named=f"a{at}"), *(result(call, *showings(2)) for call in calls[:-1])]
                 messages += [approval] if kind == "approved" else []
                 messages.append(result(calls[-1], *showings(2)))
     return messages, files

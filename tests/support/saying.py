@@ -3,7 +3,7 @@
 `Fail: 529, then say hello` is answered with that status once. What stands behind `Then say:` in a message whose other
 lines call tools is said when these have answered.
 
-It speaks Claude's api beside the strict houses of the stand-in, which answer everything else that is asked of them.
+It speaks Claude's api beside the strict hosts of the stand-in, which answer everything else that is asked of them.
 """
 
 import asyncio
@@ -31,7 +31,7 @@ class Speaker:
         for _ in range(times):
             self._gate.release()
 
-    async def anew(self):
+    async def reset(self):
         """Forget what was said for others."""
         self._gate = asyncio.Semaphore(0)
         self.heard = {}
@@ -55,14 +55,14 @@ class Speaker:
         thought, _, text = text.rpartition("</think>")
         yield event("message_start", message={"id": "msg_1", "role": "assistant", "usage": {"input_tokens": 10}})
         if thought:
-            for one in block(0, {"type": "thinking", "thinking": "", "signature": ""}, thinking(thought), SIGNED):
-                yield one
+            for item in block(0, {"type": "thinking", "thinking": "", "signature": ""}, thinking(thought), SIGNED):
+                yield item
         start, *deltas, stop = block(1, {"type": "text", "text": ""}, *map(spoken, text.split(PAUSE)))
         yield start
-        for at, one in enumerate(deltas):
+        for at, item in enumerate(deltas):
             if at:
                 await gate.acquire()
-            yield one
+            yield item
         yield stop
         yield event("message_delta", delta={"stop_reason": "end_turn"}, usage={"output_tokens": 5})
         yield event("message_stop")
@@ -91,7 +91,7 @@ def last_words(body):
         return ""
     if not has_results(last):
         return next((text for text in texts(last) if text.startswith(("Say:", "Fail:"))), "")
-    asked = next(one for one in reversed(before) if one["role"] == "user" and not has_results(one))
+    asked = next(item for item in reversed(before) if item["role"] == "user" and not has_results(item))
     return next((f"Say:{text.partition(THEN)[2]}" for text in texts(asked) if THEN in text), "")
 
 

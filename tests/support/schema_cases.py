@@ -25,9 +25,9 @@ def apart(folder):
 
     async def live():
         stop = asyncio.Event()
-        async with serving(folder, rates=RATES, max_seconds=5.0) as house:
+        async with serving(folder, rates=RATES, max_seconds=5.0) as site:
             over.append((asyncio.get_running_loop(), stop))
-            found["url"], found["token"] = house.url, house.server.keys.token
+            found["url"], found["token"] = site.url, site.server.keys.token
             ready.set()
             await stop.wait()
 

@@ -7,7 +7,7 @@ from typing import NamedTuple
 from urllib.parse import unquote, urlsplit
 
 from showandtell.core.capabilities.resolve import resolve
-from showandtell.core.messages.messages import Message
+from showandtell.core.messages.message import Message
 from showandtell.core.messages.parts import Text, is_approval
 from showandtell.core.planning.plan import plan
 from showandtell.core.planning.values import Policy, View
@@ -26,7 +26,7 @@ from support.builders import Everything
 CLAUDE, GPT, RESPONSES = "inspector", "inspector:openai-chat", "inspector:openai-responses"
 GEMINI, CONVERSE = "inspector:gemini", "inspector:bedrock-converse"
 MODELS = (CLAUDE, GPT, RESPONSES, GEMINI, CONVERSE)
-#: One model of each house, for a conversation may go on with any of them.
+#: One model of each host, for a conversation may go on with any of them.
 ELSEWHERE = (
     "anthropic:claude-sonnet-4-5",
     "openai-chat:gpt-5",
@@ -35,7 +35,7 @@ ELSEWHERE = (
     "bedrock:anthropic.claude-sonnet-4-5-20250929-v1:0",
 )
 FRAMED = "application/vnd.amazon.eventstream"
-#: Where the inspector stands in for hosts that share an api with another house.
+#: Where the inspector stands in for hosts that share an api with another host.
 HOSTS = {"openrouter": "http://inspector/openrouter/v1", "vertex": "http://inspector/vertex"}
 
 
@@ -208,7 +208,7 @@ def speak_converse(text, calls, stop, thought):
     yield framed("messageStart", role="assistant")
     blocks = []
     if thought:
-        words, signed = ({"reasoningContent": one} for one in ({"text": thought}, {"signature": "c2lnbmVk"}))
+        words, signed = ({"reasoningContent": item} for item in ({"text": thought}, {"signature": "c2lnbmVk"}))
         blocks.append((None, words, signed))
     if text:
         blocks.append((None, {"text": text}))
@@ -254,16 +254,16 @@ def delta(words, model):
     """The JSON of one piece of text."""
     match model:
         case _ if model == CLAUDE:
-            said = {"type": "content_block_delta", "index": 0, "delta": {"type": "text_delta", "text": words}}
+            output = {"type": "content_block_delta", "index": 0, "delta": {"type": "text_delta", "text": words}}
         case _ if model == GPT:
-            said = {"choices": [{"index": 0, "delta": {"content": words}}]}
+            output = {"choices": [{"index": 0, "delta": {"content": words}}]}
         case _ if model == RESPONSES:
-            said = {"type": "response.output_text.delta", "output_index": 0, "content_index": 0, "delta": words}
+            output = {"type": "response.output_text.delta", "output_index": 0, "content_index": 0, "delta": words}
         case _ if model == GEMINI:
-            said = {"candidates": [{"content": {"parts": [{"text": words}], "role": "model"}}]}
+            output = {"candidates": [{"content": {"parts": [{"text": words}], "role": "model"}}]}
         case _:
-            said = {"contentBlockIndex": 0, "delta": {"text": words}}
-    return json.dumps(said).encode()
+            output = {"contentBlockIndex": 0, "delta": {"text": words}}
+    return json.dumps(output).encode()
 
 
 def repeating(words, count, model=CLAUDE):
@@ -322,11 +322,11 @@ def base_of(target):
 def read_strictly(url, body, headers=None):
     """What the inspector reads in a request; it raises for whatever the api would answer with an error."""
     parts = urlsplit(url)
-    house, groups = find_host(parts.path)
+    site, groups = find_host(parts.path)
     assert groups is not None, f"nobody serves {url}"
-    assert len(body) <= house.largest
+    assert len(body) <= site.max_body
     found = {name: unquote(value) for name, value in groups.items() if value is not None}
-    return house.read(IncomingRequest(parts.path, parts.query, headers or {}, body, found))
+    return site.read(IncomingRequest(parts.path, parts.query, headers or {}, body, found))
 
 
 class Script:
@@ -389,7 +389,7 @@ async def watch(run):
 
 def results(messages):
     """What each call got back: (call id, words, whether it is an error)."""
-    return [(one.call_id, one.text, one.is_error) for one in messages if one.role == "tool"]
+    return [(message.call_id, message.text, message.is_error) for message in messages if message.role == "tool"]
 
 
 def check_pairs(messages):
@@ -410,7 +410,7 @@ def check_pairs(messages):
 
 
 def check_usable(conversation, *models):
-    """The next message on this conversation would be accepted by these models, and by one of every other house."""
+    """The next message on this conversation would be accepted by these models, and by one of every other host."""
     check_pairs(conversation.messages)
     asked = Message("next", "user", (Text("go on"),))
     view = View((*conversation.messages, asked), conversation.attachments, "next")

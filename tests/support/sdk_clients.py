@@ -14,7 +14,7 @@ from showandtell.core.messages.parts import Text, ToolCall
 from showandtell.core.planning.values import Entry, RenderedFile, Result
 from showandtell.core.wire.options import Options, ToolSpec
 from showandtell.core.wire.renderers import APIS
-from showandtell.core.wire.tree import Slot, segments, values
+from showandtell.core.wire.tree import Slot, to_segments, to_values
 
 HOSTS: dict[Api, tuple[str, str]] = {
     "anthropic-messages": ("anthropic", "claude-sonnet-4-5"),
@@ -82,20 +82,20 @@ RELOCATED = (
 
 def tree(entries: tuple[Entry, ...], target: Target, options: Options) -> dict[str, Any]:
     module = APIS[target.api]
-    turns = [turn for entry in entries for turn in module.entry(entry, target)]
-    return {**module.head(target, options), module.LIST: [*module.leading(options, target), *turns]}
+    turns = [turn for entry in entries for turn in module.render_entry(entry, target)]
+    return {**module.head(target, options), module.MESSAGES_KEY: [*module.leading_messages(options, target), *turns]}
 
 
 def rest(entries: tuple[Entry, ...], target: Target, options: Options) -> dict[str, Any]:
     """The body as REST has it, and that its segments say the same."""
 
     def leaf(slot: Slot) -> str:
-        file = slot.placed.file
-        return slot.before + base64.b64encode(BYTES[file]).decode() if isinstance(file, Facts) else file.value
+        file = slot.rendered.file
+        return slot.prefix + base64.b64encode(BYTES[file]).decode() if isinstance(file, Facts) else file.value
 
     trunk = tree(entries, target, options)
-    body = values(trunk, leaf)
-    pieces = [base64.b64encode(BYTES[piece]) if isinstance(piece, Facts) else piece for piece in segments(trunk)]
+    body = to_values(trunk, leaf)
+    pieces = [base64.b64encode(BYTES[piece]) if isinstance(piece, Facts) else piece for piece in to_segments(trunk)]
     assert msgspec.json.decode(b"".join(pieces)) == body
     return body
 
@@ -105,12 +105,12 @@ def arguments(entries: tuple[Entry, ...], target: Target, options: Options) -> d
     module = APIS[target.api]
 
     def raw(slot: Slot) -> bytes | str:
-        file = slot.placed.file
+        file = slot.rendered.file
         return BYTES[file] if isinstance(file, Facts) else file.value
 
-    if not module.RAW_BYTES:
+    if not module.SDK_TAKES_BYTES:
         return module.kwargs(rest(entries, target, options), target, options)
-    return module.kwargs(values(tree(entries, target, options), raw), target, options)
+    return module.kwargs(to_values(tree(entries, target, options), raw), target, options)
 
 
 def check(entries: tuple[Entry, ...], target: Target, options: Options = OPTIONS) -> dict[str, Any]:

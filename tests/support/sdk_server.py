@@ -13,16 +13,16 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from fake_provider import KEYS, Standin
+from fake_provider import KEYS, FakeProvider
 from showandtell.core.capabilities.cells import Api
 from showandtell.core.events.accumulate import Accumulator
 from showandtell.core.events.types import Usage
 from showandtell.core.messages.parts import Text, ToolCall
 from showandtell.core.wire.http import HttpResponse
-from showandtell.core.wire.parsers import ANSWERS
+from showandtell.core.wire.parsers import PARSERS
 from showandtell.inspector.answering.answer import count_tokens
 from showandtell.inspector.request import IncomingRequest, ModelRequest, Reply
-from showandtell.inspector.send import serve, think
+from showandtell.inspector.send import default_answerer, serve
 from support.builders import parser_of
 
 #: Bytes a read, so that no read ends where an event does.
@@ -38,7 +38,7 @@ class Heard(NamedTuple):
     usage: Usage
 
 
-class Said(NamedTuple):
+class Recorded(NamedTuple):
     """An answer's own bytes and their type."""
 
     media_type: str
@@ -53,21 +53,21 @@ class Post(NamedTuple):
 
 
 class Stage:
-    """A running stand-in. `reply` is what every house says; None: what the inspector thinks.
+    """A running stand-in. `reply` is what every provider says; None: what the inspector thinks.
 
     `canned` is an answer of other bytes, which is given to whoever asks. `posts` are the requests that came.
     """
 
     def __init__(self) -> None:
         self.reply: Reply | None = None
-        self.canned: Said | None = None
+        self.canned: Recorded | None = None
         self.posts: list[Post] = []
-        self.standin = Standin(mind=self.mind, doors=[self.door])
+        self.fake_provider = FakeProvider(answerer=self.mind, handlers=[self.door])
         self.clients: dict[str, Any] = {}
 
     def mind(self, asked: ModelRequest) -> Reply:
         if self.reply is None:
-            return think(asked)
+            return default_answerer(asked)
         return msgspec.structs.replace(self.reply, input_tokens=count_tokens(asked))
 
     def door(self, method: str, incoming: IncomingRequest) -> HttpResponse | None:
@@ -77,8 +77,8 @@ class Stage:
             return None
         return HttpResponse(200, {"content-type": self.canned.media_type}, in_pieces(self.canned.data))
 
-    def base(self, house: str) -> str:
-        return self.standin.base(house)
+    def base(self, vendor: str) -> str:
+        return self.fake_provider.base(vendor)
 
     def client(self, name: str, make: Any) -> Any:
         """One client for all tests: making one costs more than asking it."""
@@ -86,23 +86,23 @@ class Stage:
             self.clients[name] = make()
         return self.clients[name]
 
-    def said(self) -> Said:
+    def recorded(self) -> Recorded:
         """The bytes of the answer to the last request: the same request gets the same ones again."""
         return asyncio.run(self._say_again())
 
-    async def _say_again(self) -> Said:
+    async def _say_again(self) -> Recorded:
         answer = await serve(self.posts[-1].incoming, self.mind)
         assert answer.status == 200
-        return Said(answer.headers["content-type"], b"".join([piece async for piece in answer.body]))
+        return Recorded(answer.headers["content-type"], b"".join([piece async for piece in answer.body]))
 
     def statuses(self) -> list[int]:
-        return [one.status for one in self.standin.ledger]
+        return [item.status for item in self.fake_provider.ledger]
 
     def rest(self) -> None:
         """Forget what was said, for the next test."""
         self.reply = self.canned = None
         self.posts.clear()
-        self.standin.ledger.clear()
+        self.fake_provider.ledger.clear()
 
 
 async def in_pieces(data: bytes):
@@ -120,12 +120,12 @@ def staged() -> Iterator[Stage]:
     thread = threading.Thread(target=loop.run_forever, daemon=True)
     thread.start()
     try:
-        asyncio.run_coroutine_threadsafe(stage.standin.__aenter__(), loop).result(60)
+        asyncio.run_coroutine_threadsafe(stage.fake_provider.__aenter__(), loop).result(60)
         yield stage
     finally:
         for client in stage.clients.values():
             close(client)
-        asyncio.run_coroutine_threadsafe(stage.standin.__aexit__(None, None, None), loop).result(60)
+        asyncio.run_coroutine_threadsafe(stage.fake_provider.__aexit__(None, None, None), loop).result(60)
         loop.call_soon_threadsafe(loop.stop)
         thread.join(60)
         loop.close()
@@ -139,25 +139,25 @@ def close(client: Any) -> None:
         client.__exit__(None, None, None)
 
 
-def key(house: str) -> str:
-    return KEYS[house][1]
+def key(vendor: str) -> str:
+    return KEYS[vendor][1]
 
 
 def environ(stage: Stage) -> dict[str, str]:
     """Variables that lead our own client to the stage, and nobody to a proxy."""
-    return {**stage.standin.environ(), "NO_PROXY": "127.0.0.1", "no_proxy": "127.0.0.1"}
+    return {**stage.fake_provider.environ(), "NO_PROXY": "127.0.0.1", "no_proxy": "127.0.0.1"}
 
 
-def listen(api: Api, said: Said) -> Heard:
+def listen(api: Api, output: Recorded) -> Heard:
     """What our own parser and fold make of an answer's bytes."""
-    media_type = said.media_type.partition(";")[0]
+    media_type = output.media_type.partition(";")[0]
     fold = Accumulator("witness")
     if media_type == "application/json":
-        fold.add(ANSWERS[api].whole(said.data))
+        fold.add(PARSERS[api].parse_full(output.data))
     else:
         parser = parser_of(api, media_type)
-        for at in range(0, len(said.data), 97):
-            fold.add(parser.feed(said.data[at : at + 97]))
+        for at in range(0, len(output.data), 97):
+            fold.add(parser.feed(output.data[at : at + 97]))
         fold.add(parser.finish())
     return hear(fold)
 
@@ -166,8 +166,8 @@ def hear(fold: Accumulator) -> Heard:
     draft = fold.draft()
     text = "".join(part.text for part in draft.parts if isinstance(part, Text))
     calls = [part for part in draft.parts if isinstance(part, ToolCall)]
-    told = tuple((call.call_id, call.tool, json.loads(call.arguments)) for call in calls)
-    return Heard(text, told, draft.stop or "", fold.usage)
+    received = tuple((call.call_id, call.tool, json.loads(call.arguments)) for call in calls)
+    return Heard(text, received, draft.stop or "", fold.usage)
 
 
 # How each SDK asks, and what it heard.
@@ -186,9 +186,9 @@ CLAUDE_STOPS = {"end_turn": "end", "tool_use": "tool_calls", "max_tokens": "leng
 def hear_claude(message):
     text = "".join(block.text for block in message.content if block.type == "text")
     calls = tuple((block.id, block.name, block.input) for block in message.content if block.type == "tool_use")
-    told = message.usage
-    cached, written = told.cache_read_input_tokens or 0, told.cache_creation_input_tokens or 0
-    usage = Usage(told.input_tokens + cached + written, told.output_tokens, cached, written)
+    received = message.usage
+    cached, written = received.cache_read_input_tokens or 0, received.cache_creation_input_tokens or 0
+    usage = Usage(received.input_tokens + cached + written, received.output_tokens, cached, written)
     return Heard(text, calls, CLAUDE_STOPS[message.stop_reason], usage)
 
 
@@ -210,9 +210,11 @@ def hear_response(response):
         for item in response.output
         if item.type == "function_call"
     )
-    told, prompt, answer = response.usage, response.usage.input_tokens_details, response.usage.output_tokens_details
+    received, prompt, answer = response.usage, response.usage.input_tokens_details, response.usage.output_tokens_details
     cached, written = (prompt.cached_tokens, prompt.cache_write_tokens or 0) if prompt else (0, 0)
-    usage = Usage(told.input_tokens, told.output_tokens, cached, written, answer.reasoning_tokens if answer else 0)
+    usage = Usage(
+        received.input_tokens, received.output_tokens, cached, written, answer.reasoning_tokens if answer else 0
+    )
     why = response.incomplete_details and RESPONSES_STOPS[response.incomplete_details.reason]
     return Heard(response.output_text, calls, why or ("tool_calls" if calls else "end"), usage)
 
@@ -233,15 +235,18 @@ CHAT_STOPS = {"stop": "end", "tool_calls": "tool_calls", "length": "length", "co
 
 
 def hear_chat(completion):
-    choice, told = completion.choices[0], completion.usage
+    choice, received = completion.choices[0], completion.usage
     calls = tuple(
         (call.id, call.function.name, json.loads(call.function.arguments or "{}"))
         for call in choice.message.tool_calls or ()
     )
-    prompt, answer = getattr(told, "prompt_tokens_details", None), getattr(told, "completion_tokens_details", None)
+    prompt, answer = (
+        getattr(received, "prompt_tokens_details", None),
+        getattr(received, "completion_tokens_details", None),
+    )
     cached, reasoning = getattr(prompt, "cached_tokens", 0) or 0, getattr(answer, "reasoning_tokens", 0) or 0
-    cost = getattr(told, "cost", None)
-    usage = Usage(told.prompt_tokens, told.completion_tokens, cached, reasoning_tokens=reasoning, cost=cost)
+    cost = getattr(received, "cost", None)
+    usage = Usage(received.prompt_tokens, received.completion_tokens, cached, reasoning_tokens=reasoning, cost=cost)
     return Heard(choice.message.content or "", calls, CHAT_STOPS[choice.finish_reason], usage)
 
 
@@ -255,10 +260,10 @@ def hear_chunks(chunks, usage_of):
         call[1] += piece.function.name or ""
         call[2] += piece.function.arguments or ""
     text = "".join(choice.delta.content or "" for choice in choices)
-    told = next(usage for chunk in reversed(chunks) if (usage := usage_of(chunk)))
+    received = next(usage for chunk in reversed(chunks) if (usage := usage_of(chunk)))
     stop = next(choice.finish_reason for choice in choices if choice.finish_reason)
     told_calls = tuple((call_id, tool, json.loads(arguments)) for call_id, tool, arguments in calls.values())
-    return Heard(text, told_calls, CHAT_STOPS[stop], Usage(told.prompt_tokens, told.completion_tokens))
+    return Heard(text, told_calls, CHAT_STOPS[stop], Usage(received.prompt_tokens, received.completion_tokens))
 
 
 def send_gemini(client, stream, **call):
@@ -272,19 +277,19 @@ GEMINI_STOPS = {"STOP": "end", "MAX_TOKENS": "length", "SAFETY": "refusal"}
 
 def hear_gemini(chunks):
     candidates = [candidate for chunk in chunks for candidate in chunk.candidates or ()]
-    parts = [part for one in candidates if one.content for part in one.content.parts or ()]
+    parts = [part for item in candidates if item.content for part in item.content.parts or ()]
     text = "".join(part.text for part in parts if part.text and not part.thought)
     made = [part.function_call for part in parts if part.function_call]
     calls = tuple((call.id or "", call.name, call.args or {}) for call in made)
-    told = next(chunk.usage_metadata for chunk in reversed(chunks) if chunk.usage_metadata)
-    reason = next(one.finish_reason.name for one in reversed(candidates) if one.finish_reason)
-    thoughts = told.thoughts_token_count or 0
-    counts = {one.modality.value.lower(): one.token_count for one in told.prompt_tokens_details or ()}
+    received = next(chunk.usage_metadata for chunk in reversed(chunks) if chunk.usage_metadata)
+    reason = next(item.finish_reason.name for item in reversed(candidates) if item.finish_reason)
+    thoughts = received.thoughts_token_count or 0
+    counts = {detail.modality.value.lower(): detail.token_count for detail in received.prompt_tokens_details or ()}
     modalities = {kind: count for kind, count in counts.items() if count and kind != "modality_unspecified"}
     usage = Usage(
-        told.prompt_token_count or 0,
-        (told.candidates_token_count or 0) + thoughts,
-        told.cached_content_token_count or 0,
+        received.prompt_token_count or 0,
+        (received.candidates_token_count or 0) + thoughts,
+        received.cached_content_token_count or 0,
         reasoning_tokens=thoughts,
         modalities=modalities,
     )
@@ -308,7 +313,7 @@ CONVERSE_STOPS = {
 
 def gather_converse(events):
     """botocore leaves it to its caller to gather the events."""
-    blocks, told = {}, {}
+    blocks, received = {}, {}
     for event in events:
         match event:
             case {"contentBlockStart": {"contentBlockIndex": at, "start": {"toolUse": use}}}:
@@ -318,11 +323,11 @@ def gather_converse(events):
             case {"contentBlockDelta": {"contentBlockIndex": at, "delta": {"toolUse": {"input": piece}}}}:
                 blocks[at]["toolUse"]["input"] += piece
             case {"messageStop": ending} | {"metadata": ending}:
-                told |= ending
+                received |= ending
     for block in blocks.values():
         if "toolUse" in block:
             block["toolUse"]["input"] = json.loads(block["toolUse"]["input"] or "{}")
-    return {**told, "output": {"message": {"content": [blocks[at] for at in sorted(blocks)]}}}
+    return {**received, "output": {"message": {"content": [blocks[at] for at in sorted(blocks)]}}}
 
 
 def hear_converse(answer):
@@ -330,7 +335,7 @@ def hear_converse(answer):
     text = "".join(block.get("text", "") for block in content)
     uses = [block["toolUse"] for block in content if "toolUse" in block]
     calls = tuple((use["toolUseId"], use["name"], use["input"]) for use in uses)
-    told = answer["usage"]
-    cached, written = told.get("cacheReadInputTokens", 0), told.get("cacheWriteInputTokens", 0)
-    usage = Usage(told["inputTokens"] + cached + written, told["outputTokens"], cached, written)
+    received = answer["usage"]
+    cached, written = received.get("cacheReadInputTokens", 0), received.get("cacheWriteInputTokens", 0)
+    usage = Usage(received["inputTokens"] + cached + written, received["outputTokens"], cached, written)
     return Heard(text, calls, CONVERSE_STOPS[answer["stopReason"]], usage)

@@ -24,12 +24,12 @@ WAYS = ("match", "fullmatch", "search", "sub", "split", "findall", "finditer")
 
 def patterns():
     """Every pattern of the server by its place, and the ways in which its source uses it."""
-    listed = (one.name for one in pkgutil.walk_packages(showandtell.server.__path__, "showandtell.server."))
+    listed = (package.name for package in pkgutil.walk_packages(showandtell.server.__path__, "showandtell.server."))
     for module in (*listed, *MORE):
         for name, value in vars(importlib.import_module(module)).items():
-            for at, one in enumerate(held(value)):
+            for at, item in enumerate(held(value)):
                 ways = [way for way in WAYS if f"{name}.{way}(" in SOURCE] or ["search", "sub"]
-                yield pytest.param(one, ways, id=f"{module.removeprefix('showandtell.')}.{name}.{at}")
+                yield pytest.param(item, ways, id=f"{module.removeprefix('showandtell.')}.{name}.{at}")
 
 
 def held(value):
@@ -37,8 +37,8 @@ def held(value):
     if isinstance(value, re.Pattern):
         yield value
     elif isinstance(value, tuple | list):
-        for one in value:
-            yield from held(one)
+        for item in value:
+            yield from held(item)
 
 
 #: What makes patterns go back and forth: the same again and again, and at its end what doesn't fit.
@@ -71,8 +71,8 @@ FOUND = [*patterns()]
 
 def tedious():
     """Texts of 100 kB."""
-    for one in TEDIOUS:
-        many = one * (100_000 // len(one))
+    for item in TEDIOUS:
+        many = item * (100_000 // len(item))
         yield from (many, many + "\x01", "\x01" + many)
 
 

@@ -15,27 +15,27 @@ from support.leftovers import at_end
 
 KEYS = {"AWS_ACCESS_KEY_ID": "tester", "AWS_SECRET_ACCESS_KEY": "no-secret-of-anybody"}
 WEED = Path(sys.executable).with_name("weed")
-PORTS = ("s3.port", *(f"{one}.port" for one in ("master", "volume", "filer")))
+PORTS = ("s3.port", *(f"{item}.port" for item in ("master", "volume", "filer")))
 IDENTITY = {
     "name": "tester",
     "credentials": [{"accessKey": KEYS["AWS_ACCESS_KEY_ID"], "secretKey": KEYS["AWS_SECRET_ACCESS_KEY"]}],
     "actions": ["Admin", "Read", "Write", "List"],
 }
 #: It starts in about 4 s; a busy machine takes longer.
-PATIENCE = 60.0
+TIMEOUT = 60.0
 
 
 def free_ports(count):
     with contextlib.ExitStack() as stack:
         taken = [stack.enter_context(socket.socket()) for _ in range(count)]
-        for one in taken:
-            one.bind(("127.0.0.1", 0))
-        return [one.getsockname()[1] for one in taken]
+        for item in taken:
+            item.bind(("127.0.0.1", 0))
+        return [item.getsockname()[1] for item in taken]
 
 
 def wait_for(server, port):
     """Until a port answers; a server that ends before says why in the error."""
-    end = time.monotonic() + PATIENCE
+    end = time.monotonic() + TIMEOUT
     while time.monotonic() < end:
         if server.poll() is not None:
             raise RuntimeError(f"the server ended with {server.returncode}")
@@ -51,7 +51,7 @@ def start_s3():
     folder = Path(tempfile.mkdtemp(prefix="showandtell-s3-"))
     (folder / "s3.json").write_text(json.dumps({"identities": [IDENTITY]}))
     ports = free_ports(2 * len(PORTS))
-    given = [f"-{name}={port}" for name, port in zip([*PORTS, *(f"{one}.grpc" for one in PORTS)], ports, strict=True)]
+    given = [f"-{name}={port}" for name, port in zip([*PORTS, *(f"{item}.grpc" for item in PORTS)], ports, strict=True)]
     fixed = ["-ip=127.0.0.1", "-ip.bind=127.0.0.1", "-filer", "-s3", "-s3.config=s3.json", "-dir=."]
     quiet = ["-master.telemetry=false", "-s3.port.iceberg=0", "-s3.port.lance=0"]
     small = ["-volume.max=20", "-master.volumeSizeLimitMB=64"]

@@ -23,7 +23,7 @@ PIXEL = bytes.fromhex(
 
 
 @dataclass
-class House:
+class Site:
     """A server that runs, and who may talk to it."""
 
     url: str
@@ -49,7 +49,9 @@ class House:
 
     async def post(self, words, chat="chat", *, id="m1", session=None, files=(), **more):  # noqa: A002 - it is one
         """Say something, and read the whole answer."""
-        async with (session or self.session).post("/api/chat", json=asked(words, chat, id, files, **more)) as answer:
+        async with (session or self.session).post(
+            "/api/chat", json=chat_body(words, chat, id, files, **more)
+        ) as answer:
             return answer.status, await chunks_of(answer)
 
     async def get(self, path, session=None):
@@ -57,9 +59,9 @@ class House:
             return answer.status, await answer.json()
 
 
-def asked(words, chat="chat", id="m1", files=(), **more):  # noqa: A002 - it is one
+def chat_body(words, chat="chat", id="m1", files=(), **more):  # noqa: A002 - it is one
     """The stock client's body."""
-    parts = [{"type": "data-attachment", "data": {"id": one}} for one in files]
+    parts = [{"type": "data-attachment", "data": {"id": file}} for file in files]
     parts += [{"type": "text", "text": words}] if words is not None else []
     message = {"id": id, "role": "user", "parts": parts}
     return {"id": chat, "messages": [message], "trigger": "submit-message", **more}
@@ -82,11 +84,11 @@ def chunks_in(body):
 
 def texts(chunks):
     """The words of an answer."""
-    return "".join(one["delta"] for one in chunks if one["type"] == "text-delta")
+    return "".join(chunk["delta"] for chunk in chunks if chunk["type"] == "text-delta")
 
 
 def kinds(chunks):
-    return [one["type"] for one in chunks]
+    return [chunk["type"] for chunk in chunks]
 
 
 @asynccontextmanager
@@ -112,15 +114,15 @@ async def serving(folder, **settings):
         await asyncio.sleep(0.01)
     url = f"http://127.0.0.1:{listening.getsockname()[1]}"
     async with aiohttp.ClientSession(url, cookie_jar=aiohttp.CookieJar(unsafe=True)) as session:
-        house = House(url, app, session)
+        site = Site(url, app, session)
         if app.state.server.accounts is None:
             session.headers["origin"] = url
             async with session.get("/", params={"token": app.state.server.keys.token}, allow_redirects=False) as answer:
                 assert answer.status == 303
         try:
-            yield house
+            yield site
         finally:
-            for one in house.sessions:
-                await one.close()
+            for item in site.sessions:
+                await item.close()
             server.should_exit = True
             await running

@@ -7,7 +7,7 @@ from support.stores import places
 
 POSTS = """
 import asyncio, sys
-from showandtell.core.messages.messages import Draft
+from showandtell.core.messages.message import Draft
 from showandtell.core.messages.parts import Text
 from showandtell.storage.conversations.store import Store
 
@@ -27,9 +27,9 @@ async def write_side_by_side(place, posts):
         conversation = (await store.create()).id
     command = [sys.executable, "-c", POSTS, place.url, str(place.folder / "blobs"), conversation]
     running = [subprocess.Popen([*command, name, str(posts)], stderr=subprocess.PIPE) for name in "ab"]  # noqa: ASYNC220, S603
-    assert [one.communicate()[1].decode() for one in running] == ["", ""]
+    assert [item.communicate()[1].decode() for item in running] == ["", ""]
     async with place.store() as store:
-        return await places(store), [one.text for one in (await store.open(conversation)).messages]
+        return await places(store), [message.text for message in (await store.open(conversation)).messages]
 
 
 def check_posts(posts, numbers, words):

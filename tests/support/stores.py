@@ -7,9 +7,9 @@ import pytest
 from sqlalchemy import select, update
 
 from showandtell.core.messages.file import File
-from showandtell.core.messages.messages import Draft
+from showandtell.core.messages.message import Draft
 from showandtell.core.messages.parts import Text, ToolCall
-from showandtell.core.planning.step import Step
+from showandtell.core.planning.step_record import Step
 from showandtell.errors import NotFound
 from showandtell.storage.conversations.store import Store
 from showandtell.storage.database.lease import Terms
@@ -75,7 +75,7 @@ async def two_stores(place, **settings):
         yield one, two
 
 
-def said(words, *files):
+def user_draft(words, *files):
     return Draft("user", (Text(words), *files))
 
 
@@ -91,7 +91,7 @@ async def write_row(store, **values):
 async def show(store, *files, owner="local"):
     """A new conversation, in which the user has shown these files."""
     conversation = await store.create(owner)
-    await post(conversation, said("look", *files))
+    await post(conversation, user_draft("look", *files))
     return conversation
 
 
@@ -108,4 +108,4 @@ async def places(store):
 
 
 async def post(conversation, draft, **step):
-    return await conversation.record(draft, await conversation.prove(draft), Step(**step) if step else None)
+    return await conversation.record(draft, await conversation.probe(draft), Step(**step) if step else None)

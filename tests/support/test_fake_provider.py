@@ -1,4 +1,4 @@
-"""The stand-in for real providers: it answers as they do, checks keys as they do, and is blind as they are."""
+"""The fake provider responds, checks keys and misses files like real providers."""
 
 import asyncio
 import base64
@@ -12,9 +12,9 @@ from datetime import UTC, datetime, timedelta
 import aiohttp
 import pytest
 
-from fake_provider import KEYS, RECORDED_BLINDNESS, TOKEN, WITHOUT_EYES, Standin, blind, reject_files
-from fake_provider.ours import APIS, MODELS, ONCE, ask
-from fake_provider.plain import CLAUDE_ON_AWS, PLAIN, post, user
+from fake_provider import KEYS, RECORDED_BLINDNESS, TOKEN, WITHOUT_MMPROJ, FakeProvider, blind, reject_files
+from fake_provider.agents import APIS, MODELS, ONCE, ask
+from fake_provider.plain_client import CLAUDE_ON_AWS, PLAIN, post, user
 from showandtell import File
 from showandtell.core.capabilities.resolve import resolve
 from showandtell.errors import ProviderError, ProviderUnavailable
@@ -33,39 +33,39 @@ def draw() -> File:
     return File.from_bytes(DRAWN, name="drawn.png")
 
 
-# Houses.
+# Hosts.
 
 
 @pytest.mark.parametrize("model", MODELS)
-def test_each_house_answers_our_agent_and_sees_what_its_tool_returned(model):
+def test_each_provider_answers_our_agent_and_sees_what_its_tool_returned(model):
     async def play():
-        async with Standin() as standin:
-            return await ask(standin, model, "/draw", [draw]), standin.ledger
+        async with FakeProvider() as fake_provider:
+            return await ask(fake_provider, model, "/draw", [draw]), fake_provider.ledger
 
     run, ledger = asyncio.run(play())
     assert (run.status, run.error) == ("complete", None)
-    assert [(one.house, one.status) for one in ledger] == [(model.partition(":")[0].removesuffix("-chat"), 200)] * 2
+    assert [(item.host, item.status) for item in ledger] == [(model.partition(":")[0].removesuffix("-chat"), 200)] * 2
     assert [sight.sha256 for sight in ledger[1].seen] == [hashlib.sha256(DRAWN).hexdigest()]
     assert "image 1" in ledger[1].seen[0].label
-    assert not any("standin" in value for one in ledger for value in one.headers.values())
+    assert not any("standin" in value for item in ledger for value in item.headers.values())
 
 
-def test_every_house_of_the_inspector_has_a_base():
-    standin = Standin()
-    assert {house.base for house in HOSTS} == {standin.base(house.base).split("/")[3] for house in HOSTS}
+def test_every_provider_of_the_inspector_has_a_base():
+    fake_provider = FakeProvider()
+    assert {host.base for host in HOSTS} == {fake_provider.base(host.base).split("/")[3] for host in HOSTS}
 
 
 @each_api
 def test_the_ledger_tells_the_body_by_its_hash(api):
     async def play():
-        async with Standin() as standin:
-            await post(standin, api)
-            return standin.ledger
+        async with FakeProvider() as fake_provider:
+            await post(fake_provider, api)
+            return fake_provider.ledger
 
     (noted,) = asyncio.run(play())
     body = json.dumps(PLAIN[api][1]).encode()
     assert (noted.sha256, noted.size, noted.status) == (hashlib.sha256(body).hexdigest(), len(body), 200)
-    assert noted.seen == noted.asked == ()
+    assert noted.seen == noted.sent == ()
 
 
 @each_api
@@ -74,20 +74,20 @@ def test_a_request_without_a_length_is_refused(api):
         yield json.dumps(PLAIN[api][1]).encode()
 
     async def play():
-        async with Standin() as standin:
-            return await post(standin, api, data=pieces())
+        async with FakeProvider() as fake_provider:
+            return await post(fake_provider, api, data=pieces())
 
     assert asyncio.run(play()).status == 411
 
 
 def test_a_body_over_its_houses_limit_is_refused_unread():
     async def play():
-        async with Standin() as standin:
-            reader, writer = await asyncio.open_connection("127.0.0.1", standin.port)
+        async with FakeProvider() as fake_provider:
+            reader, writer = await asyncio.open_connection("127.0.0.1", fake_provider.port)
             writer.write(b"POST /openai/v1/responses HTTP/1.1\r\nHost: x\r\nContent-Length: 99999999\r\n\r\n")
             line = await reader.readline()
             writer.close()
-            return line, standin.ledger
+            return line, fake_provider.ledger
 
     line, ledger = asyncio.run(play())
     assert b"413" in line
@@ -97,9 +97,9 @@ def test_a_body_over_its_houses_limit_is_refused_unread():
 def test_another_method_is_an_unknown_address():
     async def play():
         async with (
-            Standin() as standin,
+            FakeProvider() as fake_provider,
             aiohttp.ClientSession() as client,
-            client.get(standin.base("openai") + "/responses") as answer,
+            client.get(fake_provider.base("openai") + "/responses") as answer,
         ):
             return answer.status, (await answer.json())["error"]["message"]
 
@@ -125,28 +125,28 @@ NAMED = {
 
 
 @each_api
-def test_a_wrong_key_is_refused_in_the_form_of_its_house(api):
+def test_a_wrong_key_is_refused_in_the_format_of_its_provider(api):
     status, headers, path = WRONG[api]
 
     async def play():
-        async with Standin() as standin:
-            return await post(standin, api, headers=headers), await post(standin, api, headers={})
+        async with FakeProvider() as fake_provider:
+            return await post(fake_provider, api, headers=headers), await post(fake_provider, api, headers={})
 
     wrong, missing = asyncio.run(play())
-    told = json.loads(wrong.data)
+    received = json.loads(wrong.data)
     for step in path:
-        told = told[step]
-    assert (wrong.status, told) == (status, NAMED[api])
+        received = received[step]
+    assert (wrong.status, received) == (status, NAMED[api])
     assert missing.status in {401, 403}
 
 
-@pytest.mark.parametrize("house", [*KEYS, "vertex", "anthropic-vertex", "anthropic-bedrock"])
-def test_our_client_hears_of_a_wrong_key_as_a_providers_error(house):
-    model = next(model for model in MODELS if model.startswith(f"{house}:"))
+@pytest.mark.parametrize("host", [*KEYS, "vertex", "anthropic-vertex", "anthropic-bedrock"])
+def test_our_client_hears_of_a_wrong_key_as_a_providers_error(host):
+    model = next(model for model in MODELS if model.startswith(f"{host}:"))
 
     async def play():
-        async with Standin() as standin:
-            return await ask(standin, model, "hi", api_key="wrong")
+        async with FakeProvider() as fake_provider:
+            return await ask(fake_provider, model, "hi", api_key="wrong")
 
     error = asyncio.run(play()).error
     assert isinstance(error, ProviderError)
@@ -155,9 +155,9 @@ def test_our_client_hears_of_a_wrong_key_as_a_providers_error(house):
 
 def test_servers_of_ones_own_want_no_key():
     async def play():
-        async with Standin() as standin, aiohttp.ClientSession() as client:
+        async with FakeProvider() as fake_provider, aiohttp.ClientSession() as client:
             body = {"model": "x", "messages": user("hi")}
-            async with client.post(standin.base("vllm") + "/chat/completions", json=body) as answer:
+            async with client.post(fake_provider.base("vllm") + "/chat/completions", json=body) as answer:
                 return answer.status
 
     assert asyncio.run(play()) == 200
@@ -165,14 +165,16 @@ def test_servers_of_ones_own_want_no_key():
 
 def test_a_google_key_in_the_address_and_a_missing_anthropic_version_are_refused():
     async def play():
-        async with Standin() as standin, aiohttp.ClientSession() as client:
-            url = f"{standin.base('google')}/v1beta/models/m:generateContent?key={KEYS['google'][1]}"
+        async with FakeProvider() as fake_provider, aiohttp.ClientSession() as client:
+            url = f"{fake_provider.base('google')}/v1beta/models/m:generateContent?key={KEYS['google'][1]}"
             async with client.post(url, json={}) as google:
                 in_address = google.status, await google.json()
-            return in_address, await post(standin, "anthropic-messages", headers={"x-api-key": KEYS["anthropic"][1]})
+            return in_address, await post(
+                fake_provider, "anthropic-messages", headers={"x-api-key": KEYS["anthropic"][1]}
+            )
 
-    (status_, told), anthropic = asyncio.run(play())
-    assert (status_, "address" in told["error"]["message"]) == (400, True)
+    (status_, received), anthropic = asyncio.run(play())
+    assert (status_, "URL" in received["error"]["message"]) == (400, True)
     assert (anthropic.status, b"anthropic-version" in anthropic.data) == (400, True)
 
 
@@ -192,9 +194,9 @@ def ask_by_boto3(url, secret):
 
 def test_boto3s_own_signature_is_taken_and_one_with_another_secret_is_not():
     async def play():
-        async with Standin() as standin:
+        async with FakeProvider() as fake_provider:
             return [
-                await asyncio.to_thread(ask_by_boto3, standin.base("bedrock"), secret)
+                await asyncio.to_thread(ask_by_boto3, fake_provider.base("bedrock"), secret)
                 for secret in ("standin-secret", "another")
             ]
 
@@ -204,10 +206,10 @@ def test_boto3s_own_signature_is_taken_and_one_with_another_secret_is_not():
 
 
 @pytest.mark.parametrize(("minutes", "words"), [(6, "Signature expired: "), (-6, "Signature not yet current: ")])
-def test_a_clock_that_is_off_by_more_than_five_minutes_is_told_as_aws_does(minutes, words):
+def test_a_clock_that_is_off_by_more_than_five_minutes_is_reported_as_aws_does(minutes, words):
     async def play():
-        async with Standin(clock=lambda: datetime.now(UTC) + timedelta(minutes=minutes)) as standin:
-            return await ask(standin, f"bedrock:{CLAUDE_ON_AWS}", "/draw", [draw])
+        async with FakeProvider(clock=lambda: datetime.now(UTC) + timedelta(minutes=minutes)) as fake_provider:
+            return await ask(fake_provider, f"bedrock:{CLAUDE_ON_AWS}", "/draw", [draw])
 
     run = asyncio.run(play())
     assert (run.error.status, words in run.error.text) == (403, True)
@@ -215,16 +217,16 @@ def test_a_clock_that_is_off_by_more_than_five_minutes_is_told_as_aws_does(minut
 
 def test_a_clock_that_is_off_by_four_minutes_does_no_harm():
     async def play():
-        async with Standin(clock=lambda: datetime.now(UTC) + timedelta(minutes=4)) as standin:
-            return await ask(standin, f"bedrock:{CLAUDE_ON_AWS}", "/draw", [draw])
+        async with FakeProvider(clock=lambda: datetime.now(UTC) + timedelta(minutes=4)) as fake_provider:
+            return await ask(fake_provider, f"bedrock:{CLAUDE_ON_AWS}", "/draw", [draw])
 
     assert asyncio.run(play()).status == "complete"
 
 
 def test_google_auth_gets_its_token_here(monkeypatch):
     async def play():
-        async with Standin() as standin:
-            environ = standin.environ()
+        async with FakeProvider() as fake_provider:
+            environ = fake_provider.environ()
             monkeypatch.setenv("GOOGLE_APPLICATION_CREDENTIALS", environ["GOOGLE_APPLICATION_CREDENTIALS"])
             target = locate(resolve("vertex:gemini-3-flash-preview"), environ)
             agent = make_agent("vertex:gemini-3-flash-preview", exchange=connect(target, environ=environ), retry=ONCE)
@@ -237,33 +239,33 @@ def test_google_auth_gets_its_token_here(monkeypatch):
 
 
 def see(model, text, *blindnesses):
-    """A run at a blind stand-in, and what it noted of the last request."""
+    """A run against a blind fake provider, and its record of the last request."""
 
     async def play():
-        async with Standin(blind=blindnesses) as standin:
-            return await ask(standin, model, text, [draw]), standin.ledger[-1]
+        async with FakeProvider(blind=blindnesses) as fake_provider:
+            return await ask(fake_provider, model, text, [draw]), fake_provider.ledger[-1]
 
     return asyncio.run(play())
 
 
 @pytest.mark.parametrize("model", APIS.values())
-def test_a_blind_model_is_told_of_a_file_and_never_sees_it(model):
+def test_a_blind_model_is_reported_of_a_file_and_never_sees_it(model):
     run, noted = see(model, "/draw", blind(kinds=["image"]))
-    assert (run.status, len(noted.asked), noted.seen) == ("complete", 1, ())
+    assert (run.status, len(noted.sent), noted.seen) == ("complete", 1, ())
     assert hashlib.sha256(DRAWN).hexdigest() not in run.text
 
 
 def test_a_blind_gemini_counts_no_tokens_of_what_it_does_not_see():
     model = "google:gemini-3-flash-preview"
     sighted, _ = see(model, "/draw")
-    blinded, _ = see(model, "/draw", blind(house="google"))
+    blinded, _ = see(model, "/draw", blind(host="google"))
     assert sighted.usage.modalities["image"] > 0
     assert "image" not in blinded.usage.modalities
     assert blinded.usage.input_tokens < sighted.usage.input_tokens
 
 
-def test_blindness_is_bounded_by_place_kind_house_and_model():
-    model, bounds = "anthropic:claude-sonnet-4-5", ({"places": ["user"]}, {"kinds": ["video"]}, {"house": "xai"})
+def test_blindness_is_bounded_by_place_kind_provider_and_model():
+    model, bounds = "anthropic:claude-sonnet-4-5", ({"places": ["user"]}, {"kinds": ["video"]}, {"host": "xai"})
     for bound in (*bounds, {"models": "gemini"}):
         _, noted = see(model, "/draw", blind(**bound))
         assert len(noted.seen) == 1
@@ -278,13 +280,13 @@ def test_the_recorded_blindness_of_the_gemini_api_is_for_references_in_results()
     turns = [*body["contents"], {"role": "model", "parts": [call]}, {"role": "user", "parts": [response]}]
 
     async def play():
-        async with Standin(blind=[RECORDED_BLINDNESS["gemini-api-file-data-in-parts"]]) as standin:
-            got = await post(standin, "gemini", data=json.dumps({**body, "contents": turns}).encode())
-            return got, standin.ledger[-1]
+        async with FakeProvider(blind=[RECORDED_BLINDNESS["gemini-api-file-data-in-parts"]]) as fake_provider:
+            got = await post(fake_provider, "gemini", data=json.dumps({**body, "contents": turns}).encode())
+            return got, fake_provider.ledger[-1]
 
     got, noted = asyncio.run(play())
     assert (path.split("/")[1], key != {}, got.status) == ("google", True, 200)
-    assert (len(noted.asked), noted.seen) == (1, ())
+    assert (len(noted.sent), noted.seen) == (1, ())
     assert b'"IMAGE"' not in got.data
 
 
@@ -299,13 +301,15 @@ def test_the_recorded_blindness_of_claude_on_converse_is_for_its_pdfs_in_results
     messages = [*body["messages"], *({"role": role, "content": [block]} for role, block in turns)]
 
     async def play():
-        async with Standin(blind=[RECORDED_BLINDNESS["bedrock-claude-pdf-in-result"]]) as standin:
-            got = await post(standin, "bedrock-converse", data=json.dumps({**body, "messages": messages}).encode())
-            return got, standin.ledger[-1]
+        async with FakeProvider(blind=[RECORDED_BLINDNESS["bedrock-claude-pdf-in-result"]]) as fake_provider:
+            got = await post(
+                fake_provider, "bedrock-converse", data=json.dumps({**body, "messages": messages}).encode()
+            )
+            return got, fake_provider.ledger[-1]
 
     got, noted = asyncio.run(play())
     assert got.status == 200
-    assert ([sight.media_type for sight in noted.asked], noted.seen) == (["application/pdf"], ())
+    assert ([sight.media_type for sight in noted.sent], noted.seen) == (["application/pdf"], ())
 
 
 def test_the_recorded_blindness_of_gemini_2_is_for_base64_in_words():
@@ -313,20 +317,20 @@ def test_the_recorded_blindness_of_gemini_2_is_for_base64_in_words():
     call = {"functionCall": {"name": "look", "args": {}}}
     response = {"functionResponse": {"name": "look", "response": {"image": b64(png(64, 64) * 3)}}}
     turns = [*body["contents"], {"role": "model", "parts": [call]}, {"role": "user", "parts": [response]}]
-    told = []
+    received = []
 
     def mind(asked):
-        told.append(asked.turns[-1].parts[0].parts[0].text)
+        received.append(asked.turns[-1].parts[0].parts[0].text)
         return Reply("A white Pomeranian.")
 
     async def play():
         blindness = RECORDED_BLINDNESS["gemini-2.5-base64-in-response"]
-        async with Standin(blind=[blindness], mind=mind) as standin, aiohttp.ClientSession() as client:
-            url = f"{standin.base('google')}/v1beta/models/gemini-2.5-flash:generateContent"
+        async with FakeProvider(blind=[blindness], answerer=mind) as fake_provider, aiohttp.ClientSession() as client:
+            url = f"{fake_provider.base('google')}/v1beta/models/gemini-2.5-flash:generateContent"
             async with client.post(url, json={"contents": turns}, headers=PLAIN["gemini"][2]) as answer:
                 return answer.status
 
-    assert (asyncio.run(play()), told) == (200, ['{"image":""}'])
+    assert (asyncio.run(play()), received) == (200, ['{"image":""}'])
 
 
 def b64(data):
@@ -336,18 +340,18 @@ def b64(data):
 @pytest.mark.parametrize("model", APIS.values())
 def test_a_file_that_is_rejected_is_left_out_by_our_agent_when_it_asks_again(model):
     async def play():
-        async with Standin(reject=[reject_files("image")]) as standin:
-            return await ask(standin, model, "/draw", [draw]), standin.ledger
+        async with FakeProvider(reject=[reject_files("image")]) as fake_provider:
+            return await ask(fake_provider, model, "/draw", [draw]), fake_provider.ledger
 
     run, ledger = asyncio.run(play())
-    assert (run.status, [one.status for one in ledger]) == ("complete", [200, 400, 200])
-    assert [(one.number, one.delivery) for one in run.receipts] == [(1, "noted")]
+    assert (run.status, [item.status for item in ledger]) == ("complete", [200, 400, 200])
+    assert [(receipt.number, receipt.delivery) for receipt in run.receipts] == [(1, "noted")]
 
 
 def test_vertex_opens_no_address_that_forbids_robots():
     async def play():
-        async with Standin() as standin, aiohttp.ClientSession() as client:
-            url = f"{standin.base('vertex')}/v1/publishers/google/models/gemini-3:generateContent"
+        async with FakeProvider() as fake_provider, aiohttp.ClientSession() as client:
+            url = f"{fake_provider.base('vertex')}/v1/publishers/google/models/gemini-3:generateContent"
             part = {"fileData": {"fileUri": "https://robots.invalid/a.png", "mimeType": "image/png"}}
             body = {"contents": [{"role": "user", "parts": [part]}]}
             async with client.post(url, json=body, headers={"authorization": f"Bearer {TOKEN}"}) as answer:
@@ -359,8 +363,8 @@ def test_vertex_opens_no_address_that_forbids_robots():
 
 def test_a_llama_cpp_without_eyes_says_so():
     async def play():
-        async with Standin(reject=[WITHOUT_EYES]) as standin:
-            return await ask(standin, "llamacpp:gemma-3-4b-it", "/draw", [draw]), standin.ledger
+        async with FakeProvider(reject=[WITHOUT_MMPROJ]) as fake_provider:
+            return await ask(fake_provider, "llamacpp:gemma-3-4b-it", "/draw", [draw]), fake_provider.ledger
 
     run, ledger = asyncio.run(play())
     assert isinstance(run.error, ProviderUnavailable)

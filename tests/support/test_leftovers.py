@@ -18,21 +18,21 @@ pytestmark = pytest.mark.anyio
 RUN = (sys.executable, "-m", "pytest", "--numprocesses", "2", "--dist", "load", "left_open.py")
 
 
-def green(told, *_):
-    (told / "end.green").touch()
+def green(received, *_):
+    (received / "end.green").touch()
 
 
-def red(told, *_):
-    (told / "end.red").touch()
+def red(received, *_):
+    (received / "end.red").touch()
 
 
 def interrupted(_, run, *_workers):
     run.send_signal(signal.SIGINT)
 
 
-def killed_worker(told, _, workers):
+def killed_worker(received, _, workers):
     os.kill(workers[0], signal.SIGKILL)
-    (told / "end.green").touch()
+    (received / "end.green").touch()
 
 
 def killed(_, run, *_workers):
@@ -57,20 +57,20 @@ async def test_a_run_leaves_nothing_behind_however_it_ends(tmp_path):
     assert found == [status for _, _, status in ENDS]
 
 
-async def run_to(end, told, *, forgets):
+async def run_to(end, received, *, forgets):
     """The exit status of a run that is ended in some way, once nothing is left of it."""
-    told.mkdir()
+    received.mkdir()
     home = Path(mkdtemp(prefix="home-"))  # short, because paths of sockets lie below it
     own = {name: value for name, value in os.environ.items() if name != leftovers.RUN and "XDIST" not in name}
-    environ = {**own, "TMPDIR": str(home), "XDG_RUNTIME_DIR": str(home), "LEFT_OPEN": str(told)}
+    environ = {**own, "TMPDIR": str(home), "XDG_RUNTIME_DIR": str(home), "LEFT_OPEN": str(received)}
     if forgets:
-        (told / "forget").touch()
+        (received / "forget").touch()
     run = await asyncio.create_subprocess_exec(
         *RUN, cwd=Path(__file__).parent, env=environ, stdout=DEVNULL, stderr=DEVNULL
     )
-    begun = await until(lambda: (found := [*told.glob("begun.*")])[1:] and found)
-    end(told, run, [int(one.suffix[1:]) for one in begun])
+    begun = await until(lambda: (found := [*received.glob("begun.*")])[1:] and found)
+    end(received, run, [int(item.suffix[1:]) for item in begun])
     status = await run.wait()
-    await until(lambda: not [one for one in psutil.process_iter() if leftovers.belongs(one, str(home))])
+    await until(lambda: not [process for process in psutil.process_iter() if leftovers.belongs(process, str(home))])
     await until(lambda: not [*home.glob("sat-*")])
     return status

@@ -1,4 +1,4 @@
-"""The eye test against the strict readers: what a model is blind for is found, and nothing else is.
+"""The vision check against the strict readers: what a model is blind for is found, and nothing else is.
 
 The minds here know a probe by the hash of the bytes that reached them, so they say a code only of a file that came.
 """
@@ -30,15 +30,15 @@ from showandtell.core.capabilities.overrides import read_overrides
 from showandtell.core.capabilities.resolve import resolve
 from showandtell.core.wire.http import HttpResponse
 from showandtell.errors import BadInput, ProviderError, ProviderUnavailable, UsageError
-from showandtell.inspector.request import IncomingRequest, Refusal, Reply, files_of
+from showandtell.inspector.request import ApiError, IncomingRequest, Reply, files_of
 from showandtell.inspector.send import serve
 from showandtell.providers.retry import RetryPolicy
 from showandtell.providers.rows import connect
-from showandtell.verify.ask import Heard, Line, Trial, converse
-from showandtell.verify.hosts import find_stranger
-from showandtell.verify.judge import holds, judge, learn
-from showandtell.verify.probes import LETTERS, SORTS, WORDS, Probe, make_probe
-from showandtell.verify.record import Gathered, Head, keep, read_recording, record, replay
+from showandtell.verify.ask import ModelReply, ModelUnderTest, Trial, make_conversation
+from showandtell.verify.hosts import find_other_host
+from showandtell.verify.judge import capabilities_from, contains_code, judge
+from showandtell.verify.probes import ALPHABET, KINDS, WORDS, Probe, make_probe
+from showandtell.verify.record import BufferedRequest, Head, read_recording, record, redact_exchange, replay
 from showandtell.verify.run import verify
 from support.faulty_provider import serving
 from support.fixtures import wav
@@ -65,12 +65,12 @@ def make(sort, random):
 
 def say(asked, is_blind):
     """What came and isn't beyond this mind's eyes: the codes of the tool's files, and of the user's."""
-    told = {"tool": [], "mine": []}
+    received = {"tool": [], "mine": []}
     for seen in (seen for turn in asked.turns for seen in files_of(turn)):
         probe = MADE.get(hashlib.sha256(seen.data or b"").hexdigest())
         if probe and not is_blind(seen):
-            told["mine" if "uploaded by the user, 2" in seen.label else "tool"] += [code for _, code in probe.codes]
-    return "\n".join(f"{who}: {', '.join(codes) or 'none'}" for who, codes in told.items())
+            received["mine" if "uploaded by the user, 2" in seen.label else "tool"] += [code for _, code in probe.codes]
+    return "\n".join(f"{who}: {', '.join(codes) or 'none'}" for who, codes in received.items())
 
 
 def seeded(seed):
@@ -99,19 +99,21 @@ def answering(is_blind=honest, speak=say):
 def line_to(model, send=None, **more):
     target = resolve(model)
     exchange = replace(connect(target), send=send or answering(), **more)
-    return Line(target, exchange, RetryPolicy(tries=0), clock=lambda: 0.0)
+    return ModelUnderTest(target, exchange, RetryPolicy(tries=0), clock=lambda: 0.0)
 
 
-def run(line, sorts=SORTS, seed="a seed"):
+def run(line, sorts=KINDS, seed="a seed"):
     async def gather():
-        return [one async for one in verify(line, sorts, make=make, seed=seed)]
+        return [item async for item in verify(line, sorts, make=make, seed=seed)]
 
     return asyncio.run(gather())
 
 
 def verdicts(model, send=None, sorts=PICTURES):
     line = line_to(model, send)
-    return {f"{cell.place} {cell.kind}": cell.verdict for cell in learn(line.target, run(line, sorts), TODAY)}
+    return {
+        f"{cell.place} {cell.kind}": cell.verdict for cell in capabilities_from(line.target, run(line, sorts), TODAY)
+    }
 
 
 SEEN = {"user image": "sees", "tool_result image": "sees", "user document": "sees", "tool_result document": "sees"}
@@ -151,27 +153,27 @@ def test_blindness_for_relocated_files_alone_makes_the_users_place_blind():
 def test_what_a_reader_refuses_is_rejected_in_its_own_words(model):
     def refuse(asked, _):
         if any(files_of(turn) for turn in asked.turns):
-            raise Refusal("This image is not to my taste.")
+            raise ApiError("This image is not to my taste.")
         return "none"
 
     found = run(line_to(model, answering(speak=refuse)), ["image"])
-    assert {one.outcome for one in found} == {"rejected"}
+    assert {item.outcome for item in found} == {"rejected"}
     assert found[0].evidence == "This image is not to my taste."
 
 
 def test_an_unclear_refusal_is_about_the_file_if_the_same_words_without_it_are_answered():
     def refuse(asked, _, *, always):
         if always or [seen for turn in asked.turns for seen in files_of(turn)]:
-            raise Refusal("Something is wrong here.")
+            raise ApiError("Something is wrong here.")
         return "none"
 
     for always, outcome in ((False, "rejected"), (True, "failed")):
         send = answering(speak=lambda asked, eyes, always=always: refuse(asked, eyes, always=always))
-        assert {one.outcome for one in run(line_to(CLAUDE, send), ["image"])} == {outcome}
+        assert {item.outcome for item in run(line_to(CLAUDE, send), ["image"])} == {outcome}
 
 
 def test_sound_and_film_are_tried_where_the_table_has_never_seen_them_tried():
-    found = {(one.sort, one.route): (one.before, one.outcome) for one in run(line_to(GEMINI), ["audio", "video"])}
+    found = {(item.kind, item.route): (item.before, item.outcome) for item in run(line_to(GEMINI), ["audio", "video"])}
     assert found["audio", "tool result"] == ("unproven", "rejected")
     assert found["audio", "upload"] == found["video", "relocated"] == ("sees", "seen")
 
@@ -182,9 +184,9 @@ def test_tokens_by_modality_are_evidence():
     assert found.evidence.endswith("image 258 tokens")
 
 
-def test_the_users_upload_is_told_from_the_tools_file_or_the_report_says_so():
+def test_the_users_upload_is_reported_from_the_tools_file_or_the_report_says_so():
     found = run(line_to(CLAUDE), ["image"])
-    assert [one.told_apart for one in found] == [None, True, True]
+    assert [item.told_apart for item in found] == [None, True, True]
     swapped = answering(speak=lambda asked, eyes: say(asked, eyes).replace("mine", "x").replace("tool", "mine"))
     taken = run(line_to(CLAUDE, swapped), ["image"])[1]
     assert (taken.outcome, taken.told_apart) == ("seen", False)
@@ -193,14 +195,14 @@ def test_the_users_upload_is_told_from_the_tools_file_or_the_report_says_so():
 
 def test_a_pdf_of_which_only_the_text_arrives_is_seen_and_the_evidence_says_so():
     def text_only(asked, eyes):
-        pixels = [code for one in MADE.values() for layer, code in one.codes if layer == "pixels"]
-        said = say(asked, eyes)
+        pixels = [code for item in MADE.values() for layer, code in item.codes if layer == "pixels"]
+        output = say(asked, eyes)
         for code in pixels:
-            said = said.replace(code, "")
-        return said
+            output = output.replace(code, "")
+        return output
 
     line = line_to(RESPONSES, answering(speak=text_only))
-    cells = learn(line.target, run(line, ["document"], "pages"), TODAY)
+    cells = capabilities_from(line.target, run(line, ["document"], "pages"), TODAY)
     assert {cell.verdict for cell in cells} == {"sees"}
     assert all("text only, its pixels were not read" in cell.evidence for cell in cells)
 
@@ -209,9 +211,11 @@ def test_text_alone_in_a_result_is_blind_where_a_user_message_shows_the_pixels()
     probe = make("document", seeded(1))
     text, pixels = (code for _, code in probe.codes)
     target, answers = resolve(CLAUDE), {"upload": f"{text} {pixels}", "relocated": pixels, "tool result": text}
-    found = [judge(target, Trial(route, "document", probe), Heard(answer, "end")) for route, answer in answers.items()]
-    assert [one.outcome for one in found] == ["seen", "seen", "text only"]
-    assert {cell.place: cell.verdict for cell in learn(target, found, TODAY)} == {
+    found = [
+        judge(target, Trial(route, "document", probe), ModelReply(answer, "end")) for route, answer in answers.items()
+    ]
+    assert [item.outcome for item in found] == ["seen", "seen", "text only"]
+    assert {cell.place: cell.verdict for cell in capabilities_from(target, found, TODAY)} == {
         "user": "sees",
         "tool_result": "blind",
     }
@@ -219,8 +223,8 @@ def test_text_alone_in_a_result_is_blind_where_a_user_message_shows_the_pixels()
 
 def test_an_answer_that_was_cut_before_a_code_proves_nothing():
     trial = Trial("upload", "image", make("image", seeded(2)))
-    assert judge(resolve(CLAUDE), trial, Heard("I see a", "length")).outcome == "failed"
-    assert learn(resolve(CLAUDE), [judge(resolve(CLAUDE), trial, Heard("", "refusal"))], TODAY) == ()
+    assert judge(resolve(CLAUDE), trial, ModelReply("I see a", "length")).outcome == "failed"
+    assert capabilities_from(resolve(CLAUDE), [judge(resolve(CLAUDE), trial, ModelReply("", "refusal"))], TODAY) == ()
 
 
 def test_a_kind_that_can_not_be_made_here_is_skipped_with_its_reason():
@@ -230,14 +234,14 @@ def test_a_kind_that_can_not_be_made_here_is_skipped_with_its_reason():
         return make(sort, random)
 
     async def gather():
-        return [one async for one in verify(line_to(GEMINI), ["audio"], make=mute)]
+        return [item async for item in verify(line_to(GEMINI), ["audio"], make=mute)]
 
-    assert [(one.outcome, one.evidence) for one in asyncio.run(gather())] == [("skipped", "nothing here can speak")]
+    assert [(item.outcome, item.evidence) for item in asyncio.run(gather())] == [("skipped", "nothing here can speak")]
 
 
 def test_a_wrong_key_and_a_host_that_is_not_there_end_the_test_at_once():
     def refuse(_, __):
-        raise Refusal("invalid x-api-key", status=401)
+        raise ApiError("invalid x-api-key", status=401)
 
     @asynccontextmanager
     async def nobody(_):
@@ -251,16 +255,16 @@ def test_a_wrong_key_and_a_host_that_is_not_there_end_the_test_at_once():
 
 
 @given(
-    code=some.text(LETTERS, min_size=7, max_size=7),
+    code=some.text(ALPHABET, min_size=7, max_size=7),
     at=some.integers(0, 6),
     before=some.text("ab .:-"),
     after=some.text(),
 )
 def test_a_code_is_found_however_it_is_spaced_and_with_one_letter_wrong(code, at, before, after):
     wrong = code[:at] + "?" + code[at + 1 :]
-    assert holds(before + "-".join(code.lower()) + " " + after, code)
-    assert holds(before + wrong.replace("?", "Z") + after, code)
-    assert not holds(before + "Z" * 7, code)
+    assert contains_code(before + "-".join(code.lower()) + " " + after, code)
+    assert contains_code(before + wrong.replace("?", "Z") + after, code)
+    assert not contains_code(before + "Z" * 7, code)
 
 
 def test_codes_are_fresh_for_each_file_and_in_no_name_or_question():
@@ -268,16 +272,20 @@ def test_codes_are_fresh_for_each_file_and_in_no_name_or_question():
     probes = [make(sort, random) for sort in PICTURES * 5]
     codes = [code for probe in probes for _, code in probe.codes]
     assert len({*codes}) == len(codes) == 15
-    words = str([converse(route, None) for route in ("upload", "tool result")])
+    words = str([make_conversation(route, None) for route in ("upload", "tool result")])
     assert not [code for probe in probes for code in codes if code in probe.name or code in words]
 
 
 def test_the_table_keeps_its_types_and_limits_and_a_wildcard_becomes_the_type_that_was_tried():
     line = line_to("inspector:openai-chat")
-    image = next(one for one in learn(line.target, run(line, ["image"]), TODAY) if one.place == "user")
+    image = next(
+        capability
+        for capability in capabilities_from(line.target, run(line, ["image"]), TODAY)
+        if capability.place == "user"
+    )
     assert image.media_types == line.target.cell("user", "image/png", "inline").media_types
-    found = msgspec.structs.replace(run(line, ["image"])[0], sort="audio")
-    assert learn(line.target, [found], TODAY)[0].media_types == ("audio/wav",)
+    found = msgspec.structs.replace(run(line, ["image"])[0], kind="audio")
+    assert capabilities_from(line.target, [found], TODAY)[0].media_types == ("audio/wav",)
 
 
 def test_a_recording_has_no_key_and_no_file_and_plays_again(tmp_path):
@@ -288,14 +296,14 @@ def test_a_recording_has_no_key_and_no_file_and_plays_again(tmp_path):
     path.write_bytes(out.getvalue())
     assert b"canary" not in path.read_bytes()
     head, exchanges = read_recording(path)
-    assert all("<<media sha256:" in one.request for one in exchanges)
-    assert max(len(one.request) for one in exchanges) < 5000
+    assert all("<<media sha256:" in exchange.request for exchange in exchanges)
+    assert max(len(exchange.request) for exchange in exchanges) < 5000
     assert run(line_to(GEMINI, replay(path)), PICTURES, head.seed) == found
 
 
 def test_a_key_that_an_answer_repeats_is_hidden():
     def refuse(_, __):
-        raise Refusal("Incorrect API key provided: canary-key-0001", status=401)
+        raise ApiError("Incorrect API key provided: canary-key-0001", status=401)
 
     out = io.BytesIO()
     send = record(answering(speak=refuse), out, Head(CLAUDE, "s", TODAY))
@@ -320,9 +328,9 @@ SIGNED = (
     ],
     ids=["JSON", "address", "signature"],
 )
-def test_a_key_is_hidden_however_an_answer_or_address_spells_it(authorization, answer, kept):
-    request = Gathered(f"https://e.test/{answer.decode()}", {"authorization": authorization}, b"{}")
-    recorded = keep(request, HttpResponse(400, {}, None), answer)
+def test_a_key_is_hidden_however_an_answer_or_address_writes_it(authorization, answer, kept):
+    request = BufferedRequest(f"https://e.test/{answer.decode()}", {"authorization": authorization}, b"{}")
+    recorded = redact_exchange(request, HttpResponse(400, {}, None), answer)
     assert (recorded.answer, recorded.url) == (kept, f"https://e.test/{kept}")
 
 
@@ -330,25 +338,25 @@ def test_an_answer_of_any_bytes_is_recorded_and_plays_again(tmp_path):
     out = io.BytesIO()
     found = run(line_to(BEDROCK, record(answering(), out, Head(BEDROCK, "s", TODAY))), ["document"], "s")
     (tmp_path / "test.jsonl").write_bytes(out.getvalue())
-    assert all(one.is_base64 for one in read_recording(tmp_path / "test.jsonl")[1])
+    assert all(item.is_base64 for item in read_recording(tmp_path / "test.jsonl")[1])
     assert run(line_to(BEDROCK, replay(tmp_path / "test.jsonl")), ["document"], "s") == found
 
 
 def test_a_recording_that_is_over_or_broken_says_so(tmp_path):
     (tmp_path / "empty.jsonl").write_bytes(msgspec.json.encode(Head(CLAUDE, "s", TODAY)) + b"\n")
-    with pytest.raises(BadInput, match=r"empty.jsonl has 0 answers"):
+    with pytest.raises(BadInput, match=r"empty.jsonl has 0 responses"):
         run(line_to(CLAUDE, replay(tmp_path / "empty.jsonl")), ["image"])
     (tmp_path / "broken.jsonl").write_bytes(b"nonsense")
-    with pytest.raises(BadInput, match=r"broken.jsonl is no recording"):
+    with pytest.raises(BadInput, match=r"broken.jsonl is not a recording"):
         replay(tmp_path / "broken.jsonl")
 
 
 def test_the_command_writes_what_the_plan_then_obeys(tmp_path, capsys):
     environ = {"SHOWANDTELL_OVERRIDES": str(tmp_path / "mine.json")}
     status = command.run(BEDROCK, ["document"], None, write=True, json=False, environ=environ)
-    said = capsys.readouterr().out
+    output = capsys.readouterr().out
     assert status == 0
-    assert "document  tool result" in said
+    assert "document  tool result" in output
     cells = user_overrides(BEDROCK, environ)
     assert {(cell.place, cell.verdict) for cell in cells} == {("user", "sees"), ("tool_result", "blind")}
     assert all(cell.evidence.startswith("eye test with application/pdf") for cell in cells)
@@ -362,23 +370,23 @@ def test_a_dry_run_writes_nothing_and_json_is_one_finding_a_line(tmp_path, capsy
     assert not list(tmp_path.iterdir())
 
 
-def test_a_kind_that_is_none_is_told_with_those_there_are():
-    assert command.kinds("") == SORTS
+def test_a_kind_that_is_none_lists_the_existing_ones():
+    assert command.kinds("") == KINDS
     assert command.kinds("image, video") == ("image", "video")
-    with pytest.raises(UsageError, match="--kind smell: write some of image, document, audio, video"):
+    with pytest.raises(UsageError, match="--kind smell: choose from image, document, audio, video"):
         command.kinds("image,smell")
 
 
-def test_a_blind_verdict_takes_a_rung_from_the_ladder():
+def test_a_blind_verdict_removes_an_option():
     cell = Capability("tool_result", "image", ("image/png",), "inline", "blind", "eye test", TODAY)
-    drafts = converse("tool result", make("image", seeded(3)))
+    drafts = make_conversation("tool result", make("image", seeded(3)))
     assert explain(drafts, model=CLAUDE)[0].delivery == "native"
     assert explain(drafts, model=CLAUDE, overrides=[cell])[0].delivery == "relocated"
 
 
 def test_the_inspector_itself_reads_what_is_drawn():
     line = line_to(CLAUDE, connect(resolve(CLAUDE)).send)
-    assert [one.outcome for one in run(line, ["image"])] == ["seen"] * 3
+    assert [item.outcome for item in run(line, ["image"])] == ["seen"] * 3
 
 
 def test_words_are_spoken_by_a_program_where_there_is_one(tmp_path, monkeypatch):
@@ -418,7 +426,7 @@ def test_a_recording_of_another_model_or_other_files_answers_nothing(tmp_path):
     CliRunner().invoke(cli.app, [*start, "image", "--record", path])
     assert CliRunner().invoke(cli.app, [*start, "image", "--replay", path]).exit_code == 0
     other = CliRunner().invoke(cli.app, [*start, "document", "--replay", path]).exception
-    assert "was recorded with other files than these" in str(other)
+    assert "was recorded with other files" in str(other)
     both = CliRunner().invoke(cli.app, [*start, "image", "--replay", path, "--record", path])
     assert "--record and --replay" in str(both.exception)
     with pytest.raises(BadInput, match=f"is of {CLAUDE}, not of {GEMINI}"):
@@ -441,10 +449,13 @@ PLANTED = blind(kinds=["document"], places=["tool_result"])
 
 
 def verify_over_network(model, *options, path, blindness=()):
-    with serving(blind=blindness) as standin:
-        environ = {**standin.environ(), "NO_PROXY": "127.0.0.1", "SHOWANDTELL_OVERRIDES": str(path)}
+    with serving(blind=blindness) as fake_provider:
+        environ = {**fake_provider.environ(), "NO_PROXY": "127.0.0.1", "SHOWANDTELL_OVERRIDES": str(path)}
         done = CliRunner().invoke(cli.app, ["verify", model, "--kind", "image,document", *options], env=environ)
-    return done, {f"{one.place} {one.kind}": one for one in user_overrides(model, {"SHOWANDTELL_OVERRIDES": str(path)})}
+    return done, {
+        f"{override.place} {override.kind}": override
+        for override in user_overrides(model, {"SHOWANDTELL_OVERRIDES": str(path)})
+    }
 
 
 @pytest.mark.parametrize(
@@ -458,17 +469,19 @@ def verify_over_network(model, *options, path, blindness=()):
 )
 def test_blindness_is_found_over_the_network_and_the_rest_is_seen(tmp_path, model, blindness, expected):
     done, cells = verify_over_network(model, "--write", path=tmp_path / "mine.json", blindness=blindness)
-    assert (done.exit_code, "6 routes, 4 places learnt; " in done.output) == (0, True), done.output
+    assert (done.exit_code, "6 routes, 4 verdicts; " in done.output) == (0, True), done.output
     assert {key: cell.verdict for key, cell in cells.items()} == expected
     assert {cell.evidence[:21] for cell in cells.values()} == {"eye test at 127.0.0.1"}
-    receipt = explain(converse("tool result", make("document", seeded(5))), model=model, overrides=[*cells.values()])[0]
+    receipt = explain(
+        make_conversation("tool result", make("document", seeded(5))), model=model, overrides=[*cells.values()]
+    )[0]
     assert receipt.delivery == ("native" if expected == SEEN else "relocated")
 
 
-def test_what_a_stand_in_answers_is_not_kept_for_the_provider_unless_asked_for(tmp_path):
+def test_results_of_another_server_are_not_saved_for_the_provider_by_default(tmp_path):
     done, cells = verify_over_network(OPUS, path=tmp_path / "mine.json")
     assert (done.exit_code, cells, [*tmp_path.iterdir()]) == (0, {}, [])
-    assert "which isn't anthropic's own address" in done.output
+    assert "is not anthropic's own address" in done.output
     assert done.output.splitlines()[-1].startswith("not written: 127.0.0.1:")
 
 
@@ -482,17 +495,17 @@ def test_what_a_stand_in_answers_is_not_kept_for_the_provider_unless_asked_for(t
         (CLAUDE, "http://inspector/anthropic", ""),
     ],
 )
-def test_whoever_answers_in_the_providers_place_is_named(model, base, host):
-    assert find_stranger(resolve(model), base) == host
+def test_any_client_that_answers_in_the_providers_place_is_named(model, base, host):
+    assert find_other_host(resolve(model), base) == host
 
 
 def test_a_region_has_an_address_of_its_own():
     target = msgspec.structs.replace(resolve(CONVERSE), account="eu-west-1")
-    assert find_stranger(target, "https://bedrock-runtime.eu-west-1.amazonaws.com") == ""
-    assert find_stranger(target, "https://vpc.example") == find_stranger(resolve(CONVERSE), "https://vpc.example")
+    assert find_other_host(target, "https://bedrock-runtime.eu-west-1.amazonaws.com") == ""
+    assert find_other_host(target, "https://vpc.example") == find_other_host(resolve(CONVERSE), "https://vpc.example")
 
 
-def test_a_file_that_can_not_be_written_is_told_before_the_first_request(tmp_path, capsys):
+def test_a_file_that_can_not_be_written_is_reported_before_the_first_request(tmp_path, capsys):
     (tmp_path / "file").write_text("")
     environ = {"SHOWANDTELL_OVERRIDES": str(tmp_path / "file" / "mine.json")}
     with pytest.raises(BadInput, match=r"mine\.json can't be"):
@@ -506,24 +519,24 @@ def test_verdicts_that_can_not_be_written_in_the_end_are_printed(tmp_path, capsy
     cells = (Capability("user", "image", ("image/png",), "inline", "sees", "eye test", TODAY),)
     with pytest.raises(BadInput, match=r"can't be"):
         command.save(cells, target, {"SHOWANDTELL_OVERRIDES": str(tmp_path)})
-    told = capsys.readouterr().err.partition("\n")[2]
-    assert read_overrides(told, CLAUDE) == cells
+    received = capsys.readouterr().err.partition("\n")[2]
+    assert read_overrides(received, CLAUDE) == cells
 
 
 def test_the_summary_counts_routes_and_places_and_names_what_differs():
     target = resolve(GEMINI)
     found = run(line_to(GEMINI), ["image", "audio"])
-    cells = learn(target, found, TODAY)
+    cells = capabilities_from(target, found, TODAY)
     assert [*verify_report.conclude(target, cells, found)] == [
-        "6 routes, 4 places learnt; 1 differs:",
+        "6 routes, 4 verdicts; 1 differs from our table:",
         "  audio in a tool result: rejects, our table says unproven",
     ]
     image, skipped = found[0], msgspec.structs.replace(found[0], outcome="skipped")
-    told = [*verify_report.conclude(target, learn(target, [image], TODAY), [image, skipped])]
-    assert told == ["2 routes, 1 place learnt; all as our table says", "1 route gave no verdict"]
-    assert [*verify_report.conclude(target, (), [skipped])] == ["1 route, nothing learnt"]
+    received = [*verify_report.conclude(target, capabilities_from(target, [image], TODAY), [image, skipped])]
+    assert received == ["2 routes, 1 verdict; as in our table", "1 route without a verdict"]
+    assert [*verify_report.conclude(target, (), [skipped])] == ["1 route, no verdicts"]
 
 
 def test_the_report_says_what_is_not_tried():
-    assert "bytes alone are tried: uploads and links are not" in [*verify_report.head(resolve(CLAUDE), 3)]
-    assert any("in a content of their own" in line for line in verify_report.head(resolve(GEMINI), 3))
+    assert "only bytes are checked, not uploads and links" in [*verify_report.head(resolve(CLAUDE), 3)]
+    assert any("in a separate content" in line for line in verify_report.head(resolve(GEMINI), 3))

@@ -1,4 +1,4 @@
-// The frame: the list of conversations at the side, one view beside it.
+// Page frame: the sidebar and the current view.
 import { useEffect, useState } from "preact/hooks";
 import { Bar } from "./chat/Bar";
 import { ChatPage } from "./chat/ChatPage";
@@ -7,7 +7,7 @@ import { lazily } from "./files/lazily";
 import { Problem } from "./pages/Problem";
 import { go, useRoute, type Route } from "./router";
 import { Sidebar } from "./sidebar/Sidebar";
-import { HouseProvider, useHouse } from "./state/House";
+import { AppProvider, useApp } from "./state/AppProvider";
 import { Spinner, Toasts } from "./ui";
 import type { ViewProps } from "./viewProps";
 
@@ -17,17 +17,17 @@ const SettingsPage = lazily(() => import("./settings/SettingsPage").then((found)
 
 export function App() {
   return (
-    <HouseProvider>
+    <AppProvider>
       <Frame />
       <Lightbox />
       <Toasts />
-    </HouseProvider>
+    </AppProvider>
   );
 }
 
 function Frame() {
   const route = useRoute();
-  const { problem, again } = useHouse();
+  const { problem, again } = useApp();
   const [open, setOpen] = useState(false);
   const [folded, setFolded] = useState(() => localStorage.getItem("showandtell.folded") === "1");
   const current = route.at === "conversation" ? route.id : null;

@@ -1,12 +1,12 @@
-// The server's JSON interface: one function for each verb, one kind of error.
+// Client for the server's JSON API.
 
-/** What the server (or the network) answered instead of a result. */
+/** A failed request; status 0 means that the network failed. */
 export class ApiError extends Error {
   constructor(
     readonly kind: string,
     readonly text: string,
     readonly status: number,
-    /** Seconds to wait before asking again, where the server names them. */
+    /** Seconds to wait before the next attempt, if the server sends `Retry-After`. */
     readonly retryAfter: number | null = null,
   ) {
     super(text);
@@ -26,25 +26,25 @@ export type Me = {
 
 type Options = { signal?: AbortSignal };
 
-/** Reads an answer that is no success: ours is `{"error": {kind, text}}`, a proxy's is anything. */
+/** Reads an error response. Our server sends `{"error": {kind, text}}`; a proxy may send anything. */
 export async function readError(response: Response): Promise<ApiError> {
   const body = await response.text().catch(() => "");
   return errorOf(response.status, body, response.headers.get("retry-after"));
 }
 
-/** The error that a status and a body tell of. Also used for uploads, which go by XMLHttpRequest. */
+/** Builds the error from status and body. Uploads use it too, because they go through XMLHttpRequest. */
 export function errorOf(status: number, body: string, retryAfter: string | null = null): ApiError {
   const seconds = retryAfter && /^\d+$/.test(retryAfter) ? Number(retryAfter) : null;
   try {
     const { kind, text } = JSON.parse(body).error;
     if (typeof kind === "string" && typeof text === "string") return new ApiError(kind, text, status, seconds);
   } catch {
-    // Not our JSON: said below in plain words.
+    // Not our JSON; use the fallback text below.
   }
   return new ApiError("Unexpected", `The server answered ${status}. Try again in a moment.`, status, seconds);
 }
 
-/** The error of a request that never got an answer. */
+/** The error of a request that got no response. */
 export function unreachable(): ApiError {
   return new ApiError("Unreachable", "The server can't be reached. Check that it runs, then try again.", 0);
 }
@@ -55,7 +55,7 @@ async function ask<T>(method: string, path: string, body: unknown, options: Opti
   if (body !== undefined) {
     init.headers = { accept: "application/json", "content-type": "application/json" };
     init.body = JSON.stringify(body);
-    init.keepalive = init.body.length < 16_000; // a change arrives also when the page is left at once
+    init.keepalive = init.body.length < 16_000; // complete the request even if the page is closed
   }
   const response = await fetch(path, init).catch((error: unknown) => {
     if (error instanceof DOMException && error.name === "AbortError") throw error;
@@ -78,7 +78,7 @@ export const api = {
   del: <T = void>(path: string, options: Options = {}) => ask<T>("DELETE", path, undefined, options),
 };
 
-/** What to tell a person about anything that was thrown. */
+/** Text for the user about a thrown value. */
 export function wordsOf(error: unknown): string {
   if (error instanceof ApiError) return error.text;
   return error instanceof Error ? error.message : String(error);

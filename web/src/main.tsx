@@ -1,4 +1,3 @@
-// Starts the page.
 import "./strict";
 import "./styles/tokens.css";
 import "./styles/base.css";

@@ -1,4 +1,4 @@
-// The page's addresses: /, /c/{id}, /settings, /matrix. A reload or a link gives the same view.
+// Client-side routes: /, /c/{id}, /settings, /matrix.
 import { useEffect, useState } from "preact/hooks";
 
 export type Route =
@@ -8,7 +8,6 @@ export type Route =
   | { at: "matrix" }
   | { at: "nowhere" };
 
-/** What a path shows. */
 function routeOf(path: string): Route {
   if (path === "/") return { at: "new" };
   if (path === "/settings") return { at: "settings" };
@@ -17,7 +16,7 @@ function routeOf(path: string): Route {
   return id ? { at: "conversation", id } : { at: "nowhere" };
 }
 
-/** The conversation's id in a path; null where there is none, or none that can be read. */
+/** The conversation's id in a path, or null if it is missing or can't be decoded. */
 function readId(path: string): string | null {
   try {
     return decodeURIComponent(/^\/c\/([^/]+)$/.exec(path)?.[1] ?? "") || null;
@@ -30,13 +29,13 @@ export const pathOf = (id: string) => `/c/${encodeURIComponent(id)}`;
 
 const moved = "moved";
 
-/** What closes each thing that lies over the view, the uppermost last. Each has an entry of the history, which Back
- * leaves; its state is how many there are. */
+/** Close functions of the open overlays, the topmost last. Each overlay has a history entry that Back leaves; the
+ * entry's state is the number of overlays. */
 const covers: (() => void)[] = [];
 const depth = () => Number(history.state);
 let returning = false;
 
-/** Has the browser's Back call `close`, until what is given is called. */
+/** Makes the browser's Back call `close`. Returns a function that undoes it. */
 export function cover(close: () => void): () => void {
   covers.push(close);
   setTimeout(settle);
@@ -47,7 +46,7 @@ export function cover(close: () => void): () => void {
   };
 }
 
-/** Afterwards, so that what follows another takes over its entry. */
+/** Deferred, so that an overlay that replaces another one reuses its history entry. */
 function settle() {
   if (returning) return;
   for (let at = depth(); at < covers.length; ) history.pushState(++at, "");
@@ -62,7 +61,7 @@ window.addEventListener("popstate", () => {
   } else for (const close of covers.splice(depth()).reverse()) close();
 });
 
-/** Goes to another view, which takes the place of what lies over this one; `replace` gives this one a new address. */
+/** Navigates and closes all overlays; `replace` replaces the current history entry. */
 export function go(path: string, replace = false): void {
   if (returning) return window.addEventListener("popstate", () => go(path, replace), { once: true });
   if (path === location.pathname && !replace) {
@@ -87,7 +86,7 @@ export function useRoute(): Route {
   return routeOf(path);
 }
 
-/** For a link's onClick: our own view without loading the page anew, unless a new tab was asked for. */
+/** onClick handler for links: navigates without a page load, unless the click opens a new tab. */
 export function follow(event: MouseEvent): void {
   const link = event.currentTarget as HTMLAnchorElement;
   const wantsAnother = event.metaKey || event.ctrlKey || event.shiftKey || event.altKey;

@@ -1,5 +1,5 @@
-// The chat client checks each chunk with zod, which tries `new Function` as it is loaded: our page forbids that.
-// Loaded before anything that brings zod.
+// The chat client validates chunks with zod, which tries `new Function` when loaded. Our CSP forbids that.
+// Must be imported before any module that imports zod.
 import { config } from "zod/v4/core";
 
 config({ jitless: true });

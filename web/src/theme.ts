@@ -1,4 +1,4 @@
-// Light or dark: the system's choice unless the person made one. Kept here too, so that the first paint is right.
+// Light or dark: the system's setting unless the user chose one. Also stored locally, so that the first paint is right.
 import type { Theme } from "./types";
 
 const key = "showandtell.theme";

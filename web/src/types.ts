@@ -1,16 +1,16 @@
-// What the server tells of conversations, models and settings, and the messages of the UI stream.
+// Types of the server's JSON, and of the messages of the UI stream.
 import type { UIMessage } from "ai";
 import type { Attachment } from "./files/attachment";
 import type { Kind } from "./files/kind";
 
-/** Where a message stands among others that were written in its place. */
+/** Position of a message among its alternative versions. */
 export type Branches = { index: number; count: number; others: string[] };
 
 type Metadata = {
   conversation_id?: string;
   run_id?: string;
   model?: string;
-  /** Times are epoch seconds. */
+  /** Epoch seconds. */
   created?: number;
   branches?: Branches;
   status?: "complete" | "incomplete" | "refused" | "error" | "waiting";
@@ -19,7 +19,7 @@ type Metadata = {
   finished?: number;
 };
 
-/** What a person's words point at; where that isn't clear `numbers` is empty and `readings` are what it may be. */
+/** A phrase that refers to files. If it is ambiguous, `numbers` is empty and `readings` are the candidates. */
 export type Reference = { words: string; numbers: number[]; readings: number[][] };
 
 export type Data = {
@@ -38,7 +38,7 @@ export type Part = Message["parts"][number];
 export type Listed = {
   id: string;
   title: string | null;
-  /** Times are epoch seconds. */
+  /** Epoch seconds. */
   created: number;
   changed: number;
   messages: number;
@@ -50,7 +50,7 @@ export type Conversation = {
   id: string;
   alias: string | null;
   title: string | null;
-  /** Times are epoch seconds. */
+  /** Epoch seconds. */
   created: number;
   changed: number;
   model: string | null;
@@ -63,7 +63,7 @@ export type Conversation = {
 
 export type Sees = "native" | "relocated" | "converted" | "noted";
 
-/** What becomes of a file that a person sends: as it is, in another form, its words alone, or not at all. */
+/** How a user's file is sent: unchanged, converted, as text only, or not at all. */
 type Takes = "native" | "converted" | "words" | "refused";
 
 export type Model = {

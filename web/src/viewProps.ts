@@ -1,7 +1,7 @@
-// What every view gets from the frame around it.
+// Props that the page frame passes to every view.
 export type ViewProps = {
-  /** Opens the drawer on phones. */
+  /** Opens the sidebar on phones. */
   menu: () => void;
-  /** Shows the folded list again, where it is folded. */
+  /** Expands the sidebar; null unless it is collapsed. */
   unfold: (() => void) | null;
 };

@@ -17,13 +17,13 @@ export class Scene {
     Object.assign(this, { browser, given, ask });
   }
 
-  /** A page at an address; `on` names the house, `beside` a page whose cookies it shares, the rest is the browser's. */
+  /** A page at an address; `on` names the site, `beside` a page whose cookies it shares, the rest is the browser's. */
   async visit(path = "/", { on = "plain", beside = null, ...settings } = {}) {
-    const house = this.given.houses[on];
-    const context = beside ? beside.context() : await this.#open(house.url, settings);
+    const site = this.given.sites[on];
+    const context = beside ? beside.context() : await this.#open(site.url, settings);
     const page = await context.newPage();
     const mark = path.includes("?") ? "&" : "?";
-    await page.goto(`${house.url}${path}${beside ? "" : `${mark}token=${house.token}`}`);
+    await page.goto(`${site.url}${path}${beside ? "" : `${mark}token=${site.token}`}`);
     return page;
   }
 

@@ -1,4 +1,4 @@
-"""`Agent` and `Run`: a model with its tools, and one answer to one message, watched event by event or awaited."""
+"""`Agent` is a model with its tools. `Run` is one answer to one message, awaited or read event by event."""
 
 from __future__ import annotations
 
@@ -10,21 +10,21 @@ from pathlib import Path
 from typing import Any, Self
 from weakref import WeakKeyDictionary
 
-from showandtell.agent.configure import aim, bound, fetcher, permit, read_output_type
+from showandtell.agent.configure import fetcher, loop_limits, plan_policy, read_output_type, with_account
 from showandtell.agent.loader import Sharing
 from showandtell.agent.loop import Loop, Memory, last_text
 from showandtell.agent.provider_uploads import drop_uploads
 from showandtell.agent.settings import Connection, FilePolicy, ModelSettings, RunLimits
 from showandtell.agent.tools import Tool, Toolset, by_name
 from showandtell.config.user_settings import find_target
+from showandtell.core.collect.entry import collect
 from showandtell.core.collect.sanitize import clean
-from showandtell.core.collect.values import collect
 from showandtell.core.events.types import Event, Finish, Status, Usage
 from showandtell.core.messages.file import File, Reader
-from showandtell.core.messages.messages import Draft, Lead, Message
+from showandtell.core.messages.message import BranchPoint, Draft, Message
 from showandtell.core.messages.parts import Approval
 from showandtell.core.planning.values import Receipt
-from showandtell.core.wire.options import choose
+from showandtell.core.wire.options import build_options
 from showandtell.errors import BadInput, ShowAndTellError, UnsupportedFile
 from showandtell.network.transport import Transport
 from showandtell.providers.exchange import Exchange
@@ -32,30 +32,43 @@ from showandtell.providers.retry import RetryPolicy
 from showandtell.storage.conversations.memory_conversation import MemoryConversation
 from showandtell.storage.files.file_cache import FileCache
 
-#: How many events may wait for their reader before the next read of the network; a read gives a few hundred at most.
-MOST_WAITING = 1000
+#: Number of unread events at which the run stops reading from the network. One read yields a few hundred at most.
+MAX_QUEUED_EVENTS = 1000
 
 
 class Agent:
     """A model with tools. Every file that a tool returns is shown to the model.
 
-    `async with agent:` keeps connections from run to run; otherwise each run opens its own.
+    `async with agent:` keeps connections open between runs. Otherwise each run opens its own.
+
+    >>> from showandtell import Agent
+    >>> def weather(city: str) -> str:
+    ...     "Tell the weather."
+    ...     return f"It rains in {city}."
+    >>> agent = Agent("inspector", tools=[weather])
+    >>> run = agent.run_sync("/weather city=Oslo")
+    >>> run.status, "It rains in Oslo." in run.text
+    ('complete', True)
 
     Args:
-        model: `provider:model`, or `inspector` for the embedded model, which needs no key.
-        tools: functions, or `Tool`s made of them by `@tool`. A `Toolset` is not supported yet.
-        instructions: the system prompt.
-        model_settings: temperature, tokens, tool choice, reasoning, streaming. Default: the provider's own.
-        limits: steps, tokens and seconds of a run. Default: 20 steps.
-        retry: how often a busy provider is asked again. Default: 4 times within 120 seconds.
-        file_policy: how files reach the model. Default: converted if need be, sent as bytes, nothing fetched.
-        output_type: a JSON schema that the answer has to follow. A type is not supported yet.
-        deps: what tools get as `context.deps`. Not supported yet.
-        connection: how the provider is reached. Default: by the variables of the environment.
+        model (str): `provider:model`, or `inspector` for the embedded model, which needs no key.
+        tools (Iterable[Callable | Tool]): functions, or tools made with `@tool`. Default: none.
+            A `Toolset` is not supported yet.
+        instructions (str): the system prompt. Default: empty.
+        model_settings (ModelSettings | None): temperature, tokens, tool choice, reasoning, streaming.
+            Default: the provider's own.
+        limits (RunLimits | None): steps, tokens and seconds of a run. Default: 20 steps.
+        retry (RetryPolicy | None): retries while the provider is busy. Default: 4 within 120 seconds.
+        file_policy (FilePolicy | None): how files reach the model. Default: converted if necessary, sent as bytes,
+            nothing fetched.
+        output_type (Mapping | None): a JSON schema that the answer has to follow. Default: free text.
+            A type is not supported yet.
+        deps (object): a value for tools, as `context.deps`. Not supported yet: anything but None is an error.
+        connection (Connection | None): how to reach the provider. Default: by environment variables.
 
     Raises:
         UnknownModel: no such provider or model.
-        BadInput: settings that no API takes.
+        BadInput: settings that the model's API doesn't support, or two tools with one name.
     """
 
     def __init__(
@@ -75,11 +88,11 @@ class Agent:
         if deps is not None:
             raise BadInput("deps is not supported yet: give tools what they need by a closure or a method")
         settings, files = model_settings or ModelSettings(), file_policy or FilePolicy()
-        way = connection or Connection()
-        self.target = aim(find_target(model, files.overrides), way.client)
-        self.transport = way.transport or Transport()
+        connection = connection or Connection()
+        self.target = with_account(find_target(model, files.overrides), connection.client)
+        self.transport = connection.transport or Transport()
         self.tools = by_name(tools)
-        self.options = choose(
+        self.options = build_options(
             instructions=instructions,
             tools=[tool.spec for tool in self.tools.values()],
             tool_choice=settings.tool_choice,
@@ -90,19 +103,19 @@ class Agent:
             extra_body=settings.extra_body,
             stream=settings.stream,
         )
-        self.limits = bound(self.tools, limits or RunLimits())
+        self.limits = loop_limits(self.tools, limits or RunLimits())
         self.retry = retry or RetryPolicy()
         self.max_file_bytes = files.max_file_bytes
         self.sharing = Sharing(files.url_signer, transcribe=files.transcribe, fetch=fetcher(files.fetch))
-        self.policy = permit(self.tools, self.sharing, files)
+        self.policy = plan_policy(self.tools, self.sharing, files)
         self._exchange: Exchange | None = None
-        # A closure, so that no key stands in the agent's own fields.
-        self._connect = lambda: way.open(self.target, self.transport)
+        # A closure, so that no field of the agent holds a key.
+        self._connect = lambda: connection.open(self.target, self.transport)
         self.memories: WeakKeyDictionary[MemoryConversation, Memory] = WeakKeyDictionary()
 
     @property
     def exchange(self) -> Exchange:
-        """How the provider is reached. Raises `MissingKey`, which names the variable to set, or `BadInput`."""
+        """The way to the provider. Raises `MissingKey`, which names the variable to set, or `BadInput`."""
         if self._exchange is None:
             self._exchange = self._connect()
         return self._exchange
@@ -111,23 +124,22 @@ class Agent:
         await self.transport.__aenter__()
         return self
 
-    async def __aexit__(self, *why: object) -> None:
-        await self.transport.__aexit__(*why)
+    async def __aexit__(self, *error: object) -> None:
+        await self.transport.__aexit__(*error)
 
     def conversation(self) -> MemoryConversation:
-        """A new conversation, to be given to several runs."""
+        """Create an empty conversation in memory, for use by several runs."""
         return MemoryConversation(FileCache(max_file_bytes=self.max_file_bytes))
 
     async def delete_uploads(
         self, conversation: MemoryConversation, numbers: Collection[int] | None = None
     ) -> tuple[str, ...]:
-        """Delete the uploads of a conversation, or of the files with these numbers, at their providers.
+        """Delete a conversation's uploads from their providers; only those of the files in `numbers`, if given.
 
-        Gives what is still there, and why.
+        Returns one text for each upload that could not be deleted, with the reason.
         """
         async with self.transport:
-            own = self.target, lambda: self.exchange, self.retry
-            return await drop_uploads(conversation, *own, numbers=numbers)
+            return await drop_uploads(conversation, self.target, lambda: self.exchange, self.retry, numbers=numbers)
 
     def run(
         self,
@@ -137,23 +149,23 @@ class Agent:
         conversation: MemoryConversation | None = None,
         approvals: Mapping[str, bool] | None = None,
     ) -> Run:
-        """A run: `await` it for its result, or iterate over it for its events.
+        """Create a run: `await` it for its result, or iterate over it for its events.
 
         Args:
-            text: what the user says: words, or any value that a tool could return. Without it, and without `files` and
-                `approvals`, the run goes on where the conversation ends, for example after the program died.
-            files: the user's files, in order.
-            conversation: the conversation to go on with. Default: a new one.
-            approvals: answers to calls that wait for one, by call id: True runs the call.
+            text (object): the user's message: text, or any value that a tool could return. Without `text`, `files` and
+                `approvals`, the run continues from the end of the conversation, for example after a crash.
+            files (Iterable[File]): the user's files, in order.
+            conversation (MemoryConversation | None): the conversation to continue. Default: a new one.
+            approvals (Mapping[str, bool] | None): answers to waiting calls, by call id. True runs the call.
 
         Raises:
-            BadInput: there is nothing to answer, or `files` holds something else than `File`s.
+            BadInput: there is nothing to answer, or an element of `files` is not a `File`.
         """
         drafts: list[Draft] = []
         if approvals:
             drafts.append(Draft("user", tuple(Approval(call_id, yes) for call_id, yes in approvals.items())))
-        if (words := said(text, files)) is not None:
-            drafts.append(words)
+        if (message := user_draft(text, files)) is not None:
+            drafts.append(message)
         if not drafts and not (conversation and conversation.messages):
             raise BadInput("there is nothing to answer: say something, or give files")
         return Run(self, drafts, conversation or self.conversation())
@@ -166,7 +178,7 @@ class Agent:
         conversation: MemoryConversation | None = None,
         approvals: Mapping[str, bool] | None = None,
     ) -> Run:
-        """`await agent.run(...)` for a program without an event loop. Raises `BadInput` if one is running."""
+        """Run to the end, for programs without an event loop. Raises `BadInput` if one is running."""
         with contextlib.suppress(RuntimeError):
             asyncio.get_running_loop()
             raise BadInput("an event loop is running here, as in a notebook: write `await agent.run(...)`")
@@ -178,13 +190,32 @@ class Agent:
 
 
 class Run:
-    """One run. Await it, or iterate over it for its events, once; then `text`, `files`, `usage`, `status` are final.
+    """One run of an agent. Await it, or iterate over its events, once. Then its properties are final.
 
-    What it says stands `behind` a message of another branch, where one is given, once any of it is stored.
+    >>> from showandtell import Agent
+    >>> run = Agent("inspector").run_sync("hello")
+    >>> run.status, run.reason, run.files, run.error
+    ('complete', None, [], None)
+
+    Attributes:
+        status: "complete", "incomplete", "waiting", "refused" or "error".
+        reason: why a run that isn't complete ended; None for a complete one.
+        usage: tokens of all steps.
+        conversation: the conversation that the run's messages are stored in.
+
+    Args:
+        agent (Agent): the agent to run; `Agent.run` creates runs.
+        drafts (Sequence[Draft]): messages to store first.
+        conversation (MemoryConversation): the conversation to continue.
+        behind (Lead | None): the message to continue from, for a new branch. It takes effect with the first stored
+            message. Default: the end of the current branch.
+
+    Raises:
+        BadInput: the run has been awaited or iterated over before.
     """
 
     def __init__(
-        self, agent: Agent, drafts: Sequence[Draft], conversation: MemoryConversation, behind: Lead | None = None
+        self, agent: Agent, drafts: Sequence[Draft], conversation: MemoryConversation, behind: BranchPoint | None = None
     ) -> None:
         self.agent = agent
         self.conversation = conversation
@@ -196,12 +227,12 @@ class Run:
         self._task: asyncio.Task[None] | None = None
         self._has_finished = False
         self._queue: asyncio.Queue[Event | None] = asyncio.Queue()
-        self._room = asyncio.Event()
+        self._space = asyncio.Event()
 
     def __await__(self) -> Generator[Any, None, Run]:
-        """Wait until the run has ended.
+        """Wait for the end of the run.
 
-        Raises `UnsupportedFile` or `BadInput`, which the caller can fix; a provider's error is in `error`.
+        Raises `UnsupportedFile` or `BadInput`, which the caller can fix. A provider's error is in `error`.
         """
         return self._finish().__await__()
 
@@ -217,74 +248,74 @@ class Run:
 
     async def _events(self) -> AsyncIterator[Event]:
         if self._task is not None:
-            raise BadInput("a run is watched once: call agent.run again for another")
+            raise BadInput("a run can be read only once: call agent.run again")
         queue = self._queue
         self._loop = self._start(queue.put_nowait)
-        self._task = task = asyncio.create_task(self._go(self._loop))
+        self._task = task = asyncio.create_task(self._run(self._loop))
         task.add_done_callback(lambda done: self._close(done, queue))
         try:
             while (event := await queue.get()) is not None:
-                if queue.qsize() < MOST_WAITING:
-                    self._room.set()
+                if queue.qsize() < MAX_QUEUED_EVENTS:
+                    self._space.set()
                 yield event
                 if isinstance(event, Finish):
                     break
         finally:
             if self._has_finished:
-                await asyncio.wait({task})  # what is left is to close connections
+                await asyncio.wait({task})  # it still closes connections
             await self.cancel()
         if not task.cancelled():
             task.result()
 
     async def pour(self, emit: Callable[[Event], None]) -> None:
-        """Run to the end in this task; `emit` is called with every event as it happens. Cancel the task to stop it.
+        """Run to the end in this task and call `emit` with every event. Cancel the task to stop the run.
 
-        For a server, which has many readers of one run, or none: nothing waits for them.
+        For a server, where a run has any number of readers and waits for none of them.
         """
         if self._loop is not None:
-            raise BadInput("a run is watched once: call agent.run again for another")
+            raise BadInput("a run can be read only once: call agent.run again")
         self._loop = self._start(emit)
         try:
-            await self._go(self._loop)
+            await self._run(self._loop)
         except BaseException as error:
-            if not self._has_finished:  # its turn never came
+            if not self._has_finished:  # it never got the conversation's lock
                 is_cancelled = isinstance(error, asyncio.CancelledError)
-                end = Finish("incomplete", "cancelled") if is_cancelled else Finish("error", told(error))
+                end = Finish("incomplete", "cancelled") if is_cancelled else Finish("error", public_message(error))
                 self._loop.error = error if isinstance(error, Exception) else None
-                self._take(end)
+                self._record_finish(end)
                 emit(end)
             raise
 
-    async def _go(self, loop: Loop) -> None:
-        """The run itself, when it is this conversation's turn."""
+    async def _run(self, loop: Loop) -> None:
+        """Wait for the conversation's lock, then run the loop."""
         async with self.conversation.turn, self.agent.transport:
             if self._behind is not None:
-                await self.conversation.stand_behind(self._behind)
+                await self.conversation.branch_from(self._behind)
             await loop.run(self._drafts)
 
     def _close(self, task: asyncio.Task[None], queue: asyncio.Queue[Event | None]) -> None:
-        """End the events. A run that ended before its turn came has not said so: that is said for it."""
+        """End the stream of events. Emit `Finish` for a run that ended before the loop started."""
         if not self._has_finished:
             error = None if task.cancelled() else task.exception()
-            end = Finish("incomplete", "cancelled") if error is None else Finish("error", told(error))
-            self._take(end)
+            end = Finish("incomplete", "cancelled") if error is None else Finish("error", public_message(error))
+            self._record_finish(end)
             queue.put_nowait(end)
         queue.put_nowait(None)
 
     async def _drain(self) -> None:
-        """Wait while more events wait to be read than anybody needs to hold."""
-        if self._queue.qsize() >= MOST_WAITING:
-            self._room.clear()
-            await self._room.wait()
+        """Wait until the reader has caught up."""
+        if self._queue.qsize() >= MAX_QUEUED_EVENTS:
+            self._space.clear()
+            await self._space.wait()
 
     async def cancel(self) -> None:
-        """Stop the run; every open call is closed, and the conversation can be used again."""
+        """Stop the run and close every open call. The conversation can be used again afterwards."""
         if self._task is not None and not self._task.done():
             self._task.cancel()
             await asyncio.wait({self._task})
 
-    def _take(self, event: Event) -> None:
-        """Keep what a run says of its end, even where nobody reads it."""
+    def _record_finish(self, event: Event) -> None:
+        """Store the outcome, even if nobody reads the events."""
         if isinstance(event, Finish):
             self.status, self.reason, self.usage = event.status, event.reason, event.usage
             self._has_finished = True
@@ -292,8 +323,8 @@ class Run:
     def _start(self, emit: Callable[[Event], None]) -> Loop:
         agent = self.agent
 
-        def tell(event: Event) -> None:
-            self._take(event)
+        def record_and_emit(event: Event) -> None:
+            self._record_finish(event)
             emit(event)
 
         return Loop(
@@ -305,7 +336,7 @@ class Run:
             limits=agent.limits,
             policy=agent.policy,
             memory=agent.memories.setdefault(self.conversation, Memory()),
-            emit=tell,
+            emit=record_and_emit,
             drain=self._drain,
             retry=agent.retry,
             sharing=agent.sharing,
@@ -313,17 +344,17 @@ class Run:
 
     @property
     def error(self) -> Exception | None:
-        """What ended the run, if an error did."""
+        """The exception that ended the run, if any."""
         return self._loop.error if self._loop else None
 
     @property
     def receipts(self) -> tuple[Receipt, ...]:
-        """What the model was given of each file, and why, as of the last step."""
-        return tuple(self._loop.told.values()) if self._loop else ()
+        """How each file was given to the model in the last step, and why."""
+        return tuple(self._loop.receipts.values()) if self._loop else ()
 
     @property
     def metadata(self) -> Mapping[str, object]:
-        """What tools gave for the program alone (`ToolResult(..., metadata=...)`), by call id."""
+        """The metadata of tool results (`ToolResult(..., metadata=...)`) by call id; the model never sees it."""
         return self._loop.metadata if self._loop else {}
 
     @property
@@ -333,37 +364,37 @@ class Run:
 
     @property
     def text(self) -> str:
-        """The words of the model's last message."""
+        """The text of the model's last message."""
         return last_text(self.messages)
 
     @property
     def files(self) -> list[File]:
-        """The files that joined the conversation in this run from tools and the model, with their numbers."""
+        """The numbered files that tools and the model added in this run."""
         return [
-            self._lasting(self.conversation.file(one.number), one.facts.size)
-            for one in (self._loop.files if self._loop else ())
-            if one.facts is not None and one.origin.by != "user"
+            self._with_conversation(self.conversation.file(attachment.number), attachment.facts.size)
+            for attachment in (self._loop.files if self._loop else ())
+            if attachment.facts is not None and attachment.origin.by != "user"
         ]
 
-    def _lasting(self, file: File, size: int) -> File:
-        """The same file, which keeps its conversation, and so its bytes, for as long as anybody holds it."""
+    def _with_conversation(self, file: File, size: int) -> File:
+        """A copy of the file that references its conversation, so that its bytes live as long as the copy."""
         conversation, number = self.conversation, file.number or 0
         return replace(file, source=Reader(lambda: conversation.file(number).open(), size))
 
 
-def told(error: BaseException) -> str:
-    """An error in our own words, or by its class: anybody's may say what is nobody's business."""
+def public_message(error: BaseException) -> str:
+    """The text of one of our own errors; only the class of any other, since its text may hold private data."""
     return str(error) if isinstance(error, ShowAndTellError) else type(error).__name__
 
 
-def said(text: object, files: Iterable[File]) -> Draft | None:
-    """What a person says, as a draft; None where it is nothing. Raises `BadInput` for files that are none."""
+def user_draft(text: object, files: Iterable[File]) -> Draft | None:
+    """The user's message as a draft; None if it is empty. Raises `BadInput` for files that aren't `File`s."""
     if isinstance(files, File | str | bytes | Path):
         raise BadInput("files takes a list of File: write files=[File.from_path(...)]")
-    found = tuple(files)
-    for file in found:
+    attached = tuple(files)
+    for file in attached:
         if not isinstance(file, File):  # pyright: ignore[reportUnnecessaryIsInstance] - callers need not be typed
             raise BadInput(f"files takes File values, not {type(file).__name__}: write File.from_path({file!r:.80})")
-    fresh = (replace(file, number=None) for file in found)  # what is handed in anew gets a new number
+    fresh = (replace(file, number=None) for file in attached)  # a file that is attached again gets a new number
     parts = (*(collect(text) if text is not None else ()), *fresh)
     return clean(Draft("user", parts)) if parts else None

@@ -1,4 +1,4 @@
-"""What an agent is made of: its bounds, what its plans may do, and the way to its model's host."""
+"""Turns an agent's public settings into what the loop takes: limits, planning policy, fetch function and target."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ from showandtell.providers.client import read_client
 from showandtell.providers.rows import locate
 
 
-def bound(tools: Mapping[str, Tool], limits: RunLimits) -> LoopLimits:
-    """What bounds a run. Raises `BadInput` for a bound that lets nothing through."""
+def loop_limits(tools: Mapping[str, Tool], limits: RunLimits) -> LoopLimits:
+    """The limits of the loop. Raises `BadInput` for limits that allow no step."""
     if limits.steps < 1:
         raise BadInput("RunLimits.steps must be at least 1: it counts model calls")
     if (limits.tokens is not None and limits.tokens < 1) or (limits.seconds is not None and not limits.seconds > 0):
@@ -32,14 +32,14 @@ def bound(tools: Mapping[str, Tool], limits: RunLimits) -> LoopLimits:
     return LoopLimits(limits.steps, approval, limits.tokens, limits.seconds, idempotent)
 
 
-def permit(tools: Mapping[str, Tool], sharing: Sharing, files: FilePolicy) -> Policy:
-    """What plans may do: as the program says, and as there are the tools and ways for it."""
+def plan_policy(tools: Mapping[str, Tool], sharing: Sharing, files: FilePolicy) -> Policy:
+    """The planning policy: the user's settings, and what the agent's tools and functions make possible."""
     return Policy(
         on_unsupported=by_kind(files.on_unsupported),
-        focus=files.max_in_context,
+        max_in_context=files.max_in_context,
         cache=True,
         uploads=files.uploads,
-        links=sharing.link is not None,
+        signed_urls=sharing.link is not None,
         expected_steps=files.expected_steps,
         can_view="view_file" in tools,
         fetch=sharing.fetch is not None,
@@ -54,16 +54,16 @@ def read_output_type(output_type: object) -> Mapping[str, Any] | None:
 
 
 def fetcher(allow: FetchPolicy | None) -> Fetch | None:
-    """How addresses are fetched: within what is allowed; None where nothing is."""
+    """A function that fetches URLs within a policy; None if the policy allows no fetching."""
     if allow is None or not allow.fetch:
         return None
 
-    async def fetch_file(url: str, folder: Path, most: int) -> File:
-        return (await fetch(url, folder, most=most, allow=allow)).file
+    async def fetch_file(url: str, folder: Path, max_bytes: int) -> File:
+        return (await fetch(url, folder, max_bytes=max_bytes, policy=allow)).file
 
     return fetch_file
 
 
-def aim(target: Target, client: object) -> Target:
-    """The target with its account, which addresses and rejections hold."""
+def with_account(target: Target, client: object) -> Target:
+    """The target with its account, which URLs and stored rejections contain."""
     return locate(target) if client is None else structs.replace(target, account=read_client(client).account)

@@ -1,4 +1,4 @@
-"""What a tool may know of its call: whose it is, the conversation's files, and how to say how far it is."""
+"""What a tool may use during a call: the conversation's files, the caller's ids, and progress reports."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import TypeAlias
 
 from showandtell.core.events.types import ToolProgress
-from showandtell.core.messages.attachments import Attachment, Facts, find
+from showandtell.core.messages.attachments import Attachment, Facts, find_attachment
 from showandtell.core.messages.derivations import DerivationRequest, Derivative, Failed
 from showandtell.core.messages.file import File
 from showandtell.core.messages.parts import Shown
@@ -17,60 +17,63 @@ from showandtell.errors import BadInput
 
 Convert: TypeAlias = Callable[[DerivationRequest], Awaitable[Derivative | Failed]]
 
-#: The recipe that gives the words of a kind of file; pictures have none.
-RECIPES = {"document": "text", "text": "text", "other": "text", "audio": "transcript", "video": "transcript"}
+#: The conversion that gives the text of each kind of file. Images have none.
+TEXT_CONVERSIONS = {"document": "text", "text": "text", "other": "text", "audio": "transcript", "video": "transcript"}
 
 
-async def keep_as_is(_want: DerivationRequest) -> Failed:
-    """What files answer that belong to no conversation which converts."""
+async def cannot_convert(_want: DerivationRequest) -> Failed:
+    """The default for files outside a conversation that can convert."""
     return Failed("it can't be converted here: read its bytes")
 
 
 @dataclass(frozen=True, slots=True)
 class Files:
-    """The files of one conversation, and of no other. `running` is the event loop of its run."""
+    """The files of one conversation, in order of their numbers.
+
+    `loop` is the event loop of its run. Without one, `text_now` runs its own.
+    """
 
     attachments: Mapping[int, Attachment]
     read: Callable[[int], File]
-    convert: Convert = keep_as_is
-    running: asyncio.AbstractEventLoop | None = None
+    convert: Convert = cannot_convert
+    loop: asyncio.AbstractEventLoop | None = None
 
     def __iter__(self) -> Iterator[Attachment]:
-        return iter(tuple(self.attachments.values()))  # a tool's thread reads while other results are numbered
+        return iter(tuple(self.attachments.values()))  # a copy: a tool's thread reads while other results are numbered
 
     def get(self, number: int) -> File:
-        """The file of a number; raises `BadInput` that lists what there is."""
+        """The file with a number. Raises `BadInput`, which lists the existing files."""
         return self.read(number)
 
     def show(self, number: int) -> Shown:
-        """A showing to return from a tool: the model sees that file again, under its own number."""
-        return Shown(number, find(self.attachments, number).id)
+        """A value to return from a tool, to show the model a file again under its own number. Raises `BadInput`."""
+        return Shown(number, find_attachment(self.attachments, number).id)
 
     async def text(self, number: int) -> str:
-        """The words of a file, at most 200,000 characters: of a PDF its text layer, of sound and film a transcript.
+        """The text of a file, at most 200,000 characters: a PDF's text layer, or a transcript of audio or video.
 
-        They are made once for each conversation. Raises `BadInput` that says why there are none.
+        Each file is converted once per conversation. Raises `BadInput` with the reason if there is no text.
         """
-        file = find(self.attachments, number)
-        facts = stored(file)
-        recipe = RECIPES.get(file.kind)
-        if recipe is None:
-            raise BadInput(f"{called(file)} is {file.media_type} and has no text")
-        found = await self.convert(DerivationRequest(facts.sha256, recipe))
-        if isinstance(found, Failed):
-            raise BadInput(f"{called(file)} has no text that can be read: {found.reason}")
-        return found.text or ""
+        file = find_attachment(self.attachments, number)
+        facts = stored_facts(file)
+        conversion = TEXT_CONVERSIONS.get(file.kind)
+        if conversion is None:
+            raise BadInput(f"{format_name(file)} is {file.media_type} and has no text")
+        derivative = await self.convert(DerivationRequest(facts.sha256, conversion))
+        if isinstance(derivative, Failed):
+            raise BadInput(f"{format_name(file)} has no text that can be read: {derivative.reason}")
+        return derivative.text or ""
 
     def text_now(self, number: int) -> str:
-        """The same for a tool that is no async function: its thread waits. Raises `BadInput` in an event loop."""
-        if runs_here():
+        """Like `text`, for sync tools: blocks the tool's thread. Raises `BadInput` inside an event loop, too."""
+        if in_event_loop():
             raise BadInput("text_now waits, and would hold up the event loop: write `await files.text(number)`")
-        if self.running is None:
+        if self.loop is None:
             return asyncio.run(self.text(number))
-        return asyncio.run_coroutine_threadsafe(self.text(number), self.running).result()
+        return asyncio.run_coroutine_threadsafe(self.text(number), self.loop).result()
 
 
-def runs_here() -> bool:
+def in_event_loop() -> bool:
     """Whether an event loop runs in this thread."""
     try:
         asyncio.get_running_loop()
@@ -79,30 +82,46 @@ def runs_here() -> bool:
     return True
 
 
-def called(file: Attachment) -> str:
-    """A file by label and name: document 3 (report.pdf)."""
+def format_name(file: Attachment) -> str:
+    """A file's label and name, like `document 3 (report.pdf)`."""
     return f"{file.label} ({file.name})" if file.name else file.label
 
 
 def check_problem(file: Attachment) -> None:
-    """Raise `BadInput` for a file that failed, was found damaged, or was deleted."""
+    """Raise `BadInput` for a file that failed, is damaged, or was deleted."""
     if file.problem is not None:
-        raise BadInput(f"{called(file)} can't be used: {file.problem}")
+        raise BadInput(f"{format_name(file)} can't be used: {file.problem}")
 
 
-def stored(file: Attachment) -> Facts:
-    """What is proved of a file's bytes; raises `BadInput` where they can't be used, or are not here."""
+def stored_facts(file: Attachment) -> Facts:
+    """The facts about a file's stored bytes. Raises `BadInput` if they are unusable or not stored here."""
     check_problem(file)
     if file.facts is None:
-        raise BadInput(f"{called(file)} is an address: its bytes are not here")
+        raise BadInput(f"{format_name(file)} is an address: its bytes are not here")
     return file.facts
 
 
 @dataclass(frozen=True, slots=True)
 class RunContext:
-    """Given to a tool whose parameter is annotated with it; the model doesn't see that parameter.
+    """The context of a call, passed to the tool's parameter that is annotated with it. The model doesn't see it.
 
-    `cancelled` is set when the run is cancelled or the call timed out: a long sync tool should look at it.
+    >>> from showandtell import Agent, RunContext
+    >>> def count_files(context: RunContext) -> int:
+    ...     "Count the files of this conversation."
+    ...     context.progress(1, total=1)
+    ...     return len(list(context.files))
+    >>> run = Agent("inspector", [count_files]).run_sync("/count_files")
+    >>> run.messages[2].text
+    '0'
+
+    Args:
+        owner (str): the user that the conversation belongs to; empty for conversations in memory.
+        conversation (str): the conversation's id.
+        call_id (str): the id of this call.
+        files (Files): the conversation's files: iterate, or use `get`, `show`, `text` and `text_now`.
+        emit (Callable): receives the events of `progress`.
+        cancelled (threading.Event): set when the run is cancelled or the call times out. Long sync tools should
+            check it.
     """
 
     owner: str
@@ -113,5 +132,5 @@ class RunContext:
     cancelled: threading.Event = field(default_factory=threading.Event)
 
     def progress(self, done: float, total: float | None = None, note: str = "") -> None:
-        """Say how far the tool is; from any thread."""
+        """Report progress, from any thread: `done` of `total` in any unit, and a short `note` for people."""
         self.emit(ToolProgress(self.call_id, done, total, note))

@@ -1,4 +1,4 @@
-"""What comes next, from stored messages alone: resume, repair, approval and the next step are one and the same call."""
+"""Decides the next action of a run from stored messages alone. Resuming and repairing a run need no other code."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ from typing import TypeAlias
 from msgspec import Struct
 
 from showandtell.core.events.types import Status
-from showandtell.core.messages.messages import Message
+from showandtell.core.messages.message import Message
 from showandtell.core.messages.parts import Approval, Opaque, ToolCall
 from showandtell.core.planning.values import View
 
 
 class LoopLimits(Struct, frozen=True):
-    """What bounds a run: `max_steps` model calls, `tokens` in all (those of the step that passes it included), seconds.
+    """The limits of a run: model calls, tokens and seconds. The step that passes `tokens` is the last one.
 
-    `approval` are the tools that need a person's yes, `idempotent` those that may run twice.
+    `approval` names the tools that need a person's approval, `idempotent` those that may run twice.
     """
 
     max_steps: int = 20
@@ -27,34 +27,34 @@ class LoopLimits(Struct, frozen=True):
 
 
 class AskModel(Struct, frozen=True):
-    """Ask the model; on the last allowed step tools are forbidden."""
+    """Call the model. `forbid_tools` is set on the last allowed step."""
 
     step: int
     forbid_tools: bool
 
 
 class RunTools(Struct, frozen=True):
-    """Run these calls side by side; `denied` ones get a person's no instead."""
+    """Run these calls concurrently. Each `denied` call gets an error result with the person's reason instead."""
 
     calls: tuple[ToolCall, ...]
     denied: tuple[tuple[ToolCall, str], ...] = ()
 
 
 class Close(Struct, frozen=True):
-    """Give these calls an error result, for they will not run."""
+    """Give these calls an error result instead of running them."""
 
     calls: tuple[ToolCall, ...]
     why: str
 
 
 class Wait(Struct, frozen=True):
-    """A person must answer first."""
+    """Wait until a person approves or denies these calls."""
 
     calls: tuple[ToolCall, ...]
 
 
 class Done(Struct, frozen=True):
-    """The run is over."""
+    """End the run."""
 
     status: Status
     reason: str | None = None
@@ -68,12 +68,12 @@ UNKNOWN = (
     "unknown outcome: the program ended while this call ran, so nobody knows whether it did its work; it was not run"
     " again. Look before you call it anew"
 )
-#: The most calls of one step that run; no honest model makes so many.
-MOST_CALLS = 128
-TOO_MANY = f"too many calls in one step: only the first {MOST_CALLS} were run"
+#: Maximum number of calls that run in one step, far above what models make.
+MAX_CALLS = 128
+TOO_MANY = f"too many calls in one step: only the first {MAX_CALLS} were run"
 
-#: How a message that ended early ends its run: the status, and what its open calls are told.
-EARLY: dict[str, tuple[Status, str]] = {
+#: For a message that ended early: the status of its run, and the error text of its open calls.
+EARLY_STOPS: dict[str, tuple[Status, str]] = {
     "cut": ("incomplete", "the model's message was cut off, so this call was not run"),
     "length": ("incomplete", "the model's message reached its length limit, so this call was not run"),
     "cancelled": ("incomplete", "the run was cancelled, so this call was not run"),
@@ -85,7 +85,7 @@ EARLY: dict[str, tuple[Status, str]] = {
 
 @dataclass(slots=True)
 class _Since:
-    """What was stored since the message that is answered: how many steps, the newest, and what its calls got."""
+    """What was stored since the message to answer: assistant steps, the newest one, results and approvals."""
 
     steps: int = 0
     last: Message | None = None
@@ -94,25 +94,25 @@ class _Since:
 
 
 def decide(view: View, limits: LoopLimits, tokens: int = 0) -> Next:
-    """The next thing to do for the newest user message; `tokens` is what the run has used so far."""
+    """The next action to answer the newest user message. `tokens` is the number used so far in this run."""
     since = _since(view)
     last, steps = since.last, since.steps
     if last is None:
         return AskModel(1, forbid_tools=limits.max_steps <= 1)
     calls = last.calls
     unanswered = tuple(call for call in calls if call.call_id not in since.answered)
-    if last.stop in EARLY:
-        status, why = EARLY[last.stop]
+    if last.stop in EARLY_STOPS:
+        status, why = EARLY_STOPS[last.stop]
         return Close(unanswered, why) if unanswered else Done(status, last.stop)
-    if beyond := tuple(call for call in calls[MOST_CALLS:] if call.call_id not in since.answered):
+    if beyond := tuple(call for call in calls[MAX_CALLS:] if call.call_id not in since.answered):
         return Close(beyond, TOO_MANY)
     is_spent = limits.tokens is not None and tokens >= limits.tokens
     if unanswered:
-        if lost := tuple(one for one in unanswered if one.call_id in view.begun and one.tool not in limits.idempotent):
-            return Close(lost, UNKNOWN)
+        if interrupted := find_interrupted(unanswered, view, limits):
+            return Close(interrupted, UNKNOWN)
         return Close(unanswered, BUDGET) if is_spent else _open(unanswered, steps, limits, since.answers)
     if not calls:
-        return Done("complete") if says_something(last) else Done("incomplete", "empty")
+        return Done("complete") if has_content(last) else Done("incomplete", "empty")
     if is_spent:
         return Done("incomplete", "budget")
     if steps >= limits.max_steps:
@@ -120,8 +120,13 @@ def decide(view: View, limits: LoopLimits, tokens: int = 0) -> Next:
     return AskModel(steps + 1, forbid_tools=steps + 1 >= limits.max_steps)
 
 
-def says_something(message: Message) -> bool:
-    """Whether anybody gets anything from a message: what a provider alone can read is nothing."""
+def find_interrupted(calls: tuple[ToolCall, ...], view: View, limits: LoopLimits) -> tuple[ToolCall, ...]:
+    """Calls that started before the program ended and must not run twice."""
+    return tuple(call for call in calls if call.call_id in view.started and call.tool not in limits.idempotent)
+
+
+def has_content(message: Message) -> bool:
+    """Whether a message holds more than parts that only the provider can read."""
     return any(not isinstance(part, Opaque) for part in message.parts)
 
 
@@ -140,7 +145,7 @@ def _open(calls: tuple[ToolCall, ...], steps: int, limits: LoopLimits, answers: 
 
 
 def _since(view: View) -> _Since:
-    """Walk back to the message that is answered; of two answers to one call the newer counts."""
+    """Walk back to the message to answer. Of two approvals of one call the newer one counts."""
     since = _Since()
     for message in reversed(view.messages):
         if message.id == view.answering:
@@ -158,8 +163,8 @@ def _since(view: View) -> _Since:
     return since
 
 
-def choice(wanted: str, ask: AskModel) -> str:
-    """The tool choice of a step: what is forced is forced once, for else the tool would run until the steps are out."""
+def tool_choice_of(setting: str, ask: AskModel) -> str:
+    """The tool choice of a step. A forced choice applies to the first step only; otherwise it would repeat forever."""
     if ask.forbid_tools:
         return "none"
-    return wanted if ask.step == 1 or wanted == "none" else "auto"
+    return setting if ask.step == 1 or setting == "none" else "auto"

@@ -1,4 +1,4 @@
-"""One tool call: prepare, execute, finalize. Whatever goes wrong becomes an error result, and the loop goes on."""
+"""Runs one tool call: prepare, execute, finalize. Every failure becomes an error result, and the loop continues."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any
 
 from showandtell.agent.context import RunContext
 from showandtell.agent.isolate import Raised, run_isolated
-from showandtell.agent.returned_files import settle_files
+from showandtell.agent.returned_files import resolve_files
 from showandtell.agent.tools import Tool
-from showandtell.core.collect.values import ToolResult
+from showandtell.core.collect.tool_result import ToolResult
 from showandtell.core.messages.parts import ToolCall
 from showandtell.errors import BadInput, ToolError
 
@@ -24,71 +24,71 @@ if TYPE_CHECKING:
 
 log = logging.getLogger("showandtell.tools")
 
-#: Seconds that a cancelled async tool has to clean up.
+#: Seconds for a cancelled async tool to clean up.
 GRACE = 1.0
-#: Wrong arguments that a model is told of.
-MOST_ERRORS = 8
+#: Maximum number of wrong arguments in an error text.
+MAX_ERRORS = 8
 
 
 class CallRefused(Exception):
-    """A call that can't be made, with the words for the model."""
+    """A call that can't run. Its text is for the model."""
 
 
-class Overdue(Exception):
-    """A call that took too long."""
+class CallTimeout(Exception):
+    """A call that exceeded its tool's timeout."""
 
 
 async def execute(call: ToolCall, tools: Mapping[str, Tool], context: RunContext) -> ToolResult:
-    """Run one call to its result. Raises nothing but the caller's own cancellation."""
+    """Run one call and return its result. Raises only `CancelledError`, if the caller itself is cancelled."""
     try:
         tool, arguments = prepare(call, tools, context)
-        value = await bounded(start(tool, arguments), tool.timeout)
-        return show(call, value, context)
+        value = await run_with_timeout(call_tool(tool, arguments), tool.timeout)
+        return to_result(call, value, context)
     except (CallRefused, ToolError, BadInput) as error:
-        return failed(str(error))
-    except Overdue:
+        return error_result(str(error))
+    except CallTimeout:
         context.cancelled.set()
-        return failed(overdue(tools[call.tool]))
+        return error_result(format_timeout(tools[call.tool]))
     except asyncio.CancelledError:
         task = asyncio.current_task()
         if task is not None and task.cancelling():
             context.cancelled.set()
             raise
-        return failed(f"{call.tool} cancelled itself")
+        return error_result(f"{call.tool} cancelled itself")
     except BaseException as error:  # noqa: BLE001 - sys.exit in a tool must not end the program
-        return failed(redact(call, error))
+        return error_result(redact(call, error))
 
 
-def show(call: ToolCall, value: object, context: RunContext) -> ToolResult:
-    """What a tool returned, as its result; raises `CallRefused` for what can't be shown."""
+def to_result(call: ToolCall, value: object, context: RunContext) -> ToolResult:
+    """A tool's return value as a `ToolResult`. Raises `CallRefused` if it can't be shown to a model."""
     try:
-        return settle_files(value if isinstance(value, ToolResult) else ToolResult(value), context.files)
+        return resolve_files(value if isinstance(value, ToolResult) else ToolResult(value), context.files)
     except BadInput as error:
         raise CallRefused(f"{call.tool} returned something that can't be shown: {error}") from error
 
 
-def overdue(tool: Tool) -> str:
-    """What is said of a call that took too long: a thread can't be stopped, the rest can."""
+def format_timeout(tool: Tool) -> str:
+    """The error text of a call that timed out. A sync tool's thread can't be stopped."""
     stopped = tool.isolate or inspect.iscoroutinefunction(tool.run)
     end = "was stopped" if stopped else "was given up, not stopped: it may still be running"
     return f"{tool.name} did not finish in time: after {tool.timeout:g} s it {end}"
 
 
-def failed(text: str) -> ToolResult:
-    """An error result in words."""
+def error_result(text: str) -> ToolResult:
+    """A result that reports an error to the model."""
     return ToolResult(text, is_error=True)
 
 
 def redact(call: ToolCall, error: BaseException) -> str:
-    """The error's type and a log id for the model; the whole goes to the log."""
+    """The error text for the model: the error's class and a log id. The details go to the log only."""
     log_id = secrets.token_hex(4)
-    kind, told = (error.kind, error.told) if isinstance(error, Raised) else (type(error).__name__, "")
-    log.error("tool %s failed (log id %s) %s", call.tool, log_id, told, exc_info=None if told else error)
+    kind, details = (error.kind, error.details) if isinstance(error, Raised) else (type(error).__name__, "")
+    log.error("tool %s failed (log id %s) %s", call.tool, log_id, details, exc_info=None if details else error)
     return f"{call.tool} failed with {kind} (log id {log_id})"
 
 
 def prepare(call: ToolCall, tools: Mapping[str, Tool], context: RunContext) -> tuple[Tool, dict[str, Any]]:
-    """The tool and its checked arguments; raises `CallRefused` with words that let the model do better."""
+    """The tool and its validated arguments. Raises `CallRefused` with a text that helps the model to fix the call."""
     tool = tools.get(call.tool)
     if tool is None:
         raise CallRefused(f"there is no tool {call.tool!r}; there are: {', '.join(sorted(tools)) or 'none'}")
@@ -105,26 +105,26 @@ def prepare(call: ToolCall, tools: Mapping[str, Tool], context: RunContext) -> t
         bound = tool.bind(arguments, context)
         inspect.signature(tool.run).bind(**bound)
     except ValidationError as error:
-        raise CallRefused(f"the arguments of {call.tool} don't fit: {spell_errors(error)}") from error
+        raise CallRefused(f"the arguments of {call.tool} don't fit: {format_errors(error)}") from error
     except TypeError as error:
         raise CallRefused(f"the arguments of {call.tool} don't fit: {error}") from error
     return tool, bound
 
 
-def spell_errors(error: ValidationError) -> str:
-    """The first wrong arguments, by name."""
-    wrong = [f"{'.'.join(map(str, one['loc'])) or 'arguments'}: {one['msg']}" for one in error.errors()]
-    return "; ".join([*wrong[:MOST_ERRORS], *([f"and {len(wrong) - MOST_ERRORS} more"] if wrong[MOST_ERRORS:] else [])])
+def format_errors(error: ValidationError) -> str:
+    """Up to 8 wrong arguments, by name, with the reason."""
+    wrong = [f"{'.'.join(map(str, item['loc'])) or 'arguments'}: {item['msg']}" for item in error.errors()]
+    return "; ".join([*wrong[:MAX_ERRORS], *([f"and {len(wrong) - MAX_ERRORS} more"] if wrong[MAX_ERRORS:] else [])])
 
 
-async def bounded(work: Coroutine[Any, Any, Any], seconds: float) -> Any:
-    """The outcome of some work, or `Overdue`. Work that ignores its cancellation is left behind after a moment."""
-    task = asyncio.ensure_future(work)
-    task.add_done_callback(lambda done: done.cancelled() or done.exception())  # else asyncio logs what came too late
+async def run_with_timeout(coroutine: Coroutine[Any, Any, Any], seconds: float) -> Any:
+    """Await a coroutine. Raises `CallTimeout`. One that ignores its cancellation is abandoned after `GRACE` seconds."""
+    task = asyncio.ensure_future(coroutine)
+    task.add_done_callback(lambda done: done.cancelled() or done.exception())  # or asyncio logs a late exception
     try:
         await asyncio.wait({task}, timeout=seconds)
         if not task.done():
-            raise Overdue
+            raise CallTimeout
         return task.result()
     finally:
         if not task.done():
@@ -132,49 +132,49 @@ async def bounded(work: Coroutine[Any, Any, Any], seconds: float) -> Any:
             await asyncio.wait({task}, timeout=GRACE)
 
 
-async def start(tool: Tool, arguments: dict[str, Any]) -> Any:
-    """Run the function where it can be stopped: as a task, in a daemon thread, or in a process of its own."""
+async def call_tool(tool: Tool, arguments: dict[str, Any]) -> Any:
+    """Call the tool's function: a coroutine in this task, any other in a daemon thread, or in a separate process."""
     if tool.isolate:
         return await run_isolated(tool.run, arguments)
     if inspect.iscoroutinefunction(tool.run):
-        return await guard(tool.run(**arguments))
-    value = await in_thread(tool.run, arguments)
-    return await guard(value) if inspect.isawaitable(value) else value
+        return await contain_exit(tool.run(**arguments))
+    value = await run_in_thread(tool.run, arguments)
+    return await contain_exit(value) if inspect.isawaitable(value) else value
 
 
-async def guard(work: Awaitable[Any]) -> Any:
+async def contain_exit(awaitable: Awaitable[Any]) -> Any:
     """Keep `sys.exit` of an async tool from ending the event loop."""
     try:
-        return await work
+        return await awaitable
     except (SystemExit, KeyboardInterrupt) as error:
         raise Raised.of(error) from error
 
 
-async def in_thread(function: Callable[..., Any], arguments: dict[str, Any]) -> Any:
-    """Run a sync tool in a daemon thread of ours; when it is given up, its late result is dropped."""
+async def run_in_thread(function: Callable[..., Any], arguments: dict[str, Any]) -> Any:
+    """Run a sync function in a daemon thread. If the caller stops waiting, a late result is dropped."""
     loop = asyncio.get_running_loop()
-    done: asyncio.Future[Any] = loop.create_future()
+    future: asyncio.Future[Any] = loop.create_future()
 
-    def settle(value: Any, error: BaseException | None) -> None:
-        if done.done():
+    def finish(value: Any, error: BaseException | None) -> None:
+        if future.done():
             return
         if error is None:
-            done.set_result(value)
+            future.set_result(value)
         else:
-            done.set_exception(error if can_pass(error) else Raised.of(error))
+            future.set_exception(error if fits_future(error) else Raised.of(error))
 
-    def work() -> None:
+    def target() -> None:
         try:
             value, error = function(**arguments), None
-        except BaseException as raised:  # noqa: BLE001 - whatever it is belongs to the caller
+        except BaseException as raised:  # noqa: BLE001 - every exception is the caller's to handle
             value, error = None, raised
-        with contextlib.suppress(RuntimeError):  # the loop has closed: nobody waits any more
-            loop.call_soon_threadsafe(settle, value, error)
+        with contextlib.suppress(RuntimeError):  # the loop is closed and nothing waits for the result
+            loop.call_soon_threadsafe(finish, value, error)
 
-    threading.Thread(target=work, name="showandtell-tool", daemon=True).start()
-    return await done
+    threading.Thread(target=target, name="showandtell-tool", daemon=True).start()
+    return await future
 
 
-def can_pass(error: BaseException) -> bool:
-    """Whether a future can carry it: one may not hold a StopIteration, and others would end the event loop."""
+def fits_future(error: BaseException) -> bool:
+    """Whether a future can hold an exception: not `StopIteration`, nor one that would end the event loop."""
     return isinstance(error, Exception) and not isinstance(error, StopIteration)

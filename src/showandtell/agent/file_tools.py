@@ -1,4 +1,4 @@
-"""Tools that look back at the files of a conversation: `view_file` shows, `get_document` reads, `list_files` lists."""
+"""Tools for a conversation's files: `view_file` shows one, `get_document` gives its text, `list_files` lists all."""
 
 from __future__ import annotations
 
@@ -6,22 +6,22 @@ import re
 from collections.abc import Sequence
 from typing import TypeAlias
 
-from showandtell.agent.context import Files, RunContext, called, check_problem, stored
-from showandtell.core.collect.values import ToolResult
+from showandtell.agent.context import Files, RunContext, check_problem, format_name, stored_facts
+from showandtell.core.collect.tool_result import ToolResult
 from showandtell.core.media_types.kinds import Kind
-from showandtell.core.messages.attachments import Attachment, Facts, find
-from showandtell.core.messages.conversion import Conversion, spell
+from showandtell.core.messages.attachments import Attachment, Facts, find_attachment
+from showandtell.core.messages.conversion import Conversion, serialize_conversion
 from showandtell.core.messages.derivations import DerivationRequest, Derivative, Failed
 from showandtell.core.messages.parts import Selection, Shown
-from showandtell.core.planning.conversions import PAGE_SIDE, PAGES_ASKED, PDF, SVG
+from showandtell.core.planning.conversions import MAX_VIEWED_PAGES, PAGE_SIDE, PDF, SVG
 from showandtell.errors import BadInput, ToolError
 
 Crop: TypeAlias = tuple[int, int, int, int]
 
-#: The characters of a document that are given at once.
-MOST_TEXT = 100_000
-#: The files that are listed at once, and those that a name may mean.
-MOST_FILES, MOST_CANDIDATES = 200, 20
+#: Maximum number of characters of a document in one result.
+MAX_TEXT = 100_000
+#: Maximum number of files in one list, and of files that an ambiguous name may mean.
+MAX_FILES, MAX_CANDIDATES = 200, 20
 TIFF = "image/tiff"
 NUMBER = re.compile(r"(?:(?P<kind>image|document|audio|video|text|file) )?#?(?P<number>\d{1,9})", re.IGNORECASE)
 PAGE = re.compile(r"^\[page (\d+)\]$", re.MULTILINE)
@@ -35,10 +35,10 @@ async def view_file(
     pages: of a PDF or a TIFF, from 1, at most 10 at a time. crop: [left, top, right, bottom] in pixels of the original
     picture; of a PDF in pixels of its page, whose longer side counts as 1568. A part is shown as large as can be.
     """
-    file = find(context.files.attachments, number)
+    file = find_attachment(context.files.attachments, number)
     if not pages and not crop:
         return show(context.files, file)
-    facts = stored(file)
+    facts = stored_facts(file)
     chosen = choose_pages(file, facts, pages) if pages else None
     box = await choose_crop(context.files, file, facts, chosen, crop) if crop else None
     return Shown(number, file.id, Selection(chosen, box))
@@ -57,21 +57,21 @@ async def get_document(number_or_name: int | str, context: RunContext, return_or
         text = await context.files.text(file.number)
     except BadInput as error:
         raise ToolError(f"{error}{advise_original(file)}") from None
-    return ToolResult(f"{called(file)} as text:\n{cut_text(file, text)}")
+    return ToolResult(f"{format_name(file)} as text:\n{cut_text(file, text)}")
 
 
 def list_files(context: RunContext, kind: Kind | None = None) -> ToolResult:
     """List the files of this conversation, or those of one kind: number, name, type, size, who brought each."""
-    found = [file for file in context.files if kind in {None, file.kind}]
-    records = [describe_file(file) for file in found[-MOST_FILES:]]
-    if len(found) <= MOST_FILES:
+    files = [file for file in context.files if kind in {None, file.kind}]
+    records = [describe_file(file) for file in files[-MAX_FILES:]]
+    if len(files) <= MAX_FILES:
         return ToolResult(records)
-    said = f"These are the newest {MOST_FILES} of {len(found):,} files. The others can be had by number or name, too."
-    return ToolResult(records, said)
+    note = f"These are the newest {MAX_FILES} of {len(files):,} files. The others can be had by number or name, too."
+    return ToolResult(records, note)
 
 
 def describe_file(file: Attachment) -> dict[str, object]:
-    """What is known of a file, in JSON's values; what isn't is left out."""
+    """A file as a JSON object, without the facts that are unknown."""
     facts = file.facts
     known: dict[str, object] = {
         "pixels": facts and facts.pixels,
@@ -93,29 +93,29 @@ def describe_file(file: Attachment) -> dict[str, object]:
 
 
 def show(files: Files, file: Attachment) -> Shown:
-    """The whole file; raises `BadInput` for one that has a problem, an address may be shown."""
+    """The complete file; its bytes may still be at a URL. Raises `BadInput` for a file with a problem."""
     check_problem(file)
     return files.show(file.number)
 
 
 def choose_pages(file: Attachment, facts: Facts, pages: Sequence[int]) -> tuple[int, ...]:
-    """The pages that are asked for, each once; raises `ToolError` where the file doesn't have them."""
+    """The requested pages without duplicates. Raises `ToolError` if the file doesn't have them."""
     count = count_pages(facts)
     if count is None:
         advice = "get_document gives its text" if file.kind in {"document", "text", "other"} else "ask without pages"
-        raise ToolError(f"{called(file)} is {file.media_type} and has no pages that can be shown: {advice}")
+        raise ToolError(f"{format_name(file)} is {file.media_type} and has no pages that can be shown: {advice}")
     wrong = [page for page in pages if not 1 <= page <= count]
     if wrong:
         has = f"it has {count} page{'s' * (count > 1)}, counted from 1"
-        raise ToolError(f"{called(file)} has no page {', '.join(map(str, wrong[:PAGES_ASKED]))}: {has}")
+        raise ToolError(f"{format_name(file)} has no page {', '.join(map(str, wrong[:MAX_VIEWED_PAGES]))}: {has}")
     chosen = tuple(dict.fromkeys(pages))
-    if len(chosen) > PAGES_ASKED:
-        raise ToolError(f"{len(chosen)} pages are too many at a time: ask for {PAGES_ASKED}, then for the next")
+    if len(chosen) > MAX_VIEWED_PAGES:
+        raise ToolError(f"{len(chosen)} pages are too many at a time: ask for {MAX_VIEWED_PAGES}, then for the next")
     return chosen
 
 
 def count_pages(facts: Facts) -> int | None:
-    """How many pages can be shown of a file; None where it has none."""
+    """The number of pages of a PDF or TIFF; None for other types."""
     if facts.media_type == PDF:
         return facts.pages
     return facts.frames or 1 if facts.media_type == TIFF else None
@@ -124,14 +124,14 @@ def count_pages(facts: Facts) -> int | None:
 async def choose_crop(
     files: Files, file: Attachment, facts: Facts, pages: tuple[int, ...] | None, crop: Sequence[int]
 ) -> Crop:
-    """The part that is asked for; raises `ToolError` where it isn't inside the picture, or the file is none."""
+    """The requested part. Raises `ToolError` if it isn't inside the image, or the file can't be cropped."""
     if len(crop) != 4:
         raise ToolError("crop takes four numbers: [left, top, right, bottom]")
     box = (crop[0], crop[1], crop[2], crop[3])
     sizes = [facts.pixels] if facts.pixels and file.kind == "image" else await measure(files, file, facts, pages, box)
     for width, height in sizes:
         if not (0 <= box[0] < box[2] <= width and 0 <= box[1] < box[3] <= height):
-            size = f"{called(file)} is {width} x {height} pixels{' a page' * (facts.media_type == PDF)}"
+            size = f"{format_name(file)} is {width} x {height} pixels{' a page' * (facts.media_type == PDF)}"
             raise ToolError(f"{size}: crop takes [left, top, right, bottom] inside it, not {list(box)}")
     return box
 
@@ -139,87 +139,87 @@ async def choose_crop(
 async def measure(
     files: Files, file: Attachment, facts: Facts, pages: tuple[int, ...] | None, crop: Crop
 ) -> list[tuple[int, int]]:
-    """The sizes of what has no pixels of its own: pages of a PDF as they are shown. A drawing is cropped at once.
+    """The sizes in pixels of the rendered pages of a PDF; for an SVG nothing, since rendering it checks the part.
 
-    Raises `ToolError` where that fails, as for a part of a drawing that isn't inside it.
+    Raises `ToolError` if rendering fails, for example for a part that isn't inside the SVG.
     """
     if facts.media_type == PDF:
         only = pages or (1,)
-        recipe = Conversion("pages", ("image/png",), side=PAGE_SIDE, most=len(only), only=only)
+        conversion = Conversion("pages", ("image/png",), side=PAGE_SIDE, max_count=len(only), pages=only)
     elif facts.media_type == SVG:
-        recipe = Conversion("image", ("image/png",), side=PAGE_SIDE, crop=crop)
+        conversion = Conversion("image", ("image/png",), side=PAGE_SIDE, crop=crop)
     else:
-        raise ToolError(f"{called(file)} is {file.media_type}: only pictures and pages of PDFs can be cropped")
-    made = await files.convert(DerivationRequest(facts.sha256, spell(recipe)))
-    if isinstance(made, Failed):
-        raise ToolError(f"{called(file)} can't be shown closer: {made.reason}")
-    return sizes_of(made) if facts.media_type == PDF else []
+        raise ToolError(f"{format_name(file)} is {file.media_type}: only pictures and pages of PDFs can be cropped")
+    derivative = await files.convert(DerivationRequest(facts.sha256, serialize_conversion(conversion)))
+    if isinstance(derivative, Failed):
+        raise ToolError(f"{format_name(file)} can't be shown closer: {derivative.reason}")
+    return sizes_of(derivative) if facts.media_type == PDF else []
 
 
-def sizes_of(made: Derivative) -> list[tuple[int, int]]:
-    """Width and height of each picture that was made."""
-    return [facts.pixels for facts in made.files if facts.pixels is not None]
+def sizes_of(derivative: Derivative) -> list[tuple[int, int]]:
+    """Width and height of each image."""
+    return [facts.pixels for facts in derivative.files if facts.pixels is not None]
 
 
 def find_document(files: Files, number_or_name: int | str) -> Attachment:
-    """The file of a number ("3", "document 3") or of a name: as it is, in other letters, or a part of it.
+    """The file with a number ("3", "document 3") or a name: exact, in other case, or a part of it.
 
-    Of several with the same bytes the newest. Raises `ToolError` where there is none, or more than one.
+    Of several files with the same bytes the newest. Raises `ToolError` if no file matches, or more than one.
     """
-    said = str(number_or_name).strip()
-    spoken = NUMBER.fullmatch(said)
-    if spoken and (isinstance(number_or_name, int) or int(spoken["number"]) in files.attachments):
-        return check_kind(find(files.attachments, int(spoken["number"])), (spoken["kind"] or "file").lower())
-    found = distinct(find_named(list(files), said))
-    if len(found) == 1:
-        return found[0]
-    if not found:
-        raise ToolError(f"no file is called {said[:80]!r}; there are: {spell_files(list(files)) or 'none'}")
-    raise ToolError(f"{said[:80]!r} may mean {spell_files(found)}: ask by number")
+    query = str(number_or_name).strip()
+    match = NUMBER.fullmatch(query)
+    if match and (isinstance(number_or_name, int) or int(match["number"]) in files.attachments):
+        return check_kind(find_attachment(files.attachments, int(match["number"])), (match["kind"] or "file").lower())
+    matches = distinct(find_named(list(files), query))
+    if len(matches) == 1:
+        return matches[0]
+    if not matches:
+        raise ToolError(f"no file is called {query[:80]!r}; there are: {format_files(list(files)) or 'none'}")
+    raise ToolError(f"{query[:80]!r} may mean {format_files(matches)}: ask by number")
 
 
 def check_kind(file: Attachment, kind: str) -> Attachment:
-    """The file, where it is of the kind that was said; raises `ToolError`."""
+    """The file, if it is of this kind. Raises `ToolError` otherwise."""
     if kind not in {"file", file.kind}:
-        raise ToolError(f"there is no {kind} {file.number}: number {file.number} is {called(file)}")
+        raise ToolError(f"there is no {kind} {file.number}: number {file.number} is {format_name(file)}")
     return file
 
 
-def find_named(files: Sequence[Attachment], said: str) -> list[Attachment]:
-    """The files of the best match: those that can be read, if any can."""
-    low = said.casefold()
-    part = [file for file in files if low and low in file.name.casefold()]
-    whole = [file for file in part if file.name.casefold() == low]
-    best = [file for file in whole if file.name == said] or whole or part
+def find_named(files: Sequence[Attachment], name: str) -> list[Attachment]:
+    """The files whose names match best, without unreadable ones if any is readable."""
+    low = name.casefold()
+    partial = [file for file in files if low and low in file.name.casefold()]
+    full = [file for file in partial if file.name.casefold() == low]
+    best = [file for file in full if file.name == name] or full or partial
     return [file for file in best if file.problem is None] or best
 
 
 def distinct(files: Sequence[Attachment]) -> list[Attachment]:
-    """Of files with the same name and bytes the newest alone."""
-    same = {(file.name, file.facts.sha256 if file.facts else file.id): file for file in files}
-    return sorted(same.values(), key=lambda file: file.number)
+    """The files without older ones that have the name and bytes of a newer one."""
+    newest = {(file.name, file.facts.sha256 if file.facts else file.id): file for file in files}
+    return sorted(newest.values(), key=lambda file: file.number)
 
 
-def spell_files(files: Sequence[Attachment]) -> str:
-    """Files by label and name, the newest where they are many."""
-    shown = [called(file) for file in files[-MOST_CANDIDATES:]]
-    more = [f"{len(files) - MOST_CANDIDATES} older ones"] if len(files) > MOST_CANDIDATES else []
+def format_files(files: Sequence[Attachment]) -> str:
+    """Labels and names of files, at most of the 20 newest."""
+    shown = [format_name(file) for file in files[-MAX_CANDIDATES:]]
+    more = [f"{len(files) - MAX_CANDIDATES} older ones"] if len(files) > MAX_CANDIDATES else []
     return ", ".join([*shown, *more])
 
 
 def advise_original(file: Attachment) -> str:
-    """How to look at a file that has no text; nothing for one that can't be looked at either."""
+    """Advice on viewing a file that has no text; empty if it can't be viewed either."""
     return "" if file.problem else ". Ask with return_original=true to be shown the file itself"
 
 
 def cut_text(file: Attachment, text: str) -> str:
-    """The first 100,000 characters; where that isn't all, the last line says how to get the rest."""
-    if len(text) <= MOST_TEXT:
+    """The first 100,000 characters of a text. If more follow, the last line says how to get them."""
+    if len(text) <= MAX_TEXT:
         return text
-    kept = text[:MOST_TEXT]
-    at = PAGE.findall(kept)
-    if file.media_type == PDF and at:
-        rest = f"in page {at[-1]}: view_file({file.number}, pages=[{at[-1]}, ...]) shows the rest"
+    start = text[:MAX_TEXT]
+    pages = PAGE.findall(start)
+    if file.media_type == PDF and pages:
+        rest = f"in page {pages[-1]}: view_file({file.number}, pages=[{pages[-1]}, ...]) shows the rest"
     else:
-        rest = f"after {MOST_TEXT:,} characters: return_original=true gives the whole file"
-    return f"{kept}\n(cut here, {rest})"
+        rest = f"after {MAX_TEXT:,} characters: return_original=true gives the whole file"
+    return f"{start}\n(cut here, {rest})"

@@ -1,4 +1,4 @@
-"""Tools in a process of their own: one that crashes or hangs is killed, and the program goes on."""
+"""Runs tools in separate processes, so that a tool that crashes or hangs doesn't take the program down."""
 
 from __future__ import annotations
 
@@ -15,61 +15,61 @@ from typing import Any, TypeAlias
 from showandtell.agent.tools import Tool
 from showandtell.errors import BadInput, ToolError
 
-#: A function as it goes to another process: by module and name, or pickled.
+#: A function as it is sent to another process: module and name, or a picklable callable.
 Reference: TypeAlias = tuple[str, str] | Callable[..., Any]
 
 
 class Raised(Exception):
-    """What a tool raised where it can't be raised again: `kind` is its class, `told` its traceback in words."""
+    """Stands in for an exception that can't be raised here: `kind` is its class name, `details` its traceback."""
 
-    def __init__(self, kind: str, told: str) -> None:
-        super().__init__(kind, told)
-        self.kind, self.told = kind, told
+    def __init__(self, kind: str, details: str) -> None:
+        super().__init__(kind, details)
+        self.kind, self.details = kind, details
 
     @classmethod
     def of(cls, error: BaseException) -> Raised:
-        """The words for an error."""
+        """Wrap an exception."""
         return cls(type(error).__name__, "".join(traceback.format_exception(error)))
 
 
 async def run_isolated(function: Callable[..., Any], arguments: dict[str, Any]) -> Any:
-    """Run an importable function in a new process and kill it when this task is cancelled.
+    """Run an importable function in a new process. The process is killed if this task is cancelled.
 
-    Arguments and result are pickled, so a `Context` can't be passed.
+    Arguments and result are pickled, so a `RunContext` can't be passed.
     """
     spawn = multiprocessing.get_context("spawn")
-    ours, theirs = spawn.Pipe(duplex=False)
-    process = spawn.Process(target=_work, args=(theirs, _reference(function), arguments), daemon=True)
+    receiver, sender = spawn.Pipe(duplex=False)
+    process = spawn.Process(target=_run_child, args=(sender, _reference(function), arguments), daemon=True)
     try:
-        with theirs:
+        with sender:
             process.start()
-        return await _answer(ours, process.pid)
+        return await _receive(receiver, process.pid)
     finally:
         if process.pid is not None:
             process.kill()
             process.join()
-        ours.close()
+        receiver.close()
 
 
-async def _answer(ours: Connection, pid: int | None) -> Any:
+async def _receive(receiver: Connection, pid: int | None) -> Any:
     loop = asyncio.get_running_loop()
     readable = asyncio.Event()
-    loop.add_reader(ours.fileno(), readable.set)
+    loop.add_reader(receiver.fileno(), readable.set)
     try:
         await readable.wait()
     finally:
-        loop.remove_reader(ours.fileno())
+        loop.remove_reader(receiver.fileno())
     try:
-        value, error = ours.recv()
-    except EOFError as gone:
-        raise RuntimeError(f"process {pid} of the tool ended without an answer") from gone
+        value, error = receiver.recv()
+    except EOFError as closed:
+        raise RuntimeError(f"process {pid} of the tool ended without an answer") from closed
     if error is not None:
         raise error
     return value
 
 
 def _reference(function: Callable[..., Any]) -> Reference:
-    """A function goes by name: where @tool has taken its name, it can't be pickled."""
+    """Functions are sent by name, since pickle fails for a function whose name `@tool` has rebound."""
     return (function.__module__, function.__qualname__) if inspect.isfunction(function) else function
 
 
@@ -77,20 +77,20 @@ def _find(reference: Reference) -> Callable[..., Any]:
     if callable(reference):
         return reference
     module, name = reference
-    found: Any = reduce(getattr, name.split("."), importlib.import_module(module))
-    return found.run if isinstance(found, Tool) else found
+    value: Any = reduce(getattr, name.split("."), importlib.import_module(module))
+    return value.run if isinstance(value, Tool) else value
 
 
-def _work(theirs: Connection, reference: Reference, arguments: dict[str, Any]) -> None:
+def _run_child(sender: Connection, reference: Reference, arguments: dict[str, Any]) -> None:
     try:
         value = _find(reference)(**arguments)
-        theirs.send((asyncio.run(_wait(value)) if inspect.isawaitable(value) else value, None))
+        sender.send((asyncio.run(_wait(value)) if inspect.isawaitable(value) else value, None))
     except ToolError as error:
-        theirs.send((None, ToolError(str(error))))
+        sender.send((None, ToolError(str(error))))
     except BadInput as error:
-        theirs.send((None, BadInput(str(error))))
-    except BaseException as error:  # noqa: BLE001 - told to the parent in words: any exception may not pickle
-        theirs.send((None, Raised.of(error)))
+        sender.send((None, BadInput(str(error))))
+    except BaseException as error:  # noqa: BLE001 - sent as text, since not every exception can be pickled
+        sender.send((None, Raised.of(error)))
 
 
 async def _wait(value: Any) -> Any:

@@ -1,6 +1,6 @@
-"""What answers a plan's wants: conversions, uploads to a house, links, files from the web, transcripts.
+"""Fulfills a plan's requests: conversions, uploads to a provider, signed URLs, files from the web, transcripts.
 
-Nothing here raises for a file: one that can't be had in one form is given in another, or noted.
+Failures are returned as `Failed`, never raised: the planner then chooses another form, or a note.
 """
 
 from __future__ import annotations
@@ -18,35 +18,32 @@ from showandtell.agent.protocols import Conversation
 from showandtell.core.capabilities.cells import Target
 from showandtell.core.messages.attachments import Facts
 from showandtell.core.messages.blobs import Blobs
-from showandtell.core.messages.conversion import MOST_CHARACTERS, read_recipe
+from showandtell.core.messages.conversion import MAX_CHARACTERS, parse_conversion
 from showandtell.core.messages.derivations import DerivationRequest, Derivations, Derivative, Failed, Link
 from showandtell.core.messages.file import File
-from showandtell.core.messages.messages import Draft
+from showandtell.core.messages.message import Draft
 from showandtell.core.planning.conversions import FETCH, TRANSCRIPT
 from showandtell.core.planning.placement import LINK, UPLOAD
 from showandtell.errors import BadFile, FileChanged
 from showandtell.providers.exchange import Exchange
 from showandtell.providers.retry import RetryPolicy
-from showandtell.providers.uploads import Reach, upload
+from showandtell.providers.uploads import FilesAccess, upload
 
-#: So many files are uploaded at a time.
-AT_ONCE = 4
-#: Gives an https URL of the program's own store for some proved bytes, or a `Link` where it ends; it may block.
+#: Maximum number of uploads and other requests at a time.
+MAX_CONCURRENT = 4
+#: Returns an https URL for stored bytes, or a `Link` with an expiry time. May block.
 Sign: TypeAlias = Callable[[Facts], str | Link]
-#: Fetches a file of at most so many bytes from an address into a folder. Raises `BadFile`.
+#: Fetches a URL into a folder, up to a number of bytes. Raises `BadFile`.
 Fetch: TypeAlias = Callable[[str, Path, int], Awaitable[File]]
-#: Writes down what is said in the sound or film at a path; it may block.
+#: Returns the speech in the audio or video file at a path as text. May block.
 Transcribe: TypeAlias = Callable[[Path], str]
-#: Makes what one want asks for, or says why it can't.
+#: Fulfills one request, or returns the reason why it can't.
 Make: TypeAlias = Callable[[DerivationRequest], Awaitable[Derivative | Failed]]
 
 
 @dataclass(frozen=True, slots=True)
 class Sharing:
-    """How files leave without their bytes in a request: the program's links, and the clock by which they die.
-
-    `transcribe` is the program's own way from a sound or film to its words, `fetch` the one from an address to a file.
-    """
+    """The program's own functions for files: signed URLs, transcripts and fetching. `clock` gives epoch seconds."""
 
     link: Sign | None = None
     clock: Callable[[], float] = time.time
@@ -56,9 +53,9 @@ class Sharing:
 
 @dataclass(frozen=True, slots=True)
 class Loader:
-    """What answers a plan's wants: the conversation converts, the target's house stores, the program does the rest.
+    """Fulfills a plan's requests: the conversation converts, the provider stores uploads, `sharing` does the rest.
 
-    All that it gives is learnt: an upload at once, so that it can be deleted whatever happens to the run.
+    All results are stored in the conversation, an upload at once, so that it can be deleted even if the run fails.
     """
 
     conversation: Conversation
@@ -68,112 +65,125 @@ class Loader:
     sharing: Sharing
 
     async def load(self, wants: Iterable[DerivationRequest]) -> Derivations:
-        """Answer every want. Raises what keeps the house from being asked at all, such as a missing key."""
-        asked, places = frozenset(wants), asyncio.Semaphore(AT_ONCE)
-        makers = self.makers(uploads=any(want.conversion == UPLOAD for want in asked))
-        ours = {want: makers[name] for want in asked if (name := read_recipe(want.conversion).name) in makers}
+        """Fulfill every request. Raises errors that prevent any use of the provider, such as `MissingKey`."""
+        requests, semaphore = frozenset(wants), asyncio.Semaphore(MAX_CONCURRENT)
+        makers = self.makers(uploads=any(request.conversion == UPLOAD for request in requests))
+        own = {
+            request: makers[name]
+            for request in requests
+            if (name := parse_conversion(request.conversion).name) in makers
+        }
         try:
             async with asyncio.TaskGroup() as group:
-                made = {want: group.create_task(self.answer(want, make, places)) for want, make in ours.items()}
+                tasks = {
+                    request: group.create_task(self.make(request, make, semaphore)) for request, make in own.items()
+                }
         except BaseExceptionGroup as errors:
-            raise errors.exceptions[0] from None  # what one of them met is what the run is told
-        found = {want: task.result() for want, task in made.items()}
-        if rest := asked.difference(ours):
+            raise errors.exceptions[0] from None  # a run ends with one error
+        results = {request: task.result() for request, task in tasks.items()}
+        if rest := requests.difference(own):
             converted = await self.conversation.load(rest)
             await self.conversation.learn(converted)
-            found |= converted
-        return found
+            results |= converted
+        return results
 
-    async def convert(self, want: DerivationRequest) -> Derivative | Failed:
-        """A conversion as the conversation knows it; else it is made now."""
-        found = self.conversation.known().get(want)
-        if found is None or (isinstance(found, Failed) and found.passing):
-            found = (await self.load([want]))[want]
-        return found
+    async def convert(self, request: DerivationRequest) -> Derivative | Failed:
+        """The stored result of a conversion. Converts if there is none, or only a temporary failure."""
+        result = self.conversation.known().get(request)
+        if result is None or (isinstance(result, Failed) and result.passing):
+            result = (await self.load([request]))[request]
+        return result
 
     def makers(self, *, uploads: bool) -> dict[str, Make]:
-        """Who makes what, by the name of its recipe; what isn't here the conversation converts."""
-        makers: dict[str, Make] = {LINK: self.of_bytes(self.link), FETCH: self.fetch}
+        """The functions that fulfill requests, by the name of the conversion. The conversation does all others."""
+        makers: dict[str, Make] = {LINK: self.from_bytes(self.link), FETCH: self.fetch}
         if uploads:
-            reach = Reach(self.connect(), self.retry, self.sharing.clock)
-            makers[UPLOAD] = self.of_bytes(partial(self.store, reach))
+            access = FilesAccess(self.connect(), self.retry, self.sharing.clock)
+            makers[UPLOAD] = self.from_bytes(partial(self.store, access))
         if self.sharing.transcribe is not None:
-            makers[TRANSCRIPT] = self.of_bytes(self.transcribe)
+            makers[TRANSCRIPT] = self.from_bytes(self.transcribe)
         return makers
 
-    def of_bytes(self, make: Callable[[Facts], Awaitable[Derivative | Failed]]) -> Make:
-        """What is made of stored bytes."""
+    def from_bytes(self, make: Callable[[Facts], Awaitable[Derivative | Failed]]) -> Make:
+        """Turn a function of facts into one of requests."""
 
-        async def answer(want: DerivationRequest) -> Derivative | Failed:
-            facts = facts_of(self.conversation, want.sha256)
+        async def make_from_bytes(request: DerivationRequest) -> Derivative | Failed:
+            facts = facts_of(self.conversation, request.sha256)
             return Failed("its bytes are not here", passing=True) if facts is None else await make(facts)
 
-        return answer
+        return make_from_bytes
 
-    async def answer(self, want: DerivationRequest, make: Make, places: asyncio.Semaphore) -> Derivative | Failed:
-        """Make what one want asks for when there is a place, and learn it at once."""
-        async with places:
-            found = await make(want)
-        await self.conversation.learn({want: found})
-        return found
+    async def make(self, request: DerivationRequest, make: Make, semaphore: asyncio.Semaphore) -> Derivative | Failed:
+        """Fulfill one request, and store the result at once."""
+        async with semaphore:
+            result = await make(request)
+        await self.conversation.learn({request: result})
+        return result
 
-    async def store(self, reach: Reach, facts: Facts) -> Derivative | Failed:
-        """One upload."""
-        return await upload(reach, self.target, facts, self.conversation.blobs)
+    async def store(self, access: FilesAccess, facts: Facts) -> Derivative | Failed:
+        """Upload a file to the provider."""
+        return await upload(access, self.target, facts, self.conversation.blobs)
 
     async def link(self, facts: Facts) -> Derivative | Failed:
-        """One link, made in a thread: the program's own function may block."""
-        return await asyncio.to_thread(sign, facts, self.sharing)
+        """Sign a URL in a thread, since the program's function may block."""
+        return await asyncio.to_thread(sign_url, facts, self.sharing)
 
-    async def fetch(self, want: DerivationRequest) -> Derivative | Failed:
-        """A file from the web, by the one function that opens addresses; proved and stored like any other."""
-        files = (file.address for file in self.conversation.attachments.values())
-        address = next((one for one in files if one is not None and one.sha256 == want.sha256), None)
+    async def fetch(self, request: DerivationRequest) -> Derivative | Failed:
+        """Fetch a file from the web, then probe and store it like any other."""
+        addresses = (file.address for file in self.conversation.attachments.values())
+        address = next(
+            (
+                file_address
+                for file_address in addresses
+                if file_address is not None and file_address.sha256 == request.sha256
+            ),
+            None,
+        )
         if address is None or self.sharing.fetch is None:
             return Failed("its address can't be opened here")
-        most = read_recipe(want.conversion).bytes or 0
+        limit = parse_conversion(request.conversion).bytes or 0
         try:
             with TemporaryDirectory(prefix="showandtell-") as folder:
-                file = await self.sharing.fetch(address.value, Path(folder), most)
-                (proved,) = await self.conversation.prove(Draft("user", (file,)))
+                file = await self.sharing.fetch(address.value, Path(folder), limit)
+                (probed,) = await self.conversation.probe(Draft("user", (file,)))
         except BadFile as error:
             return Failed(f"{error.name} {error.problem}: {error.advice}", passing=True)
-        return Derivative((proved.facts,)) if proved.facts is not None else Failed(proved.problem or "it is no file")
+        return Derivative((probed.facts,)) if probed.facts is not None else Failed(probed.problem or "it is no file")
 
     async def transcribe(self, facts: Facts) -> Derivative | Failed:
-        """The words of a sound or film, in a thread for the same reason."""
-        return await asyncio.to_thread(write_down, facts, self.conversation.blobs, self.sharing)
+        """Transcribe in a thread, since the program's function may block."""
+        return await asyncio.to_thread(transcribe_file, facts, self.conversation.blobs, self.sharing)
 
 
-def write_down(facts: Facts, blobs: Blobs, sharing: Sharing) -> Derivative | Failed:
-    """What is said in a file, by the program's own function."""
+def transcribe_file(facts: Facts, blobs: Blobs, sharing: Sharing) -> Derivative | Failed:
+    """Call the program's function to transcribe a file."""
     if sharing.transcribe is None:
         return Failed("nobody writes down what is said")
     try:
         with blobs.local(facts) as path:
-            words = sharing.transcribe(path)
+            text = sharing.transcribe(path)
     except FileChanged as error:
         return Failed(str(error), passing=True)
-    except Exception as error:  # noqa: BLE001 - the program's own function may raise anything
+    except Exception as error:  # noqa: BLE001 - the program's function may raise anything
         return Failed(f"its words could not be written down ({type(error).__name__})", passing=True)
-    return Derivative(text=words[:MOST_CHARACTERS], cut=len(words) > MOST_CHARACTERS)
+    return Derivative(text=text[:MAX_CHARACTERS], cut=len(text) > MAX_CHARACTERS)
 
 
 def facts_of(conversation: Conversation, sha256: str) -> Facts | None:
-    """What is proved of some bytes of a conversation."""
+    """The facts about bytes of a conversation; None if no file has them."""
     files = (file.facts for file in conversation.attachments.values())
     return next((facts for facts in files if facts is not None and facts.sha256 == sha256), None)
 
 
-def sign(facts: Facts, sharing: Sharing) -> Derivative | Failed:
-    """A URL by which a provider may fetch a file."""
+def sign_url(facts: Facts, sharing: Sharing) -> Derivative | Failed:
+    """Call the program's function to sign a URL."""
     if sharing.link is None:
         return Failed("nobody makes links")
     try:
-        found = sharing.link(facts)
-    except Exception as error:  # noqa: BLE001 - the program's own function may raise anything
+        signed = sharing.link(facts)
+    except Exception as error:  # noqa: BLE001 - the program's function may raise anything
         return Failed(f"no link could be made ({type(error).__name__})")
-    link = found if isinstance(found, Link) else Link(found)
+    link = signed if isinstance(signed, Link) else Link(signed)
     if not link.url.startswith("https://"):
         return Failed("its link is no https address")
     return Derivative(url=link.url, expires=link.expires)

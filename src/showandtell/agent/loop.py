@@ -1,4 +1,4 @@
-"""The loop: ask what comes next, do it, and store it. It knows a conversation, a way to send, and its tools."""
+"""The loop of a run: decide the next action, perform it, store the outcome."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from typing import Any, TypeAlias
 import msgspec
 
 from showandtell.agent.context import Files, RunContext
-from showandtell.agent.decide import UNKNOWN, AskModel, Close, Done, LoopLimits, RunTools, Wait, choice, decide
-from showandtell.agent.execute import execute, failed, redact
+from showandtell.agent.decide import UNKNOWN, AskModel, Close, Done, LoopLimits, RunTools, Wait, decide, tool_choice_of
+from showandtell.agent.execute import error_result, execute, redact
 from showandtell.agent.loader import Loader, Sharing
-from showandtell.agent.media_errors import is_about_files, listed, named_by, note, sent, unaccepted
+from showandtell.agent.media_errors import describe_files, files_at, files_of, is_about_files, rejections_of, unaccepted
 from showandtell.agent.protocols import Conversation
-from showandtell.agent.provider_uploads import by_bytes, forget_expired, forget_failed, replace_gone
+from showandtell.agent.provider_uploads import by_bytes, forget_expired, forget_failed, forget_missing
 from showandtell.agent.tools import Tool
 from showandtell.core.capabilities.cells import Target
 from showandtell.core.collect.sanitize import clean
-from showandtell.core.collect.values import result_draft
+from showandtell.core.collect.tool_result import result_draft
 from showandtell.core.events.accumulate import Accumulator, CallIds
 from showandtell.core.events.replay import file_event, tool_output
 from showandtell.core.events.types import (
@@ -38,54 +38,53 @@ from showandtell.core.events.types import (
     ToolStart,
     Usage,
 )
-from showandtell.core.messages.attachments import Attachment, Proved
+from showandtell.core.messages.attachments import Attachment, ProbedFile
 from showandtell.core.messages.derivations import DerivationRequest, Derivations, Failed
-from showandtell.core.messages.messages import Draft, Message, Stop
+from showandtell.core.messages.message import Draft, Message, Stop
 from showandtell.core.messages.parts import ToolCall, is_approval
-from showandtell.core.planning.incremental import PlanCache, PlanCaches
-from showandtell.core.planning.plan import prepare, read_by, refuse
-from showandtell.core.planning.step import Step
+from showandtell.core.planning.incremental import PlanCache
+from showandtell.core.planning.plan import inline_files, prepare, raise_refused
+from showandtell.core.planning.step_record import Step
 from showandtell.core.planning.values import Plan, Policy, Receipt
 from showandtell.core.wire.options import Options
 from showandtell.core.wire.request import Fragments, Request, compose
 from showandtell.errors import ProviderError, RejectedFiles, ShowAndTellError, StorageFailed, UnsupportedFile
 from showandtell.providers.exchange import Exchange
-from showandtell.providers.retry import RetryPolicy, persist
-from showandtell.providers.uploads import allow_ids
+from showandtell.providers.retry import RetryPolicy, ask_with_retries
+from showandtell.providers.uploads import with_file_headers
 from showandtell.storage.uncancelled import run_to_completion, shielded
 
 Emit: TypeAlias = Callable[[Event], None]
-Ready: TypeAlias = tuple[Draft, Sequence[Proved]]
+Ready: TypeAlias = tuple[Draft, Sequence[ProbedFile]]
 
 CANCELLED = "the run was cancelled, so this call was not finished"
 NOT_STORED = "was not stored before the run ended: ask the model to make it again"
 WENT_ON = "the user went on before this call was run"
-#: How often a step is asked for again because of its files: each time at least one of them is left out.
-HEALED = 8
-#: So many tools of one step run at a time.
-AT_ONCE = 32
+#: Maximum number of requests in one step. Each retry leaves out or uploads again at least one file.
+MAX_FILE_RETRIES = 8
+#: Maximum number of tools that run at a time.
+MAX_CONCURRENT_TOOLS = 32
 
 
 @dataclass(frozen=True, slots=True)
 class Memory:
-    """What one step of a conversation leaves to the next, so that only what is new is planned and encoded."""
+    """Caches that steps of a conversation share, so that each one plans and encodes only what is new."""
 
     fragments: Fragments = field(default_factory=dict[Any, Any])
-    kept: PlanCaches = field(default_factory=dict[Target, PlanCache])
+    plan_cache: PlanCache = field(default_factory=PlanCache)
 
 
 async def no_wait() -> None:
-    """Nobody needs to be waited for."""
+    """The default of `Loop.drain`: don't wait for readers."""
 
 
 @dataclass
 class Loop:
-    """One run over one conversation. `emit` is called with every event, in the event loop's thread.
+    """One run over one conversation.
 
-    `drain` waits, after each read of the network, until whoever watches has taken most of them.
-
-    `messages` and `files` are what this run has stored, `told` the receipts as of its last step, `lost` the calls that
-    another run began and never ended.
+    `emit` is called with every event, in the event loop's thread. `drain` is awaited after each read from the network
+    and waits for slow readers. `messages` and `files` are those that this run has stored, `receipts` those of its last
+    step, `interrupted` the ids of calls that an earlier run started and never finished.
     """
 
     conversation: Conversation
@@ -103,58 +102,58 @@ class Loop:
     usage: Usage = field(default_factory=Usage)
     messages: list[Message] = field(default_factory=list[Message])
     files: list[Attachment] = field(default_factory=list[Attachment])
-    told: dict[int, Receipt] = field(default_factory=dict[int, Receipt])
+    receipts: dict[int, Receipt] = field(default_factory=dict[int, Receipt])
     error: Exception | None = None
     metadata: dict[str, object] = field(default_factory=dict[str, object])
     numbers: set[int] = field(default_factory=set[int])
     call_ids: set[str] = field(default_factory=set[str])
-    lost: frozenset[str] = frozenset()
+    interrupted: frozenset[str] = frozenset()
 
     async def run(self, drafts: Sequence[Draft]) -> None:
-        """Store what is said, then go on until nothing is left to do. The last event is always a `Finish`."""
-        over = Done("error")
+        """Store the drafts, then run steps until the run ends. The last event is always a `Finish`."""
+        end = Done("error")
         try:
-            await self.look_back()
+            await self.load_state()
             for draft in drafts:
                 if not is_approval(draft.parts):
-                    await self.settle_calls(answered=any(is_approval(one.parts) for one in drafts))
-                await self.store(draft, await self.conversation.prove(draft))
-            over = await self.steps_in_time()
+                    await self.finish_open_calls(answered=any(is_approval(other.parts) for other in drafts))
+                await self.store(draft, await self.conversation.probe(draft))
+            end = await self.run_steps_in_time()
         except asyncio.CancelledError:
-            over = Done("incomplete", "cancelled")
+            end = Done("incomplete", "cancelled")
             await self.close(CANCELLED)
             raise
         except UnsupportedFile as error:
-            over = await self.fail(error, Done("refused", "file"))
+            end = await self.fail(error, Done("refused", "file"))
         except ShowAndTellError as error:
-            over = await self.fail(error, Done("error", error.text if isinstance(error, ProviderError) else str(error)))
+            end = await self.fail(error, Done("error", error.text if isinstance(error, ProviderError) else str(error)))
         except Exception as error:
-            over = await self.fail(error, Done("error", type(error).__name__))
+            end = await self.fail(error, Done("error", type(error).__name__))
             raise
         finally:
-            self.emit(Finish(over.status, over.reason, self.usage))
+            self.emit(Finish(end.status, end.reason, self.usage))
 
-    async def look_back(self) -> None:
-        """What the conversation holds as the run begins: looked at once, and kept up to date from then on."""
-        self.told = dict(self.conversation.receipts)
+    async def load_state(self) -> None:
+        """Read the conversation's state once; the run keeps it up to date from then on."""
+        self.receipts = dict(self.conversation.receipts)
         self.numbers = set(self.conversation.attachments)
         await self.conversation.check(())
         await forget_failed(self.conversation)
         view = self.conversation.view()
-        self.lost = view.begun
+        self.interrupted = view.started
         self.call_ids = {call.call_id for message in view.messages for call in message.calls}
 
-    async def fail(self, error: Exception, over: Done) -> Done:
-        """Tell an error, and close what it left open, where it can still be stored."""
+    async def fail(self, error: Exception, end: Done) -> Done:
+        """Emit an error and close the open calls, unless storage itself failed."""
         self.error = error
-        told = str(error) if isinstance(error, ShowAndTellError) else "the program itself failed"
-        self.emit(ErrorEvent(type(error).__name__, told))
+        message = str(error) if isinstance(error, ShowAndTellError) else "the program itself failed"
+        self.emit(ErrorEvent(type(error).__name__, message))
         if not isinstance(error, StorageFailed):
             await self.close(f"the run ended with an error, so this call was not run: {type(error).__name__}")
-        return over
+        return end
 
-    async def settle_calls(self, *, answered: bool) -> None:
-        """Give open calls their results before a person says more: run those that were just allowed, close the rest."""
+    async def finish_open_calls(self, *, answered: bool) -> None:
+        """Give open calls a result before the next user message: run calls that were just approved, close the rest."""
         match decide(self.conversation.view(), self.limits):
             case RunTools(calls, denied) if answered:
                 await self.run_tools(calls, dict(denied))
@@ -162,25 +161,25 @@ class Loop:
                 pass
         await self.close(WENT_ON)
 
-    async def steps_in_time(self) -> Done:
-        """The steps, as long as the run may last."""
-        time = asyncio.timeout(self.limits.seconds)
+    async def run_steps_in_time(self) -> Done:
+        """Run the steps within the time limit."""
+        timeout = asyncio.timeout(self.limits.seconds)
         try:
-            async with time:
-                return await self.steps()
+            async with timeout:
+                return await self.run_steps()
         except TimeoutError:
-            if not time.expired():
+            if not timeout.expired():
                 raise
-            took = f"limit reached: the run may take {self.limits.seconds:g} s"
-            await self.close(f"{took}, so this call was not finished")
+            reason = f"limit reached: the run may take {self.limits.seconds:g} s"
+            await self.close(f"{reason}, so this call was not finished")
             return Done("incomplete", "budget")
 
-    async def steps(self) -> Done:
-        """Do what `decide` says until it says that the run is over."""
+    async def run_steps(self) -> Done:
+        """Perform the actions that `decide` returns, until the run ends."""
         while True:
-            match decide(self.conversation.view(), self.limits, self.spent):
+            match decide(self.conversation.view(), self.limits, self.used_tokens):
                 case AskModel() as ask:
-                    await self.ask(ask)
+                    await self.ask_model(ask)
                 case RunTools(calls, denied):
                     await self.run_tools(calls, dict(denied))
                 case Close(calls, why):
@@ -189,73 +188,73 @@ class Loop:
                     for call in calls:
                         self.emit(ApprovalNeeded(call.call_id, call.tool, call.arguments))
                     return Done("waiting", "approval")
-                case over:
-                    return over
+                case end:
+                    return end
 
     @property
     def loader(self) -> Loader:
-        """What makes conversions, uploads and links."""
+        """Makes conversions, uploads and links."""
         return Loader(self.conversation, self.target, self.connect, self.retry, self.sharing)
 
     @property
-    def spent(self) -> int:
-        """The tokens that this run has used."""
+    def used_tokens(self) -> int:
+        """Input and output tokens of this run so far."""
         return self.usage.input_tokens + self.usage.output_tokens
 
-    async def ask(self, ask: AskModel) -> None:
-        """One model call. Where the provider refuses it for its files, these are left out, and it is asked again.
+    async def ask_model(self, ask: AskModel) -> None:
+        """Call the model. If the provider refuses the request because of its files, retry without them.
 
-        Those that its answer names are left out for good; where it names none, all that no accepted request held are,
-        and stay so if that was the cure.
+        Files that the error names are left out for good. If it names none, all files that no accepted request held
+        are left out, and remembered as rejected if the retry succeeds.
         """
         self.emit(StepStart(ask.step))
-        news: dict[DerivationRequest, Failed] = {}
-        lost: set[DerivationRequest] = set()
-        for _ in range(HEALED):
-            plan = await self.plan(news)
-            self.tell(ask.step, plan)
+        failures: dict[DerivationRequest, Failed] = {}
+        missing: set[DerivationRequest] = set()
+        for _ in range(MAX_FILE_RETRIES):
+            plan = await self.plan(failures)
+            self.emit_receipts(ask.step, plan)
             request = self.compose(plan, ask)
             try:
-                await self.listen(ask.step, request)
+                await self.receive(ask.step, request)
             except ProviderError as error:
-                if await replace_gone(error, request, self.conversation, lost):
-                    self.emit(Retry(f"{error} (what is gone is uploaded anew)", 0.0))
+                if await forget_missing(error, request, self.conversation, missing):
+                    self.emit(Retry(f"{error} (uploading the missing files again)", 0.0))
                 else:
-                    news |= await self.leave_out(error, request)
+                    failures |= await self.leave_out(error, request)
             else:
-                await self.conversation.learn(news)
+                await self.conversation.learn(failures)
                 return
         raise ProviderError("the provider refuses the request for its files again and again", 400)
 
     async def leave_out(self, error: ProviderError, request: Request) -> dict[DerivationRequest, Failed]:
-        """What to leave out after a refusal. Raises it where it isn't about files, and where nothing is left to do."""
+        """The files to leave out after a refusal. Raises the error if it isn't about files, or no file is left."""
         if not is_about_files(error):
             raise error
-        named = named_by(error, request)
-        files = named or unaccepted(request, self.conversation.receipts)
+        at_path = files_at(error, request)
+        files = at_path or unaccepted(request, self.conversation.receipts)
         if not files:
-            raise RejectedFiles(error, listed(sent(request))) if sent(request) else error
-        news = by_bytes(note(files, error, request), self.conversation.known(), self.target)
-        if named:
-            await self.conversation.learn(news)
-        self.emit(Retry(str(error), 0.0, tuple(dict.fromkeys(placed.number for placed in files))))
-        return news
+            raise RejectedFiles(error, describe_files(files_of(request))) if files_of(request) else error
+        rejections = by_bytes(rejections_of(files, error, request), self.conversation.known(), self.target)
+        if at_path:
+            await self.conversation.learn(rejections)
+        self.emit(Retry(str(error), 0.0, tuple(dict.fromkeys(file.number for file in files))))
+        return rejections
 
     def compose(self, plan: Plan, ask: AskModel) -> Request:
-        """The request of a step."""
-        options = msgspec.structs.replace(self.options, tool_choice=choice(self.options.tool_choice, ask))
+        """Compose the request of a step."""
+        options = msgspec.structs.replace(self.options, tool_choice=tool_choice_of(self.options.tool_choice, ask))
         return compose(plan, self.target, options, self.memory.fragments, self.conversation.blobs)
 
-    async def listen(self, step: int, request: Request) -> None:
-        """Send, parse, fold, store. Raises `ProviderError`, having kept what was said before."""
-        ids, fold = CallIds(self.call_ids), Accumulator(self.target.signer)
+    async def receive(self, step: int, request: Request) -> None:
+        """Send the request and store the answer. Raises `ProviderError` after it has stored a partial answer."""
+        ids, accumulator = CallIds(self.call_ids), Accumulator(self.target.signer)
         early: Stop | None = "error"
         try:
-            asked = persist(allow_ids(self.connect(), request), request, self.retry, self.emit)
-            async with aclosing(asked) as batches:
+            responses = ask_with_retries(with_file_headers(self.connect(), request), request, self.retry, self.emit)
+            async with aclosing(responses) as batches:
                 async for batch in batches:
                     events = ids.rename(batch)
-                    fold.add(events)
+                    accumulator.add(events)
                     for event in events:
                         if not isinstance(event, FileMade):
                             self.emit(event)
@@ -265,101 +264,107 @@ class Loop:
             early = "cancelled"
             raise
         finally:
-            await self.keep(step, fold, early, request.receipts)
-        if fold.stop == "error":
-            raise ProviderError(fold.detail or "the provider failed")
+            await self.store_answer(step, accumulator, early, request.receipts)
+        if accumulator.stop == "error":
+            raise ProviderError(accumulator.detail or "the provider failed")
 
-    async def keep(self, step: int, fold: Accumulator, early: Stop | None, receipts: Sequence[Receipt]) -> None:
-        """Store what the model said; `early` says why its stream was left before its end."""
-        draft = clean(fold.draft() if early is None else replace(fold.draft(), stop=early))
-        self.usage += fold.usage
+    async def store_answer(
+        self, step: int, accumulator: Accumulator, early: Stop | None, receipts: Sequence[Receipt]
+    ) -> None:
+        """Store the model's message. `early` is the reason why the stream was left before its end, if it was."""
+        draft = clean(accumulator.draft() if early is None else replace(accumulator.draft(), stop=early))
+        self.usage += accumulator.usage
         if not draft.parts and early is not None:
             return
-        proved: Sequence[Proved] = [Proved(file.name or "", problem=NOT_STORED) for file in draft.claims]
+        probed: Sequence[ProbedFile] = [ProbedFile(file.name or "", problem=NOT_STORED) for file in draft.claims]
         try:
-            proved = await self.conversation.prove(draft) if proved else ()
+            probed = await self.conversation.probe(draft) if probed else ()
         except asyncio.CancelledError:
             draft = replace(draft, stop="cancelled")
             raise
         finally:
-            said = Step(fold.usage, tuple(receipts), self.target.name, fold.asides())
-            await self.store(draft, proved, said, StepFinish(step, draft.stop or "cut", fold.usage, said.asides))
+            summary = Step(accumulator.usage, tuple(receipts), self.target.name, accumulator.annotations())
+            await self.store(
+                draft, probed, summary, StepFinish(step, draft.stop or "cut", accumulator.usage, summary.asides)
+            )
 
-    async def plan(self, news: Derivations) -> Plan:
-        """What the model is given now, of files that are what they were. Raises `UnsupportedFile`."""
-        if self.policy.uploads or self.policy.links:
+    async def plan(self, failures: Derivations) -> Plan:
+        """Plan the request, and plan again until no stored file has changed meanwhile. Raises `UnsupportedFile`."""
+        if self.policy.uploads or self.policy.signed_urls:
             await forget_expired(self.conversation, self.sharing.clock())
         while True:
             known, view = self.conversation.known(), self.conversation.view()
-            now = {**known, **news} if news else known
-            plan, _ = await prepare(view, self.target, now, self.loader.load, self.policy, kept=self.memory.kept)
-            if not await self.conversation.check(read_by(plan, view)):
-                refuse(plan, self.target)
+            current = {**known, **failures} if failures else known
+            plan, _ = await prepare(
+                view, self.target, current, self.loader.load, self.policy, cache=self.memory.plan_cache
+            )
+            if not await self.conversation.check(inline_files(plan, view)):
+                raise_refused(plan, self.target)
                 return plan
 
-    def tell(self, step: int, plan: Plan) -> None:
+    def emit_receipts(self, step: int, plan: Plan) -> None:
         """Emit the receipts that are new or changed since the last step."""
         for receipt in plan.receipts:
-            if self.told.get(receipt.number) != receipt:
-                self.told[receipt.number] = receipt
+            if self.receipts.get(receipt.number) != receipt:
+                self.receipts[receipt.number] = receipt
                 self.emit(ReceiptEvent(step, receipt.record()))
 
     async def run_tools(self, calls: Sequence[ToolCall], denied: Mapping[ToolCall, str]) -> None:
-        """Run calls side by side; results are stored as they finish, and numbered and told in call order."""
-        places = asyncio.Semaphore(AT_ONCE)
-        await shielded(self.conversation.begin(calls))
-        tasks = [asyncio.create_task(self.run_tool(call, denied.get(call), places)) for call in [*calls, *denied]]
+        """Run calls concurrently. Their results are stored, numbered and emitted in call order."""
+        semaphore = asyncio.Semaphore(MAX_CONCURRENT_TOOLS)
+        await shielded(self.conversation.start_calls(calls))
+        tasks = [asyncio.create_task(self.run_tool(call, denied.get(call), semaphore)) for call in [*calls, *denied]]
         try:
             while tasks:
-                await asyncio.wait({tasks[0]})  # awaited itself, a tool that is done would take the run's cancellation
+                await asyncio.wait({tasks[0]})  # `await tasks[0]` would pass the run's cancellation to a finished tool
                 await self.store(*tasks.pop(0).result())
         finally:
             await self.stop_tools(tasks)
 
     async def stop_tools(self, tasks: Sequence[asyncio.Task[Ready]]) -> None:
-        """Cancel what still runs; a tool that has done its work by then keeps its result."""
+        """Cancel running tools. A tool that has finished by then keeps its result."""
         for task in tasks:
             task.cancel()
         for ready in await asyncio.gather(*tasks, return_exceptions=True):
             if not isinstance(ready, BaseException):
                 await self.store(*ready)
 
-    async def run_tool(self, call: ToolCall, no: str | None, places: asyncio.Semaphore) -> Ready:
-        """One call in its place, up to the point where its result could be numbered."""
-        async with places:
+    async def run_tool(self, call: ToolCall, denial: str | None, semaphore: asyncio.Semaphore) -> Ready:
+        """Run one call and probe the files of its result."""
+        async with semaphore:
             self.emit(ToolStart(call.call_id, call.tool, call.arguments))
-            if no is None:
+            if denial is None:
                 result = await execute(call, self.tools, self.context(call))
             else:
-                result = failed(f"the person did not allow this call{': ' + no if no else ''}")
+                result = error_result(f"the person did not allow this call{': ' + denial if denial else ''}")
             if result.metadata is not None:
                 self.metadata[call.call_id] = result.metadata
             draft = result_draft(call, result)
             try:
-                return draft, await self.conversation.prove(draft)
+                return draft, await self.conversation.probe(draft)
             except StorageFailed:
                 raise
-            except asyncio.CancelledError:  # the tool has done its work, whatever becomes of its files
-                return draft, [Proved(file.name or "", problem=NOT_STORED) for file in draft.claims]
-            except Exception as error:  # noqa: BLE001 - a reader of the tool's own may raise anything
-                return result_draft(call, failed(redact(call, error))), ()
+            except asyncio.CancelledError:  # the tool has finished, so keep its result without the files
+                return draft, [ProbedFile(file.name or "", problem=NOT_STORED) for file in draft.claims]
+            except Exception as error:  # noqa: BLE001 - a tool's own file reader may raise anything
+                return result_draft(call, error_result(redact(call, error))), ()
 
     def context(self, call: ToolCall) -> RunContext:
-        """What the tool may know."""
-        running, stopped = asyncio.get_running_loop(), threading.Event()
+        """The context that the tool gets."""
+        loop, cancelled = asyncio.get_running_loop(), threading.Event()
 
         def emit(progress: ToolProgress) -> None:
-            if not stopped.is_set():
-                running.call_soon_threadsafe(self.emit, progress)
+            if not cancelled.is_set():
+                loop.call_soon_threadsafe(self.emit, progress)
 
-        files = Files(self.conversation.attachments, self.conversation.file, self.loader.convert, running)
-        return RunContext(self.conversation.owner, self.conversation.id, call.call_id, files, emit, stopped)
+        files = Files(self.conversation.attachments, self.conversation.file, self.loader.convert, loop)
+        return RunContext(self.conversation.owner, self.conversation.id, call.call_id, files, emit, cancelled)
 
     async def store(
-        self, draft: Draft, proved: Sequence[Proved], step: Step | None = None, end: StepFinish | None = None
+        self, draft: Draft, probed: Sequence[ProbedFile], step: Step | None = None, end: StepFinish | None = None
     ) -> None:
-        """Number and store a message, tell of its files and its `end`; once it began, no cancellation comes between."""
-        cancelled, message = await run_to_completion(self.conversation.record(draft, proved, step))
+        """Number and store a message, then emit its new files and `end`. Storing is never cut short by cancellation."""
+        cancelled, message = await run_to_completion(self.conversation.record(draft, probed, step))
         self.messages.append(message)
         for number in dict.fromkeys(shown.number for shown in message.showings):
             if number not in self.numbers:
@@ -374,18 +379,18 @@ class Loop:
             raise cancelled
 
     async def close(self, why: str, calls: Sequence[ToolCall] | None = None) -> None:
-        """Give calls (all open ones, if none are named) an error result, so that the history can be used again."""
+        """Give calls (by default all open ones) an error result, so that the history can be used again."""
         for call in self.open_calls() if calls is None else calls:
-            unknown = call.call_id in self.lost and call.tool not in self.limits.idempotent
-            await self.store(result_draft(call, failed(UNKNOWN if unknown else why)), ())
+            is_interrupted = call.call_id in self.interrupted and call.tool not in self.limits.idempotent
+            await self.store(result_draft(call, error_result(UNKNOWN if is_interrupted else why)), ())
 
     def open_calls(self) -> list[ToolCall]:
-        """Calls without a result, in order."""
+        """The calls without a result, in order."""
         messages = self.conversation.view().messages
         answered = {message.call_id for message in messages if message.role == "tool"}
         return [call for message in messages for call in message.calls if call.call_id not in answered]
 
 
 def last_text(messages: Sequence[Message]) -> str:
-    """The words of the newest assistant message."""
+    """The text of the newest assistant message; empty if there is none."""
     return next((message.text for message in reversed(messages) if message.role == "assistant"), "")

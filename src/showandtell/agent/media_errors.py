@@ -1,64 +1,66 @@
-"""After a provider refused a request for its files: which of them are left out when it is asked again, once."""
+"""Decides from a provider's error which files a retry leaves out."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
 
-from showandtell.core.messages.attachments import Facts, spoken
+from showandtell.core.messages.attachments import Facts, format_label
 from showandtell.core.messages.derivations import DerivationRequest, Failed, rejections
-from showandtell.core.planning.labels import size_of
+from showandtell.core.planning.labels import format_size
 from showandtell.core.planning.values import Receipt, RenderedFile
 from showandtell.core.wire.request import Request
-from showandtell.core.wire.tree import slots
+from showandtell.core.wire.tree import iter_slots
 from showandtell.errors import ProviderError
 
-#: Answers that may be about files: a bad request, too large, of no such type, not to be processed.
+#: Statuses that may be about files: bad request, too large, unsupported type, unprocessable.
 REFUSALS = frozenset({400, 413, 415, 422})
-#: Words by which a provider speaks of files; 413 needs none.
-MEDIA = re.compile(
+#: Terms for files in error texts. A 413 needs none.
+ABOUT_MEDIA = re.compile(
     r"image|picture|pdf|document|\bfiles?\b|file_|filedata|media|audio|video|base64|mime|pixel|dimension|\bpages?\b"
     r"|attachment|inline_?data|\bblob|\burl_|robots",
     re.IGNORECASE,
 )
-#: Where files stand in a request; a path to anywhere else (`tools.0.name`) is about no file.
-LISTS = re.compile(r"#?/?(messages|input|contents|request)\b|^$")
+#: Paths that may lead to a file in a request. Any other path (`tools.0.name`) is not about files.
+MESSAGE_PATH = re.compile(r"#?/?(messages|input|contents|request)\b|^$")
 
 
 def is_about_files(error: ProviderError) -> bool:
-    """Whether a provider refused a request for its files."""
-    if error.path and not LISTS.match(error.path):
+    """Whether a provider refused a request because of its files."""
+    if error.path and not MESSAGE_PATH.match(error.path):
         return False
-    return error.status in REFUSALS and (error.status == 413 or MEDIA.search(error.text) is not None)
+    return error.status in REFUSALS and (error.status == 413 or ABOUT_MEDIA.search(error.text) is not None)
 
 
-def named_by(error: ProviderError, request: Request) -> tuple[RenderedFile, ...]:
-    """The files at the place that an answer names."""
+def files_at(error: ProviderError, request: Request) -> tuple[RenderedFile, ...]:
+    """The files at the path that an error names."""
     return request.locate(error.path) if error.path else ()
 
 
 def unaccepted(request: Request, accepted: Mapping[int, Receipt]) -> tuple[RenderedFile, ...]:
-    """The files that no accepted request held; `accepted` are the receipts of the newest one."""
-    seen = {number for number, receipt in accepted.items() if receipt.place is not None}
-    return tuple(placed for placed in sent(request) if placed.number not in seen)
+    """The files that no accepted request held. `accepted` are the receipts of the newest accepted one."""
+    accepted_numbers = {number for number, receipt in accepted.items() if receipt.place is not None}
+    return tuple(file for file in files_of(request) if file.number not in accepted_numbers)
 
 
-def sent(request: Request) -> tuple[RenderedFile, ...]:
-    """Every file of a request, in order."""
-    return tuple(slot.placed for slot in slots(request.items))
+def files_of(request: Request) -> tuple[RenderedFile, ...]:
+    """All files of a request, in order."""
+    return tuple(slot.rendered for slot in iter_slots(request.items))
 
 
-def note(files: Sequence[RenderedFile], error: ProviderError, request: Request) -> dict[DerivationRequest, Failed]:
-    """What is learnt: this account's model takes none of these files, in the provider's own words."""
-    at = request.target.at
+def rejections_of(
+    files: Sequence[RenderedFile], error: ProviderError, request: Request
+) -> dict[DerivationRequest, Failed]:
+    """Records that this account's model rejects these files, with the provider's error text."""
+    scope = request.target.rejection_scope
     failed = Failed(f"{request.target.name} refused it: {error.text[:300]}", f"HTTP {error.status}")
-    return {want: failed for placed in files for want in rejections(placed.file, at)}
+    return {want: failed for file in files for want in rejections(file.file, scope)}
 
 
-def listed(files: Sequence[RenderedFile]) -> list[tuple[str, str]]:
-    """Files as an error names them: label, name and size."""
-    found: dict[str, str] = {}
-    for placed in files:
-        size = f", {size_of(placed.file.size)}" if isinstance(placed.file, Facts) else ""
-        found[spoken(placed.file.kind, placed.number)] = f"{placed.name}{size}"
-    return [*found.items()]
+def describe_files(files: Sequence[RenderedFile]) -> list[tuple[str, str]]:
+    """The label of each file, and its name and size, for an error text."""
+    sizes: dict[str, str] = {}
+    for file in files:
+        size = f", {format_size(file.file.size)}" if isinstance(file.file, Facts) else ""
+        sizes[format_label(file.file.kind, file.number)] = f"{file.name}{size}"
+    return [*sizes.items()]

@@ -1,84 +1,84 @@
-"""The loop's doors to the world: a conversation, in memory or in a database. Sending is `providers.http.Send`."""
+"""The protocol of conversations as the loop uses them, in memory or in a database."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Protocol
 
-from showandtell.core.messages.attachments import Attachment, Facts, Proved
+from showandtell.core.messages.attachments import Attachment, Facts, ProbedFile
 from showandtell.core.messages.blobs import Blobs
 from showandtell.core.messages.derivations import DerivationRequest, Derivations
 from showandtell.core.messages.file import File
-from showandtell.core.messages.messages import Draft, Message
+from showandtell.core.messages.message import Draft, Message
 from showandtell.core.messages.parts import ToolCall
-from showandtell.core.planning.step import Step
+from showandtell.core.planning.step_record import Step
 from showandtell.core.planning.values import Receipt, View
 
 
 class Conversation(Protocol):
-    """Where a run reads what was said and stores what is said next."""
+    """The messages and files that a run reads, and the place where it stores new ones."""
 
     @property
     def id(self) -> str:
-        """Its own id."""
+        """The conversation's id."""
         ...
 
     @property
     def owner(self) -> str:
-        """Who it belongs to."""
+        """The user that the conversation belongs to."""
         ...
 
     @property
     def attachments(self) -> Mapping[int, Attachment]:
-        """Its files by number."""
+        """The files by number."""
         ...
 
     @property
     def blobs(self) -> Blobs:
-        """Where their bytes are read."""
+        """The storage of the files' bytes."""
         ...
 
     @property
     def receipts(self) -> Mapping[int, Receipt]:
-        """What the model was last given of each file."""
+        """How each file was last given to the model, by number."""
         ...
 
     def file(self, number: int) -> File:
-        """The stored file of a number; raises `BadInput`."""
+        """The stored file with a number. Raises `BadInput`."""
         ...
 
     def view(self) -> View:
-        """What the planner reads."""
+        """The planner's view of the conversation."""
         ...
 
     def known(self) -> Derivations:
         """Conversions, uploads and rejections so far."""
         ...
 
-    async def prove(self, draft: Draft) -> Sequence[Proved]:
-        """Store and prove a draft's files; nothing is numbered yet."""
+    async def probe(self, draft: Draft) -> Sequence[ProbedFile]:
+        """Store and probe a draft's files, without numbering them yet."""
         ...
 
-    async def record(self, draft: Draft, proved: Sequence[Proved], step: Step | None = None) -> Message:
-        """Number a draft's files and store its message; a step's with what the model was given, and what it took."""
+    async def record(self, draft: Draft, proved: Sequence[ProbedFile], step: Step | None = None) -> Message:
+        """Number a draft's files and store its message; for a model's message also the receipts and usage of `step`."""
         ...
 
-    async def begin(self, calls: Sequence[ToolCall]) -> None:
-        """Store that these calls are about to run: until their results are stored, nobody knows whether they did."""
+    async def start_calls(self, calls: Sequence[ToolCall]) -> None:
+        """Store that these calls are about to run, to detect interrupted ones after a crash."""
         ...
 
     async def check(self, files: Collection[Facts]) -> Mapping[Facts, str]:
-        """The stored files that are no longer what they were, each with what is wrong in words."""
+        """The stored files whose bytes have changed or vanished, each with the problem as text."""
         ...
 
-    async def load(self, wants: Iterable[DerivationRequest]) -> Derivations:
-        """Convert what a plan wants."""
+    async def load(self, requests: Iterable[DerivationRequest]) -> Derivations:
+        """Make the conversions that a plan requests."""
         ...
 
-    async def learn(self, news: Derivations) -> None:
-        """Keep what was learnt."""
+    async def learn(self, results: Derivations) -> None:
+        """Store derivatives and failures."""
         ...
 
-    async def forget(self, wants: Iterable[DerivationRequest]) -> None:
-        """Drop what was learnt and holds no more: an upload that expired, or was deleted."""
+    async def forget(self, requests: Iterable[DerivationRequest]) -> None:
+        """Drop stored results that are no longer valid, such as expired or deleted uploads."""
         ...

@@ -1,6 +1,6 @@
-"""What stands for files' bytes in a run: uploads and links, made when a plan wants them, forgotten when they die.
+"""Uploads and links that replace files' bytes in requests: expiry, files missing at the provider, deletion.
 
-Nothing here raises for a file: one that can't be uploaded goes as bytes, or is noted.
+Failures with one file never end a run: the file is sent as bytes, or noted.
 """
 
 from __future__ import annotations
@@ -17,19 +17,19 @@ from showandtell.core.messages.attachments import Facts
 from showandtell.core.messages.derivations import DerivationRequest, Derivations, Derivative, Failed
 from showandtell.core.planning.placement import LINK, UPLOAD, address_of
 from showandtell.core.wire.request import Request
-from showandtell.core.wire.tree import slots
+from showandtell.core.wire.tree import iter_slots
 from showandtell.errors import BadInput, ProviderError, ShowAndTellError, UnknownModel
 from showandtell.providers.exchange import Exchange
 from showandtell.providers.retry import RetryPolicy
 from showandtell.providers.rows import connect, locate
-from showandtell.providers.uploads import Reach, delete
+from showandtell.providers.uploads import FilesAccess, delete
 
-#: What dies within so many seconds isn't used any more: a request takes its time.
-MARGIN = 300.0
-#: Answers that may say that a file is not there.
-GONE = frozenset({400, 403, 404, 410, 422})
-#: How they say it, in words that are about no model.
-MISSING = re.compile(
+#: Uploads and links that expire within this many seconds are no longer used, since a request takes time.
+EXPIRY_MARGIN = 300.0
+#: Statuses that may mean that a file is missing.
+MISSING_STATUSES = frozenset({400, 403, 404, 410, 422})
+#: Error texts that mean it, and that aren't about a missing model.
+MISSING_TEXT = re.compile(
     r"not.?found|no such|n[o']t exist|no longer|expired|deleted|permission to access|can(?:no|')t be found"
     r"|download|fetch",
     re.IGNORECASE,
@@ -37,137 +37,154 @@ MISSING = re.compile(
 ABOUT_FILES = re.compile(r"\bfiles?\b|file_|upload|\burl\b|document|image", re.IGNORECASE)
 
 
-def shared(known: Derivations) -> Iterator[tuple[DerivationRequest, Derivative]]:
-    """Every upload and link that is known."""
-    for want, variant in known.items():
-        if want.conversion in {UPLOAD, LINK} and isinstance(variant, Derivative):
-            yield want, variant
+def uploads_and_links(known: Derivations) -> Iterator[tuple[DerivationRequest, Derivative]]:
+    """All uploads and links among the stored results."""
+    for request, derivative in known.items():
+        if request.conversion in {UPLOAD, LINK} and isinstance(derivative, Derivative):
+            yield request, derivative
 
 
 async def forget_expired(conversation: Conversation, now: float) -> None:
-    """Forget what is dead, or about to die: the next plan wants it anew."""
-    dead = [
-        want for want, one in shared(conversation.known()) if one.expires is not None and one.expires - MARGIN <= now
+    """Forget uploads and links that expire soon, so that the next plan requests them again."""
+    expired = [
+        request
+        for request, derivative in uploads_and_links(conversation.known())
+        if derivative.expires is not None and derivative.expires - EXPIRY_MARGIN <= now
     ]
-    if dead:
-        await conversation.forget(dead)
+    if expired:
+        await conversation.forget(expired)
 
 
 async def forget_failed(conversation: Conversation) -> None:
-    """Forget what failed and may work now, so that a run tries anew.
+    """Forget failures that may succeed now, so that a run tries again.
 
-    That is conversions that took too long, and uploads and links of files that the model wasn't given in another form.
+    These are temporary failures, and uploads and links of files that the model didn't get in another form.
     """
-    given = {number for number, receipt in conversation.receipts.items() if receipt.place is not None}
-    stand = {one.facts.sha256 for one in conversation.attachments.values() if one.facts and one.number in given}
+    shown_numbers = {number for number, receipt in conversation.receipts.items() if receipt.place is not None}
+    shown = {
+        attachment.facts.sha256
+        for attachment in conversation.attachments.values()
+        if attachment.facts and attachment.number in shown_numbers
+    }
     failed = [
-        want
-        for want, found in conversation.known().items()
-        if isinstance(found, Failed)
-        and (found.passing or (want.conversion in {UPLOAD, LINK} and want.sha256 not in stand))
+        request
+        for request, result in conversation.known().items()
+        if isinstance(result, Failed)
+        and (result.passing or (request.conversion in {UPLOAD, LINK} and request.sha256 not in shown))
     ]
     if failed:
         await conversation.forget(failed)
 
 
-def gone(error: ProviderError, request: Request, known: Derivations) -> list[DerivationRequest]:
-    """The uploads and links of a request that an answer says are not there; none for any other error."""
-    if error.status not in GONE or not MISSING.search(error.text):
+def find_missing(error: ProviderError, request: Request, known: Derivations) -> list[DerivationRequest]:
+    """The uploads and links of a request that an error reports as missing; none for any other error."""
+    if error.status not in MISSING_STATUSES or not MISSING_TEXT.search(error.text):
         return []
-    placed = (request.locate(error.path) if error.path else ()) or [slot.placed for slot in slots(request.items)]
-    sent = {one.file.value for one in placed if not isinstance(one.file, Facts)}
-    held = {want: one.file_id or one.url or "" for want, one in shared(known) if {one.file_id, one.url} & sent}
-    named = [want for want, value in held.items() if name_of(value) in error.text]
-    return named or (list(held) if ABOUT_FILES.search(error.text) else [])
+    files = (request.locate(error.path) if error.path else ()) or [slot.rendered for slot in iter_slots(request.items)]
+    sent = {rendered.file.value for rendered in files if not isinstance(rendered.file, Facts)}
+    ids = {
+        source: upload.file_id or upload.url or ""
+        for source, upload in uploads_and_links(known)
+        if {upload.file_id, upload.url} & sent
+    }
+    matches = [source for source, value in ids.items() if error_name(value) in error.text]
+    return matches or (list(ids) if ABOUT_FILES.search(error.text) else [])
 
 
-def name_of(value: str) -> str:
-    """What an answer calls an id or a URL by: Gemini names a URI by its last step, nobody repeats a signature."""
-    plain = value.partition("?")[0]
-    return plain.rpartition("/")[2] if "/v1beta/files/" in plain else plain
+def error_name(value: str) -> str:
+    """How an error names an id or URL: Gemini uses the last segment of a URI, and no provider repeats a signature."""
+    without_query = value.partition("?")[0]
+    return without_query.rpartition("/")[2] if "/v1beta/files/" in without_query else without_query
 
 
 def by_bytes(
-    news: Mapping[DerivationRequest, Failed], known: Derivations, target: Target
+    rejections: Mapping[DerivationRequest, Failed], known: Derivations, target: Target
 ) -> dict[DerivationRequest, Failed]:
-    """Rejections of uploads and links as those of the bytes that they stand for: another id of them fares no better."""
-    of = {address_of(one, "", target).sha256: want.sha256 for want, one in shared(known)}
+    """Rejections of uploads and links as rejections of their bytes, which another id would not help."""
+    origins = {
+        address_of(derivative, "", target).sha256: request.sha256 for request, derivative in uploads_and_links(known)
+    }
     return {
-        DerivationRequest(of.get(want.sha256, want.sha256), want.conversion, want.at): failed
-        for want, failed in news.items()
+        DerivationRequest(origins.get(request.sha256, request.sha256), request.conversion, request.scope): failed
+        for request, failed in rejections.items()
     }
 
 
-async def replace_gone(
+async def forget_missing(
     error: ProviderError, request: Request, conversation: Conversation, tried: set[DerivationRequest]
 ) -> tuple[DerivationRequest, ...]:
-    """Forget what an answer says is not there, so that it is made anew; what is lost again goes as bytes from now on.
+    """Forget uploads and links that an error reports as missing, so that the next plan makes them again.
 
-    Gives what was forgotten, nothing where the error is about something else. `tried` are those of this step so far.
+    One that is missing again in the same step (`tried`) is stored as failed, and sent as bytes from then on. Returns
+    the missing ones; none if the error is about something else.
     """
-    wants = gone(error, request, conversation.known())
-    lost = {want: Failed(f"the provider doesn't find it: {error.text[:200]}") for want in wants if want in tried}
-    await conversation.forget([want for want in wants if want not in tried])
-    await conversation.learn(lost)
-    tried.update(wants)
-    return tuple(wants)
+    missing = find_missing(error, request, conversation.known())
+    repeated = {
+        upload: Failed(f"the provider doesn't find it: {error.text[:200]}") for upload in missing if upload in tried
+    }
+    await conversation.forget([upload for upload in missing if upload not in tried])
+    await conversation.learn(repeated)
+    tried.update(missing)
+    return tuple(missing)
 
 
 async def drop_uploads(
     conversation: Conversation,
     target: Target,
     connect_own: Callable[[], Exchange],
-    patience: RetryPolicy,
+    retry: RetryPolicy,
     *,
     numbers: Collection[int] | None = None,
 ) -> tuple[str, ...]:
-    """Delete the uploads of a conversation, or of some of its files, at their providers; says which stay, and why.
+    """Delete a conversation's uploads, or those of some of its files, from their providers.
 
-    `target` and `connect_own` are one house's; others are reached as the environment says, where that is the account
-    that holds the file: a key that opens another would find nothing there, or a stranger's file.
+    Returns the reasons for those that remain. `connect_own` connects to `target`. Other providers are reached by the
+    environment's settings, if these are for the account that holds the file: a key of another account would find
+    nothing, or another file.
     """
-    kept: list[str] = []
+    remaining: list[str] = []
     files = conversation.attachments
-    chosen = None if numbers is None else {facts.sha256 for at in numbers if at in files and (facts := files[at].facts)}
-    for want, variant in [*shared(conversation.known())]:
-        if want.conversion != UPLOAD or variant.file_id is None or (chosen is not None and want.sha256 not in chosen):
+    chosen = {facts.sha256 for number in numbers or () if number in files and (facts := files[number].facts)}
+    for request, upload in [*uploads_and_links(conversation.known())]:
+        is_chosen = numbers is None or request.sha256 in chosen
+        if request.conversion != UPLOAD or upload.file_id is None or not is_chosen:
             continue
         try:
-            there, exchange = find_way(want.at or "", target, connect_own)
-            failed = await delete(Reach(exchange, patience), there, variant.file_id)
+            holder, exchange = connect_to_scope(request.scope or "", target, connect_own)
+            failed = await delete(FilesAccess(exchange, retry), holder, upload.file_id)
         except ShowAndTellError as error:
-            failed = Failed(f"{variant.file_id} is still there: {error}")
+            failed = Failed(f"{upload.file_id} is still there: {error}")
         if failed is None:
-            await conversation.forget([want])
+            await conversation.forget([request])
         else:
-            kept.append(failed.reason)
-    return tuple(kept)
+            remaining.append(failed.reason)
+    return tuple(remaining)
 
 
 async def delete_uploads(conversation: Conversation, numbers: Collection[int] | None = None) -> tuple[str, ...]:
-    """Delete the uploads of a conversation, or of the files with these numbers, with the environment's keys.
+    """Delete a conversation's uploads, or those of the files in `numbers`, with the environment's keys.
 
-    Returns what is still there, and why. Each provider is asked once.
+    Returns one text for each upload that remains, with the reason. Does not retry.
     """
-    target = resolve("inspector")  # it holds no files, so every provider is reached as the environment says
+    target = resolve("inspector")  # it holds no uploads, so every provider is reached by the environment's settings
     return await drop_uploads(conversation, target, lambda: connect(target), RetryPolicy(tries=0), numbers=numbers)
 
 
-def find_way(upload_scope: str, target: Target, connect_own: Callable[[], Exchange]) -> tuple[Target, Exchange]:
-    """A target of an upload scope and the way to it: ours, else the environment's. Raises if neither leads there."""
+def connect_to_scope(upload_scope: str, target: Target, connect_own: Callable[[], Exchange]) -> tuple[Target, Exchange]:
+    """A target in an upload scope and its exchange: the own one, else the environment's. Raises if neither matches."""
     if upload_scope == target.upload_scope:
         return target, connect_own()
-    there = read_upload_scope(upload_scope)
-    found = locate(replace(there, account=""))
-    if found.upload_scope != upload_scope:
-        raise BadInput(f"it is of {there.vendor}'s account {there.account!r}, the environment's is {found.account!r}")
-    return found, connect(found)
+    owner = read_upload_scope(upload_scope)
+    located = locate(replace(owner, account=""))
+    if located.upload_scope != upload_scope:
+        raise BadInput(f"it is of {owner.vendor}'s account {owner.account!r}, the environment's is {located.account!r}")
+    return located, connect(located)
 
 
 def read_upload_scope(upload_scope: str) -> Target:
-    """The inverse of `Target.upload_scope`: its provider and account. Raises `UnknownModel` if nobody has them."""
+    """The inverse of `Target.upload_scope`: a target with its provider and account. Raises `UnknownModel`."""
     for family in families():
-        bare = Target(family.provider, family.api, family.example, ())
-        if upload_scope.startswith(bare.upload_scope):
-            return replace(bare, account=upload_scope.removeprefix(bare.upload_scope))
+        candidate = Target(family.provider, family.api, family.example, ())
+        if upload_scope.startswith(candidate.upload_scope):
+            return replace(candidate, account=upload_scope.removeprefix(candidate.upload_scope))
     raise UnknownModel(f"{upload_scope!r} is where no known provider keeps files")

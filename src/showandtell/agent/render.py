@@ -1,6 +1,6 @@
-"""`render`: for people who keep their SDK and loop. From messages to one provider's request, with receipts.
+"""Renders messages as one provider's request, for programs with their own SDK and loop.
 
-Works without an event loop and inside one: nothing here waits for the network.
+Works with and without an event loop, since nothing here waits for the network.
 """
 
 from __future__ import annotations
@@ -13,23 +13,23 @@ from msgspec import Struct
 from showandtell.agent.tools import Tool, by_name
 from showandtell.config.user_settings import find_target
 from showandtell.core.capabilities.cells import Capability, Target
-from showandtell.core.collect.values import ToolResult, result_draft
+from showandtell.core.collect.tool_result import ToolResult, result_draft
 from showandtell.core.media_types.kinds import Kind
 from showandtell.core.messages.derivations import Derivations
-from showandtell.core.messages.messages import Draft, History
+from showandtell.core.messages.message import Draft, History
 from showandtell.core.messages.parts import ToolCall
-from showandtell.core.messages.tool_pairs import check
+from showandtell.core.messages.tool_pairs import check_tool_pairs
 from showandtell.core.messages.validation import as_drafts
-from showandtell.core.planning.plan import plan, refuse
+from showandtell.core.planning.plan import plan, raise_refused
 from showandtell.core.planning.values import Entry, OnUnsupported, Plan, Policy, Receipt, Result, by_kind
-from showandtell.core.wire.options import Effort, Options, choose
+from showandtell.core.wire.options import Effort, Options, build_options
 from showandtell.core.wire.request import Request, compose
 from showandtell.errors import BadInput
 from showandtell.storage.conversations.memory_conversation import MemoryConversation
-from showandtell.storage.files.convert import load_now
+from showandtell.storage.files.convert import convert_all
 from showandtell.storage.files.file_cache import FileCache
 
-#: What is rendered: drafts, a `History`, or the conversation of earlier runs.
+#: What can be rendered: drafts, a `History`, or the conversation of earlier runs.
 Messages: TypeAlias = Sequence[Draft] | MemoryConversation
 Pair: TypeAlias = tuple[ToolCall, ToolResult]
 
@@ -51,15 +51,38 @@ def render(
     overrides: Sequence[Capability] | None = None,
     cache: FileCache | None = None,
 ) -> Request:
-    """The request that shows these messages to this model: `.kwargs()` for its SDK, `.json()` for REST, `.receipts`.
+    """Render messages as a request: `.kwargs()` for the SDK, `.json()` for REST, `.receipts` for each file's fate.
 
-    `messages` are drafts, a `History` (which brings its own instructions), or the conversation of earlier runs.
+    >>> from showandtell import from_openai, render
+    >>> history = from_openai([{"role": "user", "content": "Plot 1 2 3"}])
+    >>> request = render(history, model="anthropic:claude-sonnet-5", max_tokens=100)
+    >>> arguments = request.kwargs()  # client.messages.create(**arguments)
+    >>> arguments["model"], arguments["max_tokens"], len(arguments["messages"])
+    ('claude-sonnet-5', 100, 1)
 
-    Raises `UnsupportedFile` if a file of the newest user message can't be shown (with `on_unsupported="error"`, any
-    file), `UnknownModel`, `BadConversation`. Give the same `cache` again and files are not read twice.
+    Args:
+        messages (Sequence[Draft] | History | MemoryConversation): a `History` brings its own instructions.
+        model (str): `provider:model`.
+        tools (Iterable[Callable | Tool]): functions, or tools made with `@tool`. Default: none.
+        instructions (str | None): the system prompt. Default: that of a `History`, else none.
+        temperature (float | None): as in `ModelSettings`, and so are the next four. Default: the provider's own.
+        max_tokens (int | None): maximum length of the answer in tokens. Default: the model's maximum.
+        tool_choice (str): "auto", "none", "required", or the name of a tool.
+        reasoning_effort (str | None): "minimal", "low", "medium" or "high". Default: the provider's own.
+        output_type (Mapping | None): a JSON schema that the answer has to follow. Default: free text.
+        extra_body (Mapping | None): the provider's own fields, merged into the body. Default: none.
+        stream (bool): ask for a streamed response. Default: False.
+        on_unsupported (str | Mapping): as in `FilePolicy`. Default: "convert".
+        overrides (Sequence[Capability] | None): as in `FilePolicy`. Default: your verdicts of `showandtell verify`.
+        cache (FileCache | None): pass the same cache again to avoid reading files twice. Default: a new one.
+
+    Raises:
+        UnsupportedFile: a file of the newest user message can't be shown; with "error", any file.
+        UnknownModel: no such provider or model.
+        BadConversation: calls and results don't match.
     """
     target = find_target(model, overrides)
-    options = choose(
+    options = build_options(
         instructions=_instructions(messages, instructions),
         tools=[tool.spec for tool in by_name(tools).values()],
         tool_choice=tool_choice,
@@ -72,7 +95,7 @@ def render(
     )
     conversation = ingest(messages, cache)
     planned = plan_now(conversation, target, Policy(on_unsupported=by_kind(on_unsupported)))
-    refuse(planned, target)
+    raise_refused(planned, target)
     return compose(planned, target, options, {}, conversation.blobs)
 
 
@@ -84,41 +107,60 @@ def explain(
     overrides: Sequence[Capability] | None = None,
     cache: FileCache | None = None,
 ) -> tuple[Receipt, ...]:
-    """What the model would be given of each file, and why; refused files are told, not raised."""
+    """How each file would be given to a model, and why. Unlike `render`, it never raises `UnsupportedFile`.
+
+    >>> from showandtell import Draft, File, explain
+    >>> from showandtell.samples import folder
+    >>> draft = Draft("user", (File.from_path(folder() / "kiwi.jpg"),))
+    >>> (receipt,) = explain([draft], model="anthropic:claude-sonnet-5")
+    >>> receipt.number, receipt.delivery, receipt.place
+    (1, 'native', 'user')
+
+    Args:
+        messages (Sequence[Draft] | History | MemoryConversation): the messages with the files.
+        model (str): `provider:model`.
+        on_unsupported (str | Mapping): as in `FilePolicy`. Default: "convert".
+        overrides (Sequence[Capability] | None): as in `FilePolicy`. Default: your verdicts of `showandtell verify`.
+        cache (FileCache | None): pass the same cache again to avoid reading files twice. Default: a new one.
+
+    Raises:
+        UnknownModel: no such provider or model.
+        BadConversation: calls and results don't match.
+    """
     target = find_target(model, overrides)
     return plan_now(ingest(messages, cache), target, Policy(on_unsupported=by_kind(on_unsupported))).receipts
 
 
 def ingest(messages: Messages, cache: FileCache | None = None) -> MemoryConversation:
-    """Check a history and take it in: files proved and numbered. A conversation is already."""
+    """Check messages, then probe and number their files. A conversation is returned as it is."""
     if isinstance(messages, MemoryConversation):
         return messages
-    check(as_drafts(messages))
+    check_tool_pairs(as_drafts(messages))
     conversation = MemoryConversation(cache)
     conversation.ingest_now(messages)
     return conversation
 
 
 def plan_now(conversation: MemoryConversation, target: Target, policy: Policy) -> Plan:
-    """Plan and load until nothing is wanted, without an event loop."""
+    """Plan and convert until the plan requests nothing more, without an event loop."""
     known: Derivations = conversation.known()
-    while (now := plan(conversation.view(), target, known, policy)).wants:
-        known = {**known, **load_now(now.wants, conversation.file_cache)}
+    while (planned := plan(conversation.view(), target, known, policy)).wants:
+        known = {**known, **convert_all(planned.wants, conversation.file_cache)}
         conversation.remember(known)
-    return now
+    return planned
 
 
-def _instructions(messages: Messages, given: str | None) -> str:
-    if given is not None:
-        return given
+def _instructions(messages: Messages, override: str | None) -> str:
+    if override is not None:
+        return override
     return messages.instructions if isinstance(messages, History) else ""
 
 
 class RenderedResults(Struct, frozen=True):
-    """The newest results alone, in the form that the provider's SDK takes.
+    """The newest results in the form of the provider's SDK.
 
-    messages: what to append to your messages (input, contents): results first, then what was relocated.
-    results: only those that answer calls. follow_up: only those that carry relocated files.
+    `messages` are to be appended to your messages (input, contents): `results`, which answer the calls, then
+    `follow_up`, which carries relocated files. `receipts` tell what becomes of each file.
     """
 
     messages: tuple[Any, ...]
@@ -136,37 +178,54 @@ def render_results(
     cache: FileCache | None = None,
     first_number: int = 1,
 ) -> RenderedResults:
-    """Show the newest tool results to a model: pairs of a call and what the tool returned, in call order.
+    """Render the newest tool results, to be appended to messages of your own.
 
-    A call is a `ToolCall`, or its id alone where the api doesn't ask for the tool's name (Gemini does). A mapping from
-    ids to what was returned will do, too.
-    `first_number` is the number of their first file, for programs that count files over a whole conversation.
-    Raises `UnsupportedFile` with `on_unsupported="error"`, and `BadValue` for a value that can't be shown.
+    >>> from showandtell import File, render_results
+    >>> from showandtell.samples import folder
+    >>> photo = File.from_path(folder() / "kiwi.jpg")
+    >>> rendered = render_results({"call_1": ["Here it is:", photo]}, model="openai-chat:gpt-5.2")
+    >>> [message["role"] for message in rendered.messages]  # the image follows in a user message
+    ['tool', 'user']
+
+    Args:
+        results (Mapping | Sequence): call ids or `ToolCall`s, each with the tool's return value, in call order.
+            Gemini needs the tool's name, and so a `ToolCall`.
+        model (str): `provider:model`.
+        on_unsupported (str | Mapping): as in `FilePolicy`. Default: "convert".
+        overrides (Sequence[Capability] | None): as in `FilePolicy`. Default: your verdicts of `showandtell verify`.
+        cache (FileCache | None): pass the same cache again to avoid reading files twice. Default: a new one.
+        first_number (int): the number of the first file, to continue the count of a conversation. Default: 1.
+
+    Raises:
+        UnsupportedFile: a file can't be shown, with `on_unsupported="error"`.
+        UnknownModel: no such provider or model.
+        BadValue: a value can't be shown.
+        BadInput: `results` has another shape, or a call lacks the tool's name.
     """
     target = find_target(model, overrides)
     pairs = _pairs(results)
-    if target.api == "gemini" and not all(call.tool for call, _ in pairs):
+    if target.dialect.named_results and not all(call.tool for call, _ in pairs):
         raise BadInput(f"{target.name} wants the tool's name: give ToolCall(call_id, tool, arguments)")
     drafts = [Draft("assistant", tuple(call for call, _ in pairs)), *(result_draft(*pair) for pair in pairs)]
-    check(drafts)
+    check_tool_pairs(drafts)
     conversation = MemoryConversation(cache, first_number=first_number)
     conversation.ingest_now(drafts)
     planned = plan_now(conversation, target, Policy(on_unsupported=by_kind(on_unsupported)))
-    refuse(planned, target)
+    raise_refused(planned, target)
     return _newest(planned, target, conversation)
 
 
 def _pairs(results: Mapping[str, object] | Sequence[tuple[ToolCall | str, object]]) -> list[Pair]:
-    """Calls and their results; raises `BadInput` for another shape."""
-    given: Iterable[Any] = results.items() if isinstance(results, Mapping) else results
+    """Calls and their results. Raises `BadInput` for any other shape."""
+    items: Iterable[Any] = results.items() if isinstance(results, Mapping) else results
     pairs: list[Pair] = []
-    for one in given:
-        match one:
+    for item in items:
+        match item:
             case (ToolCall() | str() as call, value):
-                named = call if isinstance(call, ToolCall) else ToolCall(call, "", "{}")
-                pairs.append((named, value if isinstance(value, ToolResult) else ToolResult(value)))
+                call_with_id = call if isinstance(call, ToolCall) else ToolCall(call, "", "{}")
+                pairs.append((call_with_id, value if isinstance(value, ToolResult) else ToolResult(value)))
             case _:
-                raise BadInput(f"results are pairs of a call and what it returned, not {type(one).__name__}")
+                raise BadInput(f"results are pairs of a call and what it returned, not {type(item).__name__}")
     return pairs
 
 
@@ -179,9 +238,9 @@ def _newest(planned: Plan, target: Target, conversation: MemoryConversation) -> 
         part for entry in entries if entry.role == "user" for part in entry.parts if not isinstance(part, Result)
     )
 
-    def spell(entries: Sequence[Entry]) -> tuple[Any, ...]:
+    def serialize(entries: Sequence[Entry]) -> tuple[Any, ...]:
         request = compose(Plan(tuple(entries), ()), target, Options(), {}, conversation.blobs)
-        return tuple(request.kwargs()[request.api.LIST])
+        return tuple(request.kwargs()[request.api.MESSAGES_KEY])
 
-    follow_up = spell([Entry("user", others)]) if others else ()
-    return RenderedResults(spell(entries), spell([Entry("user", answers)]), follow_up, planned.receipts)
+    follow_up = serialize([Entry("user", others)]) if others else ()
+    return RenderedResults(serialize(entries), serialize([Entry("user", answers)]), follow_up, planned.receipts)

@@ -1,4 +1,4 @@
-"""Files that a tool hands back: those of the conversation keep their number, new ones can't take one."""
+"""Numbers of files that a tool returns: files of the conversation keep theirs, new files can't claim one."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from hashlib import sha256
 from typing import TypeAlias
 
 from showandtell.agent.context import Files
-from showandtell.core.collect.values import ToolResult
+from showandtell.core.collect.tool_result import ToolResult
 from showandtell.core.messages.attachments import Facts
 from showandtell.core.messages.file import File, Reader
 from showandtell.core.messages.parts import Json, Shown, Text
@@ -15,8 +15,8 @@ from showandtell.core.messages.parts import Json, Shown, Text
 Collected: TypeAlias = Text | Json | File | Shown
 
 
-def settle_files(result: ToolResult, files: Files) -> ToolResult:
-    """The same result with every file either one of the conversation, or new. Raises `BadInput` for unknown numbers."""
+def resolve_files(result: ToolResult, files: Files) -> ToolResult:
+    """Replace files of the conversation by references to them. Raises `BadInput` for unknown numbers."""
     if not result.files:
         return result
     parts = [_part(part, files) for part in result.parts]
@@ -38,14 +38,16 @@ def _file(file: File | Shown, files: Files) -> File | Shown:
         return Shown(file.number, files.show(file.number).attachment_id, file.view)
     if file.number is None:
         return file
-    known = files.attachments.get(file.number)
-    same = known is not None and known.facts is not None and _is(file, files.get(file.number), known.facts)
-    return files.show(file.number) if same else replace(file, number=None)
+    attachment = files.attachments.get(file.number)
+    is_stored = (
+        attachment is not None and attachment.facts is not None and _is(file, files.get(file.number), attachment.facts)
+    )
+    return files.show(file.number) if is_stored else replace(file, number=None)
 
 
 def _is(file: File, stored: File, facts: Facts) -> bool:
-    """Whether a file is a stored one; from a tool's own process it comes back as a copy of its bytes."""
+    """Whether a file is the stored one. An isolated tool returns it as a copy of its bytes."""
     if file.source == stored.source:
         return True
-    copied = isinstance(file.source, Reader) and file.source.size == facts.size
-    return copied and sha256(file.read()).hexdigest() == facts.sha256
+    is_copy = isinstance(file.source, Reader) and file.source.size == facts.size
+    return is_copy and sha256(file.read()).hexdigest() == facts.sha256

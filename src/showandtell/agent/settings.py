@@ -22,15 +22,23 @@ from showandtell.storage.files.file_cache import MAX_FILE_BYTES
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelSettings:
-    """What each request says besides its messages; None leaves a field to the provider.
+    """Settings of each request. None leaves a field to the provider.
+
+    >>> from showandtell import Agent, ModelSettings
+    >>> settings = ModelSettings(temperature=0, max_tokens=1000)
+    >>> agent = Agent("inspector", model_settings=settings)
 
     Args:
-        temperature: randomness, in the provider's own range; 0 to 1 or 0 to 2.
-        max_tokens: maximum length of one answer in tokens, at least 1. Default: the most that the model allows.
-        tool_choice: "auto", "none", "required", or the name of a tool.
-        reasoning_effort: "minimal", "low", "medium" or "high".
-        extra_body: fields of the provider's own, merged into each request's body.
-        stream: False asks for whole answers, for hosts that can't stream.
+        temperature (float | None): randomness, in the provider's own range: 0 to 1, or 0 to 2.
+        max_tokens (int | None): maximum length of one answer in tokens, at least 1. Default: the model's maximum.
+        tool_choice (str): "auto", "none", "required", or the name of a tool. A forced choice applies to the first
+            step of a run.
+        reasoning_effort (str | None): "minimal", "low", "medium" or "high".
+        extra_body (Mapping | None): the provider's own fields, merged into the body of each request.
+        stream (bool): False asks for unstreamed responses, for hosts that can't stream. Default: True.
+
+    Raises:
+        BadInput: when an `Agent` is created, for values that the model's API doesn't support.
     """
 
     temperature: float | None = None
@@ -43,12 +51,21 @@ class ModelSettings:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunLimits:
-    """What bounds a run.
+    """Limits of a run. A run that reaches one ends with status "incomplete".
+
+    >>> from showandtell import Agent, RunLimits
+    >>> agent = Agent("inspector", limits=RunLimits(steps=5, seconds=60))
+    >>> agent.run_sync("hello").status
+    'complete'
 
     Args:
-        steps: maximum number of model calls, at least 1. On the last one, tools are forbidden.
-        tokens: maximum number of tokens in all; the step that passes it is the last. None: no limit.
-        seconds: maximum time. None: no limit.
+        steps (int): maximum number of model calls, at least 1. Tools are forbidden in the last one. Default: 20.
+        tokens (int | None): maximum number of input and output tokens; the step that passes it is the last.
+            None: no limit.
+        seconds (float | None): maximum duration in seconds. None: no limit.
+
+    Raises:
+        BadInput: when an `Agent` is created, for limits that allow nothing.
     """
 
     steps: int = 20
@@ -60,20 +77,31 @@ class RunLimits:
 class FilePolicy:
     """How files reach the model.
 
+    >>> from showandtell import Agent, FilePolicy
+    >>> policy = FilePolicy(on_unsupported={"document": "error"}, max_in_context=20)
+    >>> agent = Agent("inspector", file_policy=policy)
+
     Args:
-        on_unsupported: what happens to a file that the model can't be shown as it is; one answer for all files, or a
-            mapping from kinds ("image", "document", "audio", "video", "text", "other").
-            "convert" converts it if possible, else a note stands for it; for the newest user message's own files
-            `UnsupportedFile` is raised. "note" never converts and never raises. "error" raises for tools' files, too.
-        max_in_context: maximum number of files that the model sees at once; the newest stay. None: what fits.
-        max_file_bytes: maximum size of one file in bytes.
-        uploads: upload large files to the provider once, and refer to them by id from then on. They stay there until
-            `Agent.delete_uploads`.
-        url_signer: function from a file's `Facts` to a URL by which the provider may fetch it.
-        transcribe: function from a path to the words that are spoken there, for models that can't hear.
-        fetch: which addresses may be fetched here if the provider doesn't open them. Default: none.
-        overrides: what you know of the model's capabilities. Default: your verdicts of `showandtell verify`.
-        expected_steps: how many requests are likely to carry a file; an upload or a URL pays off for large ones only.
+        on_unsupported (str | Mapping[str, str]): what happens to a file that the model doesn't support as it is: one
+            value for all files, or a mapping from kinds ("image", "document", "audio", "video", "text", "other").
+            "convert" (default) converts the file if possible and otherwise sends a note instead; for files of the
+            newest user message it raises `UnsupportedFile`. "note" never converts and never raises. "error" raises
+            for tools' files, too.
+        max_in_context (int | None): maximum number of files that the model sees at once, newest first. None: what
+            fits.
+        max_file_bytes (int): maximum size of one file in bytes. Default: 20,000,000.
+        uploads (bool): upload large files to the provider once and refer to them by id. They remain there until
+            `Agent.delete_uploads`. Default: False.
+        url_signer (Callable[[Facts], str] | None): returns a URL from which the provider may fetch a file.
+        transcribe (Callable[[Path], str] | None): returns the speech in a file as text, for models without audio.
+        fetch (FetchPolicy | None): which URLs may be fetched here if the provider can't fetch them. Default: none.
+        overrides (Sequence[Capability] | None): known capabilities of the model. Default: your verdicts of
+            `showandtell verify`.
+        expected_steps (int): expected number of requests that carry a file. More make uploads and URLs pay off for
+            smaller files. Default: 5.
+
+    Raises:
+        UnsupportedFile: when an `Agent` runs, as described for `on_unsupported`.
     """
 
     on_unsupported: OnUnsupported | Mapping[Kind, OnUnsupported] = "convert"
@@ -89,14 +117,25 @@ class FilePolicy:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Connection:
-    """How the provider is reached: like an SDK's client, or by a base URL and a key, else by the environment.
+    """How to reach the provider: with the settings of an SDK client, or a base URL and key. Default: the environment.
+
+    >>> from showandtell import Agent, Connection
+    >>> connection = Connection(base_url="http://localhost:8000/v1", api_key="secret")
+    >>> connection  # keys and headers are never printed
+    Connection(client=None, base_url='http://localhost:8000/v1', transport=None)
+    >>> agent = Agent("vllm:qwen", connection=connection)
 
     Args:
-        client: a client of the provider's own SDK, whose settings are taken over.
-        base_url: as the provider's own SDK takes it.
-        api_key: the key; by default that of the environment.
-        headers: additional headers. They replace ours of the same name.
-        transport: connections and timeouts to share with other agents.
+        client (object): a client of the provider's own SDK. Its base URL, key and headers are used.
+        base_url (str | None): the base URL as the provider's own SDK expects it. Default: by environment variables,
+            else the provider's.
+        api_key (str | None): the key. Default: by environment variables.
+        headers (Mapping[str, str] | None): additional headers. They replace default headers with the same name.
+        transport (Transport | None): connections and timeouts to share with other agents. Default: a new one.
+
+    Raises:
+        MissingKey: when a run starts, if no key is set. The text names the variable to set.
+        BadInput: when a run starts, for an invalid base URL, key or header, or if `client` is combined with others.
     """
 
     client: object = None
@@ -106,7 +145,7 @@ class Connection:
     transport: Transport | None = None
 
     def open(self, target: Target, transport: Transport) -> Exchange:
-        """The way to a model. Raises `MissingKey`, which names the variable to set, or `BadInput`."""
+        """The exchange with a target's host. Raises `MissingKey`, which names the variable to set, or `BadInput`."""
         if self.client is None:
             return connect(
                 target,
@@ -116,5 +155,5 @@ class Connection:
                 transport=transport,
             )
         if self.base_url or self.api_key or self.headers:
-            raise BadInput("client= says all of base_url, api_key and headers: give one or the other")
+            raise BadInput("client= includes base_url, api_key and headers: pass either client= or those")
         return connect_client(target, self.client, transport=transport)

@@ -1,4 +1,4 @@
-"""Tools: plain functions, or a hand-written schema with a function. What a model may call, and how it is run."""
+"""Tools that a model may call: plain functions, or functions with a hand-written JSON schema."""
 
 from __future__ import annotations
 
@@ -16,17 +16,32 @@ from showandtell.core.wire.options import ToolSpec
 from showandtell.errors import BadInput
 
 DEFAULT_TIMEOUT = 120.0
-#: Before the name of each field of a parameters' model, for pydantic keeps `schema`, `copy` and `_x` for itself.
-FIELD = "argument_"
+#: Prefix of the fields of a parameters' model, since pydantic reserves `schema`, `copy` and names like `_x`.
+FIELD_PREFIX = "argument_"
 UNNAMED = frozenset({Parameter.POSITIONAL_ONLY, Parameter.VAR_POSITIONAL, Parameter.VAR_KEYWORD})
 
 
 @dataclass(frozen=True)
 class Tool:
-    """What a model may call. Without `parameters` the JSON schema is read off the function's annotations.
+    """A function that a model may call.
 
-    approval: a person's yes is asked for before each call. idempotent: running it twice does no harm.
-    timeout: seconds a call may take. isolate: run in a process of its own, which can be killed.
+    >>> from showandtell import Agent, Tool
+    >>> schema = {"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]}
+    >>> weather = Tool("weather", "Tell the weather.", schema, lambda city: f"It rains in {city}.")
+    >>> weather(city="Oslo")
+    'It rains in Oslo.'
+    >>> agent = Agent("inspector", tools=[weather])
+
+    Args:
+        name (str): the name that the model uses.
+        description (str): the description for the model.
+        parameters (Mapping | None): the JSON schema of the arguments. Default: derived from the annotations of `run`.
+        run (Callable): the function, sync or async. Sync functions run in a thread. It may return any value.
+        approval (bool): ask a person before each call. Default: False.
+        idempotent (bool): a call may run again after a crash. Default: False.
+        timeout (float): maximum duration of a call in seconds. Default: 120.
+        isolate (bool): run in a separate process, which is killed after the timeout. The function must be importable,
+            and takes no `RunContext`. Default: False.
     """
 
     name: str
@@ -39,42 +54,47 @@ class Tool:
     isolate: bool = False
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        """Call the function itself, as if it had not been made a tool."""
+        """Call the function directly."""
         return self.run(*args, **kwargs)
 
     @cached_property
     def context_parameter(self) -> str | None:
-        """The name of the parameter that takes the `RunContext`, if there is one."""
-        return next((one.name for one in parameters_of(self.name, self.run) if _is_context(one.annotation)), None)
+        """The name of the `RunContext` parameter, if there is one."""
+        return next(
+            (parameter.name for parameter in parameters_of(self.name, self.run) if _is_context(parameter.annotation)),
+            None,
+        )
 
     @cached_property
     def arguments(self) -> Any:
-        """The pydantic model of the function's parameters; None for a hand-written schema."""
+        """The pydantic model of the parameters; None for a hand-written schema."""
         return None if self.parameters is not None else _model(self.name, self.run, self.context_parameter)
 
     @cached_property
     def declared(self) -> frozenset[str]:
-        """The fields whose default stands in a pydantic `Field`, which the function itself couldn't use."""
+        """The fields whose default is a pydantic `Field`, which the function itself can't resolve."""
         from pydantic.fields import FieldInfo  # noqa: PLC0415 - late, as the model
 
         parameters = parameters_of(self.name, self.run)
-        return frozenset(FIELD + one.name for one in parameters if isinstance(one.default, FieldInfo))
+        return frozenset(
+            FIELD_PREFIX + parameter.name for parameter in parameters if isinstance(parameter.default, FieldInfo)
+        )
 
     @cached_property
     def spec(self) -> ToolSpec:
-        """The tool as the model is told of it."""
+        """The tool's declaration for the model."""
         schema = self.parameters if self.parameters is not None else self.arguments.model_json_schema()
         schema = {key: value for key, value in schema.items() if key != "title"}
         return ToolSpec(self.name, self.description, msgspec.json.encode(schema).decode())
 
     def bind(self, arguments: Any, context: RunContext) -> dict[str, Any]:
-        """The keyword arguments of a call; raises pydantic's ValidationError, or BadInput for a file number."""
+        """The keyword arguments of a call. Raises pydantic's `ValidationError`, or `BadInput` for an unknown file."""
         if self.arguments is None:
             bound: dict[str, Any] = dict(arguments)
         else:
-            checked = self.arguments.model_validate(arguments, context={"file": context.files.get})
-            given = checked.model_fields_set | self.declared
-            bound = {name.removeprefix(FIELD): getattr(checked, name) for name in given}
+            model = self.arguments.model_validate(arguments, context={"file": context.files.get})
+            names = model.model_fields_set | self.declared
+            bound = {name.removeprefix(FIELD_PREFIX): getattr(model, name) for name in names}
         if self.context_parameter is not None:
             bound[self.context_parameter] = context
         return bound
@@ -97,19 +117,39 @@ def tool(
 
 
 def tool(function: Callable[..., Any] | None = None, /, **settings: Any) -> Tool | Callable[[Callable[..., Any]], Tool]:
-    """Make a function a tool, with settings: `@tool(approval=True, timeout=10)`. The fields are those of `Tool`."""
+    """Turn a function into a `Tool`: its name, docstring and annotations describe it to the model.
+
+    >>> from showandtell import tool
+    >>> @tool(approval=True, timeout=10)
+    ... def delete(name: str) -> str:
+    ...     "Delete a photo."
+    ...     return f"{name} is gone"
+    >>> delete.name, delete.description, delete.timeout
+    ('delete', 'Delete a photo.', 10)
+
+    Args:
+        function (Callable): the function, if the decorator is used without arguments: `@tool`.
+        name (str | None): default: the function's name.
+        description (str | None): default: the function's docstring.
+        approval (bool): as in `Tool`, like the next three. Default: False.
+        idempotent (bool): default: False.
+        timeout (float): in seconds. Default: 120.
+        isolate (bool): default: False.
+
+    Raises:
+        BadInput: the function has no name that a model could call.
+    """
     if function is not None:
         return as_tool(function)
 
     def decorate(function: Callable[..., Any]) -> Tool:
-        given = {key: value for key, value in settings.items() if value is not None}
-        return replace(as_tool(function), **given)
+        return replace(as_tool(function), **{key: value for key, value in settings.items() if value is not None})
 
     return decorate
 
 
 def as_tool(value: Callable[..., Any] | Tool) -> Tool:
-    """A tool from a function: its name, its docstring, its annotations."""
+    """A function as a tool, with its name, docstring and annotations. Raises `BadInput` for one without a name."""
     if isinstance(value, Tool):
         return value
     name = getattr(value, "__name__", "")
@@ -119,24 +159,32 @@ def as_tool(value: Callable[..., Any] | Tool) -> Tool:
 
 
 class Toolset:
-    """Tools that are found when a run begins, such as those of an MCP server. An `Agent` doesn't take them yet."""
+    """Base class of tools that are listed when a run starts, such as those of an MCP server.
+
+    An `Agent` doesn't support toolsets yet:
+
+    >>> from showandtell import Agent, Toolset
+    >>> Agent("inspector", tools=[Toolset()])
+    Traceback (most recent call last):
+    showandtell.errors.BadInput: toolsets are not supported yet: give the tools themselves
+    """
 
 
 def by_name(tools: Any) -> dict[str, Tool]:
-    """Tools by name; two of one name raise `BadInput`, and so does one that can't be isolated as it asks."""
+    """Tools by name. Raises `BadInput` for two tools with one name, and for tools that can't be isolated."""
     if not isinstance(tools, Iterable):
         raise BadInput("tools takes a list: write tools=[...]")
-    found: dict[str, Tool] = {}
-    for given in cast("Iterable[Any]", tools):
-        if isinstance(given, Toolset):
+    tools_by_name: dict[str, Tool] = {}
+    for value in cast("Iterable[Any]", tools):
+        if isinstance(value, Toolset):
             raise BadInput("toolsets are not supported yet: give the tools themselves")
-        one = as_tool(given)
-        if one.name in found:
-            raise BadInput(f"two tools are called {one.name!r}: rename one with @tool(name=...)")
-        if one.isolate:
-            _check_isolated(one)
-        found[one.name] = one
-    return found
+        entry = as_tool(value)
+        if entry.name in tools_by_name:
+            raise BadInput(f"two tools are called {entry.name!r}: rename one with @tool(name=...)")
+        if entry.isolate:
+            _check_isolated(entry)
+        tools_by_name[entry.name] = entry
+    return tools_by_name
 
 
 def _check_isolated(tool: Tool) -> None:
@@ -148,13 +196,13 @@ def _check_isolated(tool: Tool) -> None:
 
 
 def parameters_of(name: str, function: Callable[..., Any]) -> list[Parameter]:
-    """A tool's parameters with their annotations read; raises `BadInput` for one that can't be read.
+    """A tool's parameters with resolved annotations. Raises `BadInput` for one that can't be resolved.
 
-    The returned type is left alone: often it is imported for type checkers only.
+    The return annotation is not resolved, since it is often imported for type checkers only.
     """
     try:
-        found = inspect.signature(function).parameters.values()
-        return [one.replace(annotation=_read(one.annotation, function)) for one in found]
+        parameters = inspect.signature(function).parameters.values()
+        return [parameter.replace(annotation=_read(parameter.annotation, function)) for parameter in parameters]
     except NameError as error:
         raise BadInput(
             f"tool {name!r} has an annotation that can't be read ({error}): import it at run time"
@@ -168,7 +216,7 @@ def _read(annotation: Any, function: Callable[..., Any]) -> Any:
 
 
 def _globals(function: Any) -> dict[str, Any]:
-    """The names around the function that a method, a partial, a wrapper or a callable object comes to."""
+    """The globals of the function behind a method, partial, wrapper or callable object."""
     for inner in ("__wrapped__", "__func__", "func"):
         if hasattr(function, inner):
             return _globals(getattr(function, inner))
@@ -182,17 +230,19 @@ def _is_context(annotation: Any) -> bool:
 def _model(name: str, function: Callable[..., Any], context: str | None) -> Any:
     from pydantic import ConfigDict, create_model  # noqa: PLC0415 - late: render and explain need no pydantic
 
-    fields: dict[str, Any] = dict(_field(name, one) for one in parameters_of(name, function) if one.name != context)
+    fields: dict[str, Any] = dict(
+        _field(name, parameter) for parameter in parameters_of(name, function) if parameter.name != context
+    )
     config = ConfigDict(extra="forbid", allow_inf_nan=False, arbitrary_types_allowed=True)
     return create_model(name, __config__=config, **fields)
 
 
-def _field(name: str, one: Parameter) -> tuple[str, tuple[Any, Any]]:
-    """A parameter as a field of the model."""
+def _field(name: str, parameter: Parameter) -> tuple[str, tuple[Any, Any]]:
+    """The name and definition of a parameter's field."""
     from pydantic import Field  # noqa: PLC0415
 
-    if one.kind in UNNAMED:
-        raise BadInput(f"tool {name!r} takes {one}: a model can only fill named parameters")
-    annotation = Any if one.annotation is Parameter.empty else one.annotation
-    default = ... if one.default is Parameter.empty else one.default
-    return FIELD + one.name, (Annotated[annotation, Field(alias=one.name)], default)
+    if parameter.kind in UNNAMED:
+        raise BadInput(f"tool {name!r} takes {parameter}: a model can only fill named parameters")
+    annotation = Any if parameter.annotation is Parameter.empty else parameter.annotation
+    default = ... if parameter.default is Parameter.empty else parameter.default
+    return FIELD_PREFIX + parameter.name, (Annotated[annotation, Field(alias=parameter.name)], default)

@@ -1,4 +1,4 @@
-"""The commands about kept conversations: `list`, `show`, `export`, `import`, `delete`, `fsck`."""
+"""The commands for stored conversations: `list`, `show`, `export`, `import`, `delete`, `fsck`."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ import typer
 
 from showandtell.agent.provider_uploads import delete_uploads
 from showandtell.cli import arguments, sessions
-from showandtell.cli.options import Blobs, Data, Most, Quota, Strip, Url
+from showandtell.cli.options import Blobs, Data, MaxFileBytes, Quota, Strip, Url
 from showandtell.cli.terminal import counted, plain, short
 from showandtell.cli.transcript import counts_of, file_line, transcript
 from showandtell.core.capabilities.matrix import one_line
 from showandtell.core.histories.from_anthropic import from_anthropic
 from showandtell.core.histories.from_gemini import from_gemini
 from showandtell.core.histories.from_openai import from_openai
-from showandtell.core.messages.attachments import find
-from showandtell.core.messages.messages import History
-from showandtell.core.planning.labels import size_of
+from showandtell.core.messages.attachments import find_attachment
+from showandtell.core.messages.message import History
+from showandtell.core.planning.labels import format_size
 from showandtell.errors import BadConversation, UsageError
 from showandtell.storage.conversations.memory_conversation import MemoryConversation
 from showandtell.storage.files.conversation_file import load
@@ -38,14 +38,14 @@ T = TypeVar("T")
 
 Which = Annotated[str, typer.Argument(help="the id of a conversation, or last")]
 AsJson = Annotated[bool, typer.Option("--json", help="one JSON value")]
-#: What is said of a file whose bytes were not deleted with it.
-STAYS = "; its bytes stay: another file has the same, or was just added (fsck --collect deletes what nothing needs)"
-#: The most letters of a title in a list.
-TITLE = 60
+#: Printed if a file's bytes were not deleted with it.
+BYTES_STAY = "; its bytes stay: another file has the same, or was just added (fsck --collect deletes unused bytes)"
+#: Maximum length of a title in a list.
+MAX_TITLE = 60
 
 
 class ExportFormat(StrEnum):
-    """Whose form a history has that is imported."""
+    """The API whose message format is imported."""
 
     openai = "openai"
     anthropic = "anthropic"
@@ -59,39 +59,40 @@ READERS: dict[ExportFormat, Callable[[Any], History]] = {
 }
 
 
-def within(place: StorageLocation, work: Callable[[Store], Awaitable[T]]) -> T:
-    """Do something with the store that the options name."""
+def with_store(place: StorageLocation, task: Callable[[Store], Awaitable[T]]) -> T:
+    """Run a task with the store at a location."""
 
     async def go() -> T:
         async with place.store() as store:
-            return await work(store)
+            return await task(store)
 
     return asyncio.run(go())
 
 
 def list_all(
-    most: Annotated[int, typer.Option("--most", "-n", min=1, help="how many, the newest first")] = 20,
+    limit: Annotated[int, typer.Option("--most", "-n", min=1, help="maximum number, newest first")] = 20,
     data: Data = None,
     database: Url = None,
     blobs: Blobs = None,
     json: AsJson = False,
 ) -> None:
-    """List the conversations that are kept, the one that changed last first."""
-    found = within(StorageLocation(data, database, blobs), lambda store: store.list(sessions.OWNER, limit=most))
+    """List the stored conversations, the most recently changed first."""
+    location = StorageLocation(data, database, blobs)
+    summaries = with_store(location, lambda store: store.list(sessions.OWNER, limit=limit))
     if json:
-        typer.echo(msgspec.json.encode(found).decode())
+        typer.echo(msgspec.json.encode(summaries).decode())
         return
-    for one in found:
-        typer.echo(summary_line(one))
-    if not found:
-        typer.echo("no conversation is kept here yet")
+    for summary in summaries:
+        typer.echo(summary_line(summary))
+    if not summaries:
+        typer.echo("no conversation is stored here yet")
 
 
-def summary_line(one: Summary) -> str:
-    """A conversation in one line: its id, when it changed, how much is in it, how it begins."""
-    when = time.strftime("%Y-%m-%d %H:%M", time.localtime(one.changed))
-    counts = f"{counted(one.messages, 'message'):>14}  {counted(one.files, 'file'):>9}"
-    return f"{one.id}  {when}{counts}  {one_line(one.title, TITLE)}"
+def summary_line(summary: Summary) -> str:
+    """A conversation in one line: id, time of the last change, numbers of messages and files, title."""
+    when = time.strftime("%Y-%m-%d %H:%M", time.localtime(summary.changed))
+    counts = f"{counted(summary.messages, 'message'):>14}  {counted(summary.files, 'file'):>9}"
+    return f"{summary.id}  {when}{counts}  {one_line(summary.title, MAX_TITLE)}"
 
 
 def show(
@@ -101,19 +102,19 @@ def show(
     blobs: Blobs = None,
     json: AsJson = False,
 ) -> None:
-    """Print a conversation: what was said, its files with their numbers, and what the model was given of each."""
+    """Print a conversation: messages, files with their numbers, and how each file was sent to the model."""
 
-    async def work(store: Store) -> tuple[MemoryConversation, int]:
+    async def read(store: Store) -> tuple[MemoryConversation, int]:
         found = await sessions.find(store, conversation)
         return found, len(await found.everything()) - len(found.messages)
 
-    found, elsewhere = within(StorageLocation(data, database, blobs), work)
+    found, elsewhere = with_store(StorageLocation(data, database, blobs), read)
     if json:
         value = {
             "id": found.id,
             "messages": found.messages,
             "attachments": [*found.attachments.values()],
-            "receipts": [one.record() for one in found.receipts.values()],
+            "receipts": [receipt.record() for receipt in found.receipts.values()],
         }
         typer.echo(msgspec.json.encode(value).decode())
         return
@@ -128,57 +129,56 @@ def export(
     database: Url = None,
     blobs: Blobs = None,
 ) -> None:
-    """Write a conversation with its files to one zip file, which `import` reads."""
+    """Write a conversation with its files to one zip file, for `import`."""
     if path.exists():
-        raise UsageError(f"{path} is there already: name another file")
+        raise UsageError(f"{path} exists already: choose another name")
 
-    async def work(store: Store) -> MemoryConversation:
+    async def write(store: Store) -> MemoryConversation:
         from showandtell.storage.conversations.transfer import export_conversation  # noqa: PLC0415 - its libraries are an extra
 
         found = await sessions.find(store, conversation)
         await export_conversation(found, path)
         return found
 
-    found = within(StorageLocation(data, database, blobs), work)
-    typer.echo(f"{found.id}: {counts_of(found)} in {plain(path)}, {size_of(path.stat().st_size)}")
+    found = with_store(StorageLocation(data, database, blobs), write)
+    typer.echo(f"{found.id}: {counts_of(found)} in {plain(path)}, {format_size(path.stat().st_size)}")
     for line in without_bytes(found):
         typer.echo(f"without its bytes: {line}", err=True)
 
 
 def without_bytes(conversation: MemoryConversation) -> Iterator[str]:
-    """The files of a conversation that have no bytes here, a line for each."""
+    """One line for each file of a conversation whose bytes are not stored here."""
     for _, file in sorted(conversation.attachments.items()):
         if file.facts is None or file.problem is not None:
             yield file_line(file)
 
 
 def import_file(  # noqa: PLR0917 - each is an option
-    path: Annotated[Path, typer.Argument(help="what `export` wrote, or a conversation file")],
-    form: Annotated[
-        ExportFormat | None, typer.Option("--from", help="the messages of this API's form, as JSON")
-    ] = None,
-    max_file_bytes: Most = MAX_FILE_BYTES,
+    path: Annotated[Path, typer.Argument(help="a file written by `export`, or a conversation file")],
+    form: Annotated[ExportFormat | None, typer.Option("--from", help="the API of a JSON file with messages")] = None,
+    max_file_bytes: MaxFileBytes = MAX_FILE_BYTES,
     data: Data = None,
     database: Url = None,
     blobs: Blobs = None,
     quota: Quota = None,
     strip_location: Strip = False,
 ) -> None:
-    """Keep a conversation from a file: one of ours, or with --from the messages of another API."""
+    """Store a conversation from a file: one of ours, or with --from the messages of another API."""
     arguments.existing(path)
 
     def read(file: Path) -> History:
         history = load_own(file) if form is None else read_foreign(file, form)
         if history.instructions:
-            typer.echo("its instructions are not kept: they are the program's, not the conversation's", err=True)
+            typer.echo("its instructions are dropped: they belong to the program, not to the conversation", err=True)
         return history
 
-    async def work(store: Store) -> MemoryConversation:
+    async def store_history(store: Store) -> MemoryConversation:
         from showandtell.storage.conversations.transfer import import_conversation  # noqa: PLC0415 - its libraries are an extra
 
         return await import_conversation(store, path, sessions.OWNER, read)
 
-    found = within(StorageLocation(data, database, blobs, max_file_bytes, quota, strip_location), work)
+    location = StorageLocation(data, database, blobs, max_file_bytes, quota, strip_location)
+    found = with_store(location, store_history)
     typer.echo(f"{found.id}: {counts_of(found)}")
     for _, file in sorted(found.attachments.items()):
         if file.problem is not None:
@@ -186,19 +186,19 @@ def import_file(  # noqa: PLR0917 - each is an option
 
 
 def load_own(path: Path) -> History:
-    """A conversation file of ours; of a list of messages, as another API has them, it is said how it is imported."""
-    if arguments.begins(path, b"["):
+    """A conversation file of ours. Raises `BadConversation` with a hint at --from for a list of messages."""
+    if arguments.starts_with(path, b"["):
         names = ", ".join(ExportFormat)
-        raise BadConversation(f"{path.name} is a list of messages: say whose with --from, one of {names}")
+        raise BadConversation(f"{path.name} is a list of messages: name its API with --from, one of {names}")
     return load(path)
 
 
 def read_foreign(path: Path, form: ExportFormat) -> History:
-    """The messages of an API, alone or in the request that held them."""
+    """The messages of an API, alone or inside a request."""
     try:
         value: Any = msgspec.json.decode(path.read_bytes())
     except (msgspec.DecodeError, UnicodeDecodeError, OSError) as error:
-        raise BadConversation(f"{path.name} is no JSON: {error}") from error
+        raise BadConversation(f"{path.name} is not JSON: {error}") from error
     if isinstance(value, dict):
         request = cast("dict[str, Any]", value)
         value = next((request[key] for key in ("messages", "input", "contents") if key in request), request)
@@ -207,71 +207,71 @@ def read_foreign(path: Path, form: ExportFormat) -> History:
 
 def delete(  # noqa: PLR0917 - each is an option
     conversation: Annotated[str, typer.Argument(help="the id of a conversation, or last")],
-    file: Annotated[int | None, typer.Option("--file", help="delete this file alone, by its number")] = None,
+    file: Annotated[int | None, typer.Option("--file", help="delete only the file with this number")] = None,
     yes: Annotated[bool, typer.Option("--yes", "-y", help="don't ask")] = False,
     data: Data = None,
     database: Url = None,
     blobs: Blobs = None,
 ) -> None:
-    """Delete a conversation and its files, or one file of it, for good, also where it was uploaded to."""
+    """Permanently delete a conversation and its files, or one file, also from providers that it was uploaded to."""
 
-    async def work(store: Store) -> None:
+    async def delete_it(store: Store) -> None:
         found = await sessions.find(store, conversation)
         what = f"{found.id} ({counts_of(found)})" if file is None else f"{name_of(found, file)} of {found.id}"
         if not yes:
-            typer.confirm(f"delete {what}, for good?", abort=True)
-        kept, stays = await drop(store, found, file)
-        typer.echo(f"deleted {what}{STAYS if stays else ''}")
-        for reason in kept:
+            typer.confirm(f"permanently delete {what}?", abort=True)
+        problems, stays = await drop(store, found, file)
+        typer.echo(f"deleted {what}{BYTES_STAY if stays else ''}")
+        for reason in problems:
             typer.echo(f"not deleted: {short(reason)}", err=True)
 
-    within(StorageLocation(data, database, blobs), work)
+    with_store(StorageLocation(data, database, blobs), delete_it)
 
 
 def name_of(conversation: MemoryConversation, number: int) -> str:
-    """A file by its label and name. Raises `BadInput` where there is none of this number."""
-    one = find(conversation.attachments, number)
-    return f"{one.label} ({plain(one.name)})"
+    """A file's label and name. Raises `BadInput` if there is no such number."""
+    file = find_attachment(conversation.attachments, number)
+    return f"{file.label} ({plain(file.name)})"
 
 
 async def drop(store: Store, conversation: StoredConversation, number: int | None) -> tuple[tuple[str, ...], bool]:
     """Delete a conversation or one of its files, its uploads first.
 
-    Says which of these stay at their provider and why, and whether the bytes of that one file stay here.
+    Returns why uploads could not be deleted, and whether the bytes of that one file stay here.
     """
-    kept = await delete_uploads(conversation, None if number is None else [number])
+    problems = await delete_uploads(conversation, None if number is None else [number])
     if number is None:
         await store.delete(conversation.id, sessions.OWNER)
-        return kept, False
-    facts = find(conversation.attachments, number).facts
+        return problems, False
+    facts = find_attachment(conversation.attachments, number).facts
     await store.delete_file(conversation, number)
-    return kept, facts is not None and await asyncio.to_thread(conversation.blobs.check, facts) is None
+    return problems, facts is not None and await asyncio.to_thread(conversation.blobs.check, facts) is None
 
 
 def fsck(
-    collect: Annotated[bool, typer.Option("--collect", help="delete bytes that nothing has needed for a day")] = False,
+    collect: Annotated[bool, typer.Option("--collect", help="delete bytes that have been unused for a day")] = False,
     data: Data = None,
     database: Url = None,
     blobs: Blobs = None,
     json: AsJson = False,
 ) -> None:
-    """Check every stored file against its hash: missing, short, changed, and bytes that belong to nothing."""
+    """Check every stored file against its hash; lists missing, truncated, changed and unused bytes."""
 
-    async def work(store: Store) -> tuple[Any, Any]:
+    async def check(store: Store) -> tuple[Any, Any]:
         return await store.fsck(), (await store.collect() if collect else None)
 
-    findings, collected = within(StorageLocation(data, database, blobs), work)
+    findings, collected = with_store(StorageLocation(data, database, blobs), check)
     if json:
         typer.echo(msgspec.json.encode(findings).decode())
     else:
-        for one in findings:
-            needed = f"needed by {', '.join(one.files)}" if one.files else "needed by nothing"
-            typer.echo(f"{one.sha256[:16]}…  {one.problem}  {needed}")
-        typer.echo(f"{len(findings)} wrong" if findings else "all stored files are whole")
+        for finding in findings:
+            needed = f"needed by {', '.join(finding.files)}" if finding.files else "unused"
+            typer.echo(f"{finding.sha256[:16]}…  {finding.problem}  {needed}")
+        typer.echo(counted(len(findings), "problem") if findings else "all stored files are intact")
     if collected is not None:
-        needless = counted(collected.blobs + collected.orphans, "stored file")
-        typer.echo(f"deleted {needless} that nothing needed", err=json)
-    raise typer.Exit(int(any(one.files for one in findings)))
+        unused = counted(collected.blobs + collected.orphans, "unused file")
+        typer.echo(f"deleted {unused}", err=json)
+    raise typer.Exit(int(any(finding.files for finding in findings)))
 
 
 #: The commands by name.

@@ -1,4 +1,4 @@
-"""The command line: `chat` and `ask`, what is kept of them, `render`, `explain`, `verify`, `matrix`.
+"""The command line: `chat`, `ask`, stored conversations, `serve`, `render`, `explain`, `verify`, `matrix`.
 
 Exit status: 0 complete, 1 error, 2 usage, 3 incomplete, 4 refused, 130 interrupted, 143 and 129 ended by a signal.
 """
@@ -28,9 +28,9 @@ from showandtell.cli import chat as chatting
 from showandtell.cli import verify as verify_command
 from showandtell.cli.chat import ENDING, EXIT, INTERRUPTED
 from showandtell.cli.conversations import COMMANDS
-from showandtell.cli.options import Blobs, Data, Most, Quota, Strip, Url
+from showandtell.cli.options import Blobs, Data, MaxFileBytes, Quota, Strip, Url
 from showandtell.cli.serve import serve
-from showandtell.config.user_settings import all_overrides
+from showandtell.config.user_settings import read_overrides
 from showandtell.core.capabilities import matrix as table
 from showandtell.core.events.types import ErrorEvent, Event, Finish
 from showandtell.core.messages.file import File
@@ -41,15 +41,17 @@ from showandtell.storage.files import conversation_file
 from showandtell.storage.files.file_cache import MAX_FILE_BYTES
 from showandtell.storage.location import StorageLocation
 
-#: DEL and the C1 controls, which JSON allows as they are.
+#: DEL and the C1 controls, which JSON doesn't escape.
 CONTROLS = {code: f"\\u{code:04x}" for code in range(0x7F, 0xA0)}
 STATUSES = "Exit status: 0 complete, 1 error, 2 usage, 3 incomplete or waiting, 4 refused, 130 interrupted."
-IN_CHAT = f"{STATUSES} At a terminal it is 0; elsewhere it is the last answer's."
-TESTED = "Exit status: 0 every route was judged or skipped, 1 none was judged, or an error, 2 usage, 3 some failed."
-WRITE = "keep the verdicts, or don't; usual: they are kept where the provider's own address was asked"
+IN_CHAT = f"{STATUSES} Always 0 at a terminal; otherwise that of the last answer."
+VERIFY_STATUSES = (
+    "Exit status: 0 all routes have a verdict or were skipped, 1 no verdict or an error, 2 usage, 3 some failed."
+)
+WRITE = "store the verdicts, or don't; default: store them if the provider's own address was used"
 
 app = typer.Typer(
-    help="Tools that show, not just tell: what a tool returns reaches every model.",
+    help="Tools that show, not just tell: every model sees the files that a tool returns.",
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
@@ -58,24 +60,25 @@ app = typer.Typer(
 Model = Annotated[str, typer.Option("--model", "-m", envvar="SHOWANDTELL_MODEL", help="provider:model, or inspector")]
 Tools = Annotated[str | None, typer.Option("--tools", help="MODULE:NAME, a list of tools in an importable module")]
 Folder = Annotated[Path | None, typer.Option("--folder", help="the folder that read_file serves; default: our samples")]
-Strict = Annotated[bool, typer.Option("--strict", help="refuse when any file can't be shown")]
-AsJson = Annotated[bool, typer.Option("--json", help="one JSON value a line")]
+Strict = Annotated[bool, typer.Option("--strict", help="fail if the model doesn't support a file")]
+AsJson = Annotated[bool, typer.Option("--json", help="one JSON value per line")]
 Which = Annotated[
-    str, typer.Option("--conversation", "-c", help="new, last, the id of one that is kept, or none: nothing is kept")
+    str,
+    typer.Option("--conversation", "-c", help="new, last, the id of a stored conversation, or none to store nothing"),
 ]
 Verbose = Annotated[bool, typer.Option("--verbose", "-v", help="print the traceback of a tool that fails")]
 
 
-class By(StrEnum):
-    """Who brought the files that are explained."""
+class FileSource(StrEnum):
+    """The origin of the files to explain."""
 
     tool = "tool"
     user = "user"
 
 
-def tell_version(wanted: bool) -> None:
-    """Print the version, and nothing else."""
-    if wanted:
+def print_version(requested: bool) -> None:
+    """Print the version and exit."""
+    if requested:
         typer.echo(f"showandtell {version('showandtell')}")
         raise typer.Exit
 
@@ -83,10 +86,10 @@ def tell_version(wanted: bool) -> None:
 @app.callback()
 def choose(
     _: Annotated[
-        bool, typer.Option("--version", callback=tell_version, is_eager=True, help="print the version")
+        bool, typer.Option("--version", callback=print_version, is_eager=True, help="print the version")
     ] = False,
 ) -> None:
-    """Tools that show, not just tell: what a tool returns reaches every model."""
+    """Tools that show, not just tell: every model sees the files that a tool returns."""
 
 
 @app.command(epilog=IN_CHAT)
@@ -96,7 +99,7 @@ def chat(
     folder: Folder = None,
     conversation: Which = sessions.NEW,
     strict: Strict = False,
-    max_file_bytes: Most = MAX_FILE_BYTES,
+    max_file_bytes: MaxFileBytes = MAX_FILE_BYTES,
     data: Data = None,
     database: Url = None,
     blobs: Blobs = None,
@@ -104,26 +107,26 @@ def chat(
     strip_location: Strip = False,
     verbose: Verbose = False,
 ) -> None:
-    """Chat in the terminal. Where stdin is no terminal it takes one message a line, and ends with the input."""
-    terminal.tell_log(verbose=verbose)
+    """Chat in the terminal. If stdin is not a terminal, each line is a message, and the chat ends with the input."""
+    terminal.configure_logging(verbose=verbose)
     agent = make_agent(model, tools, folder, max_file_bytes, strict=strict)
-    _ = agent.exchange  # raises before anybody has written a word for nothing
-    place = sessions.settle_place(
+    _ = agent.exchange  # raises before the user writes a message
+    place = sessions.choose_location(
         StorageLocation(data, database, blobs, max_file_bytes, quota, strip_location), conversation
     )
-    raise typer.Exit(chatting.hold(agent, folder, place, conversation))
+    raise typer.Exit(chatting.run_chat(agent, folder, place, conversation))
 
 
 @app.command(epilog=STATUSES)
 def ask(
-    text: Annotated[str, typer.Argument(help="what to ask")],
+    text: Annotated[str, typer.Argument(help="the message")],
     attach: Annotated[list[Path] | None, typer.Option("--attach", "-a", help="a file for the model to see")] = None,
     model: Model = "inspector",
     tools: Tools = None,
     folder: Folder = None,
     conversation: Which = sessions.NEW,
     strict: Strict = False,
-    max_file_bytes: Most = MAX_FILE_BYTES,
+    max_file_bytes: MaxFileBytes = MAX_FILE_BYTES,
     data: Data = None,
     database: Url = None,
     blobs: Blobs = None,
@@ -132,14 +135,14 @@ def ask(
     json: AsJson = False,
     verbose: Verbose = False,
 ) -> None:
-    """Ask once: words as they come, a line for each tool call, file and receipt; with --json all events."""
-    terminal.tell_log(verbose=verbose)
+    """Ask once. Prints the answer, and a line for each tool call, file and receipt; with --json all events."""
+    terminal.configure_logging(verbose=verbose)
     files = [File.from_path(arguments.existing(path.expanduser(), "--attach: ")) for path in attach or []]
     if not text.strip() and not files:
-        raise UsageError("there is nothing to ask: say something, or give a file with --attach")
+        raise UsageError("there is nothing to ask: write a message, or attach a file with --attach")
     try:
         agent = make_agent(model, tools, folder, max_file_bytes, strict=strict)
-        place = sessions.settle_place(
+        place = sessions.choose_location(
             StorageLocation(data, database, blobs, max_file_bytes, quota, strip_location), conversation
         )
         raise typer.Exit(watch(agent, text, files, place, conversation, json=json))
@@ -151,7 +154,7 @@ def ask(
 
 
 def watch(agent: Agent, text: str, files: list[File], place: StorageLocation, which: str, *, json: bool) -> int:
-    """Show one run; gives the exit status. Whatever interrupts it, the last line of JSON is a `finish`."""
+    """Show one run and return the exit status. With `json` the last line is a `finish`, however the run ends."""
     finished = False
     runs: list[Run] = []
 
@@ -161,29 +164,31 @@ def watch(agent: Agent, text: str, files: list[File], place: StorageLocation, wh
         print_json(event)
 
     async def go() -> int:
-        async with sessions.opened(place) as kept:
-            conversation = await kept.begin(which)
+        async with sessions.opened(place) as session:
+            conversation = await session.begin(which)
             runs.append(run := agent.run(text if text.strip() else None, files=files, conversation=conversation))
             printer = terminal.Printer()
             try:
-                return await chatting.watch(run, show if json else chatting.pointing(run, printer, printer.event))
+                return await chatting.watch(
+                    run, show if json else chatting.with_references(run, printer, printer.event)
+                )
             finally:
-                tell_kept(await kept.settle(run, which))
+                print_id(await session.finish(run, which))
 
     try:
         return asyncio.run(go())
-    except (KeyboardInterrupt, SystemExit) as ended:
+    except (KeyboardInterrupt, SystemExit) as interrupt:
         if json and not finished:
             print_json(Finish("incomplete", "cancelled", *(run.usage for run in runs)))
-        if not json and isinstance(ended, KeyboardInterrupt):
+        if not json and isinstance(interrupt, KeyboardInterrupt):
             typer.echo("showandtell: stopped", err=True)
         raise
 
 
-def tell_kept(which: str | None) -> None:
-    """Say to a person, not to a program, by which id a conversation is kept."""
-    if which is not None and sys.stderr.isatty():
-        typer.echo(f"(kept as {which})", err=True)
+def print_id(conversation_id: str | None) -> None:
+    """Print the id of the stored conversation, but only to a terminal."""
+    if conversation_id is not None and sys.stderr.isatty():
+        typer.echo(f"(stored as {conversation_id})", err=True)
 
 
 @app.command()
@@ -206,55 +211,58 @@ def explain(
     paths: Annotated[list[Path], typer.Argument(help="a conversation file, or any files")],
     model: Model = "inspector",
     place: Annotated[
-        By | None, typer.Option("--as", help="whether a tool (the default) or the user brings the files")
+        FileSource | None, typer.Option("--as", help="whether the files come from a tool (default) or the user")
     ] = None,
     strict: Strict = False,
     json: AsJson = False,
 ) -> None:
-    """Say what a model would be given of each file, why, and how we know."""
-    talk = arguments.conversation(paths)
-    if talk is not None and place is not None:
-        raise UsageError(f"{paths[0]} is a conversation, which says who brought its files: leave --as away")
-    files = arguments.brought_by_user if place is By.user else arguments.brought_by_tool
-    found = explain_files(talk if talk is not None else files(paths), model=model, on_unsupported=unsupported(strict))
+    """Print how each file would be sent to a model, why, and the evidence."""
+    history = arguments.conversation(paths)
+    if history is not None and place is not None:
+        raise UsageError(f"{paths[0]} is a conversation, which has the origin of its files: omit --as")
+    files = arguments.files_from_user if place is FileSource.user else arguments.files_from_tool
+    source = history if history is not None else files(paths)
+    receipts = explain_files(source, model=model, on_unsupported=unsupported(strict))
     hint_at_conversations(paths)
     if json:
-        typer.echo(msgspec.json.encode([receipt.record() for receipt in found]).decode())
+        typer.echo(msgspec.json.encode([receipt.record() for receipt in receipts]).decode())
         return
-    brought = None if talk is not None else f"from {'the user' if place is By.user else 'a tool'}"
-    for line in terminal.receipts(found, model, brought):
+    origin = None if history is not None else f"from {'the user' if place is FileSource.user else 'a tool'}"
+    for line in terminal.format_receipts(receipts, model, origin):
         typer.echo(line)
 
 
 def hint_at_conversations(paths: list[Path]) -> None:
-    """Say that a conversation among other files is explained as a file."""
+    """Print a hint if a conversation among other files is explained as a file."""
     for path in paths if len(paths) > 1 else []:
         if arguments.is_conversation(path):
-            hint = f"{path} is explained as a file here: name it alone to explain the conversation in it"
+            hint = f"{path} is explained as a file: name it alone to explain the conversation in it"
             typer.echo(f"showandtell: {terminal.plain(hint)}", err=True)
 
 
-@app.command(epilog=TESTED)
+@app.command(epilog=VERIFY_STATUSES)
 def verify(
     model: Annotated[str, typer.Argument(help="provider:model, or inspector")],
-    kind: Annotated[str, typer.Option("--kind", help="which of image, document, audio, video; commas between")] = "",
-    record: Annotated[Path | None, typer.Option("--record", help="keep requests and answers, without keys")] = None,
-    replay: Annotated[Path | None, typer.Option("--replay", help="ask no model: take a recording's answers")] = None,
+    kind: Annotated[
+        str, typer.Option("--kind", help="image, document, audio, video, comma-separated; default: all")
+    ] = "",
+    record: Annotated[Path | None, typer.Option("--record", help="save requests and responses, without keys")] = None,
+    replay: Annotated[Path | None, typer.Option("--replay", help="use a recording instead of a model")] = None,
     write: Annotated[
         bool | None, typer.Option("--write/--dry-run", " /--no-write", help=WRITE, show_default=False)
     ] = None,
     json: AsJson = False,
 ) -> None:
-    """Ask a model what it really sees, a few requests for each kind of file, and plan by its verdicts from then on."""
+    """Check what a model really sees, with a few requests per kind of file, and use the verdicts from then on."""
     raise typer.Exit(verify_command.run(model, verify_command.kinds(kind), record, replay, write=write, json=json))
 
 
 @app.command()
 def matrix(
-    json: Annotated[bool, typer.Option("--json", help="one JSON array, an object for each row")] = False,
+    json: Annotated[bool, typer.Option("--json", help="one JSON array with an object per row")] = False,
 ) -> None:
-    """Print what happens to each kind of file, for every known model and those that you have verified, as Markdown."""
-    rows = table.matrix(all_overrides())
+    """Print how each kind of file is sent, for every known model and those that you verified, as Markdown."""
+    rows = table.matrix(read_overrides())
     typer.echo(table.to_json(rows) if json else table.markdown(rows))
 
 
@@ -264,52 +272,52 @@ for name, command in COMMANDS.items():
 
 
 def unsupported(strict: bool) -> OnUnsupported:
-    """What `--strict` says."""
+    """The policy for `--strict`."""
     return "error" if strict else "convert"
 
 
 def make_agent(model: str, tools: str | None, folder: Path | None, max_file_bytes: int, *, strict: bool) -> Agent:
-    """An agent with the built-in tools and those that were named; a named one replaces a built-in of its name."""
+    """An agent with the built-in tools and those of `--tools`, which replace built-in tools of the same name."""
     if folder is not None and not folder.is_dir():
-        raise UsageError(f"--folder: {folder} is no folder")
+        raise UsageError(f"--folder: {folder} is not a folder")
     named = arguments.import_tools(tools) if tools is not None else []
-    found = arguments.merged(builtin_tools(folder or samples()), named)
+    merged = arguments.merge(builtin_tools(folder or samples()), named)
     files = FilePolicy(on_unsupported=unsupported(strict), max_file_bytes=max_file_bytes)
-    return Agent(model, tools=found, file_policy=files)
+    return Agent(model, tools=merged, file_policy=files)
 
 
 def print_json(event: Event) -> None:
-    """One event a line, control characters as JSON escapes: they could drive the terminal."""
+    """One event per line, with control characters escaped, because they could drive the terminal."""
     sys.stdout.write(msgspec.json.encode(event).decode().translate(CONTROLS) + "\n")
     sys.stdout.flush()
 
 
 def leave(number: int, _: FrameType | None) -> None:
-    """End after a signal as after an exit, so that temporary files are removed."""
+    """Exit after a signal, so that temporary files are removed."""
     sys.exit(128 + number)
 
 
-def heed_signals() -> None:
-    """Turn the signals that ask for an end into one; what `nohup` ignores stays ignored."""
+def exit_on_signals() -> None:
+    """Exit on SIGTERM and SIGHUP, unless `nohup` ignores them."""
     for number in ENDING:
         if signal.getsignal(number) is not signal.SIG_IGN:
             signal.signal(number, leave)
 
 
 def main() -> None:
-    """Run the command line; every error of ours is one line on stderr and an exit status."""
-    terminal.forgive_encodings()
-    heed_signals()
+    """Run the command line; each of our errors is one line on stderr and an exit status."""
+    terminal.replace_unencodable()
+    exit_on_signals()
     try:
         sys.exit(app(standalone_mode=False))
     except KeyboardInterrupt:
         sys.exit(INTERRUPTED)
     except typer.Abort:
-        fail("nothing was done", 1)
+        fail("nothing was changed", 1)
     except TyperException as error:
-        if not (told := error.format_message()):  # without a command, the help was printed
+        if not (text := error.format_message()):  # without a command, typer has printed the help
             sys.exit(error.exit_code)
-        fail(f"{told} (--help says more)", error.exit_code)
+        fail(f"{text} (see --help)", error.exit_code)
     except UnsupportedFile as error:
         fail(error, EXIT["refused"])
     except (UnknownModel, UsageError) as error:
@@ -319,6 +327,6 @@ def main() -> None:
 
 
 def fail(error: object, status: int) -> None:
-    """Say an error and leave."""
+    """Print an error and exit."""
     sys.stderr.write(f"showandtell: {' '.join(terminal.plain(error).split())}\n")
     sys.exit(status)

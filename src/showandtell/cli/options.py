@@ -1,4 +1,4 @@
-"""The options of the command line that say where conversations are kept, and how much; many commands have them."""
+"""Options for the location and size of stored conversations, shared by many commands."""
 
 from __future__ import annotations
 
@@ -7,25 +7,28 @@ from typing import Annotated
 
 import typer
 
-DATABASE = "sqlite:///path or postgresql://…, in place of the folder's own"
-BLOBS = "a folder, s3://…, gs://… or az://… for the bytes of files, in place of the folder's own"
+DATABASE = "sqlite:///path or postgresql://…, instead of the data folder"
+BLOBS = "a folder, s3://…, gs://… or az://… for the bytes of files, instead of the data folder"
 Data = Annotated[
-    Path | None, typer.Option("--data", envvar="SHOWANDTELL_DATA", help="the folder where conversations are kept")
+    Path | None, typer.Option("--data", envvar="SHOWANDTELL_DATA", help="the data folder, for conversations and files")
 ]
 Url = Annotated[str | None, typer.Option("--database", envvar="SHOWANDTELL_DATABASE", help=DATABASE)]
 Blobs = Annotated[str | None, typer.Option("--blobs", envvar="SHOWANDTELL_BLOBS", help=BLOBS)]
-Most = Annotated[
+MaxFileBytes = Annotated[
     int,
-    typer.Option("--max-file-bytes", envvar="SHOWANDTELL_MAX_FILE_BYTES", min=1, help="the most one file may have"),
+    typer.Option(
+        "--max-file-bytes", envvar="SHOWANDTELL_MAX_FILE_BYTES", min=1, help="maximum size of a file in bytes"
+    ),
 ]
 Quota = Annotated[
-    int | None, typer.Option("--quota", envvar="SHOWANDTELL_QUOTA", min=1, help="the most bytes of all files kept")
+    int | None,
+    typer.Option("--quota", envvar="SHOWANDTELL_QUOTA", min=1, help="maximum size of all stored files in bytes"),
 ]
 Strip = Annotated[
     bool,
     typer.Option(
         "--strip-location",
         envvar="SHOWANDTELL_STRIP_LOCATION",
-        help="take the place where photos were made out of them",
+        help="remove locations from photos",
     ),
 ]

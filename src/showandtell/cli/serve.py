@@ -1,4 +1,4 @@
-"""The command `serve`: the chat server, its page's address, and nothing else on the screen."""
+"""The command `serve`, which starts the chat server and prints the address of its page."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ import typer
 from msgspec import Struct
 
 from showandtell.cli import arguments
-from showandtell.cli.options import Blobs, Data, Most, Quota, Strip, Url
+from showandtell.cli.options import Blobs, Data, MaxFileBytes, Quota, Strip, Url
 from showandtell.errors import UsageError
 from showandtell.storage.files.file_cache import MAX_FILE_BYTES
 from showandtell.storage.location import StorageLocation, check_libraries
@@ -28,15 +28,14 @@ if TYPE_CHECKING:
     from showandtell.server.state import Server
 
 INSTALL = "the chat server needs more libraries: pip install 'showandtell[history,server]'"
-#: A free port behind the usual one is taken, of so many.
-NEXT_PORTS = 20
 PORT = 8000
-ALONE = "127.0.0.1"
-#: Proxies on this machine.
-NEAR = "127.0.0.1,::1"
-#: What the help tells together: a table for each leaves room for the names of the variables.
-REACHED, ANSWERS = "How it is reached", "Who answers, and how much"
-MEANT = "several workers share one SQLite file: that works, and waits for the disk; PostgreSQL is meant for it"
+#: How many ports to try, from `PORT` on.
+PORTS = 20
+LOOPBACK = "127.0.0.1"
+LOCAL_PROXIES = "127.0.0.1,::1"
+#: Panels of the help: a table for each leaves room for the names of the variables.
+NETWORK, RUNS = "Network", "Models, tools and limits"
+USE_POSTGRESQL = "several workers share one SQLite file and wait for the disk; PostgreSQL is faster"
 
 
 class LogFormat(StrEnum):
@@ -50,64 +49,64 @@ Port = Annotated[
     int | None,
     typer.Option(
         "--port",
-        rich_help_panel=REACHED,
+        rich_help_panel=NETWORK,
         envvar="SHOWANDTELL_PORT",
         min=0,
         max=65535,
-        help=f"usual: {PORT}, or the next that is free; 0: any",
+        help=f"default: {PORT} or the next free port; 0 for any",
     ),
 ]
 Host = Annotated[
     str,
     typer.Option(
         "--host",
-        rich_help_panel=REACHED,
+        rich_help_panel=NETWORK,
         envvar="SHOWANDTELL_HOST",
-        help="the address to listen at; others than 127.0.0.1 are reached by all",
+        help="the address to listen on; any address but 127.0.0.1 is reachable from the network",
     ),
 ]
 Names = Annotated[
     list[str] | None,
     typer.Option(
         "--name",
-        rich_help_panel=REACHED,
+        rich_help_panel=NETWORK,
         envvar="SHOWANDTELL_HOSTS",
-        help="a name it is reached by, as chat.example.com",
+        help="a host name of the server, such as chat.example.com",
     ),
 ]
 Origins = Annotated[
     list[str] | None,
     typer.Option(
         "--origin",
-        rich_help_panel=REACHED,
+        rich_help_panel=NETWORK,
         envvar="SHOWANDTELL_ORIGINS",
-        help="another page that may ask, as https://app.example.com",
+        help="an origin that may send requests, such as https://app.example.com",
     ),
 ]
 Proxies = Annotated[
     str,
     typer.Option(
         "--proxy",
-        rich_help_panel=REACHED,
+        rich_help_panel=NETWORK,
         envvar="SHOWANDTELL_PROXIES",
-        help="addresses and networks of proxies that say truly who asks; commas between",
+        help="trusted proxies, comma-separated addresses or networks",
     ),
 ]
-Open = Annotated[bool, typer.Option("--open", rich_help_panel=REACHED, help="open the page in the browser")]
+Open = Annotated[bool, typer.Option("--open", rich_help_panel=NETWORK, help="open the page in the browser")]
 Folder = Annotated[
     Path | None,
     typer.Option(
         "--folder",
-        rich_help_panel=ANSWERS,
+        rich_help_panel=RUNS,
         envvar="SHOWANDTELL_FOLDER",
-        help="the folder that read_file serves; without one it is off",
+        help="the folder that read_file serves; default: no read_file",
     ),
 ]
 Tools = Annotated[
     str | None,
     typer.Option(
         "--tools",
-        rich_help_panel=ANSWERS,
+        rich_help_panel=RUNS,
         envvar="SHOWANDTELL_TOOLS",
         help="MODULE:NAME, a list of tools in an importable module",
     ),
@@ -117,73 +116,73 @@ Model = Annotated[
     typer.Option(
         "--model",
         "-m",
-        rich_help_panel=ANSWERS,
+        rich_help_panel=RUNS,
         envvar="SHOWANDTELL_MODEL",
-        help="who answers: provider:model, or inspector",
+        help="the default model: provider:model, or inspector",
     ),
 ]
 Count = Annotated[
     int,
     typer.Option(
         "--workers",
-        rich_help_panel=REACHED,
+        rich_help_panel=NETWORK,
         envvar="SHOWANDTELL_WORKERS",
         min=1,
         max=64,
-        help="processes; more than one want PostgreSQL",
+        help="number of processes; use PostgreSQL for more than one",
     ),
 ]
 Steps = Annotated[
     int,
     typer.Option(
         "--max-steps",
-        rich_help_panel=ANSWERS,
+        rich_help_panel=RUNS,
         metavar="N",
         envvar="SHOWANDTELL_MAX_STEPS",
         min=1,
-        help="the most model calls of one answer",
+        help="maximum model calls per run",
     ),
 ]
 Seconds = Annotated[
     float,
     typer.Option(
         "--max-seconds",
-        rich_help_panel=ANSWERS,
+        rich_help_panel=RUNS,
         metavar="S",
         envvar="SHOWANDTELL_MAX_SECONDS",
         min=1,
-        help="the longest that one answer may take",
+        help="maximum duration of a run in seconds",
     ),
 ]
 Files = Annotated[
     int,
     typer.Option(
         "--max-message-files",
-        rich_help_panel=ANSWERS,
+        rich_help_panel=RUNS,
         metavar="N",
         envvar="SHOWANDTELL_MAX_MESSAGE_FILES",
         min=0,
-        help="the most files of one message",
+        help="maximum files per message",
     ),
 ]
 Rate = Annotated[
     str,
     typer.Option(
         "--rate",
-        rich_help_panel=ANSWERS,
+        rich_help_panel=RUNS,
         envvar="SHOWANDTELL_RATE",
-        help='how often one user may ask, as "chat=60/minute, uploads=300/minute"',
+        help='rate limits per user, such as "chat=60/minute, uploads=300/minute"',
     ),
 ]
 Log = Annotated[
     LogFormat,
-    typer.Option("--log-format", envvar="SHOWANDTELL_LOG_FORMAT", help="lines for people, or one JSON object a line"),
+    typer.Option("--log-format", envvar="SHOWANDTELL_LOG_FORMAT", help="plain lines, or one JSON object per line"),
 ]
-Verbose = Annotated[bool, typer.Option("--verbose", "-v", help="log requests, and the traceback of what fails")]
+Verbose = Annotated[bool, typer.Option("--verbose", "-v", help="log requests and tracebacks")]
 
 
 class ServeOptions(Struct, frozen=True):
-    """What was asked for on the command line, as plain values: each worker makes its own of it."""
+    """The options as plain values, from which each worker makes its own configuration."""
 
     place: StorageLocation
     host: str
@@ -202,14 +201,14 @@ class ServeOptions(Struct, frozen=True):
 
 
 class Ready(Struct, frozen=True):
-    """What is told once the server answers: the single user's token, where there is one, and where all is kept."""
+    """Printed when the server is ready: the single user's token, if there is one, and the location of the data."""
 
     token: str | None
-    kept: str
+    location: str
 
 
 def serve(  # noqa: PLR0917 - each is an option
-    host: Host = ALONE,
+    host: Host = LOOPBACK,
     port: Port = None,
     name: Names = None,
     data: Data = None,
@@ -219,7 +218,7 @@ def serve(  # noqa: PLR0917 - each is an option
     tools: Tools = None,
     folder: Folder = None,
     workers: Count = 1,
-    max_file_bytes: Most = MAX_FILE_BYTES,
+    max_file_bytes: MaxFileBytes = MAX_FILE_BYTES,
     quota: Quota = None,
     strip_location: Strip = False,
     max_steps: Steps = 20,
@@ -227,136 +226,138 @@ def serve(  # noqa: PLR0917 - each is an option
     max_message_files: Files = 50,
     rate: Rate = "",
     origin: Origins = None,
-    proxy: Proxies = NEAR,
+    proxy: Proxies = LOCAL_PROXIES,
     open_page: Open = False,
     log_format: Log = LogFormat.text,
     verbose: Verbose = False,
 ) -> None:
     """Serve the chat: a page for people, an API for programs.
 
-    These are variables alone:
-    SHOWANDTELL_TOKEN: the single user's token, in place of one that is made
-    SHOWANDTELL_SECRET: what cookies and addresses are signed with
-    SHOWANDTELL_OIDC_ISSUER: makes accounts of an OpenID Connect issuer
+    More settings are environment variables only:
+    SHOWANDTELL_TOKEN: the single user's token; default: a random one
+    SHOWANDTELL_SECRET: the secret for cookies and signed addresses
+    SHOWANDTELL_OIDC_ISSUER: sign in with an OpenID Connect issuer
     SHOWANDTELL_OIDC_CLIENT_ID, SHOWANDTELL_OIDC_CLIENT_SECRET: its client
-    SHOWANDTELL_OIDC_AUDIENCE: for whom programs' tokens are made
-    SHOWANDTELL_OIDC_SCOPES: what is asked of the issuer besides openid
-    SHOWANDTELL_OVERRIDES: a file of your own knowledge about models
-    SHOWANDTELL_TELEMETRY_CONTENT: 1 puts words and arguments into traces
+    SHOWANDTELL_OIDC_AUDIENCE: the audience of programs' tokens
+    SHOWANDTELL_OIDC_SCOPES: scopes to request in addition to openid
+    SHOWANDTELL_OVERRIDES: a file with your own verdicts about models
+    SHOWANDTELL_TELEMETRY_CONTENT: 1 adds texts and arguments to traces
     """
     check_libraries()
     check_server()
     place = StorageLocation(data, database, blobs, max_file_bytes, quota, strip_location)
-    names, origins, most = split(name), split(origin), (max_steps, max_seconds, max_message_files)
-    asked = ServeOptions(place, host, names, origins, proxy, model, tools, folder, *most, rate, log_format, verbose)
+    names, origins, limits = split(name), split(origin), (max_steps, max_seconds, max_message_files)
+    options = ServeOptions(place, host, names, origins, proxy, model, tools, folder, *limits, rate, log_format, verbose)
     listening = listen(host, port)
 
-    def tell(ready: Ready) -> None:
+    def on_ready(ready: Ready) -> None:
         token = f"?token={ready.token}" if ready.token is not None else ""
-        announce(f"http://{spell_host(host)}:{listening.getsockname()[1]}/{token}", ready.kept, open_page=open_page)
+        announce(
+            f"http://{format_host(host)}:{listening.getsockname()[1]}/{token}", ready.location, open_page=open_page
+        )
 
     if workers == 1:
-        work(asked, listening, tell)
+        run_worker(options, listening, on_ready)
     else:
-        share(asked, listening, tell, workers)
+        run_workers(options, listening, on_ready, workers)
 
 
-def split(said: list[str] | None) -> tuple[str, ...]:
-    """What was said once or more often, with commas or without."""
-    return tuple(one.strip() for some in said or [] for one in some.split(",") if one.strip())
+def split(values: list[str] | None) -> tuple[str, ...]:
+    """The values of an option that may be repeated or comma-separated."""
+    return tuple(name.strip() for value in values or [] for name in value.split(",") if name.strip())
 
 
 def check_server() -> None:
-    """Raise `UsageError` where the server's libraries are missing."""
+    """Raise `UsageError` if the server's libraries are missing."""
     try:
         importlib.import_module("showandtell.server.app")
     except ImportError as error:
         raise UsageError(INSTALL) from error
 
 
-def config_of(asked: ServeOptions) -> Config:
-    """The server's own settings. Raises `UsageError`, and `BadInput` for what stands wrongly in a variable."""
+def config_of(options: ServeOptions) -> Config:
+    """The server's configuration. Raises `UsageError`, and `BadInput` for an invalid variable."""
     from showandtell.server.auth.oidc import read_oidc  # noqa: PLC0415 - the same
     from showandtell.server.config import Config  # noqa: PLC0415 - an extra
 
-    if asked.folder is not None and not asked.folder.is_dir():
-        raise UsageError(f"--folder: {asked.folder} is no folder")
+    if options.folder is not None and not options.folder.is_dir():
+        raise UsageError(f"--folder: {options.folder} is not a folder")
     return Config(
-        place=asked.place,
+        place=options.place,
         token=os.environ.get("SHOWANDTELL_TOKEN") or None,
-        bind=asked.host,
-        hosts=asked.names,
-        origins=asked.origins,
-        default_model=asked.model,
-        tools=tuple(arguments.import_tools(asked.tools)) if asked.tools is not None else (),
-        folder=asked.folder,
-        max_steps=asked.max_steps,
-        max_seconds=asked.max_seconds,
-        max_message_files=asked.max_message_files,
-        rates=asked.rates,
+        bind=options.host,
+        hosts=options.names,
+        origins=options.origins,
+        default_model=options.model,
+        tools=tuple(arguments.import_tools(options.tools)) if options.tools is not None else (),
+        folder=options.folder,
+        max_steps=options.max_steps,
+        max_seconds=options.max_seconds,
+        max_message_files=options.max_message_files,
+        rates=options.rates,
         oidc=read_oidc(),
     )
 
 
-def work(asked: ServeOptions, listening: socket.socket, tell: Callable[[Ready], None]) -> None:
-    """One worker, until a signal ends it. Raises what of ours keeps it from starting."""
+def run_worker(options: ServeOptions, listening: socket.socket, on_ready: Callable[[Ready], None]) -> None:
+    """Run one worker until a signal ends it. Raises our errors if it can't start."""
     from showandtell.server.app import make_app  # noqa: PLC0415 - an extra
-    from showandtell.server.observability.logs import set_up  # noqa: PLC0415 - the same
+    from showandtell.server.observability.logs import configure_logging  # noqa: PLC0415 - the same
     from showandtell.server.process import run  # noqa: PLC0415 - the same
 
-    set_up(asked.log_format.value, verbose=asked.verbose)
-    app = make_app(config_of(asked))
-    run(app, listening, lambda server: tell(ready_of(server)), asked.proxies)
+    configure_logging(options.log_format.value, verbose=options.verbose)
+    app = make_app(config_of(options))
+    run(app, listening, lambda server: on_ready(ready_of(server)), options.proxies)
 
 
-def share(asked: ServeOptions, listening: socket.socket, tell: Callable[[Ready], None], count: int) -> None:
-    """Several workers, until a signal ends them all."""
-    from showandtell.server.observability.logs import set_up  # noqa: PLC0415 - an extra
+def run_workers(options: ServeOptions, listening: socket.socket, on_ready: Callable[[Ready], None], count: int) -> None:
+    """Run several workers until a signal ends them."""
+    from showandtell.server.observability.logs import configure_logging  # noqa: PLC0415 - an extra
     from showandtell.server.workers import Workers  # noqa: PLC0415 - the same
 
-    set_up(asked.log_format.value, verbose=asked.verbose)
-    if not (asked.place.database or "").startswith("postgres"):
-        typer.echo(f"showandtell: {MEANT}", err=True)
-    signalled = Workers(functools.partial(work, asked), listening, count, tell).run()
+    configure_logging(options.log_format.value, verbose=options.verbose)
+    if not (options.place.database or "").startswith("postgres"):
+        typer.echo(f"showandtell: {USE_POSTGRESQL}", err=True)
+    signalled = Workers(functools.partial(run_worker, options), listening, count, on_ready).run()
     raise SystemExit(128 + signalled)
 
 
 def ready_of(server: Server) -> Ready:
-    """What is told of a server that answers."""
-    return Ready(None if server.accounts is not None else server.keys.token, server.config.place.tell(server.store))
+    """The message of a server that is ready."""
+    return Ready(None if server.accounts is not None else server.keys.token, server.config.place.describe(server.store))
 
 
 def listen(host: str, port: int | None) -> socket.socket:
-    """A socket at an address; without a port, at the usual one or the next that is free."""
-    wanted = range(PORT, PORT + NEXT_PORTS) if port is None else (port,)
-    for one in wanted:
+    """A listening socket; without a port, on the default one or the next free one."""
+    ports = range(PORT, PORT + PORTS) if port is None else (port,)
+    for number in ports:
         try:
-            family = socket.getaddrinfo(host, one, type=socket.SOCK_STREAM)[0][0]
-            found = socket.create_server((host, one), family=family, backlog=2048)
-            # asyncio does so only for sockets that name their protocol: without it, small answers wait 40 ms.
-            found.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+            family = socket.getaddrinfo(host, number, type=socket.SOCK_STREAM)[0][0]
+            listening = socket.create_server((host, number), family=family, backlog=2048)
+            # asyncio sets it only on sockets with an explicit protocol; without it, small responses wait 40 ms.
+            listening.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         except socket.gaierror as error:
-            raise UsageError(f"--host {host}: there is no such address here ({error.strerror})") from None
+            raise UsageError(f"--host {host}: no such address on this machine ({error.strerror})") from None
         except OSError as error:
-            if one == wanted[-1]:
-                told = error.strerror or str(error)
-                raise UsageError(f"{host} port {one} can't be used ({told}): name another with --port") from None
+            if number == ports[-1]:
+                reason = error.strerror or str(error)
+                raise UsageError(f"{host} port {number} can't be used ({reason}): choose another with --port") from None
         else:
-            return found
-    raise AssertionError(wanted)
+            return listening
+    raise AssertionError(ports)
 
 
-def spell_host(host: str) -> str:
-    """A host as it stands in an address that can be opened on this machine."""
+def format_host(host: str) -> str:
+    """A host as part of an address that works on this machine."""
     if host in {"0.0.0.0", "::", ""}:  # noqa: S104 - only compared with
-        return ALONE
+        return LOOPBACK
     return f"[{host}]" if ":" in host else host
 
 
-def announce(address: str, kept: str, *, open_page: bool) -> None:
-    """Say where the page is, and open it if that is wanted."""
+def announce(address: str, location: str, *, open_page: bool) -> None:
+    """Print the address of the page, and open it on request."""
     typer.echo(f"Show & Tell is ready: {address}")
-    typer.echo(f"Conversations are kept in {kept}. Ctrl-C ends it.")
+    typer.echo(f"Conversations are stored in {location}. Press Ctrl-C to stop.")
     sys.stdout.flush()
     if open_page:
         with suppress(webbrowser.Error):

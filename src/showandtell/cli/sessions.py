@@ -1,4 +1,4 @@
-"""Where the command line keeps its conversations, and how one is begun or found there."""
+"""Where the commands store conversations, and how they create or find one."""
 
 from __future__ import annotations
 
@@ -19,58 +19,61 @@ if TYPE_CHECKING:
     from showandtell.storage.conversations.store import Store
     from showandtell.storage.conversations.stored_conversation import StoredConversation
 
-#: Whose the conversations of the command line are.
+#: The owner of the conversations of the command line.
 OWNER = "local"
 NEW, LAST, NONE = "new", "last", "none"
 
 
-def settle_place(place: StorageLocation, which: str) -> StorageLocation:
-    """The place, which keeps nothing where nothing is to be kept, or can be and nobody has asked: that is said."""
+def choose_location(place: StorageLocation, which: str) -> StorageLocation:
+    """Where to store a conversation; in memory for `none`.
+
+    If libraries are missing, also in memory, with a message; but raises `UsageError` if a location was given.
+    """
     if which == NONE:
-        return replace(place, keeps=False)
+        return replace(place, persistent=False)
     try:
         check_libraries()
     except UsageError:
         if which != NEW or place.data or place.database or place.blobs:
             raise
-        typer.echo(f"showandtell: this conversation ends with the program; to keep conversations: {INSTALL}", err=True)
-        return replace(place, keeps=False)
+        typer.echo(f"showandtell: this conversation is not stored; to store conversations: {INSTALL}", err=True)
+        return replace(place, persistent=False)
     return place
 
 
 class Sessions:
-    """The conversations of one program: in a store, or in memory where nothing is kept. `told` says where they are."""
+    """The conversations of one program: in a store, or in memory. `location` is empty for memory."""
 
     def __init__(self, place: StorageLocation, store: Store | None = None) -> None:
         self._place, self._store = place, store
-        self.told = "" if store is None else place.tell(store)
+        self.location = "" if store is None else place.describe(store)
 
     async def begin(self, which: str) -> MemoryConversation:
-        """The conversation that a word names."""
+        """Create or open a conversation; `which` is as in `find`."""
         if self._store is not None:
             return await find(self._store, which)
         own = self._place
         return MemoryConversation(FileCache(max_file_bytes=own.max_file_bytes, strip_location=own.strip_location))
 
-    async def settle(self, run: Run, which: str) -> str | None:
-        """The id by which the conversation of a run that has ended is kept; None where it isn't.
+    async def finish(self, run: Run, which: str) -> str | None:
+        """The id of the stored conversation of a run that has ended; None if it isn't stored.
 
-        A new one in which nothing could be sent is forgotten: a file was refused, a key is missing.
+        A new conversation is deleted if nothing could be sent, because a file was refused or a key is missing.
         """
         if self._store is None:
             return None
-        answered = any(one.role == "assistant" for one in run.messages)
+        answered = any(message.role == "assistant" for message in run.messages)
         if which != NEW or answered or run.error is None or isinstance(run.error, ProviderError):
             return run.conversation.id
-        with suppress(StorageFailed):  # the run's own error is the one to tell
+        with suppress(StorageFailed):  # the run's own error is more important
             await self._store.delete(run.conversation.id, OWNER)
         return None
 
 
 @asynccontextmanager
 async def opened(place: StorageLocation) -> AsyncGenerator[Sessions]:
-    """What keeps conversations, for as long as it is needed."""
-    if not place.keeps:
+    """Open the location, and close it in the end."""
+    if not place.persistent:
         yield Sessions(place)
         return
     async with place.store() as store:
@@ -78,12 +81,12 @@ async def opened(place: StorageLocation) -> AsyncGenerator[Sessions]:
 
 
 async def find(store: Store, which: str) -> StoredConversation:
-    """The conversation that a word names: its id, `last` for the one that changed last, `new` for another one."""
+    """A conversation by its id, the one that changed last for `last`, or a new one for `new`. Raises `NotFound`."""
     if which == NEW:
         return await store.create(OWNER)
     if which == LAST:
         newest = await store.newest(OWNER)
         if newest is None:
-            raise NotFound("no conversation is kept here yet: begin one")
+            raise NotFound("no conversation is stored here yet: start one")
         which = newest.id
     return await store.open(which, OWNER)

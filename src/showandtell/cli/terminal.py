@@ -1,4 +1,4 @@
-"""What people read in a terminal: a run's events as lines, receipts as a list, the matrix as a table."""
+"""Text for a terminal: a run's events as lines, and receipts as a list."""
 
 from __future__ import annotations
 
@@ -25,37 +25,44 @@ from showandtell.core.events.types import (
     ToolProgress,
     ToolStart,
 )
-from showandtell.core.messages.attachments import spoken
-from showandtell.core.planning.labels import size_of
+from showandtell.core.messages.attachments import format_label
+from showandtell.core.planning.labels import format_size
 from showandtell.core.planning.values import Receipt
 
 PLACES = {"tool_result": "in the tool result", "user": "in a user message"}
-#: Types that people know by another name.
+DELIVERIES = {
+    "native": "shown",
+    "relocated": "shown after the results",
+    "noted": "name only",
+    "refused": "refused",
+    "listed": "out of view",
+}
+#: Short names of media types.
 TYPES = {
     "application/vnd.openxmlformats-officedocument.wordprocessingml.document": "docx",
     "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet": "xlsx",
     "application/vnd.openxmlformats-officedocument.presentationml.presentation": "pptx",
 }
-#: How a reason begins that also says what became of the file.
-BECAME = ("converted: ", "given as words: ")
-LONGEST = 400
+#: Starts of a reason that repeat how the file was sent.
+REPEATED = ("converted: ", "given as words: ")
+MAX_LINE = 400
 
 
 def plain(text: object) -> str:
-    """Text of others without control characters, which could drive the terminal; line ends and tabs stay."""
-    return "".join(letter for letter in str(text) if letter.isprintable() or letter in "\n\t")
+    """Untrusted text without control characters, which could drive the terminal; line ends and tabs stay."""
+    return "".join(char for char in str(text) if char.isprintable() or char in "\n\t")
 
 
 def short(text: object) -> str:
-    """The same on one line, cut where it is long."""
-    return one_line(text, LONGEST)
+    """Untrusted text on one line, cut at `MAX_LINE` characters."""
+    return one_line(text, MAX_LINE)
 
 
 class Printer:
-    """Writes one run: words as they come, a line for each tool call, each file and each receipt.
+    """Prints one run: the model's text as it arrives, and a line for each tool call, file and receipt.
 
-    asking: a person is put the questions, so that a run that waits for them needs no line of its own.
-    denied: the calls that the person said no to; they don't run.
+    asking: the user is asked for approvals, so a waiting run needs no line of its own.
+    denied: ids of denied calls, which don't run.
     """
 
     def __init__(self, out: TextIO | None = None, *, asking: bool = False, denied: Collection[str] = ()) -> None:
@@ -63,13 +70,13 @@ class Printer:
         self.asking = asking
         self.denied = denied
         self.column = 0
-        self.told_error = False
+        self.has_error = False
 
     def event(self, event: Event) -> None:
-        """Write one event, if it is one that people read."""
+        """Print one event, if it is for people."""
         match event:
             case TextDelta():
-                self.words(event.text)
+                self.write(event.text)
             case ToolStart() if event.call_id in self.denied:
                 pass
             case ToolStart():
@@ -87,16 +94,16 @@ class Printer:
             case ReceiptEvent():
                 self.line(f"  = {receipt_line(event.receipt)}")
             case Retry(files=()):
-                self.line(f"  … asking again in {event.seconds:.1f} s: {short(event.reason)}")
+                self.line(f"  … retrying in {event.seconds:.1f} s: {short(event.reason)}")
             case Retry():
                 numbers = ", ".join(map(str, event.files))
-                self.line(f"  … asking again without file {numbers}: {short(event.reason)}")
+                self.line(f"  … retrying without file {numbers}: {short(event.reason)}")
             case ApprovalNeeded():
-                self.line(f"? {event.tool} {short(event.arguments)} waits for a yes or no")
+                self.line(f"? {event.tool} {short(event.arguments)} waits for approval")
             case ErrorEvent():
-                self.told_error = True
+                self.has_error = True
                 self.line(f"{event.kind}: {short(event.text)}")
-            case Finish() if self.is_news(event):
+            case Finish() if self.needs_line(event):
                 self.line(f"[{event.status}: {short(event.reason)}]")
             case Finish():
                 self.end()
@@ -104,78 +111,75 @@ class Printer:
                 pass
         self.out.flush()
 
-    def is_news(self, event: Finish) -> bool:
-        """Whether the end of a run says what nobody was told yet."""
-        return not (event.status == "complete" or self.told_error or (event.status == "waiting" and self.asking))
+    def needs_line(self, event: Finish) -> bool:
+        """Whether the end of a run is not obvious from the lines before it."""
+        return not (event.status == "complete" or self.has_error or (event.status == "waiting" and self.asking))
 
-    def words(self, text: str) -> None:
-        """Write on, without a line end."""
+    def write(self, text: str) -> None:
+        """Print text without a line end."""
         self.out.write(plain(text))
         self.column = 0 if text.endswith("\n") else 1
 
     def line(self, text: str) -> None:
-        """Write a line of its own. Nothing in it, whoever said it, can drive the terminal."""
+        """Print a separate line, without control characters."""
         self.end()
         self.out.write(plain(text) + "\n")
 
     def end(self) -> None:
-        """End a line that has begun."""
+        """End an unfinished line."""
         if self.column:
             self.out.write("\n")
         self.column = 0
 
 
 def file_line(event: FileEvent) -> str:
-    """A file that joined the conversation."""
-    what = event.problem or f"{by_ending(event.media_type)}, {size_of(event.size)}"
-    return f"{spoken(event.kind, event.number)}: {short(event.name)} ({short(what)})"
+    """A new file of the conversation."""
+    what = event.problem or f"{by_ending(event.media_type)}, {format_size(event.size)}"
+    return f"{format_label(event.kind, event.number)}: {short(event.name)} ({short(what)})"
 
 
 def receipt_line(record: Mapping[str, Any]) -> str:
-    """What the model was given of a file, in one line."""
-    return f"{spoken(record['kind'], record['number'])} {delivery_line(record)}"
+    """How a file was sent to the model, in one line."""
+    return f"{format_label(record['kind'], record['number'])} {delivery_line(record)}"
 
 
 def delivery_line(record: Mapping[str, Any]) -> str:
-    """How a file was delivered, as what, where, and why."""
+    """How a file was sent, where, and why."""
     reason = str(record["reason"])
-    for start in BECAME if record["converted"] else ():
+    for start in REPEATED if record["converted"] else ():
         reason = reason.removeprefix(start)
-    place = PLACES.get(record["place"])
-    words = [delivered(record), *([place] if place else [])]
-    return f"{' '.join(words)}: {short(by_ending(reason))}"
+    place = PLACES.get(record["place"], "")
+    return f"{f'{delivered(record)} {place}'.rstrip()}: {short(by_ending(reason))}"
 
 
 def delivered(record: Mapping[str, Any]) -> str:
-    """The delivery in a word; of a file that was converted, what it became."""
-    if not record["converted"]:
-        return str(record["delivery"])
-    how = "relocated " if record["delivery"] == "relocated" else ""
-    return how + became(record)
+    """The delivery in words; for a converted file also what it became."""
+    how = DELIVERIES[record["delivery"]]
+    return f"{how} {became(record)}" if record["converted"] else how
 
 
 def became(record: Mapping[str, Any]) -> str:
-    """What a converted file is given as: text, pages, frames, a sound, a picture; of how much of it."""
+    """What a file was converted to: text, pages, frames, audio or an image, and how much of it."""
     kind, pages = record["kind"], pages_of(record)
-    found: list[str]
+    parts: list[str]
     if record["cell"] is None:
-        spoken_words = kind in {"audio", "video"}
-        found = ["a machine transcript" if spoken_words else "text", *([pages] if " of " in pages else [])]
+        has_speech = kind in {"audio", "video"}
+        parts = ["a machine transcript" if has_speech else "text", *([pages] if " of " in pages else [])]
     elif record.get("times"):
-        found = [f"{counted(len(record['times']), 'frame')}{of_seconds(record)}"]
+        parts = [f"{counted(len(record['times']), 'frame')}{of_seconds(record)}"]
     elif kind == "audio":
-        found = [f"another kind of sound{of_seconds(record) if record.get('cut') else ''}"]
+        parts = [f"audio in another format{of_seconds(record) if record.get('cut') else ''}"]
     else:
-        found = [pages or "a picture"]
+        parts = [pages or "an image"]
         if record.get("crop"):
-            found.append(f"its part {', '.join(map(str, record['crop']))}")
+            parts.append(f"its part {', '.join(map(str, record['crop']))}")
         if kind == "image" and (scale := record.get("scale", 1.0)) != 1.0:
-            found.append(f"{'scaled' if scale < 1 else 'enlarged'} to {scale:.0%}")
-    return f"as {', '.join([*found, *(['cut'] if record.get('cut') else [])])}"
+            parts.append(f"{'scaled' if scale < 1 else 'enlarged'} to {scale:.0%}")
+    return f"as {', '.join([*parts, *(['cut'] if record.get('cut') else [])])}"
 
 
 def pages_of(record: Mapping[str, Any]) -> str:
-    """Which pages are shown, and of how many; empty where there are none."""
+    """Which pages are shown, and of how many; empty if it has no pages."""
     pages, total = record.get("pages"), record.get("total")
     if not pages:
         return ""
@@ -183,33 +187,33 @@ def pages_of(record: Mapping[str, Any]) -> str:
         return counted(len(pages), "page")
     first, last = pages[0], pages[-1]
     if len(pages) == 1:
-        which = f"page {first}"
+        shown = f"page {first}"
     elif last - first == len(pages) - 1:
-        which = f"pages {first} to {last}"
+        shown = f"pages {first} to {last}"
     else:
-        which = f"pages {', '.join(map(str, pages))}"
-    return f"{which} of {total:g}"
+        shown = f"pages {', '.join(map(str, pages))}"
+    return f"{shown} of {total:g}"
 
 
 def of_seconds(record: Mapping[str, Any]) -> str:
-    """How long the original is, where that is known."""
+    """The duration of the original, if it is known."""
     return f" of {record['total']:.3g} s" if record.get("total") else ""
 
 
 def counted(number: int, what: str) -> str:
-    """So many of something."""
+    """A number and a noun in singular or plural."""
     return f"{number} {what}{'' if number == 1 else 's'}"
 
 
 def by_ending(text: str) -> str:
-    """Words in which types with long names are called by the ending of their files."""
+    """Text with long media types replaced by the suffix of such files."""
     for name, ending in TYPES.items():
         text = text.replace(name, ending)
     return text
 
 
 def listing(text: str) -> list[str]:
-    """What `list_files` said, a line for each file; a tool of that name that says something else has none."""
+    """The result of `list_files`, one line per file; empty for the result of another tool with that name."""
     try:
         listed, _, more = text.partition("\n")
         files = msgspec.json.decode(listed, type=list[Listed])
@@ -219,7 +223,7 @@ def listing(text: str) -> list[str]:
 
 
 class Listed(msgspec.Struct):
-    """A file as `list_files` gives it."""
+    """A file in the result of `list_files`."""
 
     number: int
     kind: str
@@ -231,17 +235,18 @@ class Listed(msgspec.Struct):
 
     def line(self) -> str:
         """The file in one line."""
-        what = self.problem or by_ending(self.media_type) + (f", {size_of(self.size)}" if self.size is not None else "")
-        return f"{spoken(self.kind, self.number)}: {short(self.name)} ({short(what)}), {from_whom(self.origin)}"
+        size = f", {format_size(self.size)}" if self.size is not None else ""
+        what = self.problem or by_ending(self.media_type) + size
+        return f"{format_label(self.kind, self.number)}: {short(self.name)} ({short(what)}), {from_whom(self.origin)}"
 
 
 def from_whom(origin: str) -> str:
-    """Who brought a file, in words."""
+    """The origin of a file."""
     return f"from {'the user' if origin == 'user' else short(origin)}"
 
 
 class OneLine(logging.Formatter):
-    """A tool's failure in one line: what failed, its log id, the error. Its traceback is for those who ask for it."""
+    """Formats a tool's failure as one line, with its log id and error but without the traceback."""
 
     def format(self, record: logging.LogRecord) -> str:
         """The first line of the record, and the last of the error's."""
@@ -252,27 +257,27 @@ class OneLine(logging.Formatter):
         return short(f"{head}: {last.strip()}" if last else head)
 
 
-def tell_log(*, verbose: bool) -> None:
-    """Let what the library logs reach stderr: a line for each record, with `verbose` the traceback, too."""
+def configure_logging(*, verbose: bool) -> None:
+    """Log to stderr, one line per record, or with tracebacks if `verbose`."""
     handler = logging.StreamHandler()
     handler.setFormatter(logging.Formatter() if verbose else OneLine())
     logging.getLogger("showandtell").handlers = [handler]
 
 
-def forgive_encodings() -> None:
-    """Let letters that the terminal's encoding lacks become question marks, not errors."""
+def replace_unencodable() -> None:
+    """Print characters outside of the terminal's encoding as question marks."""
     for stream in (sys.stdin, sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")
 
 
-def receipts(found: Sequence[Receipt], model: str, brought: str | None = None) -> Iterable[str]:
-    """What a model would be given of each file, three lines each; `brought` says by whom where nobody has yet."""
-    if not found:
+def format_receipts(receipts: Sequence[Receipt], model: str, origin: str | None = None) -> Iterable[str]:
+    """How each file would be sent to a model, three lines each; `origin` replaces that of the receipts."""
+    if not receipts:
         yield f"{model}: there are no files to explain"
-    for one in found:
-        record = one.record()
-        yield f"{one.label}  {short(one.name)}  {short(by_ending(one.media_type))}  {brought or from_whom(one.origin)}"
+    for receipt in receipts:
+        record, source = receipt.record(), origin or from_whom(receipt.origin)
+        yield f"{receipt.label}  {short(receipt.name)}  {short(by_ending(receipt.media_type))}  {source}"
         yield f"  {delivery_line(record)}"
-        if one.cell is not None:
-            yield f"  {record['cell']}, {size_of(one.bytes)}; evidence: {record['evidence']}"
+        if receipt.cell is not None:
+            yield f"  {record['cell']}, {format_size(receipt.bytes)}; evidence: {record['evidence']}"

@@ -1,4 +1,4 @@
-"""A stored conversation as people read it in a terminal: what was said, then its files and what became of each."""
+"""A stored conversation as text for a terminal: its messages, then its files and how each was sent."""
 
 from __future__ import annotations
 
@@ -7,25 +7,25 @@ from typing import cast
 
 from showandtell.cli.terminal import by_ending, counted, delivery_line, from_whom, plain, short
 from showandtell.core.messages.attachments import Attachment
-from showandtell.core.messages.messages import Message
+from showandtell.core.messages.message import Message
 from showandtell.core.messages.parts import Approval, Json, Shown, Text, ToolCall
-from showandtell.core.planning.labels import size_of
+from showandtell.core.planning.labels import format_size
 from showandtell.storage.conversations.memory_conversation import MemoryConversation
 
-#: Who said a message, as it is printed.
-WHO = {"user": "you", "assistant": "model"}
-#: Why a model ended that need not be said.
-USUAL = frozenset({None, "end", "tool_calls"})
+#: Names of the roles.
+ROLES = {"user": "you", "assistant": "model"}
+#: Stop reasons that are not printed.
+NORMAL_STOPS = frozenset({None, "end", "tool_calls"})
 
 
 def transcript(conversation: MemoryConversation, elsewhere: int = 0) -> Iterator[str]:
-    """A conversation as lines; `elsewhere` is how many messages other branches have."""
+    """A conversation as lines; `elsewhere` is the number of messages on other branches."""
     yield conversation.id
     if elsewhere:
         yield f"({elsewhere} more on other branches)"
     for message in conversation.messages:
         yield ""
-        yield from said(message, conversation)
+        yield from format_message(message, conversation)
     if conversation.attachments:
         yield ""
         yield "files:"
@@ -36,29 +36,30 @@ def transcript(conversation: MemoryConversation, elsewhere: int = 0) -> Iterator
 
 
 def counts_of(conversation: MemoryConversation) -> str:
-    """How much is in a conversation."""
+    """The numbers of messages and files."""
     return f"{counted(len(conversation.messages), 'message')}, {counted(len(conversation.attachments), 'file')}"
 
 
-def said(message: Message, conversation: MemoryConversation) -> Iterator[str]:
+def format_message(message: Message, conversation: MemoryConversation) -> Iterator[str]:
     """One message as lines."""
-    words = [line for part in message.parts for line in lines_of(part, conversation)]
-    words += pointed(message, conversation.attachments)
-    if message.stop not in USUAL:
-        words.append(f"[{message.stop}]")
+    lines = [line for part in message.parts for line in lines_of(part, conversation)]
+    lines += references(message, conversation.attachments)
+    if message.stop not in NORMAL_STOPS:
+        lines.append(f"[{message.stop}]")
     failed = " failed" if message.is_error else ""
-    who = WHO.get(message.role) or f"  ← {plain(message.tool)}{failed}"
-    yield f"{who}: {words[0] if words else ''}".rstrip()
-    yield from (f"  {line}".rstrip() for line in words[1:])
+    role = ROLES.get(message.role) or f"  ← {plain(message.tool)}{failed}"
+    yield f"{role}: {lines[0] if lines else ''}".rstrip()
+    yield from (f"  {line}".rstrip() for line in lines[1:])
 
 
-def pointed(message: Message, files: Mapping[int, Attachment]) -> Iterator[str]:
-    """What a message's words point at, a line for each; where that isn't clear, everything that they may mean."""
-    for one in message.references:
-        if one.numbers:
-            yield f'"{short(one.words)}" = {all_named(one.numbers, files)}'
+def references(message: Message, files: Mapping[int, Attachment]) -> Iterator[str]:
+    """What a message's references mean, one per line; all meanings if that isn't clear."""
+    for reference in message.references:
+        if reference.numbers:
+            yield f'"{short(reference.words)}" = {all_named(reference.numbers, files)}'
         else:
-            yield f'"{short(one.words)}" may mean {" or ".join(all_named(some, files) for some in one.readings)}'
+            readings = " or ".join(all_named(reading, files) for reading in reference.readings)
+            yield f'"{short(reference.words)}" may mean {readings}'
 
 
 def all_named(numbers: Iterable[int], files: Mapping[int, Attachment]) -> str:
@@ -67,7 +68,7 @@ def all_named(numbers: Iterable[int], files: Mapping[int, Attachment]) -> str:
 
 
 def lines_of(part: object, conversation: MemoryConversation) -> Iterable[str]:
-    """A part as lines; what only providers read has none."""
+    """A part as lines; parts for providers have none."""
     match part:
         case Text():
             return plain(part.text).splitlines()
@@ -85,18 +86,18 @@ def lines_of(part: object, conversation: MemoryConversation) -> Iterable[str]:
 
 
 def because(answer: Approval) -> str:
-    """The reason of a yes or no, if there is one."""
+    """The reason of a decision, if there is one."""
     return f": {short(answer.reason)}" if answer.reason else ""
 
 
 def tool_of(call_id: str, conversation: MemoryConversation) -> str:
-    """The tool that a call is of."""
+    """The tool of a call."""
     calls = (call for message in conversation.messages for call in message.calls)
     return next((short(call.tool) for call in calls if call.call_id == call_id), short(call_id))
 
 
 def named(shown: Shown, conversation: MemoryConversation) -> str:
-    """A file where it was shown, or which part of it."""
+    """A file, or a selection of it, where it was shown."""
     file, view = conversation.attachments[shown.number], shown.view
     pages = f", page {', '.join(map(str, view.pages))}" if view and view.pages else ""
     crop = f", its part {', '.join(map(str, view.crop))}" if view and view.crop else ""
@@ -105,6 +106,6 @@ def named(shown: Shown, conversation: MemoryConversation) -> str:
 
 def file_line(file: Attachment) -> str:
     """A file in one line."""
-    what = file.problem or f"{by_ending(file.media_type)}{f', {size_of(file.facts.size)}' if file.facts else ''}"
+    what = file.problem or f"{by_ending(file.media_type)}{f', {format_size(file.facts.size)}' if file.facts else ''}"
     origin = f"tool {file.origin.tool}" if file.origin.tool else file.origin.by
     return f"{file.label}: {short(file.name)} ({short(what)}), {from_whom(origin)}, {file.date}"

@@ -1,4 +1,4 @@
-"""An eye test as people read it: a line for each route as it ends, and what came of them all."""
+"""Text of a vision check: one line per route, and a summary."""
 
 from __future__ import annotations
 
@@ -11,81 +11,93 @@ from showandtell.verify.judge import VERDICTS, Finding
 from showandtell.verify.probes import TYPES
 
 WIDTHS = (9, 12, 7, 9, 8)
-#: The shortest time that is told.
-LEAST = 0.1
+#: Shorter times are printed as "<0.1".
+MIN_SECONDS = 0.1
+#: Routes whose name in JSON isn't plain.
+ROUTES = {"relocated": "next message"}
 TITLES = ("kind", "route", "form", "verdict", "seconds")
 
 
 def head(target: Target, count: int, host: str = "") -> Iterator[str]:
-    """What is about to happen, and the titles of the columns. `host`: who answers in the provider's place."""
-    yield f"{target.name}: an eye test, {number(count, 'route')} or fewer, one or two requests each"
-    yield "bytes alone are tried: uploads and links are not"
-    if target.api == "gemini":
-        yield "files outside a response are tried in a content of their own, as we send them, not beside the response"
+    """What will be checked, and the titles of the columns. `host`: the gateway that replies instead of the provider."""
+    yield f"{target.name}: a vision check, {number(count, 'route')} or fewer, one or two requests each"
+    yield "only bytes are checked, not uploads and links"
+    if target.dialect.separate_results:
+        yield "files outside of a function response are checked in a separate content, as we send them"
     if host:
-        yield f"{host} answers, which isn't {target.provider}'s own address: the verdicts are about what is behind it"
-    yield spell_row(TITLES, "evidence, and the prompt's tokens where the provider tells them")
+        yield f"{host} is not {target.provider}'s own address: the verdicts apply to what is behind it"
+    yield format_row(TITLES, "evidence, and prompt tokens if the provider reports them")
 
 
-def spell(finding: Finding) -> str:
-    """One finding in a line."""
-    words = (finding.sort, finding.route, finding.form, finding.outcome, spell_seconds(finding))
+def format_finding(finding: Finding) -> str:
+    """One finding as a line."""
+    columns = (
+        finding.kind,
+        ROUTES.get(finding.route, finding.route),
+        finding.form,
+        finding.outcome,
+        format_seconds(finding),
+    )
     tokens = finding.tokens.get("text")
-    told = f"; text {number(tokens, 'token')}" if tokens else ""
-    return spell_row(words, short(finding.evidence + told))
+    counts = f"; text {number(tokens, 'token')}" if tokens else ""
+    return format_row(columns, short(finding.evidence + counts))
 
 
-def spell_seconds(finding: Finding) -> str:
-    """How long an answer took; nothing where nobody was asked."""
+def format_seconds(finding: Finding) -> str:
+    """The response time; empty for skipped routes."""
     if finding.outcome == "skipped":
         return ""
-    return f"{finding.seconds:.1f}" if finding.seconds >= LEAST else f"<{LEAST}"
+    return f"{finding.seconds:.1f}" if finding.seconds >= MIN_SECONDS else f"<{MIN_SECONDS}"
 
 
-def spell_row(words: Sequence[str], rest: str) -> str:
-    """Words in columns, and the rest of the line."""
-    return " ".join([*(word.ljust(width) for word, width in zip(words, WIDTHS, strict=True)), rest])
+def format_row(columns: Sequence[str], rest: str) -> str:
+    """Aligned columns, and the rest of the line."""
+    return " ".join([*(text.ljust(width) for text, width in zip(columns, WIDTHS, strict=True)), rest])
 
 
 def number(count: int, noun: str) -> str:
-    """A number of things."""
+    """A number and a noun in singular or plural."""
     return f"{count} {noun}{'' if count == 1 else 's'}"
 
 
 def differences(target: Target, cells: Iterable[Capability]) -> Iterator[str]:
-    """Where a test says otherwise than our table."""
+    """The verdicts that differ from our table."""
     for cell in cells:
         table = target.cell(cell.place, TYPES[cell.kind], "inline") if cell.kind in TYPES else None
         if table is None:
-            yield f"{name_place(cell)}: {cell.verdict}, our table says nothing"
+            yield f"{name_place(cell)}: {cell.verdict}, not in our table"
         elif table.verdict != cell.verdict:
             yield f"{name_place(cell)}: {cell.verdict}, our table says {table.verdict}"
 
 
 def name_place(cell: Capability) -> str:
-    """A cell's kind and place in words."""
+    """A cell's kind and place."""
     return f"{cell.kind} in a {'user message' if cell.place == 'user' else 'tool result'}"
 
 
 def conclude(target: Target, cells: Sequence[Capability], findings: Sequence[Finding]) -> Iterator[str]:
-    """What a test came to: what was learnt, what is new, and what gave no verdict."""
-    tried = number(len(findings), "route")
+    """The summary: new verdicts, differences from our table, and routes without a verdict."""
+    checked = number(len(findings), "route")
     if not cells:
-        yield f"{tried}, nothing learnt"
+        yield f"{checked}, no verdicts"
         return
     changed = list(differences(target, cells))
-    told = f"{len(changed)} {'differs' if len(changed) == 1 else 'differ'}:" if changed else "all as our table says"
-    yield f"{tried}, {number(len(cells), 'place')} learnt; {told}"
+    result = (
+        f"{len(changed)} {'differs' if len(changed) == 1 else 'differ'} from our table:"
+        if changed
+        else "as in our table"
+    )
+    yield f"{checked}, {number(len(cells), 'verdict')}; {result}"
     yield from (f"  {line}" for line in changed)
-    silent = sum(finding.outcome not in VERDICTS for finding in findings)
-    if silent:
-        yield f"{number(silent, 'route')} gave no verdict"
+    missing = sum(finding.outcome not in VERDICTS for finding in findings)
+    if missing:
+        yield f"{number(missing, 'route')} without a verdict"
 
 
-def tell_end(target: Target, path: Path | None, host: str = "") -> str:
-    """Where the verdicts were written; without a path, that they weren't, and why where `host` is the reason."""
+def format_end(target: Target, path: Path | None, host: str = "") -> str:
+    """Where the verdicts were written; if they weren't because of a gateway (`host`), how to write them."""
     if path is not None:
-        return f"written to {path}: {target.name} is planned by it from now on"
+        return f"written to {path}: used for {target.name} from now on"
     if not host:
         return "nothing was written"
-    return f"not written: {host} answered, and {target.name} would be planned by that at any address; --write keeps it"
+    return f"not written: {host} replied, but verdicts apply to {target.name} at any address; --write stores them"

@@ -1,1 +1,1 @@
-"""Settings from a file, the environment and options; the user's folders; atomic writes of files."""
+"""Settings from a file, the environment and options; the user's folders; atomic file writes."""

@@ -1,4 +1,4 @@
-"""Files that are written whole or not at all: whoever reads one meanwhile gets the old one or the new one."""
+"""Atomic file writes: a concurrent reader gets the old file or the new one, never a partial one."""
 
 from __future__ import annotations
 
@@ -12,19 +12,19 @@ from typing import IO
 
 @contextmanager
 def written_atomically(path: Path) -> Generator[IO[bytes]]:
-    """A file beside `path` to write to, which takes its place, and is on the disk, when the block ends well.
+    """A temporary file that replaces `path`, synced to disk, when the block ends without an error.
 
-    A link stays one: what it leads to is replaced. Raises `OSError`.
+    If `path` is a link, its target is replaced. Raises `OSError`.
     """
     target = path.resolve()
-    handle, spooled = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name[:80]}-")
+    handle, temporary = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name[:80]}-")
     try:
         with os.fdopen(handle, "wb") as sink:
             yield sink
             sink.flush()
             os.fsync(sink.fileno())
-        Path(spooled).replace(target)
+        Path(temporary).replace(target)
     except BaseException:
         with suppress(OSError):
-            Path(spooled).unlink()
+            Path(temporary).unlink()
         raise

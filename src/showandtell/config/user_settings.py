@@ -1,4 +1,4 @@
-"""Where a person's own settings and data lie, and what the settings say: the verdicts of eye tests."""
+"""The user's settings and data folders, and the capability overrides stored there."""
 
 from __future__ import annotations
 
@@ -14,20 +14,20 @@ from showandtell.core.capabilities.overrides import merge_overrides, read_all, s
 from showandtell.core.capabilities.resolve import resolve
 from showandtell.errors import BadInput
 
-VARIABLE = "SHOWANDTELL_OVERRIDES"
-DATA = "SHOWANDTELL_DATA"
-NAME = "overrides.json"
+OVERRIDES_VARIABLE = "SHOWANDTELL_OVERRIDES"
+DATA_VARIABLE = "SHOWANDTELL_DATA"
+OVERRIDES_FILE = "overrides.json"
 
 
 def overrides_path(environ: Mapping[str, str] = os.environ) -> Path:
-    """`$SHOWANDTELL_OVERRIDES`, else `overrides.json` in the person's folder of settings."""
-    if named := environ.get(VARIABLE, "").strip():
+    """`$SHOWANDTELL_OVERRIDES`, or `overrides.json` in the user's config folder."""
+    if named := environ.get(OVERRIDES_VARIABLE, "").strip():
         return Path(named).expanduser()
-    return config_folder(environ) / NAME
+    return config_folder(environ) / OVERRIDES_FILE
 
 
 def config_folder(environ: Mapping[str, str], platform: str = sys.platform) -> Path:
-    """`$XDG_CONFIG_HOME/showandtell` (an absolute path, else it doesn't count), or the platform's own place."""
+    """`$XDG_CONFIG_HOME/showandtell` if that is absolute, otherwise the platform's default."""
     if (xdg := environ.get("XDG_CONFIG_HOME", "").strip()) and Path(xdg).is_absolute():
         return Path(xdg) / "showandtell"
     home = Path(environ["HOME"]) if environ.get("HOME") else Path.home()
@@ -36,8 +36,8 @@ def config_folder(environ: Mapping[str, str], platform: str = sys.platform) -> P
 
 
 def data_folder(environ: Mapping[str, str] = os.environ, platform: str = sys.platform) -> Path:
-    """Where conversations are kept: `$SHOWANDTELL_DATA`, `$XDG_DATA_HOME/showandtell`, or the platform's own place."""
-    if named := environ.get(DATA, "").strip():
+    """Where conversations are stored: `$SHOWANDTELL_DATA`, `$XDG_DATA_HOME/showandtell` or the platform's default."""
+    if named := environ.get(DATA_VARIABLE, "").strip():
         return Path(named).expanduser()
     if (xdg := environ.get("XDG_DATA_HOME", "").strip()) and Path(xdg).is_absolute():
         return Path(xdg) / "showandtell"
@@ -47,20 +47,20 @@ def data_folder(environ: Mapping[str, str] = os.environ, platform: str = sys.pla
 
 
 def user_overrides(model: str, environ: Mapping[str, str] = os.environ) -> tuple[Capability, ...]:
-    """The person's own cells for `provider:model`; none where there is no file. `BadInput` names a broken one."""
-    found = all_overrides(environ)
-    return select(found, resolve(model).name) if found else ()
+    """The user's overrides for `provider:model`; empty without a file. Raises `BadInput` if the file is invalid."""
+    overrides = read_overrides(environ)
+    return select(overrides, resolve(model).name) if overrides else ()
 
 
 def find_target(model: str, overrides: Sequence[Capability] | None = None) -> Target:
-    """`resolve` with the given cells before the table's; None: those that the person's own eye tests have taught."""
+    """`resolve` with `overrides` applied before the table. None means the user's own, from vision checks."""
     return resolve(model, user_overrides(model) if overrides is None else overrides)
 
 
-def all_overrides(environ: Mapping[str, str] = os.environ) -> dict[str, tuple[Capability, ...]]:
-    """All of the file, by globs on `provider:model`; empty where there is none. `BadInput` names a broken one."""
+def read_overrides(environ: Mapping[str, str] = os.environ) -> dict[str, tuple[Capability, ...]]:
+    """All of the user's overrides by glob on `provider:model`; empty without a file. Raises `BadInput` if invalid."""
     path = overrides_path(environ)
-    text = read_if_there(path)
+    text = read_optional(path)
     if text is None:
         return {}
     try:
@@ -70,20 +70,20 @@ def all_overrides(environ: Mapping[str, str] = os.environ) -> dict[str, tuple[Ca
 
 
 def save_overrides(cells: Sequence[Capability], model: str, environ: Mapping[str, str] = os.environ) -> Path:
-    """Put what was learnt of a model into the file, whole or not at all; gives its path. `BadInput` names it."""
+    """Merge the capabilities of a model into the file, atomically. Returns its path. Raises `BadInput`."""
     path = overrides_path(environ)
     try:
-        merged = merge_overrides(read_if_there(path), cells, model)
+        merged = merge_overrides(read_optional(path), cells, model)
     except BadInput as error:
         raise BadInput(f"{path}: {error}") from error
-    write_whole(path, merged.encode())
+    write_atomically(path, merged.encode())
     return path
 
 
-def try_overrides(environ: Mapping[str, str] = os.environ) -> None:
-    """Find out whether the file can be read and written, before anything is paid for. `BadInput` names it."""
+def check_overrides_writable(environ: Mapping[str, str] = os.environ) -> None:
+    """Raise `BadInput` unless the file can be read and written. Called before paid requests."""
     path = overrides_path(environ)
-    all_overrides(environ)
+    read_overrides(environ)
     try:
         target = path.resolve()
         target.parent.mkdir(parents=True, exist_ok=True)
@@ -93,8 +93,8 @@ def try_overrides(environ: Mapping[str, str] = os.environ) -> None:
         raise BadInput(f"{path} can't be written: {error.strerror or error}") from None
 
 
-def read_if_there(path: Path) -> bytes | None:
-    """A file's bytes; None where there is none. `BadInput` where it can't be read."""
+def read_optional(path: Path) -> bytes | None:
+    """A file's bytes, or None if it doesn't exist. Raises `BadInput` if it can't be read."""
     try:
         return path.read_bytes()
     except FileNotFoundError:
@@ -103,8 +103,8 @@ def read_if_there(path: Path) -> bytes | None:
         raise BadInput(f"{path} can't be read: {getattr(error, 'strerror', None) or error}") from None
 
 
-def write_whole(path: Path, data: bytes) -> None:
-    """Write a file whole, or not at all; its folder is made. `BadInput` names it."""
+def write_atomically(path: Path, data: bytes) -> None:
+    """Write a file atomically and create its folder. Raises `BadInput`."""
     try:
         path.resolve().parent.mkdir(parents=True, exist_ok=True)
         with written_atomically(path) as sink:

@@ -1,1 +1,1 @@
-"""Everything that is pure: values and functions without I/O, clocks or threads."""
+"""Pure values and functions: no I/O, no clock, no threads."""

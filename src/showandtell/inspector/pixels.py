@@ -1,16 +1,16 @@
-"""The width and height that a PNG, JPEG, GIF or WebP declares in its header: enough for limits and token counts."""
+"""Read width and height from the header of a PNG, JPEG, GIF or WebP."""
 
 from __future__ import annotations
 
-from struct import error as TooShort  # noqa: N812 - named by what it means here
+from struct import error as TooShort  # noqa: N812 - named by what it means in this module
 from struct import unpack_from
 
-#: JPEG markers that carry the frame's size: SOF0 to SOF15 without DHT, JPG and DAC.
+#: JPEG markers with the size of the frame: SOF0 to SOF15 without DHT, JPG and DAC.
 FRAMES = frozenset(range(0xC0, 0xD0)) - {0xC4, 0xC8, 0xCC}
 
 
 def read_pixels(data: bytes) -> tuple[int, int] | None:
-    """Width and height in pixels, or None where the header doesn't say."""
+    """Width and height in pixels, or None if the header doesn't have them."""
     try:
         match data[:4]:
             case b"\x89PNG":

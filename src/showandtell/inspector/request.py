@@ -1,4 +1,4 @@
-"""What a reader found in a body, told in words that belong to no api: turns, calls, results, and every file seen."""
+"""API-independent types for a parsed request: turns, calls, results and files; and helpers that all APIs share."""
 
 from __future__ import annotations
 
@@ -10,20 +10,20 @@ from typing import Any, Literal, TypeAlias
 from msgspec import Struct
 
 Place: TypeAlias = Literal["tool_result", "user"]
-Shape: TypeAlias = Literal["unknown", "missing", "type", "value"]
+ViolationKind: TypeAlias = Literal["unknown", "missing", "type", "value"]
 
 
-class Words(Struct, frozen=True):
-    """A text as it stood in the body."""
+class TextPart(Struct, frozen=True):
+    """Text from the body."""
 
     text: str
 
 
 class ReceivedFile(Struct, frozen=True):
-    """A file as it stood in the body: its bytes, or the `reference` (URL or file id) that stood in their place.
+    """A file from the body: its bytes, or a `reference` (URL or file id).
 
-    `label` is the text just before it, `piece` counts the files behind one label from 1, `position` is the path in the
-    body, `name` the title or filename it came with.
+    `label` is the text just before it, `piece` counts the files after one label from 1, `position` is the path in the
+    body, `name` is its title or filename.
     """
 
     place: Place
@@ -46,22 +46,22 @@ class Call(Struct, frozen=True):
 
 
 class Result(Struct, frozen=True):
-    """What came back for a call."""
+    """The result of a tool call."""
 
     call_id: str
-    parts: tuple[Words | ReceivedFile, ...]
+    parts: tuple[TextPart | ReceivedFile, ...]
     is_error: bool = False
 
 
 class RequestTurn(Struct, frozen=True):
-    """Everything that one side said in a row; results of tools belong to the user's side."""
+    """Consecutive content of one role. Tool results belong to the user."""
 
     role: Literal["user", "assistant"]
-    parts: tuple[Words | ReceivedFile | Call | Result, ...]
+    parts: tuple[TextPart | ReceivedFile | Call | Result, ...]
 
 
 class OfferedTool(Struct, frozen=True):
-    """A tool that may be called; `schema` is its JSON schema."""
+    """A tool that the model may call. `schema` is its JSON schema."""
 
     name: str
     description: str
@@ -69,9 +69,10 @@ class OfferedTool(Struct, frozen=True):
 
 
 class ModelRequest(Struct, frozen=True):
-    """A whole request. tool_choice: "auto", "none", "required", or a tool's name; `parallel`: several calls at once.
+    """A parsed request.
 
-    stream_usage: whether a stream tells its tokens. array: chunks in one JSON array, which is no stream to its server.
+    tool_choice: "auto", "none", "required", or a tool's name. parallel: whether one step may hold several calls.
+    stream_usage: whether a stream reports tokens. array: chunks in one JSON array instead of a stream.
     """
 
     model: str
@@ -87,21 +88,21 @@ class ModelRequest(Struct, frozen=True):
 
 
 class Reply(Struct, frozen=True):
-    """What the inspector answers; `cut` where max_tokens ended it."""
+    """The inspector's answer. `truncated` if max_tokens cut it short."""
 
     text: str
     calls: tuple[Call, ...] = ()
     input_tokens: int = 0
-    cut: bool = False
+    truncated: bool = False
 
     @property
     def output_tokens(self) -> int:
-        """Four characters a token, at least one."""
+        """One per four characters, at least one."""
         return max(1, (len(self.text) + sum(len(call.tool + call.arguments) for call in self.calls)) // 4)
 
 
-class Refusal(Exception):
-    """A request that the api would refuse: HTTP status, the words, and what its JSON error form carries besides."""
+class ApiError(Exception):
+    """An error response of the API: HTTP status, message, and further fields of the JSON body."""
 
     def __init__(
         self,
@@ -118,9 +119,9 @@ class Refusal(Exception):
 
 
 class IncomingRequest(Struct, frozen=True):
-    """A POST as it arrived: `path` and `query` behind the house's own base, lower-case headers, the body's bytes.
+    """A POST request. `path` and `query` come after the host's base; header names are lower-case.
 
-    `groups` are what the house's pattern found in the path, such as the model.
+    `groups` are the named groups of `Host.path`, such as the model.
     """
 
     path: str
@@ -131,35 +132,35 @@ class IncomingRequest(Struct, frozen=True):
 
 
 class Host(Struct, frozen=True):
-    """One host's door to one api: where it listens below its base, how it reads, answers and refuses.
+    """An API at one host: its path, and how it reads requests and writes responses and errors.
 
-    base: the first step of the path, such as "openai". path: what must match the rest of it. refuse: the error form.
-    error_headers: what a refusal says in headers. too_large: the refusal of a body of more than `largest` bytes;
-    unknown: that of a path that nobody serves.
+    base: the first segment of the path, such as "openai". path: pattern of the rest. format_error: the JSON body of an
+    error. error_headers: headers of an error. too_large: the error for a body over `max_body` bytes.
+    unknown_path_kind: `ApiError.kind` for an unknown path.
     """
 
     base: str
     path: re.Pattern[str]
     read: Callable[[IncomingRequest], ModelRequest]
-    spell: Callable[[Reply, ModelRequest, str], Iterator[bytes]]
-    refuse: Callable[[Refusal], bytes]
+    serialize: Callable[[Reply, ModelRequest, str], Iterator[bytes]]
+    format_error: Callable[[ApiError], bytes]
     stream_type: str = "text/event-stream; charset=utf-8"
-    largest: int = 64 * 1024 * 1024
-    too_large: Callable[[], Refusal] = lambda: Refusal("The request is too large.", status=413)
-    unknown: str = "invalid_request_error"
-    error_headers: Callable[[Refusal], Mapping[str, str]] = lambda _: {}
+    max_body: int = 64 * 1024 * 1024
+    too_large: Callable[[], ApiError] = lambda: ApiError("The request is too large.", status=413)
+    unknown_path_kind: str = "invalid_request_error"
+    error_headers: Callable[[ApiError], Mapping[str, str]] = lambda _: {}
 
 
-class Fault(Struct, frozen=True):
-    """Where a body leaves its schema: the path, and the field, type or value that is wrong there."""
+class Violation(Struct, frozen=True):
+    """A schema violation: its path, and the field, type or value that is wrong."""
 
-    shape: Shape
+    kind: ViolationKind
     path: tuple[str | int, ...]
     detail: str
     got: str = ""
 
 
-FAULTS: tuple[tuple[Shape, re.Pattern[str]], ...] = (
+VIOLATIONS: tuple[tuple[ViolationKind, re.Pattern[str]], ...] = (
     ("unknown", re.compile(r"Object contains unknown field `(?P<detail>.*?)`")),
     ("missing", re.compile(r"Object missing required field `(?P<detail>.*?)`")),
     ("type", re.compile(r"Expected `(?P<detail>.*?)`(?:, got `(?P<got>.*?)`)?")),
@@ -167,19 +168,19 @@ FAULTS: tuple[tuple[Shape, re.Pattern[str]], ...] = (
 )
 
 
-#: What msgspec says of a number such as 1e999.
+#: The message of msgspec for a number such as 1e999.
 OUT_OF_RANGE = "Number out of range"
 
 
-def fault_of(error: Exception) -> Fault:
-    """Read msgspec's words for a body that doesn't fit its schema."""
-    words, _, place = str(error).partition(" - at `$")
-    path = tuple(int(step) if step.isdigit() else step for step in re.findall(r"\w+", place))
-    for shape, pattern in FAULTS:
-        if found := pattern.match(words):
-            groups = found.groupdict(default="")
-            return Fault(shape, path, groups["detail"], groups.get("got", ""))
-    return Fault("value", path, words)
+def read_violation(error: Exception) -> Violation:
+    """Parse the message of a msgspec ValidationError."""
+    text, _, location = str(error).partition(" - at `$")
+    path = tuple(int(step) if step.isdigit() else step for step in re.findall(r"\w+", location))
+    for kind, pattern in VIOLATIONS:
+        if match := pattern.match(text):
+            groups = match.groupdict(default="")
+            return Violation(kind, path, groups["detail"], groups.get("got", ""))
+    return Violation("value", path, text)
 
 
 MAGIC: dict[str, re.Pattern[bytes]] = {
@@ -193,14 +194,14 @@ MAGIC: dict[str, re.Pattern[bytes]] = {
 }
 
 
-def is_really(data: bytes, media_type: str) -> bool:
-    """Whether bytes begin as their declared type does."""
+def matches_type(data: bytes, media_type: str) -> bool:
+    """Whether the first bytes fit the media type. False for types without a known signature."""
     magic = MAGIC.get(media_type)
     return magic is not None and magic.match(data) is not None
 
 
 def decode_base64(text: str) -> bytes | None:
-    """Decode the standard alphabet with its padding; None for anything else."""
+    """Decode standard base64 with padding. None if it is invalid or empty."""
     try:
         return binascii.a2b_base64(text, strict_mode=True) or None
     except (binascii.Error, ValueError):
@@ -208,7 +209,7 @@ def decode_base64(text: str) -> bytes | None:
 
 
 def merge_turns(turns: list[RequestTurn]) -> tuple[RequestTurn, ...]:
-    """Join neighbours of one side, as the apis themselves do."""
+    """Join consecutive turns of one role, as the APIs do."""
     merged: list[RequestTurn] = []
     for turn in turns:
         if merged and merged[-1].role == turn.role:
@@ -219,7 +220,7 @@ def merge_turns(turns: list[RequestTurn]) -> tuple[RequestTurn, ...]:
 
 
 def files_of(turn: RequestTurn) -> Iterator[ReceivedFile]:
-    """Every file of a turn in the order of the body, those in results included."""
+    """The files of a turn and its results, in the order of the body."""
     for part in turn.parts:
         if isinstance(part, ReceivedFile):
             yield part
@@ -233,5 +234,5 @@ def results_of(turn: RequestTurn) -> list[Result]:
 
 
 def calls_of(turns: tuple[RequestTurn, ...]) -> dict[str, Call]:
-    """Every call of a conversation by its id."""
+    """All calls by id."""
     return {part.call_id: part for turn in turns for part in turn.parts if isinstance(part, Call)}

@@ -1,6 +1,6 @@
-"""The embedded model as a `Send`: a strict server in this process that reads a body, thinks, and streams its answer.
+"""The embedded model as a `Send`: an in-process server that validates a request and streams a response.
 
-It needs no key and opens no connection.
+It needs no API key and opens no connection.
 """
 
 from __future__ import annotations
@@ -17,98 +17,98 @@ from msgspec.structs import replace
 
 from showandtell.core.wire.http import HttpRequest, HttpResponse
 from showandtell.inspector.answering.answer import answer
-from showandtell.inspector.answering.report import look_at
+from showandtell.inspector.answering.report import examine
 from showandtell.inspector.hosts import find_host
-from showandtell.inspector.request import Host, IncomingRequest, ModelRequest, Refusal, Reply
+from showandtell.inspector.request import ApiError, Host, IncomingRequest, ModelRequest, Reply
 
-#: Bytes a read: none of them ends where an event ends, as on a real network.
-READS = (313, 7, 1500, 64)
+#: Sizes of reads in bytes. They don't align with events, as on a real network.
+READ_SIZES = (313, 7, 1500, 64)
 
-#: What thinks about a request: the inspector's own mind, or one that is blind on purpose.
+#: Computes the reply to a request.
 Answerer: TypeAlias = Callable[[ModelRequest], Reply]
 
 
-def think(asked: ModelRequest) -> Reply:
-    """The inspector's own mind. It opens files, so it blocks."""
-    return answer(asked, look_at)
+def default_answerer(request: ModelRequest) -> Reply:
+    """The inspector's reply. Opens files, so it blocks."""
+    return answer(request, examine)
 
 
 @asynccontextmanager
 async def send(request: HttpRequest) -> AsyncGenerator[HttpResponse]:
-    """Answer one request: status, headers, and bytes in several reads. Never raises for what a request says."""
+    """Send a request to the inspector. Invalid requests give an error response, never an exception."""
     parts = urlsplit(request.url)
     headers = {name.lower(): value for name, value in request.headers.items()}
-    house, _ = find_host(parts.path)
+    host, _ = find_host(parts.path)
     try:
-        body = await _gather(request, headers, house)
-    except Refusal as refusal:
-        yield refused(refusal, house)
+        body = await _read_body(request, headers, host)
+    except ApiError as error:
+        yield error_response(error, host)
         return
     yield await serve(IncomingRequest(parts.path, parts.query, headers, body))
 
 
-async def serve(incoming: IncomingRequest, mind: Answerer = think) -> HttpResponse:
-    """Answer a POST whose path begins with a house's base. Never raises for what a request says."""
-    house, groups = find_host(incoming.path)
+async def serve(incoming: IncomingRequest, answerer: Answerer = default_answerer) -> HttpResponse:
+    """Respond to a POST request. Invalid requests give an error response, never an exception."""
+    host, groups = find_host(incoming.path)
     try:
-        whole = _admit(incoming, house, groups)
-        asked, reply = await asyncio.to_thread(_think, house, whole, mind)
-    except Refusal as refusal:
-        return refused(refusal, house)
-    pieces = house.spell(reply, asked, hashlib.sha256(incoming.body).hexdigest()[:24])
-    kind = house.stream_type if asked.stream else "application/json"
-    return HttpResponse(200, _headers(kind, incoming.body), _read_out(pieces))
+        incoming = _admit(incoming, host, groups)
+        model_request, reply = await asyncio.to_thread(_answer, host, incoming, answerer)
+    except ApiError as error:
+        return error_response(error, host)
+    chunks = host.serialize(reply, model_request, hashlib.sha256(incoming.body).hexdigest()[:24])
+    kind = host.stream_type if model_request.stream else "application/json"
+    return HttpResponse(200, _headers(kind, incoming.body), _stream(chunks))
 
 
-def _admit(incoming: IncomingRequest, house: Host, groups: Mapping[str, str | None] | None) -> IncomingRequest:
-    """What arrived, with the words of its path; a `Refusal` where nobody serves the path, or the body is too large."""
+def _admit(incoming: IncomingRequest, host: Host, groups: Mapping[str, str | None] | None) -> IncomingRequest:
+    """Add the groups of the path. Raises `ApiError` if the path is unknown or the body too large."""
     if groups is None:
-        raise Refusal(f"Invalid URL (POST {incoming.path})", status=404, kind=house.unknown)
-    if len(incoming.body) > house.largest:
-        raise house.too_large()
-    found = {name: unquote(value) for name, value in groups.items() if value is not None}
-    return replace(incoming, groups=found)
+        raise ApiError(f"Invalid URL (POST {incoming.path})", status=404, kind=host.unknown_path_kind)
+    if len(incoming.body) > host.max_body:
+        raise host.too_large()
+    path_groups = {name: unquote(value) for name, value in groups.items() if value is not None}
+    return replace(incoming, groups=path_groups)
 
 
-def refused(refusal: Refusal, house: Host) -> HttpResponse:
-    """A refusal in the house's own form."""
-    headers = {**_headers("application/json", b""), **house.error_headers(refusal)}
-    return HttpResponse(refusal.status, headers, _read_out([house.refuse(refusal)]))
+def error_response(error: ApiError, host: Host) -> HttpResponse:
+    """The error in the format of its host."""
+    headers = {**_headers("application/json", b""), **host.error_headers(error)}
+    return HttpResponse(error.status, headers, _stream([host.format_error(error)]))
 
 
-def _think(house: Host, incoming: IncomingRequest, mind: Answerer) -> tuple[ModelRequest, Reply]:
+def _answer(host: Host, incoming: IncomingRequest, answerer: Answerer) -> tuple[ModelRequest, Reply]:
     try:
-        asked = house.read(incoming)
-        return asked, mind(asked)
+        request = host.read(incoming)
+        return request, answerer(request)
     except RecursionError:
-        raise Refusal("The request body is nested too deeply.") from None
+        raise ApiError("The request body is nested too deeply.") from None
 
 
-async def _gather(request: HttpRequest, headers: dict[str, str], house: Host) -> bytes:
-    """The whole body, never more than the limit; its length must be what the request says."""
-    gathered = bytearray()
-    async for piece in request.body():
-        gathered += piece
-        if len(gathered) > house.largest:
-            raise house.too_large()
+async def _read_body(request: HttpRequest, headers: dict[str, str], host: Host) -> bytes:
+    """Read the body. Raises `ApiError` if it exceeds the limit or differs from the declared length."""
+    body = bytearray()
+    async for chunk in request.body():
+        body += chunk
+        if len(body) > host.max_body:
+            raise host.too_large()
     declared = {str(request.size), headers.get("content-length", str(request.size))}
-    if declared != {str(len(gathered))}:
-        said = max(declared - {str(len(gathered))})
-        raise Refusal(f"content-length says {said} bytes, {len(gathered)} came")
-    return bytes(gathered)
+    if declared != {str(len(body))}:
+        length = max(declared - {str(len(body))})
+        raise ApiError(f"content-length says {length} bytes, {len(body)} came")
+    return bytes(body)
 
 
-def _headers(kind: str, body: bytes) -> dict[str, str]:
-    return {"content-type": kind, "request-id": f"req_{hashlib.sha256(body).hexdigest()[:24]}"}
+def _headers(content_type: str, body: bytes) -> dict[str, str]:
+    return {"content-type": content_type, "request-id": f"req_{hashlib.sha256(body).hexdigest()[:24]}"}
 
 
-async def _read_out(pieces: Iterator[bytes] | list[bytes]) -> AsyncIterator[bytes]:
-    """Bytes as a network gives them: cut anywhere, with room for others between two reads."""
-    waiting = b"".join(pieces)
+async def _stream(chunks: Iterator[bytes] | list[bytes]) -> AsyncIterator[bytes]:
+    """Yield bytes as a network does: split anywhere, with control given back between two reads."""
+    data = b"".join(chunks)
     at = 0
-    for size in cycle(READS):
-        if at >= len(waiting):
+    for size in cycle(READ_SIZES):
+        if at >= len(data):
             return
-        yield waiting[at : at + size]
+        yield data[at : at + size]
         at += size
         await asyncio.sleep(0)

@@ -1,9 +1,9 @@
-"""Text in the chunks that a stream brings."""
+"""Split text into the chunks of a stream."""
 
-#: Characters in a chunk of text. Arguments of calls come in quarters of it.
-PIECE = 48
+#: Characters per chunk of text. Call arguments come in chunks of a quarter of it.
+CHUNK_SIZE = 48
 
 
-def cut_text(text: str, size: int) -> list[str]:
-    """Text in pieces of `size`, none empty."""
+def split_text(text: str, size: int) -> list[str]:
+    """Split text into pieces of at most `size` characters. No piece is empty."""
     return [text[at : at + size] for at in range(0, len(text), size)]

@@ -1,4 +1,4 @@
-"""Draws the eye test's cards, and makes PDFs and films of them. Runs in the child; a chart needs none of it."""
+"""Draws the cards of the vision check and makes PDFs and videos of them. Runs in the child; charts don't need it."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from showandtell.errors import BadFile
 from showandtell.media.draw import INK, PAPER
 from showandtell.media.sound import av
 
-#: A card, and the shapes on it; a film lasts long enough for models that look once a second.
+#: Size of a card, and colours of the shapes on it. A video lasts long enough for models that sample once a second.
 CARD = (480, 270)
 SHAPE_COLOURS = ("#c62828", "#2e7d32", "#1565c0", "#6a1b9a", "#ef6c00", "#00838f", "#ad1457")
 FRAMES, FRAMES_A_SECOND = 12, 4
 
 
 def draw_probe(kind: str, codes: Sequence[str], shapes: int) -> str:
-    """A file of an eye test in base64: a card as PNG; a PDF (`codes`: of its text, of its pixels); a film as MP4."""
+    """A file for a vision check in base64: PNG; PDF (`codes`: of its text, of its pixels); or MP4."""
     match kind:
         case "image":
             buffer = io.BytesIO()
@@ -29,12 +29,12 @@ def draw_probe(kind: str, codes: Sequence[str], shapes: int) -> str:
         case "document":
             data = bind_pages(codes[0], draw_card(codes[1], shapes))
         case _:
-            data = film(draw_card(codes[0], shapes))
+            data = encode_video(draw_card(codes[0], shapes))
     return b64encode(data).decode()
 
 
 def draw_card(code: str, shapes: int) -> Image.Image:
-    """A code in large letters over a row of discs, each in a colour of its own, at most seven."""
+    """A code in large type over a row of at most seven discs, each in another colour."""
     image = Image.new("RGB", CARD, PAPER)
     pen = ImageDraw.Draw(image)
     pen.text((CARD[0] / 2, 100), code, fill=INK, font=ImageFont.load_default(72), anchor="mm")
@@ -44,9 +44,9 @@ def draw_card(code: str, shapes: int) -> Image.Image:
     return image
 
 
-def bind_pages(words: str, picture: Image.Image) -> bytes:
-    """A PDF of two pages: words that are in the text layer but not drawn (PDF 32000-1, 9.3.6), and a picture alone."""
-    width, height = picture.size
+def bind_pages(text: str, image: Image.Image) -> bytes:
+    """A PDF of two pages: text that is in the text layer but not drawn (PDF 32000-1, 9.3.6), and only an image."""
+    width, height = image.size
     box = f"/Type /Page /Parent 2 0 R /MediaBox [0 0 {width} {height}]"
     header = f"/Type /XObject /Subtype /Image /Width {width} /Height {height}"
     return write_pdf(
@@ -56,11 +56,11 @@ def bind_pages(words: str, picture: Image.Image) -> bytes:
             f"<< {box} /Contents 6 0 R /Resources << /Font << /F1 5 0 R >> >> >>".encode(),
             f"<< {box} /Contents 7 0 R /Resources << /XObject << /Im1 8 0 R >> >> >>".encode(),
             b"<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica >>",
-            pdf_stream("", f"BT 3 Tr /F1 40 Tf 60 130 Td ({words}) Tj ET".encode()),
+            pdf_stream("", f"BT 3 Tr /F1 40 Tf 60 130 Td ({text}) Tj ET".encode()),
             pdf_stream("", f"q {width} 0 0 {height} 0 0 cm /Im1 Do Q".encode()),
             pdf_stream(
                 f"{header} /ColorSpace /DeviceRGB /BitsPerComponent 8 /Filter /FlateDecode",
-                zlib.compress(picture.tobytes()),
+                zlib.compress(image.tobytes()),
             ),
         ]
     )
@@ -72,30 +72,30 @@ def pdf_stream(header: str, data: bytes) -> bytes:
 
 
 def write_pdf(objects: Sequence[bytes]) -> bytes:
-    """A whole PDF: its objects, numbered from 1, the first one its catalogue, and the table that finds them."""
-    body, places = b"%PDF-1.4\n", list[int]()
+    """A complete PDF: its objects, numbered from 1, the first being the catalogue, and the cross-reference table."""
+    body, offsets = b"%PDF-1.4\n", list[int]()
     for number, content in enumerate(objects, 1):
-        places.append(len(body))
+        offsets.append(len(body))
         body += b"%d 0 obj\n%s\nendobj\n" % (number, content)
-    table = b"".join(b"%010d 00000 n \n" % place for place in places)
+    table = b"".join(b"%010d 00000 n \n" % offset for offset in offsets)
     head = b"xref\n0 %d\n0000000000 65535 f \n" % (len(objects) + 1)
     end = b"trailer\n<< /Size %d /Root 1 0 R >>\nstartxref\n%d\n%%%%EOF\n" % (len(objects) + 1, len(body))
     return body + head + table + end
 
 
-def film(picture: Image.Image) -> bytes:
-    """A still film, H.264 in MP4. Raises `BadFile` where PyAV is not installed."""
+def encode_video(image: Image.Image) -> bytes:
+    """A video of one still image, H.264 in MP4. Raises `BadFile` if PyAV is not installed."""
     if av is None:
         raise BadFile("", "can't be filmed: PyAV is not installed", "install showandtell[av]")
     buffer = io.BytesIO()
     with av.open(buffer, "w", format="mp4") as container:
         stream = container.add_stream("libx264", rate=FRAMES_A_SECOND)
-        stream.width, stream.height, stream.pix_fmt = *picture.size, "yuv420p"
-        # Each thread would take its share of the memory that this process may have.
+        stream.width, stream.height, stream.pix_fmt = *image.size, "yuv420p"
+        # Each thread would use a share of the memory that this process may have.
         stream.codec_context.thread_count = 1
-        frame = av.VideoFrame.from_image(picture)
-        for at in range(FRAMES):
-            frame.pts = at
+        frame = av.VideoFrame.from_image(image)
+        for index in range(FRAMES):
+            frame.pts = index
             container.mux(stream.encode(frame))
         container.mux(stream.encode())
     return buffer.getvalue()

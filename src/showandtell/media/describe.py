@@ -1,4 +1,4 @@
-"""What can be said of a file in words, for the child only: colours of a picture, text of a PDF, streams of a film."""
+"""Describes a file, only in the child: colours of an image, text of a PDF, streams of a video."""
 
 from __future__ import annotations
 
@@ -9,38 +9,38 @@ from typing import Any
 from PIL import Image
 
 from showandtell.media.documents import open_document, read_page
-from showandtell.media.pictures import FORMATS, open_picture, read_orientation, turn_size
+from showandtell.media.pictures import FORMATS, open_image, read_orientation, turn_size
 from showandtell.media.sound import DEMUXERS, read_container, read_wave
 
 PAGES_READ = 20
 TEXT_LIMIT = 100_000
 SMALL = (128, 128)
-#: Upper ends of hues in degrees; what is above the last is red again.
+#: Upper ends of hues in degrees; pink and red follow after the last.
 HUES = ((15, "red"), (42, "orange"), (68, "yellow"), (160, "green"), (192, "cyan"), (258, "blue"), (290, "purple"))
 
 
 def describe_file(path: str, media_type: str) -> dict[str, Any]:
-    """What is found in a file; empty for a type that has no decoder here."""
+    """The description of a file; empty for a type without a decoder."""
     if media_type in FORMATS:
-        return describe_picture(path, media_type)
+        return describe_image(path, media_type)
     if media_type == "application/pdf":
         return describe_document(path)
-    if media_type == "audio/wav" and (sound := read_wave(path)):
-        return sound
+    if media_type == "audio/wav" and (audio := read_wave(path)):
+        return audio
     return read_container(path, media_type) if media_type in DEMUXERS else {}
 
 
-def describe_picture(path: str, media_type: str) -> dict[str, Any]:
+def describe_image(path: str, media_type: str) -> dict[str, Any]:
     """Width and height as displayed, and the main colours: up to three [word, share] with shares in hundredths.
 
-    `turned` is there where EXIF has the picture turned; its colours are the same either way.
+    `turned` is present if EXIF rotates or mirrors the image; its colours are the same either way.
     """
-    with open_picture(path, media_type) as image:
+    with open_image(path, media_type) as image:
         stored = image.size
         image.draft("RGB", (SMALL[0] * 2, SMALL[1] * 2))
         colours, orientation = name_colours(flatten(image)), read_orientation(image)
-        found = {"pixels": turn_size(stored, orientation), "colours": colours}
-        return found | ({"turned": "by EXIF"} if orientation > 1 else {})
+        description = {"pixels": turn_size(stored, orientation), "colours": colours}
+        return description | ({"turned": "by EXIF"} if orientation > 1 else {})
 
 
 def flatten(image: Image.Image) -> Image.Image:
@@ -51,13 +51,13 @@ def flatten(image: Image.Image) -> Image.Image:
 
 
 def name_colours(image: Image.Image) -> list[tuple[str, float]]:
-    """The three commonest colour words that cover at least a twentieth of the picture."""
+    """The three commonest colour words that cover at least a twentieth of the image."""
     shares = Counter[str]()
     few = image.quantize(32).convert("RGB")
     for colour, count in Counter(zip(*(band.tobytes() for band in few.split()), strict=True)).items():
         shares[name_colour(*colour)] += count
-    whole = image.width * image.height
-    return [(word, round(count / whole, 2)) for word, count in shares.most_common(3) if count * 20 >= whole]
+    total = image.width * image.height
+    return [(word, round(count / total, 2)) for word, count in shares.most_common(3) if count * 20 >= total]
 
 
 def name_colour(red: int, green: int, blue: int) -> str:

@@ -1,4 +1,4 @@
-"""PDFs by pypdfium2, for the child only: opened without a password, read page by page."""
+"""PDFs by pypdfium2, only in the child: opened without a password, read page by page."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Generator
 from typing import Any, cast
 
 import pypdfium2  # pyright: ignore[reportMissingTypeStubs] - it ships none
-from pypdfium2 import raw as untyped  # pyright: ignore[reportMissingTypeStubs] - the same
+from pypdfium2 import raw as untyped  # pyright: ignore[reportMissingTypeStubs] - it ships none
 
 from showandtell.errors import BadFile
 
@@ -16,19 +16,19 @@ raw = cast("Any", untyped)
 
 @contextlib.contextmanager
 def open_document(path: str) -> Generator[pypdfium2.PdfDocument]:
-    """The document, at least one page long; raises `BadFile` where it is locked, empty or no document."""
-    # Not PdfDocument(path): a document of no pages fails there with whatever error came before.
-    opened = raw.FPDF_LoadDocument(path.encode("utf-8", "surrogateescape") + b"\0", None)
-    if not opened:
+    """The document, at least one page long; raises `BadFile` if it is locked, empty or not a PDF."""
+    # Not PdfDocument(path): for a document without pages it reports the error of an earlier call.
+    handle = raw.FPDF_LoadDocument(path.encode("utf-8", "surrogateescape") + b"\0", None)
+    if not handle:
         raise explain_failure(raw.FPDF_GetLastError())
-    with contextlib.closing(pypdfium2.PdfDocument(opened)) as document:
+    with contextlib.closing(pypdfium2.PdfDocument(handle)) as document:
         if len(document) < 1:
             raise BadFile("", "has no pages", "export it anew from the program that made it")
         yield document
 
 
 def explain_failure(code: int) -> BadFile:
-    """PDFium's error code in words."""
+    """The error for one of PDFium's codes."""
     match code:
         case raw.FPDF_ERR_PASSWORD:
             return BadFile("", "is locked with a password", "save it without one")
@@ -39,7 +39,7 @@ def explain_failure(code: int) -> BadFile:
 
 
 def count_pages(path: str) -> int:
-    """The number of pages; the first must really be there. What is drawn on it is not read: it may be without end."""
+    """The number of pages; the first must exist. Its content is not read: that may take forever."""
     with open_document(path) as document:
         try:
             cast("Any", document).get_page_size(0)
@@ -49,9 +49,9 @@ def count_pages(path: str) -> int:
 
 
 def read_page(document: pypdfium2.PdfDocument, index: int) -> str:
-    """The text layer of one page; empty where there is none or the page is broken."""
+    """The text layer of a page; empty if it has no text layer or is broken."""
     try:
-        with contextlib.closing(document[index]) as page, contextlib.closing(page.get_textpage()) as words:
-            return cast("Any", words).get_text_bounded().replace("\r\n", "\n").strip()
+        with contextlib.closing(document[index]) as page, contextlib.closing(page.get_textpage()) as text_page:
+            return cast("Any", text_page).get_text_bounded().replace("\r\n", "\n").strip()
     except pypdfium2.PdfiumError:
         return ""

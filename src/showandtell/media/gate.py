@@ -1,6 +1,6 @@
-"""The one gate to media: what a file is, what is in it, what can be made of it. Decoders run in a child with limits.
+"""The entry point to media: probe, describe and convert files. Decoders run in child processes with limits.
 
-Nothing is remembered here: a file is proved again each time it is asked about.
+Nothing is cached: each call probes the file again.
 """
 
 from __future__ import annotations
@@ -16,24 +16,24 @@ from typing import Any, BinaryIO, Literal, TypeAlias
 from msgspec import Struct, convert
 from msgspec.structs import replace
 
-from showandtell.core.media_types.claims import UNKNOWN, name_correction, read_claim
+from showandtell.core.media_types.claims import UNKNOWN, find_wrong_claim, read_claim
 from showandtell.core.media_types.kinds import Kind, kind_of
-from showandtell.core.media_types.signatures import Peek, narrow_type, recognise
-from showandtell.core.messages.conversion import MOST_CHARACTERS
+from showandtell.core.media_types.signatures import Peek, detect_type, narrow_type
+from showandtell.core.messages.conversion import MAX_CHARACTERS
 from showandtell.errors import BadFile
 from showandtell.media.text import is_other_text, name_text
 from showandtell.media.worker import ChildFailed, ChildLate, WorkerPool
 
-Task: TypeAlias = Literal["prove", "describe", "read", "make", "strip"]
+Task: TypeAlias = Literal["probe", "describe", "read", "convert", "strip"]
 
-#: How long a file may take to decode; the first one waits for the child to start, too.
+#: Time limit for decoding a file; for the first one it includes the start of the child.
 SECONDS = 10.0
-#: Reading words takes longer, and loads its models first.
+#: OCR is slower and loads its models first.
 OCR_SECONDS = 60.0
 TEXT_LIMIT = 100_000
 COMMAND = (sys.executable, "-P", "-B", "-m", "showandtell.media.child")
-#: What a conversion may take, by the recipe's name.
-MAKE_SECONDS = {
+#: Time limits of conversions, by name.
+CONVERT_SECONDS = {
     "image": 20.0,
     "pages": 60.0,
     "text": 60.0,
@@ -42,20 +42,20 @@ MAKE_SECONDS = {
     "transcript": 120.0,
     "thumbnail": 30.0,
 }
-#: What one conversion may hand back: a film's frames and its sound are far below.
-MADE_FILES, MADE_BYTES = 64, 256 << 20
-#: Two, so that a hostile file that takes all its time doesn't stop every other one.
+#: Limits for the output of a conversion; a video's frames and its audio track stay far below.
+MAX_OUTPUT_FILES, MAX_OUTPUT_BYTES = 64, 256 << 20
+#: Two children, so that a hostile file that uses up its time limit doesn't block all other files.
 MEDIA = WorkerPool(COMMAND, 2)
-#: Conversions have children of their own, who may write: proving never waits for a film. A film may wait for another.
-MAKERS = WorkerPool((*COMMAND, "--convert"), 2, patience=240.0)
+#: Conversions run in separate children, which may write: a probe never waits for a video. A video may wait for another.
+CONVERTERS = WorkerPool((*COMMAND, "--convert"), 2, timeout=240.0)
 OCR = WorkerPool((*COMMAND, "--ocr"), 1)
 
 
-class Proof(Struct, frozen=True):
-    """What the bytes are, by signature and structure: IANA type, width and height, pages, seconds, each if any.
+class ProbeResult(Struct, frozen=True):
+    """What the bytes are, by signature and structure: the IANA media type and, if they apply, size, pages and seconds.
 
-    `frames` counts the pictures of an animation or of a TIFF with several pages, up to 10,000; None for a single one.
-    `corrected` is what the file claimed to be, by media type or by name, where its bytes say otherwise.
+    `frames` counts the frames of an animation or the pages of a TIFF, up to 10,000; None for a single one.
+    `corrected` is the type that the file claimed, by media type or by name, if its bytes say otherwise.
     """
 
     media_type: str
@@ -66,10 +66,10 @@ class Proof(Struct, frozen=True):
     frames: int | None = None
 
 
-class Made(Struct, frozen=True):
-    """What a conversion gave: `files`, which lie in the given folder, or `text`. The rest is as in `Derivative`.
+class ConversionOutput(Struct, frozen=True):
+    """The output of a conversion: `files` in the caller's folder, or `text`. The other fields are as in `Derivative`.
 
-    `scale` is linear, made to original; `pages` count from 1; `times` and, of sound and film, `total` are seconds.
+    `scale` is linear, output to original. `pages` count from 1. `times` and, for audio and video, `total` are seconds.
     """
 
     files: tuple[Path, ...] = ()
@@ -81,24 +81,24 @@ class Made(Struct, frozen=True):
     cut: bool = False
 
 
-def prove(path: Path, *, claimed: str | None, name: str) -> Proof:
-    """Find out what a file is; `claimed` is the media type that somebody gave it, `name` what to call it in errors.
+def probe(path: Path, *, claimed: str | None, name: str) -> ProbeResult:
+    """Find out what a file is. `claimed` is the media type that the sender declared; errors use `name`.
 
-    Raises `BadFile` where it is empty, torn, locked, without pages, a picture of too many pixels, or stops the decoder.
+    Raises `BadFile` if the file is empty, torn, locked or without pages, has too many pixels, or stops the decoder.
     """
     claim = read_claim(claimed, name)
     candidate = name_type(path, claim, name)
-    proof = Proof(candidate)
+    result = ProbeResult(candidate)
     if needs_decoder(candidate):
-        proof = convert(ask_child("prove", path, candidate, name), Proof)
-    return replace(proof, corrected=name_correction(claimed, claim, proof.media_type))
+        result = convert(ask_child("probe", path, candidate, name), ProbeResult)
+    return replace(result, corrected=find_wrong_claim(claimed, claim, result.media_type))
 
 
 def describe(path: Path, media_type: str) -> dict[str, object]:
-    """What is in a proved file, in JSON's values; empty for types that nothing here can read.
+    """The content of a probed file as JSON values; empty for types without a decoder.
 
     Images: `pixels` [width, height] and `colours`, up to three [word, share of 1]. PDFs: `pages`, `text`. WAV:
-    `seconds`, `channels`, `rate`. Other sound and film: `seconds`, `streams`. Text: `text`. Raises `BadFile`.
+    `seconds`, `channels`, `rate`. Other audio and video: `seconds`, `streams`. Text: `text`. Raises `BadFile`.
     """
     if kind_of(media_type) == "text":
         return {"text": read_text(path)}
@@ -106,86 +106,88 @@ def describe(path: Path, media_type: str) -> dict[str, object]:
 
 
 def read_text_in(path: Path, media_type: str) -> str | None:
-    """The words in an image, or in a PDF's first three pages where they have no text layer; empty where none are found.
+    """Read the text in an image, or in those of a PDF's first three pages that have no text layer; empty if no text.
 
-    None where OCR is not installed or the type is neither of these. Raises `BadFile`.
+    None if OCR is not installed or the type is neither of these. Raises `BadFile`.
     """
     if not (media_type.startswith("image/") or media_type == "application/pdf"):
         return None
     return ask_child("read", path, media_type, path.name)
 
 
-def make(path: Path, media_type: str, recipe: str, folder: Path) -> Made:
-    """Convert a proved file as `recipe` says; what is made is written into `folder`, an empty one of the caller's.
+def make(path: Path, media_type: str, conversion: str, folder: Path) -> ConversionOutput:
+    """Convert a probed file by a serialized `Conversion`; files are written into `folder`, which must be empty.
 
-    Raises `BadFile` where that can't be made of this type, a decoder is not installed, or the limits are passed.
+    Raises `BadFile` if the type can't be converted to that, a decoder is not installed, or a limit is exceeded.
     """
-    if media_type != "text/html" and kind_of(media_type) == "text" and recipe.partition("?")[0] == "text":
-        text = read_text(path, MOST_CHARACTERS + 1)
-        return Made(text=text[:MOST_CHARACTERS], cut=len(text) > MOST_CHARACTERS)
-    found = ask_child("make", path, media_type, path.name, recipe=recipe, folder=os.fspath(folder.resolve(strict=True)))
-    files = [check_made(Path(one), folder, path.name) for one in found.pop("files", ())]
-    if len(files) > MADE_FILES or sum(one.stat().st_size for one in files) > MADE_BYTES:
+    if media_type != "text/html" and kind_of(media_type) == "text" and conversion.partition("?")[0] == "text":
+        text = read_text(path, MAX_CHARACTERS + 1)
+        return ConversionOutput(text=text[:MAX_CHARACTERS], cut=len(text) > MAX_CHARACTERS)
+    output = ask_child(
+        "convert", path, media_type, path.name, conversion=conversion, folder=os.fspath(folder.resolve(strict=True))
+    )
+    files = [check_output(Path(file), folder, path.name) for file in output.pop("files", ())]
+    if len(files) > MAX_OUTPUT_FILES or sum(file.stat().st_size for file in files) > MAX_OUTPUT_BYTES:
         raise BadFile(path.name, "became too much when it was converted", "ask for less of it")
-    return replace(convert(found, Made), files=tuple(files))
+    return replace(convert(output, ConversionOutput), files=tuple(files))
 
 
-def check_made(path: Path, folder: Path, name: str) -> Path:
-    """One result of the child, which is not to be trusted: a plain file that lies in the folder itself."""
+def check_output(path: Path, folder: Path, name: str) -> Path:
+    """Check a path from the child, which is not trusted: it must be a regular file directly in the folder."""
     if path.parent != folder.resolve() or path.is_symlink() or not path.is_file():
         raise BadFile(name, "was converted into something that is no file", "it may be hostile; save it anew")
     return folder / path.name
 
 
 def strip_location(path: Path, media_type: str, folder: Path) -> Path | None:
-    """A copy in `folder` without the place where a picture was taken; None where it tells no place, or is no picture.
+    """A copy in `folder` without the location where an image was taken; None if it has no location or is not an image.
 
-    GPS goes from EXIF and XMP; pixels, orientation and all else stay byte for byte. Raises `BadFile` where a place
-    can't be taken out without encoding the picture anew.
+    Removes GPS from EXIF and XMP; pixels, orientation and all other bytes stay as they are. Raises `BadFile` if the
+    location can't be removed without encoding the image again.
     """
     if kind_of(media_type) != "image":
         return None
     stripped = ask_child("strip", path, media_type, path.name, folder=os.fspath(folder.resolve(strict=True)))
-    return check_made(Path(stripped), folder, path.name) if stripped else None
+    return check_output(Path(stripped), folder, path.name) if stripped else None
 
 
 def draw_chart(title: str, values: list[float], labels: list[str]) -> bytes:
-    """A bar chart as PNG, 720 by 420 pixels; `labels` stand under the first bars. Raises `BadFile`."""
-    request = {"ask": "draw", "path": "the chart", "title": title, "values": values, "labels": labels}
+    """A bar chart as PNG, 720 by 420 pixels; `labels` go under the first bars. Raises `BadFile`."""
+    request = {"task": "draw_chart", "path": "the chart", "title": title, "values": values, "labels": labels}
     return b64decode(ask(MEDIA, SECONDS, request, "the chart", "try again with fewer values"))
 
 
 def draw_probe(kind: Kind, codes: Sequence[str], shapes: int = 0) -> bytes:
-    """A file that holds these codes, over up to seven shapes: a PNG, a PDF of two pages, or an MP4 (with PyAV).
+    """A file for a vision check that shows these codes over up to seven shapes: PNG, PDF of two pages, or MP4 (PyAV).
 
-    A PDF has its first code in a text layer alone, its second in pixels alone. Raises `BadFile`.
+    A PDF has its first code only in a text layer, its second only in pixels. Raises `BadFile`.
     """
     name = f"the {kind} of the eye test"
-    request = {"ask": "probe", "path": name, "kind": kind, "codes": list(codes), "shapes": shapes}
+    request = {"task": "draw_probe", "path": name, "kind": kind, "codes": list(codes), "shapes": shapes}
     return b64decode(ask(MEDIA, SECONDS, request, name, "try again"))
 
 
 def name_type(path: Path, claim: str | None, name: str) -> str:
-    """The candidate by signature, else by its text."""
+    """The candidate type by signature, otherwise by text."""
     size = path.stat().st_size
     if size == 0:
         raise BadFile(name, "is empty (0 bytes)", "check that it was written before it was handed in")
     with path.open("rb") as stream:
-        candidate = recognise(peek_into(stream), size) or name_text(stream, size, claim)
+        candidate = detect_type(peek_into(stream), size) or name_text(stream, size, claim)
         if candidate is None and claim and kind_of(claim) == "text":
             refuse_other_text(stream, name)
     return narrow_type(candidate or UNKNOWN, claim)
 
 
 def refuse_other_text(stream: BinaryIO, name: str) -> None:
-    """Raise `BadFile` where what should be text is text, but not UTF-8: models would be given other letters."""
+    """Raise `BadFile` if a claimed text is text in another encoding than UTF-8: models would get wrong characters."""
     stream.seek(0)
     if is_other_text(stream):
         raise BadFile(name, "is not UTF-8 text", "save it as UTF-8")
 
 
 def peek_into(stream: BinaryIO) -> Peek:
-    """Read anywhere in an open file; what lies outside is empty."""
+    """A function that reads anywhere in an open file; bytes outside of it are empty."""
 
     def peek(offset: int, length: int) -> bytes:
         stream.seek(max(offset, 0))
@@ -195,60 +197,60 @@ def peek_into(stream: BinaryIO) -> Peek:
 
 
 def needs_decoder(media_type: str) -> bool:
-    """Whether a type has something that only a decoder can tell."""
+    """Whether a decoder is needed to probe this type."""
     return media_type == "application/pdf" or kind_of(media_type) in {"image", "audio", "video"}
 
 
 def ask_child(task: Task, path: Path, media_type: str, name: str, **more: str) -> Any:
-    """What a child finds in a file."""
-    request = {"ask": task, "path": os.fspath(path.resolve(strict=True)), "media_type": media_type, **more}
-    crew, seconds = choose_crew(task, more.get("recipe", ""))
-    return ask(crew, seconds, request, name, "it may be damaged or hostile; save it anew, or smaller")
+    """Run a task for a file in a child."""
+    request = {"task": task, "path": os.fspath(path.resolve(strict=True)), "media_type": media_type, **more}
+    pool, seconds = choose_pool(task, more.get("conversion", ""))
+    return ask(pool, seconds, request, name, "it may be damaged or hostile; save it anew, or smaller")
 
 
-def choose_crew(task: Task, recipe: str) -> tuple[WorkerPool, float]:
-    """Who is asked, and how many seconds it may take."""
+def choose_pool(task: Task, conversion: str) -> tuple[WorkerPool, float]:
+    """The pool for a task, and its time limit in seconds."""
     match task:
         case "read":
             return OCR, OCR_SECONDS
-        case "make":
-            return MAKERS, MAKE_SECONDS.get(recipe.partition("?")[0], SECONDS)
+        case "convert":
+            return CONVERTERS, CONVERT_SECONDS.get(conversion.partition("?")[0], SECONDS)
         case "strip":
-            return MAKERS, MAKE_SECONDS["image"]
-        case "prove" | "describe":
+            return CONVERTERS, CONVERT_SECONDS["image"]
+        case "probe" | "describe":
             return MEDIA, SECONDS
 
 
-def ask(crew: WorkerPool, seconds: float, request: Mapping[str, object], name: str, advice: str) -> Any:
-    """The child's finding; its refusal, its death and its silence become `BadFile` with this name.
+def ask(pool: WorkerPool, seconds: float, request: Mapping[str, object], name: str, advice: str) -> Any:
+    """The child's result. If it reports a problem, dies or is too late, raises `BadFile` with this name.
 
-    `advice` is for when it says nothing itself.
+    `advice` is used if the child gives none itself.
     """
     try:
-        answer = crew.ask(request, seconds)
+        response = pool.ask(request, seconds)
     except ChildFailed as error:
         raise BadFile(name, str(error), advice, passing=isinstance(error, ChildLate)) from None
-    if "found" not in answer:
-        raise BadFile(name, answer["problem"], answer["advice"], passing=answer.get("passing", False))
-    return answer["found"]
+    if "result" not in response:
+        raise BadFile(name, response["problem"], response["advice"], passing=response.get("passing", False))
+    return response["result"]
 
 
-def read_text(path: Path, most: int = TEXT_LIMIT) -> str:
-    """The first 100,000 characters, or as many as that."""
+def read_text(path: Path, max_characters: int = TEXT_LIMIT) -> str:
+    """The first characters of a text file."""
     with path.open(encoding="utf-8-sig", errors="replace", newline=None) as stream:
-        return stream.read(most)
+        return stream.read(max_characters)
 
 
 def close() -> None:
-    """End the children; the next question starts them again."""
-    for crew in (MEDIA, MAKERS, OCR):
-        crew.stop()
+    """End the children; the next request starts them again."""
+    for pool in (MEDIA, CONVERTERS, OCR):
+        pool.stop()
 
 
 def forget_children() -> None:
-    """In a forked process the children belong to the parent."""
-    for crew in (MEDIA, MAKERS, OCR):
-        crew.forget()
+    """Let go of the children in a forked process: they belong to the parent."""
+    for pool in (MEDIA, CONVERTERS, OCR):
+        pool.forget()
 
 
 atexit.register(close)

@@ -1,4 +1,4 @@
-"""Words in pictures and in scanned pages by RapidOCR, for the OCR child only; an extra, loaded at first need."""
+"""Text in images and in scanned pages by RapidOCR, only in the OCR child. RapidOCR is an extra, loaded at first use."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from showandtell.media.documents import open_document, read_page
-from showandtell.media.pictures import FORMATS, open_picture, turn_picture
+from showandtell.media.pictures import FORMATS, open_image, turn_image
 
 try:
     from rapidocr import RapidOCR  # pyright: ignore[reportMissingTypeStubs] - it ships none
@@ -16,13 +16,13 @@ except ImportError:
 
 PAGES_READ = 3
 DOTS_PER_INCH = 150
-#: Recognition scales down to this anyway; a smaller copy keeps memory small.
+#: Recognition scales down to this anyway; a smaller copy saves memory.
 SIDE_LIMIT = 2000
 
 
 @functools.cache
 def load_engine() -> Any:
-    """Detection and recognition, without the turning of words upside down."""
+    """Detection and recognition, without the step that turns upside-down text."""
     settings = {
         "Det.limit_side_len": 1280,
         "Det.limit_type": "max",
@@ -33,28 +33,28 @@ def load_engine() -> Any:
     return RapidOCR(params=settings) if RapidOCR else None
 
 
-def read_words(path: str, media_type: str) -> str | None:
-    """A line for each line of words, top to bottom; empty where there are none, None where nothing can read here."""
+def read_text(path: str, media_type: str) -> str | None:
+    """The lines of text, top to bottom; empty if no text, None if OCR is not installed or the type has no decoder."""
     if load_engine() is None or not (media_type in FORMATS or media_type == "application/pdf"):
         return None
-    pictures = list_pages(path) if media_type == "application/pdf" else list_picture(path, media_type)
-    return "\n".join(line for picture in pictures for line in read_picture(picture))
+    images = list_pages(path) if media_type == "application/pdf" else list_image(path, media_type)
+    return "\n".join(line for image in images for line in read_image(image))
 
 
-def read_picture(picture: Any) -> tuple[str, ...]:
-    """The lines in one picture."""
-    return load_engine()(picture).txts or ()
+def read_image(image: Any) -> tuple[str, ...]:
+    """The lines of text in an image."""
+    return load_engine()(image).txts or ()
 
 
-def list_picture(path: str, media_type: str) -> Iterator[Any]:
-    """The picture as it is displayed, made smaller where it is large."""
-    with open_picture(path, media_type) as image:
+def list_image(path: str, media_type: str) -> Iterator[Any]:
+    """The image as it is displayed, scaled down if it is large."""
+    with open_image(path, media_type) as image:
         image.thumbnail((SIDE_LIMIT, SIDE_LIMIT))
-        yield turn_picture(image).convert("RGB")
+        yield turn_image(image).convert("RGB")
 
 
 def list_pages(path: str) -> Iterator[Any]:
-    """Those of the first three pages that have no text layer, as pictures of 150 dots an inch or less."""
+    """Those of the first three pages that have no text layer, as images of at most 150 dots per inch."""
     with open_document(path) as document:
         for index in range(min(len(document), PAGES_READ)):
             if not read_page(document, index):

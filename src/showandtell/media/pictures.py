@@ -1,4 +1,4 @@
-"""Pictures by Pillow, for the child only: opened as the one format that the signature named, and loaded whole."""
+"""Images by Pillow, only in the child: opened as the format that the signature names, and loaded completely."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ from PIL import (
 
 from showandtell.errors import BadFile
 
-#: What Pillow raises for damaged pictures, of whatever kind.
+#: What Pillow raises for damaged images of any format.
 DAMAGE = (OSError, SyntaxError, ValueError, EOFError, IndexError, RuntimeError, Image.DecompressionBombWarning)
-#: Above this a picture is refused: no provider takes as much, and it fits the child's memory.
+#: Larger images are rejected: no provider accepts more, and this fits into the child's memory.
 PIXEL_LIMIT = 100_000_000
-#: Decoders that hold a picture more than once take less, so that none needs 512 MB (measured: WebP 16 bytes a pixel,
-#: AVIF 9, HEIC 8; the others 4).
+#: Decoders that hold an image more than once get a lower limit, so that none needs 512 MB (measured: WebP 16 bytes a
+#: pixel, AVIF 9, HEIC 8; the others 4).
 PIXEL_LIMITS = {"image/avif": 48_000_000, "image/heic": 48_000_000, "image/heif": 48_000_000, "image/webp": 28_000_000}
-#: What Pillow may try for a type; every other type has no decoder here.
+#: The formats that Pillow may try for a type; other types have no decoder.
 FORMATS: dict[str, tuple[str, ...]] = {
     "image/avif": ("AVIF",),
     "image/bmp": ("BMP",),
@@ -38,22 +38,22 @@ FORMATS: dict[str, tuple[str, ...]] = {
     "image/vnd.microsoft.icon": ("ICO",),
     "image/webp": ("WEBP",),
 }
-#: By pillow-heif, which is optional: without it these types are known by their signature alone.
+#: Decoded by pillow-heif, which is optional: without it these types are known only by their signature.
 HEIF_TYPES = ("image/heic", "image/heif")
 if find_spec("pillow_heif"):
     FORMATS.update(dict.fromkeys(HEIF_TYPES, ("HEIF",)))
-#: Types whose further frames or pages are counted. A HEIC or a JPEG with more pictures than one still shows one.
+#: Types whose frames or pages are counted. A HEIC or a JPEG with several images still shows one.
 SEQUENCES = frozenset({"image/avif", "image/gif", "image/png", "image/tiff", "image/webp"})
 FRAME_LIMIT = 10_000
 
 
 @contextlib.contextmanager
-def open_picture(path: str, media_type: str) -> Generator[Image.Image]:
-    """The picture with its header read, at most 100 megapixels, of some types fewer.
+def open_image(path: str, media_type: str) -> Generator[Image.Image]:
+    """The image with its header read; at most 100 megapixels, less for some types.
 
-    Raises `BadFile` for more, or for no such picture.
+    Raises `BadFile` if it is larger or not such an image.
     """
-    # Pillow's own check knows no size to tell, so it waits until ours is done; frames inside the file meet it later.
+    # Pillow's own check doesn't report the size, so it is off until ours has run; it applies to the frames in the file.
     Image.MAX_IMAGE_PIXELS = None
     if media_type in HEIF_TYPES:
         register_heif()
@@ -72,14 +72,14 @@ def open_picture(path: str, media_type: str) -> Generator[Image.Image]:
 
 @functools.cache
 def register_heif() -> None:
-    """Let Pillow open HEIC; what such a file holds beside its picture is left alone."""
+    """Let Pillow open HEIC; only the main image is decoded."""
     from pillow_heif import register_heif_opener  # noqa: PLC0415  # pyright: ignore[reportUnknownVariableType]
 
     register_heif_opener(thumbnails=False, depth_images=False, aux_images=False, decode_threads=2)
 
 
 def check_pixels(width: int, height: int, media_type: str) -> None:
-    """Refuse what is too large, and say how large it is."""
+    """Raise `BadFile` if an image has too many pixels for its type."""
     limit = PIXEL_LIMITS.get(media_type, PIXEL_LIMIT)
     if width * height > limit:
         size = f"{width} x {height} pixels, {width * height / 1e6:.0f} megapixels"
@@ -87,7 +87,7 @@ def check_pixels(width: int, height: int, media_type: str) -> None:
 
 
 def measure_webp(path: Path) -> tuple[int, int]:
-    """Width and height by the first chunk (RFC 9649, 2.5 to 2.7): merely opening one fills two canvases."""
+    """Width and height by the first chunk (RFC 9649, 2.5 to 2.7): just opening one allocates two canvases."""
     with path.open("rb") as stream:
         head = stream.read(30).ljust(30, b"\0")
     if head[12:16] == b"VP8X":
@@ -98,14 +98,14 @@ def measure_webp(path: Path) -> tuple[int, int]:
     return int.from_bytes(head[26:28], "little") & 0x3FFF, int.from_bytes(head[28:30], "little") & 0x3FFF
 
 
-def measure_picture(path: str, media_type: str) -> dict[str, Any]:
-    """`pixels`, width and height as displayed, proved by decoding every one of the first frame; `frames` if several."""
+def measure_image(path: str, media_type: str) -> dict[str, Any]:
+    """`pixels`, width and height as displayed, after the first frame was decoded completely; `frames` if several."""
     try:
-        # Pillow is content with a PNG whose last chunks are missing; its checksums aren't.
+        # Pillow loads a PNG whose last chunks are missing; `verify` checks them.
         if media_type == "image/png":
-            with open_picture(path, media_type) as image:
+            with open_image(path, media_type) as image:
                 image.verify()
-        with open_picture(path, media_type) as image:
+        with open_image(path, media_type) as image:
             image.load()
             pixels = turn_size(image.size, read_orientation(image))
             return {"pixels": pixels, "frames": count_frames(image, media_type)}
@@ -114,37 +114,39 @@ def measure_picture(path: str, media_type: str) -> dict[str, Any]:
 
 
 def count_frames(image: Image.Image, media_type: str) -> int | None:
-    """How many frames or pages it has, at most 10,000; None for one, or where what follows the first is damaged."""
+    """How many frames or pages it has, at most 10,000; None for one, or if the frames after the first are damaged."""
     if media_type not in SEQUENCES:
         return None
     try:
-        found = int(getattr(image, "n_frames", 1))
-    except Exception:  # noqa: BLE001 - damaged frames raise anything, and the first one is whole
+        count = int(getattr(image, "n_frames", 1))
+    except Exception:  # noqa: BLE001 - damaged frames raise anything, and the first one is intact
         return None
-    return min(found, FRAME_LIMIT) if found > 1 else None
+    return min(count, FRAME_LIMIT) if count > 1 else None
 
 
 def read_orientation(image: Image.Image) -> int:
-    """How a loaded picture is to be turned before it is shown: EXIF's 1 to 8, and 1 where it says nothing usable."""
+    """EXIF's orientation of a loaded image, 1 to 8; 1 if it has none or an invalid one."""
     try:
-        found = image.getexif().get(ExifTags.Base.Orientation, 1)
-    except Exception:  # noqa: BLE001 - damaged EXIF raises anything, and the picture is whole without it
+        orientation = image.getexif().get(ExifTags.Base.Orientation, 1)
+    except Exception:  # noqa: BLE001 - damaged EXIF raises anything, and the image is usable without it
         return 1
-    return found if found in range(1, 9) else 1
+    return orientation if orientation in range(1, 9) else 1
 
 
-def turn_picture(image: Image.Image) -> Image.Image:
-    """A picture as it is displayed."""
+def turn_image(image: Image.Image) -> Image.Image:
+    """The image as it is displayed."""
     return ImageOps.exif_transpose(image) if read_orientation(image) > 1 else image
 
 
 def turn_size(size: tuple[int, int], orientation: int) -> tuple[int, int]:
-    """Width and height after turning: 5 to 8 lay a picture on its side."""
+    """Width and height as displayed: orientations 5 to 8 swap them."""
     return (size[1], size[0]) if orientation >= 5 else size
 
 
 def torn(media_type: str, error: Exception) -> BadFile:
-    """What to say of a picture that doesn't decode."""
+    """The error for an image that can't be decoded."""
     format_name = FORMATS[media_type][0]
-    why = "it has no such structure" if isinstance(error, UnidentifiedImageError) else str(error)
-    return BadFile("", f"is torn: it begins as {format_name} but can't be decoded ({why})", "save or download it anew")
+    reason = "it has no such structure" if isinstance(error, UnidentifiedImageError) else str(error)
+    return BadFile(
+        "", f"is torn: it begins as {format_name} but can't be decoded ({reason})", "save or download it anew"
+    )

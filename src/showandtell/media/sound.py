@@ -1,4 +1,4 @@
-"""Sound and film, for the child only: what a container's header says. PyAV is optional; WAV needs only Python."""
+"""Audio and video, only in the child: what a container's header says. PyAV is optional; WAV needs only Python."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ from typing import Any
 from showandtell.errors import BadFile
 
 try:
-    import av as found_av
+    import av as imported_av
 except ImportError:
-    found_av = None
+    imported_av = None
 
-#: PyAV; None where it is not installed.
-av: Any = found_av
-#: What FFmpeg raises, where it is installed.
+#: PyAV; None if it is not installed.
+av: Any = imported_av
+#: What FFmpeg raises, if it is installed.
 FFMPEG: tuple[type[Exception], ...] = () if av is None else (av.FFmpegError,)
 #: FFmpeg's unit of time for a whole container (AV_TIME_BASE).
 MICROSECONDS = 1_000_000
 
-#: FFmpeg's demuxer for a type; naming it keeps playlists and other formats that open files of their own out.
+#: FFmpeg's demuxer for a type. A fixed demuxer keeps out playlists and other formats that open further files.
 DEMUXERS = {
     "audio/aac": "aac",
     "audio/aiff": "aiff",
@@ -46,22 +46,22 @@ DEMUXERS = {
 
 
 def read_wave(path: str) -> dict[str, Any] | None:
-    """Seconds, channels and rate of a PCM WAV, by the samples that are there; None for other encodings."""
+    """Seconds, channels and rate of a PCM WAV, by the samples that it contains; None for other encodings."""
     try:
-        with wave.open(path) as sound:
-            frame = sound.getnchannels() * sound.getsampwidth()
-            frames = min(sound.getnframes(), Path(path).stat().st_size // frame)
+        with wave.open(path) as audio:
+            frame = audio.getnchannels() * audio.getsampwidth()
+            frames = min(audio.getnframes(), Path(path).stat().st_size // frame)
             return {
-                "seconds": round(frames / sound.getframerate(), 3),
-                "channels": sound.getnchannels(),
-                "rate": sound.getframerate(),
+                "seconds": round(frames / audio.getframerate(), 3),
+                "channels": audio.getnchannels(),
+                "rate": audio.getframerate(),
             }
-    except (wave.Error, EOFError, ZeroDivisionError, RuntimeError):  # the last for a chunk that points outside
+    except (wave.Error, EOFError, ZeroDivisionError, RuntimeError):  # RuntimeError: a chunk that points outside
         return None
 
 
 def read_container(path: str, media_type: str) -> dict[str, Any]:
-    """Seconds (None where the header doesn't say) and streams; empty without PyAV, `BadFile` where it can't open."""
+    """Seconds (None if the header doesn't say) and streams; empty without PyAV. Raises `BadFile` if it can't open."""
     if av is None:
         return {}
     with open_container(path, media_type) as container:
@@ -70,52 +70,56 @@ def read_container(path: str, media_type: str) -> dict[str, Any]:
 
 @contextlib.contextmanager
 def open_container(path: str, media_type: str) -> Generator[Any]:
-    """A sound or a film, by PyAV and the demuxer of its type alone, which may open nothing else; raises `BadFile`."""
-    with contextlib.ExitStack() as opened:
-        stream = opened.enter_context(Path(path).open("rb"))
+    """An audio or video file, opened with the demuxer of its type, which may open nothing else; raises `BadFile`."""
+    with contextlib.ExitStack() as stack:
+        stream = stack.enter_context(Path(path).open("rb"))
         options = {"protocol_whitelist": ""}
         try:
-            found = av.open(stream, format=DEMUXERS[media_type], options=options, metadata_errors="replace")
-            container = opened.enter_context(found)
+            opened = av.open(stream, format=DEMUXERS[media_type], options=options, metadata_errors="replace")
+            container = stack.enter_context(opened)
         except (OSError, EOFError, ValueError, *FFMPEG) as error:
             raise torn(media_type, getattr(error, "strerror", None) or "it ends early") from None
         yield container
 
 
-def torn(media_type: str, why: str) -> BadFile:
-    """What to say of a container that doesn't open."""
-    return BadFile("", f"is torn: it begins as {media_type} but can't be read ({why})", "save or download it anew")
+def torn(media_type: str, reason: str) -> BadFile:
+    """The error for a container that can't be opened."""
+    return BadFile("", f"is torn: it begins as {media_type} but can't be read ({reason})", "save or download it anew")
 
 
 def measure_seconds(container: Any) -> float | None:
-    """The duration of the whole, else of its longest stream."""
+    """The duration of the container, otherwise of its longest stream."""
     if container.duration is not None:
         return round(container.duration / MICROSECONDS, 3)
-    found = [float(one.duration * one.time_base) for one in container.streams if one.duration and one.time_base]
-    return round(max(found), 3) if found else None
+    durations = [
+        float(stream.duration * stream.time_base)
+        for stream in container.streams
+        if stream.duration and stream.time_base
+    ]
+    return round(max(durations), 3) if durations else None
 
 
 def name_streams(container: Any, media_type: str) -> list[dict[str, Any]]:
-    """Every stream; at least one must have a codec, for a header cut short leaves streams that have none."""
+    """Describe every stream. At least one must have a codec: a header that is cut off leaves streams without."""
     if not any(stream.codec_context for stream in container.streams):
         raise torn(media_type, "no stream has a known codec")
     return [name_stream(stream) for stream in container.streams]
 
 
 def is_cover(stream: Any) -> bool:
-    """Whether a stream is one still picture that belongs to a sound or a film, as the cover of a song."""
+    """Whether a stream is a still image that belongs to an audio or video file, such as the cover of a song."""
     disposition: Any = stream.disposition
     return "attached_pic" in (disposition.name or "")
 
 
 def name_stream(stream: Any) -> dict[str, Any]:
-    """A stream's kind, such as audio, video or cover, and codec, with pixels for film, channels and rate for sound."""
-    found: dict[str, Any] = {"kind": "cover" if is_cover(stream) else stream.type}
+    """A stream's kind, such as audio, video or cover, and codec; pixels for video, channels and rate for audio."""
+    description: dict[str, Any] = {"kind": "cover" if is_cover(stream) else stream.type}
     codec = stream.codec_context
     if codec:
-        found["codec"] = codec.name
+        description["codec"] = codec.name
     if codec and stream.type == "video":
-        found["pixels"] = [codec.width, codec.height]
+        description["pixels"] = [codec.width, codec.height]
     if codec and stream.type == "audio":
-        found |= {"channels": codec.channels, "rate": codec.rate}
-    return found
+        description |= {"channels": codec.channels, "rate": codec.rate}
+    return description

@@ -1,4 +1,4 @@
-"""Whether bytes are readable text, and which kind: HTML and SVG show themselves, the rest is as claimed or plain."""
+"""Whether bytes are readable text, and which kind: HTML and SVG are recognized, other text is as claimed or plain."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ MARKUP = re.compile(r"<!doctype\s+(html|svg)\b|<(html|head|body|script|iframe|sv
 
 
 def read_chunks(stream: BinaryIO) -> Iterator[bytes]:
-    """The rest of a stream in pieces of 1 MiB."""
+    """The rest of a stream in chunks of 1 MiB."""
     while chunk := stream.read(CHUNK):
         yield chunk
 
 
 def is_text(stream: BinaryIO) -> bool:
-    """Whether everything that the stream gives is UTF-8 without control characters."""
+    """Whether the stream is UTF-8 without control characters."""
     decoder = codecs.getincrementaldecoder("utf-8")()
     try:
         for chunk in read_chunks(stream):
@@ -39,7 +39,7 @@ def is_text(stream: BinaryIO) -> bool:
 
 
 def is_other_text(stream: BinaryIO) -> bool:
-    """Whether everything that the stream gives would be text in another encoding: UTF-16 with its mark, or Latin-1."""
+    """Whether the stream is text in another encoding: UTF-16 with a byte order mark, or Latin-1."""
     mark = stream.read(2)
     stream.seek(0)
     if mark not in {codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE}:
@@ -52,16 +52,16 @@ def is_other_text(stream: BinaryIO) -> bool:
 
 
 def name_markup(head: str) -> str | None:
-    """HTML or SVG where the text opens as such, behind any prolog; None for other text."""
+    """The type of HTML or SVG if the text starts as such after any prolog; None for other text."""
     prolog = PROLOG.match(head)
-    found = MARKUP.match(head, prolog.end() if prolog else 0)
-    if found is None:
+    match = MARKUP.match(head, prolog.end() if prolog else 0)
+    if match is None:
         return None
-    return "image/svg+xml" if (found[1] or found[2]).lower() == "svg" else "text/html"
+    return "image/svg+xml" if (match[1] or match[2]).lower() == "svg" else "text/html"
 
 
 def is_json(stream: BinaryIO, size: int) -> bool:
-    """Whether it parses; above 1 MiB only whether it opens like an object or an array."""
+    """Whether it parses; above 1 MiB only whether it starts like an object or an array."""
     if size > JSON_LIMIT:
         return stream.read(64).lstrip()[:1] in {b"{", b"["}
     try:
@@ -72,7 +72,7 @@ def is_json(stream: BinaryIO, size: int) -> bool:
 
 
 def name_text(stream: BinaryIO, size: int, claim: str | None) -> str | None:
-    """The media type of readable text, from the start of `stream`; None where it isn't text."""
+    """The media type of readable text, from the start of `stream`; None if it isn't text."""
     stream.seek(0)
     if not is_text(stream):
         return None

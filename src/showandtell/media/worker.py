@@ -1,6 +1,6 @@
-"""Child processes that each answer one question at a time, a line of JSON each way; killed when one takes too long.
+"""Child processes that each handle one request at a time, a line of JSON each way. One that takes too long is killed.
 
-Plain pipes and a queue: it works from any thread, with or without an event loop, and starts anew after a fork.
+It uses only pipes and a queue: it works from any thread, with or without an event loop, and starts again after a fork.
 """
 
 from __future__ import annotations
@@ -16,29 +16,29 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-#: One line of answer: the text of twenty pages is far below it.
-ANSWER_LIMIT = 8 << 20
-#: How long a question waits until a child is free to take it.
-PATIENCE = 30.0
+#: Maximum bytes of a response; the text of twenty pages stays far below.
+RESPONSE_LIMIT = 8 << 20
+#: Seconds that a request waits for a free child.
+QUEUE_TIMEOUT = 30.0
 
 
 class ChildFailed(Exception):
-    """The child gave no answer; the text says why, to follow the name of a file."""
+    """The child did not respond. The message says why, as text that follows the name of a file."""
 
 
 class ChildLate(ChildFailed):
-    """It took too long, which another time it may not."""
+    """The child took too long; another attempt may succeed."""
 
 
 @dataclass(eq=False)
 class MediaWorker:
-    """A command and, once something was asked, its running process. One thread at a time may ask."""
+    """A command and, after the first request, its running process. Only one thread at a time may use it."""
 
     command: tuple[str, ...]
     process: subprocess.Popen[bytes] | None = None
 
     def ask(self, request: Mapping[str, object], seconds: float) -> Any:
-        """Send a request and wait for its answer, at most so many seconds; raises `ChildFailed` otherwise."""
+        """Send a request and wait at most `seconds` for its response; raises `ChildFailed` otherwise."""
         process = self.process = start_child(self.command, self.process)
         try:
             return exchange(process, json.dumps({**request, "seconds": seconds}), seconds)
@@ -47,65 +47,65 @@ class MediaWorker:
             raise
 
     def stop(self) -> None:
-        """End the child, if there is one; the next question starts another."""
+        """End the child if it runs; the next request starts another."""
         process, self.process = self.process, None
         if process is not None:
             end_child(process)
 
     def forget(self) -> None:
-        """After a fork the child is the parent's alone: let go of its pipes."""
+        """Let go of the pipes after a fork: the child belongs to the parent."""
         process, self.process = self.process, None
         if process is not None:
             close_pipes(process)
-            process.returncode = 0  # else Popen would warn of, and wait for, a process that isn't ours
+            process.returncode = 0  # otherwise Popen warns of, and waits for, a process that isn't ours
 
 
 class WorkerPool:
-    """At most `size` workers of one command. Another one is started when those that run are busy."""
+    """At most `size` workers of one command. Another one is started if all running ones are busy."""
 
-    def __init__(self, command: tuple[str, ...], size: int, patience: float = PATIENCE) -> None:
-        self.patience = patience
+    def __init__(self, command: tuple[str, ...], size: int, timeout: float = QUEUE_TIMEOUT) -> None:
+        self.timeout = timeout
         self.workers = tuple(MediaWorker(command) for _ in range(size))
-        self.free = line_up(self.workers)
+        self.free = make_queue(self.workers)
 
     def ask(self, request: Mapping[str, object], seconds: float) -> Any:
-        """The answer of the next free worker, which is awaited for `patience` seconds; raises `ChildFailed`."""
+        """The response of the next free worker, which may take `timeout` seconds to get; raises `ChildFailed`."""
         try:
-            worker = self.free.get(timeout=self.patience)
+            worker = self.free.get(timeout=self.timeout)
         except queue.Empty:
-            raise ChildLate(f"could not be looked at in time ({self.patience:g} s)") from None
+            raise ChildLate(f"could not be looked at in time ({self.timeout:g} s)") from None
         try:
             return worker.ask(request, seconds)
         finally:
             self.free.put(worker)
 
     def stop(self) -> None:
-        """End all children; the next question starts one again."""
+        """End all children; the next request starts one again."""
         for worker in self.workers:
             worker.stop()
 
     def forget(self) -> None:
-        """After a fork the children are the parent's; a thread that holds one of them isn't there to give it back."""
+        """Let go of the children after a fork, with a new queue: threads that hold some of them no longer exist."""
         for worker in self.workers:
             worker.forget()
-        self.free = line_up(self.workers)
+        self.free = make_queue(self.workers)
 
 
-def line_up(workers: tuple[MediaWorker, ...]) -> queue.LifoQueue[MediaWorker]:
-    """Those that are free; the one that came back last, which is warm, goes first."""
-    line = queue.LifoQueue[MediaWorker]()
+def make_queue(workers: tuple[MediaWorker, ...]) -> queue.LifoQueue[MediaWorker]:
+    """A queue of free workers. The one returned last goes first: its process already runs."""
+    free = queue.LifoQueue[MediaWorker]()
     for worker in reversed(workers):
-        line.put(worker)
-    return line
+        free.put(worker)
+    return free
 
 
 def start_child(command: tuple[str, ...], running: subprocess.Popen[bytes] | None) -> subprocess.Popen[bytes]:
-    """The process that runs already, else a new one with a minimal environment: no key of ours goes there."""
+    """The process if it runs, otherwise a new one. Its environment is minimal, so that no API key gets there."""
     if running is not None and running.poll() is None:
         return running
     if running is not None:
         close_pipes(running)
-    return subprocess.Popen(  # noqa: S603 - the command is a constant of the gate
+    return subprocess.Popen(  # noqa: S603 - the command is a constant in gate.py
         command,
         bufsize=0,
         stdin=subprocess.PIPE,
@@ -116,7 +116,7 @@ def start_child(command: tuple[str, ...], running: subprocess.Popen[bytes] | Non
 
 
 def list_environment() -> dict[str, str]:
-    """Where to find modules, and few threads: each one's arena counts against the address space."""
+    """The module path and few threads: the arena of each thread counts against the address space."""
     return {
         "PATH": os.defpath,
         "LANG": "C.UTF-8",
@@ -128,8 +128,8 @@ def list_environment() -> dict[str, str]:
 
 
 def exchange(process: subprocess.Popen[bytes], request: str, seconds: float) -> Any:
-    """One line out, one line in."""
-    assert process.stdin is not None  # noqa: S101 - pipes were asked for
+    """Write one line and read one line."""
+    assert process.stdin is not None  # noqa: S101 - Popen was called with pipes
     try:
         process.stdin.write(request.encode() + b"\n")
     except BrokenPipeError:
@@ -138,16 +138,16 @@ def exchange(process: subprocess.Popen[bytes], request: str, seconds: float) -> 
 
 
 def read_line(process: subprocess.Popen[bytes], seconds: float) -> bytes:
-    """What the child writes up to a line's end."""
-    assert process.stdout is not None  # noqa: S101 - pipes were asked for
-    line, until = bytearray(), time.monotonic() + seconds
+    """Read from the child up to the end of a line."""
+    assert process.stdout is not None  # noqa: S101 - Popen was called with pipes
+    line, deadline = bytearray(), time.monotonic() + seconds
     with selectors.DefaultSelector() as selector:
         selector.register(process.stdout, selectors.EVENT_READ)
         while not line.endswith(b"\n"):
-            if not selector.select(max(0.0, until - time.monotonic())):
+            if not selector.select(max(0.0, deadline - time.monotonic())):
                 raise ChildLate(f"could not be decoded within {seconds:g} s")
             chunk = os.read(process.stdout.fileno(), 1 << 16)
-            if not chunk or len(line) > ANSWER_LIMIT:
+            if not chunk or len(line) > RESPONSE_LIMIT:
                 raise ChildFailed("stopped the decoder")
             line += chunk
     return bytes(line)

@@ -1,1 +1,1 @@
-"""HTTP requests to providers, and guarded requests to any other address."""
+"""HTTP client, transport and guarded fetching of URLs."""

@@ -1,6 +1,6 @@
-"""The one function that opens URLs from outside: off unless allowed, public hosts alone, bounded in size and time.
+"""The only function that opens untrusted URLs: off by default, public hosts only, limited in size and time.
 
-What it gives is a file on disk and what the host says of it: a claim, to be stored and proved like any other.
+The result is a local file and the host's claims about it, to be stored and probed like any other file.
 """
 
 from __future__ import annotations
@@ -16,32 +16,38 @@ from pathlib import Path, PurePosixPath
 from typing import IO, TYPE_CHECKING
 from urllib.parse import unquote
 
-from showandtell.core.media_types.claims import UNKNOWN, spell_type
+from showandtell.core.media_types.claims import UNKNOWN, normalize_type
 from showandtell.core.messages.file import File
 from showandtell.errors import BadFile
 
 if TYPE_CHECKING:
     from yarl import URL
 
-    from showandtell.network.fetch_request import FetchedResponse, Line
+    from showandtell.network.fetch_request import Dialer, FetchedResponse
 
-SECONDS = 30.0
-MOST_REDIRECTS = 5
+TIMEOUT_SECONDS = 30.0
+MAX_REDIRECTS = 5
 REDIRECTS = frozenset({301, 302, 303, 307, 308})
-#: How hosts say that they don't know.
-SAYS_NOTHING = frozenset({UNKNOWN, "binary/octet-stream", "application/force-download", "application/x-download"})
-PIECE = 64 * 1024
-#: No size has more; Python reads no number of thousands.
-MOST_DIGITS = 18
+#: Media types that hosts send when they don't know the type.
+UNINFORMATIVE_TYPES = frozenset(
+    {UNKNOWN, "binary/octet-stream", "application/force-download", "application/x-download"}
+)
+CHUNK_SIZE = 64 * 1024
+#: Longer numbers are rejected unparsed: no file is that large, and Python limits int parsing.
+MAX_DIGITS = 18
 
 
 @dataclass(frozen=True, slots=True)
 class FetchPolicy:
-    """What may be fetched from the web. By default: nothing.
+    """What may be fetched from the web. By default, nothing.
 
-    `fetch` allows it at all; `http` allows unencrypted addresses on port 80 too; `ports` are those that an address may
-    name; `hosts`, where it isn't empty, lists all that are allowed: `example.com`, or `.example.com` for those below.
-    Hosts that aren't on the public internet are never fetched.
+    `fetch` turns fetching on; `http` also allows unencrypted requests on port 80; `ports` lists the allowed ports;
+    `hosts`, if not empty, lists the allowed hosts: `example.com`, or `.example.com` for its subdomains. Hosts that are
+    not on the public internet are never fetched.
+
+    >>> from showandtell import Agent, FetchPolicy, FilePolicy
+    >>> policy = FilePolicy(fetch=FetchPolicy(fetch=True, hosts=("example.com",)))
+    >>> agent = Agent("inspector", file_policy=policy)
     """
 
     fetch: bool = False
@@ -51,11 +57,11 @@ class FetchPolicy:
 
 
 @dataclass(frozen=True, slots=True)
-class Fetched:
-    """A file that was fetched: where it lies (whoever asked for it removes it) and what its host claims.
+class FetchedFile:
+    """A downloaded file, which the caller deletes, and what its host claims about it.
 
-    `url` is where it came from in the end, after redirects, without fragment; its query may hold a secret. `size` is
-    in bytes. `media_type` and `name` are None where the host says nothing.
+    `url` is the final URL after redirects, without fragment; its query may contain a secret. `size` is in bytes.
+    `media_type` and `name` are None if the host doesn't tell.
     """
 
     path: Path
@@ -66,7 +72,7 @@ class Fetched:
 
     @property
     def file(self) -> File:
-        """The claim to be stored and proved, as long as `path` lies there."""
+        """The file, to be stored and probed while `path` exists."""
         return File(self.path, self.media_type, self.name)
 
 
@@ -74,103 +80,105 @@ async def fetch(
     url: str,
     folder: Path,
     *,
-    most: int,
-    allow: FetchPolicy | None = None,
-    seconds: float = SECONDS,
-    line: Line | None = None,
-) -> Fetched:
-    """Fetch a URL into a new file in `folder`: at most `most` bytes, within `seconds` for everything together.
+    max_bytes: int,
+    policy: FetchPolicy | None = None,
+    seconds: float = TIMEOUT_SECONDS,
+    dialer: Dialer | None = None,
+) -> FetchedFile:
+    """Download a URL into a new file in `folder`: at most `max_bytes`, within `seconds` in total.
 
-    Up to 5 redirects are followed, each checked like the first. Raises `BadFile` with the host and what to do; nothing
-    is left in the folder then. `OSError` where the folder can't be written. `line` is how requests go out.
+    Follows up to 5 redirects and checks each like the first URL. Raises `BadFile`, with the host and advice, and leaves
+    nothing in the folder. Raises `OSError` if the folder is not writable. `dialer` sets how requests are sent.
     """
-    allow = allow or FetchPolicy()
-    if not allow.fetch:
+    policy = policy or FetchPolicy()
+    if not policy.fetch:
         advice = "fetching is off; the program allows it by FetchPolicy(fetch=True)"
         raise BadFile("the address", "was not fetched", advice)
-    from showandtell.network.fetch_request import Line, read_url  # noqa: PLC0415 - only who fetches needs the HTTP client
+    from showandtell.network.fetch_request import Dialer, read_url  # noqa: PLC0415 - slow, only needed to fetch
 
     first = read_url(url)
     with _spool(folder) as sink:
         try:
             async with asyncio.timeout(seconds):
-                return await _follow(first, sink, most, allow, line or Line())
+                return await _follow(first, sink, max_bytes, policy, dialer or Dialer())
         except TimeoutError:
-            raise _bad(first, f"took longer than {seconds:g} s", "try again, or download the file and add it") from None
+            raise _error(
+                first, f"took longer than {seconds:g} s", "try again, or download the file and add it"
+            ) from None
 
 
-async def _follow(first: URL, sink: IO[bytes], most: int, allow: FetchPolicy, line: Line) -> Fetched:
-    seen = [first]
-    while len(seen) <= MOST_REDIRECTS + 1:
+async def _follow(first: URL, sink: IO[bytes], max_bytes: int, policy: FetchPolicy, dialer: Dialer) -> FetchedFile:
+    visited = [first]
+    while len(visited) <= MAX_REDIRECTS + 1:
         try:
-            found = await _hop(seen[-1], sink, most, allow, line)
+            result = await _request(visited[-1], sink, max_bytes, policy, dialer)
         except BadFile as error:
-            if len(seen) == 1:
+            if len(visited) == 1:
                 raise
-            raise _bad(first, f"redirects to {error.name}, which {error.problem}", error.advice) from None
-        if isinstance(found, Fetched):
-            return found if found.name else replace(found, name=bare(first))
-        if found in seen:
-            raise _bad(first, "redirects in a circle", "check that the address opens in a browser without a login")
-        seen.append(found)
-    raise _bad(first, f"redirects more than {MOST_REDIRECTS} times", "use the address where the file lies in the end")
+            raise _error(first, f"redirects to {error.name}, which {error.problem}", error.advice) from None
+        if isinstance(result, FetchedFile):
+            return result if result.name else replace(result, name=name_from_path(first))
+        if result in visited:
+            raise _error(first, "redirects in a circle", "check that the address opens in a browser without a login")
+        visited.append(result)
+    raise _error(first, f"redirects more than {MAX_REDIRECTS} times", "use the address where the file lies in the end")
 
 
-async def _hop(url: URL, sink: IO[bytes], most: int, allow: FetchPolicy, line: Line) -> Fetched | URL:
-    """Ask one URL: the file, or where it redirects to."""
-    from showandtell.network.fetch_request import ask  # noqa: PLC0415 - as above
+async def _request(url: URL, sink: IO[bytes], max_bytes: int, policy: FetchPolicy, dialer: Dialer) -> FetchedFile | URL:
+    """Request one URL. Returns the file, or the URL it redirects to."""
+    from showandtell.network.fetch_request import get  # noqa: PLC0415 - as above
 
-    check(url, allow)
-    async with ask(url, line) as answer:
-        if answer.status in REDIRECTS:
-            return _aim(answer, url)
-        if answer.status != 200:
-            raise _bad(url, f"answers {answer.status}", "check that the address opens in a browser without a login")
-        size = await _take(answer, sink, most, url)
-    claim = spell_type(answer.headers.get("content-type", ""))
-    name = name_of(answer.headers.get("content-disposition", "")) or bare(url)
-    return Fetched(Path(sink.name), str(url), None if claim in SAYS_NOTHING else claim, name, size)
+    check_allowed(url, policy)
+    async with get(url, dialer) as response:
+        if response.status in REDIRECTS:
+            return _redirect_target(response, url)
+        if response.status != 200:
+            raise _error(url, f"answers {response.status}", "check that the address opens in a browser without a login")
+        size = await _save(response, sink, max_bytes, url)
+    media_type = normalize_type(response.headers.get("content-type", ""))
+    name = name_of(response.headers.get("content-disposition", "")) or name_from_path(url)
+    return FetchedFile(Path(sink.name), str(url), None if media_type in UNINFORMATIVE_TYPES else media_type, name, size)
 
 
-def check(url: URL, allow: FetchPolicy) -> None:
-    """Whether the program's settings allow a URL. Raises `BadFile` that names the setting."""
+def check_allowed(url: URL, policy: FetchPolicy) -> None:
+    """Raise `BadFile`, which names the setting, if the policy doesn't allow a URL."""
     host = url.raw_host or ""
-    plain = url.scheme == "http"
-    if plain and not allow.http:
-        raise _bad(
+    is_http = url.scheme == "http"
+    if is_http and not policy.http:
+        raise _error(
             url, "is asked for without encryption", "use https; the program allows http by FetchPolicy(http=True)"
         )
-    if url.port not in allow.ports and not (plain and url.port == 80):
-        raise _bad(
+    if url.port not in policy.ports and not (is_http and url.port == 80):
+        raise _error(
             url, f"is asked for at port {url.port}", "use port 443; the program allows others by FetchPolicy(ports=…)"
         )
-    if allow.hosts and not any(_covers(one, host) for one in allow.hosts):
-        raise _bad(url, "is not among the allowed hosts", "the program allows it by FetchPolicy(hosts=…)")
+    if policy.hosts and not any(_matches_host(allowed, host) for allowed in policy.hosts):
+        raise _error(url, "is not among the allowed hosts", "the program allows it by FetchPolicy(hosts=…)")
 
 
-def _covers(allowed: str, host: str) -> bool:
+def _matches_host(allowed: str, host: str) -> bool:
     allowed = allowed.lower().removesuffix(".")
     return host.endswith(allowed) if allowed.startswith(".") else host == allowed
 
 
-def _aim(answer: FetchedResponse, here: URL) -> URL:
-    """Where a redirect leads; from https it leads to https alone."""
+def _redirect_target(response: FetchedResponse, url: URL) -> URL:
+    """The URL of a redirect. From https only https is allowed."""
     from showandtell.network.fetch_request import read_url  # noqa: PLC0415 - as above
 
-    if not (location := answer.headers.get("location")):
-        raise _bad(here, "redirects to nowhere", "check the address")
+    if not (location := response.headers.get("location")):
+        raise _error(url, "redirects to nowhere", "check the address")
     try:
-        aim = read_url(location, here)
+        target = read_url(location, url)
     except BadFile as error:
-        raise _bad(here, f"redirects to an address that {error.problem}", "use the file's own address") from None
-    if here.scheme == "https" and aim.scheme != "https":
-        raise _bad(here, "redirects to an address without encryption", "use an address that stays with https")
-    return aim
+        raise _error(url, f"redirects to an address that {error.problem}", "use the file's own address") from None
+    if url.scheme == "https" and target.scheme != "https":
+        raise _error(url, "redirects to an address without encryption", "use an address that stays with https")
+    return target
 
 
 @contextmanager
 def _spool(folder: Path) -> Generator[IO[bytes]]:
-    """A new file that is gone again where it doesn't get whole."""
+    """A new file, deleted if the download fails."""
     with tempfile.NamedTemporaryFile(dir=folder, prefix="fetched-", delete=False) as sink:
         try:
             yield sink
@@ -180,64 +188,64 @@ def _spool(folder: Path) -> Generator[IO[bytes]]:
             raise
 
 
-async def _take(answer: FetchedResponse, sink: IO[bytes], most: int, url: URL) -> int:
-    """Write the body down as it comes; gives its size. More than `most` bytes are never written."""
-    declared = answer.headers.get("content-length", "0")
-    if declared.isdecimal() and (len(declared) > MOST_DIGITS or int(declared) > most):
-        raise _too_large(url, most)
+async def _save(response: FetchedResponse, sink: IO[bytes], max_bytes: int, url: URL) -> int:
+    """Write the body to the file and return its size. Never writes more than `max_bytes`."""
+    declared = response.headers.get("content-length", "0")
+    if declared.isdecimal() and (len(declared) > MAX_DIGITS or int(declared) > max_bytes):
+        raise _too_large(url, max_bytes)
     size = 0
-    async for piece in _plain(answer, most, url):
-        size += len(piece)
-        if size > most:
-            raise _too_large(url, most)
-        await asyncio.to_thread(sink.write, piece)
+    async for chunk in _decoded(response, max_bytes, url):
+        size += len(chunk)
+        if size > max_bytes:
+            raise _too_large(url, max_bytes)
+        await asyncio.to_thread(sink.write, chunk)
     return size
 
 
-async def _plain(answer: FetchedResponse, most: int, url: URL) -> AsyncIterator[bytes]:
-    """The body without compression, which wasn't asked for: some hosts store files so, and can't do else."""
-    coding = answer.headers.get("content-encoding", "").strip().lower()
+async def _decoded(response: FetchedResponse, max_bytes: int, url: URL) -> AsyncIterator[bytes]:
+    """The body, decompressed. Some hosts serve files with gzip even though it wasn't requested."""
+    coding = response.headers.get("content-encoding", "").strip().lower()
     if coding in {"", "identity"}:
-        async for piece in answer.pieces:
-            yield piece
+        async for chunk in response.chunks:
+            yield chunk
         return
     if coding not in {"gzip", "x-gzip"}:
-        raise _bad(url, f"sends it compressed ({bare_word(coding)})", "download the file and add it")
-    inflated, came = Inflated(), 0
-    async for piece in answer.pieces:
-        came += len(piece)
-        if came > most:  # what is inflated to nothing has no end otherwise
-            raise _too_large(url, most)
+        raise _error(url, f"sends it compressed ({printable(coding)})", "download the file and add it")
+    decoder, received = GzipDecoder(), 0
+    async for chunk in response.chunks:
+        received += len(chunk)
+        if received > max_bytes:  # otherwise data that decompresses to nothing would never end
+            raise _too_large(url, max_bytes)
         try:
-            for some in inflated.feed(piece):
-                yield some
+            for decoded in decoder.feed(chunk):
+                yield decoded
         except zlib.error:
-            raise _bad(url, "sends broken gzip", "download the file and add it") from None
-    if not inflated.is_whole:
-        raise _bad(url, "broke off", "try again, or download the file and add it")
+            raise _error(url, "sends broken gzip", "download the file and add it") from None
+    if not decoder.is_complete:
+        raise _error(url, "broke off", "try again, or download the file and add it")
 
 
-class Inflated:
-    """Gzip, member by member, in pieces of at most 64 KiB however much is behind them."""
+class GzipDecoder:
+    """Decompresses gzip, with several members, in chunks of at most 64 KiB."""
 
     def __init__(self) -> None:
         self._member = zlib.decompressobj(zlib.MAX_WBITS | 16)
-        self.is_whole = False
+        self.is_complete = False
 
     def feed(self, data: bytes) -> Iterator[bytes]:
-        """What these bytes give. Raises `zlib.error` for what is no gzip."""
+        """Decompress data. Raises `zlib.error` if it is not gzip."""
         while data:
             if self._member.eof:
                 self._member = zlib.decompressobj(zlib.MAX_WBITS | 16)
-            if piece := self._member.decompress(data, PIECE):
-                yield piece
+            if chunk := self._member.decompress(data, CHUNK_SIZE):
+                yield chunk
             data = self._member.unused_data or self._member.unconsumed_tail
-        self.is_whole = self._member.eof
+        self.is_complete = self._member.eof
 
 
 def name_of(disposition: str) -> str | None:
-    """The file's name by a Content-Disposition header, without any folder."""
-    from email.message import Message  # noqa: PLC0415 - nobody else here reads headers of this kind
+    """The file name of a Content-Disposition header, without folders."""
+    from email.message import Message  # noqa: PLC0415 - slow, and seldom needed
 
     headers = Message()
     headers["content-disposition"] = " ".join(disposition.split())
@@ -245,20 +253,20 @@ def name_of(disposition: str) -> str | None:
     return PurePosixPath(name.replace("\\", "/")).name or None
 
 
-def bare(url: URL) -> str | None:
-    """The last word of a URL's path."""
-    word = unquote(url.raw_path.rpartition("/")[2])
-    return PurePosixPath(word.replace("\\", "/")).name or None
+def name_from_path(url: URL) -> str | None:
+    """The last segment of a URL's path."""
+    name = unquote(url.raw_path.rpartition("/")[2])
+    return PurePosixPath(name.replace("\\", "/")).name or None
 
 
-def bare_word(text: str) -> str:
-    """A word of a header, short and plain enough to be repeated."""
+def printable(text: str) -> str:
+    """A header token, shortened to safe characters."""
     return re.sub(r"[^a-z0-9, -]", "", text)[:20] or "unknown"
 
 
-def _bad(url: URL, problem: str, advice: str) -> BadFile:
+def _error(url: URL, problem: str, advice: str) -> BadFile:
     return BadFile(url.raw_host or "the address", problem, advice)
 
 
-def _too_large(url: URL, most: int) -> BadFile:
-    return _bad(url, f"sends more than {most} bytes", "use a smaller file, or raise the limit max_file_bytes")
+def _too_large(url: URL, max_bytes: int) -> BadFile:
+    return _error(url, f"sends more than {max_bytes} bytes", "use a smaller file, or raise the limit max_file_bytes")

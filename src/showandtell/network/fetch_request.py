@@ -1,7 +1,7 @@
-"""One request to a URL from outside: the host is resolved once, every address is checked, and those alone are dialled.
+"""A GET request to an untrusted URL: resolves the host once, checks every address, and connects only to those.
 
-`fetch` alone uses it. There is no proxy (it would resolve anew), no cookie, no netrc, no key, and no redirect here.
-Errors of the client are never chained or quoted: they name addresses.
+Used by `fetch` only. No proxy (it would resolve again), cookies, netrc, keys or redirects. Client errors are never
+chained or quoted, since they contain addresses.
 """
 
 from __future__ import annotations
@@ -24,47 +24,47 @@ from aiohttp.abc import AbstractResolver, ResolveResult
 from yarl import URL
 
 from showandtell.errors import BadFile
-from showandtell.network.environment import trusted
-from showandtell.network.public_addresses import Address, read_public
+from showandtell.network.environment import tls_context
+from showandtell.network.public_addresses import Address, parse_public
 
-#: Gives the addresses of a host and port, as text.
+#: Returns the addresses of a host and port as text.
 Resolver: TypeAlias = Callable[[str, int], Awaitable[Sequence[str]]]
-#: Gives a socket for one address: its family, kind, protocol, a name, and the address itself.
-Sockets: TypeAlias = Callable[[tuple[Any, ...]], socket.socket]
+#: Creates a socket for an address: family, type, protocol, canonical name and the address itself.
+SocketFactory: TypeAlias = Callable[[tuple[Any, ...]], socket.socket]
 
-MOST_URL = 8192
-#: A host with more addresses is dialled at these only, lest one request become many.
-MOST_ADDRESSES = 8
-#: The most bytes of one header, and the most headers of an answer.
-MOST_HEADER, MOST_HEADERS = 8190, 128
-#: What RFC 3986 lets a URL be written with. Such a one is sent as it is spelt: it may be signed.
-SPELT = re.compile(r"[A-Za-z0-9\-._~:/?#\[\]@!$&'()*+,;=%]*")
-UNUSABLE = re.compile(r"[\x00-\x1f\x7f\\]")
-#: A name in DNS or an address. A percent sign or a zone has no place in the host of a public URL.
+MAX_URL = 8192
+#: At most this many of a host's addresses are tried, so that one request can't cause many.
+MAX_ADDRESSES = 8
+#: Maximum size of a response header in bytes, and maximum number of headers.
+MAX_HEADER_SIZE, MAX_HEADERS = 8190, 128
+#: The characters of a URL in RFC 3986. Such a URL is sent unchanged, since it may be signed.
+URL_CHARACTERS = re.compile(r"[A-Za-z0-9\-._~:/?#\[\]@!$&'()*+,;=%]*")
+FORBIDDEN = re.compile(r"[\x00-\x1f\x7f\\]")
+#: A DNS name or an address. Percent signs and zones are not valid in the host of a public URL.
 HOST = re.compile(r"[a-z0-9._-]{1,253}|[0-9a-f:.]{2,45}")
 NO_ADDRESS = ("has no public address", "check the spelling; hosts inside a network are not fetched")
 
 
 @dataclass(frozen=True, slots=True)
 class FetchedResponse:
-    """What a host says: the status, headers by lower-case name, and the body in pieces as they come."""
+    """A response: status, headers by lower-case name, and the body as it arrives."""
 
     status: int
     headers: Mapping[str, str]
-    pieces: AsyncIterator[bytes]
+    chunks: AsyncIterator[bytes]
 
 
 def read_url(text: str, base: URL | None = None) -> URL:
-    """A web address with a plain host, without fragment. Raises `BadFile` that repeats nothing else of it."""
+    """Parse a web address with a plain host and drop its fragment. Raises `BadFile`, which shows only the host."""
     text = text.strip(" ")
     try:
-        if len(text) > MOST_URL or UNUSABLE.search(text):
-            raise ValueError  # noqa: TRY301 - the client's parser says no in the same way
-        url = URL(text, encoded=SPELT.fullmatch(text) is not None)
+        if len(text) > MAX_URL or FORBIDDEN.search(text):
+            raise ValueError  # noqa: TRY301 - handled like the parser's own error
+        url = URL(text, encoded=URL_CHARACTERS.fullmatch(text) is not None)
         url = (base.join(url) if base else url).with_fragment(None)
         host = (url.raw_host or "").lower().removesuffix(".")
         if not url.scheme:
-            raise ValueError  # noqa: TRY301 - the same
+            raise ValueError  # noqa: TRY301 - as above
     except ValueError:
         raise BadFile("the address", "is no usable URL", "write it as https://host/path") from None
     if url.scheme not in {"http", "https"}:
@@ -76,34 +76,34 @@ def read_url(text: str, base: URL | None = None) -> URL:
     return url if url.raw_host == host else url.with_host(host)
 
 
-async def look_up(host: str, port: int) -> list[str]:
-    """What the system's resolver says. Raises `OSError` or `ValueError` for what has no address."""
-    found = await asyncio.get_running_loop().getaddrinfo(host, port, type=socket.SOCK_STREAM)
-    return [str(info[4][0]) for info in found]
+async def resolve_host(host: str, port: int) -> list[str]:
+    """Resolve with the system's resolver. Raises `OSError` or `ValueError` if the host has no address."""
+    results = await asyncio.get_running_loop().getaddrinfo(host, port, type=socket.SOCK_STREAM)
+    return [str(info[4][0]) for info in results]
 
 
 def open_socket(info: tuple[Any, ...]) -> socket.socket:
-    """A plain socket."""
+    """Create a plain socket."""
     return socket.socket(*info[:3])
 
 
 @cache
-def believed() -> SSLContext:
-    """Whose certificates count, as the environment of this program says: read once."""
-    return trusted(os.environ)
+def default_tls() -> SSLContext:
+    """The TLS context from the environment, created once."""
+    return tls_context(os.environ)
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
-    """How a request goes out: who resolves names, who opens sockets, whose certificates are believed."""
+class Dialer:
+    """How requests are sent: the resolver, the socket factory and the TLS context."""
 
-    resolver: Resolver = look_up
-    sockets: Sockets = open_socket
+    resolver: Resolver = resolve_host
+    socket_factory: SocketFactory = open_socket
     tls: SSLContext | None = None
 
 
-class Pinned(AbstractResolver):
-    """The addresses that were checked, whatever the name."""
+class PinnedResolver(AbstractResolver):
+    """Resolves every name to the addresses that were checked."""
 
     def __init__(self, addresses: Sequence[Address]) -> None:
         self.addresses = addresses
@@ -111,59 +111,59 @@ class Pinned(AbstractResolver):
     async def resolve(
         self, host: str, port: int = 0, family: socket.AddressFamily = socket.AF_INET
     ) -> list[ResolveResult]:
-        """Give them; nothing is asked."""
-        del family  # each says its own
+        """Return the addresses without a lookup."""
+        del family  # each address has its own
         return [
             ResolveResult(
                 hostname=host,
-                host=str(one),
+                host=str(address),
                 port=port,
-                family=socket.AF_INET if one.version == 4 else socket.AF_INET6,
+                family=socket.AF_INET if address.version == 4 else socket.AF_INET6,
                 proto=socket.IPPROTO_TCP,
                 flags=socket.AI_NUMERICHOST,
             )
-            for one in self.addresses
+            for address in self.addresses
         ]
 
     async def close(self) -> None:
-        """Nothing is held."""
+        """Does nothing."""
 
 
-def guarded(sockets: Sockets, addresses: Sequence[Address]) -> Sockets:
-    """Sockets for these addresses and no other, whatever the client makes of a URL."""
+def guarded_sockets(socket_factory: SocketFactory, addresses: Sequence[Address]) -> SocketFactory:
+    """A socket factory that refuses any other address, however the client parses the URL."""
 
     def make(info: tuple[Any, ...]) -> socket.socket:
         if ip_address(info[4][0]) not in addresses:
             raise OSError("an address that was not checked")
-        return sockets(info)
+        return socket_factory(info)
 
     return make
 
 
-async def find(url: URL, resolver: Resolver) -> tuple[Address, ...]:
-    """Resolve the host once. Raises `BadFile` in the same words for none and for one that isn't public.
+async def find_addresses(url: URL, resolver: Resolver) -> tuple[Address, ...]:
+    """Resolve the host once. Raises the same `BadFile` for unknown and for non-public hosts.
 
-    Whoever asks so learns nothing about the names inside a network.
+    So the error reveals nothing about names inside a network.
     """
     host = url.raw_host or ""
     try:
-        addresses = read_public(await resolver(host, url.port or 0))
+        addresses = parse_public(await resolver(host, url.port or 0))
     except (OSError, ValueError):
         addresses = ()
     if not addresses:
         raise BadFile(host, *NO_ADDRESS)
-    return addresses[:MOST_ADDRESSES]
+    return addresses[:MAX_ADDRESSES]
 
 
 @asynccontextmanager
-async def ask(url: URL, line: Line) -> AsyncGenerator[FetchedResponse]:
-    """GET one URL; its redirects are answers like others. Raises `BadFile`, its pieces too. The caller keeps time."""
+async def get(url: URL, dialer: Dialer) -> AsyncGenerator[FetchedResponse]:
+    """GET a URL without following redirects. Raises `BadFile`, also from the body. The caller sets the time limit."""
     host = url.raw_host or ""
-    addresses = await find(url, line.resolver)
-    async with AsyncExitStack() as open_things:
+    addresses = await find_addresses(url, dialer.resolver)
+    async with AsyncExitStack() as stack:
         try:
-            client = await open_things.enter_async_context(_client(addresses, line))
-            response = await open_things.enter_async_context(client.get(url, allow_redirects=False))
+            client = await stack.enter_async_context(_client(addresses, dialer))
+            response = await stack.enter_async_context(client.get(url, allow_redirects=False))
         except (aiohttp.ClientError, OSError, ValueError) as error:
             failure = BadFile(host, *explain(error))
         else:
@@ -173,11 +173,11 @@ async def ask(url: URL, line: Line) -> AsyncGenerator[FetchedResponse]:
     raise failure
 
 
-def _client(addresses: Sequence[Address], line: Line) -> aiohttp.ClientSession:
+def _client(addresses: Sequence[Address], dialer: Dialer) -> aiohttp.ClientSession:
     connector = aiohttp.TCPConnector(
-        resolver=Pinned(addresses),
-        socket_factory=guarded(line.sockets, addresses),
-        ssl=line.tls or believed(),
+        resolver=PinnedResolver(addresses),
+        socket_factory=guarded_sockets(dialer.socket_factory, addresses),
+        ssl=dialer.tls or default_tls(),
         use_dns_cache=False,
         force_close=True,
     )
@@ -192,16 +192,16 @@ def _client(addresses: Sequence[Address], line: Line) -> aiohttp.ClientSession:
         },
         auto_decompress=False,
         trust_env=False,
-        max_line_size=MOST_HEADER,
-        max_field_size=MOST_HEADER,
-        max_headers=MOST_HEADERS,
+        max_line_size=MAX_HEADER_SIZE,
+        max_field_size=MAX_HEADER_SIZE,
+        max_headers=MAX_HEADERS,
     )
 
 
 async def _read(response: aiohttp.ClientResponse, host: str) -> AsyncGenerator[bytes]:
     try:
-        async for piece in response.content.iter_any():
-            yield piece
+        async for chunk in response.content.iter_any():
+            yield chunk
     except (aiohttp.ClientError, OSError) as error:
         failure = BadFile(host, *explain(error))
     else:
@@ -214,7 +214,7 @@ def _as_text(value: str) -> str:
 
 
 def explain(error: Exception) -> tuple[str, str]:
-    """What went wrong and what to do, without an address, a header or a byte of what came."""
+    """Problem and advice for an error, without addresses, headers or content."""
     match error:
         case aiohttp.ClientConnectorCertificateError():
             return "has a certificate that is not trusted", "ask its owner to renew it, or use another address"

@@ -1,6 +1,6 @@
-"""HTTP by aiohttp, which no other module imports: bodies go out in pieces, and what goes wrong is told in plain words.
+"""HTTP by aiohttp: request bodies are streamed, and errors get plain messages.
 
-Errors of the client are never chained: some hold the request's headers, and with them the key.
+Client errors are never chained: some contain the request's headers and so the key.
 """
 
 from __future__ import annotations
@@ -23,130 +23,130 @@ from yarl import URL
 
 from showandtell.core.wire.http import HttpRequest, HttpResponse
 from showandtell.errors import BadAnswer, BadInput, CannotRender, ProviderError, ShowAndTellError
-from showandtell.network.environment import proxy_for, trusted
+from showandtell.network.environment import proxy_for, tls_context
 from showandtell.network.timeouts import Timeouts
 
 if TYPE_CHECKING:
     from ssl import SSLContext
 
-#: The seconds that an answer's end may still take, once all that counts of it was read, to keep its connection.
-LINGER = 0.05
+#: How long to wait for the end of a fully read response, so that its connection can be reused.
+LINGER_SECONDS = 0.05
 
 
-class PatientSocket(socket.socket):
-    """A socket that drops what its peer no longer takes, so that an answer which came before is still read.
+class LenientSocket(socket.socket):
+    """A socket that drops data its peer no longer accepts, so that a response sent earlier can still be read.
 
-    A host may refuse a request (413, 401) and hang up before the body is through. A write that fails would end the
-    connection with that answer unread; the reader learns of the end by itself, behind the answer's last byte.
+    A host may reject a request (413, 401) and close the connection before the body is sent. A failed write would end
+    the connection with that response unread; the reader notices the end by itself, after the last byte of the response.
     """
 
     def send(self, data: Any, flags: int = 0, /) -> int:
-        """Send, or seem to."""
+        """Send the data, or drop it if the connection is broken."""
         try:
             return super().send(data, flags)
         except (BrokenPipeError, ConnectionResetError):
             return memoryview(data).nbytes
 
     def sendmsg(self, buffers: Iterable[Any], *more: Any) -> int:
-        """The same for several pieces."""
-        pieces = list(buffers)
+        """Like `send`, for several buffers."""
+        chunks = list(buffers)
         try:
-            return super().sendmsg(pieces, *more)
+            return super().sendmsg(chunks, *more)
         except (BrokenPipeError, ConnectionResetError):
-            return sum(memoryview(piece).nbytes for piece in pieces)
+            return sum(memoryview(chunk).nbytes for chunk in chunks)
 
 
 def make_socket(address: tuple[Any, ...]) -> socket.socket:
-    """A socket for one address of a host: its family, kind and protocol, and more that sockets don't need."""
-    return PatientSocket(*address[:3])
+    """Create a socket for an address: its family, type and protocol; the rest is not needed."""
+    return LenientSocket(*address[:3])
 
 
 class RequestBody:
-    """A request's bytes as the host takes them: each piece has its time, and what goes wrong in them is kept."""
+    """A request body as it is sent: each chunk has a time limit, and an error of its source is recorded."""
 
     def __init__(self, request: HttpRequest, idle: float) -> None:
-        self.pieces = request.body()
-        self.left = request.size
-        self.is_through = not request.size
+        self.chunks = request.body()
+        self.remaining = request.size
+        self.is_sent = not request.size
         self.idle = idle
         self.error: Exception | None = None
         self.deadline: asyncio.Timeout | None = None
-        self.carrier: asyncio.BaseTransport | None = None
+        self.transport: asyncio.BaseTransport | None = None
 
     def __aiter__(self) -> AsyncIterator[bytes]:
         return self
 
     async def __anext__(self) -> bytes:
-        self.wait(self.idle)
+        self.extend_deadline(self.idle)
         try:
-            piece = await anext(self.pieces, None)
-            self.left -= len(piece or b"")
-            # The client cuts off what exceeds the declared length, and waits for ever for what is missing.
-            if self.left < 0 or (piece is None and self.left):
-                raise CannotRender(f"a body is {abs(self.left)} bytes off its content-length")  # noqa: TRY301 - kept below
+            chunk = await anext(self.chunks, None)
+            self.remaining -= len(chunk or b"")
+            # The client truncates a body that is too long, and waits forever for one that is too short.
+            if self.remaining < 0 or (chunk is None and self.remaining):
+                raise CannotRender(f"a body is {abs(self.remaining)} bytes off its content-length")  # noqa: TRY301 - recorded below
         except Exception as error:
             self.error = error
             raise
-        if piece is None:
-            self.is_through = True  # and the wait for the answer's head begins, which no "I am busy" makes longer
+        if chunk is None:
+            self.is_sent = True  # the wait for the response starts, and interim responses don't extend it
             raise StopAsyncIteration
-        return piece
+        return chunk
 
-    def wait(self, seconds: float) -> None:
-        """Let the host take so long for the next piece, or for the head of its answer."""
+    def extend_deadline(self, seconds: float) -> None:
+        """Give the host this long for the next chunk or the head of its response."""
         if self.deadline is not None:
             self.deadline.reschedule(asyncio.get_running_loop().time() + seconds)
 
     async def close(self) -> None:
-        """Give up what wasn't asked for, and the files behind it."""
-        close: Callable[[], Awaitable[None]] | None = getattr(self.pieces, "aclose", None)
+        """Close the source, and the files behind it."""
+        close: Callable[[], Awaitable[None]] | None = getattr(self.chunks, "aclose", None)
         if close is not None:
-            with suppress(RuntimeError):  # it is just being read, and ends with the task that reads it
+            with suppress(RuntimeError):  # being read: it ends with the reading task
                 await close()
 
 
-#: What the request that is just being sent holds.
-UPLOAD: ContextVar[RequestBody] = ContextVar("upload")
+#: The body of the request that is being sent.
+CURRENT_BODY: ContextVar[RequestBody] = ContextVar("upload")
 
 
 class Connector(aiohttp.TCPConnector):
-    """Connections that are known to what they carry: the client's own way to close one waits for what isn't sent."""
+    """Gives each request body its connection. The client's own way to close one waits for unsent data."""
 
     @cached_property
     def used(self) -> WeakSet[object]:
-        """Those that carried a request."""
+        """Connections that carried a request."""
         return WeakSet()
 
     async def connect(
         self,
         req: aiohttp.ClientRequest,
         traces: list[Any],
-        timeout: aiohttp.ClientTimeout,  # noqa: ASYNC109 - its own
+        timeout: aiohttp.ClientTimeout,  # noqa: ASYNC109 - aiohttp's signature
     ) -> aiohttp.connector.Connection:
-        """A new connection, or one that is used again."""
+        """Open or reuse a connection."""
         connection = await super().connect(req, traces, timeout)
-        # What came while one was idle would be taken for the next answer, and the client's pool doesn't look. One that
-        # is new is let be: a host that speaks first would be connected to for ever.
-        while (kept := connection.protocol) is not None and kept in self.used and kept.should_close:
+        # Data that arrived on an idle connection would be read as the next response, and aiohttp's pool doesn't check.
+        # New connections are exempt: a host that speaks first would be reconnected to forever.
+        while (protocol := connection.protocol) is not None and protocol in self.used and protocol.should_close:
             connection.close()
             connection = await super().connect(req, traces, timeout)
         self.used.add(connection.protocol)
-        upload = UPLOAD.get()
-        upload.carrier = connection.transport
-        upload.wait(upload.idle)
+        body = CURRENT_BODY.get()
+        body.transport = connection.transport
+        body.extend_deadline(body.idle)
         return connection
 
 
-def drop(carrier: asyncio.BaseTransport | None) -> None:
-    """Close a connection here and now, with all that it still holds."""
-    if isinstance(carrier, asyncio.WriteTransport):
-        # Of TLS that has ended already, Python up to 3.11.2 has forgotten what is to be closed.
+def abort(transport: asyncio.BaseTransport | None) -> None:
+    """Close a connection immediately and discard what it buffers."""
+    if isinstance(transport, asyncio.WriteTransport):
+        # Up to Python 3.11.2, a TLS connection that has ended no longer has a transport to close.
         with suppress(AttributeError):
-            carrier.abort()
+            transport.abort()
 
 
 class Session:
-    """Connections of one event loop, kept and used again."""
+    """A connection pool for one event loop."""
 
     def __init__(self, timeouts: Timeouts, environ: Mapping[str, str]) -> None:
         self.timeouts, self.environ = timeouts, environ
@@ -159,8 +159,8 @@ class Session:
 
     @cached_property
     def tls(self) -> SSLContext:
-        """Whose certificates are believed: read once."""
-        return trusted(self.environ)
+        """The TLS context from the environment, created once."""
+        return tls_context(self.environ)
 
     async def close(self) -> None:
         """Close every connection."""
@@ -168,145 +168,145 @@ class Session:
 
     @asynccontextmanager
     async def send(self, request: HttpRequest) -> AsyncGenerator[HttpResponse]:
-        """One exchange; see `Transport.send` for what it raises."""
-        where = urlsplit(request.url).netloc
-        upload = RequestBody(request, self.timeouts.idle)
+        """Send a request. `Transport.send` lists the errors."""
+        host = urlsplit(request.url).netloc
+        body = RequestBody(request, self.timeouts.idle)
         try:
-            response = await self.begin(request, upload, where)
+            response = await self.start(request, body, host)
             try:
-                refuse_redirect(response, where)
+                refuse_redirect(response, host)
                 headers = {name.lower(): as_text(value) for name, value in response.headers.items()}
-                yield HttpResponse(response.status, headers, read(response, where, self.timeouts))
-                if not upload.left:
+                yield HttpResponse(response.status, headers, read_body(response, host, self.timeouts))
+                if not body.remaining:
                     await linger(response)
                     response.release()
             finally:
-                drop(response.connection and response.connection.transport)
+                abort(response.connection and response.connection.transport)
                 response.close()
         finally:
-            await upload.close()
+            await body.close()
 
-    async def begin(self, request: HttpRequest, upload: RequestBody, where: str) -> aiohttp.ClientResponse:
-        """Send the request, until the head of its answer is there."""
+    async def start(self, request: HttpRequest, body: RequestBody, host: str) -> aiohttp.ClientResponse:
+        """Send the request and wait for the head of the response."""
         proxy = proxy_for(request.url, self.environ)
         failure: Exception
-        UPLOAD.set(upload)
+        CURRENT_BODY.set(body)
         try:
-            async with asyncio.timeout(None) as upload.deadline:
+            async with asyncio.timeout(None) as body.deadline:
                 response = await self.client.request(
                     request.method,
-                    # What is percent-encoded in a path was signed so, and is not to be spelt another way.
+                    # Percent-encoding in a path may be signed, so it must not be normalized.
                     URL(request.url, encoded=True),
-                    data=upload if request.size else None,
+                    data=body if request.size else None,
                     headers={**request.headers, "content-length": str(request.size)},
                     proxy=proxy,
-                    ssl=self.tls if any(one.startswith("https:") for one in (request.url, proxy or "")) else True,
+                    ssl=self.tls if any(url.startswith("https:") for url in (request.url, proxy or "")) else True,
                     allow_redirects=False,
                 )
-                upload.carrier = None
+                body.transport = None
                 return response
         except (aiohttp.ClientError, OSError, ValueError) as error:
-            late = upload.deadline is not None and upload.deadline.expired()
-            told = aiohttp.SocketTimeoutError() if late and upload.is_through else error
-            failure = upload.error or explain(told, where, proxy, self.timeouts, stalled=late)
+            timed_out = body.deadline is not None and body.deadline.expired()
+            cause = aiohttp.SocketTimeoutError() if timed_out and body.is_sent else error
+            failure = body.error or explain(cause, host, proxy, self.timeouts, stalled=timed_out)
         finally:
-            upload.deadline = None
-            drop(upload.carrier)
+            body.deadline = None
+            abort(body.transport)
         raise failure
 
 
-async def read(response: aiohttp.ClientResponse, where: str, timeouts: Timeouts) -> AsyncGenerator[bytes]:
-    """An answer's bytes as they come. Raises `OSError` where they break off."""
+async def read_body(response: aiohttp.ClientResponse, host: str, timeouts: Timeouts) -> AsyncGenerator[bytes]:
+    """The response body as it arrives. Raises `OSError` if the connection breaks."""
     try:
         async for data in response.content.iter_any():
             yield data
     except (aiohttp.ClientError, OSError) as error:
-        failure = explain(error, where, None, timeouts)
+        failure = explain(error, host, None, timeouts)
     else:
         return
     raise failure
 
 
 async def linger(response: aiohttp.ClientResponse) -> None:
-    """Wait a moment for an answer's end, behind which its connection can be used again."""
+    """Wait briefly for the end of a response, so that its connection can be reused."""
     with suppress(aiohttp.ClientError, OSError):
-        async with asyncio.timeout(LINGER):
+        async with asyncio.timeout(LINGER_SECONDS):
             while response.connection is not None and await response.content.readany():
                 pass
 
 
-def refuse_redirect(response: aiohttp.ClientResponse, where: str) -> None:
-    """A key and a conversation go to the host that was named, and to no other. Raises `ProviderError`."""
+def refuse_redirect(response: aiohttp.ClientResponse, host: str) -> None:
+    """Raise `ProviderError` for a redirect: keys and conversations go only to the configured host."""
     if 300 <= response.status < 400:
-        aim = aim_of(as_text(response.headers.get("location", "")))
-        raise ProviderError(f"{where} redirects to {aim or 'nowhere'}, which is not followed", response.status)
+        target = redirect_target(as_text(response.headers.get("location", "")))
+        raise ProviderError(f"{host} redirects to {target or 'nowhere'}, which is not followed", response.status)
 
 
-def aim_of(location: str) -> str:
-    """Where a redirect leads, without a query; nothing for what is no address."""
+def redirect_target(location: str) -> str:
+    """The target of a redirect without its query; empty if invalid."""
     try:
-        goal = urlsplit(location)
+        parts = urlsplit(location)
     except ValueError:
         return ""
-    return f"{goal.scheme}://{goal.hostname}{goal.path}" if goal.hostname else goal.path
+    return f"{parts.scheme}://{parts.hostname}{parts.path}" if parts.hostname else parts.path
 
 
 def as_text(value: str) -> str:
-    """A header's value as any JSON holds it: the client spells bytes that aren't UTF-8 as lone surrogates."""
+    """A header value that is valid in JSON: aiohttp decodes invalid UTF-8 as lone surrogates."""
     return value.encode(errors="surrogateescape").decode(errors="replace")
 
 
-def explain(error: Exception, where: str, proxy: str | None, timeouts: Timeouts, *, stalled: bool = False) -> Exception:
-    """What went wrong on the way to a host, in words without any header.
+def explain(error: Exception, host: str, proxy: str | None, timeouts: Timeouts, *, stalled: bool = False) -> Exception:
+    """The exception to raise for a client error, without any header in its message.
 
-    `ConnectionError` and `TimeoutError` may pass; a plain `OSError` (a name, a certificate, a proxy's no) will not.
+    `ConnectionError` and `TimeoutError` are worth a retry; a plain `OSError` (DNS, certificate, proxy) is not.
     """
     match error:
         case ShowAndTellError():
             return error
         case TimeoutError():
-            return TimeoutError(errno.ETIMEDOUT, too_late(error, where, timeouts, stalled=stalled))
+            return TimeoutError(errno.ETIMEDOUT, describe_timeout(error, host, timeouts, stalled=stalled))
         case aiohttp.ClientConnectorCertificateError():
-            told = getattr(error.certificate_error, "verify_message", "") or "it can't be verified"
-            advice = "SSL_CERT_FILE names other authorities"
-            return OSError(errno.EPROTO, f"the certificate of {where} is not trusted: {told}; {advice}")
+            detail = getattr(error.certificate_error, "verify_message", "") or "it can't be verified"
+            advice = "set SSL_CERT_FILE to trust other authorities"
+            return OSError(errno.EPROTO, f"the certificate of {host} is not trusted: {detail}; {advice}")
         case aiohttp.ClientSSLError():
-            return OSError(errno.EPROTO, f"{where} doesn't speak TLS as expected")
+            return OSError(errno.EPROTO, f"{host} doesn't speak TLS as expected")
         case aiohttp.ClientProxyConnectionError():
             return ConnectionError(errno.EHOSTUNREACH, f"the proxy {netloc_of(proxy)} can't be reached")
         case aiohttp.ClientHttpProxyError():
-            return OSError(errno.EPROTO, f"the proxy {netloc_of(proxy)} answers {error.status}")
+            return OSError(errno.EPROTO, f"the proxy {netloc_of(proxy)} responded with {error.status}")
         case aiohttp.ClientConnectorDNSError():
-            return OSError(errno.EADDRNOTAVAIL, f"no host has the name {where}")
+            return OSError(errno.EADDRNOTAVAIL, f"unknown host {host}")
         case aiohttp.ClientConnectorError():
             kind = ConnectionRefusedError if error.errno == errno.ECONNREFUSED else ConnectionError
-            return kind(error.errno or errno.EHOSTUNREACH, f"no connection to {where}: {words_of(error.errno)}")
+            return kind(error.errno or errno.EHOSTUNREACH, f"no connection to {host}: {describe_errno(error.errno)}")
         case aiohttp.ClientResponseError():
-            return BadAnswer(f"{where} doesn't answer as HTTP does")
-        case ValueError():  # of a host's name that can't be one, or a header's value
-            return BadInput(f"a request to {where} can't be written: its address or a header holds what none may hold")
+            return BadAnswer(f"{host} doesn't speak HTTP")
+        case ValueError():  # an invalid host name or header value
+            return BadInput(f"a request to {host} can't be sent: its URL or a header contains invalid characters")
         case _:
-            return ConnectionResetError(errno.ECONNRESET, f"{where} broke the connection")
+            return ConnectionResetError(errno.ECONNRESET, f"{host} broke the connection")
 
 
-def too_late(error: TimeoutError, where: str, timeouts: Timeouts, *, stalled: bool) -> str:
-    """Which patience ended."""
+def describe_timeout(error: TimeoutError, host: str, timeouts: Timeouts, *, stalled: bool) -> str:
+    """Which timeout expired."""
     match error:
         case aiohttp.ConnectionTimeoutError():
-            return f"no connection to {where} in {timeouts.connect:g} s"
+            return f"no connection to {host} in {timeouts.connect:g} s"
         case aiohttp.SocketTimeoutError():
-            return f"nothing came from {where} for {timeouts.idle:g} s"
+            return f"{host} sent nothing for {timeouts.idle:g} s"
         case _ if stalled:
-            return f"{where} took nothing of the request for {timeouts.idle:g} s"
+            return f"{host} read nothing of the request for {timeouts.idle:g} s"
         case _:
-            return f"the answer of {where} took longer than {timeouts.total:g} s"
+            return f"the response from {host} took longer than {timeouts.total:g} s"
 
 
-def words_of(code: int | None) -> str:
-    """The system's own words for an error number."""
-    return os.strerror(code) if code else "none of its addresses answers"
+def describe_errno(code: int | None) -> str:
+    """The system's message for an error number."""
+    return os.strerror(code) if code else "none of its addresses responds"
 
 
 def netloc_of(proxy: str | None) -> str:
-    """A proxy's host and port, without its credentials."""
+    """A proxy's host and port, without credentials."""
     return urlsplit(proxy or "").netloc.rpartition("@")[2]

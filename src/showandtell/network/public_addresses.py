@@ -1,6 +1,6 @@
-"""Which addresses are the public internet's: decided by the bytes of a resolved address, never by the text of a host.
+"""Decides whether an IP address is on the public internet, by the resolved address and never by the host's text.
 
-An IPv6 address that carries an IPv4 one is only as public as that is.
+An IPv6 address that embeds an IPv4 address is public only if that one is.
 """
 
 from __future__ import annotations
@@ -11,10 +11,10 @@ from typing import TypeAlias
 
 Address: TypeAlias = IPv4Address | IPv6Address
 
-#: IANA's special-purpose registry for IPv4, as of November 2026, and what clouds answer on inside a machine.
+#: IANA's special-purpose registry for IPv4, as of November 2026, and the metadata services of clouds.
 NOT_PUBLIC = tuple(
-    IPv4Network(one)
-    for one in (
+    IPv4Network(network)
+    for network in (
         "0.0.0.0/8",  # this network
         "10.0.0.0/8",  # private
         "100.64.0.0/10",  # behind a carrier's NAT; 100.100.100.200 is Alibaba's metadata
@@ -33,48 +33,48 @@ NOT_PUBLIC = tuple(
         "240.0.0.0/4",  # reserved, and broadcast
     )
 )
-#: All public hosts of IPv6 lie here; local, mapped, compatible, multicast and unassigned ones lie outside.
+#: All public IPv6 hosts are in this range; local, mapped, compatible, multicast and unassigned ones are not.
 GLOBAL_UNICAST = IPv6Network("2000::/3")
-#: And these within it are none. Source as above.
+#: Ranges inside it that are not public. Same source.
 NOT_PUBLIC_WITHIN = tuple(
-    IPv6Network(one)
-    for one in (
+    IPv6Network(network)
+    for network in (
         "2001::/23",  # protocol assignments: Teredo, ORCHID, benchmarks
         "2001:db8::/32",  # documentation
         "2002::/16",  # 6to4
         "3fff::/20",  # documentation
     )
 )
-#: How a network of IPv6 alone reaches IPv4 (RFC 6052): DNS gives such addresses there for every host without IPv6.
+#: How an IPv6-only network reaches IPv4 (RFC 6052): its DNS returns such addresses for hosts without IPv6.
 NAT64 = IPv6Network("64:ff9b::/96")
-#: The middle of an address whose last four bytes are an IPv4 one (ISATAP, RFC 5214).
+#: The middle of an address whose last four bytes are an IPv4 address (ISATAP, RFC 5214).
 ISATAP = (0x00005EFE, 0x02005EFE)
 
 
 def is_public(address: Address) -> bool:
-    """Whether a host with this address is one of the public internet."""
+    """Whether an address is on the public internet."""
     match address:
         case IPv4Address():
             return not _lies_in(address, NOT_PUBLIC)
         case IPv6Address(scope_id=str()):
             return False
         case IPv6Address() if address in NAT64:
-            return is_public(_carried(address))
+            return is_public(_embedded_ipv4(address))
         case IPv6Address():
             return (
                 address in GLOBAL_UNICAST
                 and not _lies_in(address, NOT_PUBLIC_WITHIN)
-                and (int(address) >> 32 & 0xFFFFFFFF not in ISATAP or is_public(_carried(address)))
+                and (int(address) >> 32 & 0xFFFFFFFF not in ISATAP or is_public(_embedded_ipv4(address)))
             )
 
 
-def read_public(texts: Iterable[str]) -> tuple[Address, ...]:
-    """All of a host's addresses, each once; none at all where one of them isn't public. `ValueError` for no address."""
+def parse_public(texts: Iterable[str]) -> tuple[Address, ...]:
+    """A host's addresses without duplicates; empty if any of them isn't public. Raises `ValueError` if invalid."""
     addresses = tuple(dict.fromkeys(ip_address(text) for text in texts))
     return addresses if all(map(is_public, addresses)) else ()
 
 
-def _carried(address: IPv6Address) -> IPv4Address:
+def _embedded_ipv4(address: IPv6Address) -> IPv4Address:
     return IPv4Address(int(address) & 0xFFFFFFFF)
 
 

@@ -1,4 +1,4 @@
-"""How long a host may take to answer."""
+"""Timeouts of HTTP requests."""
 
 from __future__ import annotations
 
@@ -7,7 +7,13 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Timeouts:
-    """How long a host may take, in seconds: to connect, between two bytes of request or answer, and for all of it."""
+    """Timeouts in seconds: to connect, between two bytes of request or response, and for the whole exchange.
+
+    >>> from showandtell import Timeouts, Transport
+    >>> transport = Transport(Timeouts(connect=5, idle=60))
+    >>> transport.timeouts.total
+    3600
+    """
 
     connect: float = 10
     idle: float = 120

@@ -1,6 +1,6 @@
-"""Requests over the network: one `Transport` is shared by many runs, and keeps its connections while any is open.
+"""Sends HTTP requests. One `Transport` is shared by many runs and pools connections while any of them is open.
 
-It loads the HTTP client with the first request, so that who only renders, or asks the inspector, never pays for it.
+The HTTP client is imported with the first request, so that rendering and the inspector don't pay for it.
 """
 
 from __future__ import annotations
@@ -22,23 +22,29 @@ if TYPE_CHECKING:
 
 @dataclass(slots=True)
 class _Opened:
-    """How many hold a transport open in one event loop, and its connections, once there was a request."""
+    """The number of open contexts in one event loop, and its session once a request was sent."""
 
     holders: int = 0
     session: Session | None = None
 
 
 class Transport:
-    """Sends requests over HTTP. `async with transport:` keeps its connections; the last one to leave closes them.
+    """Sends requests over HTTP. `async with transport:` keeps connections open until the last context exits.
 
-    Proxies and certificates are those that the usual variables of `environ` name. Redirects aren't followed, no cookie
-    is kept, and nothing is asked twice.
+    Proxies and certificates come from the usual variables of `environ`. Redirects are not followed, cookies are not
+    stored, and requests are not retried.
+
+    >>> from showandtell import Agent, Connection, Transport
+    >>> transport = Transport()
+    >>> agents = [Agent("inspector", connection=Connection(transport=transport)) for _ in range(2)]
+    >>> agents[0].transport is agents[1].transport
+    True
     """
 
     def __init__(self, timeouts: Timeouts | None = None, *, environ: Mapping[str, str] = os.environ) -> None:
         self.timeouts = timeouts or Timeouts()
         self.environ = environ
-        # Connections belong to the event loop that made them; a loop that died takes them along.
+        # Connections belong to the event loop that opened them, and end with it.
         self._opened: WeakKeyDictionary[asyncio.AbstractEventLoop, _Opened] = WeakKeyDictionary()
 
     async def __aenter__(self) -> Self:
@@ -56,19 +62,19 @@ class Transport:
 
     @asynccontextmanager
     async def send(self, request: HttpRequest) -> AsyncGenerator[HttpResponse]:
-        """One exchange, as `http.Send` says; without an open transport, over a connection of its own.
+        """Send a request, as `http.Send` describes. Without an open transport it uses a connection of its own.
 
-        Raises `OSError` in plain words where the host can't be reached, `ProviderError` for a redirect, `BadAnswer` for
-        what isn't HTTP, and `BadInput` where the surroundings name proxies or certificates that are none. The answer's
-        body raises `OSError` where it breaks off. What the request's own body raises comes through as it is.
+        Raises `OSError` with a plain message if the host can't be reached, `ProviderError` for a redirect, `BadAnswer`
+        if the response is not HTTP, and `BadInput` if the environment names an invalid proxy or certificates. The
+        response body raises `OSError` if the connection breaks. Errors of the request body propagate.
         """
-        async with self, self._session().send(request) as answer:
-            yield answer
+        async with self, self._session().send(request) as response:
+            yield response
 
     def _session(self) -> Session:
         opened = self._opened[asyncio.get_running_loop()]
         if opened.session is None:
-            from showandtell.network.http_session import Session  # noqa: PLC0415 - only who sends needs the HTTP client
+            from showandtell.network.http_session import Session  # noqa: PLC0415 - slow to import, and only needed to send
 
             opened.session = Session(self.timeouts, self.environ)
         return opened.session

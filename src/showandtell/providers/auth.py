@@ -1,6 +1,6 @@
-"""Base URLs, keys and headers: found in arguments and variables, checked, and spelt. A key is never shown, by no error.
+"""Reads and checks base URLs, keys and headers from arguments and environment variables. No error shows a key.
 
-What is needed anew for each request (tokens that expire, signatures) is made by `google` and `aws`.
+`google` and `aws` make credentials that change with each request, such as expiring tokens and signatures.
 """
 
 from __future__ import annotations
@@ -12,22 +12,22 @@ from urllib.parse import urlsplit
 
 from showandtell.errors import BadInput
 
-#: The header that a key travels in.
-Form: TypeAlias = Literal["bearer", "x-api-key", "x-goog-api-key", "api-key"]
+#: The header that carries a key.
+KeyHeader: TypeAlias = Literal["bearer", "x-api-key", "x-goog-api-key", "api-key"]
 
-#: What a header's value may hold: visible ASCII, and spaces within.
-VALUE = re.compile(r"[\x20-\x7e]*")
-NAME = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+")
-#: Headers that say how a request is written, or to whom: another value would break it, or let a second one hide in it.
-FRAMING = frozenset(
+#: Allowed header values: visible ASCII and spaces.
+HEADER_VALUE = re.compile(r"[\x20-\x7e]*")
+HEADER_NAME = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+")
+#: Headers about a request's framing and destination. Other values would break it, or smuggle a second request.
+FRAMING_HEADERS = frozenset(
     {"content-length", "transfer-encoding", "connection", "content-encoding", "expect", "upgrade", "host"}
 )
-#: What no address holds, and `urlsplit` would silently leave out.
-SPACE = re.compile(r"[\s\x00-\x1f\x7f]")
+#: Characters that no URL contains, and that `urlsplit` would silently drop.
+WHITESPACE = re.compile(r"[\s\x00-\x1f\x7f]")
 
 
-def find(variables: Sequence[str], environ: Mapping[str, str]) -> tuple[str, str] | None:
-    """The first variable that says anything, and what it says."""
+def find_variable(variables: Sequence[str], environ: Mapping[str, str]) -> tuple[str, str] | None:
+    """The name and value of the first variable that isn't empty."""
     for name in variables:
         if value := environ.get(name, "").strip():
             return name, value
@@ -35,63 +35,63 @@ def find(variables: Sequence[str], environ: Mapping[str, str]) -> tuple[str, str
 
 
 def check_base(source: str, value: str, example: str) -> str:
-    """A base URL without a slash at its end. Raises `BadInput`, which names its source but shows nothing of it."""
+    """A base URL without a trailing slash. Raises `BadInput`, which names the source but doesn't show the value."""
     problem = problem_of(value)
     if problem:
-        raise BadInput(f"{source} is no base URL: it {problem}; write it as in {example}")
+        raise BadInput(f"{source} is not a base URL: it {problem}; use a URL like {example}")
     return value.rstrip("/")
 
 
 def problem_of(value: str) -> str | None:
-    """What keeps a text from being a base URL."""
-    if SPACE.search(value):
-        return "holds spaces or line breaks"
+    """The reason why a text is not a base URL; None if it is one."""
+    if WHITESPACE.search(value):
+        return "contains spaces or line breaks"
     try:
         parts = urlsplit(value)
         host, port = parts.hostname, parts.port
     except ValueError:
-        return "can't be read as a URL"
+        return "can't be parsed"
     if parts.scheme not in {"http", "https"}:
-        return "begins with neither http:// nor https://"
+        return "starts with neither http:// nor https://"
     if not host or port == 0:
-        return "names no host"
+        return "has no host"
     if "@" in parts.netloc:
-        return "holds a name or password, which belong into a key"
+        return "contains a user name or password; pass a key instead"
     return "has a query or fragment" if "?" in value or "#" in value else None
 
 
-def join(base: str, prefix: str, drop: str) -> str:
-    """A base URL as our wire modules take it: without what they add, and with what the host's own SDK adds."""
+def join_base(base: str, prefix: str, drop: str) -> str:
+    """A base URL for our wire modules: without the suffix that they add, with the prefix that the host's SDK adds."""
     base = base.removesuffix(drop)
     return base if base.endswith(prefix) else base + prefix
 
 
 def check_key(source: str, value: str) -> str:
-    """A key without the spaces around it. Raises `BadInput`, which names its source."""
+    """A key without surrounding spaces. Raises `BadInput`, which names the source."""
     key = value.strip()
-    if not VALUE.fullmatch(key):
-        raise BadInput(f"{source} holds a line break or letters that no key has: copy the key once more")
+    if not HEADER_VALUE.fullmatch(key):
+        raise BadInput(f"{source} contains a line break or characters that no key has: copy the key again")
     return key
 
 
 def check_headers(headers: Mapping[str, str]) -> dict[str, str]:
-    """Headers of the caller's own, names in lower case. Raises `BadInput`, which names a header but not its value."""
+    """The caller's headers, with names in lower case. Raises `BadInput`, which names the header but not its value."""
     for name, value in headers.items():
-        if not NAME.fullmatch(name):
-            raise BadInput(f"{name!r} is no name of a header")
-        if name.lower() in FRAMING:
-            raise BadInput(f"the header {name} says how a request is written, which can't be changed: leave it out")
-        if not VALUE.fullmatch(value):
-            raise BadInput(f"the header {name} holds a line break or letters that no header may hold")
+        if not HEADER_NAME.fullmatch(name):
+            raise BadInput(f"{name!r} is not a valid header name")
+        if name.lower() in FRAMING_HEADERS:
+            raise BadInput(f"the header {name} controls how a request is sent and can't be set: leave it out")
+        if not HEADER_VALUE.fullmatch(value):
+            raise BadInput(f"the header {name} contains a line break or characters that are not allowed in headers")
     return {name.lower(): value for name, value in headers.items()}
 
 
-def spell(key: str, form: Form) -> dict[str, str]:
-    """A key as a header."""
-    match form:
+def key_header(key: str, header: KeyHeader) -> dict[str, str]:
+    """The header that carries a key."""
+    match header:
         case "bearer":
             return {"authorization": f"Bearer {key}"}
         case "x-api-key" | "x-goog-api-key" | "api-key":
-            return {form: key}
+            return {header: key}
         case _:
-            assert_never(form)
+            assert_never(header)

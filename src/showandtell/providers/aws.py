@@ -1,6 +1,6 @@
-"""Bedrock: regions, credentials by botocore's chain (the extra `bedrock`), and signatures over a streamed body.
+"""Bedrock: regions, credentials from botocore's chain (the extra `bedrock`), and signatures of streamed bodies.
 
-Signing is our own, since botocore writes what it signs, session tokens included, into its log.
+Requests are signed here, since botocore logs what it signs, including session tokens.
 """
 
 from __future__ import annotations
@@ -19,20 +19,20 @@ from urllib.parse import quote, urlsplit
 
 from showandtell.core.wire.http import HttpRequest
 from showandtell.errors import BadInput, MissingKey, ProviderUnavailable
-from showandtell.providers.auth import check_key, find
+from showandtell.providers.auth import check_key, find_variable
 
-#: What Bedrock's runtime is signed as (botocore 1.44: signingName of bedrock-runtime).
+#: Service name in signatures (botocore 1.44: signingName of bedrock-runtime).
 SERVICE = "bedrock"
-REGIONS = ("AWS_REGION", "AWS_DEFAULT_REGION")
+REGION_VARIABLES = ("AWS_REGION", "AWS_DEFAULT_REGION")
 REGION = re.compile(r"[a-z0-9-]+")
-#: How AWS says that a signature's time is not its own.
-SKEWED = re.compile(r"Signature (expired|not yet current)|RequestTimeTooSkewed|RequestExpired")
+#: AWS's error texts for a wrong clock.
+CLOCK_SKEW = re.compile(r"Signature (expired|not yet current)|RequestTimeTooSkewed|RequestExpired")
 PORTS = {"http": 80, "https": 443}
 
 
 @dataclass(frozen=True, slots=True)
 class Credentials:
-    """An access key, its secret, and the token of a session that expires, where it is one."""
+    """An access key, its secret, and a session token for temporary credentials."""
 
     access_key: str
     secret_key: str = field(repr=False)
@@ -40,15 +40,15 @@ class Credentials:
 
 
 def region_of(environ: Mapping[str, str]) -> str:
-    """The region that variables or AWS's own files name; empty where none does. Raises `BadInput` for no region."""
-    source, region = find(REGIONS, environ) or ("the AWS profile", configured_region(environ))
+    """The region from variables or AWS's own files; empty if none is set. Raises `BadInput` for an invalid one."""
+    source, region = find_variable(REGION_VARIABLES, environ) or ("the AWS profile", configured_region(environ))
     if region and not REGION.fullmatch(region):
-        raise BadInput(f"{source} holds {region!r}, which is no region of AWS: write it as in us-east-1")
+        raise BadInput(f"{source} is {region!r}, which is not an AWS region: use one like us-east-1")
     return region
 
 
 def configured_region(environ: Mapping[str, str]) -> str:
-    """The region of the profile in use; empty where botocore isn't installed. Raises `BadInput`."""
+    """The region of the current profile; empty if botocore isn't installed. Raises `BadInput`."""
     try:
         session, errors = session_of(environ), import_module("botocore.exceptions")
     except ImportError:
@@ -56,47 +56,47 @@ def configured_region(environ: Mapping[str, str]) -> str:
     try:
         return session.get_config_variable("region") or ""
     except errors.BotoCoreError as error:
-        raise BadInput(f"AWS's own settings can't be used: {type(error).__name__}") from None
+        raise BadInput(f"the AWS configuration can't be used: {type(error).__name__}") from None
 
 
 def base_of(region: str) -> str:
-    """The host of a region. Raises `MissingKey` without one."""
+    """The base URL of a region. Raises `MissingKey` for an empty one."""
     return f"https://bedrock-runtime.{check_region(region)}.amazonaws.com"
 
 
 def check_region(region: str) -> str:
-    """A region that is known. Raises `MissingKey`."""
+    """The region. Raises `MissingKey` if it is empty."""
     if not region:
-        raise MissingKey("Bedrock needs to know your region: set AWS_REGION, as in us-east-1")
+        raise MissingKey("Bedrock needs your region: set AWS_REGION, for example to us-east-1")
     return region
 
 
-def authorise_with(load: Callable[[], Credentials], region: str) -> Callable[[HttpRequest], Awaitable[dict[str, str]]]:
-    """Headers with a signature over the request; `load` gives the credentials, and may block."""
+def authorize_with(load: Callable[[], Credentials], region: str) -> Callable[[HttpRequest], Awaitable[dict[str, str]]]:
+    """A function that signs requests. `load` returns the credentials and may block."""
     check_region(region)
 
-    async def authorise(request: HttpRequest) -> dict[str, str]:
+    async def authorize(request: HttpRequest) -> dict[str, str]:
         credentials = await asyncio.to_thread(load)
         digest = await hash_body(request)
         kind = request.headers.get("content-type", "application/json")
         return sign(request.url, kind, digest, credentials=credentials, region=region, now=datetime.now(UTC))
 
-    return authorise
+    return authorize
 
 
 async def hash_body(request: HttpRequest) -> str:
-    """A body's sha256, over its pieces; between them others have their turn."""
+    """The sha256 of a body in hex. Yields to the event loop between chunks."""
     digest = hashlib.sha256()
-    async for piece in request.body():
-        digest.update(piece)
-        await asyncio.sleep(0)  # pieces that lie in memory don't wait for anything by themselves
+    async for chunk in request.body():
+        digest.update(chunk)
+        await asyncio.sleep(0)  # a body in memory never waits by itself
     return digest.hexdigest()
 
 
 def sign(
     url: str, content_type: str, digest: str, *, credentials: Credentials, region: str, now: datetime
 ) -> dict[str, str]:
-    """AWS's Signature Version 4 of a POST, as headers; `digest` is the body's sha256."""
+    """The headers with AWS's Signature Version 4 of a POST. `digest` is the body's sha256 in hex."""
     moment = now.strftime("%Y%m%dT%H%M%SZ")
     dated = {"x-amz-date": moment, **({"x-amz-security-token": credentials.token} if credentials.token else {})}
     headers = {"content-type": content_type, "host": host_of(url), **dated}
@@ -105,7 +105,7 @@ def sign(
     canonical = "\n".join(
         (
             "POST",
-            quote(parts.path or "/", safe="/~"),  # a path that is percent-encoded already is so once more
+            quote(parts.path or "/", safe="/~"),  # a percent-encoded path is encoded again
             "&".join(sorted(parts.query.split("&"))),
             *(f"{name}:{' '.join(headers[name].split())}" for name in sorted(headers)),
             "",
@@ -117,8 +117,8 @@ def sign(
     scope = "/".join(steps)
     text = "\n".join(("AWS4-HMAC-SHA256", moment, scope, hashlib.sha256(canonical.encode()).hexdigest()))
     key = reduce(_digest, steps, f"AWS4{credentials.secret_key}".encode())
-    said = f"Credential={credentials.access_key}/{scope}, SignedHeaders={names}, Signature={_digest(key, text).hex()}"
-    return {**dated, "authorization": f"AWS4-HMAC-SHA256 {said}"}
+    fields = f"Credential={credentials.access_key}/{scope}, SignedHeaders={names}, Signature={_digest(key, text).hex()}"
+    return {**dated, "authorization": f"AWS4-HMAC-SHA256 {fields}"}
 
 
 def _digest(key: bytes, text: str) -> bytes:
@@ -126,17 +126,16 @@ def _digest(key: bytes, text: str) -> bytes:
 
 
 def host_of(url: str) -> str:
-    """A host as an HTTP client names it: with its port where that isn't the scheme's own."""
+    """A URL's host as in the Host header: with the port unless it is the scheme's default."""
     parts = urlsplit(url)
     host = (parts.hostname or "") if ":" not in (parts.hostname or "") else f"[{parts.hostname}]"
     return host if parts.port in {None, PORTS[parts.scheme]} else f"{host}:{parts.port}"
 
 
 def find_credentials(environ: Mapping[str, str]) -> Credentials:
-    """Keys from variables, else what botocore's chain finds: profiles, roles, the machine's own. May block.
+    """Credentials from variables, else from botocore's chain: profiles, roles, the machine's own. May block.
 
-    Raises `MissingKey` where there are none, and `ProviderUnavailable` where only botocore could find some and isn't
-    installed.
+    Raises `MissingKey` if there are none or botocore isn't installed, and `ProviderUnavailable` if renewal fails.
     """
     access, secret = environ.get("AWS_ACCESS_KEY_ID"), environ.get("AWS_SECRET_ACCESS_KEY")
     if access and secret:
@@ -150,7 +149,7 @@ def find_credentials(environ: Mapping[str, str]) -> Credentials:
 
 
 def chain(environ: Mapping[str, str], profile: str | None = None) -> Any:
-    """The chain's credentials, which renew themselves. Raises `MissingKey`, also where botocore would be needed."""
+    """The chain's self-renewing credentials. Raises `MissingKey`, also if botocore isn't installed."""
     advice = "set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or AWS_BEARER_TOKEN_BEDROCK"
     try:
         session, errors = session_of(environ, profile), import_module("botocore.exceptions")
@@ -158,16 +157,16 @@ def chain(environ: Mapping[str, str], profile: str | None = None) -> Any:
         advice += "; profiles and roles need botocore: pip install 'showandtell[bedrock]'"
         raise MissingKey(f"Bedrock needs a key: {advice}") from None
     try:
-        found = session.get_credentials()
+        credentials = session.get_credentials()
     except errors.BotoCoreError as error:
-        raise MissingKey(f"AWS's credentials can't be used ({type(error).__name__}): {advice}") from None
-    if found is None:
+        raise MissingKey(f"the AWS credentials can't be used ({type(error).__name__}): {advice}") from None
+    if credentials is None:
         raise MissingKey(f"Bedrock needs a key: {advice}, or log in to an AWS profile")
-    return found
+    return credentials
 
 
 def freeze(credentials: Any) -> Credentials:
-    """The chain's credentials as they are now. Blocks where they are renewed. Raises `ProviderUnavailable`."""
+    """The current values of the chain's credentials. Blocks during renewal. Raises `ProviderUnavailable`."""
     errors = import_module("botocore.exceptions")
     try:
         now = credentials.get_frozen_credentials()
@@ -177,9 +176,9 @@ def freeze(credentials: Any) -> Credentials:
 
 
 def session_of(environ: Mapping[str, str], profile: str | None = None) -> Any:
-    """A session of botocore, which reads the process's own environment. Raises `ImportError` without botocore."""
-    seen = tuple(sorted((name, value) for name, value in environ.items() if name.startswith("AWS_")))
-    return _session(seen, profile)
+    """A cached botocore session. It reads the process's environment. Raises `ImportError` without botocore."""
+    variables = tuple(sorted((name, value) for name, value in environ.items() if name.startswith("AWS_")))
+    return _session(variables, profile)
 
 
 @lru_cache(maxsize=4)
@@ -188,5 +187,9 @@ def _session(_: tuple[tuple[str, str], ...], profile: str | None) -> Any:
 
 
 def explain_skew(_: int, text: str) -> str:
-    """What to say of an error of AWS that is about time; the words of any other as they are."""
-    return f"the clock of this machine is off, so AWS takes no signature of it: {text}" if SKEWED.search(text) else text
+    """Explain AWS's errors about a wrong clock. Returns any other text as it is."""
+    return (
+        f"the clock of this machine is wrong, so AWS rejects its signatures: {text}"
+        if CLOCK_SKEW.search(text)
+        else text
+    )

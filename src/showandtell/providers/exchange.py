@@ -1,4 +1,4 @@
-"""One exchange with a provider: a request goes out in pieces, its answer comes in as batches of events."""
+"""One exchange with a provider: sends a request in chunks and yields the response as batches of events."""
 
 from __future__ import annotations
 
@@ -9,18 +9,18 @@ from dataclasses import dataclass, field
 
 from showandtell.core.capabilities.cells import Api, Target
 from showandtell.core.events.types import StepEnd, StreamEvent, Usage
-from showandtell.core.wire.http import Authorise, HttpResponse, Send
-from showandtell.core.wire.parsers import ANSWERS, FRAMES, WHOLE
+from showandtell.core.wire.http import Authorize, HttpResponse, Send
+from showandtell.core.wire.parsers import FRAMES, JSON_TYPE, PARSERS
 from showandtell.core.wire.request import Request
-from showandtell.core.wire.stream import LARGEST_ANSWER, StreamParser
+from showandtell.core.wire.stream import MAX_RESPONSE, StreamParser
 from showandtell.errors import BadAnswer, ProviderError, ProviderUnavailable
-from showandtell.providers.refusals import MAX_ERROR, Explain, leave_words, refused, told_by
+from showandtell.providers.refusals import MAX_ERROR_BODY, Explain, parse_error, provider_error, unexplained
 from showandtell.providers.secrets import conceal_end, conceal_error, secrets_in
 
 
 @dataclass(frozen=True, slots=True)
 class Outgoing:
-    """A wire request with its address and headers, which are never printed: they hold keys."""
+    """A request with its URL and headers. Headers are never printed, since they contain keys."""
 
     url: str
     headers: Mapping[str, str] = field(repr=False)
@@ -33,99 +33,99 @@ class Outgoing:
         return self.request.size
 
     def body(self) -> AsyncIterator[bytes]:
-        """The bytes, anew for each try."""
+        """The chunks of the body; from the start for each try."""
         return self.request.body()
 
 
 @dataclass(frozen=True, slots=True)
 class Exchange:
-    """How a host is reached: the way to send, its base URL, its headers, and those that each request needs anew.
+    """How to reach a host: the function that sends, the base URL, and the headers.
 
-    `explain` says in plainer words what some of its errors mean.
+    `authorize` makes headers for each request. `explain` makes some of the host's error texts clearer.
     """
 
     send: Send = field(repr=False)
     base: str
     headers: Mapping[str, str] = field(repr=False)
-    authorise: Authorise | None = field(default=None, repr=False)
-    explain: Explain = leave_words
+    authorize: Authorize | None = field(default=None, repr=False)
+    explain: Explain = unexplained
 
     async def ask(self, request: Request) -> AsyncGenerator[Sequence[StreamEvent]]:
-        """Send once, and give the answer's events batch by batch. Raises `ProviderError`.
+        """Send once and yield the response's events in batches. Raises `ProviderError`.
 
-        Whatever the provider says of errors leaves here without the keys that it was sent.
+        Keys of the request are removed from the provider's error texts.
         """
         outgoing = await self.address(request)
         secrets = secrets_in(outgoing.headers)
         try:
-            async with aclosing(self.answers(outgoing, request.target)) as batches:
+            async with aclosing(self.receive(outgoing, request.target)) as batches:
                 async for batch in batches:
                     yield conceal_end(batch, secrets)
         except ProviderError as error:
-            failed = conceal_error(error, secrets)
+            redacted = conceal_error(error, secrets)
         else:
             return
-        # Raised out here, it doesn't hold the one that may show a key as its context.
-        raise failed
+        # Raised outside of `except`, so that its context isn't the original error, which may show a key.
+        raise redacted
 
-    async def answers(self, outgoing: Outgoing, target: Target) -> AsyncGenerator[Sequence[StreamEvent]]:
-        """The events of one answer in the provider's own words."""
+    async def receive(self, outgoing: Outgoing, target: Target) -> AsyncGenerator[Sequence[StreamEvent]]:
+        """The events of one response, with the provider's error texts as they are."""
         try:
-            async with self.send(outgoing) as answer, aclosing(read(answer, target, self.explain)) as batches:
+            async with self.send(outgoing) as response, aclosing(read(response, target, self.explain)) as batches:
                 async for batch in batches:
                     yield batch
         except OSError as error:
-            words = self.explain(0, f"{target.name} can't be reached: {words_of(error)}")
-            raise ProviderUnavailable(words) from error
+            message = self.explain(0, f"{target.name} can't be reached: {error_text(error)}")
+            raise ProviderUnavailable(message) from error
 
     async def address(self, request: Request) -> Outgoing:
-        """The request with its URL and all its headers."""
+        """The request with its URL and all headers."""
         url = request.api.url(request.target, self.base, stream=request.options.stream)
         headers = {**self.headers, "content-type": "application/json", "content-length": str(request.size)}
         outgoing = Outgoing(url, headers, request)
-        if self.authorise is None:
+        if self.authorize is None:
             return outgoing
-        return Outgoing(url, {**headers, **await self.authorise(outgoing)}, request)
+        return Outgoing(url, {**headers, **await self.authorize(outgoing)}, request)
 
 
-def words_of(error: OSError) -> str:
-    """What a connection's error says in the transport's or the system's own words; its class where it has none."""
+def error_text(error: OSError) -> str:
+    """The text of a connection error, else its class."""
     return error.strerror or type(error).__name__
 
 
 async def read(
-    answer: HttpResponse, target: Target, explain: Explain = leave_words
+    response: HttpResponse, target: Target, explain: Explain = unexplained
 ) -> AsyncGenerator[Sequence[StreamEvent]]:
-    """An answer's events batch by batch, up to its end; where the connection breaks, the parser says it was cut."""
+    """The events of a response in batches. If the connection breaks, the last event reports that it was cut."""
     try:
-        media_type = answer.headers.get("content-type", "").partition(";")[0].strip().lower()
-        if answer.status >= 400:
-            raise refused(answer, await beginning(answer.body, MAX_ERROR), explain)
-        if media_type == WHOLE:
-            # Of a whole answer nothing was given before its end, so one that breaks off may be asked for again.
-            data = await gather(answer.body, LARGEST_ANSWER)
-            yield ANSWERS[target.api].whole(data) if data else [StepEnd("cut", Usage())]
+        media_type = response.headers.get("content-type", "").partition(";")[0].strip().lower()
+        if response.status >= 400:
+            raise provider_error(response, await read_prefix(response.body, MAX_ERROR_BODY), explain)
+        if media_type == JSON_TYPE:
+            # Nothing of an unstreamed response is yielded before its end, so a broken one can be retried.
+            data = await read_limited(response.body, MAX_RESPONSE)
+            yield PARSERS[target.api].parse_full(data) if data else [StepEnd("cut", Usage())]
         elif media_type in FRAMES:
-            async with aclosing(stream(answer.body, target.api, media_type)) as batches:
+            async with aclosing(stream(response.body, target.api, media_type)) as batches:
                 async for batch in batches:
                     yield batch
         else:
-            told = told_by(await beginning(answer.body, MAX_ERROR))
-            words = f"answered {answer.status} with {media_type}, which is no api's: {told.message}"
-            raise BadAnswer(f"{target.name} {words}")
+            error = parse_error(await read_prefix(response.body, MAX_ERROR_BODY))
+            message = f"answered {response.status} with {media_type}, which no API uses: {error.message}"
+            raise BadAnswer(f"{target.name} {message}")
     finally:
-        # A body that is left before its end is closed here and now, not when it is collected.
-        close: Callable[[], Awaitable[None]] | None = getattr(answer.body, "aclose", None)
+        # Close a partly read body now, not when it is garbage-collected.
+        close: Callable[[], Awaitable[None]] | None = getattr(response.body, "aclose", None)
         if close is not None:
             await close()
 
 
 async def stream(body: AsyncIterator[bytes], api: Api, media_type: str) -> AsyncGenerator[Sequence[StreamEvent]]:
-    """The events of a streamed answer."""
-    parser = StreamParser(ANSWERS[api].reading(), FRAMES[media_type]())
+    """The events of a streamed response."""
+    parser = StreamParser(PARSERS[api].new_reader(), FRAMES[media_type]())
     try:
-        async for data in body:
-            if batch := parser.feed(data):  # most reads of a slow host complete no event
+        async for chunk in body:
+            if batch := parser.feed(chunk):  # most reads of a slow host complete no event
                 yield batch
             if parser.done:
                 break
@@ -134,22 +134,22 @@ async def stream(body: AsyncIterator[bytes], api: Api, media_type: str) -> Async
     yield parser.finish()
 
 
-async def gather(body: AsyncIterator[bytes], most: int) -> bytes:
-    """The bytes of an answer that is not streamed, or the first of one without end. Raises `OSError`."""
+async def read_limited(body: AsyncIterator[bytes], limit: int) -> bytes:
+    """The bytes of a body, up to a limit. Raises `OSError`."""
     data = bytearray()
-    async for piece in body:
-        data += piece
-        if len(data) >= most:
+    async for chunk in body:
+        data += chunk
+        if len(data) >= limit:
             break
-    return bytes(data[:most])
+    return bytes(data[:limit])
 
 
-async def beginning(body: AsyncIterator[bytes], most: int) -> bytes:
-    """The first bytes of an error's answer, up to where it breaks off."""
+async def read_prefix(body: AsyncIterator[bytes], limit: int) -> bytes:
+    """The bytes of a body, up to a limit or to the point where the connection breaks."""
     data = bytearray()
     with contextlib.suppress(OSError):
-        async for piece in body:
-            data += piece
-            if len(data) >= most:
+        async for chunk in body:
+            data += chunk
+            if len(data) >= limit:
                 break
-    return bytes(data[:most])
+    return bytes(data[:limit])

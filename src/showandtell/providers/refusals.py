@@ -1,4 +1,4 @@
-"""Error answers of any house as one `ProviderError`: its own words, the place they mean, and how long to wait."""
+"""Turns any provider's error response into a `ProviderError`: text, path in the request, and retry delay."""
 
 from __future__ import annotations
 
@@ -15,27 +15,27 @@ from typing import TypeAlias
 import msgspec
 
 from showandtell.core.wire.http import HttpResponse
-from showandtell.core.wire.stream import UNREADABLE
+from showandtell.core.wire.stream import DECODE_ERRORS
 from showandtell.errors import ProviderError
 
-#: The most bytes that are read of an error answer.
-MAX_ERROR = 64 * 1024
-#: The place that an error begins with (`tools.0.name: ...`), or names anywhere: `messages.2.content.0.image`,
+#: Maximum number of bytes read of an error response.
+MAX_ERROR_BODY = 64 * 1024
+#: The path that an error starts with (`tools.0.name: ...`), or names anywhere: `messages.2.content.0.image`,
 #: `'input[3].output[0].file_data'`, `#/messages/2/content/0`, `contents[0].parts[1]`.
-PLACE = re.compile(r"^[a-z_]+(?:\.\w+)*(?=: )|\b(?:messages|input|contents)(?:[./\[]\w+\]?)+")
+PATH = re.compile(r"^[a-z_]+(?:\.\w+)*(?=: )|\b(?:messages|input|contents)(?:[./\[]\w+\]?)+")
 TITLE = re.compile(r"<title[^<>]*>([^<]{1,300})", re.IGNORECASE)
 
-#: From a status (0 where there was none) and the host's own words to plainer or fuller ones.
+#: Makes a host's error text clearer, by its status (0 if there was no response).
 Explain: TypeAlias = Callable[[int, str], str]
 
 
-def leave_words(_: int, words: str) -> str:
-    """Explain nothing."""
-    return words
+def unexplained(_: int, text: str) -> str:
+    """The default `Explain`: returns the text as it is."""
+    return text
 
 
 class _Detail(msgspec.Struct, frozen=True):
-    """One of Google's details; `retryDelay` is "34s"."""
+    """One of Google's error details. `retryDelay` is like "34s"."""
 
     retryDelay: str = ""  # noqa: N815 - Google's spelling
 
@@ -49,7 +49,7 @@ class _Error(msgspec.Struct, frozen=True):
 
 
 class _Refusal(msgspec.Struct, frozen=True):
-    """An error answer of any house: `error` as an object or as words, or a `message` alone (AWS, Mistral)."""
+    """An error body of any provider: `error` as an object or as text, or a `message` alone (AWS, Mistral)."""
 
     error: _Error | str | None = None
     message: str = ""
@@ -59,43 +59,45 @@ class _Refusal(msgspec.Struct, frozen=True):
 _refusal = msgspec.json.Decoder(_Refusal)
 
 
-def refused(answer: HttpResponse, data: bytes, explain: Explain = leave_words) -> ProviderError:
-    """An error answer in the provider's own words, with the place they mean and how long to wait."""
-    told = told_by(data)
-    place = PLACE.search(told.message)
-    path = told.param or (place.group() if place else None)
-    words = explain(answer.status, with_code(told) or phrase(answer.status))
-    return ProviderError(words, answer.status, path=path, retry_after=wait_of(answer.headers, told, time.time()))
+def provider_error(response: HttpResponse, data: bytes, explain: Explain = unexplained) -> ProviderError:
+    """An error response as an exception, with the provider's text, the path that it names, and the retry delay."""
+    error = parse_error(data)
+    match = PATH.search(error.message)
+    path = error.param or (match.group() if match else None)
+    message = explain(response.status, format_error(error) or status_phrase(response.status))
+    return ProviderError(
+        message, response.status, path=path, retry_after=retry_after_of(response.headers, error, time.time())
+    )
 
 
-def phrase(status: int) -> str:
-    """What a status means, for an answer without words."""
+def status_phrase(status: int) -> str:
+    """The standard phrase of a status, for a response without a text."""
     try:
         return HTTPStatus(status).phrase
     except ValueError:
-        return "an answer without words"
+        return "a response without a text"
 
 
-def with_code(told: _Error) -> str:
-    """An error's words with its code, where that says more than they do: "insufficient_quota"."""
-    said = not isinstance(told.code, str) or told.code in told.message
-    return told.message if said else f"{told.message} ({told.code})"
+def format_error(error: _Error) -> str:
+    """An error's text, with its code (like "insufficient_quota") if the text doesn't contain it."""
+    is_clear = not isinstance(error.code, str) or error.code in error.message
+    return error.message if is_clear else f"{error.message} ({error.code})"
 
 
-def told_by(data: bytes) -> _Error:
-    """What an error body says; the title of a page, or the beginning of its text, where it is of no known form."""
+def parse_error(data: bytes) -> _Error:
+    """Parse an error body. For an unknown format the message is the title of an HTML page, or the start of the text."""
     for body in (data, data.strip()[1:-1]):  # Google wraps the error of a stream in a list
         try:
-            found = _refusal.decode(body)
-        except UNREADABLE:
+            decoded = _refusal.decode(body)
+        except DECODE_ERRORS:
             continue
-        match found.error:
-            case _Error(message=words) if words:
-                return found.error
-            case str() as words if words:
-                return _Error(words)
-            case _ if words := found.message or found.Message:
-                return _Error(words)
+        match decoded.error:
+            case _Error(message=message) if message:
+                return decoded.error
+            case str() as message if message:
+                return _Error(message)
+            case _ if message := decoded.message or decoded.Message:
+                return _Error(message)
             case _:
                 pass
     text = data.decode(errors="replace")
@@ -103,24 +105,24 @@ def told_by(data: bytes) -> _Error:
     return _Error(" ".join((title.group(1) if title else text[:500]).split()))
 
 
-def wait_of(headers: Mapping[str, str], told: _Error, now: float) -> float | None:
-    """The seconds that an answer asks to wait: a header in milliseconds or seconds, a date, or Google's detail."""
-    asked = [
+def retry_after_of(headers: Mapping[str, str], error: _Error, now: float) -> float | None:
+    """The requested delay in seconds: from a header in milliseconds or seconds, a date, or Google's detail."""
+    candidates = [
         (headers.get("retry-after-ms", ""), 0.001),
         (headers.get("retry-after", ""), 1.0),
         (headers.get("llm_provider-retry-after", ""), 1.0),  # LiteLLM's proxy passes it on under this name
-        *((one.retryDelay.removesuffix("s"), 1.0) for one in told.details or ()),
+        *((detail.retryDelay.removesuffix("s"), 1.0) for detail in error.details or ()),
     ]
-    for text, unit in asked:
+    for text, unit in candidates:
         with contextlib.suppress(ValueError):
             seconds = float(text) * unit
             if math.isfinite(seconds) and seconds >= 0:
                 return seconds
-    return until(headers.get("retry-after", ""), now)
+    return seconds_until(headers.get("retry-after", ""), now)
 
 
-def until(header: str, now: float) -> float | None:
-    """The seconds up to an HTTP date; None where it is none."""
+def seconds_until(header: str, now: float) -> float | None:
+    """The seconds until an HTTP date; None for an invalid date."""
     try:
         date: datetime = parsedate_to_datetime(header)
     except (ValueError, TypeError, IndexError, OverflowError):

@@ -1,4 +1,4 @@
-"""Asking again: one budget for a model call, whatever goes wrong before the model has said anything."""
+"""Retries of a model call, with one budget for all errors before the first event of the answer."""
 
 from __future__ import annotations
 
@@ -14,22 +14,35 @@ from showandtell.core.wire.request import Request
 from showandtell.errors import BadAnswer, ProviderError, ProviderUnavailable
 from showandtell.providers.exchange import Exchange
 
-#: Statuses that may be another one the next time: busy, overloaded, broken. 529 is Anthropic's "overloaded".
-BUSY = frozenset({408, 409, 425, 429, 500, 502, 503, 504, 520, 522, 524, 529})
-#: What a stream that has hardly begun says where a status would have been one of those.
-BUSY_WORDS = re.compile(
+#: Statuses of temporary errors: busy, overloaded, broken. 529 is Anthropic's "overloaded".
+BUSY_STATUSES = frozenset({408, 409, 425, 429, 500, 502, 503, 504, 520, 522, 524, 529})
+#: Texts of the same errors, if they come as the first event of a stream.
+BUSY_TEXT = re.compile(
     "overloaded|rate.?limit|too.?many|throttl|timeout|temporar|try again|unavailable|internal|server_?error|api_error",
     re.IGNORECASE,
 )
-#: Answered with 429, but no waiting helps: the account has no money left.
-HOPELESS = re.compile("insufficient_quota|credit balance|billing", re.IGNORECASE)
-#: The longest single pause that is chosen here, in seconds; a provider may ask for more.
-LONGEST = 20.0
+#: Errors with status 429 that no waiting resolves: the account is out of credit.
+NO_CREDIT = re.compile("insufficient_quota|credit balance|billing", re.IGNORECASE)
+#: Maximum pause between two tries in seconds. A provider may request a longer one.
+MAX_PAUSE = 20.0
 
 
 @dataclass(frozen=True, slots=True)
 class RetryPolicy:
-    """How often one model call is asked again, and how many seconds of waiting that may take in all."""
+    """How a model call is retried while the provider is busy or unreachable.
+
+    Pauses double from about half a second to 20 seconds, or are as long as the provider requests. A call whose answer
+    has started is never retried.
+
+    >>> from showandtell import Agent, RetryPolicy
+    >>> agent = Agent("inspector", retry=RetryPolicy(tries=2, seconds=30))
+
+    Args:
+        tries (int): maximum number of retries of one call. 0: never retry. Default: 4.
+        seconds (float): maximum total of the pauses in seconds. Default: 120.
+        sleep (Callable): waits for a number of seconds, for tests. Default: `asyncio.sleep`.
+        jitter (Callable): returns a random number from 0 to 1, for tests. Default: `random.random`.
+    """
 
     tries: int = 4
     seconds: float = 120.0
@@ -37,68 +50,68 @@ class RetryPolicy:
     jitter: Callable[[], float] = field(default=random.random, repr=False)
 
 
-async def persist(
-    exchange: Exchange, request: Request, patience: RetryPolicy, tell: Callable[[Retry], None]
+async def ask_with_retries(
+    exchange: Exchange, request: Request, retry: RetryPolicy, emit: Callable[[Retry], None]
 ) -> AsyncGenerator[Sequence[StreamEvent]]:
-    """The batches of an answer, asked for again while nothing of it was given. Raises `ProviderError`.
+    """Yield the batches of an answer, and retry until the first one. Raises `ProviderError`.
 
-    What has begun is never asked for again: a stream that breaks after its first word ends as a cut one.
+    An answer that has started is never requested again. If its stream breaks, it ends as cut.
     """
     waited, was_empty = 0.0, False
-    for tried in range(patience.tries + 1):
-        given = False
+    for retries in range(retry.tries + 1):
+        has_started = False
         try:
             async with aclosing(exchange.ask(request)) as batches:
                 async for batch in batches:
-                    given = given or is_something(batch, request.target.name)
-                    if given:
+                    has_started = has_started or has_content(batch, request.target.name)
+                    if has_started:
                         yield batch
-            if given:
+            if has_started:
                 return
-            # Nothing came at all: that is worth one more try, and an error if it happens again.
-            failed: ProviderError = BadAnswer(f"{request.target.name} gave an empty answer")
-            pause = None if was_empty else patience.jitter()
+            # An empty response is retried once.
+            failure: ProviderError = BadAnswer(f"{request.target.name} returned an empty response")
+            pause = None if was_empty else retry.jitter()
             was_empty = True
         except ProviderError as error:
-            failed, pause = error, None if given else pause_before(error, tried, patience)
-        if pause is None or tried == patience.tries or waited + pause > patience.seconds:
-            raise given_up(failed, tried + 1)
+            failure, pause = error, None if has_started else pause_before(error, retries, retry)
+        if pause is None or retries == retry.tries or waited + pause > retry.seconds:
+            raise final_error(failure, retries + 1)
         waited += pause
-        tell(Retry(str(failed), pause))
-        await patience.sleep(pause)
+        emit(Retry(str(failure), pause))
+        await retry.sleep(pause)
 
 
-def is_something(batch: Sequence[StreamEvent], name: str) -> bool:
-    """Whether a first batch says anything. An error instead of a first word is raised like one before the stream."""
+def has_content(batch: Sequence[StreamEvent], name: str) -> bool:
+    """Whether a first batch has content. Raises an error event at the start like an error response."""
     match batch:
         case [ProviderFault(text=text), *_]:
-            raise (ProviderUnavailable if BUSY_WORDS.search(text) else ProviderError)(f"{name}: {text}")
+            raise (ProviderUnavailable if BUSY_TEXT.search(text) else ProviderError)(f"{name}: {text}")
         case [StepEnd(stop="cut", detail="")]:
             return False
         case _:
             return bool(batch)
 
 
-def pause_before(error: ProviderError, tried: int, patience: RetryPolicy) -> float | None:
-    """How long to wait before asking again; None where that is no use."""
-    if HOPELESS.search(error.text) or not may_pass(error):
+def pause_before(error: ProviderError, retries: int, retry: RetryPolicy) -> float | None:
+    """The seconds to wait before the next try; None if a retry can't help."""
+    if NO_CREDIT.search(error.text) or not is_temporary(error):
         return None
-    own = min(0.5 * 2**tried, LONGEST) * (0.5 + patience.jitter() / 2)
-    return own if error.retry_after is None else max(error.retry_after, own)
+    backoff = min(0.5 * 2**retries, MAX_PAUSE) * (0.5 + retry.jitter() / 2)
+    return backoff if error.retry_after is None else max(error.retry_after, backoff)
 
 
-def may_pass(error: ProviderError) -> bool:
-    """Whether the same request may fare better later: a busy host, a connection that failed, but not for its name."""
+def is_temporary(error: ProviderError) -> bool:
+    """Whether a retry may succeed: the host is busy, or a connection failed, except for an unknown host name."""
     if error.status:
-        return error.status in BUSY
+        return error.status in BUSY_STATUSES
     return isinstance(error, ProviderUnavailable) and isinstance(error.__cause__, ConnectionError | TimeoutError | None)
 
 
-def given_up(error: ProviderError, tries: int) -> ProviderError:
-    """The error to raise: what could have passed and didn't is unavailable, whatever its status."""
-    if not may_pass(error):
+def final_error(error: ProviderError, tries: int) -> ProviderError:
+    """The error to raise after the last try. Temporary errors become `ProviderUnavailable`, whatever their status."""
+    if not is_temporary(error):
         return error
-    times = f" (asked {tries} times)" if tries > 1 else ""
-    found = ProviderUnavailable(error.text + times, error.status, path=error.path, retry_after=error.retry_after)
-    found.__cause__ = error
-    return found
+    times = f" (tried {tries} times)" if tries > 1 else ""
+    unavailable = ProviderUnavailable(error.text + times, error.status, path=error.path, retry_after=error.retry_after)
+    unavailable.__cause__ = error
+    return unavailable

@@ -1,4 +1,4 @@
-"""Hosts as rows: where each is, what its key is called, and how `connect` gets from a target to an `Exchange`."""
+"""A table of hosts: base URLs, variables of keys, and `connect`, which makes an `Exchange` for a target."""
 
 from __future__ import annotations
 
@@ -13,17 +13,25 @@ import msgspec
 
 from showandtell.core.capabilities.cells import Api, Target
 from showandtell.core.wire.anthropic_messages.render import VERSION
-from showandtell.core.wire.http import Authorise
+from showandtell.core.wire.http import Authorize
 from showandtell.errors import MissingKey
 from showandtell.network.transport import Transport
 from showandtell.providers import aws, google
-from showandtell.providers.auth import Form, check_base, check_headers, check_key, find, join, spell
+from showandtell.providers.auth import (
+    KeyHeader,
+    check_base,
+    check_headers,
+    check_key,
+    find_variable,
+    join_base,
+    key_header,
+)
 from showandtell.providers.exchange import Exchange
-from showandtell.providers.refusals import Explain, leave_words
+from showandtell.providers.refusals import Explain, unexplained
 
-#: What answers for the inspector: it is loaded when it is asked, because it is larger than all of this.
+#: The inspector's `send`. It is imported at its first use, since it is larger than this package.
 INSPECTOR = "showandtell.inspector.send:send"
-#: Where the inspector speaks each api, as the SDK of the api's own house takes it: with /v1 for OpenAI.
+#: The inspector's base URL for each API, as the vendor's SDK expects it: with /v1 for OpenAI.
 BASES: dict[Api, str] = {
     "anthropic-messages": "http://inspector/anthropic",
     "openai-chat": "http://inspector/openai/v1",
@@ -32,7 +40,7 @@ BASES: dict[Api, str] = {
     "bedrock-converse": "http://inspector/bedrock",
 }
 
-#: What carries requests where nothing else is said. Whoever holds it open keeps its connections from run to run.
+#: The default transport. Entering it as a context manager keeps connections open between runs.
 TRANSPORT = Transport()
 
 Environ: TypeAlias = Mapping[str, str]
@@ -40,39 +48,43 @@ Environ: TypeAlias = Mapping[str, str]
 
 @dataclass(frozen=True, slots=True)
 class HostRow:
-    """How a host is reached.
+    """How to reach a host.
 
-    base: its base URL as its own SDK takes it, or how that follows from the account; empty where everybody has another.
-    prefix, drop: what stands between that and the paths of our wire modules, and what they add themselves.
-    variables: the SDK's own names for the base URL, behind `SHOWANDTELL_<PROVIDER>_BASE_URL`.
-    keys: the variables of keys and how each is sent; the first that is set counts. `form` is an argument's.
-    needs_key: whether the host answers nobody without one.
-    headers, named: headers that every request has, and those that a variable fills.
-    account: finds what tells this account from others, where an address or a signature needs it.
-    addressed: whether every address below the base URL names the account.
-    authorise: makes headers anew for each request, where no key is given.
-    explain: says in plainer words what some of its errors mean. read: makes a URL of what a variable holds.
+    base: the base URL as the host's own SDK expects it, or a function from the account to it; empty if each account
+    has its own.
+    prefix, drop: what to add between the base URL and the paths of our wire modules, and a suffix that these add.
+    variables: the SDK's variables for the base URL, tried after `SHOWANDTELL_<PROVIDER>_BASE_URL`.
+    keys: the variables of keys and the header for each; the first that is set counts.
+    key_header: the header for a key that is passed as an argument.
+    needs_key: whether the host requires a key.
+    headers, header_variables: headers of every request, and headers with the variables that fill them.
+    account: finds the account, if URLs or signatures contain it.
+    account_in_url: whether every URL contains the account.
+    authorize: makes headers for each request, if no key is set.
+    explain: makes some of the host's error texts clearer. read: makes a base URL of a variable's value.
+    openai_client: whether OpenAI's own SDK can reach the host.
     """
 
     base: str | Callable[[str], str]
     variables: tuple[str, ...] = ()
-    keys: tuple[tuple[str, Form], ...] = ()
-    form: Form = "bearer"
+    keys: tuple[tuple[str, KeyHeader], ...] = ()
+    key_header: KeyHeader = "bearer"
     prefix: str = ""
     drop: str = ""
     needs_key: bool = True
     headers: Mapping[str, str] = field(default_factory=dict[str, str])
-    named: tuple[tuple[str, str], ...] = ()
+    header_variables: tuple[tuple[str, str], ...] = ()
     account: Callable[[Environ], str] | None = None
-    addressed: bool = False
-    authorise: Callable[[str, Environ], Authorise] | None = None
-    explain: Explain = leave_words
+    account_in_url: bool = False
+    authorize: Callable[[str, Environ], Authorize] | None = None
+    explain: Explain = unexplained
     read: Callable[[str], str] = str.strip
     example: str = "https://host/v1"
+    openai_client: bool = True
 
 
 def read_ollama_host(value: str) -> str:
-    """Ollama's variable may leave out scheme and port, and 0.0.0.0 is where its server listens, not where it is."""
+    """Complete Ollama's variable, which may lack scheme and port. Replaces 0.0.0.0, the server's listen address."""
     if "://" in value:
         return value.strip()
     host, _, port = value.strip().removesuffix("/").partition(":")
@@ -83,13 +95,13 @@ OPENAI = HostRow(
     "https://api.openai.com/v1",
     ("OPENAI_BASE_URL",),  # openai 3.54
     (("OPENAI_API_KEY", "bearer"),),
-    named=(("openai-organization", "OPENAI_ORG_ID"), ("openai-project", "OPENAI_PROJECT_ID")),
+    header_variables=(("openai-organization", "OPENAI_ORG_ID"), ("openai-project", "OPENAI_PROJECT_ID")),
 )
 AZURE = HostRow(
     "",
-    ("AZURE_OPENAI_ENDPOINT",),  # openai 3.54; a token goes before a key there, too
+    ("AZURE_OPENAI_ENDPOINT",),  # openai 3.54, where a token takes precedence over a key, too
     (("AZURE_OPENAI_AD_TOKEN", "bearer"), ("AZURE_OPENAI_API_KEY", "api-key")),
-    form="api-key",
+    key_header="api-key",
     prefix="/openai/v1",
     example="https://resource.openai.azure.com",
 )
@@ -98,20 +110,22 @@ BEDROCK = HostRow(
     ("AWS_ENDPOINT_URL_BEDROCK_RUNTIME", "AWS_ENDPOINT_URL"),  # botocore 1.44
     (("AWS_BEARER_TOKEN_BEDROCK", "bearer"),),
     account=aws.region_of,
-    # A partial would show all of the environment when it is printed.
-    authorise=lambda region, environ: aws.authorise_with(lambda: aws.find_credentials(environ), region),
+    # Not a partial, which would show the complete environment when printed.
+    authorize=lambda region, environ: aws.authorize_with(lambda: aws.find_credentials(environ), region),
     explain=aws.explain_skew,
+    openai_client=False,
     example="https://bedrock-runtime.us-east-1.amazonaws.com",
 )
 VERTEX = HostRow(
     google.base_of,
     ("GOOGLE_VERTEX_BASE_URL",),  # google-genai 3.4
     account=google.account_of,
-    addressed=True,
-    authorise=lambda _, environ: google.authorise_with(lambda: google.default_credentials(environ)),
+    account_in_url=True,
+    authorize=lambda _, environ: google.authorize_with(lambda: google.default_credentials(environ)),
     example="https://aiplatform.googleapis.com",
+    openai_client=False,
 )
-#: A server on this machine, or one that its owner protects or not.
+#: A self-hosted server, which may or may not require a key.
 LOCAL = HostRow("http://localhost:8000/v1", needs_key=False, example="http://localhost:8000/v1")
 
 ROWS: dict[str, HostRow] = {
@@ -119,10 +133,11 @@ ROWS: dict[str, HostRow] = {
         "https://api.anthropic.com",
         ("ANTHROPIC_BASE_URL",),  # anthropic 2.12
         (("ANTHROPIC_API_KEY", "x-api-key"), ("ANTHROPIC_AUTH_TOKEN", "bearer")),
-        form="x-api-key",
-        # The version that our requests are written in: the next one, 2026-10-21, refuses temperature.
+        key_header="x-api-key",
+        # The version that our requests follow. The next one, 2026-10-21, rejects temperature.
         headers={"anthropic-version": VERSION},
         example="https://api.anthropic.com",
+        openai_client=False,
     ),
     "anthropic-bedrock": replace(BEDROCK, variables=("ANTHROPIC_BEDROCK_BASE_URL", *BEDROCK.variables)),
     "anthropic-vertex": replace(
@@ -131,8 +146,8 @@ ROWS: dict[str, HostRow] = {
         drop="/v1",
         account=partial(
             google.account_of,
-            projects=("ANTHROPIC_VERTEX_PROJECT_ID", *google.PROJECTS),
-            locations=("CLOUD_ML_REGION", *google.LOCATIONS),
+            projects=("ANTHROPIC_VERTEX_PROJECT_ID", *google.PROJECT_VARIABLES),
+            locations=("CLOUD_ML_REGION", *google.LOCATION_VARIABLES),
         ),
     ),
     "openai": OPENAI,
@@ -141,10 +156,11 @@ ROWS: dict[str, HostRow] = {
     "azure-chat": AZURE,
     "google": HostRow(
         "https://generativelanguage.googleapis.com",
-        ("GOOGLE_GEMINI_BASE_URL",),  # google-genai 3.4, where GOOGLE_API_KEY goes first, too
+        ("GOOGLE_GEMINI_BASE_URL",),  # google-genai 3.4, where GOOGLE_API_KEY takes precedence, too
         (("GOOGLE_API_KEY", "x-goog-api-key"), ("GEMINI_API_KEY", "x-goog-api-key")),
-        form="x-goog-api-key",
+        key_header="x-goog-api-key",
         example="https://generativelanguage.googleapis.com",
+        openai_client=False,
     ),
     "vertex": VERTEX,
     "bedrock": BEDROCK,
@@ -158,7 +174,7 @@ ROWS: dict[str, HostRow] = {
     ),
     "openrouter": HostRow("https://openrouter.ai/api/v1", keys=(("OPENROUTER_API_KEY", "bearer"),)),
     "mistral": HostRow(
-        "https://api.mistral.ai",  # mistralai 3.7, which reads no variable for it
+        "https://api.mistral.ai",  # mistralai 3.7, which has no variable for it
         keys=(("MISTRAL_API_KEY", "bearer"),),
         prefix="/v1",
         example="https://api.mistral.ai",
@@ -170,7 +186,7 @@ ROWS: dict[str, HostRow] = {
         prefix="/compatibility/v1",
         example="https://api.cohere.ai",
     ),
-    # Ollama's client and server read OLLAMA_HOST, which may be no URL (from memory).
+    # Ollama's client and server read OLLAMA_HOST, which may lack a scheme (from memory).
     "ollama": replace(
         LOCAL,
         base="http://localhost:11434",
@@ -202,46 +218,50 @@ def connect(
     transport: Transport | None = None,
     environ: Environ = os.environ,
 ) -> Exchange:
-    """The way to a target's host, by arguments, else by variables, else by what its house has always been.
+    """The exchange with a target's host, by arguments, else by variables, else by the host's defaults.
 
-    `base_url` is what the host's own SDK takes; `headers` lie over ours. Raises `MissingKey`, which names the variable
-    to set, and `BadInput` for a base URL, key or header that is none, before anything is sent.
+    `base_url` is as the host's own SDK expects it. `headers` replace default headers. Raises, before anything is sent,
+    `MissingKey`, which names the variable to set, and `BadInput` for an invalid base URL, key or header.
     """
     if target.provider == "inspector":
         return Exchange(resolve_name(INSPECTOR), BASES[target.api], {})
     row = ROWS[target.provider]
     account = locate(target, environ).account
-    known = {name: value for name, one in row.named if (value := check_key(one, environ.get(one, "")))}
+    from_variables = {
+        header: value
+        for header, variable in row.header_variables
+        if (value := check_key(variable, environ.get(variable, "")))
+    }
     key_from, key = find_key(row, target.provider, api_key, environ)
     base_from, base = find_base(row, target.provider, account, base_url, environ)
     return Exchange(
         send=(transport or TRANSPORT).send,
         base=base,
-        headers={**row.headers, **known, **key, **check_headers(headers or {})},
-        authorise=None if key or row.authorise is None else row.authorise(account, environ),
-        explain=partial(tell, row=row, provider=target.provider, key_from=key_from, base_from=base_from),
+        headers={**row.headers, **from_variables, **key, **check_headers(headers or {})},
+        authorize=None if key or row.authorize is None else row.authorize(account, environ),
+        explain=partial(explain_error, row=row, provider=target.provider, key_from=key_from, base_from=base_from),
     )
 
 
-def tell(status: int, words: str, *, row: HostRow, provider: str, key_from: str, base_from: str) -> str:
-    """A host's error in plainer words, with where the setting that it may be about came from."""
-    words = row.explain(status, words)
+def explain_error(status: int, message: str, *, row: HostRow, provider: str, key_from: str, base_from: str) -> str:
+    """Make a host's error text clearer, and add the source of the setting that caused it."""
+    message = row.explain(status, message)
     match status:
         case 401 | 403 if key_from:
-            return f"{words} (the key is from {key_from})"
+            return f"{message} (the key is from {key_from})"
         case 404 if base_from:
-            return f"{words} (the address is from {base_from})"
+            return f"{message} (the base URL is from {base_from})"
         case 0 if not row.needs_key:
-            return f"{words}; start it, or set {own_variables(provider)[0]}"
+            return f"{message}; start it, or set {own_variables(provider)[0]}"
         case _:
-            return words
+            return message
 
 
 def locate(target: Target, environ: Environ = os.environ) -> Target:
-    """The target with its account: `project/location` on Vertex, the region on Bedrock; others have none.
+    """The target with its account from variables: `project/location` on Vertex, the region on Bedrock, else empty.
 
-    A Vertex address holds it, and what one account rejects stays apart from others. An account that is there already
-    stays; one that no variable names stays empty. Raises `BadInput` for names that can't be any.
+    URLs on Vertex contain the account, and rejected files are remembered per account. An account that is already set
+    is not changed. Raises `BadInput` for invalid names.
     """
     row = ROWS.get(target.provider)
     if target.account or row is None or row.account is None:
@@ -249,41 +269,41 @@ def locate(target: Target, environ: Environ = os.environ) -> Target:
     return msgspec.structs.replace(target, account=row.account(environ))
 
 
-def find_base(row: HostRow, provider: str, account: str, given: str | None, environ: Environ) -> tuple[str, str]:
-    """Who says the base URL (nobody of the usual one), and the base URL as the wire modules take it.
+def find_base(row: HostRow, provider: str, account: str, argument: str | None, environ: Environ) -> tuple[str, str]:
+    """The source of the base URL (empty for the default), and the base URL for the wire modules.
 
-    Raises `BadInput`, or `MissingKey` where nobody says where.
+    Raises `BadInput` for an invalid one, and `MissingKey` if there is none.
     """
-    names = (*own_variables(provider), *row.variables)
-    found = ("base_url", given) if given is not None else find(names, environ)
-    usual = "" if found and not row.addressed else usual_base(row, account)
-    if not (found or usual):
-        raise MissingKey(f"{provider} has no common address: set {names[-1]}, as in {row.example}")
-    source, value = found or ("the usual base URL", usual)
-    asked = source if (given is not None or environ.get(source, "").strip()) else ""
-    return asked, join(check_base(source, row.read(value), row.example), row.prefix, row.drop)
+    variables = (*own_variables(provider), *row.variables)
+    setting = ("base_url", argument) if argument is not None else find_variable(variables, environ)
+    default = "" if setting and not row.account_in_url else default_base(row, account)
+    if not (setting or default):
+        raise MissingKey(f"{provider} has no default base URL: set {variables[-1]}, for example to {row.example}")
+    source, value = setting or ("the default base URL", default)
+    named_source = source if (argument is not None or environ.get(source, "").strip()) else ""
+    return named_source, join_base(check_base(source, row.read(value), row.example), row.prefix, row.drop)
 
 
-def usual_base(row: HostRow, account: str) -> str:
-    """Where the house has always been; empty where everybody has another address."""
+def default_base(row: HostRow, account: str) -> str:
+    """The host's default base URL; empty if each account has its own."""
     return row.base(account) if callable(row.base) else row.base
 
 
-def find_key(row: HostRow, provider: str, given: str | None, environ: Environ) -> tuple[str, dict[str, str]]:
-    """Who says the key, and the key as a header; none where the host asks for none, or each request is authorised."""
-    forms = dict(row.keys)
-    found = ("api_key", given) if given is not None else find(tuple(forms), environ)
-    if found is not None and (key := check_key(*found)):
-        return found[0], spell(key, forms.get(found[0], row.form))
-    if row.needs_key and row.authorise is None:
-        usual_first = sorted(forms, key=lambda name: forms[name] != row.form)
+def find_key(row: HostRow, provider: str, argument: str | None, environ: Environ) -> tuple[str, dict[str, str]]:
+    """The source of the key, and its header; both empty if no key is needed, or each request is authorized."""
+    headers = dict(row.keys)
+    setting = ("api_key", argument) if argument is not None else find_variable(tuple(headers), environ)
+    if setting is not None and (key := check_key(*setting)):
+        return setting[0], key_header(key, headers.get(setting[0], row.key_header))
+    if row.needs_key and row.authorize is None:
+        preferred_first = sorted(headers, key=lambda name: headers[name] != row.key_header)
         raise MissingKey(
-            f"{provider} needs a key: set {' or '.join(usual_first)}, or ask the model inspector, which needs none"
+            f"{provider} needs a key: set {' or '.join(preferred_first)}, or use the model inspector, which needs none"
         )
     return "", {}
 
 
 def own_variables(provider: str) -> tuple[str, ...]:
-    """Our names for a provider's base URL; `openai-chat` goes where `openai` goes unless it has its own."""
-    names = dict.fromkeys((provider, provider.removesuffix("-chat")))
-    return tuple(f"SHOWANDTELL_{name.upper().replace('-', '_')}_BASE_URL" for name in names)
+    """Our variables for a provider's base URL. `openai-chat` falls back to the variable of `openai`."""
+    providers = dict.fromkeys((provider, provider.removesuffix("-chat")))
+    return tuple(f"SHOWANDTELL_{prefix.upper().replace('-', '_')}_BASE_URL" for prefix in providers)

@@ -1,4 +1,4 @@
-"""What must not be told: a provider may repeat the key that it was given, in an error or in the midst of a stream."""
+"""Removes secrets from providers' texts, which may repeat the key of a request in an error or within a stream."""
 
 from __future__ import annotations
 
@@ -11,38 +11,38 @@ from msgspec.structs import replace
 from showandtell.core.events.types import ProviderFault, StepEnd, StreamEvent
 from showandtell.errors import ProviderError
 
-#: Headers whose values are no secret; all others are hidden wherever they come back.
-OPEN = frozenset({"accept", "accept-encoding", "content-length", "content-type", "host", "user-agent"})
-NAMED = ("anthropic-", "openai-", "x-amz-date", "x-amz-content-", "x-goog-user-project", "x-goog-upload")
-SIGNED = re.compile(r"Credential=([^/,]+)|Signature=(\w+)")
-#: A shorter word is no key, and would hide words of the answer.
-SHORTEST = 8
-#: The most letters of a provider's words that are passed on.
-MOST = 2000
+#: Headers whose values are not secret. The values of all others are hidden.
+PUBLIC_HEADERS = frozenset({"accept", "accept-encoding", "content-length", "content-type", "host", "user-agent"})
+PUBLIC_PREFIXES = ("anthropic-", "openai-", "x-amz-date", "x-amz-content-", "x-goog-user-project", "x-goog-upload")
+SIGNATURE_PARTS = re.compile(r"Credential=([^/,]+)|Signature=(\w+)")
+#: Minimum length of a secret. Hiding shorter values would damage other text.
+MIN_SECRET = 8
+#: Maximum length of a provider's text in characters.
+MAX_TEXT = 2000
 HIDDEN = "[hidden]"
 
 
 def secrets_in(headers: Mapping[str, str]) -> tuple[str, ...]:
-    """What headers hold that must not be told, longest first: values, their words, and how JSON and URLs spell them."""
+    """The secrets in headers, longest first: values and their parts, also as JSON and URLs escape them."""
     found: set[str] = set()
     for name, value in headers.items():
-        if name.lower() not in OPEN and not name.lower().startswith(NAMED):
-            # Of a signed request only the key's id and the signature are secret, not the words around them.
-            signed = [one for found_in in SIGNED.findall(value) for one in found_in]
-            words = signed or {value, *value.split()}
-            found |= {one for word in words for one in (word, word.replace("/", "\\/"), quote(word, safe=""))}
-    return tuple(sorted((one for one in found if len(one) >= SHORTEST), key=len, reverse=True))
+        if name.lower() not in PUBLIC_HEADERS and not name.lower().startswith(PUBLIC_PREFIXES):
+            # In a signature only the key's id and the digest are secret, not the text around them.
+            signed = [part for parts in SIGNATURE_PARTS.findall(value) for part in parts]
+            values = signed or {value, *value.split()}
+            found |= {form for part in values for form in (part, part.replace("/", "\\/"), quote(part, safe=""))}
+    return tuple(sorted((secret for secret in found if len(secret) >= MIN_SECRET), key=len, reverse=True))
 
 
 def conceal(text: str, secrets: Sequence[str]) -> str:
-    """A provider's words without what it must not have repeated, cut to what anybody reads."""
-    for one in secrets:
-        text = text.replace(one, HIDDEN)
-    return text if len(text) <= MOST else text[: MOST - 1] + "…"
+    """A provider's text without secrets, shortened to `MAX_TEXT`."""
+    for secret in secrets:
+        text = text.replace(secret, HIDDEN)
+    return text if len(text) <= MAX_TEXT else text[: MAX_TEXT - 1] + "…"
 
 
 def conceal_error(error: ProviderError, secrets: Sequence[str]) -> ProviderError:
-    """An error in concealed words; the same one where nothing had to be hidden."""
+    """The error without secrets in its text; the same object if it has none."""
     text = conceal(error.text, secrets)
     if text == error.text:
         return error
@@ -52,7 +52,7 @@ def conceal_error(error: ProviderError, secrets: Sequence[str]) -> ProviderError
 
 
 def conceal_end(batch: Sequence[StreamEvent], secrets: Sequence[str]) -> Sequence[StreamEvent]:
-    """A batch whose last event, the only one that can be an error or an end, is told in concealed words."""
+    """A batch without secrets in its last event, the only one that can be an error or an end."""
     match batch:
         case [*_, ProviderFault(text=text) as last]:
             return [*batch[:-1], replace(last, text=conceal(text, secrets))]

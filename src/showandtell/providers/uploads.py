@@ -1,6 +1,6 @@
-"""Files stored at a provider, to be shown by their id: uploaded in pieces, and deleted again.
+"""Uploads files to a provider's Files API, to refer to them by id, and deletes them again.
 
-What failed is told as `Failed`, and ends no run: the file then goes as bytes, or is noted.
+Failures are returned as `Failed` and never end a run: the file is then sent as bytes, or noted.
 """
 
 from __future__ import annotations
@@ -21,28 +21,28 @@ from showandtell.core.messages.attachments import Facts
 from showandtell.core.messages.blobs import Blobs
 from showandtell.core.messages.derivations import Derivative, Failed
 from showandtell.core.wire.http import HttpRequest, HttpResponse
-from showandtell.core.wire.request import PIECE, Request
-from showandtell.core.wire.stream import UNREADABLE
+from showandtell.core.wire.request import CHUNK_SIZE, Request
+from showandtell.core.wire.stream import DECODE_ERRORS
 from showandtell.errors import BadAnswer, FileChanged, ProviderError, ProviderUnavailable
-from showandtell.providers.exchange import Exchange, beginning, words_of
-from showandtell.providers.refusals import refused
+from showandtell.providers.exchange import Exchange, error_text, read_prefix
+from showandtell.providers.refusals import provider_error
 from showandtell.providers.retry import RetryPolicy, pause_before
 from showandtell.providers.secrets import conceal_error, secrets_in
 
-#: How long a provider keeps what nobody deletes, in seconds. Gemini's own 48 hours can't be chosen.
-KEPT = 7 * 24 * 3600
-#: Seconds between two looks at a file that Gemini still reads.
-LOOK_AGAIN = 2.0
-#: The most that is read of an answer.
-LARGEST = 64 * 1024
+#: Lifetime of uploads in seconds. Gemini's own 48 hours can't be changed.
+RETENTION_SECONDS = 7 * 24 * 3600
+#: Seconds between two polls of a file that Gemini is processing.
+POLL_SECONDS = 2.0
+#: Maximum number of bytes read of a response.
+MAX_RESPONSE = 64 * 1024
 
 Method: TypeAlias = Literal["POST", "GET", "DELETE"]
 Clock: TypeAlias = Callable[[], float]
 
 
 @dataclass(frozen=True, slots=True)
-class Parcel:
-    """A request whose body is bytes and files, never joined."""
+class UploadRequest:
+    """A request whose body is a sequence of bytes and stored files, which are never joined in memory."""
 
     url: str
     headers: Mapping[str, str] = field(repr=False)
@@ -56,17 +56,17 @@ class Parcel:
         return sum(len(piece) if isinstance(piece, bytes) else piece.size for piece in self.pieces)
 
     async def body(self) -> AsyncIterator[bytes]:
-        """The bytes, anew for each try. Raises `FileChanged`."""
+        """The chunks of the body; from the start for each try. Raises `FileChanged`."""
         for piece in self.pieces:
             if isinstance(piece, bytes):
                 yield piece
             elif self.blobs is not None:
-                for part in self.blobs.chunks(piece, PIECE):
-                    yield bytes(part)  # the view is used again, and what is yielded may wait
+                for part in self.blobs.chunks(piece, CHUNK_SIZE):
+                    yield bytes(part)  # a copy, since the view's buffer is reused
                     await asyncio.sleep(0)
 
 
-#: Endings by which houses know a type; `mimetypes` knows the others, as far as this machine does.
+#: File name extensions that providers recognize. For other types `mimetypes` is used, which depends on the machine.
 ENDINGS = {
     "image/jpeg": ".jpg",
     "image/webp": ".webp",
@@ -78,8 +78,8 @@ ENDINGS = {
 }
 
 
-class _Stored(msgspec.Struct, frozen=True):
-    """What Anthropic, OpenAI and xAI say of a stored file; times are RFC 3339, or epoch seconds."""
+class _StoredFile(msgspec.Struct, frozen=True):
+    """A stored file at Anthropic, OpenAI or xAI. Times are RFC 3339, or epoch seconds."""
 
     id: str
     created_at: datetime | int | None = None
@@ -109,8 +109,8 @@ Read = TypeVar("Read")
 
 
 @dataclass(frozen=True, slots=True)
-class Reach:
-    """How a house is reached, how patiently, and by which clock what it keeps grows old."""
+class FilesAccess:
+    """How to reach a provider's Files API. `clock` gives epoch seconds, for expiry times."""
 
     exchange: Exchange
     retry: RetryPolicy = field(default_factory=RetryPolicy)
@@ -119,61 +119,61 @@ class Reach:
 
 @dataclass(frozen=True, slots=True)
 class FilesApi:
-    """How a house keeps files.
+    """A provider's Files API.
 
-    path: where, below the house's base. put: how one gets there. fields: what a form says before the file.
-    headers: lists that are asked for with files, and with requests that name one by its id.
-    gone: the statuses that say that a file isn't there.
+    path: its path below the base URL. put: the function that uploads. fields: form fields before the file.
+    headers: list headers for its requests, and for requests that refer to a file by id.
+    missing_statuses: statuses that report a missing file.
     """
 
     path: str
     put: Put
     fields: tuple[tuple[str, str], ...] = ()
     headers: Mapping[str, str] = field(default_factory=dict[str, str])
-    gone: frozenset[int] = frozenset({404})
+    missing_statuses: frozenset[int] = frozenset({404})
 
     def join_headers(self, exchange: Exchange) -> dict[str, str]:
-        """The headers, each behind what the program has put in its list already."""
-        return {name: _join(exchange.headers.get(name, ""), value) for name, value in self.headers.items()}
+        """The headers, each appended to the exchange's own list of that name."""
+        return {name: _join(exchange.headers.get(name, ""), ours) for name, ours in self.headers.items()}
 
 
 def _join(own: str, ours: str) -> str:
     return ",".join(dict.fromkeys((*filter(None, own.split(",")), ours)))
 
 
-Put: TypeAlias = Callable[[Reach, FilesApi, Facts, Blobs], Awaitable[Derivative]]
+Put: TypeAlias = Callable[[FilesAccess, FilesApi, Facts, Blobs], Awaitable[Derivative]]
 
 
-async def put_form(reach: Reach, store: FilesApi, facts: Facts, blobs: Blobs) -> Derivative:
-    """One multipart/form-data, the file behind the fields."""
-    start, end = write_form(store.fields, facts)
-    headers = {**store.join_headers(reach.exchange), "content-type": f"multipart/form-data; boundary={facts.sha256}"}
-    parcel = Parcel(reach.exchange.base + store.path, headers, (start, facts, end), blobs)
-    _, data = await _deliver(reach, parcel)
-    stored = _read(data, _Stored)
-    return Derivative(file_id=stored.id, expires=_expiry(stored.created_at, stored.expires_at, reach.clock))
+async def put_form(access: FilesAccess, api: FilesApi, facts: Facts, blobs: Blobs) -> Derivative:
+    """Upload as multipart/form-data, with the file after the fields."""
+    start, end = write_form(api.fields, facts)
+    headers = {**api.join_headers(access.exchange), "content-type": f"multipart/form-data; boundary={facts.sha256}"}
+    request = UploadRequest(access.exchange.base + api.path, headers, (start, facts, end), blobs)
+    _, data = await _deliver(access, request)
+    file = _read(data, _StoredFile)
+    return Derivative(file_id=file.id, expires=_expiry(file.created_at, file.expires_at, access.clock))
 
 
 def write_form(fields: tuple[tuple[str, str], ...], facts: Facts) -> tuple[bytes, bytes]:
-    """What stands before and behind a file in multipart/form-data (RFC 7578).
+    """The bytes before and after a file in multipart/form-data (RFC 7578).
 
-    The boundary is the file's own sha256, which no file holds.
+    The boundary is the file's sha256, which the file itself can't contain.
     """
-    line = f"--{facts.sha256}\r\nContent-Disposition: form-data; name="
-    said = "".join(f'{line}"{name}"\r\n\r\n{value}\r\n' for name, value in fields)
-    said += f'{line}"file"; filename="{name_of(facts)}"\r\nContent-Type: {facts.media_type}\r\n\r\n'
-    return said.encode(), f"\r\n--{facts.sha256}--\r\n".encode()
+    boundary = f"--{facts.sha256}\r\nContent-Disposition: form-data; name="
+    text = "".join(f'{boundary}"{name}"\r\n\r\n{value}\r\n' for name, value in fields)
+    text += f'{boundary}"file"; filename="{upload_name(facts)}"\r\nContent-Type: {facts.media_type}\r\n\r\n'
+    return text.encode(), f"\r\n--{facts.sha256}--\r\n".encode()
 
 
-def name_of(facts: Facts) -> str:
-    """A name that says nothing of the file but its type: the user's own stays here."""
+def upload_name(facts: Facts) -> str:
+    """A file name that reveals only the type. The user's own name is not sent."""
     ending = ENDINGS.get(facts.media_type) or mimetypes.guess_extension(facts.media_type) or ""
     return facts.sha256[:16] + ending
 
 
-async def put_resumable(reach: Reach, store: FilesApi, facts: Facts, blobs: Blobs) -> Derivative:
-    """Google's resumable upload behind `/upload`, its bytes in one piece (google-genai 3.4: files.upload)."""
-    said = msgspec.json.encode({"file": {"mimeType": facts.media_type, "sizeBytes": str(facts.size)}})
+async def put_resumable(access: FilesAccess, api: FilesApi, facts: Facts, blobs: Blobs) -> Derivative:
+    """Google's resumable upload at `/upload`, with all bytes in one request (google-genai 3.4: files.upload)."""
+    metadata = msgspec.json.encode({"file": {"mimeType": facts.media_type, "sizeBytes": str(facts.size)}})
     start = {
         "content-type": "application/json",
         "x-goog-upload-protocol": "resumable",
@@ -181,164 +181,172 @@ async def put_resumable(reach: Reach, store: FilesApi, facts: Facts, blobs: Blob
         "x-goog-upload-header-content-length": str(facts.size),
         "x-goog-upload-header-content-type": facts.media_type,
     }
-    base = reach.exchange.base
-    answered, _ = await _deliver(reach, Parcel(f"{base}/upload{store.path}", start, (said,)))
-    there = _at_home(answered.get("x-goog-upload-url", ""), base)
-    last = {"content-type": facts.media_type, "x-goog-upload-command": "upload, finalize", "x-goog-upload-offset": "0"}
-    _, data = await _deliver(reach, Parcel(there, last, (facts,), blobs))
-    file = await _wait_for(_read(data, _GoogleAnswer).file, reach, store)
-    return Derivative(file_id=file.uri, expires=_expiry(file.create_time, file.expiration_time, reach.clock))
+    base = access.exchange.base
+    headers, _ = await _deliver(access, UploadRequest(f"{base}/upload{api.path}", start, (metadata,)))
+    url = _on_same_host(headers.get("x-goog-upload-url", ""), base)
+    finish = {
+        "content-type": facts.media_type,
+        "x-goog-upload-command": "upload, finalize",
+        "x-goog-upload-offset": "0",
+    }
+    _, data = await _deliver(access, UploadRequest(url, finish, (facts,), blobs))
+    file = await _wait_for(_read(data, _GoogleAnswer).file, access, api)
+    return Derivative(file_id=file.uri, expires=_expiry(file.create_time, file.expiration_time, access.clock))
 
 
-def _at_home(url: str, base: str) -> str:
-    """The address to upload to, at the host that we talk to anyway: a key goes nowhere else."""
+def _on_same_host(url: str, base: str) -> str:
+    """The URL to upload to, on the host of `base`, so that the key is sent to no other host."""
     try:
-        parts, home = urlsplit(url), urlsplit(base)
+        parts, host = urlsplit(url), urlsplit(base)
     except ValueError:
-        raise BadAnswer("the answer names no address to upload to") from None
+        raise BadAnswer("the response contains no upload URL") from None
     if not parts.path:
-        raise BadAnswer("the answer names no address to upload to")
-    return urlunsplit((home.scheme, home.netloc, parts.path, parts.query, ""))
+        raise BadAnswer("the response contains no upload URL")
+    return urlunsplit((host.scheme, host.netloc, parts.path, parts.query, ""))
 
 
-async def _wait_for(file: _GoogleFile, reach: Reach, store: FilesApi) -> _GoogleFile:
-    """The file once Gemini has read it: a video takes its time."""
+async def _wait_for(file: _GoogleFile, access: FilesAccess, api: FilesApi) -> _GoogleFile:
+    """Poll until Gemini has processed the file, which takes a while for video."""
     waited = 0.0
     while file.state == "PROCESSING":
-        if waited >= reach.retry.seconds:
-            raise ProviderUnavailable(f"the file is still being read after {waited:g} s")
-        await reach.retry.sleep(LOOK_AGAIN)
-        waited += LOOK_AGAIN
-        parcel = Parcel(f"{reach.exchange.base}{store.path}/{_last_step(file.name)}", {}, method="GET")
-        _, data = await _deliver(reach, parcel)
+        if waited >= access.retry.seconds:
+            raise ProviderUnavailable(f"the file is still being processed after {waited:g} s")
+        await access.retry.sleep(POLL_SECONDS)
+        waited += POLL_SECONDS
+        request = UploadRequest(f"{access.exchange.base}{api.path}/{_last_segment(file.name)}", {}, method="GET")
+        _, data = await _deliver(access, request)
         file = _read(data, _GoogleFile)
     if file.state == "FAILED":
         raise ProviderError(f"the file can't be read: {file.error.message if file.error else 'no reason is given'}")
     return file
 
 
-def _last_step(name: str) -> str:
-    """A file's id in a path: Gemini's URIs and names end with it, the others' are nothing else."""
+def _last_segment(name: str) -> str:
+    """A file's id, quoted for a path. Gemini's URIs and names end with it; other ids have no slash."""
     return quote(name.rpartition("/")[2], safe="")
 
 
 def _read(data: bytes, kind: type[Read]) -> Read:
     try:
         return msgspec.json.decode(data, type=kind)
-    except UNREADABLE:
-        raise BadAnswer("the answer is not what a Files API says") from None
+    except DECODE_ERRORS:
+        raise BadAnswer("the response is not that of a Files API") from None
 
 
 def _expiry(created: datetime | int | None, ends: datetime | int | None, clock: Clock) -> float | None:
-    """Until when a file lives by our own clock, which may be another than the provider's."""
+    """A file's expiry time by our own clock, which may differ from the provider's."""
     if ends is None:
         return None
     try:
         return clock() + _seconds(ends) - _seconds(created) if created is not None else _seconds(ends)
     except (ValueError, OverflowError):
-        raise BadAnswer("the answer holds a time that is none") from None
+        raise BadAnswer("the response contains an invalid time") from None
 
 
 def _seconds(moment: datetime | int) -> float:
     return moment.timestamp() if isinstance(moment, datetime) else float(moment)
 
 
-async def _deliver(reach: Reach, parcel: Parcel) -> tuple[Mapping[str, str], bytes]:
-    """Send until it is answered, as often as a model would be asked: the answer's headers and bytes."""
-    patience, waited, tried = reach.retry, 0.0, 0
+async def _deliver(access: FilesAccess, request: UploadRequest) -> tuple[Mapping[str, str], bytes]:
+    """Send with retries, like a model call. Returns the response's headers and bytes."""
+    retry, waited, retries = access.retry, 0.0, 0
     while True:
         try:
-            return await _send(reach.exchange, parcel)
+            return await _send(access.exchange, request)
         except ProviderError as error:
-            pause = pause_before(error, tried, patience)
-            if pause is None or tried == patience.tries or waited + pause > patience.seconds:
+            pause = pause_before(error, retries, retry)
+            if pause is None or retries == retry.tries or waited + pause > retry.seconds:
                 raise
-        waited, tried = waited + pause, tried + 1
-        await patience.sleep(pause)
+        waited, retries = waited + pause, retries + 1
+        await retry.sleep(pause)
 
 
-async def _send(exchange: Exchange, parcel: Parcel) -> tuple[Mapping[str, str], bytes]:
-    headers = {**exchange.headers, **parcel.headers, "content-length": str(parcel.size)}
-    request: HttpRequest = replace(parcel, headers=headers)
-    if exchange.authorise is not None:
-        request = replace(parcel, headers={**headers, **await exchange.authorise(request)})
+async def _send(exchange: Exchange, upload_request: UploadRequest) -> tuple[Mapping[str, str], bytes]:
+    headers = {**exchange.headers, **upload_request.headers, "content-length": str(upload_request.size)}
+    request: HttpRequest = replace(upload_request, headers=headers)
+    if exchange.authorize is not None:
+        request = replace(upload_request, headers={**headers, **await exchange.authorize(request)})
     try:
         return await _ask(exchange, request)
     except ProviderError as error:
-        failed = conceal_error(error, secrets_in(request.headers))
-    raise failed
+        redacted = conceal_error(error, secrets_in(request.headers))
+    raise redacted
 
 
 async def _ask(exchange: Exchange, request: HttpRequest) -> tuple[Mapping[str, str], bytes]:
     try:
-        async with exchange.send(request) as answer:
-            data = await _beginning(answer)
-            if answer.status >= 300:
-                raise refused(answer, data)
-            return answer.headers, data
+        async with exchange.send(request) as response:
+            data = await _read_response(response)
+            if response.status >= 300:
+                raise provider_error(response, data)
+            return response.headers, data
     except OSError as error:
-        raise ProviderUnavailable(f"{urlsplit(request.url).netloc} can't be reached: {words_of(error)}") from error
+        raise ProviderUnavailable(f"{urlsplit(request.url).netloc} can't be reached: {error_text(error)}") from error
 
 
-async def _beginning(answer: HttpResponse) -> bytes:
+async def _read_response(response: HttpResponse) -> bytes:
     try:
-        return await beginning(answer.body, LARGEST)
+        return await read_prefix(response.body, MAX_RESPONSE)
     finally:
-        close: Callable[[], Awaitable[None]] | None = getattr(answer.body, "aclose", None)
+        close: Callable[[], Awaitable[None]] | None = getattr(response.body, "aclose", None)
         if close is not None:
             await close()
 
 
-STORES: dict[str, FilesApi] = {
-    # anthropic 2.12: files.upload; the beta is asked for with requests that name an id, too (docs, "Files API")
+FILES_APIS: dict[str, FilesApi] = {
+    # anthropic 2.12: files.upload; the beta header is needed for requests that refer to an id, too (docs, "Files API")
     "anthropic": FilesApi(
         "/v1/files",
         put_form,
-        (("expires_in_seconds", str(KEPT)),),
+        (("expires_in_seconds", str(RETENTION_SECONDS)),),
         headers={"anthropic-beta": "files-api-2025-04-14"},
     ),
-    # openai 3.54: files.create; the SDK spells a nested field with brackets
+    # openai 3.54: files.create; the SDK writes nested fields with brackets
     "openai": FilesApi(
         "/files",
         put_form,
-        (("purpose", "user_data"), ("expires_after[anchor]", "created_at"), ("expires_after[seconds]", str(KEPT))),
+        (
+            ("purpose", "user_data"),
+            ("expires_after[anchor]", "created_at"),
+            ("expires_after[seconds]", str(RETENTION_SECONDS)),
+        ),
     ),
-    # Gemini doesn't tell a file that is gone from another's (googleapis/python-genai #1218).
-    "google": FilesApi("/v1beta/files", put_resumable, gone=frozenset({403, 404})),
+    # Gemini doesn't distinguish missing files from those of others (googleapis/python-genai #1218).
+    "google": FilesApi("/v1beta/files", put_resumable, missing_statuses=frozenset({403, 404})),
     # docs.x.ai, REST API reference, files: the file must come last
-    "xai": FilesApi("/files", put_form, (("purpose", "assistants"), ("expires_after", str(KEPT)))),
+    "xai": FilesApi("/files", put_form, (("purpose", "assistants"), ("expires_after", str(RETENTION_SECONDS)))),
 }
 
 
-async def upload(reach: Reach, target: Target, facts: Facts, blobs: Blobs) -> Derivative | Failed:
-    """Store a file at a target's house: its id, and until when it lives there by our clock; or why it isn't there."""
-    store = STORES.get(target.vendor)
-    if store is None:
+async def upload(access: FilesAccess, target: Target, facts: Facts, blobs: Blobs) -> Derivative | Failed:
+    """Upload a file to a target's vendor. Returns its id and its expiry time by our clock, or the failure."""
+    api = FILES_APIS.get(target.vendor)
+    if api is None:
         return Failed(f"{target.vendor} has no place for files", "files api")
     try:
-        return await store.put(reach, store, facts, blobs)
+        return await api.put(access, api, facts, blobs)
     except (ProviderError, FileChanged) as error:
         return Failed(f"the upload to {target.vendor} failed: {str(error)[:300]}", "files api")
 
 
-async def delete(reach: Reach, target: Target, file_id: str) -> Failed | None:
-    """Delete a file at a target's house; None where it is gone, also where it was before."""
-    store = STORES.get(target.vendor)
-    if store is None:
+async def delete(access: FilesAccess, target: Target, file_id: str) -> Failed | None:
+    """Delete a file from a target's vendor. Returns None if it is deleted or was missing, else the failure."""
+    api = FILES_APIS.get(target.vendor)
+    if api is None:
         return Failed(f"{target.vendor} has no place for files, so none can be deleted: {file_id}", "files api")
-    url = f"{reach.exchange.base}{store.path}/{_last_step(file_id)}"
+    url = f"{access.exchange.base}{api.path}/{_last_segment(file_id)}"
     try:
-        await _deliver(reach, Parcel(url, store.join_headers(reach.exchange), method="DELETE"))
+        await _deliver(access, UploadRequest(url, api.join_headers(access.exchange), method="DELETE"))
     except ProviderError as error:
-        if error.status not in store.gone:
+        if error.status not in api.missing_statuses:
             return Failed(f"{target.vendor} keeps {file_id}: {str(error)[:300]}", "files api")
     return None
 
 
-def allow_ids(exchange: Exchange, request: Request) -> Exchange:
-    """The exchange for a request: some houses want to be told where one names files by id."""
-    store = STORES.get(request.target.vendor)
-    named = any(one.cell is not None and one.cell.form == "file_id" for one in request.receipts)
-    if store is None or not named:
+def with_file_headers(exchange: Exchange, request: Request) -> Exchange:
+    """The exchange with the headers that some providers require for requests with file ids."""
+    api = FILES_APIS.get(request.target.vendor)
+    uses_ids = any(receipt.cell is not None and receipt.cell.form == "file_id" for receipt in request.receipts)
+    if api is None or not uses_ids:
         return exchange
-    return replace(exchange, headers={**exchange.headers, **store.join_headers(exchange)})
+    return replace(exchange, headers={**exchange.headers, **api.join_headers(exchange)})

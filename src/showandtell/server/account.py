@@ -1,4 +1,4 @@
-"""Who is here, and what they may send: what the page asks first."""
+"""The current user and the server's limits, which the page loads first."""
 
 from __future__ import annotations
 
@@ -13,26 +13,26 @@ from showandtell.server.schemas import Shape, errors
 from showandtell.server.state import CurrentServer
 
 router = APIRouter(prefix="/api/me", tags=["me"])
-ALONE: dict[str, Any] = {
+EXAMPLE: dict[str, Any] = {
     "user": "local",
     "mode": "alone",
     "limits": {"max_file_bytes": 20_000_000, "max_message_files": 50},
     "login": None,
-    "version": "0.1.0",
+    "version": "0.2.0",
 }
 
 
 class LimitsShape(Shape):
-    """What is refused before it is sent."""
+    """Limits that clients can check before they send a message."""
 
     max_file_bytes: int
     max_message_files: int
 
 
 class MeShape(Shape):
-    """Who asks. `login` is where one signs out and in, where there are accounts."""
+    """The current user. `login` is the path to sign in, or null on a server without accounts."""
 
-    model_config = ConfigDict(json_schema_extra={"examples": [ALONE]})
+    model_config = ConfigDict(json_schema_extra={"examples": [EXAMPLE]})
 
     user: str
     mode: Literal["alone", "accounts"]
@@ -41,13 +41,13 @@ class MeShape(Shape):
     version: str
 
 
-@router.get("", operation_id="get_me", summary="Who asks, and what they may send", responses=errors())
-async def get_me(here: CurrentServer, user: CurrentUser) -> MeShape:
-    """The user, and the limits of this server."""
+@router.get("", operation_id="get_me", summary="Get the current user and the limits", responses=errors())
+async def get_me(server: CurrentServer, user: CurrentUser) -> MeShape:
+    """Returns the current user and the limits of this server."""
     limits = LimitsShape(
-        max_file_bytes=here.config.place.max_file_bytes, max_message_files=here.config.max_message_files
+        max_file_bytes=server.config.place.max_file_bytes, max_message_files=server.config.max_message_files
     )
-    has_accounts = here.accounts is not None
+    has_accounts = server.accounts is not None
     return MeShape(
         user=user.name,
         mode="accounts" if has_accounts else "alone",

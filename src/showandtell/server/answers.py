@@ -1,4 +1,4 @@
-"""How errors are answered: each as JSON, with a status that says whose it is and words that say what to do."""
+"""Error responses: JSON with a status, and a message that says what to do."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ from showandtell.errors import (
     UnsupportedFile,
 )
 from showandtell.server.auth.authenticate import Unauthorised
-from showandtell.server.middleware.origin_guard import guards_of
+from showandtell.server.middleware.origin_guard import security_headers
 from showandtell.server.middleware.refusals import Problem
 
 log = logging.getLogger(__name__)
 
-#: The status of each error, the narrowest class first. One that says its own status has that.
+#: The status of each error class, narrowest first. An error with a `status` of its own keeps it.
 STATUS: tuple[tuple[type[Exception], int], ...] = (
     (NotFound, 404),
     (Busy, 409),
@@ -35,74 +35,74 @@ STATUS: tuple[tuple[type[Exception], int], ...] = (
     (UnsupportedFile, 422),
     (BadInput, 422),
 )
-FULL = "this server has no room left, and nothing was stored: tell who runs it; the log knows it as {id}"
-FAILED = "what this server keeps is out of reach, and nothing was stored: try again; the log knows it as {id}"
-SELF = "the program itself failed"
-UNKNOWN = "something went wrong here, and not in what you sent: try again; the log knows it as {id}"
+STORAGE_FULL = "the server has no space left, and nothing was stored: tell its administrator ({id} in the log)"
+STORAGE_FAILED = "the server's storage is not available, and nothing was stored: try again ({id} in the log)"
+INTERNAL_ERROR = "internal server error"
+UNEXPECTED_ERROR = "internal server error: try again ({id} in the log)"
 
 
 def status_of(error: Exception) -> int:
     """The HTTP status of an error."""
-    own = getattr(error, "status", None)
-    if isinstance(own, int) and own >= 400:
-        return own
+    status = getattr(error, "status", None)
+    if isinstance(status, int) and status >= 400:
+        return status
     return next((status for kind, status in STATUS if isinstance(error, kind)), 500)
 
 
-def told_of(error: Exception) -> str:
-    """What anybody may read of an error: where something is kept, and what a database said, stands in the log alone."""
+def public_message(error: Exception) -> str:
+    """An error's text for clients. Paths and database errors go to the log alone."""
     if not isinstance(error, StorageFailed):
-        return str(error) if isinstance(error, ShowAndTellError) else SELF
-    number = new_id("error")
-    log.warning("error %s: %s", number, error)
-    return (FULL if isinstance(error, StorageFull) else FAILED).format(id=number)
+        return str(error) if isinstance(error, ShowAndTellError) else INTERNAL_ERROR
+    error_id = new_id("error")
+    log.warning("error %s: %s", error_id, error)
+    return (STORAGE_FULL if isinstance(error, StorageFull) else STORAGE_FAILED).format(id=error_id)
 
 
-async def answer_ours(_: Request, error: Exception) -> Response:
-    """An error of ours says itself what to do."""
-    told = told_of(error)
+async def known_error_response(_: Request, error: Exception) -> Response:
+    """Respond to an error of this library: its own text says what to do."""
+    message = public_message(error)
     headers = {"www-authenticate": error.challenge} if isinstance(error, Unauthorised) else None
-    return Problem(status_of(error), type(error).__name__, told, headers)
+    return Problem(status_of(error), type(error).__name__, message, headers)
 
 
-async def answer_unknown(request: Request, error: Exception) -> Response:
-    """Any other is told by a number, and stands in the log."""
-    number = new_id("error")
-    log.error("request %s failed", number, exc_info=error)
-    headers = guards_of(request.scope["path"])  # it is made outside the gate, which knows nothing of it
-    return Problem(500, "ServerError", UNKNOWN.format(id=number), headers)
+async def unexpected_error_response(request: Request, error: Exception) -> Response:
+    """Respond to any other error with an id that is also in the log."""
+    error_id = new_id("error")
+    log.error("request %s failed", error_id, exc_info=error)
+    headers = security_headers(request.scope["path"])  # this response bypasses the middleware that adds them
+    return Problem(500, "ServerError", UNEXPECTED_ERROR.format(id=error_id), headers)
 
 
-async def answer_http(_: Request, error: Exception) -> Response:
-    """What the framework itself refuses: no such route, not by this method."""
+async def http_error_response(_: Request, error: Exception) -> Response:
+    """Respond to what the framework rejects, such as unknown routes and methods."""
     if not isinstance(error, HTTPException):
         raise error
-    words = {
+    messages = {
         400: "the body can't be read: send JSON, or a form with files",
-        404: "there is nothing at this address",
-        405: "this address is not asked that way",
+        404: "there is nothing at this URL",
+        405: "this URL does not support the request method",
     }
     kinds = {404: "NotFound", 405: "BadInput"}
-    told = words.get(error.status_code, error.detail)
-    return Problem(error.status_code, kinds.get(error.status_code, "BadInput"), told, dict(error.headers or {}))
+    message = messages.get(error.status_code, error.detail)
+    return Problem(error.status_code, kinds.get(error.status_code, "BadInput"), message, dict(error.headers or {}))
 
 
-async def answer_invalid(_: Request, error: Exception) -> Response:
-    """A body or a query that isn't what the route takes: where, and what is wrong there; never what was sent."""
+async def invalid_request_response(_: Request, error: Exception) -> Response:
+    """Respond to an invalid body or query with the location and the problem, never with the value."""
     if not isinstance(error, RequestValidationError):
         raise error
-    told = [f"{place_of(one['loc'])}: {one['msg'][:200]}" for one in error.errors()[:5]]
-    return Problem(422, "BadInput", "; ".join(told))
+    problems = [f"{format_location(problem['loc'])}: {problem['msg'][:200]}" for problem in error.errors()[:5]]
+    return Problem(422, "BadInput", "; ".join(problems))
 
 
-def place_of(where: tuple[int | str, ...]) -> str:
-    """Where something is wrong, in a few letters: a field that nobody knows may be called anything."""
-    return ".".join(str(one)[:40] for one in where[1:6]) or str(where[0])
+def format_location(location: tuple[int | str, ...]) -> str:
+    """Format a location, shortened: clients choose the names of unknown fields."""
+    return ".".join(str(part)[:40] for part in location[1:6]) or str(location[0])
 
 
-def answer_errors(app: FastAPI) -> None:
-    """Let an application answer so."""
-    app.add_exception_handler(ShowAndTellError, answer_ours)
-    app.add_exception_handler(HTTPException, answer_http)
-    app.add_exception_handler(RequestValidationError, answer_invalid)
-    app.add_exception_handler(Exception, answer_unknown)
+def install_error_handlers(app: FastAPI) -> None:
+    """Install the handlers of this module."""
+    app.add_exception_handler(ShowAndTellError, known_error_response)
+    app.add_exception_handler(HTTPException, http_error_response)
+    app.add_exception_handler(RequestValidationError, invalid_request_response)
+    app.add_exception_handler(Exception, unexpected_error_response)

@@ -1,4 +1,4 @@
-"""The application: routes, what is open while it runs, and what every request passes."""
+"""The application: routes, middleware, error handlers, and what is open while it runs."""
 
 from __future__ import annotations
 
@@ -16,24 +16,24 @@ from showandtell.config.user_settings import data_folder
 from showandtell.errors import MissingKey, ShowAndTellError
 from showandtell.network.transport import Transport
 from showandtell.server import account, chat, conversations, examples, health, models, preferences
-from showandtell.server.answers import answer_errors
+from showandtell.server.answers import install_error_handlers
 from showandtell.server.auth import login
 from showandtell.server.auth.keys import Keys, load_secret
 from showandtell.server.auth.oidc import Issuer
 from showandtell.server.config import Config
 from showandtell.server.files import attachments, contents
-from showandtell.server.middleware.install import guard
+from showandtell.server.middleware.install import install_middleware
 from showandtell.server.middleware.origin_guard import hosts_of
 from showandtell.server.model_catalog import ModelCatalog
-from showandtell.server.observability.logs import log_run, log_visit
+from showandtell.server.observability.logs import log_request, log_run
 from showandtell.server.observability.metrics import Metrics, RunMeter
 from showandtell.server.observability.requests import RequestLog
 from showandtell.server.observability.telemetry import FASTAPI, make_telemetry
-from showandtell.server.openapi import describe
-from showandtell.server.pages import BUILT, Assets, answer_nothing, page_router
+from showandtell.server.openapi import customize_openapi
+from showandtell.server.pages import BUILT, Assets, page_router, respond_not_found
 from showandtell.server.readiness import Readiness
 from showandtell.server.runs.agents import Agents
-from showandtell.server.runs.execute import RunExecutor, Watch
+from showandtell.server.runs.execute import RunExecutor, Watcher
 from showandtell.server.runs.manager import Runs
 from showandtell.server.state import Server
 from showandtell.storage.conversations.store import Store
@@ -41,12 +41,12 @@ from showandtell.storage.database.lease import Terms
 
 log = logging.getLogger(__name__)
 
-#: So long a message waits for a command line that is answering in the same conversation, in seconds: then it gets 409.
-PATIENCE = 3.0
-#: How often what nobody needs is deleted, in seconds.
-COLLECT_EVERY = 3600.0
-#: The most threads for what would hold up the event loop.
-THREADS = 64
+#: Seconds that a message waits for a CLI run in its conversation, before it gets 409.
+LOCK_TIMEOUT = 3.0
+#: Seconds between garbage collections.
+COLLECT_SECONDS = 3600.0
+#: Maximum number of threads for blocking calls.
+MAX_THREADS = 64
 ROUTERS = (
     chat.router,
     attachments.router,
@@ -62,19 +62,19 @@ ROUTERS = (
 
 
 def make_app(config: Config) -> FastAPI:
-    """The server as an ASGI application; what it works with is opened when it starts, and closed when it ends."""
+    """Return the server as an ASGI application. Its lifespan opens and closes the store and the runs."""
     metrics, telemetry = Metrics(version("showandtell")), make_telemetry()
-    watching: tuple[Watch, ...] = (log_run, lambda going: RunMeter(metrics, going.row.model).take, telemetry.watch)
+    watchers: tuple[Watcher, ...] = (log_run, lambda live: RunMeter(metrics, live.row.model).count, telemetry.watch)
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncGenerator[None]:
         try:
-            async with opened(config, watching) as server:
+            async with open_server(config, watchers) as server:
                 app.state.server = server
-                app.state.metrics.watch(lambda: server.runs.readers, lambda: server.runs.going)
+                app.state.metrics.watch(lambda: server.runs.readers, lambda: server.runs.live_count)
                 yield
         except ShowAndTellError as error:
-            app.state.failed = error  # for whoever started it, to be told in one line
+            app.state.failed = error  # the caller reports it in one line
             raise
 
     app = FastAPI(
@@ -86,48 +86,48 @@ def make_app(config: Config) -> FastAPI:
         openapi_url="/api/openapi.json",
         telemetry=FASTAPI,
     )
-    answer_errors(app)
-    app.add_exception_handler(404, answer_nothing)
+    install_error_handlers(app)
+    app.add_exception_handler(404, respond_not_found)
     for router in ROUTERS:
         app.include_router(router)
-    built = config.page or BUILT
-    app.include_router(page_router(built))
-    app.mount("/assets", Assets(directory=built / "assets", check_dir=False))
-    guard(app, hosts_of(config.bind, config.hosts), config.origins, config.rates, config.clock)
+    page_folder = config.page or BUILT
+    app.include_router(page_router(page_folder))
+    app.mount("/assets", Assets(directory=page_folder / "assets", check_dir=False))
+    install_middleware(app, hosts_of(config.bind, config.hosts), config.origins, config.rates, config.clock)
     app.state.metrics = metrics
-    app.add_middleware(RequestLog, witnesses=(log_visit, metrics.count_visit, telemetry.trace_visit))
-    describe(app)
+    app.add_middleware(RequestLog, observers=(log_request, metrics.count_request, telemetry.trace_request))
+    customize_openapi(app)
     return app
 
 
 @asynccontextmanager
-async def opened(config: Config, watching: Sequence[Watch] = ()) -> AsyncGenerator[Server]:
-    """Everything that a server works with; `watching` see all of its runs."""
-    place = config.place
-    # Beside the few that Python takes: whoever waits for a file of a store that is slow holds one.
-    asyncio.get_running_loop().set_default_executor(ThreadPoolExecutor(THREADS, "work"))
-    keys = Keys(config.secret or load_secret(place.data or data_folder()), config.token)
-    async with place.store(Terms(config.clock, patience=PATIENCE)) as store, Transport() as transport:
+async def open_server(config: Config, watchers: Sequence[Watcher] = ()) -> AsyncGenerator[Server]:
+    """Open the store, the runs and the other parts of a server. `watchers` see the events of all runs."""
+    location = config.place
+    # More than Python's default: each wait for a file in a slow store occupies a thread.
+    asyncio.get_running_loop().set_default_executor(ThreadPoolExecutor(MAX_THREADS, "work"))
+    keys = Keys(config.secret or load_secret(location.data or data_folder()), config.token)
+    async with location.store(Terms(config.clock, timeout=LOCK_TIMEOUT)) as store, Transport() as transport:
         agents = Agents(config, transport)
         try:
-            agents.of(config.default_model)
-        except MissingKey as error:  # others may be asked, and the page says why this one can't
-            log.warning("the model %s can't answer yet: %s", config.default_model, error)
-        async with Runs(store, RunExecutor(store, agents, watching)) as runs:
+            agents.get(config.default_model)
+        except MissingKey as error:  # other models may work, and the page shows the reason
+            log.warning("the default model %s is not available: %s", config.default_model, error)
+        async with Runs(store, RunExecutor(store, agents, watchers)) as runs:
             accounts = Issuer(config.oidc, transport.send) if config.oidc is not None else None
-            collecting = asyncio.create_task(collect_for_ever(store))
+            collector = asyncio.create_task(collect_forever(store))
             try:
                 yield Server(config, store, keys, agents, runs, ModelCatalog(), Readiness(store), accounts)
             finally:
-                collecting.cancel()
-                await asyncio.wait({collecting})
+                collector.cancel()
+                await asyncio.wait({collector})
 
 
-async def collect_for_ever(store: Store) -> None:
-    """Delete what nobody needs, now and then: uploads that were never sent, conversions of what is gone."""
+async def collect_forever(store: Store) -> None:
+    """Collect garbage periodically: uploads that were never sent, conversions of deleted files."""
     while True:
-        await asyncio.sleep(COLLECT_EVERY * random.uniform(0.5, 1.5))  # noqa: S311 - so that workers take turns
+        await asyncio.sleep(COLLECT_SECONDS * random.uniform(0.5, 1.5))  # noqa: S311 - spreads the workers
         try:
             await store.collect()
         except ShowAndTellError as error:
-            log.warning("what nobody needs is not deleted: %s", error)
+            log.warning("garbage collection failed: %s", error)

@@ -1,4 +1,4 @@
-"""What a client's chat request asks: of its whole body the newest message's words, files and answers alone count."""
+"""Parse a chat request. Only the newest message counts: its text, its files and its approvals."""
 
 from __future__ import annotations
 
@@ -12,36 +12,36 @@ from msgspec import Raw, Struct
 from showandtell.errors import BadInput
 from showandtell.storage.conversations.access import NO_TEXT
 
-#: The most parts of one message; more were never written by a person.
-MOST_PARTS = 200
-#: The most letters of one message, or of why somebody says no; and of an id that a client makes up.
-MOST_LETTERS = 1_000_000
-MOST_ID = 500
-OURS = re.compile(r"(?:https?://[^/?#]+)?/api/attachments/(att_[A-Za-z0-9_-]{22})(?:[/?#].*)?", re.ASCII)
+#: Maximum number of parts in a message: people write far fewer.
+MAX_PARTS = 200
+#: Maximum characters in a message, in the reason of an approval, and in a client's id.
+MAX_CHARACTERS = 1_000_000
+MAX_ID = 500
+ATTACHMENT_URL = re.compile(r"(?:https?://[^/?#]+)?/api/attachments/(att_[A-Za-z0-9_-]{22})(?:[/?#].*)?", re.ASCII)
 UPLOAD_FIRST = (
-    "a file of this message is no upload of this server: POST it to /api/attachments, "
-    "and send a part with the url or the id that it gives"
+    "the message has a file that was not uploaded to this server: POST it to /api/attachments, "
+    "and send a part with the url or id of the response"
 )
 
 Trigger: TypeAlias = Literal["submit-message", "regenerate-message"]
 
 
 class UiAnswer(Struct, frozen=True):
-    """A person's yes or no to a call."""
+    """A person's approval or denial of a tool call."""
 
     id: str
     approved: bool | None = None
     reason: str = ""
 
 
-class Named(Struct, frozen=True):
+class AttachmentData(Struct, frozen=True):
     """The data of a part that names a file."""
 
     id: str = ""
 
 
-class AskedPart(Struct, frozen=True, rename="camel"):
-    """A part of a client's message, as far as any counts; one of another type may hold anything."""
+class ClientPart(Struct, frozen=True, rename="camel"):
+    """The fields of a message part that any type uses. Parts of unknown types may hold anything."""
 
     type: str = ""
     text: str = ""
@@ -51,8 +51,8 @@ class AskedPart(Struct, frozen=True, rename="camel"):
     approval: Raw = Raw(b"{}")
 
 
-class AskedMessage(Struct, frozen=True):
-    """A client's message."""
+class ClientMessage(Struct, frozen=True):
+    """A message as the client sends it."""
 
     id: str
     role: Literal["user", "assistant", "system"]
@@ -60,7 +60,7 @@ class AskedMessage(Struct, frozen=True):
 
 
 class Body(Struct, frozen=True, rename="camel"):
-    """The stock client's body, and `model` besides."""
+    """The stock client's request body, with `model` added."""
 
     id: str
     messages: list[Raw] = []
@@ -76,88 +76,103 @@ class FileId(Struct, frozen=True):
 
 
 class ChatRequest(Struct, frozen=True):
-    """What counts of a request. `said` holds words and ids of files in their order; `client_id` is the message's id.
+    """A parsed request. `content` holds texts and file ids in order; `client_id` is the client's id of the message.
 
-    `message_id` is that of an earlier message: one that is edited, or answered again.
+    `message_id` names an earlier message to edit or to regenerate. `approvals` maps call ids to decision and reason.
     """
 
     chat_id: str
     client_id: str | None
-    said: tuple[str | FileId, ...]
+    content: tuple[str | FileId, ...]
     approvals: dict[str, tuple[bool, str]]
     trigger: Trigger
     message_id: str | None
     model: str | None
 
+    @property
+    def is_edit(self) -> bool:
+        """Whether the message replaces an earlier one."""
+        return self.client_id is not None and self.message_id is not None
+
+    @property
+    def is_regeneration(self) -> bool:
+        """Whether the request asks for another response to an earlier message."""
+        return self.trigger == "regenerate-message"
+
 
 read_body = msgspec.json.Decoder(Body).decode
-read_message = msgspec.json.Decoder(AskedMessage).decode
-read_part = msgspec.json.Decoder(AskedPart).decode
-read_answer = msgspec.json.Decoder(UiAnswer).decode
-read_named = msgspec.json.Decoder(Named).decode
+read_message = msgspec.json.Decoder(ClientMessage).decode
+read_part = msgspec.json.Decoder(ClientPart).decode
+read_approval = msgspec.json.Decoder(UiAnswer).decode
+read_attachment_data = msgspec.json.Decoder(AttachmentData).decode
 
 
 def parse_chat_request(data: bytes) -> ChatRequest:
-    """Read a request's body. Raises `BadInput`, which says what is wrong with it."""
+    """Parse a request body. Raises `BadInput`."""
     try:
         body = read_body(data)
         last = read_message(body.messages[-1]) if body.messages else None
-        parts = [read_part(part) for part in (last.parts if last else [])[: MOST_PARTS + 1]]
-        said = tuple(words_and_files(parts)) if last is not None and last.role == "user" else ()
-        approvals = dict(answers(parts)) if last is not None and last.role == "assistant" else {}
+        parts = [read_part(part) for part in (last.parts if last else [])[: MAX_PARTS + 1]]
+        content = tuple(text_and_files(parts)) if last is not None and last.role == "user" else ()
+        approvals = dict(approvals_in(parts)) if last is not None and last.role == "assistant" else {}
     except (msgspec.DecodeError, RecursionError) as error:
-        raise BadInput(f"the body is no chat request ({error}): send {{id, messages, trigger}}") from None
+        raise BadInput(f"the body is not a chat request ({error}): send {{id, messages, trigger}}") from None
     except UnicodeDecodeError:
-        raise BadInput("the body is no UTF-8: send JSON as RFC 8259 has it") from None
-    if len(parts) > MOST_PARTS:
-        raise BadInput(f"a message of more than {MOST_PARTS} parts is not taken: send fewer")
-    letters = sum(len(one) for one in said if isinstance(one, str)), sum(len(why) for _, why in approvals.values())
-    if max(letters) > MOST_LETTERS:
-        raise BadInput(f"a message of more than {MOST_LETTERS:,} letters is not taken: upload it as a file")
-    again = body.trigger == "regenerate-message"
-    client_id = last.id if last is not None and last.role == "user" and not again else None
-    for one in (client_id, body.message_id):
-        check_name(one)
-    return ChatRequest(body.id, client_id, () if again else said, approvals, body.trigger, body.message_id, body.model)
+        raise BadInput("the body is not UTF-8: send JSON as in RFC 8259") from None
+    if len(parts) > MAX_PARTS:
+        raise BadInput(f"the message has more than {MAX_PARTS} parts: send fewer")
+    lengths = (
+        sum(len(part) for part in content if isinstance(part, str)),
+        sum(len(why) for _, why in approvals.values()),
+    )
+    if max(lengths) > MAX_CHARACTERS:
+        raise BadInput(f"the message has more than {MAX_CHARACTERS:,} characters: upload it as a file")
+    is_regeneration = body.trigger == "regenerate-message"
+    client_id = last.id if last is not None and last.role == "user" and not is_regeneration else None
+    for message_id in (client_id, body.message_id):
+        check_message_id(message_id)
+    return ChatRequest(
+        body.id, client_id, () if is_regeneration else content, approvals, body.trigger, body.message_id, body.model
+    )
 
 
-def check_name(name: str | None) -> None:
-    """Raise `BadInput` for an id of a message that can't be kept."""
-    if name is not None and (not 1 <= len(name) <= MOST_ID or NO_TEXT.search(name)):
-        raise BadInput(f"a message can't be called {name!r:.40}: use 1 to {MOST_ID} letters without NUL")
+def check_message_id(message_id: str | None) -> None:
+    """Raise `BadInput` for a message id that can't be stored."""
+    if message_id is not None and (not 1 <= len(message_id) <= MAX_ID or NO_TEXT.search(message_id)):
+        raise BadInput(f"{message_id!r:.40} is not a message id: use 1 to {MAX_ID} characters, without NUL")
 
 
-def words_and_files(parts: Iterable[AskedPart]) -> Iterable[str | FileId]:
-    """What a person has said: each text, and each file once, however often it is named."""
-    named: set[str] = set()
+def text_and_files(parts: Iterable[ClientPart]) -> Iterable[str | FileId]:
+    """The texts and files of a message. A file that is named repeatedly counts once."""
+    seen: set[str] = set()
     for part in parts:
         match part.type:
             case "text":
                 if part.text.strip():
                     yield part.text
             case "file" | "data-attachment":
-                found = named_file(part)
-                if found not in named:
-                    named.add(found)
-                    yield FileId(found)
-            case _:  # what else a client keeps in a message is its own
+                file_id = file_id_of(part)
+                if file_id not in seen:
+                    seen.add(file_id)
+                    yield FileId(file_id)
+            case _:  # parts for the client's own use
                 pass
 
 
-def named_file(part: AskedPart) -> str:
-    """The id of the file that a part names. Raises `BadInput` where it names none of ours."""
+def file_id_of(part: ClientPart) -> str:
+    """The id of the file that a part names. Raises `BadInput` unless it was uploaded to this server."""
     if part.type == "data-attachment":
-        return read_named(part.data).id
-    match = OURS.fullmatch(part.url)
+        return read_attachment_data(part.data).id
+    match = ATTACHMENT_URL.fullmatch(part.url)
     if match is None:
         raise BadInput(UPLOAD_FIRST)
     return match[1]
 
 
-def answers(parts: Iterable[AskedPart]) -> Iterable[tuple[str, tuple[bool, str]]]:
-    """The calls that a person has said yes or no to."""
+def approvals_in(parts: Iterable[ClientPart]) -> Iterable[tuple[str, tuple[bool, str]]]:
+    """Call ids with the person's decision and reason."""
     for part in parts:
         if part.state == "approval-responded":
-            answer = read_answer(part.approval)
-            if answer.approved is not None:
-                yield answer.id, (answer.approved, answer.reason)
+            decision = read_approval(part.approval)
+            if decision.approved is not None:
+                yield decision.id, (decision.approved, decision.reason)

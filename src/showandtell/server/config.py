@@ -1,4 +1,4 @@
-"""What a server is told when it starts."""
+"""The settings of a server."""
 
 from __future__ import annotations
 
@@ -11,19 +11,19 @@ from showandtell.agent.tools import Tool
 from showandtell.server.auth.oidc import Oidc
 from showandtell.storage.location import StorageLocation
 
-#: The models that a server offers first.
+#: The model for users without a setting of their own.
 DEFAULT_MODEL = "inspector"
 
 
 @dataclass(frozen=True, slots=True)
 class Config:
-    """Where a server keeps what it keeps, who may come, and what its agents may do.
+    """The settings of a server: storage, access, and limits of its agents.
 
-    `token` is that of the single user, in place of one that is made; `secret` the same bytes on every machine that
-    shares a database. `hosts` are the names it answers to, `origins` the other pages that may ask with a token.
-    `folder` is what `read_file` serves: without one there is no such tool. `max_steps` and `max_seconds` bound a run,
-    `max_message_files` what one message brings. `rates` are requests by group, as "chat=60/minute". `oidc` makes
-    accounts of an issuer, in place of the single user.
+    `place` is where the server stores its data. `token` is the single user's; without one, the server generates it.
+    `secret` must be the same on all machines that share a database. `hosts` are the accepted Host names, `origins` the
+    other sites that may send requests with a token. `folder` is what the `read_file` tool reads: without one there is
+    no such tool. `max_steps` and `max_seconds` limit a run, `max_message_files` a message. `rates` are requests by
+    group, like "chat=60/minute". With `oidc`, users sign in with an issuer's accounts, in place of the single user.
     """
 
     place: StorageLocation = field(default_factory=StorageLocation)

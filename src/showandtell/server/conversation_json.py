@@ -1,4 +1,4 @@
-"""A conversation as JSON: its messages as the streams of its answers would have built them, and all of its files."""
+"""A conversation as JSON: its files, and its messages as their streams would have built them."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from showandtell.agent.decide import Done, LoopLimits, Wait, decide
 from showandtell.core.events.replay import StepSummary
 from showandtell.core.events.turns import turns
 from showandtell.core.events.types import Usage
-from showandtell.core.messages.messages import Message
+from showandtell.core.messages.message import Message
 from showandtell.core.planning.values import View
 from showandtell.core.ui_stream.messages import Page, branches, ui_messages
-from showandtell.core.ui_stream.stream import answer_id
+from showandtell.core.ui_stream.ui_stream import answer_id
 from showandtell.server.auth.authenticate import User
 from showandtell.server.files.attachments import link_for
-from showandtell.server.schemas import Link, Showing
+from showandtell.server.schemas import FileLinks, Link
 from showandtell.server.state import Server
 from showandtell.storage.conversations import runs
 from showandtell.storage.conversations.library import Overview, overview, times_of
@@ -29,109 +29,117 @@ from showandtell.storage.conversations.stored_conversation import StoredConversa
 
 
 class StoredDetails(Struct, frozen=True):
-    """What the database holds of a conversation: who ran in it, when each message came, what each step said besides.
+    """Stored data of a conversation beside its messages.
 
-    `everything` are the messages of all branches.
+    `runs` are by the message they answer, `times` (epoch seconds) and `summaries` by message id; `everything` holds
+    the messages of all branches.
     """
 
-    known: Overview
+    overview: Overview
     runs: Mapping[str | None, RunRow]
     times: Mapping[str, float]
-    told: Mapping[str, StepSummary]
+    summaries: Mapping[str, StepSummary]
     everything: Sequence[Message]
 
 
-async def tell_conversation(here: Server, user: User, id: str) -> dict[str, Any]:  # noqa: A002 - it is one
-    """All of a conversation that a user may read. Raises `NotFound`."""
-    database = here.store.database
-    known = await overview(database, id, user.name)
-    conversation = await here.store.open(id, user.name, "reader")
-    kept = StoredDetails(
-        known,
-        {one.message_id: one for one in await runs.list_in(database, id)},
+async def read_conversation(server: Server, user: User, id: str) -> dict[str, Any]:  # noqa: A002 - it is one
+    """Read a conversation as JSON. Raises `NotFound` if the user may not read it."""
+    database = server.store.database
+    found_overview = await overview(database, id, user.name)
+    conversation = await server.store.open(id, user.name, "reader")
+    details = StoredDetails(
+        found_overview,
+        {run.message_id: run for run in await runs.list_of_conversation(database, id)},
         await times_of(database, id),
-        await conversation.told(),
+        await conversation.step_summaries(),
         await conversation.everything(),
     )
-    asking = frozenset(tool.name for tool in here.config.tools if tool.approval)
-    limits = LoopLimits(here.config.max_steps, asking)
-    return await asyncio.to_thread(spell, conversation, kept, limits, link_for(here, user))
+    need_approval = frozenset(tool.name for tool in server.config.tools if tool.approval)
+    limits = LoopLimits(server.config.max_steps, need_approval)
+    return await asyncio.to_thread(serialize_conversation, conversation, details, limits, link_for(server, user))
 
 
-def spell(conversation: StoredConversation, kept: StoredDetails, limits: LoopLimits, link: Link) -> dict[str, Any]:
-    """What was read, as JSON."""
-    known, show = kept.known, Showing(conversation.id, link)
-    is_waiting = not known.running and isinstance(decide(conversation.view(), limits), Wait)
+def serialize_conversation(
+    conversation: StoredConversation, details: StoredDetails, limits: LoopLimits, link: Link
+) -> dict[str, Any]:
+    """Return a conversation and its details as JSON."""
+    about, links = details.overview, FileLinks(conversation.id, link)
+    is_waiting = not about.running and isinstance(decide(conversation.view(), limits), Wait)
     waiting = [call.call_id for call in waiting_calls(conversation.messages)] if is_waiting else ()
-    page = Page(conversation.attachments, show, kept.told, waiting, metadata_of(conversation, kept, limits))
+    page = Page(conversation.attachments, links, details.summaries, waiting, metadata_of(conversation, details, limits))
     return {
-        "id": known.id,
-        "alias": known.alias,
-        "title": known.title,
-        "created": known.created,
-        "changed": known.changed,
-        "model": known.model,
-        "right": known.right,
-        "running": known.running,
+        "id": about.id,
+        "alias": about.alias,
+        "title": about.title,
+        "created": about.created,
+        "changed": about.changed,
+        "model": about.model,
+        "right": about.right,
+        "running": about.running,
         "waiting": is_waiting,
         "messages": ui_messages(conversation.messages, page),
-        "attachments": [show.attachment(one) for _, one in sorted(conversation.attachments.items())],
+        "attachments": [links.attachment(file) for _, file in sorted(conversation.attachments.items())],
     }
 
 
-def metadata_of(conversation: StoredConversation, kept: StoredDetails, limits: LoopLimits) -> dict[str, dict[str, Any]]:
-    """What is known of each message of the branch, by its id on the page."""
+def metadata_of(
+    conversation: StoredConversation, details: StoredDetails, limits: LoopLimits
+) -> dict[str, dict[str, Any]]:
+    """The metadata of each message on the current branch, by its id on the page."""
     messages = conversation.messages
-    beside = branches(kept.everything, messages)
-    found: dict[str, dict[str, Any]] = {}
-    end, begun_calls = 0, conversation.view().begun
+    branch_lists = branches(details.everything, messages)
+    metadata: dict[str, dict[str, Any]] = {}
+    end, started_calls = 0, conversation.view().started
     for turn in turns(messages):
-        said, answer = turn.said, turn.answer
-        end += len(answer) + (said is not None)
-        if said is None:
+        question, answer = turn.message, turn.answer
+        end += len(answer) + (question is not None)
+        if question is None:
             continue
-        found[said.id] = {"created": kept.times.get(said.id), "branches": beside.get(said.id)}
-        is_going = kept.known.running and end == len(messages)
-        run = kept.runs.get(said.id) or (kept.runs.get(None) if is_going else None)
+        metadata[question.id] = {"created": details.times.get(question.id), "branches": branch_lists.get(question.id)}
+        is_live = details.overview.running and end == len(messages)
+        run = details.runs.get(question.id) or (details.runs.get(None) if is_live else None)
         if answer or run is not None:
-            own = {} if (there := beside.get(answer_id(said.id))) is None else {"branches": there}
-            begun = begun_of(conversation.id, run, answer, kept)
-            view = partial(view_of, conversation, end, said.id, begun_calls)
-            over = {} if is_going else ended_of(view, answer, run, limits, kept)
-            found[answer_id(said.id)] = begun | own | over
-    return found
+            branch_fields = {} if (others := branch_lists.get(answer_id(question.id))) is None else {"branches": others}
+            start_fields = metadata_at_start(conversation.id, run, answer, details)
+            view = partial(view_of, conversation, end, question.id, started_calls)
+            end_fields = {} if is_live else metadata_at_end(view, answer, run, limits, details)
+            metadata[answer_id(question.id)] = start_fields | branch_fields | end_fields
+    return metadata
 
 
-def begun_of(
-    conversation_id: str, run: RunRow | None, answer: Sequence[Message], kept: StoredDetails
+def metadata_at_start(
+    conversation_id: str, run: RunRow | None, answer: Sequence[Message], details: StoredDetails
 ) -> dict[str, Any]:
-    """What an answer's stream says at its start; of one that no server made, what is known of it."""
+    """The metadata at the start of a response's stream. Responses made outside a server lack some of it."""
     if run is not None:
         return {"conversation_id": conversation_id, "run_id": run.id, "model": run.model, "created": run.created}
-    first = next((one for one in answer if one.id in kept.told), None)
-    model = None if first is None else kept.told[first.id].model
-    created = kept.times.get(answer[0].id) if answer else None
+    first = next((message for message in answer if message.id in details.summaries), None)
+    model = None if first is None else details.summaries[first.id].model
+    created = details.times.get(answer[0].id) if answer else None
     return {"conversation_id": conversation_id, "run_id": None, "model": model, "created": created}
 
 
-def view_of(conversation: StoredConversation, end: int, said: str, begun: frozenset[str]) -> View:
-    """A conversation as it stood behind one of its messages."""
-    return View(tuple(conversation.messages[:end]), conversation.attachments, said, begun)
+def view_of(conversation: StoredConversation, end: int, question_id: str, started: frozenset[str]) -> View:
+    """The conversation as it was after its first `end` messages."""
+    return View(tuple(conversation.messages[:end]), conversation.attachments, question_id, started)
 
 
-def ended_of(
-    view: Callable[[], View], answer: Sequence[Message], run: RunRow | None, limits: LoopLimits, kept: StoredDetails
+def metadata_at_end(
+    view: Callable[[], View], answer: Sequence[Message], run: RunRow | None, limits: LoopLimits, details: StoredDetails
 ) -> dict[str, Any]:
-    """What an answer's stream says at its end, as far as it was stored; one that waited may have been passed over."""
-    is_told = run is not None and run.status and (run.status != "waiting" or waiting_calls(answer))
-    status, reason = (run.status, run.reason) if run is not None and is_told else judge(view(), limits)
-    usage = sum((kept.told[one.id].usage for one in answer if one.id in kept.told), Usage())
-    finished = kept.times.get(answer[-1].id) if run is None and answer else run and run.ended
+    """The metadata at the end of a response's stream.
+
+    A recorded "waiting" no longer holds once all calls have results.
+    """
+    is_recorded = run is not None and run.status and (run.status != "waiting" or waiting_calls(answer))
+    status, reason = (run.status, run.reason) if run is not None and is_recorded else derive_status(view(), limits)
+    usage = sum((details.summaries[message.id].usage for message in answer if message.id in details.summaries), Usage())
+    finished = details.times.get(answer[-1].id) if run is None and answer else run and run.ended
     return {"status": status, "reason": reason, "usage": to_builtins(usage), "finished": finished}
 
 
-def judge(view: View, limits: LoopLimits) -> tuple[str, str | None]:
-    """How an answer ended, as its messages say: of one that no server made, or whose run nobody could end."""
+def derive_status(view: View, limits: LoopLimits) -> tuple[str, str | None]:
+    """Derive a response's status from its messages, if no server made it or its run has no recorded end."""
     match decide(view, limits):
         case Done(status, reason):
             return status, reason

@@ -1,4 +1,4 @@
-"""Conversations over HTTP: listed, searched, read, renamed, led to another branch, shared, exported, deleted."""
+"""Routes of conversations: list, search, read, rename, switch branches, share, export, delete."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from pydantic import ConfigDict, Field
 from starlette.responses import Response, StreamingResponse
 
 from showandtell.agent.provider_uploads import delete_uploads
-from showandtell.core.messages.messages import Message
-from showandtell.core.ui_stream.stream import question_id
+from showandtell.core.messages.message import Message
+from showandtell.core.ui_stream.ui_stream import question_id
 from showandtell.errors import Busy
 from showandtell.server import openapi_examples
 from showandtell.server.auth.authenticate import CurrentUser
-from showandtell.server.conversation_json import tell_conversation
+from showandtell.server.conversation_json import read_conversation
 from showandtell.server.export import export
-from showandtell.server.schemas import BYTES, AttachmentShape, Shape, answer, errors
+from showandtell.server.schemas import BINARY, AttachmentShape, Shape, errors, json_response
 from showandtell.server.state import CurrentServer
 from showandtell.storage.conversations import library, runs
 from showandtell.storage.conversations.access import check_id, resolve
@@ -26,13 +26,13 @@ from showandtell.storage.database.lease import BUSY
 log = logging.getLogger(__name__)
 router = APIRouter(prefix="/api/conversations", tags=["conversations"])
 
-#: Another user's name; that of an account may hold slashes.
-Other = Annotated[str, Path(max_length=300)]
-LISTED: dict[str, Any] = {
+#: Another user's name. Account names may contain slashes.
+OtherUser = Annotated[str, Path(max_length=300)]
+LISTED_CONVERSATION: dict[str, Any] = {
     "id": openapi_examples.CONVERSATION,
-    "title": openapi_examples.WORDS,
-    "created": openapi_examples.BEGAN,
-    "changed": openapi_examples.ENDED,
+    "title": openapi_examples.PROMPT,
+    "created": openapi_examples.CREATED,
+    "changed": openapi_examples.FINISHED,
     "messages": 4,
     "files": 1,
     "running": False,
@@ -48,20 +48,20 @@ class ListedShape(Shape):
     changed: float
     messages: int
     files: int
-    running: bool = Field(description="whether somebody is being answered in it")
+    running: bool = Field(description="whether a run is in progress")
 
 
 class FoundShape(Shape):
-    """Some of the list; `next` is what to give as `before` for more."""
+    """A page of the list. `next` is the `before` of the next page; null: there is none."""
 
-    model_config = ConfigDict(json_schema_extra={"examples": [{"conversations": [LISTED], "next": None}]})
+    model_config = ConfigDict(json_schema_extra={"examples": [{"conversations": [LISTED_CONVERSATION], "next": None}]})
 
     conversations: list[ListedShape]
     next: str | None
 
 
 class MessageShape(Shape):
-    """A message as the npm package `ai` has it: an answer's id is its question's, with `ans_` in place of `msg_`."""
+    """A message of the npm package `ai`. A response has its question's id, with `ans_` in place of `msg_`."""
 
     id: str
     role: Literal["user", "assistant"]
@@ -70,33 +70,33 @@ class MessageShape(Shape):
 
 
 class ConversationShape(Shape):
-    """A conversation with the messages of the branch that is talked on, and all of its files."""
+    """A conversation with the messages of its current branch, and all of its files."""
 
-    model_config = ConfigDict(json_schema_extra={"examples": [openapi_examples.KEPT]})
+    model_config = ConfigDict(json_schema_extra={"examples": [openapi_examples.STORED_CONVERSATION]})
 
     id: str
-    alias: str | None = Field(description="what your client called it")
+    alias: str | None = Field(description="the client's own name for it")
     title: str
     created: float
     changed: float
-    model: str | None = Field(description="who answered last")
+    model: str | None = Field(description="the model of the last run")
     right: Literal["owner", "writer", "reader"]
     running: bool
-    waiting: bool = Field(description="whether a tool waits for a person's yes or no")
+    waiting: bool = Field(description="whether a tool call is waiting for approval")
     messages: list[MessageShape]
     attachments: list[AttachmentShape]
 
 
 class NewTitle(Shape):
-    """Another title."""
+    """A new title."""
 
     model_config = ConfigDict(json_schema_extra={"examples": [{"title": "Invoices of May"}]})
 
-    title: str = Field(min_length=1, max_length=library.MOST_TITLE)
+    title: str = Field(min_length=1, max_length=library.MAX_TITLE)
 
 
 class Titled(Shape):
-    """The title as it is kept: on one line."""
+    """The title as it is stored, on one line."""
 
     model_config = ConfigDict(json_schema_extra={"examples": [{"title": "Invoices of May"}]})
 
@@ -104,7 +104,7 @@ class Titled(Shape):
 
 
 class Branch(Shape):
-    """A message of the branch to go on with: a question, or the answer to it."""
+    """A message of the branch to switch to: a question or its response."""
 
     model_config = ConfigDict(json_schema_extra={"examples": [{"message_id": openapi_examples.QUESTION}]})
 
@@ -112,7 +112,7 @@ class Branch(Shape):
 
 
 class Share(Shape):
-    """What the other user may do; null takes it back."""
+    """The other user's right; null revokes it."""
 
     model_config = ConfigDict(json_schema_extra={"examples": [{"right": "reader"}]})
 
@@ -121,43 +121,47 @@ class Share(Shape):
 
 @router.get("", operation_id="list_conversations", responses={200: {"model": FoundShape}, **errors(404, 422)})
 async def list_conversations(
-    here: CurrentServer,
+    server: CurrentServer,
     user: CurrentUser,
-    q: Annotated[str, Query(max_length=500, description="words that a title or a message must all hold")] = "",
+    q: Annotated[str, Query(max_length=500, description="words that the title or a message must contain")] = "",
     limit: Annotated[int, Query(ge=1, le=200)] = 50,
-    before: Annotated[str | None, Query(description="the `next` of the list that goes before")] = None,
+    before: Annotated[str | None, Query(description="the `next` of the previous page")] = None,
 ) -> Response:
-    """List your conversations, the one that changed last first.
+    """List your conversations, most recently changed first.
 
-    A search looks through some thousand conversations at once: it may find none, and still have a `next`.
+    A search reads a few thousand conversations per request, so a page may be empty and still have a `next`.
     """
     if before is not None:
-        await resolve(here.store.database, as_conversation(before), user.name, "owner")
-    return answer(await library.list_conversations(here.store.database, user.name, q, limit=limit, before=before))
+        await resolve(server.store.database, check_conversation_id(before), user.name, "owner")
+    return json_response(
+        await library.list_conversations(server.store.database, user.name, q, limit=limit, before=before)
+    )
 
 
 @router.get("/{id}", operation_id="get_conversation", responses={200: {"model": ConversationShape}, **errors(404)})
-async def get_conversation(here: CurrentServer, user: CurrentUser, id: str) -> Response:  # noqa: A002 - it is one
-    """A conversation, as the stream of its answers would have built it."""
-    return answer(await tell_conversation(here, user, as_conversation(id)))
+async def get_conversation(server: CurrentServer, user: CurrentUser, id: str) -> Response:  # noqa: A002 - it is one
+    """Get a conversation, with its messages as their streams would have built them."""
+    return json_response(await read_conversation(server, user, check_conversation_id(id)))
 
 
 @router.patch("/{id}", operation_id="rename_conversation", responses={200: {"model": Titled}, **errors(404, 415, 422)})
-async def rename_conversation(here: CurrentServer, user: CurrentUser, id: str, body: NewTitle) -> Response:  # noqa: A002 - it is one
-    """Give it another title."""
-    return answer({"title": await library.rename(here.store.database, as_conversation(id), user.name, body.title)})
+async def rename_conversation(server: CurrentServer, user: CurrentUser, id: str, body: NewTitle) -> Response:  # noqa: A002 - it is one
+    """Change the title of a conversation."""
+    return json_response(
+        {"title": await library.rename(server.store.database, check_conversation_id(id), user.name, body.title)}
+    )
 
 
 @router.delete("/{id}", operation_id="delete_conversation", status_code=204, responses=errors(404))
-async def delete_conversation(here: CurrentServer, user: CurrentUser, id: str) -> Response:  # noqa: A002 - it is one
-    """Delete it for good, with its files, also where these were uploaded to a provider. What runs in it is stopped."""
-    conversation = await here.store.open(as_conversation(id), user.name, "owner")
-    if going := await runs.find_running(here.store.database, id):
-        await here.runs.stop(going)
-    kept = await delete_uploads(conversation, None)
-    await here.store.delete(id, user.name)
-    for reason in kept:
-        log.warning("an upload of a deleted conversation stays at its provider: %s", reason)
+async def delete_conversation(server: CurrentServer, user: CurrentUser, id: str) -> Response:  # noqa: A002 - it is one
+    """Stop its run, and delete a conversation with its files, including uploads to providers."""
+    conversation = await server.store.open(check_conversation_id(id), user.name, "owner")
+    if row := await runs.find_running(server.store.database, id):
+        await server.runs.stop(row)
+    problems = await delete_uploads(conversation, None)
+    await server.store.delete(id, user.name)
+    for reason in problems:
+        log.warning("can't delete an upload of a deleted conversation at its provider: %s", reason)
     return Response(status_code=204)
 
 
@@ -166,48 +170,54 @@ async def delete_conversation(here: CurrentServer, user: CurrentUser, id: str) -
     operation_id="lead_conversation",
     responses={200: {"model": ConversationShape}, **errors(404, 409, 415, 422)},
 )
-async def lead_conversation(here: CurrentServer, user: CurrentUser, id: str, body: Branch) -> Response:  # noqa: A002 - it is one
-    """Go on at the branch of a message, where it was talked on last."""
-    conversation = await here.store.open(as_conversation(id), user.name, "writer")
-    if await runs.find_running(here.store.database, id):
+async def lead_conversation(server: CurrentServer, user: CurrentUser, id: str, body: Branch) -> Response:  # noqa: A002 - it is one
+    """Switch to the branch of a message, at its newest message."""
+    conversation = await server.store.open(check_conversation_id(id), user.name, "writer")
+    if await runs.find_running(server.store.database, id):
         raise Busy(BUSY)
     question = question_id(body.message_id)
-    await resolve(here.store.database, question, user.name, "writer")
-    await conversation.lead(newest_behind(question, await conversation.everything()))
-    return answer(await tell_conversation(here, user, as_conversation(id)))
+    await resolve(server.store.database, question, user.name, "writer")
+    await conversation.lead(newest_descendant(question, await conversation.everything()))
+    return json_response(await read_conversation(server, user, check_conversation_id(id)))
 
 
 @router.get(
     "/{id}/export",
     operation_id="export_conversation",
     response_class=StreamingResponse,
-    responses={200: {"content": {"application/zip": BYTES}, "description": "one zip file"}, **errors(404)},
+    responses={200: {"content": {"application/zip": BINARY}, "description": "one zip file"}, **errors(404)},
 )
-async def export_conversation(here: CurrentServer, user: CurrentUser, id: str) -> Response:  # noqa: A002 - it is one
-    """The conversation with all its branches and files, as `showandtell import` reads it."""
-    known = await library.overview(here.store.database, as_conversation(id), user.name)
-    return await export(await here.store.open(id, user.name, "reader"), known.title)
+async def export_conversation(server: CurrentServer, user: CurrentUser, id: str) -> Response:  # noqa: A002 - it is one
+    """Export a conversation with all branches and files, for `showandtell import`."""
+    overview = await library.overview(server.store.database, check_conversation_id(id), user.name)
+    return await export(await server.store.open(id, user.name, "reader"), overview.title)
 
 
 @router.put(
     "/{id}/shares/{other:path}", operation_id="share_conversation", status_code=204, responses=errors(404, 415, 422)
 )
-async def share_conversation(here: CurrentServer, user: CurrentUser, id: str, other: Other, body: Share) -> Response:  # noqa: A002 - it is one
-    """Let another user read it, or write in it; or no longer. Only its owner may."""
-    await here.store.share(as_conversation(id), user.name, other, body.right)
+async def share_conversation(
+    server: CurrentServer,
+    user: CurrentUser,
+    id: str,  # noqa: A002 - it is one
+    other: OtherUser,
+    body: Share,
+) -> Response:
+    """Let another user read a conversation or write in it, or revoke that. Only the owner may."""
+    await server.store.share(check_conversation_id(id), user.name, other, body.right)
     return Response(status_code=204)
 
 
-def as_conversation(id: str) -> str:  # noqa: A002 - it is one
-    """The same id: a message's or a file's would name its conversation elsewhere, and is none here."""
+def check_conversation_id(id: str) -> str:  # noqa: A002 - it is one
+    """Return the id. Raises `NotFound` for ids of messages and files, which elsewhere name their conversation."""
     return check_id(id if id.startswith("conv_") else "")
 
 
-def newest_behind(message_id: str, said: list[Message]) -> str:
-    """The last message that was said behind one, or it itself; `said` is in the order in which it was said."""
-    behind, newest = {message_id}, message_id
-    for one in said:
-        if one.parent_id in behind:
-            behind.add(one.id)
-            newest = one.id
+def newest_descendant(message_id: str, everything: list[Message]) -> str:
+    """The id of the newest message after one, or its own id. `everything` is in order of creation."""
+    descendants, newest = {message_id}, message_id
+    for message in everything:
+        if message.parent_id in descendants:
+            descendants.add(message.id)
+            newest = message.id
     return newest

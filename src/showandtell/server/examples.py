@@ -1,4 +1,4 @@
-"""What a newcomer may try: three prompts with files of ours, which also the inspector answers well, without any key."""
+"""Example prompts with sample files. They also work with the inspector, without any key."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from showandtell import samples
 from showandtell.core.messages.file import File
 from showandtell.errors import NotFound
 from showandtell.server.auth.authenticate import CurrentUser
-from showandtell.server.files.attachments import found_json, link_for
-from showandtell.server.schemas import PENDING, AttachmentShape, Shape, answer, errors
+from showandtell.server.files.attachments import file_json, link_for
+from showandtell.server.schemas import PENDING, AttachmentShape, Shape, errors, json_response
 from showandtell.server.state import CurrentServer
 
 router = APIRouter(prefix="/api/examples", tags=["examples"])
 
 
 class Example(Struct, frozen=True):
-    """A prompt: its card's title, its words, and the names of the samples that go with it."""
+    """A prompt with the title of its card and the names of its sample files."""
 
     name: str
     title: str
@@ -43,14 +43,14 @@ EXAMPLES = (
         ("harbour.png", "kiwi.jpg"),
     ),
 )
-BY_NAME = {one.name: one for one in EXAMPLES}
-INVOICES: dict[str, Any] = {**to_builtins(BY_NAME["invoice"]), "files": ["invoice.pdf"]}
+BY_NAME = {example.name: example for example in EXAMPLES}
+INVOICE_EXAMPLE: dict[str, Any] = {**to_builtins(BY_NAME["invoice"]), "files": ["invoice.pdf"]}
 
 
 class ExampleShape(Shape):
-    """A prompt to try, and the names of the files that go with it."""
+    """An example prompt, and the names of its files."""
 
-    model_config = ConfigDict(json_schema_extra={"examples": [INVOICES]})
+    model_config = ConfigDict(json_schema_extra={"examples": [INVOICE_EXAMPLE]})
 
     name: str
     title: str
@@ -59,17 +59,19 @@ class ExampleShape(Shape):
 
 
 class ExamplesShape(Shape):
-    """All of them."""
+    """All example prompts."""
 
-    model_config = ConfigDict(json_schema_extra={"examples": [{"examples": [INVOICES]}]})
+    model_config = ConfigDict(json_schema_extra={"examples": [{"examples": [INVOICE_EXAMPLE]}]})
 
     examples: list[ExampleShape]
 
 
 class PreparedShape(Shape):
-    """What to send: the words, and the uploads that belong to the message."""
+    """The text and the uploads to send as a message."""
 
-    model_config = ConfigDict(json_schema_extra={"examples": [{"text": INVOICES["text"], "attachments": [PENDING]}]})
+    model_config = ConfigDict(
+        json_schema_extra={"examples": [{"text": INVOICE_EXAMPLE["text"], "attachments": [PENDING]}]}
+    )
 
     text: str
     attachments: list[AttachmentShape]
@@ -77,9 +79,9 @@ class PreparedShape(Shape):
 
 @router.get("", operation_id="list_examples", responses={200: {"model": ExamplesShape}, **errors()})
 async def list_examples(user: CurrentUser) -> Response:
-    """List what one may try."""
+    """List the example prompts."""
     del user
-    return answer({"examples": EXAMPLES})
+    return json_response({"examples": EXAMPLES})
 
 
 @router.post(
@@ -88,13 +90,13 @@ async def list_examples(user: CurrentUser) -> Response:
     status_code=201,
     responses={201: {"model": PreparedShape}, **errors(404, 507)},
 )
-async def prepare_example(here: CurrentServer, user: CurrentUser, name: str) -> Response:
-    """Upload the files of an example as yours, for a message with its words."""
-    found = BY_NAME.get(name)
-    if found is None:
-        raise NotFound(f"there is no example {name[:40]!r}: there are {', '.join(BY_NAME)}")
-    uploads, link = here.store.uploads(user.name), link_for(here, user)
+async def prepare_example(server: CurrentServer, user: CurrentUser, name: str) -> Response:
+    """Upload the files of an example as yours, to send them with its text."""
+    example = BY_NAME.get(name)
+    if example is None:
+        raise NotFound(f"there is no example {name[:40]!r}: use one of {', '.join(BY_NAME)}")
+    uploads, link = server.store.uploads(user.name), link_for(server, user)
     files: list[dict[str, Any]] = [
-        found_json(await uploads.add(File.from_path(samples.folder() / one)), link) for one in found.files
+        file_json(await uploads.add(File.from_path(samples.folder() / one)), link) for one in example.files
     ]
-    return answer({"text": found.text, "attachments": files}, 201)
+    return json_response({"text": example.text, "attachments": files}, 201)

@@ -1,4 +1,4 @@
-"""A conversation as one zip file that is streamed from a file without a name: it goes when nobody reads it any more."""
+"""Export a conversation as one zip file, streamed from an unlinked temporary file."""
 
 from __future__ import annotations
 
@@ -17,29 +17,29 @@ from showandtell.storage.blobs.disk import storage_error
 from showandtell.storage.conversations.memory_conversation import MemoryConversation
 from showandtell.storage.conversations.transfer import export_conversation
 
-#: So much is read at once.
-PIECE = 256 * 1024
-HERE = Path("the folder for temporary files")
+#: Bytes per read.
+CHUNK = 256 * 1024
+TEMPORARY_FOLDER = Path("the folder for temporary files")
 
 
 async def export(conversation: MemoryConversation, title: str) -> StreamingResponse:
-    """A response with the whole conversation, as a file with its title for a name."""
+    """Respond with the conversation as a zip file that is named like its title."""
     archive, size = await pack(conversation)
     headers = {
         "content-length": str(size),
         "content-disposition": disposition(f"{title or conversation.id}.zip", inline=False),
         "cache-control": "no-store",
     }
-    return StreamingResponse(pieces(archive), headers=headers, media_type="application/zip")
+    return StreamingResponse(read_chunks(archive), headers=headers, media_type="application/zip")
 
 
 async def pack(conversation: MemoryConversation) -> tuple[BinaryIO, int]:
-    """The archive, open, and its size; its name is gone already, so that nothing stays whatever happens to us."""
-    with telling():
+    """Return the open archive and its size. Its name is already deleted, so that a crash leaves no file."""
+    with storage_errors():
         folder = await asyncio.to_thread(TemporaryDirectory, prefix="showandtell-export-")
     try:
         path = Path(folder.name) / "conversation.zip"
-        with telling():
+        with storage_errors():
             await export_conversation(conversation, path)
             return await asyncio.to_thread(path.open, "rb"), path.stat().st_size
     finally:
@@ -47,19 +47,19 @@ async def pack(conversation: MemoryConversation) -> tuple[BinaryIO, int]:
 
 
 @contextmanager
-def telling() -> Generator[None]:
-    """Say of a disk without room what it is: not the asker's mistake, and not where our temporary files lie."""
+def storage_errors() -> Generator[None]:
+    """Raise `StorageFull` or `StorageFailed` for disk errors: they are not the client's fault, and show no path."""
     try:
         yield
     except (BadInput, OSError) as error:
         cause = error if isinstance(error, OSError) else error.__cause__
         if not isinstance(cause, OSError):
             raise
-        raise storage_error(cause, HERE) from error
+        raise storage_error(cause, TEMPORARY_FOLDER) from error
 
 
-async def pieces(archive: BinaryIO) -> AsyncIterator[bytes]:
-    """All of a file, read in a thread."""
+async def read_chunks(archive: BinaryIO) -> AsyncIterator[bytes]:
+    """Yield the content of a file, read in a thread."""
     with archive:
-        while piece := await asyncio.to_thread(archive.read, PIECE):
-            yield piece
+        while chunk := await asyncio.to_thread(archive.read, CHUNK):
+            yield chunk

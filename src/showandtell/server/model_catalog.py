@@ -1,4 +1,4 @@
-"""Which models may be asked, and what each sees and takes: whose key is set, servers that answer, the inspector."""
+"""The model catalog: which models are available, and how each one gets files of every kind."""
 
 from __future__ import annotations
 
@@ -10,39 +10,39 @@ from typing import Literal, TypeAlias, get_args
 
 from msgspec import Struct
 
-from showandtell.config.user_settings import all_overrides
+from showandtell.config.user_settings import read_overrides
 from showandtell.core.capabilities.cells import Target
 from showandtell.core.capabilities.family import ANY_MODEL, Family
-from showandtell.core.capabilities.matrix import NOTHING, PROBES, InResult, Overrides, place_result
+from showandtell.core.capabilities.matrix import NO_OVERRIDES, PROBES, InResult, Overrides, place_result
 from showandtell.core.capabilities.overrides import select
 from showandtell.core.capabilities.resolve import families, resolve
 from showandtell.core.media_types.kinds import Kind
 from showandtell.core.messages.attachments import Attachment, Facts, Origin
-from showandtell.core.messages.messages import Message
+from showandtell.core.messages.message import Message
 from showandtell.core.planning.placement import FileUse, decide_placement
 from showandtell.core.planning.values import Policy
 from showandtell.errors import BadInput
 from showandtell.providers.rows import ROWS, connect, find_base, locate, own_variables
-from showandtell.server.auth.cached_fetch import Fetched
+from showandtell.server.auth.cached_fetch import CachedFetch
 from showandtell.server.local_models import LOCAL, list_local
 
-#: How long a list of models is told again before anybody is asked anew, in seconds.
-FRESH = 30.0
-#: What is told of a model's eyes: all kinds but text, which every model reads.
-SEEN: tuple[Kind, ...] = tuple(kind for kind in PROBES if kind != "text")
-#: What becomes of a file that a person sends: native, as it is; converted, to pictures of it or another format; words,
-#: the text that is in it; refused, and the whole message with it.
-Taken: TypeAlias = Literal["native", "converted", "words", "refused"]
-#: One representative type for each kind; of those that are none of ours, one that nobody reads.
-SENT: dict[Kind, str] = {**PROBES, "other": "application/octet-stream"}
-#: The conversions whose outcome is text alone.
-AS_WORDS = frozenset({"text", "transcript"})
+#: Seconds for which the list of models is cached.
+CACHE_SECONDS = 30.0
+#: The kinds of `sees`: all but text, which every model reads.
+TOOL_RESULT_KINDS: tuple[Kind, ...] = tuple(kind for kind in PROBES if kind != "text")
+#: How a model gets a user's file: native, unchanged; converted, to images or another format; words, as text only;
+#: refused, with the message.
+UserFileOutcome: TypeAlias = Literal["native", "converted", "words", "refused"]
+#: A representative media type for each kind; for "other", one that no model reads.
+MEDIA_TYPES: dict[Kind, str] = {**PROBES, "other": "application/octet-stream"}
+#: Conversions to text.
+TEXT_CONVERSIONS = frozenset({"text", "transcript"})
 
 
-class Choice(Struct, frozen=True):
-    """A model that may be asked, or why not.
+class CatalogEntry(Struct, frozen=True):
+    """A model, with the reason if it is not available.
 
-    `sees` says by kind what becomes of a file that a tool shows it, `takes` of one that a person sends.
+    `sees` says how the model gets a tool's file of each kind, `takes` how it gets a user's.
     """
 
     id: str
@@ -51,74 +51,82 @@ class Choice(Struct, frozen=True):
     available: bool
     why: str | None
     sees: dict[Kind, InResult]
-    takes: dict[Kind, Taken]
+    takes: dict[Kind, UserFileOutcome]
 
 
 class ModelCatalog:
-    """The models there are, looked for anew after half a minute; many who ask at once wait for one look.
+    """All known models, cached for half a minute. Concurrent callers share one refresh.
 
-    `clock` gives seconds.
+    `clock` returns seconds.
     """
 
     def __init__(self, environ: Mapping[str, str] = os.environ, clock: Callable[[], float] = time.monotonic) -> None:
         self._environ, self._clock = environ, clock
-        self._fetched = Fetched(self._look, FRESH)
+        self._fetched = CachedFetch(self._fetch, CACHE_SECONDS)
 
-    async def choices(self) -> tuple[Choice, ...]:
-        """All models; those that can be asked now come first. Raises `BadInput` for broken overrides."""
+    async def entries(self) -> tuple[CatalogEntry, ...]:
+        """Return all models, the available ones first. Raises `BadInput` for invalid overrides."""
         return await self._fetched.get(self._clock())
 
-    async def _look(self, _: float) -> tuple[Choice, ...]:
-        there = await list_local(self._environ)
-        return await asyncio.to_thread(self._list, there)
+    async def _fetch(self, _: float) -> tuple[CatalogEntry, ...]:
+        local = await list_local(self._environ)
+        return await asyncio.to_thread(self._list, local)
 
-    def _list(self, there: Mapping[str, tuple[str, ...]]) -> tuple[Choice, ...]:
-        overrides = all_overrides(self._environ)
-        found = list(list_choices(there, self._environ, overrides))
-        return tuple(sorted(found, key=lambda one: not one.available))
+    def _list(self, local: Mapping[str, tuple[str, ...]]) -> tuple[CatalogEntry, ...]:
+        overrides = read_overrides(self._environ)
+        entries = list(list_entries(local, self._environ, overrides))
+        return tuple(sorted(entries, key=lambda entry: not entry.available))
 
 
-def list_choices(
-    there: Mapping[str, tuple[str, ...]], environ: Mapping[str, str], overrides: Overrides = NOTHING
-) -> Iterator[Choice]:
-    """Every model that the table names, provider by provider, and those of servers that are `there`."""
+def list_entries(
+    local: Mapping[str, tuple[str, ...]], environ: Mapping[str, str], overrides: Overrides = NO_OVERRIDES
+) -> Iterator[CatalogEntry]:
+    """Yield the models of the capability table, provider by provider, and those of `local` servers."""
     of_provider: dict[str, list[Family]] = {}
     for family in families():
         of_provider.setdefault(family.provider, []).append(family)
-    for provider, found in of_provider.items():
-        why = None if there.get(provider) else why_not(provider, found[0].example, environ)
-        named = [family.example for family in found if family.patterns != ANY_MODEL]
-        if not there.get(provider) and not named:  # whose models nobody can list
-            why = why or f"name one of yours: write {provider}:MODEL"
-        for name in dict.fromkeys(there.get(provider) or named or [found[0].example]):
-            yield describe(provider, name, why, overrides)
+    for provider, of_this in of_provider.items():
+        why = None if local.get(provider) else explain_unavailable(provider, of_this[0].example, environ)
+        examples = [family.example for family in of_this if family.patterns != ANY_MODEL]
+        if not local.get(provider) and not examples:  # a provider without known models
+            why = why or f"name a model of your own: {provider}:MODEL"
+        for name in dict.fromkeys(local.get(provider) or examples or [of_this[0].example]):
+            yield make_entry(provider, name, why, overrides)
 
 
-def describe(provider: str, name: str, why: str | None, overrides: Overrides) -> Choice:
-    """A model with what becomes of each kind of file."""
+def make_entry(provider: str, name: str, why: str | None, overrides: Overrides) -> CatalogEntry:
+    """Return the catalog entry of a model."""
     model = f"{provider}:{name}"
     target = resolve(model, select(overrides, model))
-    shown = f"Inspector ({name})" if provider == "inspector" else name
-    sees: dict[Kind, InResult] = {kind: place_result(target, kind) for kind in SEEN}
-    return Choice(model, provider, shown, why is None, why, sees, {kind: take(target, kind) for kind in get_args(Kind)})
+    display_name = f"Inspector ({name})" if provider == "inspector" else name
+    sees: dict[Kind, InResult] = {kind: place_result(target, kind) for kind in TOOL_RESULT_KINDS}
+    return CatalogEntry(
+        model,
+        provider,
+        display_name,
+        why is None,
+        why,
+        sees,
+        {kind: user_file_outcome(target, kind) for kind in get_args(Kind)},
+    )
 
 
-def take(target: Target, kind: Kind) -> Taken:
-    """What becomes of a file of a kind that a person sends: the first rung that the planner finds for it.
+def user_file_outcome(target: Target, kind: Kind) -> UserFileOutcome:
+    """How a model gets a user's file of a kind: the first option that the planner finds.
 
-    A conversion may still fail, and a file be too large; then it is refused when it is sent.
+    The file may still be refused when it is sent, if its conversion fails or it is too large.
     """
-    facts = Facts("0" * 64, SENT[kind], 1)
+    facts = Facts("0" * 64, MEDIA_TYPES[kind], 1)
     file = Attachment("att_probe", 1, "probe", Origin("user"), "", facts)
     message = Message("msg_probe", "user", ())
-    found = decide_placement(FileUse(file, 1, message, "", True, True, True, True), target, {}, Policy())
-    if found.pending is not None:
-        return "words" if found.pending.conversion in AS_WORDS else "converted"
-    return "refused" if found.delivery == "refused" else "native"
+    placement = decide_placement(FileUse(file, 1, message, "", True, True, True, True), target, {}, Policy())
+    if placement.pending is not None:
+        return "words" if placement.pending.conversion in TEXT_CONVERSIONS else "converted"
+    return "refused" if placement.delivery == "refused" else "native"
 
 
-def why_not(provider: str, example: str, environ: Mapping[str, str]) -> str | None:
-    """Why a provider's models can't be asked, with what to do; None where they can."""
+def explain_unavailable(provider: str, example: str, environ: Mapping[str, str]) -> str | None:
+    """Explain why a provider is not available, and what to do; None if it is."""
     try:
         target = locate(resolve(f"{provider}:{example}"), environ)
         connect(target, environ=environ)
@@ -127,4 +135,4 @@ def why_not(provider: str, example: str, environ: Mapping[str, str]) -> str | No
         base = find_base(ROWS[provider], provider, target.account, None, environ)[1]
     except BadInput as error:
         return str(error)
-    return f"no list of models comes from {base}: start the server, or set {own_variables(provider)[0]}"
+    return f"no list of models at {base}: start the server, or set {own_variables(provider)[0]}"

@@ -1,4 +1,4 @@
-"""Routes of the models: which may be asked, and what becomes of files with each."""
+"""Routes of the model catalog and the capability matrix."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from fastapi import APIRouter
 from pydantic import ConfigDict, Field
 from starlette.responses import Response
 
-from showandtell.config.user_settings import all_overrides
+from showandtell.config.user_settings import read_overrides
 from showandtell.core.capabilities.matrix import matrix, to_json
 from showandtell.core.capabilities.resolve import resolve
 from showandtell.server.auth.authenticate import CurrentUser
-from showandtell.server.schemas import Shape, answer, errors
+from showandtell.server.schemas import Shape, errors, json_response
 from showandtell.server.state import CurrentServer
 from showandtell.storage.conversations.preferences import read_preferences
 
@@ -21,7 +21,7 @@ router = APIRouter(prefix="/api", tags=["models"])
 
 
 class SeesShape(Shape):
-    """What becomes of a file that a tool shows: native in its result, relocated behind it, converted, or noted."""
+    """How the model gets a tool's file: native in its result, relocated after it, converted, or as a note."""
 
     image: Literal["native", "relocated", "converted", "noted"]
     document: Literal["native", "relocated", "converted", "noted"]
@@ -30,7 +30,7 @@ class SeesShape(Shape):
 
 
 class TakesShape(Shape):
-    """What becomes of a file that a person sends: native as it is, converted, its words alone, or refused."""
+    """How the model gets a user's file: native (unchanged), converted, as words (text only), or refused."""
 
     image: Literal["native", "converted", "words", "refused"]
     document: Literal["native", "converted", "words", "refused"]
@@ -41,13 +41,13 @@ class TakesShape(Shape):
 
 
 class ModelShape(Shape):
-    """A model."""
+    """A model of the catalog."""
 
-    id: str = Field(description="what a message names as its `model`")
+    id: str = Field(description="the `model` of a chat request")
     provider: str
     name: str
     available: bool
-    why: str | None = Field(description="why it can't be asked, and what to do")
+    why: str | None = Field(description="why it is not available, and what to do")
     sees: SeesShape
     takes: TakesShape
 
@@ -66,23 +66,23 @@ INSPECTOR: dict[str, Any] = {
 
 
 class ModelsShape(Shape):
-    """All models that the table names; any other `provider:model` may be asked as well."""
+    """All known models. Any other `provider:model` works as well."""
 
     model_config = ConfigDict(json_schema_extra={"examples": [{"default": "inspector", "models": [INSPECTOR]}]})
 
-    default: str = Field(description="who answers where neither a message nor the conversation names a model")
+    default: str = Field(description="the model for requests without one")
     models: list[ModelShape]
 
 
-BECOMES = {"image": "native", "document": "native", "audio": "converted", "video": "converted", "text": "words"}
-#: A row of the matrix with one of its cells.
+OUTCOMES = {"image": "native", "document": "native", "audio": "converted", "video": "converted", "text": "words"}
+#: A row of the matrix, with one cell.
 CLAUDE: dict[str, Any] = {
     "provider": "anthropic",
     "models": "*claude*",
     "api": "anthropic-messages",
     "example": "claude-sonnet-4-5",
-    "tool_result": BECOMES,
-    "user": BECOMES,
+    "tool_result": OUTCOMES,
+    "user": OUTCOMES,
     "unproven": [],
     "blind": {},
     "known_by": "recorded 2026-11-21",
@@ -121,7 +121,7 @@ CLAUDE: dict[str, Any] = {
 
 
 class MatrixShape(Shape):
-    """The capability matrix, as `showandtell matrix --json` prints it, with this machine's own eye tests."""
+    """The capability matrix, as `showandtell matrix --json` prints it, with this machine's own vision checks."""
 
     model_config = ConfigDict(json_schema_extra={"examples": [{"rows": [CLAUDE]}]})
 
@@ -129,16 +129,16 @@ class MatrixShape(Shape):
 
 
 @router.get("/models", operation_id="list_models", responses={200: {"model": ModelsShape}, **errors(422)})
-async def list_models(here: CurrentServer, user: CurrentUser) -> Response:
-    """List the models, those that can be asked now first."""
-    wanted = await read_preferences(here.store.database, user.name)
-    default = resolve(wanted.model or here.config.default_model).name
-    return answer({"default": default, "models": await here.menu.choices()})
+async def list_models(server: CurrentServer, user: CurrentUser) -> Response:
+    """List the models, the available ones first."""
+    preferences = await read_preferences(server.store.database, user.name)
+    default = resolve(preferences.model or server.config.default_model).name
+    return json_response({"default": default, "models": await server.catalog.entries()})
 
 
 @router.get("/matrix", operation_id="get_matrix", responses={200: {"model": MatrixShape}, **errors(422)})
 async def get_matrix(user: CurrentUser) -> Response:
-    """What becomes of each kind of file with each family of models, with evidence."""
+    """Get how each family of models gets each kind of file, with evidence."""
     del user
-    rows = await asyncio.to_thread(lambda: to_json(matrix(all_overrides())))
+    rows = await asyncio.to_thread(lambda: to_json(matrix(read_overrides())))
     return Response(f'{{"rows":{rows}}}', 200, {"cache-control": "no-store"}, "application/json")

@@ -1,4 +1,4 @@
-"""One exchange as the examples of the OpenAPI tell it: a chart is asked for and drawn, and the model sees it."""
+"""The exchange in the OpenAPI examples: the user asks for a chart, a tool draws it, and the model sees it."""
 
 from __future__ import annotations
 
@@ -7,19 +7,19 @@ from typing import Any, Final
 
 from showandtell.server.schemas import INVOICE
 
-#: A conversation's id, a client's own name for it, and the ids of a question and of the answer to it.
+#: Ids of a conversation, a question and its answer; `ALIAS` is the client's own name for the conversation.
 CONVERSATION: Final[str] = INVOICE["conversation_id"]
 ALIAS: Final = "my-chat"
 QUESTION: Final = "msg_Xb1oK3sW9uEJrQ5cTz8L2A"
 ANSWER: Final = "ans_Xb1oK3sW9uEJrQ5cTz8L2A"
-WORDS: Final = "/chart title=Sales values=[3,1,2]"
-SAID: Final[list[dict[str, Any]]] = [{"type": "text", "text": WORDS}]
-ASKED: Final[dict[str, Any]] = {
+PROMPT: Final = "/chart title=Sales values=[3,1,2]"
+USER_PARTS: Final[list[dict[str, Any]]] = [{"type": "text", "text": PROMPT}]
+CHAT_REQUEST: Final[dict[str, Any]] = {
     "id": ALIAS,
-    "messages": [{"id": "m1", "role": "user", "parts": SAID}],
+    "messages": [{"id": "m1", "role": "user", "parts": USER_PARTS}],
     "trigger": "submit-message",
 }
-BEGAN, ENDED = 1795340042.5, 1795340042.9
+CREATED, FINISHED = 1795340042.5, 1795340042.9
 
 _CALL = "toolu_ef12efbd765f9ad3"
 _FILE = "att_ghcLVqoGqXLQGKGHZauyvT"
@@ -30,18 +30,23 @@ _REPORT = "I received 1 file:\n- image 1: chart.png, from tool chart"
 _MODEL = "inspector"
 
 
-def _usage(taken: int, given: int) -> dict[str, Any]:
-    """What an answer, or a step of it, has used."""
-    quiet = {"cached_tokens": 0, "written_tokens": 0, "reasoning_tokens": 0}
-    return {"input_tokens": taken, "output_tokens": given, **quiet, "modalities": {}, "cost": None}
+def _usage(input_tokens: int, output_tokens: int) -> dict[str, Any]:
+    """Return the usage of an answer or of one step."""
+    zeros = {"cached_tokens": 0, "written_tokens": 0, "reasoning_tokens": 0}
+    return {"input_tokens": input_tokens, "output_tokens": output_tokens, **zeros, "modalities": {}, "cost": None}
 
 
-def _step(number: int, taken: int, given: int, stop: str) -> dict[str, Any]:
-    data = {"step": number, "model": "inspector:anthropic-messages", "usage": _usage(taken, given), "stop": stop}
+def _step(number: int, input_tokens: int, output_tokens: int, stop: str) -> dict[str, Any]:
+    data = {
+        "step": number,
+        "model": "inspector:anthropic-messages",
+        "usage": _usage(input_tokens, output_tokens),
+        "stop": stop,
+    }
     return {"type": "data-step", "id": f"step {number}", "data": data}
 
 
-#: The file that the tool shows.
+#: The file that the tool returns.
 CHART: Final[dict[str, Any]] = {
     **INVOICE,
     "id": _FILE,
@@ -55,8 +60,8 @@ CHART: Final[dict[str, Any]] = {
     "url": _URL,
     "thumbnail": f"/api/attachments/{_FILE}/thumbnail",
 }
-_SHOWN: dict[str, Any] = {"type": "data-attachment", "id": _FILE, "data": CHART}
-_DRAWN: dict[str, Any] = {"type": "file", "url": _URL, "mediaType": "image/png"}
+_ATTACHMENT_CHUNK: dict[str, Any] = {"type": "data-attachment", "id": _FILE, "data": CHART}
+_FILE_CHUNK: dict[str, Any] = {"type": "file", "url": _URL, "mediaType": "image/png"}
 _RECEIPT: dict[str, Any] = {
     "type": "data-receipt",
     "id": "2.1",
@@ -78,22 +83,27 @@ _RECEIPT: dict[str, Any] = {
     },
 }
 _STEPS = _step(1, 554, 9, "tool_calls"), _step(2, 1010, 115, "end")
-_BEGUN: dict[str, Any] = {
+_START_METADATA: dict[str, Any] = {
     "conversation_id": CONVERSATION,
     "run_id": "run_5J59g79HAEr8yPQPYVE3i1",
     "model": _MODEL,
-    "created": BEGAN,
+    "created": CREATED,
 }
-_OVER: dict[str, Any] = {"status": "complete", "reason": None, "usage": _usage(1564, 124), "finished": ENDED}
+_FINISH_METADATA: dict[str, Any] = {
+    "status": "complete",
+    "reason": None,
+    "usage": _usage(1564, 124),
+    "finished": FINISHED,
+}
 _CHUNKS: list[dict[str, Any]] = [
-    {"type": "start", "messageId": ANSWER, "messageMetadata": _BEGUN},
+    {"type": "start", "messageId": ANSWER, "messageMetadata": _START_METADATA},
     {"type": "start-step"},
     {"type": "tool-input-start", "toolCallId": _CALL, "toolName": "chart"},
     {"type": "tool-input-delta", "toolCallId": _CALL, "inputTextDelta": json.dumps(_INPUT)},
     {"type": "tool-input-available", "toolCallId": _CALL, "toolName": "chart", "input": _INPUT},
     _STEPS[0],
-    _SHOWN,
-    _DRAWN,
+    _ATTACHMENT_CHUNK,
+    _FILE_CHUNK,
     {"type": "tool-output-available", "toolCallId": _CALL, "output": _OUTPUT},
     {"type": "finish-step"},
     {"type": "start-step"},
@@ -103,36 +113,46 @@ _CHUNKS: list[dict[str, Any]] = [
     {"type": "text-end", "id": "2.t0"},
     _STEPS[1],
     {"type": "finish-step"},
-    {"type": "finish", "finishReason": "stop", "messageMetadata": _OVER},
+    {"type": "finish", "finishReason": "stop", "messageMetadata": _FINISH_METADATA},
 ]
-#: The answer as it is streamed.
-STREAM: Final = "".join(f"data: {one}\n\n" for one in [*map(json.dumps, _CHUNKS), "[DONE]"])
-_CALLED: dict[str, Any] = {
+#: The streamed response.
+STREAM: Final = "".join(f"data: {chunk}\n\n" for chunk in [*map(json.dumps, _CHUNKS), "[DONE]"])
+_TOOL_PART: dict[str, Any] = {
     "type": "tool-chart",
     "toolCallId": _CALL,
     "state": "output-available",
     "input": _INPUT,
     "output": _OUTPUT,
 }
-_HEARD: dict[str, Any] = {"type": "text", "text": _REPORT, "state": "done"}
+_TEXT_PART: dict[str, Any] = {"type": "text", "text": _REPORT, "state": "done"}
 _BRANCHES: dict[str, Any] = {"index": 0, "count": 1, "others": []}
-_BEGIN: dict[str, Any] = {"type": "step-start"}
+_STEP_START: dict[str, Any] = {"type": "step-start"}
 _MESSAGES: list[dict[str, Any]] = [
-    {"id": QUESTION, "role": "user", "metadata": {"created": BEGAN, "branches": _BRANCHES}, "parts": SAID},
+    {"id": QUESTION, "role": "user", "metadata": {"created": CREATED, "branches": _BRANCHES}, "parts": USER_PARTS},
     {
         "id": ANSWER,
         "role": "assistant",
-        "metadata": _BEGUN | _OVER,
-        "parts": [_BEGIN, _CALLED, _STEPS[0], _SHOWN, _DRAWN, _BEGIN, _RECEIPT, _HEARD, _STEPS[1]],
+        "metadata": _START_METADATA | _FINISH_METADATA,
+        "parts": [
+            _STEP_START,
+            _TOOL_PART,
+            _STEPS[0],
+            _ATTACHMENT_CHUNK,
+            _FILE_CHUNK,
+            _STEP_START,
+            _RECEIPT,
+            _TEXT_PART,
+            _STEPS[1],
+        ],
     },
 ]
-#: The conversation as it is read afterwards.
-KEPT: Final[dict[str, Any]] = {
+#: The conversation as stored afterwards.
+STORED_CONVERSATION: Final[dict[str, Any]] = {
     "id": CONVERSATION,
     "alias": ALIAS,
-    "title": WORDS,
-    "created": BEGAN,
-    "changed": ENDED,
+    "title": PROMPT,
+    "created": CREATED,
+    "changed": FINISHED,
     "model": _MODEL,
     "right": "owner",
     "running": False,

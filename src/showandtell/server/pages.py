@@ -1,4 +1,4 @@
-"""The page: built files that are served as they are, and one document for every address of the page itself."""
+"""Serve the built page: its assets, and one document for all of its paths."""
 
 from __future__ import annotations
 
@@ -9,51 +9,51 @@ from starlette.exceptions import HTTPException
 from starlette.responses import FileResponse, Response
 from starlette.staticfiles import StaticFiles
 
-from showandtell.server.answers import answer_http
-from showandtell.server.auth.authenticate import enter
-from showandtell.server.auth.error_pages import HOME, closed
-from showandtell.server.middleware.origin_guard import READING
+from showandtell.server.answers import http_error_response
+from showandtell.server.auth.authenticate import require_login
+from showandtell.server.auth.error_pages import CHAT_LINK, message_page
+from showandtell.server.middleware.origin_guard import SAFE_METHODS
 
-#: Where the build puts the page, and the wheel has it.
+#: Output folder of the build, also in the wheel.
 BUILT = Path(__file__).parent / "page"
-#: The addresses of the page; what stands behind them is the page's own business.
-ADDRESSES = ("/", "/c/{conversation_id}", "/matrix", "/settings")
-#: A file whose name holds its hash never changes.
-FOR_EVER = "public, max-age=31536000, immutable"
-UNBUILT = "the page is not built here: run `make page`, or install a release; the API is there all the same"
+#: Paths that the page routes itself.
+PAGE_PATHS = ("/", "/c/{conversation_id}", "/matrix", "/settings")
+#: A file with its hash in its name never changes.
+CACHE_FOREVER = "public, max-age=31536000, immutable"
+NOT_BUILT = "the page is not built: run `make page`, or install a release; the API works without it"
 
 
 class Assets(StaticFiles):
-    """Files with their hash in their name."""
+    """Static files with their hash in their name."""
 
     def file_response(self, *args: object, **settings: object) -> Response:
-        """As it is, to be kept for ever."""
-        found = super().file_response(*args, **settings)  # pyright: ignore[reportArgumentType] - handed on
-        found.headers["cache-control"] = FOR_EVER
-        return found
+        """Return the file, cacheable forever."""
+        response = super().file_response(*args, **settings)  # pyright: ignore[reportArgumentType] - passed on
+        response.headers["cache-control"] = CACHE_FOREVER
+        return response
 
 
 def page_router(built: Path) -> APIRouter:
-    """The routes of the page."""
+    """Return the routes of the page in the folder `built`."""
     router = APIRouter(include_in_schema=False)
 
     async def show(request: Request) -> Response:
-        entered = await enter(request)
-        if entered is not None:
-            return entered
+        login = await require_login(request)
+        if login is not None:
+            return login
         document = built / "index.html"
         if not document.is_file():
-            raise HTTPException(503, UNBUILT)
+            raise HTTPException(503, NOT_BUILT)
         return FileResponse(document, headers={"cache-control": "no-cache"})
 
-    for address in ADDRESSES:
-        router.add_api_route(address, show, methods=["GET"])
+    for path in PAGE_PATHS:
+        router.add_api_route(path, show, methods=["GET"])
     return router
 
 
-async def answer_nothing(request: Request, error: Exception) -> Response:
-    """There is nothing at an address: to a person it is told by a page that leads to the chat, to a program as JSON."""
-    opened = request.method in READING and "text/html" in request.headers.get("accept", "")
-    if not opened or request.url.path.startswith("/api/"):
-        return await answer_http(request, error)
-    return closed("Nothing here", "There is nothing at this address.", HOME, 404)
+async def respond_not_found(request: Request, error: Exception) -> Response:
+    """Respond to an unknown path: a page with a link to the chat for browsers, JSON for other clients."""
+    is_page = request.method in SAFE_METHODS and "text/html" in request.headers.get("accept", "")
+    if not is_page or request.url.path.startswith("/api/"):
+        return await http_error_response(request, error)
+    return message_page("Page not found", "There is no page at this address.", CHAT_LINK, 404)

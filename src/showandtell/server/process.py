@@ -1,4 +1,4 @@
-"""One worker: uvicorn over a socket that listens, from its start until a signal ends it."""
+"""Run one worker: uvicorn on a listening socket, until a signal ends it."""
 
 from __future__ import annotations
 
@@ -17,62 +17,64 @@ from showandtell.errors import ShowAndTellError, StorageFailed
 from showandtell.server.middleware.h11_timeouts import Connection
 from showandtell.server.state import Server
 
-#: How long a connection without a request is kept, in seconds; a proxy's own should be shorter.
+#: Seconds before an idle connection is closed. A proxy's own timeout should be shorter.
 KEEP_ALIVE = 65
-#: How long runs may take to end by themselves when the worker ends, and then requests, in seconds.
-RUNS_END, REQUESTS_END = 2.0, 1
-#: How often a worker that ends looks whether its runs have, in seconds.
-LOOK = 0.05
-#: The most bytes of a request's line and headers.
-MOST_HEAD = 64 * 1024
+#: Seconds that a stopping worker waits for its runs, and then for its requests.
+RUNS_GRACE, REQUESTS_GRACE = 2.0, 1
+#: Seconds between checks for the end of the runs.
+POLL_SECONDS = 0.05
+#: Maximum bytes of a request's line and headers.
+MAX_HEAD = 64 * 1024
 
 
 class Worker(uvicorn.Server):
-    """A server that says when it answers, and lets readers go before it ends: another worker tells them the rest."""
+    """A uvicorn server that reports its start, and disconnects readers on shutdown: another worker serves them."""
 
-    def __init__(self, settings: uvicorn.Config, app: FastAPI, tell: Callable[[Server], None]) -> None:
+    def __init__(self, settings: uvicorn.Config, app: FastAPI, on_started: Callable[[Server], None]) -> None:
         super().__init__(settings)
-        self._app, self._tell = app, tell
+        self._app, self._on_started = app, on_started
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        """As uvicorn's, and then `tell`."""
+        """Start, then call `on_started`."""
         await super().startup(sockets)
         if self.started:
-            self._tell(self._app.state.server)
+            self._on_started(self._app.state.server)
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
-        """Take nothing new, let runs end for a moment, leave those that don't, and then end as uvicorn does."""
-        for one in self.servers:
-            one.close()
-        runs, loop = self._app.state.server.runs, asyncio.get_running_loop()
-        until = loop.time() + RUNS_END
-        while runs.going and loop.time() < until and not self.force_exit:  # noqa: ASYNC110 - nobody tells of their end
-            await asyncio.sleep(LOOK)
+        """Stop listening, wait briefly for runs, release the unfinished ones, then shut down as uvicorn does."""
+        for listener in self.servers:
+            listener.close()
+        server: Server = self._app.state.server
+        runs, loop = server.runs, asyncio.get_running_loop()
+        deadline = loop.time() + RUNS_GRACE
+        while runs.live_count and loop.time() < deadline and not self.force_exit:  # noqa: ASYNC110 - no event
+            await asyncio.sleep(POLL_SECONDS)
         with suppress(StorageFailed):
-            await runs.leave_all()
+            await runs.release_all()
         await super().shutdown(sockets)
 
 
-def run(app: FastAPI, listening: socket.socket, tell: Callable[[Server], None], proxies: str) -> None:
-    """Serve until a signal ends it; `tell` is called once it answers. `proxies` are those whose word on clients counts.
+def run(app: FastAPI, listener: socket.socket, on_started: Callable[[Server], None], proxies: str) -> None:
+    """Serve until a signal ends the worker. `on_started` is called once it accepts requests.
 
-    Raises what of ours kept it from starting, and `SystemExit` after a signal.
+    `proxies` are the trusted proxies, comma-separated. Raises the `ShowAndTellError` that prevented the start, and
+    `SystemExit` after a signal.
     """
-    server = Worker(configure(app, proxies), app, tell)
-    with closing_with_the_terminal(server) as closed, untold(app):
+    server = Worker(configure(app, proxies), app, on_started)
+    with stop_on_hangup(server) as signals, hide_startup_errors(app):
         try:
-            server.run(sockets=[listening])
-            if closed:
-                leave(closed[0], None)
-        except SystemExit as ended:
+            server.run(sockets=[listener])
+            if signals:
+                exit_on_signal(signals[0], None)
+        except SystemExit as exit_error:
             if server.started:
                 raise
-            failed: ShowAndTellError | None = getattr(app.state, "failed", None)
-            raise (failed or SystemExit(1)) from ended
+            startup_error: ShowAndTellError | None = getattr(app.state, "failed", None)
+            raise (startup_error or SystemExit(1)) from exit_error
 
 
 def configure(app: FastAPI, proxies: str) -> uvicorn.Config:
-    """What uvicorn is told."""
+    """Return the settings of uvicorn."""
     return uvicorn.Config(
         app,
         http=Connection,
@@ -80,45 +82,45 @@ def configure(app: FastAPI, proxies: str) -> uvicorn.Config:
         log_config=None,
         lifespan="on",
         timeout_keep_alive=KEEP_ALIVE,
-        timeout_graceful_shutdown=REQUESTS_END,
+        timeout_graceful_shutdown=REQUESTS_GRACE,
         server_header=False,
-        h11_max_incomplete_event_size=MOST_HEAD,
+        h11_max_incomplete_event_size=MAX_HEAD,
         forwarded_allow_ips=proxies,
     )
 
 
 @contextmanager
-def closing_with_the_terminal(server: uvicorn.Server) -> Generator[list[int]]:
-    """A closed terminal ends it as SIGTERM does, where that isn't ignored; gives the signal that came, in a list."""
-    before, came = signal.getsignal(signal.SIGHUP), list[int]()
+def stop_on_hangup(server: uvicorn.Server) -> Generator[list[int]]:
+    """Stop on SIGHUP (a closed terminal) unless it is ignored. Yields a list that gets the received signal."""
+    previous, received = signal.getsignal(signal.SIGHUP), list[int]()
 
     def close(number: int, _: object) -> None:
-        came.append(number)
+        received.append(number)
         server.should_exit = True
 
-    if before is not signal.SIG_IGN:
+    if previous is not signal.SIG_IGN:
         signal.signal(signal.SIGHUP, close)
     try:
-        yield came
+        yield received
     finally:
-        signal.signal(signal.SIGHUP, before)
+        signal.signal(signal.SIGHUP, previous)
 
 
 @contextmanager
-def untold(app: FastAPI) -> Generator[None]:
-    """An error of ours that keeps it from starting is told by whoever called, in one line and without a traceback."""
+def hide_startup_errors(app: FastAPI) -> Generator[None]:
+    """Hide uvicorn's traceback of an expected startup error: the caller reports it in one line."""
     log = logging.getLogger("uvicorn.error")
 
-    def unknown(_: logging.LogRecord) -> bool:
+    def is_unexpected(_: logging.LogRecord) -> bool:
         return getattr(app.state, "failed", None) is None
 
-    log.addFilter(unknown)
+    log.addFilter(is_unexpected)
     try:
         yield
     finally:
-        log.removeFilter(unknown)
+        log.removeFilter(is_unexpected)
 
 
-def leave(number: int, _: object) -> None:
-    """End after a signal as after an exit, so that temporary files are removed."""
+def exit_on_signal(number: int, _: object) -> None:
+    """Exit on a signal with `SystemExit`, so that temporary files are removed."""
     sys.exit(128 + number)

@@ -1,4 +1,4 @@
-"""Whether a worker can work: its database answers, and its store of files does."""
+"""Check that a worker's database and file store respond."""
 
 from __future__ import annotations
 
@@ -14,54 +14,54 @@ from showandtell.core.messages.attachments import Facts
 from showandtell.errors import ShowAndTellError
 from showandtell.storage.conversations.store import Store
 
-#: How long the database and the store of files may take, and for how long what they said counts, in seconds.
-PATIENCE, FRESH = 2.0, 1.0
-ANYTHING = text("SELECT 1")
-#: Bytes that are stored for a moment and found again by nobody.
+#: Seconds that a check may take, and seconds for which its result is reused.
+PROBE_TIMEOUT, RESULT_AGE = 2.0, 1.0
+QUERY = text("SELECT 1")
+#: Bytes to write and discard.
 TRIAL = b"ready?"
 TRIAL_FACTS = Facts("0" * 64, "text/plain", len(TRIAL))
 
 
 class Probe:
-    """Asks something, one at a time whoever wants to know: a disk that hangs holds one thread, and no more."""
+    """Runs one check at a time, shared by concurrent callers: a disk that hangs blocks one thread at most."""
 
-    def __init__(self, work: Callable[[], Awaitable[object]], clock: Callable[[], float] = time.monotonic) -> None:
-        self._work, self._clock = work, clock
+    def __init__(self, check: Callable[[], Awaitable[object]], clock: Callable[[], float] = time.monotonic) -> None:
+        self._check, self._clock = check, clock
         self._task: asyncio.Task[str] | None = None
-        self._until = float("-inf")
+        self._fresh_until = float("-inf")
 
-    async def ask(self, patience: float = PATIENCE) -> str:
-        """What is wrong, or "ok"."""
-        if self._task is None or (self._task.done() and self._clock() >= self._until):
+    async def run(self, seconds: float = PROBE_TIMEOUT) -> str:
+        """Return "ok", or what is wrong."""
+        if self._task is None or (self._task.done() and self._clock() >= self._fresh_until):
             self._task = asyncio.create_task(self._try())
-        done, _ = await asyncio.wait({self._task}, timeout=patience)
-        return self._task.result() if done else f"it did not answer within {patience:g} s"
+        done, _ = await asyncio.wait({self._task}, timeout=seconds)
+        return self._task.result() if done else f"it did not answer within {seconds:g} s"
 
     async def _try(self) -> str:
         try:
-            await self._work()
+            await self._check()
         except (ShowAndTellError, OSError) as error:
-            # Its words may name a host or a folder, and anybody may ask.
-            return f"it does not answer ({type(error).__name__}): the log of a request that needs it says more"
+            # The message may name a host or a folder, and this route needs no login.
+            return f"it does not respond ({type(error).__name__}): requests that need it log the details"
         finally:
-            self._until = self._clock() + FRESH
+            self._fresh_until = self._clock() + RESULT_AGE
         return "ok"
 
 
 class Readiness:
-    """What this worker needs: its database, and its store of files."""
+    """The checks of a worker's database and file store."""
 
     def __init__(self, store: Store) -> None:
-        self._probes = Probe(lambda: store.database.read(ANYTHING)), Probe(lambda: asyncio.to_thread(try_blobs, store))
+        self._probes = Probe(lambda: store.database.read(QUERY)), Probe(lambda: asyncio.to_thread(try_blobs, store))
 
-    async def ask(self) -> dict[str, Any]:
-        """What both say."""
-        database, files = await asyncio.gather(*(one.ask() for one in self._probes))
+    async def check(self) -> dict[str, Any]:
+        """Run both checks, and return their results as JSON."""
+        database, files = await asyncio.gather(*(probe.run() for probe in self._probes))
         return {"ready": database == files == "ok", "database": database, "files": files}
 
 
 def try_blobs(store: Store) -> None:
-    """Look for a file that isn't there, and write one that nobody keeps. Blocks."""
-    blobs = store.blobs.of("")
+    """Look up a missing file, then write a file and discard it. Blocks."""
+    blobs = store.blobs.for_owner("")
     blobs.has(TRIAL_FACTS)
-    blobs.drop(blobs.spool(lambda: io.BytesIO(TRIAL), "readiness", len(TRIAL)))
+    blobs.discard(blobs.spool(lambda: io.BytesIO(TRIAL), "readiness", len(TRIAL)))

@@ -1,4 +1,4 @@
-"""Files as JSON, the same on every route and in every stream, and the models that describe them in the OpenAPI."""
+"""Files as JSON on all routes and streams, and the pydantic models of the OpenAPI document."""
 
 from __future__ import annotations
 
@@ -13,98 +13,98 @@ from starlette.responses import Response
 
 from showandtell.core.messages.attachments import Attachment, Facts
 
-#: Makes an address of a path of ours: the same for a cookie, a signed one for a bearer client.
+#: Makes a URL from a path: unchanged for clients with a cookie, signed for bearer clients.
 Link: TypeAlias = Callable[[str], str]
-#: Names that an address can't end in: a browser would take them for steps in the path.
-STEPS = frozenset({"", ".", ".."})
+#: Names that can't end a URL: browsers would resolve them as relative path segments.
+RESERVED_NAMES = frozenset({"", ".", ".."})
 
 
-def plain(path: str) -> str:
-    """The address for whoever sends a cookie: the path itself."""
+def unsigned(path: str) -> str:
+    """Return the path unchanged, for clients with a cookie."""
     return path
 
 
-def answer(value: object, status: int = 200) -> Response:
-    """Something as JSON; nobody keeps a copy of it."""
+def json_response(value: object, status: int = 200) -> Response:
+    """Return a JSON response that is not cached."""
     return Response(msgspec.json.encode(value), status, {"cache-control": "no-store"}, "application/json")
 
 
-def attachment_json(one: Attachment, conversation_id: str | None, link: Link = plain) -> dict[str, Any]:
-    """A file as JSON. One of no conversation is an upload that waits for its message: it has no number yet.
+def attachment_json(file: Attachment, conversation_id: str | None, link: Link = unsigned) -> dict[str, Any]:
+    """Return a file as JSON. Without a conversation it is an upload, which has no number until a message uses it.
 
-    `size`, `pixels`, `pages` and `seconds` are null where nothing proves them.
+    `size`, `pixels`, `pages` and `seconds` are null if the bytes don't prove them.
     """
-    facts, origin = one.facts, one.origin
-    told = {"tool": origin.tool, "call_id": origin.call_id}
+    facts, origin = file.facts, file.origin
+    source = {"tool": origin.tool, "call_id": origin.call_id}
     return {
-        "id": one.id,
-        "number": None if conversation_id is None else one.number,
-        "name": one.name,
-        "kind": one.kind,
-        "media_type": one.media_type,
+        "id": file.id,
+        "number": None if conversation_id is None else file.number,
+        "name": file.name,
+        "kind": file.kind,
+        "media_type": file.media_type,
         "size": facts.size if facts else None,
         "pixels": list(facts.pixels) if facts and facts.pixels else None,
         "pages": facts.pages if facts else None,
         "seconds": facts.seconds if facts else None,
-        "origin": {"by": origin.by, **{name: value for name, value in told.items() if value is not None}},
-        "date": one.date,
-        "state": "pending" if conversation_id is None else one.state,
-        "problem": one.problem,
-        "corrected": one.corrected,
-        "description": one.description,
-        "url": link(content_path(one.id, one.name)),
-        "thumbnail": link(f"/api/attachments/{one.id}/thumbnail") if has_thumbnail(one) else None,
+        "origin": {"by": origin.by, **{name: value for name, value in source.items() if value is not None}},
+        "date": file.date,
+        "state": "pending" if conversation_id is None else file.state,
+        "problem": file.problem,
+        "corrected": file.corrected,
+        "description": file.description,
+        "url": link(content_path(file.id, file.name)),
+        "thumbnail": link(f"/api/attachments/{file.id}/thumbnail") if has_thumbnail(file) else None,
         "conversation_id": conversation_id,
     }
 
 
 @dataclass(frozen=True, slots=True)
-class Showing:
-    """How the files of a conversation are shown."""
+class FileLinks:
+    """Makes the JSON and the URLs for files of a conversation."""
 
     conversation_id: str
-    link: Link = plain
+    link: Link = unsigned
 
     def attachment(self, file: Attachment) -> dict[str, Any]:
-        """A file as JSON."""
+        """Return a file as JSON."""
         return attachment_json(file, self.conversation_id, self.link)
 
-    def variant(self, file: Attachment, sha256: str) -> str:
-        """Where what was made of a file is."""
+    def derivative_url(self, file: Attachment, sha256: str) -> str:
+        """Return the URL of a derivative of a file."""
         return self.link(f"/api/attachments/{file.id}/variants/{sha256}")
 
 
-def content_path(id: str, name: str) -> str:  # noqa: A002 - it is one
-    """Where the bytes of a file are; its name stands at the end, for whoever saves it."""
-    below = "" if name in STEPS else f"/{quote(name, safe='', errors='replace')}"
-    return f"/api/attachments/{id}/content{below}"
+def content_path(id: str, name: str) -> str:  # noqa: A002 - it is an id
+    """Return the path of a file's bytes. It ends in the file name, the default for saving."""
+    suffix = "" if name in RESERVED_NAMES else f"/{quote(name, safe='', errors='replace')}"
+    return f"/api/attachments/{id}/content{suffix}"
 
 
-def has_thumbnail(one: Attachment) -> bool:
-    """Whether a small picture can be made of a file: of an image, an SVG, a film, the first page of a PDF."""
-    return one.state == "ready" and one.problem is None and one.facts is not None and is_pictured(one.facts)
+def has_thumbnail(file: Attachment) -> bool:
+    """Whether a file can have a thumbnail: images, SVGs, videos and PDFs."""
+    return file.state == "ready" and file.problem is None and file.facts is not None and is_visual(file.facts)
 
 
-def is_pictured(facts: Facts) -> bool:
-    """Whether some bytes have anything to see."""
+def is_visual(facts: Facts) -> bool:
+    """Whether bytes can be rendered as an image."""
     return facts.kind in {"image", "video"} or facts.media_type in {"application/pdf", "image/svg+xml"}
 
 
-#: How bytes are described, whatever they are.
-BYTES: dict[str, Any] = {"schema": {"type": "string", "format": "binary"}, "example": "(its bytes)"}
+#: OpenAPI media type object of any bytes.
+BINARY: dict[str, Any] = {"schema": {"type": "string", "format": "binary"}, "example": "(its bytes)"}
 
 
 class Shape(BaseModel):
-    """What all bodies have in common: an unknown field is an error that names it, not a surprise."""
+    """Base of all bodies. Unknown fields are errors."""
 
     model_config = ConfigDict(extra="forbid")
 
 
 class OriginShape(Shape):
-    """Who brought a file: the user, a tool (its name and call), the assistant, a URL, an MCP server."""
+    """Source of a file: the user, a tool (its name and call), the assistant, a URL or an MCP server."""
 
     by: Literal["user", "tool", "assistant", "url", "mcp"]
-    tool: str = Field(default="", description="left out where no tool brought it")
+    tool: str = Field(default="", description="omitted unless a tool made the file")
     call_id: str = ""
 
 
@@ -128,29 +128,29 @@ INVOICE: dict[str, Any] = {
     "thumbnail": "/api/attachments/att_4n1Qw9S0eJrZ8xkU2LmVbg/thumbnail",
     "conversation_id": "conv_9aPz5WqjT3uYcR7oXn2KfA",
 }
-#: The same before a message brings it.
+#: The same file before a message uses it.
 PENDING: dict[str, Any] = {**INVOICE, "number": None, "state": "pending", "conversation_id": None}
 
 
 class AttachmentShape(Shape):
-    """A file of a conversation, or an upload that waits for its message."""
+    """A file of a conversation, or an upload that no message uses yet."""
 
     model_config = ConfigDict(extra="forbid", json_schema_extra={"examples": [INVOICE, PENDING]})
 
     id: str
-    number: int | None = Field(description="its place in the conversation; null where it was not sent yet")
+    number: int | None = Field(description="its number in the conversation; null until a message uses it")
     name: str
     kind: Literal["image", "document", "audio", "video", "text", "other"]
-    media_type: str = Field(description="the type that its bytes prove; else what it claimed")
-    size: int | None = Field(description="bytes; null where there are none")
+    media_type: str = Field(description="the type detected from its bytes, else the claimed one")
+    size: int | None = Field(description="bytes; null without stored bytes")
     pixels: tuple[int, int] | None = Field(description="width and height")
     pages: int | None
     seconds: float | None
     origin: OriginShape
     date: str
     state: Literal["pending", "ready", "quarantined", "deleted"]
-    problem: str | None = Field(description="why the model can't be given it")
-    corrected: str | None = Field(description="what it claimed to be, where its bytes say otherwise")
+    problem: str | None = Field(description="why it can't be sent to the model")
+    corrected: str | None = Field(description="the claimed type, if its bytes have another one")
     description: str | None
     url: str
     thumbnail: str | None
@@ -158,14 +158,14 @@ class AttachmentShape(Shape):
 
 
 class ProblemShape(Shape):
-    """What went wrong, and what to do."""
+    """The kind of an error, and a text that says what went wrong and what to do."""
 
     kind: str
     text: str
 
 
 class ErrorShape(Shape):
-    """Every error looks so."""
+    """The body of every error response."""
 
     model_config = ConfigDict(
         extra="forbid",
@@ -179,25 +179,25 @@ class ErrorShape(Shape):
     error: ProblemShape
 
 
-#: What the errors of a route mean, by status.
-MEANINGS = {
+#: Descriptions of error responses by status.
+ERROR_DESCRIPTIONS = {
     400: "the body can't be read",
-    401: "nobody is logged in: send the cookie, or a bearer token",
-    403: "another site asks",
-    404: "there is no such thing, or it isn't yours",
-    409: "a run goes on in this conversation",
+    401: "not signed in: send the cookie or a bearer token",
+    403: "the request came from another site",
+    404: "it doesn't exist, or it isn't yours",
+    409: "the conversation has a live run",
     413: "the body is too large",
-    415: "the body is no JSON",
-    422: "the body or a value can't be used; the text says why",
-    429: "too many requests: wait as long as Retry-After says",
-    503: "the database or the store of files does not answer",
-    507: "there is no space left: nothing was stored",
+    415: "the body is not JSON",
+    422: "the body or a value is invalid; the text says why",
+    429: "too many requests: wait for the seconds in Retry-After",
+    503: "the database or the file store does not respond",
+    507: "no space left; nothing was stored",
 }
 
 
 def errors(*statuses: int) -> dict[int | str, dict[str, Any]]:
-    """How the errors of a route are described; those that any route may have are among them."""
+    """Return the OpenAPI responses for these errors and for those that every route has."""
     return {
-        status: {"model": ErrorShape, "description": MEANINGS[status]}
+        status: {"model": ErrorShape, "description": ERROR_DESCRIPTIONS[status]}
         for status in sorted({401, 403, 429, 503, *statuses})
     }

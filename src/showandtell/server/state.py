@@ -1,4 +1,4 @@
-"""What every route works with: the store, the runs, the agents, the keys and more. One of it for each worker."""
+"""The state that all routes share: store, runs, agents, keys and more. One per worker."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ from showandtell.storage.conversations.store import Store
 
 @dataclass(frozen=True, slots=True)
 class Server:
-    """A server that is open."""
+    """An open server."""
 
     config: Config
     store: Store
     keys: Keys
     agents: Agents
     runs: Runs
-    menu: ModelCatalog
+    catalog: ModelCatalog
     readiness: Readiness
     accounts: Accounts | None = None
 
@@ -38,9 +38,9 @@ class Server:
         return self.config.clock
 
 
-async def server_of(request: HTTPConnection) -> Server:
-    """The server that answers a request; async, for FastAPI takes what isn't to a thread."""
+async def get_server(request: HTTPConnection) -> Server:
+    """The server of a request. Async, because FastAPI runs other dependencies in a thread."""
     return cast("Server", request.app.state.server)
 
 
-CurrentServer = Annotated[Server, Depends(server_of)]
+CurrentServer = Annotated[Server, Depends(get_server)]

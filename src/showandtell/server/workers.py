@@ -1,7 +1,6 @@
-"""Several workers on one socket: started one after the other, begun anew where one dies, and ended together.
+"""Run several workers on one socket: start them, replace those that die, stop them together.
 
-Each is a process of its own, which imports everything itself: nothing is shared but the socket, the database and the
-files.
+Each worker is a spawned process. Workers share nothing but the socket, the database and the files.
 """
 
 from __future__ import annotations
@@ -25,209 +24,214 @@ from typing import Generic, TypeVar
 from msgspec import Struct
 
 from showandtell.errors import ShowAndTellError, UsageError
-from showandtell.server.process import leave
+from showandtell.server.process import exit_on_signal
 
 log = logging.getLogger(__name__)
 
 SPAWN = multiprocessing.get_context("spawn")
-ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
-#: How long workers may take to end, in seconds: what takes longer is killed.
-PATIENCE = 8.0
-#: Before a worker that died is begun anew, seconds are waited: the first time, and at most.
-FIRST_PAUSE, LONGEST_PAUSE = 0.1, 30.0
-#: A worker that has lived so long, in seconds, has not died of how it began.
-LONG = 60.0
+STOP_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+#: Seconds before a worker that does not stop is killed.
+STOP_TIMEOUT = 8.0
+#: Seconds before a dead worker is replaced: at first, and at most. The delay doubles each time.
+MIN_RESTART_DELAY, MAX_RESTART_DELAY = 0.1, 30.0
+#: Seconds after which a worker counts as stable: its death resets the delay.
+STABLE_SECONDS = 60.0
 
-Told = TypeVar("Told")
-#: What a worker does: it gets the socket, and calls what it is given once it answers.
-Work = Callable[[socket.socket, Callable[[Told], None]], None]
+Ready = TypeVar("Ready")
+#: The function that a worker runs. It gets the socket, and a callback to report that it accepts requests.
+Target = Callable[[socket.socket, Callable[[Ready], None]], None]
 
 
 class StartRefused(Struct, frozen=True):
-    """Why a worker could not begin; `is_usage`: it was told something that can't be followed."""
+    """Why a worker could not start. `is_usage`: because of its options."""
 
     text: str
     is_usage: bool = False
 
 
 @dataclass(slots=True)
-class WorkerSlot(Generic[Told]):
-    """The place of one worker: who holds it now, and when it is filled again."""
+class WorkerSlot(Generic[Ready]):
+    """The slot of one worker: its current process, and when to replace it."""
 
     process: BaseProcess | None = None
-    #: What the worker says; and what it hears the end of when we are gone.
-    says: Connection | None = None
-    hears: Connection | None = None
-    since: float = 0.0
-    pause: float = FIRST_PAUSE
-    due: float | None = None
+    #: The pipe of the worker's reports, and the pipe whose end tells it that this process is gone.
+    reports: Connection | None = None
+    lifeline: Connection | None = None
+    started_at: float = 0.0
+    delay: float = MIN_RESTART_DELAY
+    restart_at: float | None = None
 
-    def fill(self, work: Work[Told], listening: socket.socket) -> None:
-        """Start a worker here."""
-        self.says, its_voice = SPAWN.Pipe(duplex=False)
-        its_ear, self.hears = SPAWN.Pipe(duplex=False)
-        self.process = SPAWN.Process(target=begin, args=(work, listening, its_voice, its_ear))
-        with deaf_to_the_keyboard():
+    def start(self, target: Target[Ready], listener: socket.socket) -> None:
+        """Start a worker in this slot."""
+        self.reports, worker_reports = SPAWN.Pipe(duplex=False)
+        worker_lifeline, self.lifeline = SPAWN.Pipe(duplex=False)
+        self.process = SPAWN.Process(target=run_worker, args=(target, listener, worker_reports, worker_lifeline))
+        with sigint_blocked():
             self.process.start()
-        its_voice.close()
-        its_ear.close()
-        self.since, self.due = time.monotonic(), None
+        worker_reports.close()
+        worker_lifeline.close()
+        self.started_at, self.restart_at = time.monotonic(), None
 
-    def last_words(self) -> Told | StartRefused | None:
-        """What the worker has said last, if that wasn't heard before."""
-        said: Told | StartRefused | None = None
+    def last_report(self) -> Ready | StartRefused | None:
+        """Return the worker's last unread report, if any."""
+        report: Ready | StartRefused | None = None
         with suppress(EOFError, OSError):
-            while self.says is not None and self.says.poll():
-                said = self.says.recv()
-        return said
+            while self.reports is not None and self.reports.poll():
+                report = self.reports.recv()
+        return report
 
-    def clear(self) -> int | None:
-        """Take leave of a worker that has ended; gives its exit status."""
+    def reap(self) -> int | None:
+        """Clean up after a worker that has ended. Returns its exit status."""
         if self.process is None:
             return None
         self.process.join()
         status = self.process.exitcode
-        for end in (self.says, self.hears):
+        for end in (self.reports, self.lifeline):
             if end is not None:
                 end.close()
         self.process = None
         return status
 
-    def await_next(self) -> None:
-        """Note when the next worker comes: the later, the sooner the last one died."""
+    def schedule_restart(self) -> None:
+        """Schedule the next worker. The delay doubles unless the last worker was stable."""
         now = time.monotonic()
-        self.pause = FIRST_PAUSE if now - self.since > LONG else min(self.pause * 2, LONGEST_PAUSE)
-        self.due = now + self.pause
+        self.delay = (
+            MIN_RESTART_DELAY if now - self.started_at > STABLE_SECONDS else min(self.delay * 2, MAX_RESTART_DELAY)
+        )
+        self.restart_at = now + self.delay
 
 
-def begin(work: Work[Told], listening: socket.socket, voice: Connection, ear: Connection) -> None:
-    """What a worker's process does."""
+def run_worker(target: Target[Ready], listener: socket.socket, reports: Connection, lifeline: Connection) -> None:
+    """The main function of a worker's process."""
     for number in (signal.SIGTERM, signal.SIGHUP):
-        signal.signal(number, leave)
-    threading.Thread(target=end_with, args=(ear,), daemon=True).start()
+        signal.signal(number, exit_on_signal)
+    threading.Thread(target=exit_with_parent, args=(lifeline,), daemon=True).start()
     try:
-        work(listening, voice.send)
+        target(listener, reports.send)
     except (ShowAndTellError, UsageError) as error:
-        for number in (signal.SIGTERM, signal.SIGHUP):  # who hears the error sends one, and this process ends anyway
+        for number in (
+            signal.SIGTERM,
+            signal.SIGHUP,
+        ):  # the parent sends one after the report, and this process exits anyway
             signal.signal(number, signal.SIG_IGN)
-        voice.send(StartRefused(str(error), isinstance(error, UsageError)))
+        reports.send(StartRefused(str(error), isinstance(error, UsageError)))
         sys.exit(1)
 
 
 @contextmanager
-def deaf_to_the_keyboard() -> Generator[None]:
-    """Who is started here never gets Ctrl-C, which a terminal sends to all at once: we tell them to end."""
-    resource_tracker.ensure_running()  # which would undo this if it were started in between
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+def sigint_blocked() -> Generator[None]:
+    """Child processes never receive Ctrl-C, which a terminal sends to all processes: the parent stops them."""
+    resource_tracker.ensure_running()  # started later, it would unblock the signal
+    previous = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
         yield
     finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+        signal.pthread_sigmask(signal.SIG_SETMASK, previous)
 
 
-def end_with(ear: Connection) -> None:
-    """End this process when the one that started it is gone."""
+def exit_with_parent(lifeline: Connection) -> None:
+    """Stop this process when its parent is gone."""
     with suppress(EOFError, OSError):
-        ear.recv()
+        lifeline.recv()
     os.kill(os.getpid(), signal.SIGTERM)
 
 
 @dataclass(slots=True)
-class Workers(Generic[Told]):
-    """All workers. `tell` gets what the first one says once it answers."""
+class Workers(Generic[Ready]):
+    """All workers. `on_started` gets the report of the first one."""
 
-    work: Work[Told]
-    listening: socket.socket
+    target: Target[Ready]
+    listener: socket.socket
     count: int
-    tell: Callable[[Told], None]
-    posts: list[WorkerSlot[Told]] = field(default_factory=list["WorkerSlot[Told]"])
-    signalled: int | None = None
+    on_started: Callable[[Ready], None]
+    slots: list[WorkerSlot[Ready]] = field(default_factory=list["WorkerSlot[Ready]"])
+    received_signal: int | None = None
 
     def run(self) -> int:
-        """Work until a signal ends it; gives the signal. Raises what the first worker says where it can't begin."""
-        with self._hearing() as bell:
+        """Run until a signal, and return it. Raises the error of the first worker if that can't start."""
+        with self._signal_pipe() as signals:
             try:
-                self._start_first(bell)
-                while self.signalled is None:
-                    self._fill()
-                    wait([bell, *self._sentinels()], self._patience())
-                    self._look()
+                self._start_first(signals)
+                while self.received_signal is None:
+                    self._start_due()
+                    wait([signals, *self._sentinels()], self._timeout())
+                    self._replace_dead()
             finally:
-                self._end()
-        return self.signalled
+                self._stop()
+        return self.received_signal
 
     @contextmanager
-    def _hearing(self) -> Generator[Connection]:
-        """Signals ring a bell here; those that are ignored stay so."""
-        bell, rope = SPAWN.Pipe(duplex=False)
+    def _signal_pipe(self) -> Generator[Connection]:
+        """Yield a pipe that gets a byte for each stop signal. Ignored signals stay ignored."""
+        receiver, sender = SPAWN.Pipe(duplex=False)
 
-        def ring(number: int, _: object) -> None:
-            self.signalled = self.signalled or number
-            rope.send_bytes(b"!")
+        def on_signal(number: int, _: object) -> None:
+            self.received_signal = self.received_signal or number
+            sender.send_bytes(b"!")
 
-        before = {one: signal.getsignal(one) for one in ENDING}
-        for one, heed in before.items():
-            if heed is not signal.SIG_IGN:
-                signal.signal(one, ring)
+        previous = {number: signal.getsignal(number) for number in STOP_SIGNALS}
+        for number, handler in previous.items():
+            if handler is not signal.SIG_IGN:
+                signal.signal(number, on_signal)
         try:
-            yield bell
+            yield receiver
         finally:
-            for one, heed in before.items():
-                signal.signal(one, heed)
-            bell.close()
-            rope.close()
+            for number, handler in previous.items():
+                signal.signal(number, handler)
+            receiver.close()
+            sender.close()
 
-    def _start_first(self, bell: Connection) -> None:
-        """One goes before: it makes the tables where there are none, and where it can't work no other could."""
-        self.posts = [WorkerSlot[Told]() for _ in range(self.count)]
-        first = self.posts[0]
-        first.fill(self.work, self.listening)
-        if first.says is None or first.process is None:
+    def _start_first(self, signals: Connection) -> None:
+        """Start one worker before the others: it creates missing tables, and if it can't start, none can."""
+        self.slots = [WorkerSlot[Ready]() for _ in range(self.count)]
+        first = self.slots[0]
+        first.start(self.target, self.listener)
+        if first.reports is None or first.process is None:
             raise AssertionError(first)
-        wait([bell, first.says, first.process.sentinel])
-        if self.signalled is not None:
+        wait([signals, first.reports, first.process.sentinel])
+        if self.received_signal is not None:
             return
-        match first.last_words():
+        match first.last_report():
             case StartRefused(text, is_usage):
                 raise UsageError(text) if is_usage else ShowAndTellError(text)
             case None:
-                raise ShowAndTellError("the first worker ended before it could work: the lines above say why")
-            case told:
-                self.tell(told)
+                raise ShowAndTellError("the first worker ended before it started: see the lines above")
+            case report:
+                self.on_started(report)
 
-    def _fill(self) -> None:
+    def _start_due(self) -> None:
         now = time.monotonic()
-        for post in self.posts:
-            if post.process is None and (post.due is None or post.due <= now):
-                post.fill(self.work, self.listening)
+        for slot in self.slots:
+            if slot.process is None and (slot.restart_at is None or slot.restart_at <= now):
+                slot.start(self.target, self.listener)
 
-    def _look(self) -> None:
-        """Take leave of those who died."""
-        for post in self.posts:
-            if post.process is not None and not post.process.is_alive():
-                number, said, status = post.process.pid, post.last_words(), post.clear()
-                why = said.text if isinstance(said, StartRefused) else f"status {status}"
-                if self.signalled is None:
-                    post.await_next()
-                    log.error("worker %s ended (%s): another takes its place", number, why)
+    def _replace_dead(self) -> None:
+        """Schedule replacements of dead workers."""
+        for slot in self.slots:
+            if slot.process is not None and not slot.process.is_alive():
+                pid, report, status = slot.process.pid, slot.last_report(), slot.reap()
+                why = report.text if isinstance(report, StartRefused) else f"status {status}"
+                if self.received_signal is None:
+                    slot.schedule_restart()
+                    log.error("worker %s ended (%s): starting another", pid, why)
 
-    def _patience(self) -> float | None:
-        due = [post.due for post in self.posts if post.process is None and post.due is not None]
+    def _timeout(self) -> float | None:
+        due = [slot.restart_at for slot in self.slots if slot.process is None and slot.restart_at is not None]
         return max(0.0, min(due) - time.monotonic()) if due else None
 
     def _sentinels(self) -> Sequence[int]:
-        return [post.process.sentinel for post in self.posts if post.process is not None]
+        return [slot.process.sentinel for slot in self.slots if slot.process is not None]
 
-    def _end(self) -> None:
-        """Ask all to end, and kill who doesn't."""
-        for post in self.posts:
-            if post.process is not None:
-                post.process.terminate()
-        until = time.monotonic() + PATIENCE
-        for post in self.posts:
-            if post.process is not None:
-                post.process.join(max(0.0, until - time.monotonic()))
-                if post.process.is_alive():
-                    log.error("worker %s does not end: it is killed", post.process.pid)
-                    post.process.kill()
-                post.clear()
+    def _stop(self) -> None:
+        """Terminate all workers, and kill those that do not stop."""
+        for slot in self.slots:
+            if slot.process is not None:
+                slot.process.terminate()
+        deadline = time.monotonic() + STOP_TIMEOUT
+        for slot in self.slots:
+            if slot.process is not None:
+                slot.process.join(max(0.0, deadline - time.monotonic()))
+                if slot.process.is_alive():
+                    log.error("worker %s did not stop: killing it", slot.process.pid)
+                    slot.process.kill()
+                slot.reap()

@@ -1,1 +1,1 @@
-"""What is kept: the bytes of files, conversations, and the database that holds them together."""
+"""Stored files, conversations, and the database that ties them together."""

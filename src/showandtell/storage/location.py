@@ -1,4 +1,4 @@
-"""Where conversations are kept: a folder, or a database and a store of blobs by URL."""
+"""Where conversations are stored: a folder, or a database and a blob store by URL."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ if TYPE_CHECKING:
 
 LIBRARIES = ("sqlalchemy", "alembic")
 INSTALL = "pip install 'showandtell[history]'"
-LACKING = f"conversations can't be kept here: {INSTALL}"
+MISSING_LIBRARIES = f"storing conversations needs more libraries: {INSTALL}"
 
 
 class StorageLocation(Struct, frozen=True):
-    """Where conversations lie: a folder for all of it, or a database and a store of blobs by URL in its stead.
+    """Where conversations are stored: a folder, or the URLs of a database and a blob store.
 
-    `quota` is how many bytes all files that are kept may have; with `strip_location` photos lose where they were made.
-    Without `keeps` it holds conversations only until the program ends.
+    `quota` limits the bytes of all stored files; `strip_location` removes the location from photos. If `persistent` is
+    off, conversations are kept only until the process exits.
     """
 
     data: Path | None = None
@@ -34,12 +34,12 @@ class StorageLocation(Struct, frozen=True):
     max_file_bytes: int = MAX_FILE_BYTES
     quota: int | None = None
     strip_location: bool = False
-    keeps: bool = True
+    persistent: bool = True
 
     def store(self, terms: Terms | None = None) -> Store:
-        """The store there, to be opened. `UsageError` where its libraries are missing."""
+        """The store, not opened yet. Raises `UsageError` if its libraries are not installed."""
         check_libraries()
-        from showandtell.storage.conversations.store import Settings, Store  # noqa: PLC0415 - the same
+        from showandtell.storage.conversations.store import Settings, Store  # noqa: PLC0415 - its libraries are an extra, and large
         from showandtell.storage.database.lease import Terms  # noqa: PLC0415 - its libraries are an extra, and large
         from showandtell.storage.database.quotas import Quotas  # noqa: PLC0415 - its libraries are an extra, and large
 
@@ -48,16 +48,16 @@ class StorageLocation(Struct, frozen=True):
             "strip_location": self.strip_location,
             "terms": terms or Terms(),
         }
-        if self.database and self.blobs and self.data is None:  # no folder is needed, so none is made
+        if self.database and self.blobs and self.data is None:  # no folder is needed, so none is created
             return Store(self.database, self.blobs, **settings)
         return Store.at(self.data or data_folder(), self.database, self.blobs, **settings)
 
-    def tell(self, store: Store) -> str:
-        """The place as people are told of it: the folder, or what was named in its stead, without a password."""
+    def describe(self, store: Store) -> str:
+        """The location for display: the folder or the database URL without its password."""
         return store.database.name if self.database else str(self.data or data_folder())
 
 
 def check_libraries() -> None:
-    """Raise `UsageError` where nothing can be kept."""
+    """Raise `UsageError` unless the libraries for storage are installed."""
     if not all(find_spec(name) is not None for name in LIBRARIES):
-        raise UsageError(LACKING)
+        raise UsageError(MISSING_LIBRARIES)

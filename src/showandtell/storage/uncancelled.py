@@ -1,4 +1,4 @@
-"""Work that is done to its end though its run is cancelled meanwhile: nothing must be stored by half."""
+"""Run a coroutine to completion even if the caller is cancelled, so that nothing is stored partially."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from typing import Any, TypeVar
 T = TypeVar("T")
 
 
-async def run_to_completion(work: Coroutine[Any, Any, T]) -> tuple[asyncio.CancelledError | None, T]:
-    """Do a piece of work to its end, whoever cancels meanwhile; gives that cancellation, and what came of the work."""
-    task, cancelled = asyncio.ensure_future(work), None
+async def run_to_completion(coroutine: Coroutine[Any, Any, T]) -> tuple[asyncio.CancelledError | None, T]:
+    """Run a coroutine to completion. Returns the caller's cancellation, if any, and the result."""
+    task, cancelled = asyncio.ensure_future(coroutine), None
     while not task.done():
         try:
             await asyncio.shield(task)
@@ -22,9 +22,9 @@ async def run_to_completion(work: Coroutine[Any, Any, T]) -> tuple[asyncio.Cance
     return cancelled, task.result()
 
 
-async def shielded(work: Coroutine[Any, Any, T]) -> T:
-    """The same; the cancellation is raised when the work is done."""
-    cancelled, value = await run_to_completion(work)
+async def shielded(coroutine: Coroutine[Any, Any, T]) -> T:
+    """Like `run_to_completion`, but raises the cancellation once the coroutine is done."""
+    cancelled, value = await run_to_completion(coroutine)
     if cancelled is not None:
         raise cancelled
     return value

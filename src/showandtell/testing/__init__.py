@@ -1,8 +1,4 @@
-"""What tests of your own tools, providers and stores need: models that answer without a network.
-
-connection = FakeConnection(send=answer)  # answer(request) is an async context manager of an HttpResponse
-agent = Agent("anthropic:claude-sonnet-5", [photo], connection=connection)
-"""
+"""Helpers for testing your own tools, providers and stores without a network."""
 
 from __future__ import annotations
 
@@ -20,13 +16,27 @@ __all__ = ["FakeConnection", "HttpRequest", "HttpResponse"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FakeConnection(Connection):
-    """A connection whose requests go to `send` instead of a provider; no key is needed.
+    """A connection that calls `send` instead of a provider. It needs no key.
 
-    `send` takes an `HttpRequest` and returns an async context manager of an `HttpResponse`.
+    `send` takes an `HttpRequest` and returns an async context manager of an `HttpResponse`: a complete JSON body, or
+    server-sent events with the content type `text/event-stream`.
+
+    >>> from collections.abc import AsyncIterator
+    >>> from contextlib import asynccontextmanager
+    >>> from showandtell import Agent
+    >>> from showandtell.testing import FakeConnection, HttpRequest, HttpResponse
+    >>> async def hello() -> AsyncIterator[bytes]:
+    ...     yield b'{"type": "message", "content": [{"type": "text", "text": "Hello."}], "stop_reason": "end_turn"}'
+    >>> @asynccontextmanager
+    ... async def send(request: HttpRequest) -> AsyncIterator[HttpResponse]:
+    ...     yield HttpResponse(200, {"content-type": "application/json"}, hello())
+    >>> run = Agent("anthropic:claude-sonnet-5", connection=FakeConnection(send=send)).run_sync("hi")
+    >>> run.status, run.text
+    ('complete', 'Hello.')
     """
 
     send: Send
 
-    def open(self, target: Target, transport: Transport) -> Exchange:  # noqa: ARG002 - nothing goes over a network
-        """The way to the function."""
+    def open(self, target: Target, transport: Transport) -> Exchange:  # noqa: ARG002 - nothing is sent over a network
+        """Return an exchange that calls `send`."""
         return Exchange(self.send, BASES[target.api], {})

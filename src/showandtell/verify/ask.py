@@ -1,4 +1,4 @@
-"""Asks the real model about a file that is forced through one cell: as an upload, behind a tool's result, or in it."""
+"""Asks the real model about a file that is sent on one route: as an upload, after a tool's result, or inside it."""
 
 from __future__ import annotations
 
@@ -17,39 +17,46 @@ from showandtell.core.capabilities.cells import Capability, Place, Target
 from showandtell.core.events.accumulate import Accumulator
 from showandtell.core.events.types import Usage
 from showandtell.core.messages.file import File
-from showandtell.core.messages.messages import Draft, Stop
+from showandtell.core.messages.message import Draft, Stop
 from showandtell.core.messages.parts import Text, ToolCall
 from showandtell.core.planning.values import Policy
 from showandtell.core.wire.options import Options, ToolSpec
 from showandtell.core.wire.request import Request, compose
 from showandtell.errors import BadInput, CannotRender, ProviderError, ProviderUnavailable
 from showandtell.providers.exchange import Exchange
-from showandtell.providers.retry import RetryPolicy, persist
-from showandtell.verify.probes import Probe, Sort
+from showandtell.providers.retry import RetryPolicy, ask_with_retries
+from showandtell.verify.probes import Probe, ProbeKind
 
-#: The ways of a file to the model: the user's own upload, a tool's file after its result, and one in the result itself.
+#: How a file reaches the model: as the user's upload, as a tool's file after its result, or inside the result.
 Route: TypeAlias = Literal["upload", "relocated", "tool result"]
 PLACES: dict[Route, Place] = {"upload": "user", "relocated": "user", "tool result": "tool_result"}
 
 CALL = "eye_test_1"
 TOOL = ToolSpec("show_file", "Shows a file.", '{"type":"object","properties":{},"additionalProperties":false}')
-#: The question says everything that may be in a file, so that a model has no reason to hold anything back.
-HIDDEN = (
+#: The prompt lists everything that a file may contain, so that the model has no reason to withhold anything.
+CODE_WORDS_PROMPT = (
     "A file may hold code words: written in its pixels, in the text of its pages (a PDF may have one in its text layer "
     "and another one in a picture), or spoken. Give every code word letter by letter as you found it, without "
     "guessing; write none where you can't see, read or hear the file."
 )
-UPLOADED = f"This is a test of your eyes and ears. {HIDDEN} Answer in two lines: 'mine: ' with the code words of the \
-file that I uploaded, and 'shapes: ' with how many coloured discs it shows."
-SHOWN = f"This is a test of your eyes and ears. Call show_file once, then answer. {HIDDEN} Answer in three lines: \
-'tool: ' with the code words of the file that the tool showed, 'mine: ' with those of files that I uploaded myself, \
-and 'shapes: ' with how many coloured discs the tool's file shows."
-#: What an answer may be about that refuses a request for more than its files: it is asked without the file, too.
-DOUBTFUL = frozenset({400, 404, 413, 415, 422, 500, 501})
+UPLOAD_PROMPT = (
+    f"This is a test of your eyes and ears. {CODE_WORDS_PROMPT} Answer in two lines: 'mine: ' with the code words of "
+    "the file that I uploaded, and 'shapes: ' with how many coloured discs it shows."
+)
+TOOL_PROMPT = (
+    f"This is a test of your eyes and ears. Call show_file once, then answer. {CODE_WORDS_PROMPT} Answer in three "
+    "lines: 'tool: ' with the code words of the file that the tool showed, 'mine: ' with those of files that I "
+    "uploaded myself, and 'shapes: ' with how many coloured discs the tool's file shows."
+)
+#: Statuses that don't show whether the file is the reason. The request is then repeated without the file.
+UNCLEAR_STATUSES = frozenset({400, 404, 413, 415, 422, 500, 501})
 
 
-class Heard(Struct, frozen=True):
-    """What became of one request: an answer (`stop` is set), or else `refused` or `failed` in the provider's words."""
+class ModelReply(Struct, frozen=True):
+    """The outcome of one request: an answer (`stop` is set), or the provider's text in `refused` or `failed`.
+
+    `unrendered` is the reason why the API has no form for the request.
+    """
 
     text: str = ""
     stop: Stop | None = None
@@ -57,25 +64,25 @@ class Heard(Struct, frozen=True):
     seconds: float = 0.0
     refused: str = ""
     failed: str = ""
-    unwritten: str = ""
+    unrendered: str = ""
 
 
 class Trial(Struct, frozen=True):
-    """One file on one route, with a `decoy` where the user is to have uploaded a file beside the tool's."""
+    """One file on one route. A `decoy` is uploaded by the user in addition to the tool's file."""
 
     route: Route
-    sort: Sort
+    kind: ProbeKind
     probe: Probe
     decoy: Probe | None = None
 
     @property
     def files(self) -> tuple[Probe, ...]:
-        """The files of the conversation."""
+        """The probe, and the decoy if there is one."""
         return (self.probe, self.decoy) if self.decoy else (self.probe,)
 
 
-class Line(Struct, frozen=True):
-    """A model that can be asked: its target, the way to its host, and the clock that its answers are timed by."""
+class ModelUnderTest(Struct, frozen=True):
+    """A model under test: its target, the exchange with its host, and the clock that times its replies in seconds."""
 
     target: Target
     exchange: Exchange
@@ -83,99 +90,99 @@ class Line(Struct, frozen=True):
     clock: Callable[[], float] = time.monotonic
 
 
-async def ask_about(line: Line, trial: Trial) -> Heard:
-    """Ask about a file. Raises `ProviderError` where the model can't be asked at all: no right to, or no connection."""
+async def ask_about(model: ModelUnderTest, trial: Trial) -> ModelReply:
+    """Ask about a file. Raises `ProviderError` if no request can succeed: no access, or no connection."""
     try:
-        request = await asyncio.to_thread(write, line.target, trial)
+        request = await asyncio.to_thread(render_trial, model.target, trial)
     except CannotRender as error:
-        return Heard(unwritten=str(error))
+        return ModelReply(unrendered=str(error))
     except BadInput as error:
-        return Heard(failed=str(error))
-    started = line.clock()
+        return ModelReply(failed=str(error))
+    started = model.clock()
     try:
-        heard = await listen(line, request)
+        reply = await receive(model, request)
     except ProviderError as error:
         if error.status in {401, 403} or is_out_of_reach(error):
             raise
-        is_refusal = await is_refused(line, trial.route, error)
-        heard = Heard(refused=error.text) if is_refusal else Heard(failed=error.text)
-    return replace(heard, seconds=line.clock() - started)
+        is_refusal = await is_refused(model, trial.route, error)
+        reply = ModelReply(refused=error.text) if is_refusal else ModelReply(failed=error.text)
+    return replace(reply, seconds=model.clock() - started)
 
 
 def is_out_of_reach(error: ProviderError) -> bool:
-    """Whether there was no connection, also when asked again: the next request won't fare better."""
+    """Whether the connection failed, also after retries, so that the next request will fail, too."""
     return isinstance(error, ProviderUnavailable) and (
         isinstance(error.__cause__, OSError)
         or (isinstance(error.__cause__, ProviderError) and isinstance(error.__cause__.__cause__, OSError))
     )
 
 
-def write(target: Target, trial: Trial) -> Request:
-    """The request whose plan has the file at its place. Raises `CannotRender` where the api has no form for that."""
+def render_trial(target: Target, trial: Trial) -> Request:
+    """The request with the file in the trial's place. Raises `CannotRender` if the API has no form for it."""
     forced = replace(target, cells=force(trial))
-    conversation = ingest(converse(trial.route, trial.probe, trial.decoy))
+    conversation = ingest(make_conversation(trial.route, trial.probe, trial.decoy))
     plan = plan_now(conversation, forced, Policy())
-    receipt = plan.receipts[-1]  # the probe comes last, behind what the user uploaded
+    receipt = plan.receipts[-1]  # the probe comes last, after the user's upload
     if receipt.place != PLACES[trial.route]:
         raise BadInput(f"the file can't be sent: {receipt.reason}")
-    return compose(plan, forced, say_options(trial.route), {}, conversation.blobs)
+    return compose(plan, forced, options_for(trial.route), {}, conversation.blobs)
 
 
 def force(trial: Trial) -> tuple[Capability, ...]:
-    """Cells that leave a file no other way: those of its place, and the user's for the decoy."""
+    """Capabilities that allow only the trial's place, and for the decoy a user message."""
     places = dict.fromkeys((PLACES[trial.route], PLACES["upload"]))
     types = tuple(dict.fromkeys(probe.media_type for probe in trial.files))
-    return tuple(Capability(place, trial.sort, types, "inline", "sees", "eye test", "") for place in places)
+    return tuple(Capability(place, trial.kind, types, "inline", "sees", "eye test", "") for place in places)
 
 
-def say_options(route: Route) -> Options:
-    """The tool is declared where it was called, and may not be called again."""
+def options_for(route: Route) -> Options:
+    """Options that declare the tool, if it was called, and forbid further calls."""
     if route == "upload":
         return Options(stream=True)
     return Options(tools=(TOOL,), tool_choice="none", stream=True)
 
 
-def converse(route: Route, probe: Probe | None, decoy: Probe | None = None) -> list[Draft]:
-    """The conversation up to the model's answer; without a probe, the same words alone."""
-    file = [claim(probe)] if probe else [Text("There is no file this time.")]
-    own = [claim(decoy)] if decoy else []
+def make_conversation(route: Route, probe: Probe | None, decoy: Probe | None = None) -> list[Draft]:
+    """The conversation up to the model's answer. Without a probe, the text alone."""
+    tool_files = [as_file(probe)] if probe else [Text("There is no file this time.")]
+    own_files = [as_file(decoy)] if decoy else []
     if route == "upload":
-        return [Draft("user", (Text(UPLOADED), *file, *own))]
+        return [Draft("user", (Text(UPLOAD_PROMPT), *tool_files, *own_files))]
     call = ToolCall(CALL, TOOL.name, "{}")
     return [
-        Draft("user", (Text(SHOWN), *own)),
+        Draft("user", (Text(TOOL_PROMPT), *own_files)),
         Draft("assistant", (call,), stop="tool_calls"),
-        Draft("tool", tuple(file), CALL, TOOL.name),
+        Draft("tool", tuple(tool_files), CALL, TOOL.name),
     ]
 
 
-def claim(probe: Probe) -> File:
-    """The probe as a file that somebody hands in."""
+def as_file(probe: Probe) -> File:
+    """The probe as a file to attach."""
     return File.from_bytes(probe.data, probe.media_type, probe.name)
 
 
-async def is_refused(line: Line, route: Route, error: ProviderError) -> bool:
-    """Whether the file was the reason: an answer says so, or the same words without a file are answered."""
+async def is_refused(model: ModelUnderTest, route: Route, error: ProviderError) -> bool:
+    """Whether the file is the reason for an error: its text says so, or the request succeeds without the file."""
     if is_about_files(error):
         return True
-    if error.status not in DOUBTFUL:
+    if error.status not in UNCLEAR_STATUSES:
         return False
-    bare = ingest(converse(route, None))
-    plan = plan_now(bare, line.target, Policy())
+    conversation = ingest(make_conversation(route, None))
+    plan = plan_now(conversation, model.target, Policy())
     try:
-        heard = await listen(line, compose(plan, line.target, say_options(route), {}, bare.blobs))
+        reply = await receive(model, compose(plan, model.target, options_for(route), {}, conversation.blobs))
     except ProviderError:
         return False
-    return heard.stop is not None
+    return reply.stop is not None
 
 
-async def listen(line: Line, request: Request) -> Heard:
-    """Send, and gather the whole answer. Raises `ProviderError`."""
-    fold = Accumulator(line.target.signer)
-    async with aclosing(persist(line.exchange, request, line.retry, lambda _: None)) as batches:
+async def receive(model: ModelUnderTest, request: Request) -> ModelReply:
+    """Send a request and read the complete answer. Raises `ProviderError`."""
+    accumulator = Accumulator(model.target.signer)
+    async with aclosing(ask_with_retries(model.exchange, request, model.retry, lambda _: None)) as batches:
         async for batch in batches:
-            fold.add(batch)
-    if fold.stop == "error":
-        return Heard(failed=fold.detail or "the provider failed")
-    words = "".join(part.text for part in fold.draft().parts if isinstance(part, Text))
-    return Heard(words, fold.stop, fold.usage)
+            accumulator.add(batch)
+    if accumulator.stop == "error":
+        return ModelReply(failed=accumulator.detail or "the provider failed")
+    text = "".join(part.text for part in accumulator.draft().parts if isinstance(part, Text))
+    return ModelReply(text, accumulator.stop, accumulator.usage)

@@ -1,4 +1,4 @@
-"""Who answers an eye test: the provider itself, or somebody in its place, whose eyes say nothing about it."""
+"""Detects vision checks that are answered by another host than the provider's, which prove nothing about it."""
 
 from __future__ import annotations
 
@@ -6,31 +6,31 @@ from urllib.parse import urlsplit
 
 from showandtell.core.capabilities.cells import Target
 from showandtell.errors import MissingKey
-from showandtell.providers.rows import ROWS, HostRow, usual_base
+from showandtell.providers.rows import ROWS, HostRow, default_base
 
 
-def find_stranger(target: Target, base: str) -> str:
-    """The host of a base URL, where it isn't the provider's own: a gateway, a proxy, a stand-in; else empty.
+def find_other_host(target: Target, base: str) -> str:
+    """The host of a base URL, if it isn't the provider's own but a gateway, proxy or fake; else empty.
 
-    Where each account has an address of its own, as on Azure, those that end as the row's example are the provider's.
+    If each account has its own host, as on Azure, those with the domain of the row's example are the provider's.
     """
     row = ROWS.get(target.provider)
     if row is None:  # the inspector
         return ""
     host = host_of(base)
-    usual = usual_host(row, target.account)
+    usual = default_host(row, target.account)
     domain = "." + ".".join(host_of(row.example).split(".")[-2:])
     return "" if host == usual or (not row.base and host.endswith(domain)) else host
 
 
-def usual_host(row: HostRow, account: str) -> str:
-    """Where the house has always been; empty where no account says where, and where everybody has another address."""
+def default_host(row: HostRow, account: str) -> str:
+    """The provider's default host; empty if it needs an account, or if each account has its own."""
     try:
-        return host_of(usual_base(row, account))
+        return host_of(default_base(row, account))
     except MissingKey:
         return ""
 
 
 def host_of(url: str) -> str:
-    """The host of an address, with its port where it names one."""
+    """The host of a URL in lower case, with the port if the URL has one."""
     return urlsplit(url).netloc.lower()

@@ -1,6 +1,6 @@
-"""Fresh files with code words that nobody can guess: a model that says the word has seen, read or heard the file.
+"""Makes files with random code words: a model that answers with the word has seen, read or heard the file.
 
-Codes come from a seed, so that a recorded test can be played again; a new test has a new seed.
+Codes derive from a seed, so that a recorded check can be replayed. Each new check has a new seed.
 """
 
 from __future__ import annotations
@@ -20,23 +20,23 @@ from msgspec import Struct
 from showandtell.errors import BadInput
 from showandtell.media import gate
 
-Sort: TypeAlias = Literal["image", "document", "audio", "video"]
-#: What a code is written in: "sound" is spoken, "text" a layer of words that is not drawn.
+ProbeKind: TypeAlias = Literal["image", "document", "audio", "video"]
+#: Where a code is hidden: "sound" is speech, "text" an invisible text layer.
 Layer: TypeAlias = Literal["pixels", "text", "sound"]
-SORTS: tuple[Sort, ...] = get_args(Sort)
+KINDS: tuple[ProbeKind, ...] = get_args(ProbeKind)
 
-#: One type for each kind, the one that most apis take.
-TYPES: dict[Sort, str] = {
+#: The media type for each kind, the one that most APIs support.
+TYPES: dict[ProbeKind, str] = {
     "image": "image/png",
     "document": "application/pdf",
     "audio": "audio/wav",
     "video": "video/mp4",
 }
-ENDINGS: dict[Sort, str] = {"image": "png", "document": "pdf", "audio": "wav", "video": "mp4"}
-#: No two of these are taken for each other, read or heard: neither 0, 1, 2, 5, 6, 8 nor their likes.
-LETTERS = "ACDEFHJKLMNPRTUWXY3479"
-LENGTH = 7
-#: Words of two syllables that sound like no other of them.
+ENDINGS: dict[ProbeKind, str] = {"image": "png", "document": "pdf", "audio": "wav", "video": "mp4"}
+#: Characters that can't be confused, read or heard: without 0, 1, 2, 5, 6, 8 and similar letters.
+ALPHABET = "ACDEFHJKLMNPRTUWXY3479"
+CODE_LENGTH = 7
+#: Words of two syllables that sound different from each other.
 WORDS = re.findall(
     r"\w+",
     """
@@ -44,13 +44,13 @@ WORDS = re.findall(
     rabbit saddle tiger umbrella velvet walnut yellow zebra
     """,
 )
-SPOKEN = 4
+SPOKEN_WORDS = 4
 SPEAKER = "espeak-ng"
-SECONDS = 30
+SPEECH_TIMEOUT = 30
 
 
 class Probe(Struct, frozen=True):
-    """A file, the codes that are hidden in it by their layer, and how many shapes there are to count (0: none)."""
+    """A file, the codes hidden in it with their layers, and the number of shapes to count (0: none)."""
 
     data: bytes
     media_type: str
@@ -59,50 +59,50 @@ class Probe(Struct, frozen=True):
     shapes: int = 0
 
 
-#: Makes a file of a kind. Raises `BadInput` where this machine can't, which says what is missing.
-Make: TypeAlias = Callable[[Sort, Random], Probe]
+#: Makes a file of a kind. Raises `BadInput`, which names what this machine lacks.
+Make: TypeAlias = Callable[[ProbeKind, Random], Probe]
 
 
 def new_seed() -> str:
-    """A seed that nobody can guess."""
+    """A random seed from the system's secure source."""
     return secrets.token_hex(16)
 
 
 def choose_code(random: Random) -> str:
-    """A code word of letters and digits."""
-    return "".join(random.choices(LETTERS, k=LENGTH))
+    """A random code word of letters and digits."""
+    return "".join(random.choices(ALPHABET, k=CODE_LENGTH))
 
 
-def make_probe(sort: Sort, random: Random) -> Probe:
-    """A fresh file of a kind. Raises `BadInput` where espeak-ng or PyAV would be needed and is not installed."""
+def make_probe(kind: ProbeKind, random: Random) -> Probe:
+    """Make a file with new codes. Raises `BadInput` if it needs espeak-ng or PyAV, and that isn't installed."""
     shapes = 0
-    match sort:
+    match kind:
         case "image":
             codes: tuple[tuple[Layer, str], ...] = (("pixels", choose_code(random)),)
             shapes = random.randint(3, 7)
-            data = gate.draw_probe(sort, [codes[0][1]], shapes)
+            data = gate.draw_probe(kind, [codes[0][1]], shapes)
         case "document":
             codes = (("text", choose_code(random)), ("pixels", choose_code(random)))
-            data = gate.draw_probe(sort, [code for _, code in codes])
+            data = gate.draw_probe(kind, [code for _, code in codes])
         case "video":
             codes = (("pixels", choose_code(random)),)
-            data = gate.draw_probe(sort, [codes[0][1]])
+            data = gate.draw_probe(kind, [codes[0][1]])
         case "audio":
-            codes = (("sound", " ".join(random.sample(WORDS, SPOKEN))),)
+            codes = (("sound", " ".join(random.sample(WORDS, SPOKEN_WORDS))),)
             data = speak(codes[0][1])
-    return Probe(data, TYPES[sort], f"{sort}-{random.randint(100, 999)}.{ENDINGS[sort]}", codes, shapes)
+    return Probe(data, TYPES[kind], f"{kind}-{random.randint(100, 999)}.{ENDINGS[kind]}", codes, shapes)
 
 
-def speak(words: str) -> bytes:
-    """Words as a WAV, spoken slowly. Raises `BadInput` where espeak-ng is not installed, or fails."""
-    program = shutil.which(SPEAKER)
-    if program is None:
-        raise BadInput(f"{SPEAKER} is not installed, and nothing else here can speak: install it with your packages")
+def speak(text: str) -> bytes:
+    """A WAV file with a text, spoken slowly. Raises `BadInput` if espeak-ng isn't installed, or fails."""
+    executable = shutil.which(SPEAKER)
+    if executable is None:
+        raise BadInput(f"{SPEAKER} is not installed, and is needed to make audio: install it with your package manager")
     with tempfile.TemporaryDirectory(prefix="showandtell-speech-") as folder:
         path = Path(folder) / "words.wav"
-        command = [program, "-v", "en", "-s", "120", "-w", str(path), words.replace(" ", ", ")]
+        command = [executable, "-v", "en", "-s", "120", "-w", str(path), text.replace(" ", ", ")]
         try:
-            subprocess.run(command, check=True, capture_output=True, timeout=SECONDS)  # noqa: S603 - words of ours
+            subprocess.run(command, check=True, capture_output=True, timeout=SPEECH_TIMEOUT)  # noqa: S603 - our own text
             return path.read_bytes()
         except (OSError, subprocess.SubprocessError) as error:
-            raise BadInput(f"{SPEAKER} could not speak ({type(error).__name__})") from None
+            raise BadInput(f"{SPEAKER} failed ({type(error).__name__})") from None

@@ -1,6 +1,6 @@
-"""Keeps the exchanges of a test without keys and files, and plays them again.
+"""Records the exchanges of a vision check without keys and files, and replays them.
 
-A recording is JSON lines: first what was tested (model, seed, date), then each request with its answer.
+A recording is JSON lines: first the head (model, seed, date), then each request with its response.
 """
 
 from __future__ import annotations
@@ -23,17 +23,17 @@ from showandtell.core.wire.http import HttpRequest, HttpResponse, Send
 from showandtell.errors import BadInput
 from showandtell.providers.secrets import secrets_in
 
-#: Headers that are kept; every other one may hold a key, or say who asked.
-KEPT = frozenset({"content-type", "content-length", "anthropic-version", "anthropic-beta", "retry-after"})
-#: Base64 of so many letters is a file.
-MEDIA = re.compile(rb"[A-Za-z0-9+/]{200,}={0,2}")
+#: Headers that are recorded. Any other one may contain a key, or identify the user.
+STORED_HEADERS = frozenset({"content-type", "content-length", "anthropic-version", "anthropic-beta", "retry-after"})
+#: Base64 that is long enough to be a file.
+BASE64_RUN = re.compile(rb"[A-Za-z0-9+/]{200,}={0,2}")
 HIDDEN = b"<<key>>"
-#: What stands for a file.
-NAMED = re.compile(rb"<<media sha256:[0-9a-f]{64} len:\d+>>")
+#: The placeholder of a file.
+MEDIA_PLACEHOLDER = re.compile(rb"<<media sha256:[0-9a-f]{64} len:\d+>>")
 
 
 class Head(Struct, frozen=True, tag="test"):
-    """What a recording is of. `host` is who answered, where that isn't the provider's own address."""
+    """The subject of a recording. `host` is the host that answered, if it isn't the provider's own."""
 
     model: str
     seed: str
@@ -42,7 +42,7 @@ class Head(Struct, frozen=True, tag="test"):
 
 
 class Recorded(Struct, frozen=True, tag="exchange"):
-    """One request and its answer: as text where it is any, else (Bedrock's event stream) in base64."""
+    """One request and its response: as text, or in base64 if it isn't text (Bedrock's event stream)."""
 
     url: str
     headers: dict[str, str]
@@ -54,13 +54,13 @@ class Recorded(Struct, frozen=True, tag="exchange"):
 
     @property
     def data(self) -> bytes:
-        """The answer's bytes."""
+        """The bytes of the response."""
         return base64.b64decode(self.answer) if self.is_base64 else self.answer.encode()
 
 
 @dataclass(frozen=True, slots=True)
-class Gathered:
-    """A request whose body was read, to be kept and sent."""
+class BufferedRequest:
+    """A request whose body was read into memory, to record and send it."""
 
     url: str
     headers: Mapping[str, str] = field(repr=False)
@@ -73,50 +73,52 @@ class Gathered:
         return len(self.data)
 
     async def body(self) -> AsyncIterator[bytes]:
-        """The bytes."""
+        """The complete body as one chunk."""
         yield self.data
 
 
 def record(send: Send, out: BinaryIO, head: Head) -> Send:
-    """The same way to send, which writes every exchange to an open file as it ends."""
+    """Wrap a `send` function so that each exchange is written to an open file when it ends."""
     write_line(out, head)
 
     @asynccontextmanager
     async def send_and_keep(request: HttpRequest) -> AsyncGenerator[HttpResponse]:
-        gathered = Gathered(request.url, request.headers, b"".join([piece async for piece in request.body()]))
-        read = bytearray()
+        gathered = BufferedRequest(request.url, request.headers, b"".join([piece async for piece in request.body()]))
+        received = bytearray()
 
-        async def tee(body: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
+        async def copy(body: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
             async for piece in body:
-                read.extend(piece)
+                received.extend(piece)
                 yield piece
 
-        async with send(gathered) as answer:
+        async with send(gathered) as response:
             try:
-                yield HttpResponse(answer.status, answer.headers, tee(answer.body))
+                yield HttpResponse(response.status, response.headers, copy(response.body))
             finally:
-                write_line(out, keep(gathered, answer, bytes(read)))
+                write_line(out, redact_exchange(gathered, response, bytes(received)))
 
     return send_and_keep
 
 
-def keep(request: Gathered, answer: HttpResponse, read: bytes) -> Recorded:
-    """An exchange without its keys and files."""
-    hidden = [one.encode() for one in secrets_in(request.headers)]
-    text, is_base64 = spell(conceal(read, hidden))
+def redact_exchange(request: BufferedRequest, response: HttpResponse, received: bytes) -> Recorded:
+    """An exchange as it is recorded, without keys and files."""
+    hidden = [secret.encode() for secret in secrets_in(request.headers)]
+    text, is_base64 = encode_text(conceal(received, hidden))
     return Recorded(
-        url=conceal(bare_url(request.url).encode(), hidden).decode(errors="replace"),
-        headers=bare_headers(request.headers),
-        request=conceal(MEDIA.sub(lambda found: name_media(found[0]), request.data), hidden).decode(errors="replace"),
-        status=answer.status,
-        answer_headers=bare_headers(answer.headers),
+        url=conceal(url_without_query(request.url).encode(), hidden).decode(errors="replace"),
+        headers=stored_headers(request.headers),
+        request=conceal(BASE64_RUN.sub(lambda match: media_placeholder(match[0]), request.data), hidden).decode(
+            errors="replace"
+        ),
+        status=response.status,
+        answer_headers=stored_headers(response.headers),
         answer=text,
         is_base64=is_base64,
     )
 
 
-def spell(data: bytes) -> tuple[str, bool]:
-    """Bytes as text, and whether that is base64, for they are none by themselves."""
+def encode_text(data: bytes) -> tuple[str, bool]:
+    """Bytes as text, or in base64 if they aren't UTF-8; True for base64."""
     try:
         return data.decode(), False
     except UnicodeDecodeError:
@@ -124,14 +126,14 @@ def spell(data: bytes) -> tuple[str, bool]:
 
 
 def conceal(data: bytes, hidden: list[bytes]) -> bytes:
-    """Bytes without what must not be told: a provider may repeat the key that it refuses."""
-    for one in hidden:
-        data = data.replace(one, HIDDEN)
+    """Bytes without secrets: a provider may repeat the key that it rejects."""
+    for secret in hidden:
+        data = data.replace(secret, HIDDEN)
     return data
 
 
-def name_media(text: bytes) -> bytes:
-    """What stands for a file's base64: the hash and length of its bytes."""
+def media_placeholder(text: bytes) -> bytes:
+    """The placeholder for a file's base64: the sha256 and length of its bytes."""
     try:
         data = base64.b64decode(text, validate=True)
     except binascii.Error:
@@ -139,19 +141,19 @@ def name_media(text: bytes) -> bytes:
     return f"<<media sha256:{hashlib.sha256(data).hexdigest()} len:{len(data)}>>".encode()
 
 
-def bare_headers(headers: Mapping[str, str]) -> dict[str, str]:
-    """The headers that are kept."""
-    return {name.lower(): value for name, value in headers.items() if name.lower() in KEPT}
+def stored_headers(headers: Mapping[str, str]) -> dict[str, str]:
+    """The headers that are recorded, with names in lower case."""
+    return {name.lower(): value for name, value in headers.items() if name.lower() in STORED_HEADERS}
 
 
-def bare_url(url: str) -> str:
-    """An address without its query, but for how a stream is asked for: keys have been put there."""
+def url_without_query(url: str) -> str:
+    """A URL without its query, which may contain keys; only `alt=sse` is kept."""
     parts = urlsplit(url)
     return urlunsplit((parts.scheme, parts.netloc, parts.path, "alt=sse" if "alt=sse" in parts.query else "", ""))
 
 
 def write_line(out: BinaryIO, line: Head | Recorded) -> None:
-    """One line, at once: a test that is interrupted keeps what it has."""
+    """Write and flush one line, so that an interrupted check keeps its exchanges."""
     out.write(msgspec.json.encode(line) + b"\n")
     out.flush()
 
@@ -165,30 +167,32 @@ def read_recording(path: Path) -> tuple[Head, list[Recorded]]:
     except OSError as error:
         raise BadInput(f"{path} can't be read: {error.strerror}") from None
     except msgspec.DecodeError as error:
-        raise BadInput(f"{path} is no recording of an eye test: {error}") from None
+        raise BadInput(f"{path} is not a recording of a vision check: {error}") from None
 
 
 def replay(path: Path) -> Send:
-    """A way to send that gives a recording's answers in order, to requests with the same files.
+    """A `send` function that returns a recording's responses in order, for requests with the same files.
 
-    Raises `BadInput` where it has no more, or a request has other files: its answer would be no verdict on them.
+    It raises `BadInput` if no response is left, or if a request has other files, about which they say nothing.
     """
     _, exchanges = read_recording(path)
-    left = iter(exchanges)
+    remaining = iter(exchanges)
 
     @asynccontextmanager
     async def answer(request: HttpRequest) -> AsyncGenerator[HttpResponse]:
-        found = next(left, None)
-        if found is None:
-            raise BadInput(f"{path} has {len(exchanges)} answers, and one more was asked for")
+        exchange = next(remaining, None)
+        if exchange is None:
+            raise BadInput(f"{path} has {len(exchanges)} responses, and one more was requested")
         sent = b"".join([piece async for piece in request.body()])
-        if [name_media(file) for file in MEDIA.findall(sent)] != NAMED.findall(found.request.encode()):
-            raise BadInput(f"{path} was recorded with other files than these: replay the same kinds, made the same way")
-        yield HttpResponse(found.status, found.answer_headers, read_out(found.data))
+        if [media_placeholder(file) for file in BASE64_RUN.findall(sent)] != MEDIA_PLACEHOLDER.findall(
+            exchange.request.encode()
+        ):
+            raise BadInput(f"{path} was recorded with other files: replay it with the same kinds, on the same setup")
+        yield HttpResponse(exchange.status, exchange.answer_headers, one_chunk(exchange.data))
 
     return answer
 
 
-async def read_out(data: bytes) -> AsyncIterator[bytes]:
-    """An answer's bytes in one read."""
+async def one_chunk(data: bytes) -> AsyncIterator[bytes]:
+    """A body that is one chunk."""
     yield data

@@ -16,7 +16,8 @@ from showandtell.core.capabilities.table import PROVIDERS
 from showandtell.core.media_types.kinds import kind_of
 from showandtell.errors import BadInput, UnknownModel
 
-# By hand: image, document, audio, video, text of a tool (N native, R relocated, C converted, - noted, W words), then the uploads.
+# Written by hand. Image, document, audio, video, text of a tool: N native, R relocated, C converted, - noted, W words.
+# Then the kinds that a user may upload.
 EXPECTED = """
 anthropic anthropic-messages *claude* NNCCW image document
 anthropic anthropic-messages * RRCCW image document
@@ -83,14 +84,14 @@ inspector openai-chat openai-chat RRCCW image document
 inspector openai-responses openai-responses NNCCR image document text
 inspector gemini gemini NNRRN image document audio video text
 inspector bedrock-converse bedrock-converse NRCCW image document"""
-LETTERS = {"native": "N", "relocated": "R", "converted": "C", "noted": "-", "words": "W"}
+CODES = {"native": "N", "relocated": "R", "converted": "C", "noted": "-", "words": "W"}
 CELLS = [(family, cell) for family in families() for cell in family.cells]
 
 
-def spell(row):
+def format_row(row):
     family = next(f for f in families() if (f.provider, f.example) == (row["provider"], row["example"]))
-    tool = "".join(LETTERS[rung] for rung in row["tool_result"].values())
-    uploads = [kind for kind, rung in row["user"].items() if rung == "native"]
+    tool = "".join(CODES[option] for option in row["tool_result"].values())
+    uploads = [kind for kind, option in row["user"].items() if option == "native"]
     return " ".join([row["provider"], row["api"], family.patterns[0], tool, *uploads])
 
 
@@ -98,22 +99,22 @@ def cell(verdict, place="tool_result", media_type="image/png", form="inline"):
     return Capability(place, kind_of(media_type), (media_type,), form, verdict, "a test", "2026-11-21")
 
 
-def test_the_matrix_is_what_was_written_by_hand():
-    assert [spell(row) for row in table.matrix()] == EXPECTED.strip().splitlines()
+def test_the_matrix_is_as_written_by_hand():
+    assert [format_row(row) for row in table.matrix()] == EXPECTED.strip().splitlines()
 
 
-def test_every_cell_says_where_and_when_it_was_learnt():
+def test_every_cell_has_evidence_and_a_date():
     for family, found in CELLS:
         assert found.evidence.strip(), family
         assert date.fromisoformat(found.date) <= date(2026, 11, 21), family
 
 
-def test_every_cell_holds_types_of_its_own_kind():
+def test_the_types_of_a_cell_are_of_its_kind():
     for family, found in CELLS:
         assert {kind_of(media_type) for media_type in found.media_types} == {found.kind}, (family, found)
 
 
-def test_no_cell_is_hidden_by_one_before_it():
+def test_no_cell_is_hidden_by_an_earlier_one():
     for family, found in CELLS:
         target = Target(family.provider, family.api, family.example, family.cells)
         assert any(target.cell(found.place, kind, found.form) is found for kind in found.media_types), found
@@ -137,17 +138,17 @@ def test_files_of_unknown_models_are_relocated(provider):
     assert not any(found.verdict == "sees" for found in target.cells)
 
 
-def test_a_default_says_that_it_is_one():
+def test_cells_of_a_default_say_so():
     assert {found.evidence for found in resolve("anthropic:zz-9000").cells} == {UNKNOWN_MODEL}
 
 
 @given(st.sampled_from(["blind", "rejects", "unproven", "sees"]), st.sampled_from(sorted(table.PROBES)))
-def test_only_what_is_seen_is_native(verdict, kind):
+def test_only_seen_cells_are_native(verdict, kind):
     target = Target("p", "gemini", "m", (cell(verdict, media_type=table.PROBES[kind]),))
     assert (table.place_result(target, kind) == "native") == (verdict == "sees")
 
 
-def test_a_blind_cell_is_no_rung_in_a_user_message_either():
+def test_a_blind_cell_is_not_used_in_a_user_message_either():
     target = Target("p", "gemini", "m", (cell("blind", "user"),))
     assert (table.place_result(target, "image"), table.place_upload(target, "image")) == ("noted", "refused")
 
@@ -157,13 +158,13 @@ def test_a_blind_cell_is_no_rung_in_a_user_message_either():
     [
         ("gpt-5", "Did you mean openai:gpt-5"),
         ("antropic:claude-sonnet-4-5", "Did you mean anthropic:claude-sonnet-4-5"),
-        ("nobody:x", "'nobody' is no provider. Providers: anthropic, "),
+        ("nobody:x", "unknown provider 'nobody'. Providers: anthropic, "),
         ("", "not written as provider:model. Providers: anthropic, "),
         ("anthropic:", "names no model: write it as in anthropic:claude-sonnet-4-5"),
         ("inspector:openai-chats", "Did you mean openai-chat"),
     ],
 )
-def test_a_wrong_name_is_told_what_there_is(name, words):
+def test_the_error_for_a_wrong_name_lists_alternatives(name, words):
     with pytest.raises(UnknownModel, match=re.escape(words)):
         resolve(name)
 
@@ -188,7 +189,7 @@ def test_a_region_before_a_bedrock_model_changes_nothing(region):
     assert target.order.filler_when == "media"
 
 
-def test_the_inspector_alone_speaks_anthropic_messages():
+def test_inspector_without_a_model_is_anthropic_messages():
     target = resolve("inspector")
     assert (target.provider, target.api, target.name) == (
         "inspector",
@@ -203,13 +204,13 @@ def test_a_target_is_the_same_value_each_time():
     assert hash(resolve("openai:gpt-5-mini", [])) == hash(resolve("openai:gpt-5-mini"))
 
 
-def test_an_override_stands_before_the_table():
+def test_an_override_takes_precedence_over_the_table():
     target = resolve("bedrock:us.anthropic.claude-opus-4-6-v1:0", [cell("sees", media_type="application/pdf")])
     assert table.place_result(target, "document") == "native"
     assert table.place_result(resolve("bedrock:us.anthropic.claude-opus-4-6-v1:0"), "document") == "relocated"
 
 
-def test_overrides_are_read_as_they_were_written():
+def test_overrides_are_read_back_as_written():
     learnt = (cell("sees"), cell("blind", media_type="application/pdf"))
     text = merge_overrides(None, learnt, "bedrock:*claude*")
     assert read_overrides(text, "bedrock:us.anthropic.claude-opus-4-6-v1:0") == learnt
@@ -219,19 +220,27 @@ def test_overrides_are_read_as_they_were_written():
 @pytest.mark.parametrize(
     "change", [{"evidence": " "}, {"date": "yesterday"}, {"media_types": ()}, {"verdict": "maybe"}]
 )
-def test_an_override_without_evidence_or_day_is_refused(change):
+def test_an_override_without_evidence_or_date_is_rejected(change):
     text = json.dumps({"*": [{**msgspec.to_builtins(cell("sees")), **change}]})
     with pytest.raises(BadInput, match="overrides: "):
         read_overrides(text, "openai:gpt-5-mini")
 
 
-def test_errors_of_claude_hold_no_files():
+def test_rows_of_an_api_agree_on_how_results_are_written():
+    for family in families():
+        dialect, is_gemini = family.dialect, family.api == "gemini"
+        assert (dialect.named_results, dialect.separate_results) == (is_gemini, is_gemini), family.example
+        if family.api != "bedrock-converse":
+            assert dialect.flags_errors == (family.api != "openai-chat"), family.example
+
+
+def test_error_results_of_claude_hold_no_files():
     names = ["anthropic:claude-x", "anthropic-bedrock:claude-x", "anthropic-vertex:claude-x", "bedrock:claude-x"]
     assert not any(resolve(name).order.error_media for name in [*names, "anthropic:zz", "inspector"])
 
 
 @pytest.mark.parametrize("name", ["mistral:mistral-medium-latest", "openrouter:mistralai/x", "litellm:mistral/x"])
-def test_mistral_gets_a_filler_behind_every_host(name):
+def test_mistral_gets_a_filler_at_every_host(name):
     order = resolve(name).order
     assert (order.after_results, order.filler, order.call_ids) == ("filler", "OK", "mistral")
 
@@ -246,33 +255,31 @@ def test_mistral_gets_a_filler_behind_every_host(name):
         ("bedrock:anthropic.claude-x", "user", "url", "rejects", ("s3",)),
     ],
 )
-def test_addresses_go_only_where_they_are_opened(name, place, form, verdict, schemes):
+def test_cells_by_address_have_their_verdict_and_schemes(name, place, form, verdict, schemes):
     found = resolve(name).cell(place, "image/png", form)
     assert (found.verdict, found.url_schemes) == (verdict, schemes)
 
 
-def test_a_single_large_photo_fits_claude_and_many_stay_in_the_budget():
+def test_claude_takes_few_large_images_and_many_small_ones():
     target = resolve("anthropic:claude-sonnet-4-5")
     assert target.cell("user", "image/jpeg", "inline").limits.side == 8000
     assert (target.budget.images, target.budget.few_images, target.budget.many_side) == (100, 20, 2000)
 
 
-def test_audio_goes_only_to_models_that_hear():
+def test_audio_only_goes_to_audio_models():
     assert resolve("openai-chat:gpt-audio-mini").cell("user", "audio/wav", "inline").verdict == "sees"
     assert resolve("openai-chat:gpt-5-mini").cell("user", "audio/wav", "inline").verdict == "rejects"
 
 
-def test_the_table_for_people_names_every_family_and_every_blind_cell():
+def test_the_markdown_table_has_every_family_and_every_blind_cell():
     rows = table.matrix()
-    block = table.matrix_block()
-    assert block.startswith(table.START)
-    assert block.endswith(table.END)
+    block = table.markdown(rows)
     assert block.count("\n|") == len(rows) + 2
     assert all(note in block for row in rows for note in row["blind"].values())
     assert [row["example"] for row in json.loads(table.to_json(rows))] == [f.example for f in families()]
 
 
-def test_what_is_unproven_has_a_mark_of_its_own_as_symbol_and_upload():
+def test_unproven_places_have_a_separate_symbol():
     known, unknown = table.markdown(table.matrix()).splitlines()[4:6]
     assert known.endswith("| ● | ● | ◇ | ◇ | T | image, document, text | recorded 2026-11-21 |")
     assert unknown.endswith("| ◌ | ◌ | ◇ | ◇ | T | (image), (document), text | default 2026-11-21 |")
@@ -280,7 +287,7 @@ def test_what_is_unproven_has_a_mark_of_its_own_as_symbol_and_upload():
 
 
 @pytest.mark.parametrize(
-    ("evidence", "proof"),
+    ("evidence", "kind"),
     [
         ("eye test with image/png, upload: answered X; recorded", "eye test"),
         ("recorded: test_matrix; Groq docs, vision", "recorded"),
@@ -293,11 +300,11 @@ def test_what_is_unproven_has_a_mark_of_its_own_as_symbol_and_upload():
         (UNKNOWN_MODEL, "default"),
     ],
 )
-def test_evidence_is_called_by_its_own_first_word(evidence, proof):
-    assert table.name_proof(evidence) == proof
+def test_evidence_is_classified_by_its_first_matching_word(evidence, kind):
+    assert table.classify_evidence(evidence) == kind
 
 
-def test_a_blind_cell_that_another_one_hides_has_no_footnote():
+def test_a_hidden_blind_cell_has_no_footnote():
     name = "bedrock:us.anthropic.claude-opus-4-6-v1:0"
     assert table.find_blind(resolve(name))
     assert not table.find_blind(resolve(name, [cell("sees", media_type="application/pdf")]))

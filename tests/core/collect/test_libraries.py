@@ -1,4 +1,4 @@
-"""Other libraries' results and files are known by class or exact shape, each checked with the real library's objects."""
+"""Results and files of other libraries are recognized by class or exact shape, tested with objects of those libraries."""
 
 import io
 from pathlib import Path
@@ -19,15 +19,16 @@ from matplotlib.figure import Figure
 from mcp.server.mcpserver import Audio, Image
 from PIL import Image as Pillow
 
-from showandtell.core.collect.libraries import recognise
-from showandtell.core.collect.values import ToolResult, collect
+from showandtell.core.collect.entry import collect
+from showandtell.core.collect.libraries import recognize
+from showandtell.core.collect.tool_result import ToolResult
 from showandtell.core.messages.file import File
 from showandtell.core.messages.parts import Json, Text
 from showandtell.errors import BadFile, BadValue
 from support.fixtures import mp3, pdf, png, wav
 
 PNG, PDF, WAV = png(), pdf("hello"), wav()
-PICTURE = File(PNG, "image/png")
+IMAGE = File(PNG, "image/png")
 
 
 def base64(data: bytes) -> str:
@@ -51,11 +52,9 @@ def mcp_result(*content, structured=None, is_error=False) -> mcp.CallToolResult:
     return mcp.CallToolResult(content=list(content), structured_content=structured, is_error=is_error)
 
 
-@pytest.mark.parametrize(
-    "value", [1, "a", None, [], {}, {"type": "x"}, {"content": []}, object(), PICTURE, {"type": 1}]
-)
-def test_ordinary_values_are_not_recognised(value):
-    assert recognise(value) is None
+@pytest.mark.parametrize("value", [1, "a", None, [], {}, {"type": "x"}, {"content": []}, object(), IMAGE, {"type": 1}])
+def test_ordinary_values_are_not_recognized(value):
+    assert recognize(value) is None
 
 
 def test_an_mcp_result_gives_its_content_in_order():
@@ -67,11 +66,11 @@ def test_an_mcp_result_gives_its_content_in_order():
         mcp.EmbeddedResource(type="resource", resource=blob),
         mcp.EmbeddedResource(type="resource", resource=mcp.TextResourceContents(uri="file:///a", text="words")),
     )
-    expected = (Text("two"), PICTURE, File(WAV, "audio/wav"), File(PDF, "application/pdf", "june.pdf"), Text("words"))
+    expected = (Text("two"), IMAGE, File(WAV, "audio/wav"), File(PDF, "application/pdf", "june.pdf"), Text("words"))
     assert collect(result) == collect(result.model_dump(by_alias=True, mode="json")) == expected
 
 
-def test_an_mcp_link_is_words_and_never_fetched():
+def test_an_mcp_link_is_text_and_never_fetched():
     link = mcp.ResourceLink(type="resource_link", name="june", uri="https://example.org/june.pdf")
     assert collect(mcp_result(link)) == (Text("june: https://example.org/june.pdf"),)
 
@@ -98,18 +97,18 @@ def test_an_mcp_error_is_an_error():
         (["hi"], None, (Text("hi"),)),
     ],
 )
-def test_structured_content_that_repeats_the_texts_is_said_once(texts, structured, parts):
+def test_structured_content_that_repeats_the_texts_is_dropped(texts, structured, parts):
     assert collect(mcp_result(*map(mcp_text, texts), structured=structured)) == parts
 
 
 def test_base64_that_structured_content_repeats_is_dropped():
     block = {"type": "image", "data": base64(PNG), "mimeType": "image/png"}
     structured = {"image": base64(PNG), "uri": data_uri(PNG, "image/png"), "list": [block, 1], "only": [block], "w": 8}
-    assert collect(mcp_result(mcp_image(), structured=structured)) == (PICTURE, Json('{"list":[1],"w":8}'))
-    assert collect(mcp_result(mcp_image(), structured={"result": [block]})) == (PICTURE,)
+    assert collect(mcp_result(mcp_image(), structured=structured)) == (IMAGE, Json('{"list":[1],"w":8}'))
+    assert collect(mcp_result(mcp_image(), structured={"result": [block]})) == (IMAGE,)
 
 
-def test_structured_content_without_end_is_refused():
+def test_structured_content_nested_too_deep_is_refused():
     deep: dict = {}
     for _ in range(5000):
         deep = {"a": deep}
@@ -118,21 +117,21 @@ def test_structured_content_without_end_is_refused():
             collect({"content": content, "isError": False, "structuredContent": deep})
 
 
-def test_mcp_blocks_alone_and_in_lists_are_parts():
-    assert collect(mcp_image()) == (PICTURE,)
-    assert collect([mcp_text("a"), mcp_image(), "b"]) == (Text("a"), PICTURE, Text("b"))
-    assert collect({"chart": mcp_image()}) == (Json('{"chart":null}', (("/chart", PICTURE),)),)
+def test_single_mcp_blocks_and_lists_of_them_are_parts():
+    assert collect(mcp_image()) == (IMAGE,)
+    assert collect([mcp_text("a"), mcp_image(), "b"]) == (Text("a"), IMAGE, Text("b"))
+    assert collect({"chart": mcp_image()}) == (Json('{"chart":null}', (("/chart", IMAGE),)),)
 
 
 def test_the_image_and_audio_classes_of_mcp_servers_are_files(tmp_path):
     path = tmp_path / "a.png"
     path.write_bytes(PNG)
-    assert collect(Image(data=PNG)) == (PICTURE,)
+    assert collect(Image(data=PNG)) == (IMAGE,)
     assert collect(Image(path=path)) == (File(path, "image/png", "a.png"),)
     assert collect(Audio(data=WAV, format="wav")) == (File(WAV, "audio/wav"),)
 
 
-def test_google_parts_are_words_and_files():
+def test_google_parts_are_text_and_files():
     parts = [
         google.Part(text="look"),
         google.Part(text="hm", thought=True),
@@ -143,31 +142,31 @@ def test_google_parts_are_words_and_files():
     assert collect(parts) == collect(google.Content(parts=parts, role="user")) == expected
 
 
-def test_google_files_alone_are_files():
+def test_single_google_files_are_files():
     address = "gs://bucket/a.png"
-    assert collect(google.Blob(data=PNG, mime_type="image/png")) == (PICTURE,)
+    assert collect(google.Blob(data=PNG, mime_type="image/png")) == (IMAGE,)
     assert collect(google.FileData(file_uri=address, mime_type="image/png")) == (File.from_uri(address, "image/png"),)
-    assert collect(google.Image(image_bytes=PNG, mime_type="image/png")) == (PICTURE,)
+    assert collect(google.Image(image_bytes=PNG, mime_type="image/png")) == (IMAGE,)
     assert collect(google.Image(gcs_uri=address)) == (File.from_uri(address),)
 
 
 def test_a_google_function_response_gives_its_values_then_its_files():
     blob = google.FunctionResponseBlob(data=PNG, mime_type="image/png")
     response = google.FunctionResponse(response={"rows": 2}, parts=[google.FunctionResponsePart(inline_data=blob)])
-    assert collect(google.Part(function_response=response)) == (Json('{"rows":2}'), PICTURE)
+    assert collect(google.Part(function_response=response)) == (Json('{"rows":2}'), IMAGE)
 
 
 def test_a_pydantic_ai_tool_return_gives_its_value_its_content_and_its_metadata():
     binary = ai.BinaryContent(PNG, media_type="image/png")
     result = ToolResult(ai.ToolReturn({"rows": 2}, content=["see", binary, ai.CachePoint()], metadata={"run": 1}))
-    assert result.parts == (Json('{"rows":2}'), Text("see"), PICTURE)
+    assert result.parts == (Json('{"rows":2}'), Text("see"), IMAGE)
     assert result.metadata == {"run": 1}
     assert collect(ai.ToolReturn("done", content="beside")) == (Text("done"), Text("beside"))
 
 
 def test_pydantic_ai_files_are_files():
-    assert collect(ai.BinaryImage(PNG, media_type="image/png")) == (PICTURE,)
-    assert collect(ai.ImageUrl(data_uri(PNG, "image/png"))) == (PICTURE,)
+    assert collect(ai.BinaryImage(PNG, media_type="image/png")) == (IMAGE,)
+    assert collect(ai.ImageUrl(data_uri(PNG, "image/png"))) == (IMAGE,)
     address = "https://example.org/a.pdf"
     assert collect(ai.DocumentUrl(address)) == (File.from_uri(address),)
     assert collect(ai.VideoUrl(address, media_type="video/mp4")) == (File.from_uri(address, "video/mp4"),)
@@ -175,12 +174,12 @@ def test_pydantic_ai_files_are_files():
     assert collect(ai.TextContent("hi", metadata=1)) == (Text("hi"),)
 
 
-def test_an_address_that_no_provider_opens_is_refused():
+def test_an_address_with_an_unknown_scheme_is_refused():
     with pytest.raises(BadFile, match="ftp"):
         collect(ai.ImageUrl("ftp://example.org/a.png"))
 
 
-def test_a_langchain_tool_message_gives_its_blocks_and_keeps_its_artifact_aside():
+def test_a_langchain_tool_message_gives_its_blocks_and_its_artifact_as_metadata():
     blocks = [
         {"type": "text", "text": "look"},
         {"type": "image", "base64": base64(PNG), "mime_type": "image/png"},
@@ -188,11 +187,11 @@ def test_a_langchain_tool_message_gives_its_blocks_and_keeps_its_artifact_aside(
         {"type": "file", "base64": base64(PDF), "mime_type": "application/pdf", "extras": {"filename": "a.pdf"}},
     ]
     result = ToolResult(ToolMessage(blocks, tool_call_id="1", artifact={"n": 1}, status="error"))
-    assert result.parts == (Text("look"), PICTURE, PICTURE, File(PDF, "application/pdf", "a.pdf"))
+    assert result.parts == (Text("look"), IMAGE, IMAGE, File(PDF, "application/pdf", "a.pdf"))
     assert (result.metadata, result.is_error) == ({"n": 1}, True)
 
 
-def test_langchain_messages_documents_and_blobs_are_words_and_files():
+def test_langchain_messages_documents_and_blobs_are_text_and_files():
     assert collect(AIMessage("hi")) == (Text("hi"),)
     assert collect([Document("a"), Document("b", metadata={"page": 2})]) == (Text("a"), Text("b"), Json('{"page":2}'))
     assert collect(Blob.from_data(PNG, mime_type="image/png", path="/x/a.png")) == (File(PNG, "image/png", "a.png"),)
@@ -228,8 +227,8 @@ def test_numpy_values_are_plain_values():
 
 
 FILE_BLOCKS = [
-    ({"type": "image_url", "image_url": {"url": data_uri(PNG, "image/png"), "detail": "low"}}, PICTURE),
-    ({"type": "input_image", "image_url": data_uri(PNG, "image/png"), "detail": "auto"}, PICTURE),
+    ({"type": "image_url", "image_url": {"url": data_uri(PNG, "image/png"), "detail": "low"}}, IMAGE),
+    ({"type": "input_image", "image_url": data_uri(PNG, "image/png"), "detail": "auto"}, IMAGE),
     (
         {"type": "input_file", "filename": "a.pdf", "file_data": data_uri(PDF, "application/pdf")},
         File(PDF, "application/pdf", "a.pdf"),
@@ -238,7 +237,7 @@ FILE_BLOCKS = [
     ({"type": "input_audio", "input_audio": {"data": base64(mp3()), "format": "mp3"}}, File(mp3(), "audio/mpeg")),
     (
         {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": base64(PNG)}},
-        PICTURE,
+        IMAGE,
     ),
     (
         {
@@ -254,7 +253,7 @@ FILE_BLOCKS = [
         File("grün".encode(), "text/plain"),
     ),
     ({"type": "audio", "base64": base64(WAV), "mime_type": "audio/wav"}, File(WAV, "audio/wav")),
-    ({"type": "image", "data": base64(PNG), "mimeType": "image/png", "_meta": None}, PICTURE),
+    ({"type": "image", "data": base64(PNG), "mimeType": "image/png", "_meta": None}, IMAGE),
     (
         {"type": "resource", "resource": {"uri": "x://h/a.pdf", "mimeType": "application/pdf", "blob": base64(PDF)}},
         File(PDF, "application/pdf", "a.pdf"),
@@ -263,27 +262,27 @@ FILE_BLOCKS = [
 
 
 @pytest.mark.parametrize(("block", "file"), FILE_BLOCKS)
-def test_a_file_block_is_its_file_wherever_it_lies(block, file):
+def test_a_file_block_is_a_file_at_any_place(block, file):
     assert collect(block) == (file,)
     assert collect(["see", block]) == (Text("see"), file)
     assert collect({"chart": block}) == (Json('{"chart":null}', (("/chart", file),)),)
 
 
 @pytest.mark.parametrize(("block", "_file"), FILE_BLOCKS)
-def test_a_dict_with_one_key_more_than_a_block_is_data(block, _file):
+def test_a_dict_with_an_extra_key_is_data(block, _file):
     data = {"type": block["type"], "mine": 1, "x": "y"}
-    assert recognise(block | {"mine": 1}) is None
+    assert recognize(block | {"mine": 1}) is None
     assert collect(data) == (Json(msgspec.json.encode(data).decode()),)
 
 
 @pytest.mark.parametrize("kind", ["text", "input_text", "output_text"])
-def test_text_blocks_are_words_when_they_are_the_whole_value(kind):
+def test_text_blocks_are_text_at_the_top_of_a_value(kind):
     block = {"type": kind, "text": "hi"}
     assert collect(block) == (Text("hi"),)
     assert collect([block, block]) == (Text("hi"), Text("hi"))
 
 
-def test_text_blocks_deeper_in_a_value_are_data_unless_a_file_is_among_them():
+def test_nested_text_blocks_are_data_unless_a_file_is_among_them():
     fields = [{"type": "text", "text": "Name"}]
     assert collect({"fields": fields}) == (Json('{"fields":[{"type":"text","text":"Name"}]}'),)
     block, file = FILE_BLOCKS[0]
@@ -306,7 +305,7 @@ ADDRESS = "https://example.org/a.png"
         {"type": "resource_link", "uri": ADDRESS, "name": "a"},
     ],
 )
-def test_an_address_in_a_dict_is_words_and_never_a_file(block):
+def test_an_address_in_a_dict_is_text_and_never_a_file(block):
     for value in (block, [block], {"a": block}, {"content": [block], "isError": False}):
         result = ToolResult(value)
         assert result.files == ()
@@ -319,7 +318,7 @@ def test_an_error_flag_without_content_is_data():
 
 
 @pytest.mark.parametrize("data", ["", "???", "aGk", "data:image/png;base64,??"])
-def test_a_block_whose_base64_is_broken_is_refused_by_place(data):
+def test_broken_base64_in_a_block_is_refused_with_its_place(data):
     with pytest.raises(BadValue, match=r"^/items/0: .*doesn't decode"):
         collect({"items": [{"type": "image", "data": data, "mimeType": "image/png"}]})
     with pytest.raises(BadValue, match=r"^/content/0: .*doesn't decode"):
@@ -327,15 +326,15 @@ def test_a_block_whose_base64_is_broken_is_refused_by_place(data):
 
 
 @pytest.mark.parametrize("address", ["a://b.[{", "http://[::g]/a.png", "https://[", "//[v1.]"])
-def test_a_resource_whose_address_is_none_has_no_name(address):
+def test_a_resource_with_an_invalid_address_has_no_name(address):
     resource = {"type": "resource", "resource": {"uri": address, "blob": base64(PNG), "mimeType": "image/png"}}
     for value in (resource, {"a": resource}, {"content": [resource]}):
-        assert [one.name for one in ToolResult(value).files] == [None]
+        assert [file.name for file in ToolResult(value).files] == [None]
 
 
-def test_base64_with_line_breaks_is_taken():
+def test_base64_with_line_breaks_is_accepted():
     wrapped = "\r\n".join(base64(PNG)[at : at + 76] for at in range(0, len(base64(PNG)), 76))
-    assert collect({"type": "image", "data": wrapped, "mimeType": "image/png"}) == (PICTURE,)
+    assert collect({"type": "image", "data": wrapped, "mimeType": "image/png"}) == (IMAGE,)
 
 
 RESERVED = st.sampled_from(["type", "content", "text", "data", "source", "mimeType"])
@@ -343,14 +342,14 @@ WORDS = st.text(st.characters(exclude_categories=["Cs"]))
 
 
 @given(st.dictionaries(RESERVED, WORDS | st.integers() | st.sampled_from(["text", "file", "resource"])))
-def test_user_dicts_with_reserved_keys_survive_as_data(value):
+def test_user_dicts_with_reserved_keys_stay_data(value):
     (part,) = collect({"row": value})
     assert part.files == ()
     assert msgspec.json.decode(part.text) == {"row": value}
 
 
 @given(st.text(st.characters()))
-def test_any_text_in_a_block_comes_out_with_a_utf_8_form(text):
+def test_any_text_in_a_block_has_a_utf_8_form_afterwards(text):
     block = {"type": "text", "text": text}
     link = {"type": "image", "url": text}
     document = {"type": "document", "source": {"type": "text", "media_type": "text/plain", "data": text}}

@@ -16,7 +16,7 @@ from showandtell.core.histories.from_gemini import from_gemini
 from showandtell.core.histories.from_openai import from_openai
 from showandtell.core.histories.reading import History
 from showandtell.core.messages.file import File
-from showandtell.core.messages.messages import Draft
+from showandtell.core.messages.message import Draft
 from showandtell.core.messages.parts import Json, Opaque, Text, ToolCall
 from showandtell.errors import BadConversation, BadFile, BadInput
 from support.openai_history import SAMPLE
@@ -27,7 +27,7 @@ B64 = base64.b64encode(PNG).decode()
 URL = f"data:image/png;base64,{B64}"
 IMAGE = File.from_bytes(PNG, "image/png")
 RECORDED = SHARED / "data/accepted_requests.jsonl"
-ADOPT = {"messages": from_openai, "input": from_openai, "contents": from_gemini}
+IMPORTERS = {"messages": from_openai, "input": from_openai, "contents": from_gemini}
 
 
 def recorded():
@@ -36,18 +36,18 @@ def recorded():
 
 
 def with_media(request):
-    """A recorded request with a tiny file in each place that was emptied."""
+    """A recorded request with a tiny file in each emptied place."""
     text = re.sub(r"<<media [^>]*kind:(\S+) enc:dataurl>>", rf"data:\1;base64,{B64}", json.dumps(request))
     return json.loads(re.sub(r"<<media [^>]*>>", B64, text))
 
 
-def adopt(line):
-    key = next(key for key in ADOPT if key in line["request"])
-    take = from_anthropic if line["provider"] == "anthropic" else ADOPT[key]
-    return take(with_media(line["request"])[key])
+def import_line(line):
+    key = next(key for key in IMPORTERS if key in line["request"])
+    import_history = from_anthropic if line["provider"] == "anthropic" else IMPORTERS[key]
+    return import_history(with_media(line["request"])[key])
 
 
-def test_every_recorded_request_is_adopted_with_all_its_files():
+def test_every_recorded_request_is_imported_with_all_files():
     for line in recorded():
         text = json.dumps(line["request"])
         placed = len(
@@ -56,19 +56,21 @@ def test_every_recorded_request_is_adopted_with_all_its_files():
                 text,
             )
         )
-        files = [part for draft in adopt(line) for part in draft.parts if isinstance(part, File)]
+        files = [part for draft in import_line(line) for part in draft.parts if isinstance(part, File)]
         assert len(files) == placed, text
 
 
 def test_every_recorded_result_knows_its_tool():
     for line in recorded():
-        calls = {part.call_id: part.tool for draft in adopt(line) for part in draft.parts if isinstance(part, ToolCall)}
-        results = [draft for draft in adopt(line) if draft.role == "tool"]
+        calls = {
+            part.call_id: part.tool for draft in import_line(line) for part in draft.parts if isinstance(part, ToolCall)
+        }
+        results = [draft for draft in import_line(line) if draft.role == "tool"]
         assert results
         assert all(draft.tool and calls[draft.call_id] == draft.tool for draft in results)
 
 
-def test_a_chat_history_is_adopted_in_order():
+def test_a_chat_history_is_imported_in_order():
     call = {"id": "c1", "type": "function", "function": {"name": "draw", "arguments": '{"x":1}'}}
     history = from_openai(
         [
@@ -94,7 +96,7 @@ def test_a_chat_history_is_adopted_in_order():
     ]
 
 
-def test_a_chat_completion_and_its_message_are_adopted():
+def test_a_chat_completion_and_its_message_are_imported():
     call = {"id": "c1", "type": "function", "function": {"name": "draw", "arguments": "{}"}}
     message = {"role": "assistant", "content": "Well", "tool_calls": [call]}
     choice = {"index": 0, "finish_reason": "length", "message": message}
@@ -126,7 +128,7 @@ def response(**fields):
     return Response.model_validate(body | settings | fields)
 
 
-SAID = (
+MESSAGES = (
     Opaque("openai", '{"id":"rs_1","summary":[],"type":"reasoning","encrypted_content":"gAAA"}'),
     Text("Well"),
     ToolCall("c1", "draw", "{}"),
@@ -134,12 +136,12 @@ SAID = (
 
 
 def test_a_response_is_one_message():
-    assert from_openai(response()) == [Draft("assistant", SAID, stop="tool_calls")]
+    assert from_openai(response()) == [Draft("assistant", MESSAGES, stop="tool_calls")]
     cut = response(status="incomplete", incomplete_details={"reason": "max_output_tokens"})
     assert from_openai(cut)[0].stop == "length"
 
 
-def test_response_items_go_on_from_its_output():
+def test_response_items_continue_its_output():
     output = [
         {"type": "input_text", "text": "Done"},
         {"type": "input_image", "image_url": URL},
@@ -148,7 +150,7 @@ def test_response_items_go_on_from_its_output():
     result = {"type": "function_call_output", "call_id": "c1", "output": output}
     history = from_openai([{"role": "user", "content": "Draw"}, *response().output, result])
     assert history[1:] == [
-        Draft("assistant", SAID, stop="tool_calls"),
+        Draft("assistant", MESSAGES, stop="tool_calls"),
         Draft("tool", (Text("Done"), IMAGE, File.from_bytes(PNG, "image/png", "a.png")), "c1", "draw"),
     ]
 
@@ -168,7 +170,7 @@ def test_openai_addresses_stay_addresses():
     assert [file.media_type.rpartition("/")[2][:4] for file in files] == ["png", "pdf", "vnd.", "webp"]
 
 
-def test_old_functions_sounds_and_pictures_are_adopted():
+def test_old_functions_audio_and_images_are_imported():
     old = {"role": "assistant", "content": None, "function_call": {"name": "draw", "arguments": "{}"}}
     history = from_openai(
         [
@@ -183,7 +185,7 @@ def test_old_functions_sounds_and_pictures_are_adopted():
     assert from_openai([{"role": "user", "content": [sound]}])[0].parts[0].media_type == "audio/mpeg"
 
 
-def test_an_anthropic_history_is_adopted_in_order():
+def test_an_anthropic_history_is_imported_in_order():
     thought = {"type": "thinking", "thinking": "Hm", "signature": "EqQB"}
     image = {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": B64}}
     result = {
@@ -211,7 +213,7 @@ def test_an_anthropic_history_is_adopted_in_order():
     ]
 
 
-def test_an_anthropic_answer_and_its_content_are_adopted():
+def test_an_anthropic_response_and_its_content_are_imported():
     content = [{"type": "text", "text": "Well"}, {"type": "tool_use", "id": "t1", "name": "draw", "input": {}}]
     body = {
         "id": "m",
@@ -231,7 +233,7 @@ def test_an_anthropic_answer_and_its_content_are_adopted():
     ]
 
 
-def test_anthropic_documents_are_adopted_from_every_source():
+def test_anthropic_documents_are_imported_from_every_source():
     sources = [
         {"type": "base64", "media_type": "application/pdf", "data": B64},
         {"type": "url", "url": "https://example.com/b"},
@@ -252,7 +254,7 @@ def test_anthropic_documents_are_adopted_from_every_source():
     assert files[2].source.value == "anthropic:file_1"
 
 
-def test_gemini_contents_are_adopted_in_either_spelling():
+def test_gemini_contents_are_imported_in_camel_case_and_snake_case():
     call = gemini.Part(
         function_call=gemini.FunctionCall(id="f1", name="draw", args={"in_x": None}), thought_signature=b"\xff\xfe"
     )
@@ -287,7 +289,7 @@ def test_gemini_calls_without_ids_are_matched_by_name_in_order():
     ]
 
 
-def test_a_gemini_answer_keeps_its_signatures_and_leaves_out_thoughts():
+def test_a_gemini_response_keeps_signatures_and_drops_thoughts():
     parts = [
         gemini.Part(text="Hm", thought=True),
         gemini.Part(text="Well", thought_signature=b"ab"),
@@ -299,7 +301,7 @@ def test_a_gemini_answer_keeps_its_signatures_and_leaves_out_thoughts():
     assert from_gemini(answer) == [Draft("assistant", (Text("Well"), signature, IMAGE), stop="length")]
 
 
-def test_gemini_parts_side_by_side_are_one_message():
+def test_adjacent_gemini_parts_are_one_message():
     uploaded = gemini.File(name="files/1", uri="https://example.com/v1beta/files/1", mime_type="video/mp4")
     video = File.from_uri("https://example.com/v1beta/files/1", "video/mp4")
     parts = [
@@ -312,7 +314,7 @@ def test_gemini_parts_side_by_side_are_one_message():
     ]
 
 
-def test_gemini_outputs_errors_and_values_are_told_apart():
+def test_gemini_outputs_errors_and_values_are_distinguished():
     call = {"role": "model", "parts": [{"functionCall": {"name": "draw"}}] * 3}
     values = [{"error": "No"}, {"output": {"x": 1}}, {"x": 1, "output": 2}]
     responses = [{"functionResponse": {"name": "draw", "response": value}} for value in values]
@@ -322,7 +324,7 @@ def test_gemini_outputs_errors_and_values_are_told_apart():
 
 
 @pytest.mark.parametrize(
-    ("take", "history", "place"),
+    ("import_history", "history", "place"),
     [
         (from_openai, [{"role": "user", "content": [{"type": "smell"}]}], r"messages\[0\].content\[0\] .*smell"),
         (from_openai, ["Draw", {"type": "dream"}], r"messages\[1\] .*dream"),
@@ -337,22 +339,22 @@ def test_gemini_outputs_errors_and_values_are_told_apart():
         (from_gemini, [{"role": "user", "parts": [{"smell": {}}]}], r"contents\[0\].parts\[0\] .*smell"),
     ],
 )
-def test_what_is_unknown_is_refused_by_its_place(take, history, place):
+def test_unknown_items_are_refused_with_their_place(import_history, history, place):
     with pytest.raises(BadConversation, match=place):
-        take(history)
+        import_history(history)
 
 
 @pytest.mark.parametrize(
-    ("take", "history"),
+    ("import_history", "history"),
     [
         (from_openai, [{"role": "tool", "tool_call_id": "c9", "content": "Done"}]),
         (from_anthropic, [{"role": "user", "content": [{"type": "tool_result", "tool_use_id": "c9"}]}]),
         (from_gemini, [{"role": "user", "parts": [{"functionResponse": {"id": "c9", "name": "draw"}}]}]),
     ],
 )
-def test_a_result_without_its_call_is_refused(take, history):
+def test_a_result_without_its_call_is_refused(import_history, history):
     with pytest.raises(BadConversation, match="c9"):
-        take(history)
+        import_history(history)
 
 
 JUNK = st.recursive(
@@ -386,9 +388,9 @@ JUNK = st.recursive(
 
 
 @given(JUNK, st.sampled_from([from_openai, from_anthropic, from_gemini]))
-def test_any_junk_is_adopted_or_refused_by_a_typed_error(junk, take):
+def test_any_junk_is_imported_or_refused_with_a_typed_error(junk, import_history):
     with suppress(BadInput):
-        assert isinstance(take(junk), History)
+        assert isinstance(import_history(junk), History)
 
 
 def deep(levels):
@@ -404,38 +406,38 @@ BROKEN_IMAGE = {
 }
 
 
-@pytest.mark.parametrize("take", BROKEN_IMAGE)
-def test_an_address_that_is_none_is_told_by_its_message(take):
+@pytest.mark.parametrize("import_history", BROKEN_IMAGE)
+def test_an_invalid_address_is_refused_with_its_message(import_history):
     with pytest.raises(BadConversation, match=r"messages\[1\] .*Invalid IPv6 URL"):
-        take([{"role": "user", "content": "x"}, {"role": "user", "content": [BROKEN_IMAGE[take]]}])
+        import_history([{"role": "user", "content": "x"}, {"role": "user", "content": [BROKEN_IMAGE[import_history]]}])
 
 
 @pytest.mark.parametrize("levels", [700, 5000])
 @pytest.mark.parametrize(
-    ("take", "place"), [(from_openai, "messages"), (from_anthropic, "messages"), (from_gemini, "contents")]
+    ("import_history", "place"), [(from_openai, "messages"), (from_anthropic, "messages"), (from_gemini, "contents")]
 )
-def test_what_is_nested_too_deep_is_told_by_its_message(take, place, levels):
+def test_items_nested_too_deep_are_refused_with_their_message(import_history, place, levels):
     with pytest.raises(BadConversation, match=rf"{place}\[1\] is nested too deep"):
-        take(["x", {"role": "user", "content": deep(levels)}])
+        import_history(["x", {"role": "user", "content": deep(levels)}])
     with pytest.raises(BadConversation, match=rf"{place}\[0\] is nested too deep"):
-        take({"role": "user", "content": deep(levels)})
+        import_history({"role": "user", "content": deep(levels)})
 
 
-def test_media_types_are_spelled_as_usual():
+def test_media_types_are_normalized():
     (draft,) = from_openai([{"role": "user", "content": [{"type": "image_url", "image_url": "https://e.com/a.TIFF"}]}])
     assert draft.parts == (File.from_uri("https://e.com/a.TIFF", "image/tiff"),)
     (draft,) = from_gemini([{"inlineData": {"mimeType": "Picture", "data": B64}}])
     assert draft.parts == (File.from_bytes(PNG, "Picture"),)
 
 
-def test_torn_base64_is_refused():
+def test_truncated_base64_is_refused():
     with pytest.raises(BadFile, match=r"messages\[0\]: .*base64"):
         from_openai(
             [{"role": "user", "content": [{"type": "image_url", "image_url": {"url": "data:image/png;base64,%%%"}}]}]
         )
 
 
-def test_url_safe_base64_and_written_data_urls_are_read():
+def test_url_safe_base64_and_percent_encoded_data_urls_are_read():
     url_safe = base64.urlsafe_b64encode(PNG).decode().rstrip("=")
     assert from_gemini({"role": "user", "parts": [{"inlineData": {"mimeType": "image/jpg", "data": url_safe}}]})[
         0

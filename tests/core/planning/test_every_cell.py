@@ -1,4 +1,4 @@
-"""The whole matrix, for real: every family of models by kind of file by place, through ingest, plan, load and render."""
+"""The complete matrix: every model family, kind of file and place, through ingest, plan, load and render."""
 
 import base64
 from collections import Counter
@@ -23,21 +23,21 @@ FILES = {
     "scan": ("scan.tiff", tiff()),
     "other": ("parts.zip", parts()),
 }
-SHELF = FileCache()
+CACHE = FileCache()
 MODELS = sorted({f"{family.provider}:{family.example}" for family in families()})
-NUMBERED = {kind: f"{kind} 1" for kind in FILES} | {"scan": "image 1", "other": "file 1"}
+LABELS = {kind: f"{kind} 1" for kind in FILES} | {"scan": "image 1", "other": "file 1"}
 
 
 @cache
 def shown(kind, role):
-    """A conversation about one file, the same for all models, so that each conversion is made once."""
+    """A conversation about one file, shared by all models so that each conversion runs once."""
     name, data = FILES[kind]
     file = File.from_bytes(data, name=name)
-    return ingest(tool_history("Here:", file) if role == "tool" else user_history(file), SHELF)
+    return ingest(tool_history("Here:", file) if role == "tool" else user_history(file), CACHE)
 
 
-def stands_for(receipt, data, request):
-    """What the model is given of a file, as the body spells it, and how often each of that is to be found there."""
+def expected_pieces(receipt, data, request):
+    """The bytes of a file that the request body should contain, with how often."""
     if receipt.delivery == "noted":
         return Counter()
     if receipt.variant is None:
@@ -48,24 +48,24 @@ def stands_for(receipt, data, request):
 
 
 def check_body(request, kind):
-    """Exactly what the receipt says is in the body, and the original only where it was not converted."""
+    """The body contains what the receipt says, and the original only if it was not converted."""
     (receipt,), data = request.receipts, FILES[kind][1]
     body = b"".join(request.chunks())
-    given = stands_for(receipt, data, request)
+    expected = expected_pieces(receipt, data, request)
     if receipt.variant is None and kind == "text":
-        # Some wires take a text as words, others as base64; once in either case.
-        assert body.count(base64.b64encode(data)) + body.count(data) == sum(given.values())
+        # Some APIs take a text file as text, others as base64; it appears once in either case.
+        assert body.count(base64.b64encode(data)) + body.count(data) == sum(expected.values())
     else:
-        assert {piece: body.count(piece) for piece in given} == given
-        assert body.count(base64.b64encode(data)) == given[base64.b64encode(data)]
+        assert {piece: body.count(piece) for piece in expected} == expected
+        assert body.count(base64.b64encode(data)) == expected[base64.b64encode(data)]
     assert receipt.converted == (receipt.variant is not None)
-    assert f"⟦{NUMBERED[kind]}" in body.decode()
+    assert f"⟦{LABELS[kind]}" in body.decode()
     assert receipt.reason
 
 
 @pytest.mark.parametrize("kind", FILES)
 @pytest.mark.parametrize("model", MODELS)
-def test_a_tools_file_reaches_the_model_once_or_is_noted_by_name(model, kind):
+def test_a_tool_file_is_sent_once_or_noted_by_name(model, kind):
     request = render(shown(kind, "tool"), model=model)
     assert request.receipts[0].delivery in {"native", "relocated", "noted"}
     check_body(request, kind)
@@ -73,7 +73,7 @@ def test_a_tools_file_reaches_the_model_once_or_is_noted_by_name(model, kind):
 
 @pytest.mark.parametrize("kind", FILES)
 @pytest.mark.parametrize("model", MODELS)
-def test_a_users_file_reaches_the_model_once_or_is_refused_by_name(model, kind):
+def test_a_user_file_is_sent_once_or_refused_by_name(model, kind):
     if explain(shown(kind, "user"), model=model)[0].delivery == "refused":
         with pytest.raises(UnsupportedFile, match=FILES[kind][0]):
             render(shown(kind, "user"), model=model)
@@ -84,7 +84,7 @@ def test_a_users_file_reaches_the_model_once_or_is_refused_by_name(model, kind):
 
 
 @pytest.mark.parametrize("model", MODELS)
-def test_a_document_reaches_every_model_as_it_is_or_converted(model):
+def test_every_model_gets_a_document_as_it_is_or_converted(model):
     receipts = [
         explain(shown(kind, role), model=model)[0] for kind in ("document", "text") for role in ("tool", "user")
     ]
@@ -92,6 +92,6 @@ def test_a_document_reaches_every_model_as_it_is_or_converted(model):
 
 
 @pytest.mark.parametrize("model", MODELS)
-def test_what_nothing_takes_and_nothing_can_convert_is_noted_for_a_tool_and_refused_for_a_user(model):
+def test_an_unsupported_file_is_noted_for_a_tool_and_refused_for_a_user(model):
     assert explain(shown("other", "tool"), model=model)[0].delivery == "noted"
     assert explain(shown("other", "user"), model=model)[0].delivery == "refused"

@@ -1,4 +1,4 @@
-"""A plan that goes on from the last one is the plan that is made anew."""
+"""A plan with a cache equals the plan without one."""
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 from showandtell.core.capabilities.resolve import resolve
 from showandtell.core.messages.derivations import DerivationRequest, Failed
 from showandtell.core.messages.parts import Text
+from showandtell.core.planning.incremental import PlanCache
 from showandtell.core.planning.plan import plan
 from showandtell.core.planning.values import Policy, by_kind
 from support.builders import Everything, assistant, attachment, result, shown, user, view
@@ -15,10 +16,10 @@ from support.replanned_conversations import CLAUDE, MODELS, runs
 
 def steps(count, size=1000):
     files = [attachment(number, size=size) for number in range(1, count + 1)]
-    turns = [(assistant(f"c{one.number}", named=f"a{one.number}"), one) for one in files]
+    turns = [(assistant(f"c{file.number}", named=f"a{file.number}"), file) for file in files]
     return [
         user("look"),
-        *(part for said, one in turns for part in (said, result(f"c{one.number}", shown(one.number)))),
+        *(part for output, item in turns for part in (output, result(f"c{item.number}", shown(item.number)))),
     ], files
 
 
@@ -26,51 +27,51 @@ def steps(count, size=1000):
 @given(
     runs(),
     st.sampled_from(MODELS),
-    st.sampled_from([Policy(), Policy(focus=2), Policy(on_unsupported=by_kind("error"), cache=True)]),
+    st.sampled_from([Policy(), Policy(max_in_context=2), Policy(on_unsupported=by_kind("error"), cache=True)]),
 )
-def test_every_plan_of_a_growing_conversation_equals_one_made_anew(run, model, policy):
-    (messages, files), target, known, kept = run, resolve(model), Everything(), {}
+def test_each_cached_plan_of_a_growing_conversation_equals_a_fresh_one(run, model, policy):
+    (messages, files), target, known, cache = run, resolve(model), Everything(), PlanCache()
     for end in range(1, len(messages) + 1):
-        asked = next(one for one in reversed(messages[:end]) if one.role == "user")
+        asked = next(message for message in reversed(messages[:end]) if message.role == "user")
         now = view(*messages[:end], files=files, answering=asked.id)
-        assert plan(now, target, known, policy, kept=kept) == plan(now, target, known, policy)
+        assert plan(now, target, known, policy, cache=cache) == plan(now, target, known, policy)
 
 
-def test_what_was_settled_is_the_same_object_in_the_next_plan():
+def test_cached_entries_are_the_same_objects_in_the_next_plan():
     messages, files = steps(4)
-    target, kept = resolve(CLAUDE), {}
-    first = plan(view(*messages[:-2], files=files), target, {}, Policy(), kept=kept)
-    second = plan(view(*messages, files=files), target, {}, Policy(), kept=kept)
-    assert [id(one) for one in second.entries[: len(first.entries)]] == [id(one) for one in first.entries]
+    target, cache = resolve(CLAUDE), PlanCache()
+    first = plan(view(*messages[:-2], files=files), target, {}, Policy(), cache=cache)
+    second = plan(view(*messages, files=files), target, {}, Policy(), cache=cache)
+    assert [id(entry) for entry in second.entries[: len(first.entries)]] == [id(entry) for entry in first.entries]
 
 
-def test_a_rejection_that_was_learnt_unsettles_what_stood():
+def test_a_new_rejection_invalidates_the_cached_plan():
     messages, files = steps(3)
-    target, kept, known = resolve(CLAUDE), {}, {}
-    plan(view(*messages[:-2], files=files), target, known, Policy(), kept=kept)
-    for recipe in ("original/tool_result", "original/user"):
-        known[DerivationRequest(files[0].facts.sha256, recipe, f"{target.name} {target.account}")] = Failed(
+    target, cache, known = resolve(CLAUDE), PlanCache(), {}
+    plan(view(*messages[:-2], files=files), target, known, Policy(), cache=cache)
+    for conversion in ("original/tool_result", "original/user"):
+        known[DerivationRequest(files[0].facts.sha256, conversion, f"{target.name} {target.account}")] = Failed(
             "the provider refused it"
         )
     known[DerivationRequest(files[0].facts.sha256, "image")] = Failed("it can't be converted")
-    made = plan(view(*messages, files=files), target, known, Policy(), kept=kept)
-    assert [one.delivery for one in made.receipts] == ["noted", "native", "native"]
+    made = plan(view(*messages, files=files), target, known, Policy(), cache=cache)
+    assert [receipt.delivery for receipt in made.receipts] == ["noted", "native", "native"]
 
 
-def test_a_message_that_was_rewritten_unsettles_what_stood():
+def test_a_rewritten_message_invalidates_the_cached_plan():
     messages, files = steps(3)
-    target, kept = resolve(CLAUDE), {}
-    plan(view(*messages, files=files), target, {}, Policy(), kept=kept)
+    target, cache = resolve(CLAUDE), PlanCache()
+    plan(view(*messages, files=files), target, {}, Policy(), cache=cache)
     now = view(user("look again"), *messages[1:], files=files)
-    assert plan(now, target, {}, Policy(), kept=kept).entries[0].parts == (Text("look again"),)
+    assert plan(now, target, {}, Policy(), cache=cache).entries[0].parts == (Text("look again"),)
 
 
-def test_a_file_that_is_another_now_unsettles_what_stood():
+def test_a_changed_file_invalidates_the_cached_plan():
     messages, files = steps(3)
-    target, kept = resolve(CLAUDE), {}
-    plan(view(*messages[:-2], files=files), target, {}, Policy(), kept=kept)
+    target, cache = resolve(CLAUDE), PlanCache()
+    plan(view(*messages[:-2], files=files), target, {}, Policy(), cache=cache)
     now = view(*messages, files=[attachment(1, "audio/wav"), *files[1:]])
-    assert plan(now, target, Everything(), Policy(), kept={**kept}).receipts[0].delivery == "noted"
+    assert plan(now, target, Everything(), Policy(), cache=PlanCache({**cache.plans})).receipts[0].delivery == "noted"
     assert plan(
-        now, target, {DerivationRequest(files[0].facts.sha256, "elsewhere"): Failed("no")}, Policy(), kept=kept
+        now, target, {DerivationRequest(files[0].facts.sha256, "elsewhere"): Failed("no")}, Policy(), cache=cache
     ).wants

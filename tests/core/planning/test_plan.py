@@ -1,4 +1,4 @@
-"""What holds for every plan, whatever is shown to whichever model."""
+"""Properties of every plan, for any conversation and model."""
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from showandtell.core.capabilities.resolve import resolve
 from showandtell.core.messages.parts import ToolCall
 from showandtell.core.planning import labels
-from showandtell.core.planning.call_ids import PATTERNS, spell
+from showandtell.core.planning.call_ids import PATTERNS, fit_call_id
 from showandtell.core.planning.eviction import first_in_view
 from showandtell.core.planning.plan import plan
 from showandtell.core.planning.values import Policy, RenderedFile, Result
@@ -23,7 +23,7 @@ def texts_in(entries):
     for entry in entries:
         for part in entry.parts:
             inner = part.parts if isinstance(part, Result) else (part,)
-            yield from (one.text for one in inner if hasattr(one, "text"))
+            yield from (item.text for item in inner if hasattr(item, "text"))
 
 
 models = st.sampled_from(MODELS)
@@ -31,11 +31,11 @@ models = st.sampled_from(MODELS)
 
 @examples(150)
 @given(conversations(), models)
-def test_nothing_is_lost_and_nothing_is_shown_twice(seen, model):
+def test_no_file_is_lost_or_sent_twice(seen, model):
     made = plan(seen, resolve(model), Everything(), Policy())
     showings = [shown.number for message in seen.messages for shown in message.showings]
     assert [receipt.number for receipt in made.receipts] == sorted(set(showings))
-    placed = [(one.number, one.nth) for one in placed_in(made.entries)]
+    placed = [(item.number, item.nth) for item in placed_in(made.entries)]
     assert len(placed) == len(set(placed))
     assert {number for number, _ in placed} >= {
         r.number for r in made.receipts if r.delivery in {"native", "relocated"}
@@ -43,7 +43,7 @@ def test_nothing_is_lost_and_nothing_is_shown_twice(seen, model):
 
 
 @given(conversations(), models)
-def test_every_call_has_its_result_right_behind_it_and_in_its_order(seen, model):
+def test_results_follow_their_calls_directly_and_in_order(seen, model):
     entries = plan(seen, resolve(model), Everything(), Policy()).entries
     for index, entry in enumerate(entries):
         calls = [part.call_id for part in entry.parts if isinstance(part, ToolCall)]
@@ -59,7 +59,7 @@ def test_planning_twice_gives_the_same_plan(seen, model):
 
 
 @given(conversations(), models)
-def test_only_our_own_words_stand_in_our_brackets(seen, model):
+def test_only_our_labels_are_in_our_brackets(seen, model):
     made = plan(seen, resolve(model), Everything(), Policy())
     for text in texts_in(made.entries):
         ours = text.startswith(labels.OPEN) and text.endswith(labels.CLOSE)
@@ -68,7 +68,7 @@ def test_only_our_own_words_stand_in_our_brackets(seen, model):
 
 
 @given(conversations(), models)
-def test_a_longer_conversation_begins_with_the_entries_of_the_shorter_one(seen, model):
+def test_a_longer_conversation_starts_with_the_entries_of_the_shorter_one(seen, model):
     target = resolve(model)
     steps = [index for index, message in enumerate(seen.messages) if message.role == "assistant"]
     for index in steps:
@@ -88,7 +88,7 @@ def test_files_keep_their_order_within_results_and_within_frames(seen, model):
             outside,
             *([(p.number, p.nth) for p in part.parts if isinstance(p, RenderedFile)] for part in results_in([entry])),
         ):
-            assert [order.index(one) for one in group] == sorted(order.index(one) for one in group)
+            assert [order.index(item) for item in group] == sorted(order.index(item) for item in group)
 
 
 def numbered(seen):
@@ -100,11 +100,11 @@ def numbered(seen):
 
 
 @given(st.text(min_size=1, max_size=80), st.sampled_from(sorted(PATTERNS)))
-def test_a_call_id_is_spelled_the_same_each_time_and_as_its_wire_takes_it(call_id, style):
-    assert spell(call_id, style) == spell(call_id, style)
-    assert PATTERNS[style].fullmatch(spell(call_id, style))
+def test_a_call_id_is_valid_and_always_the_same(call_id, style):
+    assert fit_call_id(call_id, style) == fit_call_id(call_id, style)
+    assert PATTERNS[style].fullmatch(fit_call_id(call_id, style))
 
 
 @given(st.lists(st.text(min_size=1, max_size=20), unique=True, max_size=30), st.sampled_from(sorted(PATTERNS)))
 def test_different_calls_keep_different_ids(call_ids, style):
-    assert len({spell(call_id, style) for call_id in call_ids}) == len(call_ids)
+    assert len({fit_call_id(call_id, style) for call_id in call_ids}) == len(call_ids)

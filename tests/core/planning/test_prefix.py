@@ -1,11 +1,11 @@
-"""A step's prompt begins with the bytes of the step before, so that what a provider has cached of it is read again."""
+"""The prompt of a step starts with the bytes of the previous step, so that the provider's cache is used."""
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from showandtell.core.capabilities.resolve import resolve
-from showandtell.core.messages.messages import Draft
+from showandtell.core.messages.message import Draft
 from showandtell.core.messages.parts import Approval, Shown, Text
 from showandtell.core.planning.values import Policy
 from support.growing_conversations import (
@@ -29,7 +29,7 @@ from support.growing_conversations import (
 )
 from support.properties import examples
 
-#: So many steps that every file is worth its upload.
+#: With this number of steps, every file is worth an upload.
 UPLOADS = Policy(cache=True, uploads=True, expected_steps=10_000_000)
 #: One model of each row that stores files, besides the inspector's.
 STORING = (
@@ -41,7 +41,7 @@ STORING = (
 )
 
 
-#: Everything that moves files or words about, and seven requests: lone words, uploads, parallel calls, JSON, errors, approvals.
+#: Seven requests with everything that moves files or text: uploads, parallel calls, JSON, errors, approvals.
 TALK = [
     Draft("user", (Text("hello"),)),
     Draft("assistant", (Text("Hi."),), stop="end"),
@@ -63,7 +63,7 @@ TALK = [
 
 
 def requests(drafts, model, policy, *, forbid=False):
-    """The frontier and the bytes of each request of a conversation, in one run."""
+    """The first file in view and the bytes of each request of a conversation, in one run."""
     return asked([*views(drafts)], model, policy, forbid=forbid)
 
 
@@ -72,7 +72,7 @@ def count_marks(body):
 
 
 def stable(model):
-    """How many of the talk's seven prompts begin with the one before: Groq's five pictures leave the view once."""
+    """How many of the seven prompts start with the previous one: on Groq, five images leave the view once."""
     return 5 if model.startswith("groq:") else 6
 
 
@@ -82,38 +82,42 @@ def list_of(model):
 
 
 @pytest.mark.parametrize("model", MODELS)
-def test_each_prompt_of_every_row_begins_with_the_one_before(model):
+def test_each_prompt_starts_with_the_previous_one(model):
     steps = [*requests(TALK, model, Policy(cache=True))]
     assert (len(steps), check_prefixes(steps)) == (7, stable(model))
 
 
 @pytest.mark.parametrize("model", MODELS)
-def test_each_prompt_with_uploads_begins_with_the_one_before(model):
+def test_each_prompt_with_uploads_starts_with_the_previous_one(model):
     steps = [*requests(TALK, model, UPLOADS)]
     assert (len(steps), check_prefixes(steps)) == (7, stable(model))
     assert model not in STORING or b"file_" in steps[-1][1].replace(b"file_data", b"")
 
 
 @pytest.mark.parametrize("model", MODELS)
-def test_forbidding_tools_in_the_last_step_changes_nothing_in_the_list(model):
+def test_forbidding_tools_in_the_last_step_does_not_change_the_messages(model):
     steps = [*requests(TALK, model, Policy(cache=True), forbid=True)]
     assert check_prefixes(steps, list_of(model)) == stable(model)
 
 
 @examples(150)
-@given(talks(), st.sampled_from(MODELS), st.sampled_from([Policy(cache=True), Policy(cache=True, focus=2), UPLOADS]))
-def test_a_growing_conversation_only_adds_to_its_prompt_until_files_leave_the_view(drafts, model, policy):
+@given(
+    talks(),
+    st.sampled_from(MODELS),
+    st.sampled_from([Policy(cache=True), Policy(cache=True, max_in_context=2), UPLOADS]),
+)
+def test_prompts_only_grow_until_files_leave_the_view(drafts, model, policy):
     check_prefixes([*requests(drafts, model, policy)])
 
 
 @pytest.mark.parametrize("model", MODELS)
-def test_marks_change_no_other_byte(model):
+def test_cache_marks_change_no_other_byte(model):
     marked = [body for _, body in requests(TALK, model, Policy(cache=True))]
     plain = [body for _, body in requests(TALK, model, Policy())]
     assert [unmarked(body) for body in marked] == plain == [unmarked(body) for body in plain]
 
 
 @pytest.mark.parametrize("model", MODELS)
-def test_a_request_has_as_many_marks_as_its_row_says(model):
+def test_a_request_has_cache_marks_if_its_row_says_so(model):
     counts = [count_marks(body) for _, body in requests(TALK, model, Policy(cache=True))]
     assert counts == ([1, 2, 2, 2, 2, 2, 2] if resolve(model).order.marks else [0] * 7)

@@ -1,4 +1,4 @@
-"""A conversation moves to another provider at any step, and back: each gets what it needs, and nothing of the others."""
+"""A conversation switches providers at any step, and back: each gets its own opaque parts and no others."""
 
 import asyncio
 import base64
@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from showandtell.core.capabilities.resolve import families, resolve
 from showandtell.core.messages.file import File
-from showandtell.core.messages.messages import Draft
+from showandtell.core.messages.message import Draft
 from showandtell.core.messages.parts import Json, Opaque, Text, ToolCall
 from showandtell.core.planning.plan import plan
 from showandtell.core.planning.values import Policy
@@ -26,16 +26,16 @@ from support.builders import Everything
 from support.fixtures import pdf, png
 from support.properties import examples
 
-SHELF = FileCache()
+CACHE = FileCache()
 MODELS = sorted({f"{family.provider}:{family.example}" for family in families()})
-#: One model a provider: the first of its rows.
-HOUSES = {family.provider: f"{family.provider}:{family.example}" for family in reversed(families())}
-PAIRS = [(one, two) for one in HOUSES for two in HOUSES if one < two]
+#: One model per provider, from its first row.
+PROVIDERS = {family.provider: f"{family.provider}:{family.example}" for family in reversed(families())}
+PAIRS = [(provider, two) for provider in PROVIDERS for two in PROVIDERS if provider < two]
 OPTIONS = Options("Be brief.", (ToolSpec("get", "Gets it.", '{"type":"object","properties":{}}'),), stream=True)
 KIWI, REPORT = File.from_bytes(png(), name="kiwi.png"), File.from_bytes(pdf("one"), name="report.pdf")
-PROVED = {file: SHELF.prove(file) for file in (KIWI, REPORT)}
-#: What stands behind a house's name before the paths of our wire modules; `inspector` speaks each api as its own house.
-BELOW = {
+PROBED = {file: CACHE.probe(file) for file in (KIWI, REPORT)}
+#: Path prefix of each provider at the inspector.
+PATHS = {
     "openai": "openai/v1",
     "openai-chat": "openai/v1",
     "azure": "azure/openai/v1",
@@ -44,7 +44,7 @@ BELOW = {
     "cohere": "cohere/compatibility/v1",
     **{name: f"{name}/v1" for name in ("xai", "openrouter", "mistral", "ollama", "vllm", "llamacpp", "lmstudio")},
 }
-AT_HOME = {
+OWN_PATHS = {
     "anthropic-messages": "anthropic",
     "openai-chat": "openai/v1",
     "openai-responses": "openai/v1",
@@ -55,17 +55,17 @@ IDS = ("toolu_{}", "call_{}", "functions.get:{}", "call|{}|fc_" + "0" * 60, "{:0
 
 
 def base_of(target):
-    return AT_HOME[target.api] if target.provider == "inspector" else BELOW.get(target.provider, target.provider)
+    return OWN_PATHS[target.api] if target.provider == "inspector" else PATHS.get(target.provider, target.provider)
 
 
 def signature(target, nth):
-    """What a provider signed: base64 that is its own. The strict Gemini readers know by it whose it is."""
+    """A provider's signature in base64. The strict Gemini readers recognize their own."""
     host = "google" if target.provider == "inspector" else target.provider
     return base64.b64encode(sign(host, f"{target.name} {nth}")).decode()
 
 
 def seal(target, nth):
-    """What this provider wants back, as its parser keeps it; nothing where it signs nothing."""
+    """The opaque part that a provider wants back, as its parser stores it; empty if it signs nothing."""
     signed = signature(target, nth)
     match target.api:
         case "anthropic-messages":
@@ -83,91 +83,91 @@ def seal(target, nth):
 
 
 class Talk:
-    """A conversation in which every message of the model may be another's.
+    """A conversation in which each message may come from another model.
 
-    `kept` is what each must get back, `dropped` thoughts that nothing followed.
+    `sealed` is what each model must get back, `dropped` is reasoning that nothing followed.
     """
 
     def __init__(self):
-        self.conversation = MemoryConversation(SHELF)
-        self.kept, self.dropped, self.count = [], [], 0
+        self.conversation = MemoryConversation(CACHE)
+        self.sealed, self.dropped, self.count = [], [], 0
 
     def add(self, role, *parts, **more):
         draft = Draft(role, parts, **more)
-        asyncio.run(self.conversation.record(draft, [PROVED[file] for file in draft.claims]))
+        asyncio.run(self.conversation.record(draft, [PROBED[file] for file in draft.claims]))
 
     def say(self, target, *calls, text="Done."):
-        """One answer of this model, signed as it signs: before its words, on its first call, or behind its words."""
+        """Add an answer of a model with its signature: before its text, on its first call, or after its text."""
         self.count += 1
         sealed = Opaque(target.signer, seal(target, self.count))
         is_gemini = target.api == "gemini"
-        asked = [ToolCall(one, "get", "{}", None if at or not is_gemini else sealed) for at, one in enumerate(calls)]
+        asked = [ToolCall(item, "get", "{}", None if at or not is_gemini else sealed) for at, item in enumerate(calls)]
         words = [Text(text)] if text else []
         lone = [sealed] if sealed.text and not (is_gemini and calls) else []
         self.add("assistant", *([*words, *lone] if is_gemini else [*lone, *words]), *asked, stop="end")
         if sealed.text and (words or calls):
-            self.kept.append((target, sealed.text))
+            self.sealed.append((target, sealed.text))
         elif sealed.text:
             self.dropped.append(sealed.text)
 
     def answer(self, *calls):
-        """A picture and a PDF, an error, a value: one for each call, the last one first."""
+        """Add results in reverse order: an image and a PDF, an error, a JSON value."""
         found = [(Text("Here:"), KIWI, REPORT), (Text("no such file"), KIWI), (Json('{"n":1}'),)]
         for at, call in reversed([*enumerate(calls)]):
             self.add("tool", *found[at % 3], call_id=call, tool="get", is_error=at % 3 == 1)
 
     def ask(self, target, *, cache=True):
-        """The request to this model now: its strict reader accepts it, and it holds what is its own and nothing else."""
+        """The next request to a model. Its strict reader accepts it, and it holds the model's own opaque parts only."""
         planned = plan(self.conversation.view(), target, Everything(), Policy(cache=cache))
-        request = compose(planned, target, OPTIONS, {}, SHELF.blobs)
+        request = compose(planned, target, OPTIONS, {}, CACHE.blobs)
         body = b"".join(request.chunks())
         read(request, body)
-        for said_by, text in self.kept:
-            assert (text.strip("{}").encode() in body) == is_theirs(said_by, target)
+        for author, text in self.sealed:
+            assert (text.strip("{}").encode() in body) == is_theirs(author, target)
         assert not [text for text in self.dropped if text.strip("{}").encode() in body]
-        assert numbers(body) == {one.label for one in self.conversation.attachments.values()}
+        assert numbers(body) == {attachment.label for attachment in self.conversation.attachments.values()}
         return body
 
 
-def is_theirs(said_by, target):
-    return said_by.signer == target.signer and target.dialect.thoughts
+def is_theirs(author, target):
+    return author.signer == target.signer and target.dialect.takes_reasoning
 
 
 def numbers(body):
-    return {one for one in re.findall(r"(?:image|document) \d+", body.decode()) if f"⟦{one}" in body.decode()}
+    return {match for match in re.findall(r"(?:image|document) \d+", body.decode()) if f"⟦{match}" in body.decode()}
 
 
 def read(request, body):
-    """Let the strict reader of the host judge a request."""
+    """Check a request with the strict reader of the host."""
     address = urlsplit(request.api.url(request.target, f"http://inspector/{base_of(request.target)}", stream=True))
-    house, groups = find_host(address.path)
+    site, groups = find_host(address.path)
     assert groups is not None, address.path
     found = {name: unquote(value) for name, value in groups.items() if value is not None}
-    return house.read(IncomingRequest(address.path, address.query, {}, body, found))
+    return site.read(IncomingRequest(address.path, address.query, {}, body, found))
 
 
 @pytest.mark.parametrize(("one", "two"), PAIRS)
-def test_two_providers_take_turns_in_the_midst_of_a_step(one, two):
-    here, there, talk = resolve(HOUSES[one]), resolve(HOUSES[two]), Talk()
+def test_two_providers_take_turns_within_a_step(one, two):
+    here, there, talk = resolve(PROVIDERS[one]), resolve(PROVIDERS[two]), Talk()
     talk.add("user", Text("look"), KIWI)
     first = talk.ask(here, cache=False)
     for at, speaker in enumerate([here, there]):
-        calls = [spelled.format(10 * at + nth) for nth, spelled in enumerate(IDS[2 * at : 2 * at + 3])]
+        calls = [template.format(10 * at + nth) for nth, template in enumerate(IDS[2 * at : 2 * at + 3])]
         talk.say(speaker, *calls, text="One moment." if at else "")
         talk.answer(*calls)
         talk.ask(there)
-    # A request to Groq holds five pictures, so the first has left the view by then.
+    # A request to Groq holds five images, so the first one is out of view by then.
     assert talk.ask(here, cache=False).startswith(first.removesuffix(b"]}")) == (one != "groq")
 
 
-#: A model of unknown name gets pictures, and the strict Cohere reader knows by the name that it can't see them.
-models = st.sampled_from([one for one in MODELS if one != "cohere:some-model"]).map(resolve)
+#: Unknown models get images, but the strict Cohere reader rejects images for this name.
+models = st.sampled_from([model for model in MODELS if model != "cohere:some-model"]).map(resolve)
 steps = st.lists(st.tuples(models, st.integers(0, 3), st.sampled_from(["", "Hm."])), min_size=2, max_size=6)
 
 
 @examples(60)
 @given(steps)
-def test_a_conversation_goes_on_at_any_provider_and_comes_back_to_all_of_them(steps):
+def test_a_conversation_continues_at_any_provider_and_returns_to_all_of_them(steps):
     talk = Talk()
     talk.add("user", Text("look"), KIWI)
     for at, (target, count, text) in enumerate(steps):

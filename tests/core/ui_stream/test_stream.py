@@ -1,4 +1,4 @@
-"""The UI message stream: its chunks and bytes, whatever the events are, and going on with what another process began."""
+"""The UI message stream: its chunks and bytes for any events, and answers that another process started."""
 
 import json
 from time import process_time
@@ -13,12 +13,12 @@ from showandtell.core.events import types as ev
 from showandtell.core.events.annotations import Thought
 from showandtell.core.events.replay import ModelChosen
 from showandtell.core.messages.attachments import Attachment, Facts, Origin
-from showandtell.core.messages.messages import Message
+from showandtell.core.messages.message import Message
 from showandtell.core.messages.parts import Approval, Text
 from showandtell.core.ui_stream import chunks as ui
 from showandtell.core.ui_stream.answer import UiAccumulator
-from showandtell.core.ui_stream.step import spell_input
-from showandtell.core.ui_stream.stream import AnswerContext, UiStream
+from showandtell.core.ui_stream.step_writer import input_chunk
+from showandtell.core.ui_stream.ui_stream import AnswerContext, UiStream
 from showandtell.core.wire.sse import Splitter
 from support.answers import SHOW, STARTED
 from support.nodejs import reading
@@ -45,8 +45,8 @@ def streaming(messages=(), **more):
 
 
 def file_event(number):
-    one = FILES[number]
-    return ev.FileEvent(number, one.id, one.name, one.kind, one.media_type, 7, str(one.origin), one.problem)
+    item = FILES[number]
+    return ev.FileEvent(number, item.id, item.name, item.kind, item.media_type, 7, str(item.origin), item.problem)
 
 
 def receipt(number, **more):
@@ -55,14 +55,14 @@ def receipt(number, **more):
 
 def sent(events, stream=None):
     stream = stream or streaming()
-    return [msgspec.json.decode(ui.spell(chunk)[6:-2]) for event in events for chunk in stream.chunks(event)]
+    return [msgspec.json.decode(ui.serialize(chunk)[6:-2]) for event in events for chunk in stream.chunks(event)]
 
 
 def kinds(events, stream=None):
     return [chunk["type"] for chunk in sent(events, stream)]
 
 
-def test_a_step_with_a_tool_as_its_chunks():
+def test_the_chunks_of_a_step_with_a_tool():
     events = [
         ev.StepStart(1),
         receipt(1),
@@ -106,9 +106,9 @@ def test_a_step_with_a_tool_as_its_chunks():
     ]
 
 
-def test_the_bytes_of_an_end():
+def test_the_bytes_of_a_cancelled_run():
     stream = streaming()
-    assert stream.take(ev.Finish("incomplete", "cancelled", ev.Usage())).decode() == snapshot("""\
+    assert stream.feed(ev.Finish("incomplete", "cancelled", ev.Usage())).decode() == snapshot("""\
 data: {"type":"abort","reason":"cancelled"}
 
 data: {"type":"finish","finishReason":"interrupted","messageMetadata":{"status":"incomplete","reason":"cancelled","usage":{"input_tokens":0,"output_tokens":0,"cached_tokens":0,"written_tokens":0,"reasoning_tokens":0,"modalities":{},"cost":null},"finished":2.5}}
@@ -119,7 +119,7 @@ data: [DONE]
 
 
 @pytest.mark.parametrize(
-    ("status", "reason", "told"),
+    ("status", "reason", "finish_reason"),
     [
         ("complete", None, "stop"),
         ("refused", "refusal", "content-filter"),
@@ -132,11 +132,11 @@ data: [DONE]
         ("error", "Boom", "error"),
     ],
 )
-def test_every_end_has_its_reason(status, reason, told):
-    assert sent([ev.Finish(status, reason)])[-1]["finishReason"] == told
+def test_every_status_has_a_finish_reason(status, reason, finish_reason):
+    assert sent([ev.Finish(status, reason)])[-1]["finishReason"] == finish_reason
 
 
-def test_an_error_is_told_last_after_what_it_closed_and_what_is_known_of_the_end():
+def test_an_error_comes_after_the_closed_step_and_the_metadata():
     events = [
         ev.StepStart(1),
         ev.ToolInputStart("c1", "draw"),
@@ -145,23 +145,23 @@ def test_an_error_is_told_last_after_what_it_closed_and_what_is_known_of_the_end
         ev.ToolOutput("c1", "draw", "not run", (), True),
         ev.Finish("error", "Boom"),
     ]
-    found = sent(events)
-    assert [one["type"] for one in found[-5:]] == [
+    received = sent(events)
+    assert [item["type"] for item in received[-5:]] == [
         "tool-output-error",
         "finish-step",
         "message-metadata",
         "error",
         "finish",
     ]
-    assert found[-2]["errorText"] == "Boom"
+    assert received[-2]["errorText"] == "Boom"
 
 
-def test_a_step_of_which_nothing_is_said_leaves_no_trace():
+def test_an_empty_step_leaves_no_trace():
     events = [ev.StepStart(1), receipt(1), ev.Retry("busy", 0.5), ev.StepStart(1), ev.Finish("error", "Boom")]
     assert kinds(events) == ["data-retry", "message-metadata", "error", "finish"]
 
 
-def test_empty_texts_and_thoughts_that_are_sealed_are_not_begun():
+def test_empty_texts_and_encrypted_reasoning_are_not_started():
     events = [
         ev.StepStart(1),
         ev.TextStart("0"),
@@ -173,104 +173,115 @@ def test_empty_texts_and_thoughts_that_are_sealed_are_not_begun():
     assert kinds(events) == ["start-step", "data-step"]
 
 
-def test_files_and_results_of_others_are_told_and_stay_out_of_the_answer():
-    found = sent([file_event(1), file_event(2), ev.ToolOutput("c1", "draw", "drawn", (2,), False), file_event(3)])
-    assert [(one["type"], one.get("transient", False)) for one in found] == [
+def test_other_files_are_transient_and_other_results_are_left_out():
+    received = sent([file_event(1), file_event(2), ev.ToolOutput("c1", "draw", "drawn", (2,), False), file_event(3)])
+    assert [(item["type"], item.get("transient", False)) for item in received] == [
         ("data-attachment", True),
         ("data-attachment", True),
         ("start-step", False),
-        ("data-attachment", False),  # the assistant's own, which has no bytes to link to
+        ("data-attachment", False),  # the assistant's file, which has no bytes to link to
     ]
 
 
-def test_a_conversion_is_told_with_where_it_is_fetched():
+def test_a_derivative_has_its_url():
     variant = {"sha256": "f" * 64, "media_type": "image/png", "page": 2}
-    (_, found, *_) = sent([ev.StepStart(1), receipt(1, variants=[variant]), ev.TextStart("0"), ev.TextDelta("0", "Hm")])
-    assert found["data"]["variants"] == [{**variant, "url": f"/api/attachments/att_1/variants/{'f' * 64}"}]
+    (_, received, *_) = sent(
+        [ev.StepStart(1), receipt(1, variants=[variant]), ev.TextStart("0"), ev.TextDelta("0", "Hm")]
+    )
+    assert received["data"]["variants"] == [{**variant, "url": f"/api/attachments/att_1/variants/{'f' * 64}"}]
 
 
-def test_what_a_step_is_given_when_it_is_asked_again_counts_once():
+def test_receipts_of_a_retried_step_are_sent_once():
     before = {1: receipt(1).receipt}
     events = [ev.StepStart(1), receipt(1, delivery="noted"), receipt(2), receipt(1), receipt(2, delivery="noted")]
-    found = sent([*events, ev.TextDelta("0", "Hm")], streaming(receipts=before))
-    assert [one["data"]["number"] for one in found if one["type"] == "data-receipt"] == [2]
-    assert found[1]["data"]["delivery"] == "noted"
+    received = sent([*events, ev.TextDelta("0", "Hm")], streaming(receipts=before))
+    assert [item["data"]["number"] for item in received if item["type"] == "data-receipt"] == [2]
+    assert received[1]["data"]["delivery"] == "noted"
 
 
 @pytest.mark.parametrize(
     "text", ['{"__proto__": 1}', '[{"\\u005f_proto__": {}}]', '{"a": {"constructor": {"prototype": 1}}}']
 )
-def test_arguments_that_the_client_takes_for_an_attack_are_sent_as_text(text):
-    assert json.loads(ui.spell(spell_input("c1", "draw", text))[6:])["input"] == text
+def test_arguments_that_the_client_would_reject_are_sent_as_text(text):
+    assert json.loads(ui.serialize(input_chunk("c1", "draw", text))[6:])["input"] == text
 
 
 @pytest.mark.parametrize("text", ['{"constructor": 1, "é": "\\u00e9"}', "5", "null", '{"a":\n1e3}\r\n'])
-def test_other_json_is_sent_as_it_is(text):
-    (data,) = Splitter().feed(ui.spell(spell_input("c1", "draw", text)))
+def test_other_json_is_sent_unchanged(text):
+    (data,) = Splitter().feed(ui.serialize(input_chunk("c1", "draw", text)))
     assert json.loads(data)["input"] == json.loads(text)
 
 
 @pytest.mark.parametrize("text", ["{]", "[" * 100_000, "NaN", '"\\ud800"', "{'a': 1}"])
-def test_what_is_no_json_is_an_error_with_the_text_that_came(text):
-    found = spell_input("c1", "draw", text)
-    assert (type(found), found.input) == (ui.InputError, text)
+def test_invalid_json_is_an_error_with_the_received_text(text):
+    received = input_chunk("c1", "draw", text)
+    assert (type(received), received.input) == (ui.InputError, text)
 
 
-words = st.text(st.characters(exclude_categories=()), max_size=20)
+texts = st.text(st.characters(exclude_categories=()), max_size=20)
 
 
-@given(words, words)
+@given(texts, texts)
 def test_any_text_is_one_event(name, text):
-    chunks = [ui.MoreText(name, text), ui.BeginInput(name, text), ui.Error(text), ui.ProgressData({name: [text]})]
-    data = b"".join(map(ui.spell, chunks))
-    found = Splitter().feed(data)
-    assert [json.loads(one)["type"] for one in found] == ["text-delta", "tool-input-start", "error", "data-progress"]
-    assert json.loads(found[0])["delta"] == text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    chunks = [ui.MoreText(name, text), ui.StartInput(name, text), ui.Error(text), ui.ProgressData({name: [text]})]
+    data = b"".join(map(ui.serialize, chunks))
+    received = Splitter().feed(data)
+    assert [json.loads(item)["type"] for item in received] == [
+        "text-delta",
+        "tool-input-start",
+        "error",
+        "data-progress",
+    ]
+    assert json.loads(received[0])["delta"] == text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
 def test_a_run_of_base64_is_held_back_until_the_message_is_stored():
     long = "A" * 99 + "B" * 400
     events = [ev.StepStart(1), ev.TextStart("0"), *[ev.TextDelta("0", piece) for piece in ("Hm ", *long, " so")]]
-    said = Message("msg_2", "assistant", (Text(f"Hm {long} so"),))
-    stream = streaming([Message("msg_1", "user"), said])
+    stored = Message("msg_2", "assistant", (Text(f"Hm {long} so"),))
+    stream = streaming([Message("msg_1", "user"), stored])
     held = sent(events, stream)
     assert "B" not in json.dumps(held[2:])
     rest = sent([ev.TextEnd("0"), ev.StepFinish(1, "end", ev.Usage())], stream)
-    assert "".join(one.get("delta", "") for one in held + rest) == f"Hm {long} so"  # it was no file after all
+    assert "".join(item.get("delta", "") for item in held + rest) == f"Hm {long} so"  # the text contained no file
 
 
-def test_a_message_that_was_stored_otherwise_is_told_anew_with_what_stood_beside_it():
-    said = Message("msg_2", "assistant", (Text("Hm "), Text(" so")))
-    stream = streaming([Message("msg_1", "user"), said])
+def test_a_message_that_was_stored_differently_is_sent_again_with_its_files():
+    stored = Message("msg_2", "assistant", (Text("Hm "), Text(" so")))
+    stream = streaming([Message("msg_1", "user"), stored])
     events = [ev.StepStart(1), receipt(1), ev.ReasoningDelta("t", "Well"), ev.TextDelta("0", "Hm data: so")]
-    fold = UiAccumulator()
+    accumulator = UiAccumulator()
     events.append(ev.StepFinish(1, "end", ev.Usage(), (Thought(0, "t", "Well"),)))
-    fold.add(chunk for event in events for chunk in stream.chunks(event))
-    shown = [part for part in fold.message["parts"] if part["type"] in {"text", "reasoning"}]
+    accumulator.add(chunk for event in events for chunk in stream.chunks(event))
+    shown = [part for part in accumulator.message["parts"] if part["type"] in {"text", "reasoning"}]
     assert [part["text"] for part in shown] == ["Well", "Hm ", " so"]
-    assert [part["id"] for part in fold.message["parts"] if part["type"] == "data-receipt"] == ["1.1"]
+    assert [part["id"] for part in accumulator.message["parts"] if part["type"] == "data-receipt"] == ["1.1"]
 
 
-def told(step, *, again=False):
+def repeated_parts(step, *, again=False):
     files = [ui.AttachmentData("att_1", {"step": step})] if again else []
     return [ui.StartStep(), *files, ui.ReceiptData(f"{step}.1", {}), ui.StepData(f"step {step}", {}), ui.FinishStep()]
 
 
-def test_what_is_told_twice_stands_once_also_where_a_step_began_anew():
-    fold = UiAccumulator()
-    fold.add([*told(1, again=True), *told(2, again=True), ui.ResetStep(), *told(2)[1:]])
-    fold.add([*told(3, again=True), ui.AttachmentData("att_2", {}), ui.ResetStep(), ui.AttachmentData("att_2", {})])
-    found = [(part["type"], part["id"]) for part in fold.message["parts"] if "id" in part]
-    assert len(found) == len(set(found)) == 6
-    assert next(part["data"] for part in fold.message["parts"] if part.get("id") == "att_1") == {"step": 3}
+def test_repeated_parts_replace_each_other_even_after_a_reset():
+    accumulator = UiAccumulator()
+    accumulator.add(
+        [*repeated_parts(1, again=True), *repeated_parts(2, again=True), ui.ResetStep(), *repeated_parts(2)[1:]]
+    )
+    accumulator.add(
+        [*repeated_parts(3, again=True), ui.AttachmentData("att_2", {}), ui.ResetStep(), ui.AttachmentData("att_2", {})]
+    )
+    received = [(part["type"], part["id"]) for part in accumulator.message["parts"] if "id" in part]
+    assert len(received) == len(set(received)) == 6
+    assert next(part["data"] for part in accumulator.message["parts"] if part.get("id") == "att_1") == {"step": 3}
 
 
-def test_an_answer_of_thousands_of_steps_takes_no_more_for_its_last_than_for_its_first():
-    chunks, fold = [chunk for step in range(4000) for chunk in told(step)], UiAccumulator()
+def test_the_last_of_thousands_of_steps_costs_no_more_than_the_first():
+    chunks, accumulator = [chunk for step in range(4000) for chunk in repeated_parts(step)], UiAccumulator()
     before = process_time()
-    fold.add(chunks)
+    accumulator.add(chunks)
     assert process_time() - before < 0.5
-    assert len(fold.message["parts"]) == 3 * 4000
+    assert len(accumulator.message["parts"]) == 3 * 4000
 
 
 ids = st.sampled_from(["c1", "c2", "0"])
@@ -304,19 +315,22 @@ events = st.one_of(
 
 @examples(200)
 @given(st.lists(events, max_size=40))
-def test_the_client_reads_any_script_of_events_as_our_own_fold_does(read, script):
-    stream, fold = streaming(), UiAccumulator()
-    chunks = [stream.begin(), *(chunk for event in [*script, ev.Finish("complete")] for chunk in stream.chunks(event))]
-    fold.add(chunks)
-    got = read(sse=b"".join(map(ui.spell, chunks)).decode())
-    assert [one for one in got["errors"] if one != "Error: Boom"] == []
-    assert got["message"] == json.loads(json.dumps(fold.message))
+def test_the_client_reads_any_events_like_our_accumulator(read, script):
+    stream, accumulator = streaming(), UiAccumulator()
+    chunks = [
+        stream.start_chunk(),
+        *(chunk for event in [*script, ev.Finish("complete")] for chunk in stream.chunks(event)),
+    ]
+    accumulator.add(chunks)
+    got = read(sse=b"".join(map(ui.serialize, chunks)).decode())
+    assert [item for item in got["errors"] if item != "Error: Boom"] == []
+    assert got["message"] == json.loads(json.dumps(accumulator.message))
     assert not [part for part in got["message"]["parts"] if part.get("state") == "streaming"]
 
 
 @examples(50)
 @given(st.lists(events, max_size=40))
-def test_the_client_reads_any_beginning_of_a_stream(read, script):
+def test_the_client_reads_any_prefix_of_a_stream(read, script):
     stream = streaming()
-    data = b"".join([stream.start(), *map(stream.take, script)])
-    assert [one for one in read(sse=data.decode())["errors"] if one != "Error: Boom"] == []
+    data = b"".join([stream.start(), *map(stream.feed, script)])
+    assert [item for item in read(sse=data.decode())["errors"] if item != "Error: Boom"] == []

@@ -1,4 +1,4 @@
-"""Our requests have the shape of real ones that providers accepted, where the recordings are at hand."""
+"""Our requests have the shape of recorded requests that providers accepted, if the recordings are available."""
 
 import json
 import re
@@ -17,19 +17,19 @@ ENDPOINTS = {
     "gemini": ":generateContent",
     "bedrock-converse": "/converse",
 }
-#: What we say beyond the nearest recording: each stands in the SDK's types, and none of those has words beside a PDF.
+#: Our keys beyond the nearest recording. All are in the SDK's types; no recording has text along with a PDF.
 OURS = {
     ("anthropic-messages", "document"): {"content.content.title", "content.content.text", "content.content.type:text"},
     ("openai-responses", "image"): {"type:message"},
     ("openai-responses", "document"): {"type:message", "output.text", "output.type:input_text"},
 }
 RELOCATED = {("openai-chat", "image"), ("openai-chat", "document"), ("bedrock-converse", "document")}
-#: Below these keys stands data of tools and schemas.
+#: Keys whose values are data of tools and schemas.
 FOREIGN = {"args", "input", "arguments", "response", "json"}
 
 
 def shape(value, at=""):
-    """Every path of keys, in camel case, and the values of `type`."""
+    """Yield every path of keys, in camel case, and the values of `type`."""
     match value:
         case dict():
             for key, item in value.items():
@@ -43,13 +43,13 @@ def shape(value, at=""):
 
 
 def recorded(api, file):
-    """The accepted requests of this api with such a file where the planner puts it."""
+    """Yield the accepted requests of this API with such a file in the planner's place."""
     place = "user" if (api, file.kind) in RELOCATED else "tool_result"
     lines = RECORDINGS.read_text().splitlines() if RECORDINGS.exists() else []
     for case in map(json.loads, lines):
         held = {(media["where"], media["kind"].partition("/")[0]) for media in case["media"]}
         if case["endpoint"].endswith(ENDPOINTS[api]) and (place, file.media_type.partition("/")[0]) in held:
-            yield set(shape(case["request"][APIS[api].LIST]))
+            yield set(shape(case["request"][APIS[api].MESSAGES_KEY]))
 
 
 def conversation(api, file):
@@ -62,8 +62,8 @@ def conversation(api, file):
 @pytest.mark.skipif(not RECORDINGS.exists(), reason="the recordings are not at hand")
 @pytest.mark.parametrize("file", [PNG, PDF], ids=["image", "document"])
 @pytest.mark.parametrize("api", APIS)
-def test_every_key_of_ours_stands_in_the_nearest_accepted_request(api, file):
-    ours = set(shape(rest(conversation(api, file), aim(api), Options())[APIS[api].LIST]))
+def test_every_key_of_our_request_occurs_in_the_nearest_accepted_request(api, file):
+    ours = set(shape(rest(conversation(api, file), aim(api), Options())[APIS[api].MESSAGES_KEY]))
     nearest = sorted(recorded(api, file), key=lambda theirs: len(ours - theirs))[:1]
     assert nearest
     for theirs in nearest:
@@ -71,8 +71,8 @@ def test_every_key_of_ours_stands_in_the_nearest_accepted_request(api, file):
 
 
 @pytest.mark.parametrize("api", APIS)
-def test_a_witness_objects_to_a_key_that_nobody_knows(api):
+def test_an_unknown_key_is_noticed(api):
     called = arguments(conversation(api, PNG), aim(api), Options())
-    called[APIS[api].LIST][0]["surprise"] = 1
+    called[APIS[api].MESSAGES_KEY][0]["surprise"] = 1
     with pytest.raises((ValueError, AssertionError), match="surprise"):
         WITNESSES[api](called)

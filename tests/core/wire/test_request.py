@@ -1,4 +1,4 @@
-"""Requests: four readings of one tree that agree, sizes that are exact, prefixes that stay, files that must not change."""
+"""Requests: four consistent readings of one tree, exact sizes, stable prefixes, and files that must not change."""
 
 import asyncio
 import base64
@@ -13,7 +13,7 @@ from showandtell import BadInput, File, FileChanged, Text, ToolCall, render, ren
 from showandtell.agent.render import plan_now
 from showandtell.core.capabilities.resolve import resolve
 from showandtell.core.messages.attachments import Facts
-from showandtell.core.messages.messages import Draft
+from showandtell.core.messages.message import Draft
 from showandtell.core.planning.values import Policy, RenderedFile
 from showandtell.core.wire.options import Options
 from showandtell.core.wire.request import compose
@@ -41,7 +41,7 @@ def picture(name="kiwi.png"):
 
 
 @each_model
-def test_the_body_is_as_long_as_it_says_and_its_json_is_its_bytes(model):
+def test_the_size_of_the_body_is_exact_and_its_json_equals_its_bytes(model):
     request = render(tool_history("Here:", picture(), File.from_bytes(PDF, name="r.pdf")), model=model)
     body = b"".join(request.chunks())
     assert len(body) == request.size
@@ -55,7 +55,7 @@ def test_each_file_is_in_the_body_exactly_once(model):
 
 
 @each_model
-def test_the_async_body_gives_the_same_bytes_and_can_be_read_again(model):
+def test_the_async_body_has_the_same_bytes_and_can_be_read_again(model):
     request = render(tool_history(picture()), model=model)
 
     async def read():
@@ -67,19 +67,21 @@ def test_the_async_body_gives_the_same_bytes_and_can_be_read_again(model):
 @each_model
 def test_messages_come_last_in_the_body(model):
     request = render(tool_history(picture()), model=model, instructions="Be brief.", temperature=0.5)
-    assert list(request.json())[-1] == request.api.LIST
+    assert list(request.json())[-1] == request.api.MESSAGES_KEY
 
 
 @each_model
-def test_an_errors_path_leads_to_its_file(model):
+def test_an_errors_path_locates_its_file(model):
     request = render(tool_history("Here:", picture()), model=model)
-    index = next(number for number, item in enumerate(request.items) if request.locate(f"{request.api.LIST}.{number}"))
-    assert [placed.number for placed in request.locate(f"{request.api.LIST}[{index}]")] == [1]
+    index = next(
+        number for number, item in enumerate(request.items) if request.locate(f"{request.api.MESSAGES_KEY}.{number}")
+    )
+    assert [placed.number for placed in request.locate(f"{request.api.MESSAGES_KEY}[{index}]")] == [1]
     assert request.locate("model") == ()
     assert request.locate("nothing.known") == ()
 
 
-def test_places_are_found_however_a_provider_counts_and_spells_them():
+def test_paths_are_located_in_every_providers_notation():
     picture = Slot(RenderedFile(1, 1, "a.png", Facts("a" * 64, "image/png", 3), "user"))
     tree = {"messages": [{"content": ["words"]}, {"content": [{"inlineData": {"data": picture}}, "words"]}]}
     paths = ["messages.1.content.0.inline_data", "messages.2.member.content.1.member.inlineData", "messages[1]"]
@@ -87,7 +89,7 @@ def test_places_are_found_however_a_provider_counts_and_spells_them():
     assert locate(tree, "messages.2.member.content.2.member") == locate(tree, "messages.0") == ()
 
 
-def test_a_large_file_is_read_in_pieces_that_never_join():
+def test_a_large_file_is_read_in_chunks_that_are_never_joined():
     data = png() + bytes(3_000_000)
     request = render(tool_history(File.from_bytes(data, name="big.png")), model=MODELS[0])
     pieces = list(request.chunks())
@@ -95,7 +97,7 @@ def test_a_large_file_is_read_in_pieces_that_never_join():
     assert base64.b64encode(data) in b"".join(pieces)
 
 
-def test_a_file_that_vanishes_between_plan_and_send_is_a_typed_error():
+def test_a_file_deleted_between_plan_and_send_is_a_typed_error():
     file_cache = FileCache()
     request = render(tool_history(picture()), model=MODELS[0], cache=file_cache)
     file_cache.blobs.blob(next(iter(file_cache.facts))).unlink()
@@ -104,7 +106,7 @@ def test_a_file_that_vanishes_between_plan_and_send_is_a_typed_error():
 
 
 @pytest.mark.parametrize("data", [PNG[:-1], PNG + b"x", b""])
-def test_a_file_that_changes_its_size_between_plan_and_send_is_a_typed_error(data):
+def test_a_file_resized_between_plan_and_send_is_a_typed_error(data):
     file_cache = FileCache()
     request = render(tool_history(picture()), model=MODELS[0], cache=file_cache)
     blob = file_cache.blobs.blob(next(iter(file_cache.facts)))
@@ -124,7 +126,7 @@ def test_render_works_inside_an_event_loop():
 
 
 def run_of(steps):
-    """Drafts of so many steps of one call and one file each."""
+    """Return the drafts of this many steps, each with one call and one file."""
     drafts = [Draft("user", (Text("go"),))]
     for step in range(steps):
         call = ToolCall(f"call_{step}", "get", "{}")
@@ -136,7 +138,7 @@ def run_of(steps):
 
 
 @each_model
-def test_the_bytes_of_a_step_are_the_start_of_the_next_ones(model):
+def test_the_bytes_of_a_step_are_a_prefix_of_the_next(model):
     target, fragments = resolve(model), {}
     conversation = MemoryConversation()
     drafts = run_of(6)
@@ -151,7 +153,7 @@ def test_the_bytes_of_a_step_are_the_start_of_the_next_ones(model):
     assert all(later.startswith(body[:-2]) for body, later in pairwise(bodies))
 
 
-def test_entries_are_encoded_once_however_many_steps_show_them():
+def test_entries_are_encoded_once_for_all_steps():
     target, fragments = resolve(MODELS[0]), {}
     conversation = MemoryConversation()
     conversation.ingest_now(run_of(5))
@@ -162,7 +164,7 @@ def test_entries_are_encoded_once_however_many_steps_show_them():
     assert {key: id(value) for key, value in before.items()} == {key: id(value) for key, value in fragments.items()}
 
 
-def test_a_cache_mark_changes_no_other_byte():
+def test_a_cache_mark_changes_no_other_bytes():
     target = resolve(MODELS[0])
     conversation = MemoryConversation()
     conversation.ingest_now(run_of(3))
@@ -183,7 +185,7 @@ texts = st.text(max_size=40)
 
 @examples(40)
 @given(st.lists(st.one_of(texts, st.sampled_from([PNG, PDF])), max_size=6), st.sampled_from(MODELS))
-def test_whatever_is_shown_json_equals_the_joined_body(values, model):
+def test_json_equals_the_joined_body(values, model):
     parts = [File.from_bytes(value, name="f") if isinstance(value, bytes) else value for value in values]
     request = render(tool_history(*parts), model=model)
     body = b"".join(request.chunks())
@@ -192,23 +194,23 @@ def test_whatever_is_shown_json_equals_the_joined_body(values, model):
     assert len(request.receipts) == sum(isinstance(value, bytes) for value in values)
 
 
-def test_no_base64_stands_in_any_text():
+def test_no_text_contains_base64():
     request = render(tool_history("Here:", picture(), "x"), model=MODELS[1])
     encoded = base64.b64encode(PNG).decode()[:40]
 
     def texts(value):
         match value:
             case dict():
-                yield from (text for key, one in value.items() if key != "url" for text in texts(one))
+                yield from (text for key, item in value.items() if key != "url" for text in texts(item))
             case list():
-                yield from (text for one in value for text in texts(one))
+                yield from (text for item in value for text in texts(item))
             case str():
                 yield value
 
     assert not [text for text in texts(request.json()) if encoded in text]
 
 
-def test_the_newest_results_alone_go_beside_an_existing_loop():
+def test_render_results_renders_only_the_newest_results():
     call = ToolCall("toolu_1", "chart", "{}")
     rendered = render_results([(call, ["Here:", picture()])], model="anthropic:claude-sonnet-4-5")
     block = rendered.messages[0]["content"][0]
@@ -217,7 +219,7 @@ def test_the_newest_results_alone_go_beside_an_existing_loop():
     assert rendered.follow_up == ()
 
 
-def test_the_newest_results_of_parallel_calls_bring_their_files_behind_them():
+def test_render_results_puts_files_after_the_results_of_parallel_calls():
     rendered = render_results(
         [("call_1", picture()), ("call_2", "done")], model="openai-chat:gpt-5-mini", first_number=7
     )
@@ -232,12 +234,12 @@ def test_two_results_for_one_call_are_an_error():
         render_results([("call_1", "a"), ("call_1", "b")], model="openai-chat:gpt-5-mini")
 
 
-def test_a_mark_within_a_long_conversation_is_kept():
+def test_a_mark_within_a_long_conversation_is_rendered():
     target = resolve(MODELS[0])
     conversation = MemoryConversation()
     conversation.ingest_now(run_of(8)[:-1])
     conversation.ingest_now(run_of(8)[-1:])
     planned = plan_now(conversation, target, Policy(cache=True))
-    whole = msgspec.structs.replace(planned, marks=(3, 5))
-    body = b"".join(compose(whole, target, Options(), {}, conversation.blobs).chunks())
+    marked_plan = msgspec.structs.replace(planned, marks=(3, 5))
+    body = b"".join(compose(marked_plan, target, Options(), {}, conversation.blobs).chunks())
     assert body.count(b"cache_control") == 2

@@ -1,4 +1,4 @@
-"""The providers' own SDKs as last witnesses: what they send over HTTP, given our `kwargs()`, is our REST body."""
+"""The providers' SDKs, called with our `kwargs()`, send our REST body over HTTP."""
 
 import json
 
@@ -24,57 +24,57 @@ def request(model):
 
 
 class Line:
-    """A transport's end: keeps the body of the one request, and refuses it so that no answer need be made up."""
+    """A transport that records the body of one request and rejects it, so that no response is needed."""
 
     def __init__(self):
         self.body = None
 
     def answer(self, kind):
-        def take(sent):
+        def record(sent):
             self.body = json.loads(sent.content)
             return kind.Response(400, json={"error": {"message": "enough", "code": 400, "status": "INVALID_ARGUMENT"}})
 
-        return kind.Client(transport=kind.MockTransport(take))
+        return kind.Client(transport=kind.MockTransport(record))
 
 
-def by_anthropic(made, line):
+def by_anthropic(rendered, line):
     from anthropic import Anthropic
 
-    Anthropic(api_key="x", http_client=line.answer(httpx2), max_retries=0).messages.create(**made.kwargs())
+    Anthropic(api_key="x", http_client=line.answer(httpx2), max_retries=0).messages.create(**rendered.kwargs())
 
 
-def by_openai_chat(made, line):
+def by_openai_chat(rendered, line):
     from openai import OpenAI
 
-    OpenAI(api_key="x", http_client=line.answer(httpx2), max_retries=0).chat.completions.create(**made.kwargs())
+    OpenAI(api_key="x", http_client=line.answer(httpx2), max_retries=0).chat.completions.create(**rendered.kwargs())
 
 
-def by_openai(made, line):
+def by_openai(rendered, line):
     from openai import OpenAI
 
-    OpenAI(api_key="x", http_client=line.answer(httpx2), max_retries=0).responses.create(**made.kwargs())
+    OpenAI(api_key="x", http_client=line.answer(httpx2), max_retries=0).responses.create(**rendered.kwargs())
 
 
-def by_groq(made, line):
+def by_groq(rendered, line):
     from groq import Groq
 
-    Groq(api_key="x", http_client=line.answer(httpx), max_retries=0).chat.completions.create(**made.kwargs())
+    Groq(api_key="x", http_client=line.answer(httpx), max_retries=0).chat.completions.create(**rendered.kwargs())
 
 
-def by_mistral(made, line):
+def by_mistral(rendered, line):
     from mistralai.client import Mistral
 
-    Mistral(api_key="x", client=line.answer(httpx)).chat.complete(**made.kwargs())
+    Mistral(api_key="x", client=line.answer(httpx)).chat.complete(**rendered.kwargs())
 
 
-def by_google(made, line):
+def by_google(rendered, line):
     from google import genai
 
     options = genai.types.HttpOptions(httpx_client=line.answer(httpx))
-    genai.Client(api_key="x", http_options=options).models.generate_content(**made.kwargs())
+    genai.Client(api_key="x", http_options=options).models.generate_content(**rendered.kwargs())
 
 
-def by_bedrock(made, line):
+def by_bedrock(rendered, line):
     import botocore.session
     from botocore.awsrequest import AWSResponse
 
@@ -85,12 +85,12 @@ def by_bedrock(made, line):
         aws_secret_access_key="x",  # noqa: S106
     )
 
-    def take(request, **_):
+    def record(request, **_):
         line.body = json.loads(request.body)
         return AWSResponse(request.url, 400, {"x-amzn-errortype": "ValidationException"}, None)
 
-    client.meta.events.register("before-send", take)
-    client.converse(**made.kwargs())
+    client.meta.events.register("before-send", record)
+    client.converse(**rendered.kwargs())
 
 
 SDKS = {
@@ -107,20 +107,22 @@ SDKS = {
 
 @pytest.mark.parametrize(("model", "send"), SDKS.items(), ids=SDKS)
 def test_the_sdk_sends_the_body_that_we_render(model, send):
-    made, line = request(model), Line()
+    rendered, line = request(model), Line()
     with pytest.raises(Exception):  # noqa: B017 - each SDK has its own error for the refusal
-        send(made, line)
-    assert normal(line.body) == normal(made.json())
+        send(rendered, line)
+    assert normal(line.body) == normal(rendered.json())
 
 
 def normal(body):
-    """A body without what SDKs spell otherwise: Google's snake_case and url-safe base64, Mistral's defaults."""
+    """Normalize a body: Google's SDK writes snake case and URL-safe base64, Mistral's writes defaults."""
     match body:
         case dict():
-            kept = {
+            fields = {
                 camel(key): normal(value) for key, value in body.items() if key not in {"prefix", "stream", "index"}
             }
-            return kept | {"data": kept["data"].translate(URL_SAFE)} if isinstance(kept.get("data"), str) else kept
+            return (
+                fields | {"data": fields["data"].translate(URL_SAFE)} if isinstance(fields.get("data"), str) else fields
+            )
         case list():
             return [normal(value) for value in body]
         case _:

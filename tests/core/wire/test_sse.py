@@ -19,15 +19,15 @@ def test_events_end_at_blank_lines():
     assert split(b"data: one\n\ndata: two\n\n", []) == [b"one", b"two"]
 
 
-def test_an_event_without_its_blank_line_is_not_given():
+def test_an_event_without_its_blank_line_is_not_returned():
     assert split(b"data: one\n\ndata: two\n", []) == [b"one"]
 
 
-def test_comments_names_and_ids_are_left_out():
+def test_comments_names_and_ids_are_ignored():
     assert split(b": hello\n\nevent: ping\nid: 7\nretry: 10\ndata: one\n\n", []) == [b"one"]
 
 
-def test_many_data_lines_are_one_event():
+def test_several_data_lines_are_one_event():
     assert split(b"data: one\ndata:two\ndata:  three\n\n", []) == [b"one\ntwo\n three"]
 
 
@@ -36,13 +36,13 @@ def test_a_byte_order_mark_is_skipped_once():
     assert all(split(stream, [cut]) == [b"one"] for cut in range(len(stream)))
 
 
-def test_returns_alone_or_with_newlines_end_lines():
+def test_carriage_returns_end_lines_with_or_without_newlines():
     for end in (b"\r\n", b"\r", b"\n"):
         stream = b"data: one\ndata: more\n\ndata: two\n\n".replace(b"\n", end)
         assert all(split(stream, [cut]) == [b"one\nmore", b"two"] for cut in range(len(stream)))
 
 
-def test_nothing_inside_data_can_begin_another_event():
+def test_data_can_not_start_another_event():
     forged = b"one\r\n\r\ndata: forged\r\rid: 1"
     assert len(split(encode(forged), [])) == 1
 
@@ -52,7 +52,7 @@ def test_nothing_inside_data_can_begin_another_event():
     st.lists(st.integers(0, 500), max_size=12),
     st.sampled_from([b"\n", b"\r\n", b"\r"]),
 )
-def test_any_reads_give_the_events_that_were_written(lines, cuts, end):
+def test_events_do_not_depend_on_read_sizes(lines, cuts, end):
     stream = b"".join(encode(line) for line in lines).replace(b"\n", end)
     assert split(stream, cuts) == lines
 
@@ -64,5 +64,5 @@ def test_any_json_text_is_exactly_one_event(text, cuts):
 
 
 @given(st.binary(max_size=200), st.lists(st.integers(0, 500), max_size=8))
-def test_any_bytes_in_any_reads_give_the_same_events(data, cuts):
+def test_any_bytes_give_the_same_events_for_all_read_sizes(data, cuts):
     assert split(data, cuts) == split(data, [])

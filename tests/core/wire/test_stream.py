@@ -1,4 +1,4 @@
-"""What every stream parser does alike, whichever api it reads, and what an exchange does with hostile answers."""
+"""Behavior that all stream parsers share, and how an exchange handles hostile responses."""
 
 import asyncio
 import json
@@ -15,22 +15,22 @@ from showandtell.core.events.types import ProviderFault, StepEnd, TextDelta, Too
 from showandtell.core.wire.anthropic_messages import parse as parse_anthropic
 from showandtell.core.wire.http import HttpResponse
 from showandtell.core.wire.openai_chat import parse as parse_openai_chat
-from showandtell.core.wire.parsers import ANSWERS
-from showandtell.core.wire.stream import LARGEST_ANSWER, LARGEST_EVENT, MOST_PARTS, MOST_WORDS
-from showandtell.core.wire.usage import MOST_TOKENS
+from showandtell.core.wire.parsers import PARSERS
+from showandtell.core.wire.stream import MAX_DETAIL, MAX_EVENT, MAX_PARTS, MAX_RESPONSE
+from showandtell.core.wire.usage import MAX_COUNT
 from showandtell.errors import BadAnswer, ProviderError
 from showandtell.providers.exchange import read
-from showandtell.providers.refusals import MAX_ERROR, told_by, wait_of
+from showandtell.providers.refusals import MAX_ERROR_BODY, parse_error, retry_after_of
 from support.builders import parser_of
 from support.scripted import CLAUDE, GPT, event, say
 
 GOOD = b'data: {"choices":[{"index":0,"delta":{"content":"hello"}}]}\n\n'
 
-NOTHING_TOLD = told_by(b"{}")
-each_parser = pytest.mark.parametrize("parser", [partial(parser_of, api) for api in ANSWERS], ids=ANSWERS)
+EMPTY_ERROR = parse_error(b"{}")
+each_parser = pytest.mark.parametrize("parser", [partial(parser_of, api) for api in PARSERS], ids=PARSERS)
 
 
-def test_what_came_before_a_bad_chunk_in_the_same_read_is_kept():
+def test_events_before_a_bad_chunk_in_the_same_read_are_returned():
     parser = parser_of("openai-chat")
     events = parser.feed(GOOD + b"data: {no json\n\n")
     assert [event.text for event in events if isinstance(event, TextDelta)] == ["hello"]
@@ -39,22 +39,22 @@ def test_what_came_before_a_bad_chunk_in_the_same_read_is_kept():
 
 
 @each_parser
-def test_a_chunk_that_is_no_json_is_an_error_at_once_where_nothing_came_before(parser):
+def test_a_first_chunk_that_is_not_json_raises_at_once(parser):
     with pytest.raises(BadAnswer):
         parser().feed(b"data: \xff\xfe\n\n")
 
 
 @each_parser
-def test_an_event_without_end_is_given_up(parser):
+def test_an_endless_event_is_a_bad_answer(parser):
     with pytest.raises(BadAnswer, match="larger than"):
-        parser().feed(b"data: " + b"x" * LARGEST_EVENT)
+        parser().feed(b"data: " + b"x" * MAX_EVENT)
 
 
 @each_parser
-def test_an_answer_without_end_is_given_up(parser):
-    reading, comment = parser(), b": " + b"x" * (LARGEST_EVENT // 2) + b"\n\n"
+def test_an_endless_response_is_a_bad_answer(parser):
+    reading, comment = parser(), b": " + b"x" * (MAX_EVENT // 2) + b"\n\n"
     with pytest.raises(BadAnswer, match="larger than"):
-        [reading.feed(comment) for _ in range(2 + LARGEST_ANSWER // len(comment))]
+        [reading.feed(comment) for _ in range(2 + MAX_RESPONSE // len(comment))]
 
 
 DEEP = b"[" * 100_000
@@ -77,7 +77,7 @@ def test_hostile_bytes_are_a_bad_answer_and_nothing_else(data):
 
 @each_parser
 @given(st.binary(max_size=60))
-def test_no_bytes_raise_anything_but_a_bad_answer(parser, data):
+def test_any_bytes_raise_only_bad_answers(parser, data):
     reading = parser()
     try:
         reading.feed(b"data: " + data + b"\n\n")
@@ -86,22 +86,22 @@ def test_no_bytes_raise_anything_but_a_bad_answer(parser, data):
         assert reading.done
 
 
-def test_a_whole_body_with_hostile_bytes_is_a_bad_answer():
+def test_a_complete_body_of_hostile_bytes_is_a_bad_answer():
     call = b'{"content":[{"type":"tool_use","input":{"a":"\xff"}}]}'
     for data in (call, b'{"content":[' + DEEP, b'{"stop_reason":1e999}'):
         with pytest.raises(BadAnswer):
-            parse_anthropic.whole(data)
+            parse_anthropic.parse_full(data)
 
 
-def test_many_calls_without_an_index_cost_no_search_each():
-    pieces = b",".join(b'{"id":"c%d","function":{"name":"f","arguments":"{}"}}' % at for at in range(MOST_PARTS))
+def test_many_calls_without_an_index_need_no_search():
+    pieces = b",".join(b'{"id":"c%d","function":{"name":"f","arguments":"{}"}}' % at for at in range(MAX_PARTS))
     parser = parser_of("openai-chat")
     events = parser.feed(b'data: {"choices":[{"delta":{"tool_calls":[' + pieces + b"]}}]}\n\n")
-    assert len({one.call_id for one in events if isinstance(one, ToolInputStart)}) == MOST_PARTS
+    assert len({event.call_id for event in events if isinstance(event, ToolInputStart)}) == MAX_PARTS
 
 
 def numbered(at):
-    """A call in each api's words."""
+    """Return a call in the API's format."""
     return {
         "anthropic-messages": {"type": "tool_use", "id": f"c{at}", "name": "f", "input": {}},
         "openai-chat": {"index": at, "id": f"c{at}", "function": {"name": "f"}},
@@ -111,8 +111,8 @@ def numbered(at):
     }
 
 
-def announced(api, at):
-    """The event of a stream that begins a call."""
+def call_start(api, at):
+    """Return the stream event that starts a call."""
     call = numbered(at)[api]
     return {
         "anthropic-messages": {"type": "content_block_start", "index": at, "content_block": call},
@@ -124,7 +124,7 @@ def announced(api, at):
 
 
 def whole_of(api, count):
-    """A whole answer of so many calls."""
+    """Return a complete response with this many calls."""
     calls = [numbered(at)[api] for at in range(count)]
     return {
         "anthropic-messages": {"type": "message", "content": calls},
@@ -139,46 +139,46 @@ def sse(*chunks):
     return b"".join(b"data: " + json.dumps(chunk).encode() + b"\n\n" for chunk in chunks)
 
 
-@pytest.mark.parametrize("api", ANSWERS)
-def test_a_stream_of_parts_without_end_is_given_up(api):
-    parser, half = parser_of(api), MOST_PARTS // 2
+@pytest.mark.parametrize("api", PARSERS)
+def test_a_stream_of_endless_parts_is_a_bad_answer(api):
+    parser, half = parser_of(api), MAX_PARTS // 2
     for first in (0, half):
-        events = parser.feed(sse(*(announced(api, first + at) for at in range(half))))
-        assert sum(isinstance(one, ToolInputStart) for one in events) == half
+        events = parser.feed(sse(*(call_start(api, first + at) for at in range(half))))
+        assert sum(isinstance(event, ToolInputStart) for event in events) == half
     with pytest.raises(BadAnswer, match="more than 10000 parts"):
-        parser.feed(sse(announced(api, MOST_PARTS)))
+        parser.feed(sse(call_start(api, MAX_PARTS)))
     assert parser.done
 
 
-@pytest.mark.parametrize("api", ANSWERS)
-def test_a_whole_answer_has_no_more_parts_than_a_stream(api):
-    assert len(ANSWERS[api].whole(json.dumps(whole_of(api, MOST_PARTS)).encode())) > MOST_PARTS
+@pytest.mark.parametrize("api", PARSERS)
+def test_a_complete_body_has_the_same_limit_of_parts(api):
+    assert len(PARSERS[api].parse_full(json.dumps(whole_of(api, MAX_PARTS)).encode())) > MAX_PARTS
     with pytest.raises(BadAnswer, match="more than 10000 parts"):
-        ANSWERS[api].whole(json.dumps(whole_of(api, MOST_PARTS + 1)).encode())
+        PARSERS[api].parse_full(json.dumps(whole_of(api, MAX_PARTS + 1)).encode())
 
 
-def test_texts_and_thoughts_in_turn_are_parts():
+def test_alternating_texts_and_reasoning_count_as_parts():
     turn = {"choices": [{"delta": {"content": "a", "reasoning": "b"}}]}
     with pytest.raises(BadAnswer, match="more than 10000 parts"):
-        parser_of("openai-chat").feed(sse(*[turn] * MOST_PARTS))
+        parser_of("openai-chat").feed(sse(*[turn] * MAX_PARTS))
 
 
 @each_parser
-def test_the_words_of_a_fault_are_cut(parser):
+def test_the_message_of_a_fault_is_shortened(parser):
     (fault,) = parser().feed(sse({"type": "error", "error": {"message": "a" * 1_000_000}}))
     assert isinstance(fault, ProviderFault)
-    assert len(fault.text) == MOST_WORDS
+    assert len(fault.text) == MAX_DETAIL
 
 
-def test_the_words_of_an_unknown_end_are_cut():
+def test_an_unknown_stop_reason_is_shortened():
     parser, reason = parser_of("openai-chat"), "a" * 1_000_000
     assert parser.feed(sse({"choices": [{"finish_reason": reason}]})) == []
-    assert parser.finish() == [StepEnd("cut", Usage(), reason[:MOST_WORDS])]
-    whole = parse_openai_chat.whole(json.dumps({"choices": [{"finish_reason": reason}]}).encode())
-    assert whole == [StepEnd("cut", Usage(), reason[:MOST_WORDS])]
+    assert parser.finish() == [StepEnd("cut", Usage(), reason[:MAX_DETAIL])]
+    complete = parse_openai_chat.parse_full(json.dumps({"choices": [{"finish_reason": reason}]}).encode())
+    assert complete == [StepEnd("cut", Usage(), reason[:MAX_DETAIL])]
 
 
-def test_the_words_of_a_file_that_was_not_made_are_cut():
+def test_the_problem_of_a_missing_file_is_shortened():
     error = {"message": "a" * 1_000_000}
     item = {"type": "image_generation_call", "error": error}
     answers = {
@@ -186,11 +186,11 @@ def test_the_words_of_a_file_that_was_not_made_are_cut():
         "bedrock-converse": {"output": {"message": {"content": [{"image": {"format": "png", "error": error}}]}}},
     }
     for api, answer in answers.items():
-        made, _ = ANSWERS[api].whole(json.dumps(answer).encode())
-        assert made.problem == f"was not made ({'a' * MOST_WORDS})"
+        image, _ = PARSERS[api].parse_full(json.dumps(answer).encode())
+        assert image.problem == f"was not made ({'a' * MAX_DETAIL})"
 
 
-#: The end of an answer in each api's words, where its tokens are told, and how those of the prompt are called.
+#: The last event of each API with its usage, and the API's name of the prompt's token count.
 ENDS = {
     "anthropic-messages": (
         '{"type":"message_delta","delta":{"stop_reason":"end_turn"},"usage":USAGE}\n\ndata: {"type":"message_stop"}',
@@ -206,36 +206,36 @@ ENDS = {
 }
 
 
-def told(api, usage):
-    """The tokens of a stream that ends with these."""
+def usage_of(api, usage):
+    """Return the usage of a stream that ends with this usage."""
     parser, (end, prompt) = parser_of(api), ENDS[api]
-    said = end.replace("USAGE", usage.replace("PROMPT", f'"{prompt}"'))
-    *_, last = [*parser.feed(b"data: " + said.encode() + b"\n\n"), *parser.finish()]
+    body = end.replace("USAGE", usage.replace("PROMPT", f'"{prompt}"'))
+    *_, last = [*parser.feed(b"data: " + body.encode() + b"\n\n"), *parser.finish()]
     assert (last.stop, last.detail) == ("end", "")
     return last.usage
 
 
-@pytest.mark.parametrize("api", ANSWERS)
+@pytest.mark.parametrize("api", PARSERS)
 @pytest.mark.parametrize("usage", ['"many"', "[]", "1e308", "{PROMPT:1e308}", "{PROMPT:1e999}", "{PROMPT:true}"])
-def test_tokens_that_cannot_be_read_cost_no_answer(api, usage):
-    assert told(api, usage) == Usage()
+def test_an_unreadable_usage_does_not_fail_the_response(api, usage):
+    assert usage_of(api, usage) == Usage()
 
 
-@pytest.mark.parametrize("api", ANSWERS)
-@pytest.mark.parametrize(("number", "kept"), [(-1, 0), (-(2**60), 0), (2**60, MOST_TOKENS), (MOST_TOKENS, MOST_TOKENS)])
-def test_no_count_of_tokens_is_negative_or_absurd(api, number, kept):
-    assert told(api, f"{{PROMPT:{number}}}") == Usage(kept)
+@pytest.mark.parametrize("api", PARSERS)
+@pytest.mark.parametrize(("number", "limited"), [(-1, 0), (-(2**60), 0), (2**60, MAX_COUNT), (MAX_COUNT, MAX_COUNT)])
+def test_token_counts_are_limited(api, number, limited):
+    assert usage_of(api, f"{{PROMPT:{number}}}") == Usage(limited)
 
 
 @pytest.mark.parametrize("api", ["openai-chat", "openai-responses"])
 @pytest.mark.parametrize("cost", ["-1", "true", '"2"', "{}", "1e308", "null"])
-def test_a_cost_that_is_no_sum_of_money_is_none(api, cost):
-    assert told(api, f'{{PROMPT:5,"cost":{cost}}}') == Usage(5)
-    assert told(api, '{PROMPT:5,"cost":0}') == Usage(5, cost=0)
+def test_an_invalid_cost_is_none(api, cost):
+    assert usage_of(api, f'{{PROMPT:5,"cost":{cost}}}') == Usage(5)
+    assert usage_of(api, '{PROMPT:5,"cost":0}') == Usage(5, cost=0)
 
 
-async def forever(*first, then):
-    """A body that goes on for longer than anybody should listen."""
+async def endless_body(*first, then):
+    """An endless body."""
     for piece in first:
         yield piece
     for _ in range(1000):
@@ -244,41 +244,41 @@ async def forever(*first, then):
 
 
 def gather(answer, api):
-    """All events of one answer."""
+    """Return all events of one response."""
 
     async def collect():
         try:
             async with aclosing(read(answer, resolve(f"inspector:{api}"))) as batches:
-                return [one async for batch in batches for one in batch]
+                return [event async for batch in batches for event in batch]
         finally:
-            assert answer.body.ag_frame is None  # closed at once, so that its connection is free
+            assert answer.body.ag_frame is None  # closed at once, to free its connection
 
     return asyncio.run(collect())
 
 
 @pytest.mark.parametrize(("model", "api"), [(CLAUDE, "anthropic-messages"), (GPT, "openai-chat")])
-def test_who_goes_on_after_the_end_is_not_listened_to(model, api):
-    body = forever(say("Hello.", model=model), then=b": ping\n\n")
+def test_a_body_is_not_read_past_the_end(model, api):
+    body = endless_body(say("Hello.", model=model), then=b": ping\n\n")
     assert isinstance(gather(HttpResponse(200, {}, body), api)[-1], StepEnd)
 
 
 @pytest.mark.parametrize(("model", "api"), [(CLAUDE, "anthropic-messages"), (GPT, "openai-chat")])
-def test_who_goes_on_after_a_bad_chunk_is_not_listened_to(model, api):
+def test_a_body_is_not_read_past_a_bad_chunk(model, api):
     first = say("Hi.", model=model)[:-150]
-    body = forever(first + b"\n\ndata: {no\n\n", then=b"")
+    body = endless_body(first + b"\n\ndata: {no\n\n", then=b"")
     with pytest.raises(BadAnswer):
         gather(HttpResponse(200, {}, body), api)
 
 
 def refusal(body, headers=None):
-    """What an error answer raises."""
+    """Return the error that an error response raises."""
     with pytest.raises(ProviderError) as caught:
         gather(HttpResponse(400, headers or {}, body), "anthropic-messages")
     return caught.value
 
 
-def test_an_error_body_without_end_is_read_so_far_and_no_further():
-    assert refusal(forever(then=b"x" * 1024)).text == "x" * 500
+def test_an_endless_error_body_is_read_up_to_a_limit():
+    assert refusal(endless_body(then=b"x" * 1024)).text == "x" * 500
 
 
 async def once(data):
@@ -312,14 +312,14 @@ ERRORS = [
 
 
 @pytest.mark.parametrize(("body", "text", "path"), ERRORS)
-def test_an_error_body_gives_its_words_and_the_place_they_mean(body, text, path):
+def test_an_error_body_gives_its_message_and_path(body, text, path):
     error = refusal(once(body))
     assert (error.path, error.status, error.retry_after) == (path, 400, None)
     assert text in {error.text, None}
 
 
-def test_an_error_body_that_is_nested_without_end_is_told_as_it_came():
-    deep = b'{"error":' + b"[" * (MAX_ERROR - 9)
+def test_an_endlessly_nested_error_body_is_shown_unchanged():
+    deep = b'{"error":' + b"[" * (MAX_ERROR_BODY - 9)
     assert refusal(once(deep)).text == deep[:500].decode()
 
 
@@ -330,20 +330,20 @@ def test_an_error_body_that_is_nested_without_end_is_told_as_it_came():
         *[("Thu, 01 Jan 1970 00:01:40 GMT", 40.0), ("Thu, 01 Jan 1970 00:00:00 GMT", 0)],
     ],
 )
-def test_how_long_to_wait_is_said_in_seconds_or_as_a_date(header, seconds):
-    assert wait_of({"retry-after": header}, NOTHING_TOLD, now=60) == seconds
+def test_retry_after_is_in_seconds_or_a_date(header, seconds):
+    assert retry_after_of({"retry-after": header}, EMPTY_ERROR, now=60) == seconds
     assert refusal(once(b"no"), {"retry-after": "7"}).retry_after == 7
 
 
-def test_how_long_to_wait_is_said_in_milliseconds_or_as_a_detail_of_googles():
+def test_retry_after_may_be_in_milliseconds_or_in_googles_error_details():
     detail = b'{"error":{"message":"Busy","details":[{"@type":"RetryInfo","retryDelay":"34.5s"}]}}'
-    assert wait_of({"retry-after-ms": "250", "retry-after": "9"}, NOTHING_TOLD, now=0) == 0.25
+    assert retry_after_of({"retry-after-ms": "250", "retry-after": "9"}, EMPTY_ERROR, now=0) == 0.25
     assert refusal(once(detail)).retry_after == 34.5
 
 
 @given(st.text(max_size=40))
 def test_any_retry_header_is_a_finite_wait_or_none(header):
-    seconds = wait_of({"retry-after": header}, NOTHING_TOLD, now=0)
+    seconds = retry_after_of({"retry-after": header}, EMPTY_ERROR, now=0)
     assert seconds is None or (seconds >= 0 and math.isfinite(seconds))
 
 

@@ -7,7 +7,7 @@ from importlib.util import find_spec
 import pytest
 from PIL import Image, ImageDraw
 
-from showandtell.inspector.answering.references import Known, find_named
+from showandtell.inspector.answering.references import KnownFile, find_mentioned
 from showandtell.media import gate
 from support.bodies import (
     assistant,
@@ -47,7 +47,7 @@ def label(words: str) -> dict:
 
 
 def file_cache(*last: object) -> tuple[dict, ...]:
-    """A conversation that holds image 1, image 2 and document 3, and what is said after that."""
+    """A conversation that holds image 1, image 2 and document 3, and the messages after them."""
     files = label("image 1: photo.jpg"), image(RED), label("image 2: scan.png"), image(GREEN)
     return user("look", *files, label("document 3: rent.pdf"), document(RENT)), assistant("ok"), user(*last)
 
@@ -76,30 +76,30 @@ def written(line: str, *, turned: bool = False) -> bytes:
 
 
 def test_a_question_about_an_image_is_answered_from_that_image():
-    said = words(claude(*file_cache("what colour is image 1?")))
-    assert "1,250" not in said
-    assert "image 1: photo.jpg" in said
-    assert "colours: red 100%" in said
-    assert hashlib.sha256(GREEN).hexdigest() not in said
+    output = words(claude(*file_cache("what colour is image 1?")))
+    assert "1,250" not in output
+    assert "image 1: photo.jpg" in output
+    assert "colours: red 100%" in output
+    assert hashlib.sha256(GREEN).hexdigest() not in output
 
 
 def test_a_question_about_a_document_is_answered_by_quoting_it_alone():
-    said = words(claude(*file_cache("How much is the rent in document 3?")))
-    assert said == "> Rent: 1,250 EUR\n\n(from document 3: rent.pdf, uploaded by the user, 2026-01-01)"
+    output = words(claude(*file_cache("How much is the rent in document 3?")))
+    assert output == "> Rent: 1,250 EUR\n\n(from document 3: rent.pdf, uploaded by the user, 2026-01-01)"
 
 
 @pytest.mark.parametrize("asked", ["what is in image 12?", "Describe image 12", "what is in document 1?"])
-def test_a_number_that_is_not_there_is_said_with_those_that_are(asked: str):
-    said = words(claude(*file_cache(asked)))
+def test_a_number_that_is_not_there_lists_the_existing_ones(asked: str):
+    output = words(claude(*file_cache(asked)))
     there = "image 1 (photo.jpg), image 2 (scan.png), document 3 (rent.pdf)"
     missing = asked.partition("in ")[2].rstrip("?") or "image 12"
-    assert said == f"There is no {missing}; there are: {there}."
+    assert output == f"There is no {missing}; there are: {there}."
 
 
 def test_a_file_that_was_not_sent_is_known_by_its_note():
     note = "document 4 (a.key, 2.1 MB) was not sent: no model reads it"
-    said = words(claude(*step(f"⟦{note}⟧"), assistant("ok"), user("Describe document 4")))
-    assert said == f"- {note}"
+    output = words(claude(*step(f"⟦{note}⟧"), assistant("ok"), user("Describe document 4")))
+    assert output == f"- {note}"
 
 
 def test_a_list_of_files_is_quoted_only_where_the_words_match_well():
@@ -111,13 +111,13 @@ def test_a_list_of_files_is_quoted_only_where_the_words_match_well():
 
 def test_files_without_labels_count_by_kind():
     earlier = user("look", image(RED), document(RENT), image(GREEN)), assistant("ok")
-    said = words(claude(*earlier, user("Describe image 2")))
-    assert hashlib.sha256(GREEN).hexdigest() in said
-    assert hashlib.sha256(RED).hexdigest() not in said
+    output = words(claude(*earlier, user("Describe image 2")))
+    assert hashlib.sha256(GREEN).hexdigest() in output
+    assert hashlib.sha256(RED).hexdigest() not in output
 
 
 @pytest.mark.parametrize(
-    ("said", "numbers"),
+    ("output", "numbers"),
     [
         ("compare image 1 and 2", [1, 2]),
         ("images 2, 1 and 3", [2, 1]),
@@ -128,9 +128,9 @@ def test_files_without_labels_count_by_kind():
         ("image 1,250 or image 1.5, image 2.png, photo.jpg.bak, my photo", []),
     ],
 )
-def test_files_are_named_by_number_and_by_name(said: str, numbers: list[int]):
-    known = Known("image", 1, "photo.jpg"), Known("image", 2, "scan.png"), Known("document", 3, "rent.pdf")
-    assert [file.number for file in find_named(said, known).found] == numbers
+def test_files_are_named_by_number_and_by_name(output: str, numbers: list[int]):
+    known = KnownFile("image", 1, "photo.jpg"), KnownFile("image", 2, "scan.png"), KnownFile("document", 3, "rent.pdf")
+    assert [file.number for file in find_mentioned(output, known).files] == numbers
 
 
 def test_a_tool_is_still_run_for_a_file_that_is_to_be_shown_again():
@@ -143,11 +143,11 @@ def test_a_tool_is_still_run_for_a_file_that_is_to_be_shown_again():
 
 @pytest.mark.parametrize("asked", ["Compare image 1 and 2", "compare photo.jpg with scan.png", "Describe images 1, 2"])
 def test_files_are_compared_in_a_later_message(asked: str):
-    said = words(claude(*file_cache(asked), tools=[READ_FILE, VIEW_FILE]))
-    assert said.startswith("image 1 (photo.jpg), image 2 (scan.png) compared:\n- type: the same, image/png\n")
-    assert "- pixels: image 1 (photo.jpg) 8 x 8 pixels; image 2 (scan.png) 40 x 30 pixels" in said
-    assert "- colours: image 1 (photo.jpg) red 100%; image 2 (scan.png) green 100%" in said
-    assert "- bytes: not the same" in said
+    output = words(claude(*file_cache(asked), tools=[READ_FILE, VIEW_FILE]))
+    assert output.startswith("image 1 (photo.jpg), image 2 (scan.png) compared:\n- type: the same, image/png\n")
+    assert "- pixels: image 1 (photo.jpg) 8 x 8 pixels; image 2 (scan.png) 40 x 30 pixels" in output
+    assert "- colours: image 1 (photo.jpg) red 100%; image 2 (scan.png) green 100%" in output
+    assert "- bytes: not the same" in output
 
 
 def test_the_same_bytes_are_called_the_same():
@@ -182,7 +182,7 @@ def test_only_the_file_that_is_not_here_is_read_to_be_compared():
 def test_a_picture_is_measured_as_it_is_displayed(tmp_path):
     path = tmp_path / "a.jpg"
     path.write_bytes(sideways())
-    assert gate.prove(path, claimed=None, name="a.jpg").pixels == (20, 60)
+    assert gate.probe(path, claimed=None, name="a.jpg").pixels == (20, 60)
     assert gate.describe(path, "image/jpeg") == {
         "pixels": [20, 60],
         "colours": [["red", 1.0]],
@@ -221,25 +221,25 @@ def test_a_closing_bracket_in_a_file_makes_nobody_speak():
 
 def test_a_text_given_as_words_is_described_by_number():
     framed = "⟦text 3: notes.md, uploaded by the user, as text⟧", "A kiwi is a bird.\n", "⟦end of text 3⟧"
-    said = words(claude(user("look", *framed), assistant("ok"), user("Describe text 3")))
-    assert "as words, 18 characters, 18 bytes in UTF-8, sha256 " in said
+    output = words(claude(user("look", *framed), assistant("ok"), user("Describe text 3")))
+    assert "as words, 18 characters, 18 bytes in UTF-8, sha256 " in output
 
 
 def test_a_report_says_that_a_pictures_text_was_not_read():
-    said = words(claude(user("look", image(RED))))
-    assert ("text not read: ask what it says" in said) == bool(find_spec("rapidocr"))
+    output = words(claude(user("look", image(RED))))
+    assert ("text not read: ask what it says" in output) == bool(find_spec("rapidocr"))
 
 
 def test_a_report_says_why_there_is_no_text_where_it_was_asked_for():
-    said = words(claude(user("What does it say?", image(RED))))
-    assert ("no text found in it" if find_spec("rapidocr") else "OCR is not installed") in said
+    output = words(claude(user("What does it say?", image(RED))))
+    assert ("no text found in it" if find_spec("rapidocr") else "OCR is not installed") in output
 
 
 @pytest.mark.parametrize("problem", ["there is no file nix.png", "show what? there are: a.png"])
-def test_a_failed_tools_message_is_said_once(problem: str):
+def test_a_failed_tools_message_is_printed_once(problem: str):
     asked = user("What does nix.png show?"), assistant(use("t1", "read_file"))
-    said = words(claude(*asked, user(result(problem, call_id="t1", is_error=True)), tools=[READ_FILE]))
-    assert said == f'- read_file (t1) failed: "{problem}"'
+    output = words(claude(*asked, user(result(problem, call_id="t1", is_error=True)), tools=[READ_FILE]))
+    assert output == f'- read_file (t1) failed: "{problem}"'
     labelled = user("What does nix.png show?"), called("call_1"), returned(f"⟦this call failed⟧\n{problem}")
     assert chat(*labelled)[1]["choices"][0]["message"]["content"] == f'- plot (call_1) failed: "{problem}"'
 
@@ -247,6 +247,6 @@ def test_a_failed_tools_message_is_said_once(problem: str):
 def test_a_relocated_image_of_openai_chat_is_found_by_number():
     framed = label("image 2: a.jpg"), picture(jpeg(16, 16), "image/jpeg"), text("⟦end of image 2⟧")
     shown = user("plot 1"), called("call_1"), returned("⟦image 2: shown below⟧"), user(*framed), assistant("ok")
-    said = chat(*shown, user("Describe image 2"))[1]["choices"][0]["message"]["content"]
-    assert said.startswith("You name 1 file:\n- image 2: a.jpg")
-    assert "16 x 16 pixels" in said
+    output = chat(*shown, user("Describe image 2"))[1]["choices"][0]["message"]["content"]
+    assert output.startswith("You name 1 file:\n- image 2: a.jpg")
+    assert "16 x 16 pixels" in output

@@ -12,10 +12,10 @@ from PIL import Image
 from showandtell import Agent, File
 from showandtell.agent.builtin_tools import view_file
 from showandtell.core.messages.attachments import Attachment, Facts, Origin
-from showandtell.core.messages.messages import Reference
-from showandtell.core.planning.labels import meant
+from showandtell.core.messages.message import Reference
+from showandtell.core.planning.labels import explain_references
 from showandtell.inspector.answering.meanings import read_meanings
-from showandtell.inspector.request import RequestTurn, Words
+from showandtell.inspector.request import RequestTurn, TextPart
 from support.bodies import assistant, claude, image, text, user, words
 from support.fixtures import pdf, png
 from support.scripted import MODELS
@@ -38,12 +38,12 @@ DRAWING = File.from_bytes(b'<svg xmlns="http://www.w3.org/2000/svg" width="9" he
 UPLOADS = [FIRST, SCAN, DRAWING, RENT]
 
 
-def talk(model, *said, files=UPLOADS, tools=()):
+def talk(model, *output, files=UPLOADS, tools=()):
     """What the inspector says to each message of a conversation that begins with files."""
     agent, answers = Agent(model, tools=tools), []
     run = agent.run_sync("look", files=files)
-    for one in said:
-        run = agent.run_sync(one, conversation=run.conversation)
+    for item in output:
+        run = agent.run_sync(item, conversation=run.conversation)
         answers.append(run.text)
     return answers
 
@@ -65,20 +65,20 @@ def test_words_that_point_are_followed_as_their_label_says(model):
 
 @each_api
 def test_a_file_of_several_pages_is_compared_as_one_file(model):
-    (said,) = talk(model, "compare image 2 with the first upload")
-    assert said.startswith("image 2 (scan.tiff), image 1 (first.png) compared:\n- pieces: image 2 (scan.tiff) 3; ")
-    assert "- colours: image 2 (scan.tiff) red 100%, then green 100%, then blue 100%; image 1 (first.png) red" in said
-    assert "You name 2 files (4 pictures):" in said
-    assert "There is no" not in said
+    (output,) = talk(model, "compare image 2 with the first upload")
+    assert output.startswith("image 2 (scan.tiff), image 1 (first.png) compared:\n- pieces: image 2 (scan.tiff) 3; ")
+    assert "- colours: image 2 (scan.tiff) red 100%, then green 100%, then blue 100%; image 1 (first.png) red" in output
+    assert "You name 2 files (4 pictures):" in output
+    assert "There is no" not in output
 
 
 @each_api
-def test_where_words_may_mean_several_files_all_are_told(model):
-    (said,) = talk(model, "what does image 2 say?", files=[FIRST, RENT, File.from_bytes(GREEN, name="wall.png")])
-    assert said.startswith('"image 2" may mean document 2 (rent.pdf) or image 3 (wall.png): say which one you mean.')
-    assert "Rent: 12 EUR" in said
-    assert "40 x 30 pixels" in said
-    assert "first.png" not in said
+def test_where_words_may_mean_several_files_all_are_reported(model):
+    (output,) = talk(model, "what does image 2 say?", files=[FIRST, RENT, File.from_bytes(GREEN, name="wall.png")])
+    assert output.startswith('"image 2" may mean document 2 (rent.pdf) or image 3 (wall.png): say which one you mean.')
+    assert "Rent: 12 EUR" in output
+    assert "40 x 30 pixels" in output
+    assert "first.png" not in output
 
 
 @each_api
@@ -93,29 +93,29 @@ def test_files_are_counted_as_files_however_many_pictures_they_come_in(model):
 def test_a_tool_that_takes_a_number_is_given_the_one_that_words_mean(asked):
     run = Agent("inspector", tools=[view_file]).run_sync("look", files=UPLOADS)
     again = Agent("inspector", tools=[view_file]).run_sync(asked, conversation=run.conversation)
-    calls = [part for one in again.messages for part in one.parts if hasattr(part, "arguments")]
+    calls = [part for message in again.messages for part in message.parts if hasattr(part, "arguments")]
     assert [(call.tool, call.arguments) for call in calls] == [("view_file", '{"number":1}')]
 
 
 def test_a_number_that_no_file_has_is_missed_beside_those_that_there_are():
-    (said,) = talk("inspector", "compare images 1, 2 and 9")
-    assert said.startswith("image 1 (first.png), image 2 (scan.tiff) compared:")
-    assert "There is no image 9; there are: image 1 (first.png), image 2 (scan.tiff), text 3 (d.svg)" in said
+    (output,) = talk("inspector", "compare images 1, 2 and 9")
+    assert output.startswith("image 1 (first.png), image 2 (scan.tiff) compared:")
+    assert "There is no image 9; there are: image 1 (first.png), image 2 (scan.tiff), text 3 (d.svg)" in output
 
 
 def test_pictures_and_sound_of_a_film_are_pieces_of_it():
     film = "video 8: tour.mp4, uploaded by the user, 2026-01-01, 2 pictures out of 3 seconds"
     frames = [label("video 8 at 0:00.3"), image(RED), label("video 8 at 0:02"), image(GREEN)]
     shown = user("look", label("image 3: a.png, uploaded by the user, 2026-01-01"), image(GREEN), label(film), *frames)
-    said = words(claude(shown, assistant("ok"), user("compare video 8 with image 3")))
-    assert said.startswith("video 8 (tour.mp4), image 3 (a.png) compared:\n- pieces: video 8 (tour.mp4) 2; image 3")
-    assert "2 pictures out of 3 seconds, at 0:00.3\n" in said
+    output = words(claude(shown, assistant("ok"), user("compare video 8 with image 3")))
+    assert output.startswith("video 8 (tour.mp4), image 3 (a.png) compared:\n- pieces: video 8 (tour.mp4) 2; image 3")
+    assert "2 pictures out of 3 seconds, at 0:00.3\n" in output
 
 
 def test_no_number_is_made_up_where_labels_are_in_the_request():
     shown = user("look", label("image 7, page 1"), image(RED), label("image 7: gone.png, not in view any more"))
-    said = words(claude(shown, assistant("ok"), user("describe image 1")))
-    assert said == "There is no image 1; there are: image 7 (gone.png)."
+    output = words(claude(shown, assistant("ok"), user("describe image 1")))
+    assert output == "There is no image 1; there are: image 7 (gone.png)."
 
 
 @each_api
@@ -126,9 +126,9 @@ def test_the_pages_that_a_tool_returned_belong_to_its_file(model):
 
     run = Agent(model, tools=[scan]).run_sync("/scan", files=[FIRST])
     assert run.text.startswith("I received 2 files (4 pictures):\n")
-    (said,) = talk(model, "describe image 2", files=[FIRST, SCAN])
+    (output,) = talk(model, "describe image 2", files=[FIRST, SCAN])
     again = Agent(model, tools=[scan]).run_sync("describe image 2", conversation=run.conversation)
-    assert said.startswith("You name 1 file (3 pictures):\n- image 2: scan.tiff, uploaded by")
+    assert output.startswith("You name 1 file (3 pictures):\n- image 2: scan.tiff, uploaded by")
     assert again.text.startswith("You name 1 file (3 pictures):\n- image 2: scan.tiff, from tool scan")
 
 
@@ -155,10 +155,13 @@ def test_a_label_is_read_as_it_was_written_whatever_names_and_words_hold(names, 
         for number, (name, origin) in enumerate(zip(names, origins, strict=True), 1)
     }
     some = st.lists(st.sampled_from([1, 2, 3]), min_size=1, max_size=3, unique=True).map(tuple)
-    told = data.draw(st.lists(st.one_of(some, st.tuples(some, some)), min_size=1, max_size=3))
-    said = [
-        Reference(f"word {at}", *(((), one) if isinstance(one[0], tuple) else (one, ()))) for at, one in enumerate(told)
+    received = data.draw(st.lists(st.one_of(some, st.tuples(some, some)), min_size=1, max_size=3))
+    output = [
+        Reference(f"word {at}", *(((), item) if isinstance(item[0], tuple) else (item, ())))
+        for at, item in enumerate(received)
     ]
     known = {number: " ".join(name.replace("⟦", "〚").split()) for number, name in enumerate(names, 1)}
-    found = read_meanings(RequestTurn("user", (Words(meant(said, files).text),)), known)
-    assert [(one.words, one.readings) for one in found] == [(one.words, one.readings or (one.numbers,)) for one in said]
+    found = read_meanings(RequestTurn("user", (TextPart(explain_references(output, files).text),)), known)
+    assert [(item.phrase, item.readings) for item in found] == [
+        (item.words, item.readings or (item.numbers,)) for item in output
+    ]

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { load } from "./bundle.mjs";
 
-const { countFiles, countUnseen, stepsOf } = await load("saw/told.ts");
+const { countFiles, countUnseen, stepsOf } = await load("saw/receipts.ts");
 const { fateOf, piecesOf, ranges, usageOf } = await load("saw/words.ts");
 
 const receipt = (step, number, more = {}) => ({
@@ -50,6 +50,6 @@ test("how much of a file was given is said in its own measure", () => {
 
 test("tokens are told as far as the provider counts them", () => {
   assert.deepEqual(usageOf({ input_tokens: 12345, cached_tokens: 9000, output_tokens: 0, cost: null }), [["in", "12,345 tokens, 9,000 from the cache"]]);
-  assert.deepEqual(usageOf({ output_tokens: 2, reasoning_tokens: 1, cost: 0.00123 }), [["out", "2 tokens, 1 of them thinking"], ["cost", "$0.00123"]]);
+  assert.deepEqual(usageOf({ output_tokens: 2, reasoning_tokens: 1, cost: 0.00123 }), [["out", "2 tokens, 1 of them reasoning"], ["cost", "$0.00123"]]);
   assert.deepEqual(usageOf(undefined), []);
 });

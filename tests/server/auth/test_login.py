@@ -1,4 +1,4 @@
-"""The way to the issuer of the accounts and back: who is signed in by it, and who is not."""
+"""Signing in at the issuer: which callbacks create a session, and which do not."""
 
 import json
 import logging
@@ -11,49 +11,49 @@ from joserfc import jwk
 
 from showandtell.server.auth.keys import DAY, Keys
 from support.accounts import during, name
-from support.doors import NOON, OWN, SECRET, is_entry, send
+from support.guarded import NOON, OWN, SECRET, is_entry, send
 from support.issuer import BACK, CLIENT_SECRET
 
 
-async def journey(made, to="/c/conv_1?tab=files", **changes):
-    """A person's way to the issuer and back; gives the answer that they come back to."""
-    begun = await made.ask(f"/login?to={to}")
-    asked, cookie = begun["location"], begun.cookie
-    async with aiohttp.ClientSession() as client, client.get(asked, allow_redirects=False) as answer:
-        back = answer.headers["location"]
+async def journey(site, to="/c/conv_1?tab=files", **changes):
+    """Sign in at the issuer and return the response to the callback."""
+    start = await site.ask(f"/login?to={to}")
+    location, cookie = start["location"], start.cookie
+    async with aiohttp.ClientSession() as client, client.get(location, allow_redirects=False) as response:
+        back = response.headers["location"]
     assert back.startswith(BACK)
     for old, new in changes.get("replace", {}).items():
         back = re.sub(old, new, back)
-    return await made.ask(back, {"cookie": changes.get("cookie", cookie)})
+    return await site.ask(back, {"cookie": changes.get("cookie", cookie)})
 
 
 @pytest.mark.parametrize("public", [False, True])
-def test_a_person_signs_in_and_comes_to_where_they_were_going(public):
-    async def test(made):
-        made.issuer.secret = None if public else CLIENT_SECRET
-        answer = await journey(made, "/c/conv_1?tab=files")
-        assert (answer.status, answer["location"]) == (303, "/c/conv_1?tab=files")
-        gone, kept = answer.all("set-cookie")
-        mark = made.door.keys.mark
-        assert gone.startswith(f"showandtell-login-{mark}=; Path=/; Max-Age=0")
-        assert is_entry(kept)
-        assert kept.endswith(f"; Path=/; Max-Age={7 * DAY}; HttpOnly; SameSite=Lax")
-        me = {"cookie": kept.partition(";")[0]}
-        assert json.loads((await made.ask("/api/me", me)).body) == {"user": name(made), "how": "cookie"}
-        made.door.now = NOON + 7 * DAY + 1
-        assert (await made.ask("/api/me", me)).status == 401
+def test_signing_in_returns_to_the_requested_page(public):
+    async def test(site):
+        site.issuer.secret = None if public else CLIENT_SECRET
+        response = await journey(site, "/c/conv_1?tab=files")
+        assert (response.status, response["location"]) == (303, "/c/conv_1?tab=files")
+        expired, session = response.all("set-cookie")
+        suffix = site.server.keys.cookie_suffix
+        assert expired.startswith(f"showandtell-login-{suffix}=; Path=/; Max-Age=0")
+        assert is_entry(session)
+        assert session.endswith(f"; Path=/; Max-Age={7 * DAY}; HttpOnly; SameSite=Lax")
+        me = {"cookie": session.partition(";")[0]}
+        assert json.loads((await site.ask("/api/me", me)).body) == {"user": name(site), "how": "cookie"}
+        site.server.now = NOON + 7 * DAY + 1
+        assert (await site.ask("/api/me", me)).status == 401
 
     during(test, public=public)
 
 
-def test_a_page_leads_to_signing_in_and_back_to_it():
-    async def test(made):
-        answer = await made.ask("/c/conv_1?token=x&tab=files")
-        assert (answer.status, answer["location"]) == (303, "/login?to=%2Fc%2Fconv_1%3Ftab%3Dfiles")
-        begun = await made.ask(answer["location"])
-        assert begun["set-cookie"].endswith("; Path=/; Max-Age=600; HttpOnly; SameSite=Lax")
-        asked = parse_qs(urlsplit(begun["location"]).query)
-        assert (asked["redirect_uri"], asked["code_challenge_method"]) == ([BACK], ["S256"])
+def test_a_page_redirects_to_the_login_and_back():
+    async def test(site):
+        response = await site.ask("/c/conv_1?token=x&tab=files")
+        assert (response.status, response["location"]) == (303, "/login?to=%2Fc%2Fconv_1%3Ftab%3Dfiles")
+        start = await site.ask(response["location"])
+        assert start["set-cookie"].endswith("; Path=/; Max-Age=600; HttpOnly; SameSite=Lax")
+        query = parse_qs(urlsplit(start["location"]).query)
+        assert (query["redirect_uri"], query["code_challenge_method"]) == ([BACK], ["S256"])
 
     during(test)
 
@@ -71,131 +71,131 @@ def test_a_page_leads_to_signing_in_and_back_to_it():
         "",
     ],
 )
-def test_signing_in_leads_to_no_other_server(to):
-    async def test(made):
-        assert (await journey(made, to))["location"] == "/"
+def test_signing_in_never_redirects_to_another_host(to):
+    async def test(site):
+        assert (await journey(site, to))["location"] == "/"
 
     during(test)
 
 
-STRAYED = {
+BAD_CALLBACKS = {
     "no cookie": {"cookie": ""},
-    "a cookie that was tampered with": {"cookie": f"showandtell-login-{Keys(SECRET).mark}=WyJhIiwiLyJd.aaaaaa.bbbb"},
+    "a tampered cookie": {"cookie": f"showandtell-login-{Keys(SECRET).cookie_suffix}=WyJhIiwiLyJd.aaaaaa.bbbb"},
     "another state": {"replace": {"state=[^&]+": "state=" + "x" * 32}},
     "no state": {"replace": {"state=[^&]+": ""}},
     "two states": {"replace": {"state=([^&]+)": r"state=\1&state=\1"}},
     "no code": {"replace": {"code=[^&]+": ""}},
-    "a no": {"replace": {"code=[^&]+": "error=access_denied"}},
+    "access denied": {"replace": {"code=[^&]+": "error=access_denied"}},
     "another issuer": {"answer": {"iss": "https://evil.example"}},
 }
 
 
-@pytest.mark.parametrize("changes", STRAYED.values(), ids=STRAYED)
-def test_who_comes_back_from_elsewhere_is_not_signed_in(changes):
-    async def test(made):
-        made.issuer.answer = changes.get("answer", {})
-        answer = await journey(made, **changes)
-        assert answer.status == 403
-        assert not any(is_entry(one) for one in answer.all("set-cookie"))
-        assert "token" not in made.issuer.asked
+@pytest.mark.parametrize("changes", BAD_CALLBACKS.values(), ids=BAD_CALLBACKS)
+def test_an_invalid_callback_creates_no_session(changes):
+    async def test(site):
+        site.issuer.answer = changes.get("answer", {})
+        response = await journey(site, **changes)
+        assert response.status == 403
+        assert not any(is_entry(one) for one in response.all("set-cookie"))
+        assert "token" not in site.issuer.asked
 
     during(test)
 
 
-WRONG = {
+BAD_CLAIMS = {
     "another nonce": {"nonce": "x"},
     "no nonce": {"nonce": None},
     "another client": {"aud": "another"},
-    "made for another": {"azp": "another"},
+    "issued to another": {"azp": "another"},
     "expired": {"exp": NOON - 100},
     "another issuer": {"iss": "https://evil.example"},
 }
 
 
-@pytest.mark.parametrize("claims", WRONG.values(), ids=WRONG)
-def test_a_wrong_answer_of_the_issuer_signs_nobody_in(claims):
-    async def test(made):
-        made.issuer.claims = claims
-        answer = await journey(made)
-        assert answer.status in {401, 403}
-        assert not any(is_entry(one) for one in answer.all("set-cookie"))
+@pytest.mark.parametrize("claims", BAD_CLAIMS.values(), ids=BAD_CLAIMS)
+def test_an_id_token_with_wrong_claims_creates_no_session(claims):
+    async def test(site):
+        site.issuer.claims = claims
+        response = await journey(site)
+        assert response.status in {401, 403}
+        assert not any(is_entry(one) for one in response.all("set-cookie"))
 
     during(test)
 
 
-def test_an_answer_signed_by_a_stranger_signs_nobody_in():
-    async def test(made):
-        made.issuer.signer = jwk.generate_key("EC", "P-256", {"kid": "one"})
-        assert (await journey(made)).status == 401
+def test_an_id_token_signed_by_another_key_creates_no_session():
+    async def test(site):
+        site.issuer.signer = jwk.generate_key("EC", "P-256", {"kid": "one"})
+        assert (await journey(site)).status == 401
 
     during(test)
 
 
-def test_a_code_of_another_browser_is_worth_nothing():
-    async def test(made):
-        begun = await made.ask("/login")
-        victims = parse_qs(urlsplit(begun["location"]).query)["state"][0]
-        answer = await journey(made, replace={"state=[^&]+": f"state={victims}"}, cookie=begun.cookie)
-        assert answer.status == 503
+def test_a_code_of_another_browser_is_refused():
+    async def test(site):
+        start = await site.ask("/login")
+        state = parse_qs(urlsplit(start["location"]).query)["state"][0]
+        response = await journey(site, replace={"state=[^&]+": f"state={state}"}, cookie=start.cookie)
+        assert response.status == 503
 
     during(test)
 
 
-def test_a_sign_in_that_took_an_hour_is_begun_anew():
-    async def test(made):
-        begun = await made.ask("/login")
-        state = parse_qs(urlsplit(begun["location"]).query)["state"][0]
-        made.door.now += 3600
-        answer = await made.ask(f"/login/callback?code=x&state={state}", {"cookie": begun.cookie})
-        assert answer.status == 403
+def test_a_login_that_takes_an_hour_has_expired():
+    async def test(site):
+        start = await site.ask("/login")
+        state = parse_qs(urlsplit(start["location"]).query)["state"][0]
+        site.server.now += 3600
+        response = await site.ask(f"/login/callback?code=x&state={state}", {"cookie": start.cookie})
+        assert response.status == 403
 
     during(test)
 
 
-def test_behind_https_the_address_to_come_back_to_is_https():
-    async def test(made):
-        begun = await send(made.app, "GET", "/login", {}, scheme="https")
-        assert parse_qs(urlsplit(begun["location"]).query)["redirect_uri"] == ["https" + BACK.removeprefix("http")]
-        assert begun["set-cookie"].endswith("; Secure")
+def test_over_https_the_redirect_uri_is_https():
+    async def test(site):
+        start = await send(site.app, "GET", "/login", {}, scheme="https")
+        assert parse_qs(urlsplit(start["location"]).query)["redirect_uri"] == ["https" + BACK.removeprefix("http")]
+        assert start["set-cookie"].endswith("; Secure")
 
     during(test)
 
 
-def test_signing_out_forgets_the_browser_and_says_where_to_go():
-    async def test(made):
-        answer = await made.ask("/logout", {"origin": OWN}, "POST")
-        assert answer["set-cookie"].startswith(f"showandtell-{made.door.keys.mark}=; Path=/; Max-Age=0")
-        assert json.loads(answer.body) == {"to": "/logout"}
-        assert (await made.ask("/logout", {"origin": "https://evil.example"}, "POST")).status == 403
-        assert (await made.ask("/logout")).status == 200
+def test_signing_out_expires_the_cookie_and_returns_the_next_page():
+    async def test(site):
+        response = await site.ask("/logout", {"origin": OWN}, "POST")
+        assert response["set-cookie"].startswith(f"showandtell-{site.server.keys.cookie_suffix}=; Path=/; Max-Age=0")
+        assert json.loads(response.body) == {"to": "/logout"}
+        assert (await site.ask("/logout", {"origin": "https://evil.example"}, "POST")).status == 403
+        assert (await site.ask("/logout")).status == 200
 
     during(test)
 
 
-def test_the_issuer_is_told_that_somebody_leaves_where_it_wants_to_know():
-    async def test(made):
-        made.issuer.said = {"besides": {"end_session_endpoint": "https://issuer.example/end?a=1"}}
-        to = json.loads((await made.ask("/logout", {"origin": OWN}, "POST")).body)["to"]
+def test_signing_out_leads_to_the_issuers_end_session_endpoint():
+    async def test(site):
+        site.issuer.overrides = {"besides": {"end_session_endpoint": "https://issuer.example/end?a=1"}}
+        to = json.loads((await site.ask("/logout", {"origin": OWN}, "POST")).body)["to"]
         assert to.startswith("https://issuer.example/end?a=1&client_id=chat&post_logout_redirect_uri=http")
 
     during(test)
 
 
-def test_no_secret_is_told_by_logs_errors_or_pages(caplog):
-    async def test(made):
+def test_logs_errors_and_pages_contain_no_secret(caplog):
+    async def test(site):
         caplog.set_level(logging.DEBUG)
-        token = made.issuer.token(exp=NOON - 100)
-        told = [(await made.bear(token)).body]
-        made.issuer.claims = {"nonce": "x"}
-        told.append((await journey(made)).body)
-        made.issuer.said = {"status": 500}
-        made.door.now += 700
-        told += [(await made.bear(token)).body, (await journey_page(made)).body]
-        whole = b" ".join(told).decode() + caplog.text + repr(made.door.accounts.oidc)
-        for secret in (CLIENT_SECRET, "s3cret", token.split(".")[2], made.door.keys.token):
-            assert secret not in whole
+        token = site.issuer.token(exp=NOON - 100)
+        bodies = [(await site.bear(token)).body]
+        site.issuer.claims = {"nonce": "x"}
+        bodies.append((await journey(site)).body)
+        site.issuer.overrides = {"status": 500}
+        site.server.now += 700
+        bodies += [(await site.bear(token)).body, (await journey_page(site)).body]
+        output = b" ".join(bodies).decode() + caplog.text + repr(site.server.accounts.oidc)
+        for secret in (CLIENT_SECRET, "s3cret", token.split(".")[2], site.server.keys.token):
+            assert secret not in output
 
-    async def journey_page(made):
-        return await made.ask("/login/callback?code=c0de&state=s")
+    async def journey_page(site):
+        return await site.ask("/login/callback?code=c0de&state=s")
 
     during(test)

@@ -1,4 +1,4 @@
-"""Signed addresses of files: for one user, one path, a quarter of an hour, and reading alone."""
+"""Signed file addresses: for one user, one path and a quarter of an hour, and for reading only."""
 
 import json
 from urllib.parse import parse_qs, quote, urlencode
@@ -8,21 +8,21 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from showandtell.server.auth.keys import SKEW, Keys
-from support.doors import NOON, SECRET, ask, door, house
+from support.guarded import NOON, SECRET, ask, fake_server, guarded_app
 
 KEYS = Keys(SECRET)
 PATH = "/api/attachments/att_abcdefghijklmnopqrstuv/content/photo-1.jpg"
 QUERY = KEYS.sign_url(PATH, "local", NOON)
 HOUR = 3600
-LETTERS = "A0-z=&%+/?#\n\x00\xff"
+HOSTILE_CHARACTERS = "A0-z=&%+/?#\n\x00\xff"
 
 
 def mutations(text):
-    """Each byte changed, left out, doubled, and followed by another."""
-    for at, letter in enumerate(text):
+    """The text with each character changed, removed, doubled or followed by another."""
+    for at, character in enumerate(text):
         yield text[:at] + text[at + 1 :]
-        yield text[:at] + letter + text[at:]
-        for other in LETTERS:
+        yield text[:at] + character + text[at:]
+        for other in HOSTILE_CHARACTERS:
             yield text[:at] + other + text[at + 1 :]
             yield text[:at] + other + text[at:]
 
@@ -34,21 +34,21 @@ def meaning(query):
         return None
 
 
-def test_a_signed_address_is_read_as_its_user():
+def test_a_signed_address_identifies_its_user():
     for method in ("GET", "HEAD"):
         assert KEYS.check_url(method, PATH, QUERY, NOON) == "local"
-    answer = ask(house(), "GET", f"{PATH}?{QUERY}&download=1")
-    assert (json.loads(answer.body)["how"], answer.status) == ("signed", 200)
+    response = ask(guarded_app(), "GET", f"{PATH}?{QUERY}&download=1")
+    assert (json.loads(response.body)["how"], response.status) == ("signed", 200)
 
 
-def test_no_mutation_of_a_signed_address_is_taken():
+def test_no_mutation_of_a_signed_address_is_accepted():
     tried = 0
     for query in mutations(QUERY):
-        if meaning(query) != meaning(QUERY):  # what only adds `&` says the same
-            more = meaning(query) or {}
-            same = {name: more.get(name) for name in ("user", "until", "sig")} == meaning(QUERY)
-            assert same or KEYS.check_url("GET", PATH, query, NOON) is None, query
-            tried += not same
+        if meaning(query) != meaning(QUERY):  # an extra `&` changes nothing
+            fields = meaning(query) or {}
+            unchanged = {name: fields.get(name) for name in ("user", "until", "sig")} == meaning(QUERY)
+            assert unchanged or KEYS.check_url("GET", PATH, query, NOON) is None, query
+            tried += not unchanged
     for path in mutations(PATH):
         if path != PATH:
             assert KEYS.check_url("GET", path, QUERY, NOON) is None, path
@@ -57,23 +57,23 @@ def test_no_mutation_of_a_signed_address_is_taken():
 
 
 @pytest.mark.parametrize("method", ["POST", "PUT", "PATCH", "DELETE", "OPTIONS", "get", "TRACE", ""])
-def test_a_signed_address_only_reads(method):
+def test_a_signed_address_is_read_only(method):
     assert KEYS.check_url(method, PATH, QUERY, NOON) is None
 
 
 @given(st.floats(-HOUR, HOUR))
-def test_a_signed_address_is_dead_after_a_quarter_of_an_hour_and_not_yet_born_before(seconds):
-    taken = KEYS.check_url("GET", PATH, QUERY, NOON + seconds) == "local"
-    assert taken == (-SKEW <= seconds < 14 * 60)
+def test_a_signed_address_is_valid_neither_too_early_nor_too_late(seconds):
+    is_valid = KEYS.check_url("GET", PATH, QUERY, NOON + seconds) == "local"
+    assert is_valid == (-SKEW <= seconds < 14 * 60)
 
 
-def test_an_hour_either_way_is_too_much():
+def test_an_hour_before_or_after_is_refused():
     for way in (-HOUR, HOUR):
         assert KEYS.check_url("GET", PATH, QUERY, NOON + way) is None
 
 
 @given(st.text(min_size=1), st.text(), st.floats(0, 839))
-def test_any_name_and_path_comes_back_and_is_nobody_elses(user, path, later):
+def test_any_user_and_path_can_be_signed_but_not_exchanged(user, path, later):
     address = "/api/attachments/" + quote(path, errors="surrogatepass")
     query = KEYS.sign_url(address, user, NOON)
     assert KEYS.check_url("GET", address, query, NOON + later) == user
@@ -82,35 +82,35 @@ def test_any_name_and_path_comes_back_and_is_nobody_elses(user, path, later):
     assert KEYS.check_url("GET", address + "x", query, NOON) is None
 
 
-def test_fields_cant_be_moved_into_one_another():
+def test_fields_cannot_be_moved_into_one_another():
     query = meaning(KEYS.sign_url("/a", "bc", NOON))
     moved = urlencode({"user": "c", "until": query["until"][0], "sig": query["sig"][0]})
     assert KEYS.check_url("GET", "/ab", moved, NOON) is None
 
 
-def test_another_spelling_of_the_same_path_is_the_same_path():
+def test_paths_that_differ_only_in_percent_encoding_are_equal():
     query = KEYS.sign_url("/api/attachments/att_1/content/caf%C3%A9%20(1).jpg", "local", NOON)
     assert KEYS.check_url("GET", "/api/attachments/att_1/content/caf%c3%a9%20%281%29.jpg", query, NOON) == "local"
     assert KEYS.check_url("GET", "/api/attachments/att_1/content/caf%C3%A8%20(1).jpg", query, NOON) is None
 
 
-def test_said_twice_is_not_said():
+def test_a_repeated_parameter_is_refused():
     for name, value in (("user", "local"), ("until", "1"), ("sig", "x")):
         assert KEYS.check_url("GET", PATH, f"{QUERY}&{name}={value}", NOON) is None
         assert KEYS.check_url("GET", PATH, f"{name}={value}&{QUERY}", NOON) is None
 
 
-def test_it_opens_nothing_but_files_and_no_other_servers():
-    made = door()
-    query = made.keys.sign_url("/api/me", "local", NOON)
-    assert ask(house(made), "GET", f"/api/me?{query}").status == 401
-    eve = made.keys.sign_url(PATH, "eve", NOON)
-    assert ask(house(made), "GET", f"{PATH}?{eve}").status == 401
+def test_a_signature_is_valid_only_for_files_of_this_user_and_server():
+    server = fake_server()
+    query = server.keys.sign_url("/api/me", "local", NOON)
+    assert ask(guarded_app(server), "GET", f"/api/me?{query}").status == 401
+    eve = server.keys.sign_url(PATH, "eve", NOON)
+    assert ask(guarded_app(server), "GET", f"{PATH}?{eve}").status == 401
     assert Keys(b"z" * 32).check_url("GET", PATH, QUERY, NOON) is None
 
 
-def test_an_address_that_has_died_is_refused_also_when_it_was_good_a_moment_ago():
-    made = door()
-    assert ask(house(made), "GET", f"{PATH}?{QUERY}").status == 200
-    made.now = NOON + 15 * 60
-    assert ask(house(made), "GET", f"{PATH}?{QUERY}").status == 401
+def test_an_expired_address_is_refused_even_after_a_good_request():
+    server = fake_server()
+    assert ask(guarded_app(server), "GET", f"{PATH}?{QUERY}").status == 200
+    server.now = NOON + 15 * 60
+    assert ask(guarded_app(server), "GET", f"{PATH}?{QUERY}").status == 401

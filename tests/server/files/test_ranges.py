@@ -1,4 +1,4 @@
-"""Which part of a file a request wants: one range as RFC 9110 means it, and nothing of what it doesn't."""
+"""Range requests: one range by RFC 9110; invalid and multiple ranges are ignored."""
 
 from time import process_time
 
@@ -7,11 +7,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from starlette.datastructures import Headers
 
-from showandtell.server.files.ranges import Unsatisfiable, choose_span, has_it
+from showandtell.server.files.ranges import Unsatisfiable, choose_span, matches_etag
 
 SIZE = 1000
 TAG = '"abc"'
-#: What is asked for, and the bytes that it means; None is all of them.
+#: Range headers and the bytes that they select; None is the complete file.
 RANGES = [
     ("bytes=0-0", (0, 1)),
     ("bytes=0-999", (0, 1000)),
@@ -39,26 +39,26 @@ RANGES = [
 ]
 
 
-def span(said, method="GET", **headers):
-    raw = [(b"range", said.encode())] + [
+def span(header, method="GET", **headers):
+    raw = [(b"range", header.encode())] + [
         (name.replace("_", "-").encode(), value.encode()) for name, value in headers.items()
     ]
     return choose_span(method, Headers(raw=raw), TAG, SIZE)
 
 
-@pytest.mark.parametrize(("said", "meant"), RANGES)
-def test_one_range_is_read_and_what_is_none_is_ignored(said, meant):
-    assert span(said) == meant
-    assert span(said, method="HEAD") is None
+@pytest.mark.parametrize(("value", "expected"), RANGES)
+def test_a_single_valid_range_is_used_and_others_are_ignored(value, expected):
+    assert span(value) == expected
+    assert span(value, method="HEAD") is None
 
 
-@pytest.mark.parametrize("said", ["bytes=1000-", "bytes=1000-1001", "bytes=123456789012345678-", "bytes=-0"])
-def test_what_lies_behind_the_end_cannot_be_satisfied(said):
+@pytest.mark.parametrize("value", ["bytes=1000-", "bytes=1000-1001", "bytes=123456789012345678-", "bytes=-0"])
+def test_a_range_behind_the_end_is_unsatisfiable(value):
     with pytest.raises(Unsatisfiable):
-        span(said)
+        span(value)
 
 
-def test_a_range_of_another_form_of_the_file_is_ignored():
+def test_a_range_of_another_version_of_the_file_is_ignored():
     assert span("bytes=1-2", if_range=TAG) == (1, 3)
     for other in ('"other"', "W/" + TAG, "Sun, 22 Nov 2026 10:00:00 GMT", "*", ""):
         assert span("bytes=1-2", if_range=other) is None
@@ -66,43 +66,43 @@ def test_a_range_of_another_form_of_the_file_is_ignored():
 
 
 @given(st.integers(0, 2000), st.integers(0, 2000) | st.none())
-def test_a_range_is_what_python_slices(first, last):
+def test_a_range_equals_a_python_slice(first, last):
     data = bytes(number % 251 for number in range(SIZE))
     try:
-        found = span(f"bytes={first}-{'' if last is None else last}")
+        selected = span(f"bytes={first}-{'' if last is None else last}")
     except Unsatisfiable:
         assert first >= SIZE
         return
-    if found is None:
+    if selected is None:
         assert last < first
     else:
-        assert data[slice(*found)] == data[first : None if last is None else last + 1]
-        assert 0 <= found[0] < found[1] <= SIZE
+        assert data[slice(*selected)] == data[first : None if last is None else last + 1]
+        assert 0 <= selected[0] < selected[1] <= SIZE
 
 
 @given(st.text(alphabet="bytes=0123456789-, ", max_size=80))
-def test_anything_gives_a_part_of_the_file_or_none(said):
+def test_any_header_gives_a_part_of_the_file_or_none(value):
     try:
-        found = span(said)
+        selected = span(value)
     except Unsatisfiable:
         return
-    assert found is None or 0 <= found[0] < found[1] <= SIZE
+    assert selected is None or 0 <= selected[0] < selected[1] <= SIZE
 
 
 def test_ten_thousand_ranges_take_no_time():
-    said = "bytes=" + ",".join(f"{number}-{number + 5000}" for number in range(10_000))
+    value = "bytes=" + ",".join(f"{number}-{number + 5000}" for number in range(10_000))
     before = process_time()
-    assert span(said) is None
+    assert span(value) is None
     assert process_time() - before < 0.05
 
 
-def test_several_headers_are_none():
+def test_several_range_headers_are_ignored():
     assert choose_span("GET", Headers(raw=[(b"range", b"bytes=0-1"), (b"range", b"bytes=2-3")]), TAG, SIZE) is None
 
 
 @pytest.mark.parametrize(
-    ("said", "has"),
+    ("value", "matches"),
     [(TAG, True), ("W/" + TAG, True), ('"x", "abc"', True), ("*", True), ('"x"', False), ("abc", False), ("", False)],
 )
-def test_a_client_has_what_one_of_its_tags_names(said, has):
-    assert has_it(Headers({"if-none-match": said}), TAG) is has
+def test_any_of_several_etags_may_match(value, matches):
+    assert matches_etag(Headers({"if-none-match": value}), TAG) is matches

@@ -1,4 +1,4 @@
-"""Who opens a connection and never says what they want is let go; who waits for an answer is not."""
+"""Connections that never complete a request head are closed; those that wait for a response are not."""
 
 import asyncio
 import socket
@@ -15,33 +15,35 @@ HEAD = b"GET / HTTP/1.1\r\nHost: here\r\n"
 OK = b"HTTP/1.1 200 OK"
 
 
-#: Patience of a test that waits for its end, and of one that must not meet it on a busy machine; in seconds.
+#: Head timeouts in seconds: one to wait for, and one that must not expire on a busy machine.
 SHORT, LONG = 0.2, 1.5
 
 
 async def slow(scope, _, send):
-    """An app that takes longer than a head may, and reads no body."""
+    """An app that takes longer than the head timeout and reads no body."""
     await asyncio.sleep(LONG + 0.1 if scope["path"] == "/slow" else 0)
     await send({"type": "http.response.start", "status": 200, "headers": [(b"content-length", b"2")]})
     await send({"type": "http.response.body", "body": b"ok"})
 
 
 @asynccontextmanager
-async def listening(patience=SHORT):
-    """What opens a connection to such a server."""
-    door = socket.create_server(("127.0.0.1", 0))
-    hasty = type("Hasty", (Connection,), {"patience": patience})
-    server = uvicorn.Server(uvicorn.Config(slow, log_config=None, access_log=False, lifespan="off", http=hasty))
-    running = asyncio.create_task(server.serve(sockets=[door]))
+async def listening(seconds=SHORT):
+    """A server with this head timeout; yields a function that connects to it."""
+    listener = socket.create_server(("127.0.0.1", 0))
+    connection_class = type("ShortTimeout", (Connection,), {"head_timeout": seconds})
+    server = uvicorn.Server(
+        uvicorn.Config(slow, log_config=None, access_log=False, lifespan="off", http=connection_class)
+    )
+    running = asyncio.create_task(server.serve(sockets=[listener]))
     try:
-        yield lambda: asyncio.open_connection(*door.getsockname())
+        yield lambda: asyncio.open_connection(*listener.getsockname())
     finally:
         server.should_exit = True
         await running
 
 
 async def trickle(writer):
-    """Send a byte now and then for as long as anybody takes it."""
+    """Send a byte now and then until the connection closes."""
     with suppress(ConnectionError):
         while not writer.is_closing():
             writer.write(b"x")
@@ -50,7 +52,7 @@ async def trickle(writer):
 
 
 async def until_closed(reader):
-    """All that comes; what was sent and never read makes a reset of the close."""
+    """Everything received; data that the server never read turns its close into a reset."""
     data = b""
     with suppress(ConnectionResetError):
         async with asyncio.timeout(60):
@@ -59,29 +61,29 @@ async def until_closed(reader):
     return data
 
 
-@pytest.mark.parametrize("said", [b"", b"G", HEAD, HEAD + b"X-Long: " + b"x" * 9000])
-async def test_a_head_that_is_never_whole_is_not_waited_for(said):
+@pytest.mark.parametrize("data", [b"", b"G", HEAD, HEAD + b"X-Long: " + b"x" * 9000])
+async def test_an_incomplete_head_times_out(data):
     async with listening() as connect:
         reader, writer = await connect()
-        writer.write(said)
+        writer.write(data)
         assert await until_closed(reader) == b""
         writer.close()
 
 
 @pytest.mark.parametrize(
-    ("first", "answered"), [(HEAD, 0), (HEAD + b"\r\n" + HEAD, 1), (HEAD + b"Content-Length: 999\r\n\r\n", 1)]
+    ("first", "responses"), [(HEAD, 0), (HEAD + b"\r\n" + HEAD, 1), (HEAD + b"Content-Length: 999\r\n\r\n", 1)]
 )
-async def test_a_byte_now_and_then_buys_no_time(first, answered):
+async def test_a_byte_now_and_then_does_not_extend_the_timeout(first, responses):
     async with listening() as connect:
         reader, writer = await connect()
         writer.write(first)
         sending = asyncio.create_task(trickle(writer))
-        assert (await until_closed(reader)).count(OK) == answered
+        assert (await until_closed(reader)).count(OK) == responses
         writer.close()
         await sending
 
 
-async def test_an_answer_may_take_its_time_and_a_kept_connection_is_used_again():
+async def test_a_slow_response_is_not_cut_off_and_the_connection_is_reused():
     async with listening(LONG) as connect:
         reader, writer = await connect()
         for path in (b"/slow", b"/"):
@@ -90,7 +92,7 @@ async def test_an_answer_may_take_its_time_and_a_kept_connection_is_used_again()
         writer.close()
 
 
-async def test_many_who_say_nothing_keep_nobody_out():
+async def test_idle_connections_keep_no_client_out():
     async with listening(LONG) as connect:
         silent = [await connect() for _ in range(200)]
         reader, writer = await connect()
@@ -102,7 +104,7 @@ async def test_many_who_say_nothing_keep_nobody_out():
             one.close()
 
 
-def test_the_server_itself_lets_them_go():
+def test_the_server_uses_these_timeouts():
     config = configure(slow, "127.0.0.1")
     config.load()
     assert config.http_protocol_class is Connection

@@ -1,4 +1,4 @@
-"""What passes the gate: the server's own hosts and origins, bodies of the right type and size; and what answers carry."""
+"""The origin guard and the body limits: hosts, origins, types and sizes of bodies, and headers of responses."""
 
 import asyncio
 import io
@@ -11,10 +11,10 @@ import pytest
 from starlette.datastructures import Headers
 
 from showandtell.server.auth.keys import Keys
-from showandtell.server.middleware.body_limits import MOST, SMALL, read_body
+from showandtell.server.middleware.body_limits import MAX_BODY, MAX_CHAT_BODY, read_body
 from showandtell.server.middleware.origin_guard import LOOPBACK, PAGE_POLICY, OriginGuard, hosts_of
 from showandtell.server.middleware.refusals import LINGER_BYTES
-from support.doors import HOST, OWN, SECRET, ask, cookie_of, door, house, send
+from support.guarded import HOST, OWN, SECRET, ask, cookie_of, fake_server, guarded_app, send
 from support.serving import serving
 
 BEARER = {"authorization": f"Bearer {Keys(SECRET).token}"}
@@ -38,59 +38,59 @@ FOREIGN = [
 ]
 
 
-def change(made, headers=None, body=b"{}", method="POST", path="/api/change", **more):
-    return ask(made, method, path, {**cookie_of(made.state.door), **(headers or {})}, body, **more)
+def change(app, headers=None, body=b"{}", method="POST", path="/api/change", **more):
+    return ask(app, method, path, {**cookie_of(app.state.server), **(headers or {})}, body, **more)
 
 
 @pytest.mark.parametrize("method", ["POST", "PUT", "PATCH", "DELETE"])
 @pytest.mark.parametrize("origin", FOREIGN)
 def test_a_page_of_another_origin_changes_nothing(origin, method):
-    made = house()
-    answer = change(made, {"origin": origin}, method=method)
-    assert (answer.status, made.state.changes) == (403, [])
-    assert "access-control-allow-origin" not in dict(answer.headers)
+    app = guarded_app()
+    response = change(app, {"origin": origin}, method=method)
+    assert (response.status, app.state.changes) == (403, [])
+    assert "access-control-allow-origin" not in dict(response.headers)
 
 
 @pytest.mark.parametrize("site", ["cross-site", "same-site", "none", ""])
-def test_without_an_origin_the_browsers_own_word_counts(site):
-    made = house()
-    assert change(made, {"sec-fetch-site": site}).status == 403
-    assert change(made).status == 403
-    assert made.state.changes == []
-    assert change(made, {"sec-fetch-site": "same-origin"}).status == 200
-    assert len(made.state.changes) == 1
+def test_without_an_origin_sec_fetch_site_decides(site):
+    app = guarded_app()
+    assert change(app, {"sec-fetch-site": site}).status == 403
+    assert change(app).status == 403
+    assert app.state.changes == []
+    assert change(app, {"sec-fetch-site": "same-origin"}).status == 200
+    assert len(app.state.changes) == 1
 
 
-def test_a_good_word_doesnt_help_a_foreign_origin():
-    made = house()
-    answer = change(made, {"origin": "https://evil.example", "sec-fetch-site": "same-origin"})
-    assert (answer.status, made.state.changes) == (403, [])
+def test_sec_fetch_site_does_not_excuse_a_foreign_origin():
+    app = guarded_app()
+    response = change(app, {"origin": "https://evil.example", "sec-fetch-site": "same-origin"})
+    assert (response.status, app.state.changes) == (403, [])
 
 
-def test_our_own_page_may_change_things():
-    made = house(hosts=["chat.example.com", *LOOPBACK])
-    assert change(made, {"origin": OWN}).status == 200
-    cookie = {"cookie": f"__Host-{cookie_of(made.state.door)['cookie']}"}
+def test_the_servers_own_page_may_change_things():
+    app = guarded_app(hosts=["chat.example.com", *LOOPBACK])
+    assert change(app, {"origin": OWN}).status == 200
+    cookie = {"cookie": f"__Host-{cookie_of(app.state.server)['cookie']}"}
     for host, origin in [
         ("chat.example.com", "https://chat.example.com"),
         ("Chat.example.com:443", "https://chat.example.com"),
     ]:
-        for said, status in [
+        for sent_origin, status in [
             (origin, 200),
             (origin.replace("chat", "evil.chat"), 403),
             (origin.replace("https", "http"), 403),
         ]:
-            assert change(made, {"host": host, "origin": said, **cookie}, scheme="https").status == status
+            assert change(app, {"host": host, "origin": sent_origin, **cookie}, scheme="https").status == status
 
 
 def test_a_token_in_the_header_needs_no_origin():
-    made = house()
+    app = guarded_app()
     for headers in (BEARER, {**BEARER, "origin": "https://evil.example"}):
-        assert ask(made, "POST", "/api/change", headers, b"{}").status == 200
+        assert ask(app, "POST", "/api/change", headers, b"{}").status == 200
 
 
-def test_nobody_is_told_so_and_not_taken_for_an_attack():
-    assert ask(house(), "POST", "/api/change", {}, b"{}").status == 401
+def test_a_request_without_login_gets_401_and_not_403():
+    assert ask(guarded_app(), "POST", "/api/change", {}, b"{}").status == 401
 
 
 @pytest.mark.parametrize(
@@ -116,39 +116,39 @@ def test_nobody_is_told_so_and_not_taken_for_an_attack():
         "\xff",
     ],
 )
-def test_a_host_that_is_not_ours_gets_nothing(host):
-    made = house()
+def test_an_unknown_host_is_refused(host):
+    app = guarded_app()
     origin = {"origin": f"http://{host}", "sec-fetch-site": "same-origin"}
     for method, path in [("GET", "/"), ("GET", "/api/me"), ("POST", "/api/change"), ("OPTIONS", "/api/change")]:
-        answer = ask(made, method, path, {"host": host, **origin, **cookie_of(made.state.door)}, b"{}")
-        assert answer.status == 421
-        assert "SHOWANDTELL_HOSTS" in json.loads(answer.body)["error"]["text"]
-    assert made.state.changes == []
+        response = ask(app, method, path, {"host": host, **origin, **cookie_of(app.state.server)}, b"{}")
+        assert response.status == 421
+        assert "SHOWANDTELL_HOSTS" in json.loads(response.body)["error"]["text"]
+    assert app.state.changes == []
 
 
-def test_no_host_and_two_hosts_are_refused():
+def test_two_hosts_are_refused():
     for headers in ([("host", HOST), ("host", HOST)], [("host", HOST), ("host", "evil.example")]):
-        assert asyncio.run(send(house(), "GET", "/api/me", headers)).status == 421
+        assert asyncio.run(send(guarded_app(), "GET", "/api/me", headers)).status == 421
 
 
-def test_the_servers_names_are_taken_with_any_port_unless_one_is_named():
-    made = house(hosts=hosts_of("192.0.2.7", ["Chat.example.com", " other.example:8443", ""]))
-    taken = ["127.0.0.1", "localhost:1", "[::1]:8000", "192.0.2.7:8000", "chat.EXAMPLE.com:77", "other.example:8443"]
-    assert [ask(made, "GET", "/api/me", {"host": host}).status for host in taken] == [401] * 6
-    assert ask(made, "GET", "/api/me", {"host": "other.example"}).status == 421
+def test_configured_hosts_are_accepted_on_any_port_unless_one_is_named():
+    app = guarded_app(hosts=hosts_of("192.0.2.7", ["Chat.example.com", " other.example:8443", ""]))
+    accepted = ["127.0.0.1", "localhost:1", "[::1]:8000", "192.0.2.7:8000", "chat.EXAMPLE.com:77", "other.example:8443"]
+    assert [ask(app, "GET", "/api/me", {"host": host}).status for host in accepted] == [401] * 6
+    assert ask(app, "GET", "/api/me", {"host": "other.example"}).status == 421
 
 
 @pytest.mark.parametrize("bind", ["0.0.0.0", "::", ""])  # noqa: S104 - only compared with
-def test_a_server_at_every_address_takes_addresses_but_no_unknown_names(bind):
-    made = house(hosts=hosts_of(bind))
-    assert ask(made, "GET", "/api/me", {"host": "192.0.2.1:8000"}).status == 401
-    assert ask(made, "GET", "/api/me", {"host": "[2001:db8::1]"}).status == 401
-    assert ask(made, "GET", "/api/me", {"host": "evil.example"}).status == 421
-    assert ask(house(hosts=["*"]), "GET", "/api/me", {"host": "any.example"}).status == 401
+def test_a_server_on_all_interfaces_accepts_ip_addresses_but_no_unknown_names(bind):
+    app = guarded_app(hosts=hosts_of(bind))
+    assert ask(app, "GET", "/api/me", {"host": "192.0.2.1:8000"}).status == 401
+    assert ask(app, "GET", "/api/me", {"host": "[2001:db8::1]"}).status == 401
+    assert ask(app, "GET", "/api/me", {"host": "evil.example"}).status == 421
+    assert ask(guarded_app(hosts=["*"]), "GET", "/api/me", {"host": "any.example"}).status == 401
 
 
-def test_a_probe_may_come_by_any_address():
-    assert ask(house(), "GET", "/healthz", {"host": "10.0.0.7:8000"}).status == 200
+def test_a_health_probe_is_accepted_under_any_host():
+    assert ask(guarded_app(), "GET", "/healthz", {"host": "10.0.0.7:8000"}).status == 200
 
 
 @pytest.mark.parametrize(
@@ -156,75 +156,75 @@ def test_a_probe_may_come_by_any_address():
     ["text/plain", "application/x-www-form-urlencoded", "multipart/form-data", "", "text/json", "application/jsonp"],
 )
 def test_a_body_that_a_form_can_send_is_not_json(kind):
-    made = house()
-    answer = change(made, {"origin": OWN, "content-type": kind})
-    assert (answer.status, made.state.changes) == (415, [])
+    app = guarded_app()
+    response = change(app, {"origin": OWN, "content-type": kind})
+    assert (response.status, app.state.changes) == (415, [])
 
 
-def test_json_may_name_its_charset_and_no_body_needs_no_type():
-    made = house()
-    assert change(made, {"origin": OWN, "content-type": "Application/JSON; charset=utf-8"}).status == 200
-    assert ask(made, "DELETE", "/api/change", {**cookie_of(made.state.door), "origin": OWN}).status == 200
+def test_json_may_name_its_charset_and_an_empty_body_needs_no_type():
+    app = guarded_app()
+    assert change(app, {"origin": OWN, "content-type": "Application/JSON; charset=utf-8"}).status == 200
+    assert ask(app, "DELETE", "/api/change", {**cookie_of(app.state.server), "origin": OWN}).status == 200
 
 
-def test_files_are_posted_as_a_form_or_put_as_they_are():
-    made = house()
-    assert ask(made, "POST", "/api/attachments", {**BEARER, "content-type": "text/plain"}, b"x").status == 415
+def test_files_are_posted_as_a_form_or_put_raw():
+    app = guarded_app()
+    assert ask(app, "POST", "/api/attachments", {**BEARER, "content-type": "text/plain"}, b"x").status == 415
     assert (
-        ask(
-            made, "POST", "/api/attachments", {**BEARER, "content-type": "multipart/form-data; boundary=x"}, b"x"
-        ).status
+        ask(app, "POST", "/api/attachments", {**BEARER, "content-type": "multipart/form-data; boundary=x"}, b"x").status
         == 200
     )
-    assert ask(made, "PUT", "/api/attachments", {**BEARER, "content-type": "image/png"}, b"x").status == 200
+    assert ask(app, "PUT", "/api/attachments", {**BEARER, "content-type": "image/png"}, b"x").status == 200
 
 
-def test_another_page_that_is_named_may_use_a_token_and_never_a_cookie():
-    app = "https://app.example.com"
-    made = house(origins=[app])
-    asked = {"origin": app, "access-control-request-method": "POST"}
-    allowed = ask(made, "OPTIONS", "/api/change", asked)
-    assert (allowed.status, allowed["access-control-allow-origin"]) == (204, app)
-    assert ask(made, "POST", "/api/change", {**BEARER, "origin": app}, b"{}")["access-control-allow-origin"] == app
-    for headers in ({"origin": app}, {"origin": app, **cookie_of(made.state.door)}):
-        assert ask(made, "GET", "/api/me", headers)["access-control-allow-origin"] is None
-    assert change(made, {"origin": app}).status == 403
+def test_a_configured_origin_may_use_a_token_but_never_a_cookie():
+    origin = "https://app.example.com"
+    app = guarded_app(origins=[origin])
+    preflight = {"origin": origin, "access-control-request-method": "POST"}
+    allowed = ask(app, "OPTIONS", "/api/change", preflight)
+    assert (allowed.status, allowed["access-control-allow-origin"]) == (204, origin)
+    assert ask(app, "POST", "/api/change", {**BEARER, "origin": origin}, b"{}")["access-control-allow-origin"] == origin
+    for headers in ({"origin": origin}, {"origin": origin, **cookie_of(app.state.server)}):
+        assert ask(app, "GET", "/api/me", headers)["access-control-allow-origin"] is None
+    assert change(app, {"origin": origin}).status == 403
 
 
 @pytest.mark.parametrize("origin", FOREIGN)
-def test_another_page_that_is_not_named_reads_nothing(origin):
-    made = house(origins=["https://app.example.com"])
-    for headers in (BEARER, {"access-control-request-method": "POST"}, cookie_of(made.state.door)):
+def test_an_unknown_origin_reads_nothing(origin):
+    app = guarded_app(origins=["https://app.example.com"])
+    for headers in (BEARER, {"access-control-request-method": "POST"}, cookie_of(app.state.server)):
         for method in ("OPTIONS", "GET"):
-            answer = ask(made, method, "/api/me", {"origin": origin, **headers})
-            assert not [name for name, _ in answer.headers if name.startswith("access-control")]
-            assert answer["vary"] == "origin"
+            response = ask(app, method, "/api/me", {"origin": origin, **headers})
+            assert not [name for name, _ in response.headers if name.startswith("access-control")]
+            assert response["vary"] == "origin"
 
 
-def test_every_answer_is_guarded_and_a_routes_own_words_stay():
-    made = house()
+def test_every_response_has_security_headers():
+    app = guarded_app()
     for path in ("/", "/api/me", "/api/nothing", "/healthz"):
-        answer = ask(made, "GET", path, cookie_of(made.state.door))
-        assert answer["x-content-type-options"] == "nosniff"
-        assert answer["referrer-policy"] == "no-referrer"
-        assert (answer["cross-origin-resource-policy"], answer["cross-origin-opener-policy"]) == ("same-origin",) * 2
-        assert answer["content-security-policy"].startswith("default-src 'none'")
-    assert ask(made, "GET", "/", cookie_of(made.state.door))["content-security-policy"] == PAGE_POLICY
-    assert ask(made, "GET", "/api/me", {"host": "evil.example"})["x-content-type-options"] == "nosniff"
+        response = ask(app, "GET", path, cookie_of(app.state.server))
+        assert response["x-content-type-options"] == "nosniff"
+        assert response["referrer-policy"] == "no-referrer"
+        assert (response["cross-origin-resource-policy"], response["cross-origin-opener-policy"]) == (
+            "same-origin",
+        ) * 2
+        assert response["content-security-policy"].startswith("default-src 'none'")
+    assert ask(app, "GET", "/", cookie_of(app.state.server))["content-security-policy"] == PAGE_POLICY
+    assert ask(app, "GET", "/api/me", {"host": "evil.example"})["x-content-type-options"] == "nosniff"
 
 
-def test_the_pages_policy_lets_no_inline_code_run_and_nobody_frame_it():
+def test_the_pages_policy_forbids_inline_code_and_framing():
     for word in ("unsafe-inline", "unsafe-eval", "data:", "*", "http:", "https:"):
         assert word not in PAGE_POLICY
     assert "frame-ancestors 'none'" in PAGE_POLICY
 
 
-def test_what_the_api_says_is_kept_by_nobody_unless_its_route_says_so():
-    assert ask(house(), "GET", "/api/me", BEARER)["cache-control"] == "no-store"
-    assert ask(house(), "GET", "/healthz")["cache-control"] is None
+def test_api_responses_are_not_cached():
+    assert ask(guarded_app(), "GET", "/api/me", BEARER)["cache-control"] == "no-store"
+    assert ask(guarded_app(), "GET", "/healthz")["cache-control"] is None
 
 
-def test_a_route_may_have_a_policy_of_its_own():
+def test_a_route_may_set_its_own_policy():
     async def route(_, __, send):
         await send(
             {"type": "http.response.start", "status": 200, "headers": [(b"content-security-policy", b"sandbox")]}
@@ -234,113 +234,120 @@ def test_a_route_may_have_a_policy_of_its_own():
     assert ask(OriginGuard(route), "GET", "/")["content-security-policy"] == "sandbox"
 
 
-def test_a_body_that_is_too_long_is_refused_by_its_length_before_it_comes():
-    made, came = house(), []
-    for length in (str(MOST + 1), "9" * 5000, "-1", "x"):
-        pieces = (came.append(1) or b"x" * MOST for _ in itertools.repeat(None))
+def test_a_content_length_over_the_limit_is_refused_before_the_body_arrives():
+    app, events = guarded_app(), []
+    for length in (str(MAX_CHAT_BODY + 1), "9" * 5000, "-1", "x"):
+        pieces = (events.append(1) or b"x" * MAX_CHAT_BODY for _ in itertools.repeat(None))
         headers = {**BEARER, "content-type": "application/json", "content-length": length}
-        answer = asyncio.run(send(made, "POST", "/api/change", headers, pieces, on_start=lambda: came.append("told")))
-        assert (answer.status, answer["connection"]) == (413, "close")
-        assert came[0] == "told"
-        came.clear()
-    assert made.state.changes == []
+        response = asyncio.run(
+            send(app, "POST", "/api/change", headers, pieces, on_start=lambda: events.append("started"))
+        )
+        assert (response.status, response["connection"]) == (413, "close")
+        assert events[0] == "started"
+        events.clear()
+    assert app.state.changes == []
 
 
-def test_a_body_without_end_is_counted_while_it_comes():
-    made, came = house(), []
-    pieces = (came.append(1) or b"x" * 65536 for _ in itertools.repeat(None))
+def test_an_endless_body_is_refused_while_it_arrives():
+    app, events = guarded_app(), []
+    pieces = (events.append(1) or b"x" * 65536 for _ in itertools.repeat(None))
     headers = {**BEARER, "content-type": "application/json", "transfer-encoding": "chunked"}
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    answer = asyncio.run(send(made, "POST", "/api/change", headers, pieces, on_start=lambda: came.append("told")))
-    assert (answer.status, made.state.changes) == (413, [])
-    assert came.index("told") == SMALL // 65536 + 1
-    assert len(came) == came.index("told") + 1 + LINGER_BYTES // 65536
+    response = asyncio.run(send(app, "POST", "/api/change", headers, pieces, on_start=lambda: events.append("started")))
+    assert (response.status, app.state.changes) == (413, [])
+    assert events.index("started") == MAX_BODY // 65536 + 1
+    assert len(events) == events.index("started") + 1 + LINGER_BYTES // 65536
     assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 24 * 1024  # KiB
 
 
-def test_a_body_that_fits_arrives_as_it_was_sent():
-    made = house(most=1000)
+def test_a_body_within_the_limit_arrives_unchanged():
+    app = guarded_app(max_chat_body=1000)
     headers = {**BEARER, "content-type": "application/json", "transfer-encoding": "chunked"}
-    assert asyncio.run(send(made, "POST", "/api/change", headers, [b"a" * 500, b"", b"b" * 500])).status == 200
-    assert made.state.changes == [("local", b"a" * 500 + b"b" * 500)]
+    assert asyncio.run(send(app, "POST", "/api/change", headers, [b"a" * 500, b"", b"b" * 500])).status == 200
+    assert app.state.changes == [("local", b"a" * 500 + b"b" * 500)]
 
 
-def test_a_body_in_pieces_of_two_bytes_takes_no_more_room_than_it_has_bytes():
-    coming, left = itertools.count(), 100_000
+def test_a_body_in_tiny_pieces_takes_little_memory():
+    numbers, last = itertools.count(), 100_000
 
     async def receive():
-        number = next(coming)
-        return {"type": "http.request", "body": b"%02d" % (number % 100), "more_body": number < left}
+        number = next(numbers)
+        return {"type": "http.request", "body": b"%02d" % (number % 100), "more_body": number < last}
 
     tracemalloc.start()
     try:
-        body = asyncio.run(read_body(Headers({}), receive, SMALL))
+        body = asyncio.run(read_body(Headers({}), receive, MAX_BODY))
         peak = tracemalloc.get_traced_memory()[1]
     finally:
         tracemalloc.stop()
-    assert (body[:6], body[-2:], len(body)) == (b"000102", b"00", 2 * left + 2)
+    assert (body[:6], body[-2:], len(body)) == (b"000102", b"00", 2 * last + 2)
     assert peak < 5 * len(body)
 
 
-def test_a_body_that_never_comes_is_not_waited_for(monkeypatch):
-    monkeypatch.setattr("showandtell.server.middleware.refusals.LINGER", 0.01)
-    made = house(patience=0.01)
+def test_a_body_that_never_arrives_times_out(monkeypatch):
+    monkeypatch.setattr("showandtell.server.middleware.refusals.LINGER_SECONDS", 0.01)
+    app = guarded_app(timeout=0.01)
 
     async def ask_slowly():
-        answered = []
+        responses = []
         scope = {"type": "http", "method": "POST", "scheme": "http", "path": "/api/change", "query_string": b""}
         headers = {**BEARER, "host": HOST, "content-type": "application/json", "transfer-encoding": "chunked"}
         scope["headers"] = [(name.encode(), value.encode()) for name, value in headers.items()]
-        await made(scope, asyncio.Event().wait, lambda message: asyncio.sleep(0, answered.append(message)))
-        return answered
+        await app(scope, asyncio.Event().wait, lambda message: asyncio.sleep(0, responses.append(message)))
+        return responses
 
     assert asyncio.run(ask_slowly())[0]["status"] == 408
 
 
-def test_who_leaves_while_sending_changes_nothing():
-    made, answered = house(), []
+def test_a_client_that_disconnects_while_sending_changes_nothing():
+    app, responses = guarded_app(), []
 
     async def leave():
-        coming = iter([{"type": "http.request", "body": b"{", "more_body": True}, {"type": "http.disconnect"}])
+        messages = iter([{"type": "http.request", "body": b"{", "more_body": True}, {"type": "http.disconnect"}])
         headers = {**BEARER, "host": HOST, "content-type": "application/json", "transfer-encoding": "chunked"}
         scope = {"type": "http", "method": "POST", "scheme": "http", "path": "/api/change", "query_string": b""}
         scope["headers"] = [(name.encode(), value.encode()) for name, value in headers.items()]
-        await made(
-            scope, lambda: asyncio.sleep(0, next(coming)), lambda message: asyncio.sleep(0, answered.append(message))
+        await app(
+            scope, lambda: asyncio.sleep(0, next(messages)), lambda message: asyncio.sleep(0, responses.append(message))
         )
 
     asyncio.run(leave())
-    assert (made.state.changes, answered) == ([], [])
+    assert (app.state.changes, responses) == ([], [])
 
 
-def test_headers_without_number_are_refused():
+def test_too_many_or_too_long_headers_are_refused():
     headers = [("host", HOST), *((f"x-{number}", "1") for number in range(200))]
-    assert asyncio.run(send(house(), "GET", "/api/me", headers)).status == 431
-    assert ask(house(), "GET", "/api/me", {"x-long": "x" * 33_000}).status == 431
+    assert asyncio.run(send(guarded_app(), "GET", "/api/me", headers)).status == 431
+    assert ask(guarded_app(), "GET", "/api/me", {"x-long": "x" * 33_000}).status == 431
 
 
-def test_no_websocket_passes():
+def test_websockets_are_closed():
     sent = []
     asyncio.run(
-        house()({"type": "websocket", "headers": []}, None, lambda message: asyncio.sleep(0, sent.append(message)))
+        guarded_app()(
+            {"type": "websocket", "headers": []}, None, lambda message: asyncio.sleep(0, sent.append(message))
+        )
     )
     assert sent == [{"type": "websocket.close", "code": 1008}]
 
 
-def test_a_cookie_of_one_door_is_not_read_by_the_gate():
-    made = house(door(token="another-good-token"))  # noqa: S106 - nobody's
-    assert ask(made, "GET", "/api/me", cookie_of(door())).status == 401
+def test_a_cookie_of_another_server_is_refused():
+    app = guarded_app(fake_server(token="another-good-token"))  # noqa: S106 - a test token
+    assert ask(app, "GET", "/api/me", cookie_of(fake_server())).status == 401
 
 
-def test_over_a_real_connection_who_sent_too_much_reads_why(tmp_path):
+def test_refusals_are_readable_over_a_real_connection(tmp_path):
     async def test():
-        async with serving(tmp_path) as house:
-            json_body = {"data": io.BytesIO(b"[" + b" " * MOST + b"]"), "headers": {"content-type": "application/json"}}
-            async with house.session.post("/api/chat", **json_body) as answer:
-                assert (answer.status, (await answer.json())["error"]["kind"]) == (413, "TooLarge")
-            async with house.session.get("/api/me", headers={"host": "evil.example"}) as answer:
-                assert answer.status == 421
-            async with house.session.post("/api/chat", json={}, headers={"origin": "null"}) as answer:
-                assert answer.status == 403
+        async with serving(tmp_path) as site:
+            json_body = {
+                "data": io.BytesIO(b"[" + b" " * MAX_CHAT_BODY + b"]"),
+                "headers": {"content-type": "application/json"},
+            }
+            async with site.session.post("/api/chat", **json_body) as response:
+                assert (response.status, (await response.json())["error"]["kind"]) == (413, "TooLarge")
+            async with site.session.get("/api/me", headers={"host": "evil.example"}) as response:
+                assert response.status == 421
+            async with site.session.post("/api/chat", json={}, headers={"origin": "null"}) as response:
+                assert response.status == 403
 
     asyncio.run(test())

@@ -1,4 +1,4 @@
-"""The log: one line or one JSON object for each thing, by ids and templates, and never by content, keys or queries."""
+"""The log: one line or JSON object per event, with ids and route templates but no content, keys or queries."""
 
 import asyncio
 import json
@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from showandtell.server.observability.logs import JsonLines, Lines, clean, log_visit
+from showandtell.server.observability.logs import JsonFormatter, TextFormatter, clean, log_request
 from showandtell.server.observability.requests import RequestLog
-from support.doors import send
+from support.guarded import send
 from support.programs import running
-from support.serving import asked, serving
+from support.serving import chat_body, serving
 
 pytestmark = pytest.mark.anyio
 WORDS = "correct horse battery staple"
@@ -20,64 +20,65 @@ WORDS = "correct horse battery staple"
 
 @pytest.fixture
 def lines():
-    """What is logged, as JSON, while a test runs."""
-    found, log = [], logging.getLogger("showandtell")
+    """The records logged during a test, as JSON."""
+    records, log = [], logging.getLogger("showandtell")
 
-    class Keep(logging.Handler):
+    class Collector(logging.Handler):
         def emit(self, record):
-            found.append(json.loads(JsonLines().format(record)))
+            records.append(json.loads(JsonFormatter().format(record)))
 
-    handler, level = Keep(), log.level
+    handler, level = Collector(), log.level
     log.addHandler(handler)
     log.setLevel(logging.INFO)
-    yield found
+    yield records
     log.removeHandler(handler)
     log.setLevel(level)
 
 
-async def test_a_request_and_its_run_are_told_by_ids_and_by_the_routes_template(tmp_path, lines):
-    async with serving(tmp_path) as house:
-        async with house.session.post("/api/chat", json=asked(WORDS)) as answer:
-            await answer.read()
-            request_id, conversation = answer.headers["x-request-id"], answer.headers["x-conversation-id"]
+async def test_a_request_and_its_run_are_logged_with_ids_and_the_routes_template(tmp_path, lines):
+    async with serving(tmp_path) as site:
+        async with site.session.post("/api/chat", json=chat_body(WORDS)) as response:
+            await response.read()
+            request_id, conversation = response.headers["x-request-id"], response.headers["x-conversation-id"]
         (run,) = [one for one in lines if one["text"] == "run ended"]
         (request,) = [one for one in lines if one.get("route") == "/api/chat"]
         assert (run["status"], run["conversation_id"], run["request_id"]) == ("complete", conversation, request_id)
         assert (request["request_id"], request["status"], request["method"]) == (request_id, 200, "POST")
         assert request["seconds"] >= 0
-        async with house.session.get(f"/api/conversations/{conversation}?x=1") as answer:
-            await answer.read()
+        async with site.session.get(f"/api/conversations/{conversation}?x=1") as response:
+            await response.read()
         assert lines[-1]["route"].startswith("/api/conversations/{")
     assert not [one for one in lines if "horse" in json.dumps(one)]
 
 
-async def test_who_leaves_before_the_body_is_there_is_told_apart_from_a_fault_of_ours(lines):
-    coming = [{"type": "http.disconnect"}, {"type": "http.request", "body": b"{", "more_body": True}]
+async def test_a_client_that_disconnects_early_is_logged_with_status_499(lines):
+    messages = [{"type": "http.disconnect"}, {"type": "http.request", "body": b"{", "more_body": True}]
 
-    async def leaving(_, receive, __):
+    async def read_until_disconnect(_, receive, __):
         while (await receive())["type"] != "http.disconnect":
             pass
 
     scope = {"type": "http", "method": "POST", "path": "/api/chat", "headers": []}
-    await RequestLog(leaving, (log_visit,))(scope, lambda: asyncio.sleep(0, coming.pop()), None)
+    await RequestLog(read_until_disconnect, (log_request,))(scope, lambda: asyncio.sleep(0, messages.pop()), None)
     assert (lines[-1]["text"], lines[-1]["status"]) == ("request", 499)
 
 
 @pytest.mark.parametrize(
-    ("said", "is_taken"), [("a-proxys-id.1", True), ("short", False), ("with space in it", False), ("x" * 65, False)]
+    ("request_id", "is_accepted"),
+    [("a-proxys-id.1", True), ("short", False), ("with space in it", False), ("x" * 65, False)],
 )
-async def test_an_id_of_a_proxys_is_taken_where_it_is_one(said, is_taken, tmp_path):
-    async with serving(tmp_path) as house, house.session.get("/api/me", headers={"x-request-id": said}) as answer:
-        assert (answer.headers["x-request-id"] == said) == is_taken
-        assert len(answer.headers["x-request-id"]) >= 8
+async def test_a_valid_request_id_of_a_proxy_is_accepted(request_id, is_accepted, tmp_path):
+    async with serving(tmp_path) as site, site.session.get("/api/me", headers={"x-request-id": request_id}) as response:
+        assert (response.headers["x-request-id"] == request_id) == is_accepted
+        assert len(response.headers["x-request-id"]) >= 8
 
 
-async def test_what_is_refused_before_any_route_is_told_too(tmp_path, lines):
-    async with serving(tmp_path) as house:
-        answered = await send(house.app, "GET", "/api/me", {"host": "evil.test"})
-    assert answered.status == 421
+async def test_requests_refused_before_routing_are_logged(tmp_path, lines):
+    async with serving(tmp_path) as site:
+        response = await send(site.app, "GET", "/api/me", {"host": "evil.test"})
+    assert response.status == 421
     assert (lines[-1]["status"], lines[-1]["route"]) == (421, "none")
-    assert answered["x-request-id"] == lines[-1]["request_id"]
+    assert response["x-request-id"] == lines[-1]["request_id"]
 
 
 async def test_the_command_logs_json_without_its_token(tmp_path):
@@ -85,10 +86,10 @@ async def test_the_command_logs_json_without_its_token(tmp_path):
         for path in (f"/?token={program.token}", "/?token=wrong-token", "/api/attachments/x/content?sig=seal&user=a"):
             async with program.session.get(program.url + path, allow_redirects=False):
                 pass
-        _, said = await program.end()
-    found = [json.loads(line) for line in said.splitlines()]
-    assert [one["status"] for one in found if one["text"] == "request"] == [303, 303, 404]
-    assert not [secret for secret in (program.token, "wrong-token", "seal") if secret in said]
+        _, output = await program.end()
+    records = [json.loads(line) for line in output.splitlines()]
+    assert [one["status"] for one in records if one["text"] == "request"] == [303, 303, 404]
+    assert not [secret for secret in (program.token, "wrong-token", "seal") if secret in output]
 
 
 @pytest.mark.parametrize(
@@ -103,12 +104,12 @@ async def test_the_command_logs_json_without_its_token(tmp_path):
         ("why? because x=1", "why? because x=1"),
     ],
 )
-def test_what_nobody_should_read_is_left_out(text, expected):
+def test_secrets_and_long_data_are_left_out(text, expected):
     assert clean(text) == expected
 
 
 @given(st.text())
-def test_a_cleaned_line_has_no_run_as_long_as_a_files_bytes(text):
+def test_a_cleaned_line_has_no_long_run_of_characters(text):
     assert max((len(one) for one in clean(text + "A" * 300).split()), default=0) <= 300
 
 
@@ -128,17 +129,23 @@ def failed():
         return error
 
 
-def test_an_error_is_told_by_its_class_and_its_places_and_by_its_words_only_where_that_is_wanted():
-    told = record("it failed", failed())
-    found = json.loads(JsonLines().format(told))
-    assert found["error"]["kind"] == "RuntimeError"
-    assert found["error"]["places"][-1].endswith("in fail")
-    assert [WORDS in form.format(told) for form in (JsonLines(), Lines(), Lines(verbose=True))] == [False, False, True]
+def test_the_text_of_an_error_is_logged_only_if_verbose():
+    logged = record("it failed", failed())
+    output = json.loads(JsonFormatter().format(logged))
+    assert output["error"]["kind"] == "RuntimeError"
+    assert output["error"]["places"][-1].endswith("in fail")
+    assert [
+        WORDS in form.format(logged) for form in (JsonFormatter(), TextFormatter(), TextFormatter(verbose=True))
+    ] == [
+        False,
+        False,
+        True,
+    ]
 
 
 @given(st.text())
-def test_whatever_is_logged_is_one_line_that_json_readers_take(text):
-    line = JsonLines().format(record(text))
+def test_every_record_is_one_line_of_valid_json(text):
+    line = JsonFormatter().format(record(text))
     assert "\n" not in line
     assert json.loads(line)["logger"] == "showandtell.x"
-    assert "\n" not in Lines().format(record(text))
+    assert "\n" not in TextFormatter().format(record(text))

@@ -1,4 +1,4 @@
-"""Blobs in a folder: whole or not there, under their hash alone, whatever breaks, whoever stores them at the same time."""
+"""Blobs in a folder: complete or missing, named by their hash, also after failures and with concurrent writers."""
 
 import gc
 import hashlib
@@ -17,12 +17,12 @@ from hypothesis import strategies as st
 from showandtell.core.messages.attachments import Facts
 from showandtell.errors import BadFile, BadInput, FileChanged, StorageFailed, StorageFull
 from showandtell.storage.blobs import spool, zstd
-from showandtell.storage.blobs.base import PIECE, owner_key
+from showandtell.storage.blobs.base import CHUNK_SIZE, owner_key
 from showandtell.storage.blobs.bounded_dict import LruDict
 from showandtell.storage.blobs.folder import Folder
 from showandtell.storage.blobs.open import open_store
 
-SIZES = (0, 1, PIECE - 1, PIECE, PIECE + 1, 2 * PIECE, 3 * PIECE, 3 * PIECE + 1)
+SIZES = (0, 1, CHUNK_SIZE - 1, CHUNK_SIZE, CHUNK_SIZE + 1, 2 * CHUNK_SIZE, 3 * CHUNK_SIZE, 3 * CHUNK_SIZE + 1)
 TEXT = b"a line that comes again\n" * 1000
 NAMES = (
     "../../etc/passwd",
@@ -53,7 +53,7 @@ def put(folder, data, name="a file"):
 
 
 def files_below(path):
-    return sorted(str(one.relative_to(path)) for one in path.rglob("*") if one.is_file())
+    return sorted(str(item.relative_to(path)) for item in path.rglob("*") if item.is_file())
 
 
 def overwrite(path, data):
@@ -68,7 +68,9 @@ def folder(tmp_path):
     return Folder(tmp_path / "blobs")
 
 
-@given(size=st.sampled_from(SIZES), seed=st.integers(0, 3), packed=st.booleans(), step=st.sampled_from((1000, PIECE)))
+@given(
+    size=st.sampled_from(SIZES), seed=st.integers(0, 3), packed=st.booleans(), step=st.sampled_from((1000, CHUNK_SIZE))
+)
 def test_what_is_stored_is_read_back_by_every_way(tmp_path_factory, size, seed, packed, step):
     folder = Folder(tmp_path_factory.mktemp("blobs"))
     data = noise(size, seed) if seed else bytes(size)
@@ -79,13 +81,13 @@ def test_what_is_stored_is_read_back_by_every_way(tmp_path_factory, size, seed, 
     with folder.open(facts) as source, folder.local(facts) as path:
         assert source.read() == path.read_bytes() == data
     assert folder.check(facts) is None
-    assert [kept.sha256 for kept in folder.listed()] == [facts.sha256]
+    assert [kept.sha256 for kept in folder.list_blobs()] == [facts.sha256]
     assert files_below(folder.path / "spool") == []
 
 
 @pytest.mark.parametrize("name", NAMES, ids=ascii)
 def test_no_name_reaches_the_disk(folder, name):
-    facts = put(folder.of(name), b"bytes", name)
+    facts = put(folder.for_owner(name), b"bytes", name)
     assert files_below(folder.path.parent) == [f"blobs/{owner_key(name)}/{facts.sha256[:2]}/{facts.sha256}"]
 
 
@@ -97,7 +99,7 @@ def test_bytes_are_on_the_disk_before_their_name_and_that_before_it_is_kept(fold
             spool, step, lambda *paths, step=step, real=real: done.append((step, *paths)) or real(*paths)
         )
     spooled = folder.spool(lambda: io.BytesIO(b"bytes"), "x", 10)
-    folder.keep(spooled)
+    folder.commit(spooled)
     blob = folder.blob(spooled.sha256)
     assert done[-4:] == [
         ("sync", folder.path),
@@ -105,7 +107,7 @@ def test_bytes_are_on_the_disk_before_their_name_and_that_before_it_is_kept(fold
         ("link", spooled.path, blob),
         ("sync", blob.parent),
     ]
-    folder.drop(spooled)
+    folder.discard(spooled)
     done.clear()
     put(folder, b"bytes")
     assert done == []
@@ -135,20 +137,20 @@ def test_ten_sources_beyond_the_cap_are_refused_while_they_are_read(folder):
 
     run_all([lambda source=source: store(source) for source in sources])
     assert len(refused) == 10
-    assert max(source.given for source in sources) <= 5_000_000 + PIECE
+    assert max(source.given for source in sources) <= 5_000_000 + CHUNK_SIZE
     assert files_below(folder.path) == []
 
 
 def run_all(calls):
     threads = [threading.Thread(target=call) for call in calls]
-    for one in threads:
-        one.start()
-    for one in threads:
-        one.join()
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
 
 
 def test_bytes_are_stored_once_for_each_owner_and_deleted_for_one_alone(folder):
-    ann, bob = folder.of("ann"), folder.of("bob")
+    ann, bob = folder.for_owner("ann"), folder.for_owner("bob")
     facts = put(ann, b"same")
     before = ann.blob(facts.sha256).stat()
     put(ann, b"same", "another name")
@@ -197,7 +199,7 @@ def test_no_way_of_reading_gives_flipped_bytes_that_nobody_has_checked(folder, p
     facts = put(folder, TEXT)
     if packed:
         folder.compress(facts)
-        overwrite(folder.blob(facts.sha256).with_suffix(".zst"), zstd.zstd().compress(b"X" + TEXT[1:]))
+        overwrite(folder.blob(facts.sha256).with_suffix(".zst"), zstd.zstd_module().compress(b"X" + TEXT[1:]))
     else:
         overwrite(folder.blob(facts.sha256), b"X" + TEXT[1:])
     with pytest.raises(FileChanged, match="no longer matches its hash: add the file again"):
@@ -212,9 +214,9 @@ def test_a_good_blob_is_hashed_once_and_what_a_stat_cannot_see_is_found_when_not
     overwrite(blob, b"X" + TEXT[1:])
     os.utime(blob, ns=(0, before))
     assert (folder.check(facts), folder.read(facts)[:1]) == (None, b"X")  # so it was not hashed again
-    assert folder.check(facts, anew=True) == folder.check(facts) == "no longer matches its hash"
+    assert folder.check(facts, rehash=True) == folder.check(facts) == "no longer matches its hash"
     put(folder, TEXT)
-    assert (folder.check(facts, anew=True), folder.read(facts)) == (None, TEXT)
+    assert (folder.check(facts, rehash=True), folder.read(facts)) == (None, TEXT)
 
 
 def test_a_memory_shared_by_threads_stays_within_its_bound():
@@ -254,7 +256,7 @@ def storing(path, count):
 
 def test_two_processes_store_the_same_bytes_at_once(folder):
     both = [storing(folder.path, 10) for _ in range(2)]
-    first, second = (one.communicate()[0].split("\n")[:-1] for one in both)
+    first, second = (item.communicate()[0].split("\n")[:-1] for item in both)
     assert first == second
     assert len(files_below(folder.path)) == len(first) == 10
     assert all(Folder(folder.path).check(Facts(line.split()[0], "x/y", int(line.split()[1]))) is None for line in first)
@@ -263,13 +265,13 @@ def test_two_processes_store_the_same_bytes_at_once(folder):
 @pytest.mark.parametrize("after", [1, 2, 5])
 def test_a_killed_process_leaves_all_that_it_acknowledged_and_nothing_torn(folder, after):
     with storing(folder.path, 1000) as process:
-        told = [next(process.stdout).split() for _ in range(after)]
+        received = [next(process.stdout).split() for _ in range(after)]
         process.send_signal(signal.SIGKILL)
-        told += [line.split() for line in process.stdout if line.endswith("\n")]
-    for sha256, size in told:
+        received += [line.split() for line in process.stdout if line.endswith("\n")]
+    for sha256, size in received:
         assert folder.check(Facts(sha256, "text/plain", int(size))) is None
     assert all(
-        hashlib.sha256(folder.blob(kept.sha256).read_bytes()).hexdigest() == kept.sha256 for kept in folder.listed()
+        hashlib.sha256(folder.blob(kept.sha256).read_bytes()).hexdigest() == kept.sha256 for kept in folder.list_blobs()
     )
     assert folder.clear_spools(0.0) == 0
     folder.clear_spools(float("inf"))
@@ -296,9 +298,9 @@ print(folder.store(lambda: io.BytesIO(bytes(3_000_000)), "x", 1 << 30)[1])
 def test_a_full_disk_is_an_error_of_the_store_that_leaves_nothing_and_passes(folder):
     command = [sys.executable, "-B", "-c", FILL_UP, folder.path]
     done = subprocess.run(command, capture_output=True, text=True, check=True)  # noqa: S603 - our own program
-    said = done.stdout.split("\n")
-    assert said[0].startswith(f"{folder.path} has no room left (")
-    assert said[1:3] == ["[]", "3000000"]
+    output = done.stdout.split("\n")
+    assert output[0].startswith(f"{folder.path} has no room left (")
+    assert output[1:3] == ["[]", "3000000"]
 
 
 def test_a_folder_that_cannot_be_used_is_an_error_of_the_store(tmp_path):
@@ -321,12 +323,12 @@ def test_a_compressed_blob_is_smaller_and_the_plain_one_is_gone(folder):
     facts = put(folder, TEXT)
     folder.compress(facts)
     folder.compress(facts)
-    (kept,) = folder.listed()
+    (kept,) = folder.list_blobs()
     assert kept.sha256 == facts.sha256
     assert kept.size < facts.size / 10
     assert not folder.blob(facts.sha256).exists()
     put(Folder(folder.path), TEXT)
-    assert [one.size for one in folder.listed()] == [kept.size]
+    assert [blob.size for blob in folder.list_blobs()] == [kept.size]
 
 
 def test_what_does_not_shrink_stays_as_it_is(folder):
@@ -338,7 +340,7 @@ def test_what_does_not_shrink_stays_as_it_is(folder):
 def test_without_zstd_blobs_stay_plain_and_compressed_ones_say_what_to_install(folder, monkeypatch):
     facts, other = put(folder, TEXT), put(folder, TEXT * 2)
     folder.compress(other)
-    monkeypatch.setattr(zstd, "HOMES", ())
+    monkeypatch.setattr(zstd, "MODULES", ())
     folder.compress(facts)
     assert folder.blob(facts.sha256).read_bytes() == folder.read(facts) == TEXT
     with pytest.raises(StorageFailed, match="pip install"):
@@ -354,8 +356,8 @@ def test_a_damaged_blob_is_not_compressed_away(folder):
 
 
 PACKED_BREAKS = {
-    "longer": lambda _: zstd.zstd().compress(TEXT + bytes(50_000_000)),
-    "shorter": lambda _: zstd.zstd().compress(TEXT[:-1]),
+    "longer": lambda _: zstd.zstd_module().compress(TEXT + bytes(50_000_000)),
+    "shorter": lambda _: zstd.zstd_module().compress(TEXT[:-1]),
     "torn": lambda data: data[:-5],
     "flipped": lambda data: data[:40] + bytes([data[40] ^ 1]) + data[41:],
     "empty": lambda _: b"",
@@ -388,7 +390,7 @@ def test_a_compressed_blob_can_be_read_from_anywhere(folder):
 
 
 @pytest.mark.parametrize("packed", [False, True])
-def test_a_lent_path_and_an_open_file_outlive_the_blob(folder, packed):
+def test_a_local_path_and_an_open_file_outlive_the_blob(folder, packed):
     facts = put(folder, TEXT)
     if packed:
         folder.compress(facts)
@@ -402,21 +404,21 @@ def test_what_was_spooled_may_be_kept_even_where_the_blob_it_repeats_is_deleted_
     facts = put(folder, b"bytes")
     spooled = folder.spool(lambda: io.BytesIO(b"bytes"), "x", 10)
     folder.delete(facts.sha256)
-    folder.keep(spooled)
-    folder.drop(spooled)
+    folder.commit(spooled)
+    folder.discard(spooled)
     assert folder.read(facts) == b"bytes"
 
 
 def test_only_a_hash_names_a_blob_and_only_a_key_an_owner(folder):
     for name in ("../x", "A" * 64, "", "0" * 63, "0" * 64 + "\n"):
-        with pytest.raises(BadInput, match="is no sha256"):
+        with pytest.raises(BadInput, match="is not a sha256"):
             folder.read(Facts(name, "text/plain", 1))
-        with pytest.raises(BadInput, match="is no owner's key"):
-            folder.at(name)
+        with pytest.raises(BadInput, match="is not an owner's key"):
+            folder.for_key(name)
 
 
 def test_a_temporary_folder_goes_with_the_last_of_its_parts():
-    part = Folder().of("ann")
+    part = Folder().for_owner("ann")
     put(part, b"bytes")
     path = part.path.parent
     assert (part.durable, path.is_dir()) == (False, True)
@@ -429,6 +431,6 @@ def test_an_address_is_a_folder_or_a_bucket(tmp_path):
     for where in (tmp_path, str(tmp_path), tmp_path.as_uri()):
         assert open_store(where).path == tmp_path
     assert type(open_store("memory:")).__name__ == "Remote"
-    with pytest.raises(BadInput, match=r"ftp: is no store of files: give a path, or a URL with file:, s3:"):
+    with pytest.raises(BadInput, match=r"ftp: is not a file store: use a path, or a URL with file:, s3:"):
         open_store("ftp://host/x")
     assert open_store(Path("s3:x")).path == Path("s3:x")

@@ -1,4 +1,4 @@
-"""Who may do what: the whole matrix, and what is said of things that aren't there, or aren't theirs."""
+"""Which user may do what: the full matrix, and the errors for things that are missing or belong to others."""
 
 import pytest
 
@@ -6,7 +6,7 @@ from showandtell.core.messages.ids import new_id
 from showandtell.errors import BadInput, NotFound
 from showandtell.storage.conversations.access import resolve
 from support.postgres import on_sqlite
-from support.stores import check_not_found, note, post, said
+from support.stores import check_not_found, note, post, user_draft
 
 pytestmark = pytest.mark.anyio
 #: Who has which right, as the product should say it.
@@ -21,7 +21,7 @@ MAY = {
 async def share_out(store):
     """A conversation of `owner` with a file, shared with `writer` and `reader`."""
     conversation = await store.create("owner")
-    message = await post(conversation, said("look", note("one")))
+    message = await post(conversation, user_draft("look", note("one")))
     await store.share(conversation.id, "owner", "writer", "writer")
     await store.share(conversation.id, "owner", "reader", "reader")
     return conversation, (conversation.id, message.id, conversation.attachments[1].id)
@@ -40,10 +40,10 @@ async def test_every_user_has_the_rights_of_the_matrix_and_no_other(store):
     for user, rights in MAY.items():
         for right in ("reader", "writer", "owner"):
             expected = right in rights
-            for one in ids:
-                assert await is_allowed(resolve(store.database, one, user, right)) is expected, (user, right)
+            for id_ in ids:
+                assert await is_allowed(resolve(store.database, id_, user, right)) is expected, (user, right)
             assert await is_allowed(store.open(conversation.id, user, right)) is expected
-    assert [one.id for one in await store.list("owner")] == [conversation.id]
+    assert [item.id for item in await store.list("owner")] == [conversation.id]
     assert await store.list("writer") == await store.list("stranger") == ()
 
 
@@ -52,8 +52,8 @@ async def test_a_reader_can_change_nothing(store):
     seen = await store.open(conversation.id, "reader", "reader")
     assert seen.file(1).read() == b"one"
     await check_not_found(
-        seen.record(said("mine"), ()),
-        seen.prove(said("mine", note("mine"))),
+        seen.record(user_draft("mine"), ()),
+        seen.probe(user_draft("mine", note("mine"))),
         seen.lead(None),
         seen.delete_file(1, store.blobs),
         store.delete_file(seen, 1),
@@ -68,7 +68,7 @@ async def test_a_reader_can_change_nothing(store):
 async def test_a_writer_writes_for_the_owner_and_cannot_delete_or_share(store):
     conversation, _ = await share_out(store)
     theirs = await store.open(conversation.id, "writer")
-    await post(theirs, said("and this", note("two")))
+    await post(theirs, user_draft("and this", note("two")))
     assert theirs.owner == "owner"
     await check_not_found(
         store.delete_file(theirs, 1),
@@ -83,7 +83,7 @@ async def test_a_share_that_is_taken_back_ends_with_the_next_turn(store):
     theirs = await store.open(conversation.id, "writer")
     await store.share(conversation.id, "owner", "writer", None)
     with pytest.raises(NotFound):
-        await post(theirs, said("still here?"))
+        await post(theirs, user_draft("still here?"))
     with pytest.raises(NotFound):
         await store.open(conversation.id, "writer", "reader")
     with pytest.raises(BadInput, match="can't be given"):
@@ -92,9 +92,9 @@ async def test_a_share_that_is_taken_back_ends_with_the_next_turn(store):
 
 async def test_what_is_not_yours_is_not_found_in_the_same_words_as_what_is_not_there(store):
     async def words(work, one):
-        with pytest.raises(NotFound) as told:
+        with pytest.raises(NotFound) as received:
             await work
-        return str(told.value).replace(one, "ID")
+        return str(received.value).replace(one, "ID")
 
     conversation, ids = await share_out(store)
     for foreign, prefix in zip(ids, ("conv", "msg", "att"), strict=True):

@@ -8,16 +8,16 @@ from hypothesis import strategies as st
 from sqlalchemy import insert
 
 from showandtell.core.messages.ids import new_id
-from showandtell.core.messages.messages import Draft
+from showandtell.core.messages.message import Draft
 from showandtell.core.messages.parts import Text, ToolCall
 from showandtell.errors import BadInput, Busy, NotFound, StorageFailed
 from showandtell.storage.conversations.library import find_alias, list_conversations, overview, rename
 from showandtell.storage.conversations.preferences import Preferences, change_preferences, read_preferences
-from showandtell.storage.conversations.search import Words
+from showandtell.storage.conversations.search import SearchTerms
 from showandtell.storage.database.tables import preferences, runs
 from support.postgres import on_sqlite
 from support.properties import examples
-from support.stores import check_not_found, post, said
+from support.stores import check_not_found, post, user_draft
 
 pytestmark = pytest.mark.anyio
 
@@ -25,13 +25,16 @@ pytestmark = pytest.mark.anyio
 async def talk(store, *words, owner="ann", alias=None):
     """A conversation in which these words were said, one message after the other."""
     conversation = await store.create(owner, alias=alias)
-    for one in words:
-        await post(conversation, said(one))
+    for word in words:
+        await post(conversation, user_draft(word))
     return conversation.id
 
 
 async def search(store, words, owner="ann", **asked):
-    return [one.id for one in (await list_conversations(store.database, owner, words, **asked)).conversations]
+    return [
+        conversation.id
+        for conversation in (await list_conversations(store.database, owner, words, **asked)).conversations
+    ]
 
 
 async def begin_run(store, conversation_id, model="inspector:gemini", state="running"):
@@ -59,7 +62,7 @@ async def test_a_list_goes_on_where_it_ended_and_gives_each_once(store, clock):
     seen, before = [], None
     while True:
         found = await list_conversations(store.database, "ann", limit=3, before=before)
-        seen += [one.id for one in found.conversations]
+        seen += [conversation.id for conversation in found.conversations]
         before = found.next
         if before is None:
             break
@@ -75,7 +78,7 @@ async def test_a_list_says_where_a_run_goes_on(store):
     assert {row.messages for row in found.conversations} == {1}
 
 
-async def test_words_are_found_in_titles_and_in_what_was_said(store):
+async def test_words_are_found_in_titles_and_in_what_was_written(store):
     invoice = await talk(store, "Look at this", "The INVOICE says 200 € in total")
     other = await talk(store, "a harbour")
     await rename(store.database, other, "ann", "Invoices of May")
@@ -93,17 +96,17 @@ async def test_how_a_record_is_written_is_no_word_of_it(store, word):
 
 
 @pytest.mark.parametrize(
-    "said_so", ['a "quoted" word', "back\\slash", "tab\there", "nul\0here", "ÄRGER in Łódź", "中文字", "ЖУК"]
+    "text", ['a "quoted" word', "back\\slash", "tab\there", "nul\0here", "ÄRGER in Łódź", "中文字", "ЖУК"]
 )
-async def test_any_letters_are_found_in_either_case(store, said_so):
-    there = await talk(store, "first words", said_so)
-    for word in said_so.split():
+async def test_any_characters_are_found_in_either_case(store, text):
+    there = await talk(store, "first words", text)
+    for word in text.split():
         assert await search(store, word.lower()) == await search(store, word.upper()) == [there]
 
 
 async def test_words_for_the_model_alone_are_not_found(store):
     conversation = await store.create("ann")
-    await post(conversation, said("hello"))
+    await post(conversation, user_draft("hello"))
     await post(conversation, Draft("user", (Text("hi"), Text("a secret hint", "model"))))
     await post(conversation, Draft("assistant", (Text("calling"), ToolCall("c1", "draw", '{"what": "castle"}'))))
     assert await search(store, "calling") == [conversation.id]
@@ -117,7 +120,11 @@ async def test_a_search_goes_on_behind_what_it_has_found(store, clock):
         made.append(await talk(store, "harbour" if number % 2 else "kiwi"))
     first = await list_conversations(store.database, "ann", "harbour", limit=2)
     rest = await list_conversations(store.database, "ann", "harbour", limit=2, before=first.next)
-    assert [one.id for one in (*first.conversations, *rest.conversations)] == [made[5], made[3], made[1]]
+    assert [conversation.id for conversation in (*first.conversations, *rest.conversations)] == [
+        made[5],
+        made[3],
+        made[1],
+    ]
     assert rest.next is None
 
 
@@ -125,7 +132,7 @@ async def test_a_search_goes_on_behind_what_it_has_found(store, clock):
 @examples(40, suppress=[HealthCheck.function_scoped_fixture])
 @given(st.text(max_size=20), st.text(min_size=1, max_size=20), st.text(max_size=20))
 async def test_what_stands_in_a_message_is_found_by_any_of_its_words(store, before, word, after):
-    words = Words(word).each
+    words = SearchTerms(word).terms
     there = await talk(store, f"x {before}{word}{after}".encode(errors="replace").decode())
     asked = " ".join(words).encode(errors="replace").decode()
     assert not words or there in await search(store, asked, limit=1000)
@@ -140,7 +147,7 @@ async def test_only_the_owner_gives_a_title_and_it_stays_on_one_line(store):
         rename(store.database, one, "bob", "Mine"), rename(store.database, new_id("conv"), "ann", "x")
     )
     for title in ("", " \n", "x" * 201):
-        with pytest.raises(BadInput, match="letters can't be kept"):
+        with pytest.raises(BadInput, match="characters can't be stored"):
             await rename(store.database, one, "ann", title)
 
 
@@ -185,7 +192,7 @@ async def test_preferences_are_kept_for_each_user(store):
 
 async def test_two_who_set_different_things_at_once_both_get_their_way(store):
     changes = ({"instructions": "Be brief."}, {"theme": "dark"}, {"model": "inspector:gemini"})
-    await asyncio.gather(*(change_preferences(store.database, "ann", **one) for one in changes))
+    await asyncio.gather(*(change_preferences(store.database, "ann", **change) for change in changes))
     assert await read_preferences(store.database, "ann") == Preferences("inspector:gemini", "Be brief.", "dark")
 
 

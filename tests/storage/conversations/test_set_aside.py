@@ -1,4 +1,4 @@
-"""A file whose bytes are not what they were is set aside in the database, so that whoever opens its conversation knows."""
+"""A file whose bytes changed is marked as damaged in the database, so that all readers of its conversation know."""
 
 import asyncio
 from contextlib import asynccontextmanager
@@ -13,7 +13,7 @@ from showandtell.storage.conversations.transfer import export_conversation
 from showandtell.storage.database.tables import attachments
 from support.fixtures import png
 from support.postgres import each_database
-from support.stores import Place, post, said, two_stores
+from support.stores import Place, post, two_stores, user_draft
 
 STATES = select(attachments.c.state, attachments.c.record)
 
@@ -23,7 +23,7 @@ async def picture_lost(database, folder):
     """Two programs that have a conversation open with a picture in it, and where its bytes lay that are gone now."""
     async with two_stores(Place(database, folder)) as (one, two):
         conversation = await one.create("ann")
-        await post(conversation, said("look", File.from_bytes(png(16, 9), name="red.png")))
+        await post(conversation, user_draft("look", File.from_bytes(png(16, 9), name="red.png")))
         (blob,) = (folder / "blobs").rglob(conversation.attachments[1].facts.sha256)
         lost = blob.rename(folder / "lost")
         yield one, conversation, await two.open(conversation.id, "ann"), lambda: lost.rename(blob)
@@ -37,7 +37,7 @@ async def stored_state(store):
 
 
 @each_database
-def test_a_file_that_was_set_aside_is_so_for_another_program_until_a_run_finds_it_whole(database, tmp_path):
+def test_a_damaged_file_is_marked_for_other_programs_until_a_run_finds_it_intact(database, tmp_path):
     async def run():
         async with picture_lost(database, tmp_path) as (store, here, there, put_back):
             before = here.attachments[1]
@@ -48,7 +48,7 @@ def test_a_file_that_was_set_aside_is_so_for_another_program_until_a_run_finds_i
                 assert "is missing" in there.attachments[1].problem
             put_back()
             shown = await Agent("inspector").run("What is in image 1?", conversation=there)
-            assert [one.delivery for one in shown.receipts] == ["native"]
+            assert [receipt.delivery for receipt in shown.receipts] == ["native"]
             assert await stored_state(store) == "ready"
             assert (await store.open(here.id, "ann")).attachments[1] == before
 
@@ -56,7 +56,7 @@ def test_a_file_that_was_set_aside_is_so_for_another_program_until_a_run_finds_i
 
 
 @each_database
-def test_what_was_deleted_meanwhile_is_not_set_aside(database, tmp_path):
+def test_a_file_that_was_deleted_meanwhile_is_not_marked(database, tmp_path):
     async def run():
         async with picture_lost(database, tmp_path) as (store, here, there, _):
             await store.delete_file(here, 1)
@@ -71,7 +71,7 @@ def test_what_was_deleted_meanwhile_is_not_set_aside(database, tmp_path):
 
 
 @each_database
-def test_a_reader_sets_aside_what_is_lost_for_itself_alone(database, tmp_path):
+def test_a_reader_marks_lost_files_for_itself_only(database, tmp_path):
     async def run():
         async with picture_lost(database, tmp_path) as (store, here, _, _):
             await store.share(here.id, "ann", "bob", "reader")
@@ -84,7 +84,7 @@ def test_a_reader_sets_aside_what_is_lost_for_itself_alone(database, tmp_path):
 
 
 @each_database
-def test_the_files_of_a_conversation_that_was_deleted_are_not_set_aside(database, tmp_path):
+def test_files_of_a_deleted_conversation_are_not_marked(database, tmp_path):
     async def run():
         async with picture_lost(database, tmp_path) as (store, here, there, _):
             await store.delete(here.id, "ann")

@@ -6,11 +6,11 @@ import pytest
 from sqlalchemy import event, select
 
 from showandtell import Agent
-from showandtell.core.collect.values import collect
+from showandtell.core.collect.entry import collect
 from showandtell.core.events.types import Usage
 from showandtell.core.messages.derivations import DerivationRequest, Derivative, Failed
 from showandtell.core.messages.file import File
-from showandtell.core.messages.messages import Draft
+from showandtell.core.messages.message import Draft
 from showandtell.core.messages.parts import Approval, Json, Opaque, Text, ToolCall
 from showandtell.core.planning.values import Receipt
 from showandtell.errors import BadInput, LeaseLost, NotFound, StorageFailed
@@ -18,13 +18,13 @@ from showandtell.storage.conversations.store import Store
 from showandtell.storage.database.tables import messages
 from support.fixtures import png
 from support.side_by_side import check_posts, write_side_by_side
-from support.stores import CALL, note, post, said, show, two_stores
+from support.stores import CALL, note, post, show, two_stores, user_draft
 
 pytestmark = pytest.mark.anyio
 PICTURE = png(16, 9)
 RECEIPT = Receipt(1, "a.txt", "text", "text/plain", "user", "user", "native", False, "", None, 5)
 EVERYTHING = (
-    said("hello", note("one", "a.txt")),
+    user_draft("hello", note("one", "a.txt")),
     Draft("assistant", (Opaque("openai", '{"id":1}'), Text("drawing"), CALL), stop="tool_calls"),
     Draft("user", (Approval("call_1", approved=True),)),
     Draft("tool", (Json('{"chart":null}', (("/chart", note("two", "b.txt")),)), Text("done")), "call_1", "draw"),
@@ -35,7 +35,7 @@ EVERYTHING = (
 STRANGE = ToolCall("call\0 1", "draw\0\n", "{}")
 
 
-async def say_everything(conversation):
+async def record_everything(conversation):
     for draft in EVERYTHING:
         step = {"receipts": (RECEIPT,), "usage": Usage(7, 3)} if draft.role == "assistant" else {}
         await post(conversation, draft, **step)
@@ -44,19 +44,19 @@ async def say_everything(conversation):
 async def test_a_conversation_comes_back_as_it_was(place):
     async with place.store() as store:
         before = await store.create("ann")
-        await say_everything(before)
+        await record_everything(before)
     async with place.store() as store:
         after = await store.open(before.id, "ann")
         assert after.view() == before.view()
         assert after.receipts == before.receipts == {1: RECEIPT}
-        assert [one.read() for one in map(after.file, (1, 2))] == [b"one", b"two"]
+        assert [item.read() for item in map(after.file, (1, 2))] == [b"one", b"two"]
     assert [message.role for message in before.messages] == [draft.role for draft in EVERYTHING]
 
 
 async def test_what_was_learnt_comes_back_and_can_be_forgotten(store):
     first = await show(store, note("one"), owner="ann")
     source = first.attachments[1].facts
-    made = await first.prove(said("", note("made of it")))
+    made = await first.probe(user_draft("", note("made of it")))
     gone = DerivationRequest(source.sha256, "upload", "openai:k")
     news = {
         DerivationRequest(source.sha256, "text"): Derivative((made[0].facts,), scale=0.5),
@@ -72,24 +72,24 @@ async def test_what_was_learnt_comes_back_and_can_be_forgotten(store):
     del news[gone]
     assert (await store.open(first.id, "ann")).known() == first.known() == news
     second = await store.create("ann")
-    await post(second, said("the same file", note("one")))
+    await post(second, user_draft("the same file", note("one")))
     assert (await store.open(second.id, "ann")).known() == news
     other = await store.create("bob")
-    await post(other, said("somebody else's", note("one")))
+    await post(other, user_draft("somebody else's", note("one")))
     assert (await store.open(other.id, "bob")).known() == {}
 
 
 async def test_a_call_that_was_about_to_run_is_remembered_until_its_result_is_stored(store):
     conversation = await store.create()
-    await post(conversation, said("draw"))
+    await post(conversation, user_draft("draw"))
     await post(conversation, Draft("assistant", (CALL,), stop="tool_calls"))
-    await conversation.begin([CALL])
-    await conversation.begin([CALL, STRANGE])
+    await conversation.start_calls([CALL])
+    await conversation.start_calls([CALL, STRANGE])
     again = await store.open(conversation.id)
-    assert again.view().begun == {CALL.call_id, STRANGE.call_id}
+    assert again.view().started == {CALL.call_id, STRANGE.call_id}
     await post(again, Draft("tool", (Text("done"),), STRANGE.call_id, "draw"))
     await post(again, Draft("tool", (Text("done"),), CALL.call_id, "draw"))
-    assert (await store.open(conversation.id)).view().begun == again.view().begun == frozenset()
+    assert (await store.open(conversation.id)).view().started == again.view().started == frozenset()
 
 
 async def test_two_processes_post_without_a_gap_a_loss_or_a_double(place):
@@ -100,11 +100,11 @@ async def test_a_turn_begins_with_what_another_process_has_written(place):
     async with two_stores(place) as (one, two):
         here = await one.create()
         there = await two.open(here.id)
-        await post(there, said("from there", note("one")))
+        await post(there, user_draft("from there", note("one")))
         assert here.messages == []
         async with here.turn:
             assert here.view() == there.view()
-        await post(here, said("from here", note("two")))
+        await post(here, user_draft("from here", note("two")))
         assert [*here.attachments] == [1, 2]
 
 
@@ -123,28 +123,28 @@ async def test_no_bytes_and_no_base64_of_a_file_reach_the_database(tmp_path):
 
 async def test_branches_share_the_numbers_of_files(store):
     conversation = await store.create()
-    first = await post(conversation, said("one", note("one")))
-    second = await post(conversation, said("two", note("two")))
+    first = await post(conversation, user_draft("one", note("one")))
+    second = await post(conversation, user_draft("two", note("two")))
     await conversation.lead(first.id)
-    third = await post(conversation, said("three", note("three")))
+    third = await post(conversation, user_draft("three", note("three")))
     again = await store.open(conversation.id)
-    assert [one.id for one in again.messages] == [first.id, third.id]
+    assert [message.id for message in again.messages] == [first.id, third.id]
     assert third.parent_id == second.parent_id == first.id
     assert [*again.attachments] == [1, 2, 3]
     assert await again.everything() == [first, second, third]
     await again.lead(second.id)
-    assert [one.id for one in again.messages] == [first.id, second.id]
+    assert [message.id for message in again.messages] == [first.id, second.id]
     await again.lead(None)
     assert (await store.open(conversation.id)).messages == []
 
 
 async def test_a_branch_leads_on_from_its_own_messages_alone(store):
     one, other = await store.create("ann"), await store.create("bob")
-    theirs = await post(other, said("mine"))
+    theirs = await post(other, user_draft("mine"))
     with pytest.raises(NotFound):
         await one.lead(theirs.id)
     second = await store.create("ann")
-    mine = await post(second, said("also mine"))
+    mine = await post(second, user_draft("also mine"))
     with pytest.raises(BadInput, match="this conversation has no message"):
         await one.lead(mine.id)
 
@@ -172,13 +172,13 @@ async def test_conversations_are_listed_by_their_last_change_and_deleted(store, 
     for words in ("the first\n one", "word " * 40, "third"):
         clock.now += 1
         made.append(await store.create("ann"))
-        await post(made[-1], said(words, note(words)))
+        await post(made[-1], user_draft(words, note(words)))
     await store.create("bob", "of bob")
     found = await store.list("ann")
-    assert [one.id for one in found] == [one.id for one in reversed(made)]
-    assert [one.title for one in found] == ["third", " ".join(["word"] * 11) + "…", "the first one"]
-    assert {(one.messages, one.files) for one in found} == {(1, 1)}
-    assert [one.id for one in await store.list("ann", limit=1, before=made[2].id)] == [made[1].id]
+    assert [item.id for item in found] == [item.id for item in reversed(made)]
+    assert [item.title for item in found] == ["third", " ".join(["word"] * 11) + "…", "the first one"]
+    assert {(item.messages, item.files) for item in found} == {(1, 1)}
+    assert [item.id for item in await store.list("ann", limit=1, before=made[2].id)] == [made[1].id]
     assert (await store.delete(made[2].id, "ann")).blobs == 1
     assert (await store.newest("ann")).id == made[1].id
     assert (await store.newest("nobody")) is None
@@ -192,7 +192,7 @@ async def test_a_writer_whose_conversation_is_deleted_stores_nothing_more(place)
         async with conversation.turn:
             await two.delete(conversation.id)
             with pytest.raises(LeaseLost):
-                await post(conversation, said("into nothing", note("one")))
+                await post(conversation, user_draft("into nothing", note("one")))
         assert conversation.messages == []
         assert await one.database.read(select(messages)) in ((), [])
 
@@ -206,10 +206,10 @@ async def test_a_message_that_cannot_be_stored_leaves_nothing_behind(store):
 
     event.listen(store.database.engine, "before_cursor_execute", fail)
     with pytest.raises(StorageFailed):
-        await post(conversation, said("look", note("one")))
+        await post(conversation, user_draft("look", note("one")))
     event.remove(store.database.engine, "before_cursor_execute", fail)
     again = await store.open(conversation.id)
     assert again.view() == conversation.view()
     assert (again.messages, again.attachments) == ([], {})
-    await post(conversation, said("again", note("one")))
+    await post(conversation, user_draft("again", note("one")))
     assert (await store.database.read(select(messages.c.seq)))[0][0] == 1

@@ -16,18 +16,18 @@ from hypothesis import strategies as st
 from msgspec import structs
 from sqlalchemy import event, text
 
+from showandtell.core.collect.entry import collect
 from showandtell.core.collect.sanitize import clean
-from showandtell.core.collect.values import collect
 from showandtell.core.messages.file import File
-from showandtell.core.messages.messages import Draft
+from showandtell.core.messages.message import Draft
 from showandtell.core.messages.parts import Approval, Json, Opaque, Selection, Shown, Text, ToolCall
 from showandtell.errors import BadConversation, BadInput, ShowAndTellError
-from showandtell.storage.conversations.archive import BESIDES, unpacked
+from showandtell.storage.conversations.archive import EXTRA_SIZE, unpacked
 from showandtell.storage.conversations.store import Store
 from showandtell.storage.conversations.transfer import export_conversation, import_conversation
 from showandtell.storage.database.quotas import Quotas
 from showandtell.storage.files.conversation_file import load
-from showandtell.storage.files.numbering import MOST_NUMBER
+from showandtell.storage.files.numbering import MAX_NUMBER
 from support.fixtures import pdf, png
 from support.properties import examples
 
@@ -56,22 +56,29 @@ ARGUMENTS = st.sampled_from(['{"a":[1,2]}', '{ "a": 1.0e5 }', "{}", "[1]", "no j
 
 @st.composite
 def turns(draw):
-    """What is said in one turn, and where it begins: None for behind the last, else a share of what was said before."""
-    said = [*map(Text, draw(st.lists(WORDS, min_size=1, max_size=2))), *draw(st.lists(CLAIMS, max_size=2))]
+    """The messages of one turn, and where it starts: None for after the last message, else a share of those before."""
+    output = [*map(Text, draw(st.lists(WORDS, min_size=1, max_size=2))), *draw(st.lists(CLAIMS, max_size=2))]
     again = [(draw(st.floats(0, 1)), draw(VIEWS)) for _ in range(draw(st.integers(0, 1)))]
     calls = [
         ToolCall(f"c{at}", draw(WORDS) or "t", draw(ARGUMENTS), draw(st.sampled_from([None, Opaque("google", "s")])))
         for at in range(draw(st.integers(0, 2)))
     ]
     answered = [(draw(st.booleans()), draw(VALUES), draw(st.lists(CLAIMS, max_size=1))) for _ in calls]
-    return said, again, calls, answered, draw(st.sampled_from(["end", "cut", None])), draw(st.none() | st.floats(0, 1))
+    return (
+        output,
+        again,
+        calls,
+        answered,
+        draw(st.sampled_from(["end", "cut", None])),
+        draw(st.none() | st.floats(0, 1)),
+    )
 
 
 def drafts_of(turn, numbers):
     """The messages of a turn."""
-    said, again, calls, answered, stop, _ = turn
+    output, again, calls, answered, stop, _ = turn
     shown = [Shown(numbers[int(share * (len(numbers) - 1))], "", view) for share, view in again if numbers]
-    yield Draft("user", (*said, *shown))
+    yield Draft("user", (*output, *shown))
     yield Draft("assistant", (Opaque("openai", "{}"), Text("Well."), *calls), stop="tool_calls" if calls else stop)
     if calls:
         yield Draft("user", (Approval(calls[0].call_id, approved=False, reason="no"),))
@@ -88,20 +95,22 @@ async def talk(conversation, spoken):
         if turn[-1] is not None:
             await conversation.lead(ends[int(turn[-1] * (len(ends) - 1))])
         for draft in map(clean, drafts_of(turn, [*conversation.attachments])):
-            await conversation.record(draft, await conversation.prove(draft))
+            await conversation.record(draft, await conversation.probe(draft))
         ends.append(conversation.head)
 
 
-async def told(conversation):
+async def read_back(conversation):
     """All that is to be equal: messages and files without their ids."""
     messages = await conversation.everything()
     place = {None: None} | {message.id: at for at, message in enumerate(messages)}
-    plain = {one.id: f"file {one.number}" for one in conversation.attachments.values()}
-    said = json.dumps([(place[one.parent_id], str(structs.replace(one, id="", parent_id=None))) for one in messages])
-    for one, number in plain.items():
-        said = said.replace(one, number)
-    files = [structs.replace(one, id="", state="ready") for _, one in sorted(conversation.attachments.items())]
-    return said, files, place[conversation.head]
+    plain = {attachment.id: f"file {attachment.number}" for attachment in conversation.attachments.values()}
+    output = json.dumps(
+        [(place[item.parent_id], str(structs.replace(item, id="", parent_id=None))) for item in messages]
+    )
+    for item, number in plain.items():
+        output = output.replace(item, number)
+    files = [structs.replace(item, id="", state="ready") for _, item in sorted(conversation.attachments.items())]
+    return output, files, place[conversation.head]
 
 
 def records(path):
@@ -120,7 +129,7 @@ def test_an_import_equals_what_was_exported_but_for_the_ids(spoken, deleted):
                 await store.delete_file(before, number)
             await export_conversation(before, folder / "one.zip")
             after = await import_conversation(store, folder / "one.zip", "bob", addresses=True)
-            assert await told(after) == await told(before)
+            assert await read_back(after) == await read_back(before)
             for number, file in after.attachments.items():
                 assert file.facts is None or after.file(number).read() == before.file(number).read()
             await export_conversation(await store.open(after.id, "bob"), folder / "two.zip")
@@ -151,7 +160,7 @@ def try_import(folder, name, **settings):
                 await import_conversation(store, folder / name)
             asked = "SELECT (SELECT count(*) FROM conversations) + (SELECT count(*) FROM blobs)"
             (rows,) = await store.database.read(text(asked))
-            return caught.value, rows[0], [*store.blobs.of("local").listed()]
+            return caught.value, rows[0], [*store.blobs.for_owner("local").list_blobs()]
 
     error, rows, kept = asyncio.run(run())
     assert (rows, kept) == (0, [])
@@ -162,19 +171,19 @@ LINK = zipfile.ZipInfo("files/1.png")
 LINK.external_attr = (stat.S_IFLNK | 0o777) << 16
 TALK = ("conversation.json", example("files/1.png"))
 BAD = {
-    "no records": ([("files/1.png", png())], "holds no conversation.json"),
-    "upwards": ([TALK, ("files/1.png", png()), ("../x", b"x")], "holds '../x', which no export does"),
-    "absolute": ([TALK, ("files/1.png", png()), ("/etc/x", b"x")], "holds '/etc/x', which no export does"),
-    "of Windows": ([TALK, ("files\\..\\..\\x", b"x")], "which no export does"),
-    "a drive": ([TALK, ("C:/x", b"x")], "which no export does"),
-    "a link": ([TALK, (LINK, "/etc/passwd")], "holds 'files/1.png', which no export does"),
-    "without its file": ([TALK], "the archive holds no files/1.png: export it again"),
+    "no records": ([("files/1.png", png())], "has no conversation.json"),
+    "upwards": ([TALK, ("files/1.png", png()), ("../x", b"x")], "contains '../x', which exports never contain"),
+    "absolute": ([TALK, ("files/1.png", png()), ("/etc/x", b"x")], "contains '/etc/x', which exports never contain"),
+    "of Windows": ([TALK, ("files\\..\\..\\x", b"x")], "which exports never contain"),
+    "a drive": ([TALK, ("C:/x", b"x")], "which exports never contain"),
+    "a link": ([TALK, (LINK, "/etc/passwd")], "contains 'files/1.png', which exports never contain"),
+    "without its file": ([TALK], "the archive has no files/1.png: export it again"),
     "another version": ([("conversation.json", '{"version": 2, "messages": []}')], "has version 2"),
-    "no JSON": ([("conversation.json", "{")], "is no conversation file"),
+    "no JSON": ([("conversation.json", "{")], "is not a conversation file"),
     "a path outside": ([("conversation.json", example("../../x"))], "outside the folder"),
     "the same twice": (
         [TALK, ("files/1.png", png()), ("files/1.png", b"x")],
-        "holds 'files/1.png', which no export does",
+        "contains 'files/1.png', which exports never contain",
     ),
 }
 
@@ -227,11 +236,11 @@ def test_a_bomb_is_refused_long_before_it_is_unpacked(tmp_path):
     with zipfile.ZipFile(tmp_path / "x.zip", "w", zipfile.ZIP_DEFLATED, compresslevel=1) as sink:
         sink.writestr(*TALK)
         with sink.open("files/1.png", "w") as entry:
-            for _ in range(BESIDES // 2**24 + 16):
+            for _ in range(EXTRA_SIZE // 2**24 + 16):
                 entry.write(bytes(2**24))
     bounded = try_import(tmp_path, "x.zip", quotas=Quotas(file=1_000_000))
     assert "files/1.png has more than 1000000 bytes: raise the limit of one file" in str(bounded)
-    assert "holds far more than its size says" in str(try_import(tmp_path, "x.zip", quotas=Quotas(file=None)))
+    assert "expands to far more than its size" in str(try_import(tmp_path, "x.zip", quotas=Quotas(file=None)))
 
 
 def test_a_size_that_lies_is_found_out(tmp_path):
@@ -247,8 +256,8 @@ def test_a_file_that_is_missing_is_exported_with_its_problem_and_the_kind_that_i
         async with Store.at(tmp_path) as store:
             before = await store.create()
             draft = Draft("user", (File.from_bytes(png(), name="a.png"),))
-            await before.record(draft, await before.prove(draft))
-            store.blobs.of("local").delete(before.attachments[1].facts.sha256)
+            await before.record(draft, await before.probe(draft))
+            store.blobs.for_owner("local").delete(before.attachments[1].facts.sha256)
             await export_conversation(before, tmp_path / "x.zip")
             return (await import_conversation(store, tmp_path / "x.zip")).attachments[1]
 
@@ -266,7 +275,7 @@ def test_where_an_export_can_not_be_written_nothing_is_left(tmp_path):
     asyncio.run(run(tmp_path / "nix" / "x.zip"))
     (tmp_path / "there").mkdir()
     asyncio.run(run(tmp_path / "there"))
-    assert sorted(one.name for one in tmp_path.iterdir()) == ["data", "there"]
+    assert sorted(item.name for item in tmp_path.iterdir()) == ["data", "there"]
 
 
 def user(*parts, **more):
@@ -306,9 +315,9 @@ def test_an_address_is_taken_over_only_where_the_import_allows_it(tmp_path, uri)
 
 def test_an_import_writes_in_as_few_transactions_as_it_has_files(tmp_path):
     root, leaves = user(WORDS_ONLY), [user(WORDS_ONLY, parent=max(0, at - 2)) for at in range(1, 1200)]
-    found, said, begun = imported(tmp_path, root, *leaves)
-    assert len(said) == 1200
-    assert (found.head, len(found.messages)) == (said[-1].id, 601)
+    found, output, begun = imported(tmp_path, root, *leaves)
+    assert len(output) == 1200
+    assert (found.head, len(found.messages)) == (output[-1].id, 601)
     assert begun == 1
 
 
@@ -333,14 +342,14 @@ def test_an_import_that_breaks_off_leaves_no_conversation(tmp_path, table):
 def test_the_highest_number_leaves_room_for_more_files_and_for_its_own_export(tmp_path):
     async def run():
         async with Store.at(tmp_path / "data") as store:
-            data = {"type": "file", "data": base64.b64encode(png()).decode(), "number": MOST_NUMBER}
+            data = {"type": "file", "data": base64.b64encode(png()).decode(), "number": MAX_NUMBER}
             found = await import_conversation(store, talk_of(tmp_path / "x.json", user(data)))
             draft = Draft("user", (File.from_bytes(b"one more"), File.from_bytes(b"and more")))
-            await found.record(draft, await found.prove(draft))
+            await found.record(draft, await found.probe(draft))
             await export_conversation(found, tmp_path / "x.zip")
             return sorted((await import_conversation(store, tmp_path / "x.zip")).attachments)
 
-    assert asyncio.run(run()) == [1, 2, MOST_NUMBER]
+    assert asyncio.run(run()) == [1, 2, MAX_NUMBER]
 
 
 @pytest.mark.parametrize("role", ["user", "assistant"])
@@ -348,15 +357,15 @@ def test_the_highest_number_leaves_room_for_more_files_and_for_its_own_export(tm
 def test_a_file_that_is_written_out_among_words_is_stored_as_a_file(tmp_path, role, form):
     data = base64.b64encode(png(64, 64)).decode()
     message = {"role": role, "parts": [{"type": "text", "text": form.format(data)}]}
-    found, (said,), _ = imported(tmp_path, message)
+    found, (output,), _ = imported(tmp_path, message)
     assert found.attachments[1].facts.pixels == (64, 64)
-    assert said.text == form.format("").replace("data:image/png;base64,", "")
+    assert output.text == form.format("").replace("data:image/png;base64,", "")
     assert data[:60].encode() not in (tmp_path / "data" / "showandtell.db").read_bytes()
 
 
 def test_calls_that_were_left_open_are_imported_as_they_are(tmp_path):
     call = {"role": "assistant", "parts": [{"type": "tool_call", "call_id": "c", "tool": "t", "arguments": {}}]}
     result = {"role": "tool", "call_id": "c", "tool": "t", "parts": [WORDS_ONLY]}
-    _, said, _ = imported(tmp_path, user(WORDS_ONLY), call, user(WORDS_ONLY), call, result, {**result, "parent": 1})
-    places = {one.id: at for at, one in enumerate(said)}
-    assert [places.get(one.parent_id) for one in said] == [None, 0, 1, 2, 3, 1]
+    _, output, _ = imported(tmp_path, user(WORDS_ONLY), call, user(WORDS_ONLY), call, result, {**result, "parent": 1})
+    places = {item.id: at for at, item in enumerate(output)}
+    assert [places.get(item.parent_id) for item in output] == [None, 0, 1, 2, 3, 1]

@@ -5,13 +5,13 @@ import asyncio
 import pytest
 
 from showandtell import BadInput, File, RunContext
-from showandtell.core.messages.messages import Draft
+from showandtell.core.messages.message import Draft
 from showandtell.core.messages.parts import Text
 from showandtell.storage.conversations.memory_conversation import MemoryConversation
 from showandtell.storage.conversations.store import Store
 from support.fixtures import png
 from support.scripted import CLAUDE, check_usable, say, scripted, watch
-from support.stores import post, said
+from support.stores import post, user_draft
 
 
 def conversations(kind, folder):
@@ -34,7 +34,7 @@ def test_many_tasks_that_take_turns_again_and_again_all_get_theirs(kind, tmp_pat
     async def work(conversation):
         async def some(name):
             for number in range(5):
-                await post(conversation, said(f"{name} {number}"))
+                await post(conversation, user_draft(f"{name} {number}"))
 
         await asyncio.gather(*(some(name) for name in range(6)))
         return len(conversation.messages)
@@ -46,12 +46,12 @@ def test_many_tasks_that_take_turns_again_and_again_all_get_theirs(kind, tmp_pat
 def test_turns_that_are_cancelled_while_they_wait_or_begin_leave_the_next_ones_free(kind, tmp_path):
     async def work(conversation):
         for delay in range(0, 200, 3):
-            tasks = [asyncio.create_task(post(conversation, said(str(number)))) for number in range(3)]
+            tasks = [asyncio.create_task(post(conversation, user_draft(str(number)))) for number in range(3)]
             for _ in range(delay):
                 await asyncio.sleep(0)
             tasks[delay % 3].cancel()
             await asyncio.gather(*tasks, return_exceptions=True)
-        await post(conversation, said("last"))
+        await post(conversation, user_draft("last"))
         return conversation.messages[-1].text
 
     assert conversations(kind, tmp_path)(work) == "last"
@@ -63,9 +63,9 @@ def test_a_tool_can_not_speak_between_its_call_and_its_result(kind, tmp_path):
         async def jot(context: RunContext) -> str:
             """Speak out of turn."""
             for deed in (conversation.record(Draft("user", (Text("hm"),)), ()), conversation.lead(None)):
-                with pytest.raises(BadInput, match="wait for their results"):
+                with pytest.raises(BadInput, match="tool calls have no results yet"):
                     await deed
-            with pytest.raises(BadInput, match="goes on here"):
+            with pytest.raises(BadInput, match="part of a run"):
                 async with conversation.turn:
                     pass
             return f"done in {context.conversation}"

@@ -1,4 +1,4 @@
-"""Who writes in a conversation, and when: a run keeps its turn, crashes are taken over, what was revoked has ended."""
+"""Writers of a conversation: a run keeps its turn, crashed runs are taken over, revoked ones have ended."""
 
 import asyncio
 import threading
@@ -9,13 +9,13 @@ from sqlalchemy import event, select, text
 from showandtell import Agent
 from showandtell.core.messages.derivations import DerivationRequest, Derivative
 from showandtell.core.messages.ids import new_id
-from showandtell.core.messages.messages import Draft
+from showandtell.core.messages.message import Draft
 from showandtell.errors import BadInput, Busy, NotFound, StorageFailed
 from showandtell.storage.conversations.memory_conversation import MemoryConversation
-from showandtell.storage.database.rows import SOME, decode_in_thread
+from showandtell.storage.database.rows import BATCH, decode_in_thread
 from showandtell.storage.database.tables import conversations
 from support.postgres import DATABASES, on_sqlite
-from support.stores import CALL, ELSEWHERE, Place, check_not_found, note, post, said, show, two_stores, write_row
+from support.stores import CALL, ELSEWHERE, Place, check_not_found, note, post, show, two_stores, user_draft, write_row
 
 pytestmark = pytest.mark.anyio
 
@@ -35,20 +35,20 @@ async def test_what_others_say_waits_for_the_end_of_a_run(conversation):
 
     async def other():
         await going.wait()
-        await post(conversation, said("other"))
+        await post(conversation, user_draft("other"))
 
     waiting = asyncio.create_task(other())
     await asyncio.sleep(0)
     async with conversation.turn:
         going.set()
         for number in range(5):
-            await post(conversation, said(f"run {number}"))
+            await post(conversation, user_draft(f"run {number}"))
     await waiting
-    assert [one.text for one in conversation.messages] == [*(f"run {number}" for number in range(5)), "other"]
+    assert [message.text for message in conversation.messages] == [*(f"run {number}" for number in range(5)), "other"]
 
 
 async def test_another_branch_is_taken_when_the_run_has_ended(conversation):
-    first = await post(conversation, said("first"))
+    first = await post(conversation, user_draft("first"))
     going = asyncio.Event()
 
     async def other():
@@ -59,8 +59,8 @@ async def test_another_branch_is_taken_when_the_run_has_ended(conversation):
     await asyncio.sleep(0)
     async with conversation.turn:
         going.set()
-        second = await post(conversation, said("second"))
-        third = await post(conversation, said("third"))
+        second = await post(conversation, user_draft("second"))
+        third = await post(conversation, user_draft("third"))
     await waiting
     assert (second.parent_id, third.parent_id, conversation.messages) == (first.id, second.id, [])
 
@@ -70,17 +70,17 @@ async def test_what_a_run_starts_belongs_to_it_and_not_to_the_next_one(conversat
 
     async def late():
         await ended.wait()
-        await post(conversation, said("late"))
+        await post(conversation, user_draft("late"))
 
     async with conversation.turn:
         left = asyncio.create_task(late())
-        await asyncio.create_task(post(conversation, said("tool")))
+        await asyncio.create_task(post(conversation, user_draft("tool")))
     async with conversation.turn:
         ended.set()
         for number in range(3):
-            await post(conversation, said(f"next {number}"))
+            await post(conversation, user_draft(f"next {number}"))
     await left
-    assert [one.text for one in conversation.messages] == ["tool", "next 0", "next 1", "next 2", "late"]
+    assert [message.text for message in conversation.messages] == ["tool", "next 0", "next 1", "next 2", "late"]
 
 
 async def test_a_call_that_was_running_elsewhere_is_not_run_again_by_an_object_that_was_opened_before(place):
@@ -94,16 +94,16 @@ async def test_a_call_that_was_running_elsewhere_is_not_run_again_by_an_object_t
     async with two_stores(place) as (one, two):
         here = await one.create()
         async with here.turn:
-            await post(here, said("/draw what=house"))
+            await post(here, user_draft("/draw what=house"))
             await post(here, Draft("assistant", (CALL,), stop="tool_calls"))
             there = await two.open(here.id)
-            await here.begin([CALL])
+            await here.start_calls([CALL])
             await write_row(two, lease_holder="elsewhere/1/2", lease_until=1)
             run = await Agent("inspector", tools=[draw]).run("go on", conversation=there)
-        told = [message.text for message in there.messages if message.role == "tool"]
-        assert (run.status, ran, len(told)) == ("complete", [], 1)
-        assert "outcome" in told[0]
-        assert (await one.open(here.id)).view().begun == frozenset()
+        received = [message.text for message in there.messages if message.role == "tool"]
+        assert (run.status, ran, len(received)) == ("complete", [], 1)
+        assert "outcome" in received[0]
+        assert (await one.open(here.id)).view().started == frozenset()
 
 
 async def test_who_is_cancelled_twice_leaves_no_lease(store):
@@ -149,7 +149,7 @@ async def test_the_lease_of_a_machine_whose_clock_is_ahead_is_respected(store, c
     conversation = await store.create()
     await write_row(store, **ELSEWHERE, lease_until=clock.now + ahead + 30)
     with pytest.raises(Busy):
-        await post(conversation, said("mine"))
+        await post(conversation, user_draft("mine"))
 
 
 @pytest.mark.parametrize("database", ["postgresql"])
@@ -172,7 +172,7 @@ async def test_leases_on_postgresql_go_by_the_clock_of_the_database(place):
 
 async def test_a_conversation_leads_on_from_messages_alone(store):
     conversation = await store.create()
-    first = await post(conversation, said("look", note("one")))
+    first = await post(conversation, user_draft("look", note("one")))
     for strange in (conversation.attachments[1].id, conversation.id, new_id("msg"), "msg_\0", "\ud800", 5, b""):
         with pytest.raises(NotFound):
             await conversation.lead(strange)
@@ -180,7 +180,7 @@ async def test_a_conversation_leads_on_from_messages_alone(store):
 
 
 @pytest.mark.parametrize("what", ["no head", "a circle", "no json"])
-async def test_a_damaged_conversation_is_told_as_such(store, what):
+async def test_a_damaged_conversation_is_reported_as_such(store, what):
     damage = {
         "no head": "UPDATE conversations SET head = 'msg_gone'",
         "a circle": "UPDATE messages SET parent_id = id",
@@ -188,26 +188,26 @@ async def test_a_damaged_conversation_is_told_as_such(store, what):
     }
 
     conversation = await store.create()
-    await post(conversation, said("one"))
+    await post(conversation, user_draft("one"))
     await store.database.write(lambda connection: connection.execute(text(damage[what])))
     with pytest.raises(StorageFailed, match="damaged"):
         await store.open(conversation.id)
 
 
 def test_many_rows_are_decoded_in_a_thread():
-    assert asyncio.run(decode_in_thread(threading.get_ident, [()] * SOME)) == threading.get_ident()
-    assert asyncio.run(decode_in_thread(threading.get_ident, [()] * (SOME + 1))) != threading.get_ident()
+    assert asyncio.run(decode_in_thread(threading.get_ident, [()] * BATCH)) == threading.get_ident()
+    assert asyncio.run(decode_in_thread(threading.get_ident, [()] * (BATCH + 1))) != threading.get_ident()
 
 
 async def test_many_messages_come_back_in_order(store):
-    conversation, posts = await store.create(), SOME + 7
+    conversation, posts = await store.create(), BATCH + 7
     async with conversation.turn:
         for number in range(posts):
-            await conversation.record(said(str(number)), ())
+            await conversation.record(user_draft(str(number)), ())
     again = await store.open(conversation.id)
     assert again.messages == await again.everything() == conversation.messages
     await again.lead(again.messages[2].id)
-    assert [one.text for one in again.messages] == ["0", "1", "2"]
+    assert [message.text for message in again.messages] == ["0", "1", "2"]
 
 
 async def test_whose_share_was_taken_back_teaches_and_stores_nothing_more(store):
@@ -219,7 +219,7 @@ async def test_whose_share_was_taken_back_teaches_and_stores_nothing_more(store)
     await check_not_found(
         theirs.learn({want: Derivative(text="poison")}),
         theirs.forget([want]),
-        theirs.prove(said("", note("theirs"))),
+        theirs.probe(user_draft("", note("theirs"))),
     )
     assert (await store.open(conversation.id, "bob")).known() == {}
     assert [row[0] for row in await store.database.read(text("SELECT count(*) FROM blobs"))] == [1]
@@ -236,8 +236,8 @@ STRANGE = {
     "an owner with NUL": lambda store, _one: store.create("a\0b"),
     "an owner that is no Unicode": lambda store, _one: store.create("\ud800"),
     "an owner that is no text": lambda store, _one: store.create(5),
-    "a user with NUL": lambda store, one: store.open(one, "a\0b"),
-    "a user that is no Unicode": lambda store, one: store.delete(one, "\ud800"),
+    "a user with NUL": lambda store, item: store.open(item, "a\0b"),
+    "a user that is no Unicode": lambda store, item: store.delete(item, "\ud800"),
     "a number for an id": lambda store, _one: store.open(5),
     "bytes for an id": lambda store, _one: store.delete(b""),
     "no id": lambda store, _one: store.open(None),
@@ -245,9 +245,9 @@ STRANGE = {
     "too long a list": lambda store, _one: store.list(limit=10**40),
     "a list of less than nothing": lambda store, _one: store.list(limit=-1),
     "a list of a user with NUL": lambda store, _one: store.list("\0"),
-    "a share with NUL": lambda store, one: store.share(one, "local", "\0", "reader"),
-    "a right that is none": lambda store, one: store.share(one, "local", "bob", "admin"),
-    "a right that is none to open": lambda store, one: store.open(one, right="admin"),
+    "a share with NUL": lambda store, item: store.share(item, "local", "\0", "reader"),
+    "a right that is none": lambda store, item: store.share(item, "local", "bob", "admin"),
+    "a right that is none to open": lambda store, item: store.open(item, right="admin"),
 }
 
 

@@ -1,4 +1,4 @@
-"""The database itself: migrations, what is said when it fails, files that vanish, URLs that show no password."""
+"""The database itself: migrations, its errors, files that vanish, URLs that show no password."""
 
 import asyncio
 import gc
@@ -15,7 +15,7 @@ from showandtell.storage.conversations.store import Store
 from showandtell.storage.database.database import Database
 from showandtell.storage.database.tables import HEAD, conversations, messages, metadata
 from support.postgres import new_database, on_sqlite
-from support.stores import Place, post, said
+from support.stores import Place, post, user_draft
 
 pytestmark = pytest.mark.anyio
 
@@ -47,7 +47,7 @@ def test_a_migration_that_is_killed_at_any_statement_leaves_the_old_or_the_new(t
 
     async def use(folder):
         async with Store(f"sqlite:///{folder}/test.db", folder / "blobs") as store:
-            await post(await store.create(), said("works"))
+            await post(await store.create(), user_draft("works"))
             return len(await store.list())
 
     asyncio.run(migrate())
@@ -84,7 +84,7 @@ def test_a_migration_of_postgresql_is_done_or_not(tmp_path):
     left = [asyncio.run(migrate(statements)) for statements in range(0, 40, 3)]
     assert left[0] == []
     assert None in left
-    assert all(one in ([], None) for one in left)
+    assert all(item in ([], None) for item in left)
 
 
 def test_programs_that_start_at_once_migrate_once(database, tmp_path):
@@ -120,19 +120,19 @@ def test_a_database_that_does_not_answer_is_named_without_its_password(tmp_path)
         async with Store(url, tmp_path / "blobs"):
             pass
 
-    with pytest.raises(StorageFailed) as told:
+    with pytest.raises(StorageFailed) as received:
         asyncio.run(run("postgresql://ann:geheim@127.0.0.1:1/history"))
-    assert "postgresql://ann:***@127.0.0.1:1/history" in str(told.value)
-    assert "geheim" not in str(told.value)
+    assert "postgresql://ann:***@127.0.0.1:1/history" in str(received.value)
+    assert "geheim" not in str(received.value)
     with pytest.raises(StorageFailed, match="unable to open"):
         asyncio.run(run(f"sqlite:///{tmp_path}/no/such/folder/test.db"))
 
 
 @pytest.mark.parametrize("url", ["mysql://ann:geheim@host/name", "sqlite://", "sqlite:///:memory:", "history.db", ""])
 def test_a_url_that_names_no_database_is_refused_with_what_to_write(url, tmp_path):
-    with pytest.raises(BadInput, match=re.escape("write sqlite:///path/to/file.db, or postgresql://")) as told:
+    with pytest.raises(BadInput, match=re.escape("write sqlite:///path/to/file.db, or postgresql://")) as received:
         Store(url, tmp_path)
-    assert "geheim" not in str(told.value)
+    assert "geheim" not in str(received.value)
 
 
 SECRETS = (
@@ -153,9 +153,9 @@ def test_no_error_shows_a_password_that_stands_anywhere_in_a_url(url, tmp_path):
         async with Store(url, tmp_path / "blobs"):
             pass
 
-    with pytest.raises((BadInput, StorageFailed)) as told:
+    with pytest.raises((BadInput, StorageFailed)) as received:
         asyncio.run(run())
-    assert "geheim" not in str(told.value)
+    assert "geheim" not in str(received.value)
 
 
 @pytest.mark.parametrize(("query", "idle"), [("", "20"), ("?keepalives_idle=7", "7")])
@@ -176,12 +176,12 @@ WRONG = {
 
 
 @pytest.mark.parametrize("what", WRONG)
-async def test_whatever_a_database_refuses_is_told_without_the_statement(store, what):
+async def test_whatever_a_database_refuses_is_reported_without_the_statement(store, what):
     await store.create()
-    with pytest.raises(StorageFailed, match=r"refuses|does not answer") as told:
+    with pytest.raises(StorageFailed, match=r"rejected a statement|does not answer") as received:
         await store.database.write(lambda connection: connection.execute(WRONG[what]))
-    assert not re.search("secret_column FROM|INSERT", str(told.value))
-    assert "sqlalchemy" not in type(told.value.__cause__).__module__
+    assert not re.search("secret_column FROM|INSERT", str(received.value))
+    assert "sqlalchemy" not in type(received.value.__cause__).__module__
     with pytest.raises(StorageFailed):
         await store.database.read(WRONG["no such table"])
 
@@ -190,14 +190,14 @@ async def test_whatever_a_database_refuses_is_told_without_the_statement(store, 
 async def test_nothing_is_written_to_a_file_that_was_deleted_or_replaced(what, tmp_path):
     async with Store.at(tmp_path) as store:
         conversation = await store.create()
-        await post(conversation, said("one"))
+        await post(conversation, user_draft("one"))
         for path in tmp_path.glob("showandtell.db*"):
             path.unlink()
         if what == "replaced":
             (tmp_path / "showandtell.db").touch()
         with pytest.raises(StorageFailed, match="deleted or replaced"):
-            await post(conversation, said("two"))
-        assert [one.text for one in conversation.messages] == ["one"]
+            await post(conversation, user_draft("two"))
+        assert [message.text for message in conversation.messages] == ["one"]
     assert what == "replaced" or not [*tmp_path.glob("showandtell.db*")]
 
 
@@ -206,7 +206,7 @@ async def test_a_file_is_found_again_wherever_the_program_goes(tmp_path, monkeyp
     async with Store("sqlite:///history.db", tmp_path / "blobs") as store:
         (tmp_path / "elsewhere").mkdir()
         monkeypatch.chdir(tmp_path / "elsewhere")
-        await post(await store.create(), said("one"))
+        await post(await store.create(), user_draft("one"))
     assert (tmp_path / "history.db").is_file()
     assert not [*(tmp_path / "elsewhere").iterdir()]
 
@@ -256,8 +256,8 @@ async def test_where_sqlite_gives_up_a_transaction_no_writer_in_it_takes_it_for_
         connection.exec_driver_sql("ROLLBACK")  # as it does by itself where the disk is full
         raise StorageFull("the disk is full")
 
-    told, _ = await together(store, store_title("one"), give_up, store_title("three"))
-    assert all(isinstance(one, StorageFailed) for one in told)
+    received, _ = await together(store, store_title("one"), give_up, store_title("three"))
+    assert all(isinstance(item, StorageFailed) for item in received)
     assert await store.list() == ()
     await store.create(title="works again")
 
@@ -265,11 +265,11 @@ async def test_where_sqlite_gives_up_a_transaction_no_writer_in_it_takes_it_for_
 @on_sqlite
 async def test_a_writer_that_is_cancelled_while_it_waits_is_stored_or_not_and_harms_nobody(store):
     first, gate = await hold(store)
-    second, third = (asyncio.create_task(store.database.write(store_title(one))) for one in ("two", "three"))
+    second, third = (asyncio.create_task(store.database.write(store_title(item))) for item in ("two", "three"))
     await asyncio.sleep(0)
     second.cancel()
     gate.set()
-    assert [type(one) for one in await asyncio.gather(first, second, third, return_exceptions=True)] == [
+    assert [type(item) for item in await asyncio.gather(first, second, third, return_exceptions=True)] == [
         bool,
         asyncio.CancelledError,
         str,

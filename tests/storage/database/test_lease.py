@@ -9,10 +9,10 @@ import pytest
 from sqlalchemy import select
 
 from showandtell.errors import Busy, LeaseLost, NotFound
-from showandtell.storage.database.lease import is_dead, machine, myself
+from showandtell.storage.database.lease import is_dead, machine, this_process
 from showandtell.storage.database.tables import conversations
 from support.postgres import on_sqlite
-from support.stores import ELSEWHERE, Time, places, post, said, two_stores, write_row
+from support.stores import ELSEWHERE, Time, places, post, two_stores, user_draft, write_row
 
 pytestmark = pytest.mark.anyio
 YEAR = 365 * 24 * 3600.0
@@ -27,16 +27,16 @@ async def test_a_turn_holds_the_lease_and_gives_it_back(store, clock):
     conversation = await store.create()
     async with conversation.turn:
         holder, token, until = await lease_of(store)
-        assert (holder, len(token), until) == (myself(), 32, clock.now + 30)
+        assert (holder, len(token), until) == (this_process(), 32, clock.now + 30)
     assert await lease_of(store) == (None, None, None)
 
 
-async def test_who_waits_too_long_is_told_that_somebody_answers(place, clock):
+async def test_who_waits_too_long_is_reported_that_somebody_answers(place, clock):
     async with two_stores(place, terms=clock.terms()) as (one, two):
         here = await one.create()
         before = clock.now
         await write_row(two, **ELSEWHERE, lease_until=clock.now + 59)
-        with pytest.raises(Busy, match="try again when that has ended"):
+        with pytest.raises(Busy, match="try again when it has ended"):
             async with here.turn:
                 pass
         assert 45 <= clock.now - before < 46
@@ -47,7 +47,7 @@ async def test_who_waits_too_long_is_told_that_somebody_answers(place, clock):
 async def test_a_lease_that_ended_or_cannot_be_is_taken_over(store, clock, ahead):
     conversation = await store.create()
     await write_row(store, **ELSEWHERE, lease_until=clock.now + ahead)
-    await post(conversation, said("mine now"))
+    await post(conversation, user_draft("mine now"))
     assert len((await store.open(conversation.id)).messages) == 1
 
 
@@ -74,13 +74,13 @@ async def test_the_lease_of_a_killed_process_is_taken_over_at_once(place, clock)
             holder.send_signal(signal.SIGKILL)
     async with place.store(terms=clock.terms()) as store:
         now = clock.now
-        await post(await store.open(conversation.id), said("I go on"))
+        await post(await store.open(conversation.id), user_draft("I go on"))
         assert clock.now == now
 
 
 def test_a_process_is_dead_where_its_number_was_given_again():
-    where, number, _ = myself().rsplit("/", 2)
-    assert not is_dead(myself())
+    where, number, _ = this_process().rsplit("/", 2)
+    assert not is_dead(this_process())
     assert is_dead(f"{where}/{number}/12345")
     assert is_dead(f"{machine()}/{2**22 + 1}/1")
     assert not is_dead(f"elsewhere/{2**22 + 1}/1")
@@ -91,17 +91,17 @@ async def test_an_old_writer_is_fenced_and_stores_nothing(place):
     async with place.store(terms=clock.terms()) as one, place.store(terms=late.terms()) as two:
         slow = await one.create()
         async with slow.turn:
-            await post(slow, said("one"))
+            await post(slow, user_draft("one"))
             late.now += 31
             quick = await two.open(slow.id)
             async with quick.turn:
-                await post(quick, said("two"))
+                await post(quick, user_draft("two"))
                 with pytest.raises(LeaseLost, match="open it again"):
-                    await post(slow, said("too late"))
-                await post(quick, said("three"))
-        assert [one.text for one in slow.messages] == ["one"]
+                    await post(slow, user_draft("too late"))
+                await post(quick, user_draft("three"))
+        assert [message.text for message in slow.messages] == ["one"]
         async with slow.turn:
-            assert [one.text for one in slow.messages] == ["one", "two", "three"]
+            assert [message.text for message in slow.messages] == ["one", "two", "three"]
         assert await places(one) == [1, 2, 3]
 
 
@@ -115,9 +115,9 @@ async def test_the_heart_beats_and_finds_out_that_the_lease_is_lost(store, clock
         assert (await lease_of(store))[2] == clock.now + 30
         await write_row(store, **ELSEWHERE)
         clock.tell()
-        await asyncio.wait({conversation._lease._beat}, timeout=60)
+        await asyncio.wait({conversation._lease._heartbeat}, timeout=60)
         with pytest.raises(LeaseLost):
-            await post(conversation, said("too late"))
+            await post(conversation, user_draft("too late"))
     assert (await lease_of(store))[:2] == tuple(ELSEWHERE.values())
 
 
@@ -125,12 +125,12 @@ async def test_the_heart_beats_and_finds_out_that_the_lease_is_lost(store, clock
 async def test_order_is_kept_when_the_clock_jumps(store, clock, jump):
     conversation = await store.create()
     async with conversation.turn:
-        await post(conversation, said("one"))
+        await post(conversation, user_draft("one"))
         clock.now += jump
-        await post(conversation, said("two"))
-    await post(conversation, said("three"))
+        await post(conversation, user_draft("two"))
+    await post(conversation, user_draft("three"))
     again = await store.open(conversation.id)
-    assert [one.text for one in again.messages] == ["one", "two", "three"]
+    assert [message.text for message in again.messages] == ["one", "two", "three"]
 
 
 async def test_a_turn_that_is_cancelled_while_it_waits_leaves_the_lease_to_others(place, clock):
@@ -138,13 +138,13 @@ async def test_a_turn_that_is_cancelled_while_it_waits_leaves_the_lease_to_other
         here = await one.create()
         there = await two.open(here.id)
         async with here.turn:
-            waiting = asyncio.create_task(post(there, said("never")))
+            waiting = asyncio.create_task(post(there, user_draft("never")))
             await clock.moved()
             waiting.cancel()
             await asyncio.wait({waiting})
-            await post(here, said("one"))
-        await post(there, said("two"))
-        assert [one.text for one in there.messages] == ["one", "two"]
+            await post(here, user_draft("one"))
+        await post(there, user_draft("two"))
+        assert [message.text for message in there.messages] == ["one", "two"]
 
 
 @on_sqlite

@@ -24,7 +24,7 @@ def revisions():
     config = Config()
     config.set_main_option("script_location", str(Path(migrations.__file__).parent))
     config.set_main_option("path_separator", "os")
-    return [one.revision for one in ScriptDirectory.from_config(config).walk_revisions()]
+    return [revision.revision for revision in ScriptDirectory.from_config(config).walk_revisions()]
 
 
 def test_there_is_a_sample_of_each_revision():
@@ -49,15 +49,15 @@ def test_a_database_of_each_revision_opens_with_its_conversations(revision, tmp_
     title, conversation, version = asyncio.run(read())
     assert version == [HEAD]
     assert title == "Draw a house"
-    assert [(one.role, one.text) for one in conversation.messages] == [
+    assert [(message.role, message.text) for message in conversation.messages] == [
         ("user", "Draw a house"),
         ("assistant", ""),
         ("tool", "drawn"),
         ("assistant", "There it is."),
     ]
-    assert [(one.name, one.facts.size) for one in conversation.attachments.values()] == [
+    assert [(attachment.name, attachment.facts.size) for attachment in conversation.attachments.values()] == [
         ("plan.txt", 6),
         ("house.txt", 5),
     ]
-    assert conversation.view().begun == {"call_2"}
+    assert conversation.view().started == {"call_2"}
     assert len(conversation.known()) == 1

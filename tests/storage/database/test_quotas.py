@@ -7,22 +7,22 @@ from sqlalchemy import event, select
 
 from showandtell.core.messages.derivations import DerivationRequest, Derivative, Failed
 from showandtell.core.messages.file import File
-from showandtell.storage.database.quotas import WAITING, Quotas
+from showandtell.storage.database.quotas import REFERENCE_SECONDS, Quotas
 from showandtell.storage.database.tables import blobs, known
-from support.stores import note, post, said, show
+from support.stores import note, post, show, user_draft
 
 pytestmark = pytest.mark.anyio
 
 
-async def recipes(store):
+async def conversions(store):
     return [row[0] for row in await store.database.read(select(known.c.recipe))]
 
 
 async def test_bytes_that_are_about_to_be_named_outlive_the_deletion_of_others(store):
     first, second = await store.create(), await store.create()
-    await post(first, said("look", note("same")))
-    draft = said("look", note("same"))
-    proved = await second.prove(draft)
+    await post(first, user_draft("look", note("same")))
+    draft = user_draft("look", note("same"))
+    proved = await second.probe(draft)
     assert (await store.delete(first.id)).blobs == 0
     await second.record(draft, proved)
     assert second.file(1).read() == b"same"
@@ -31,7 +31,7 @@ async def test_bytes_that_are_about_to_be_named_outlive_the_deletion_of_others(s
 
 async def test_bytes_that_were_given_up_are_deleted_at_once_after_they_were_collected_for(store, clock):
     conversation = await show(store, note("same"))
-    await conversation.prove(said("given up", note("same")))
+    await conversation.probe(user_draft("given up", note("same")))
     clock.now += 100
     assert (await store.collect(grace=50)).blobs == 0
     assert (await store.delete_file(conversation, 1)).blobs == 1
@@ -39,7 +39,7 @@ async def test_bytes_that_were_given_up_are_deleted_at_once_after_they_were_coll
 
 async def test_a_deletion_that_left_pinned_bytes_is_finished_by_collecting(store, clock):
     conversation = await show(store, note("same"))
-    await conversation.prove(said("given up", note("same")))
+    await conversation.probe(user_draft("given up", note("same")))
     assert (await store.delete_file(conversation, 1)).blobs == 0
     clock.now += 100
     assert (await store.collect(grace=50)).blobs == 1
@@ -48,7 +48,7 @@ async def test_a_deletion_that_left_pinned_bytes_is_finished_by_collecting(store
 async def test_what_is_learnt_of_a_file_that_was_deleted_meanwhile_is_not_kept(store):
     conversation = await show(store, note("a secret"))
     sha256 = conversation.attachments[1].facts.sha256
-    made = (await conversation.prove(said("", note("made of it"))))[0].facts
+    made = (await conversation.probe(user_draft("", note("made of it"))))[0].facts
     upload = DerivationRequest(sha256, "upload", "openai:k"), Derivative(file_id="file-1")
     words = {
         DerivationRequest(sha256, "text"): Derivative(text="a secret"),
@@ -56,9 +56,9 @@ async def test_what_is_learnt_of_a_file_that_was_deleted_meanwhile_is_not_kept(s
     }
     await store.delete_file(conversation, 1)
     await conversation.learn({**words, DerivationRequest(sha256, "pages"): Failed("a secret"), upload[0]: upload[1]})
-    assert await recipes(store) == ["upload"]
+    assert await conversions(store) == ["upload"]
     assert (await store.collect(grace=-60)).uploads == (upload,)
-    assert await recipes(store) == []
+    assert await conversions(store) == []
 
 
 async def test_what_is_learnt_of_an_address_is_kept_for_as_long_as_it_is_there(store):
@@ -69,28 +69,28 @@ async def test_what_is_learnt_of_an_address_is_kept_for_as_long_as_it_is_there(s
     assert (await store.open(conversation.id)).known() == {want: Failed("not taken")}
     await store.delete(conversation.id)
     await store.collect(grace=0)
-    assert await recipes(store) == []
+    assert await conversions(store) == []
 
 
 async def test_of_many_files_at_once_as_many_are_let_in_as_the_owner_has_room_for(place):
     async with place.store(quotas=Quotas(owner=350)) as store:
         conversations = [await store.create() for _ in range(8)]
-        drafts = [said("look", note(f"{number:0100}")) for number in range(8)]
+        drafts = [user_draft("look", note(f"{number:0100}")) for number in range(8)]
         await asyncio.gather(*map(post, conversations, drafts))
-        files = [one.attachments[1] for one in conversations]
-        assert sum(one.facts.size for one in files if one.facts) == 300
-        assert sum("all your files have 300 bytes" in (one.problem or "") for one in files) == 5
+        files = [conversation.attachments[1] for conversation in conversations]
+        assert sum(file.facts.size for file in files if file.facts) == 300
+        assert sum("all your files have 300 bytes" in (file.problem or "") for file in files) == 5
 
 
 async def test_bytes_that_no_message_named_count_against_the_quota_for_an_hour(place, clock):
     async with place.store(terms=clock.terms(), quotas=Quotas(owner=150)) as store:
         conversation = await store.create()
-        await conversation.prove(said("given up", note(f"{1:0100}")))
-        clock.now += WAITING - 1
-        await post(conversation, said("look", note(f"{2:0100}")))
+        await conversation.probe(user_draft("given up", note(f"{1:0100}")))
+        clock.now += REFERENCE_SECONDS - 1
+        await post(conversation, user_draft("look", note(f"{2:0100}")))
         clock.now += 2
-        await post(conversation, said("look", note(f"{3:0100}")))
-        assert [one.facts is not None for one in conversation.attachments.values()] == [False, True]
+        await post(conversation, user_draft("look", note(f"{3:0100}")))
+        assert [attachment.facts is not None for attachment in conversation.attachments.values()] == [False, True]
 
 
 async def test_many_files_are_deleted_in_few_transactions(store):

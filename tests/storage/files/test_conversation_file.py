@@ -1,4 +1,4 @@
-"""The portable conversation file: every field, its numbers, and what is said of a wrong one."""
+"""The portable conversation file: every field, its numbers, and the errors for invalid ones."""
 
 import base64
 import json
@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 from showandtell import BadConversation, explain, load, render
 from showandtell.core.messages import conversation_file
 from showandtell.core.messages.conversation_file import parse
-from showandtell.core.messages.messages import Draft, History
+from showandtell.core.messages.message import Draft, History
 from showandtell.core.messages.parts import Text, ToolCall
-from showandtell.core.messages.tool_pairs import check
+from showandtell.core.messages.tool_pairs import check_tool_pairs
 from showandtell.storage.files import numbering
 from support.conversation_files import example
 from support.fixtures import jpeg, png
@@ -105,14 +105,14 @@ def test_files_inside_json_are_named_by_pointer(folder):
         ({"path": "plan.png", "number": 1_000_000_001}, "<= 1000000000"),
         ({"path": "a\0b"}, r"messages\[0\].*null"),
         ({"path": "circle"}, r"messages\[0\].*leads in a circle"),
-        ({"uri": "https://["}, r"messages\[0\].*is no address"),
+        ({"uri": "https://["}, r"messages\[0\].*is not a valid URI"),
         ({"path": "plan.png", "date": "yesterday"}, "date"),
         ({"path": "plan.png", "date": "2026-02-30"}, "date"),
         ({"path": "plan.png", "date": 5}, "Expected `date | null`|Expected `str"),
         ({"problem": ""}, "length >= 1"),
         ({"problem": "x" * 2001}, "length <= 2000"),
         ({"path": "plan.png", "problem": "gone"}, "not path and problem"),
-        ({"path": "plan.png", "view": {"pages": [1]}}, "has a view where it is new"),
+        ({"path": "plan.png", "view": {"pages": [1]}}, "is new and has a view"),
         ({"number": 1, "view": {"pages": []}}, "pages count from 1"),
         ({"number": 1, "view": {"pages": [0, 2]}}, "pages count from 1"),
         ({"number": 1, "view": {"crop": [5, 5, 5, 9]}}, "left, top, right, bottom"),
@@ -129,13 +129,13 @@ def test_a_wrong_file_says_what_is_wrong(folder, file, problem):
 @pytest.mark.parametrize(
     ("value", "problem"),
     [
-        ("{", "no conversation file"),
-        ("\xff", "no conversation file"),
+        ("{", "not a conversation file"),
+        ("\xff", "not a conversation file"),
         ({"version": 2, "messages": []}, "version 2"),
         ({"version": 1}, "messages"),
         ({"version": 1, "messages": [{"role": "system", "parts": []}]}, "system"),
         ({"version": 1, "messages": [{"role": "user", "parts": [{"type": "video"}]}]}, "video"),
-        ({"version": 1, "messages": [{"role": "user", "parts": [], "parent": 0}]}, "parent 0 doesn't stand above it"),
+        ({"version": 1, "messages": [{"role": "user", "parts": [], "parent": 0}]}, "parent 0 isn't an earlier message"),
         ({"version": 1, "messages": [{"role": "user", "parts": [], "parent": -2}]}, ">= -1"),
         ({"version": 1, "messages": [{"role": "user", "parts": [], "parent": "0"}]}, "parent"),
         ({"version": 1, "messages": [], "head": 0}, "head is 0, and there are 0 messages"),
@@ -152,8 +152,8 @@ def test_a_file_that_is_no_conversation_says_so(folder, value, problem):
     ("part", "problem"),
     [
         ({"type": "text", "text": "x", "audience": "nobody"}, "nobody"),
-        ({"type": "json", "value": {"a": 1}, "files": {"/a": {"path": "plan.png"}}}, "leads to no null"),
-        ({"type": "json", "value": {}, "files": {"/b": {"path": "plan.png"}}}, "leads to no null"),
+        ({"type": "json", "value": {"a": 1}, "files": {"/a": {"path": "plan.png"}}}, "must lead to null"),
+        ({"type": "json", "value": {}, "files": {"/b": {"path": "plan.png"}}}, "must lead to null"),
         ({"type": "opaque", "provider": "x", "text": "y", "more": 1}, "more"),
         ({"type": "tool_call", "call_id": "c", "tool": "t", "arguments": {}}, "role user, not assistant"),
     ],
@@ -169,14 +169,14 @@ CALL = b'{"type":"tool_call","call_id":"c","tool":"t","arguments":%s}'
 
 @pytest.mark.parametrize("value", [DEEP, b"[" * 101 + b"1" + b"]" * 101, b"1e999", b'"\xff"'])
 @pytest.mark.parametrize("part", [b'{"type":"json","value":%s}', CALL], ids=["value", "arguments"])
-def test_a_value_that_nobody_can_read_is_told(tmp_path, part, value):
+def test_a_value_that_nobody_can_read_is_reported(tmp_path, part, value):
     data = b'{"version":1,"messages":[{"role":"assistant","parts":[%s]}]}' % (part % value)
-    with pytest.raises(BadConversation, match=r"messages\[0\]|the conversation is no conversation file"):
+    with pytest.raises(BadConversation, match=r"messages\[0\]|the conversation is not a conversation file"):
         parse(data, tmp_path)
 
 
 @given(st.binary(max_size=40))
-def test_whatever_stands_for_a_value_is_read_or_told(value):
+def test_whatever_stands_for_a_value_is_read_or_reported(value):
     data = b'{"version":1,"messages":[{"role":"assistant","parts":[%s]}]}' % (CALL % value)
     with suppress(BadConversation):
         assert isinstance(parse(data, Path("/nowhere")), History)
@@ -222,7 +222,7 @@ def test_each_message_is_checked_once_however_many_branches_lead_through_it():
     trunk, leaves = 300, 300
     parents = [None, *range(trunk - 1), *[trunk - 1] * leaves]
     history = Counted([Draft("user", (Text("x"),))] * (trunk + leaves), parents=parents)
-    check(history)
+    check_tool_pairs(history)
     assert history.looked == trunk + leaves
 
 
@@ -232,15 +232,15 @@ RESULT = Draft("tool", (Text("x"),), "c", "t")
 
 def test_each_branch_answers_its_calls_alone():
     ask = Draft("user", (Text("x"),))
-    check(History([ask, CALLS, RESULT, RESULT, ask], parents=[None, 0, 1, 1, 2]))
-    check(History([ask, CALLS, RESULT, CALLS, RESULT], parents=[None, 0, 1, 0, 3]))
+    check_tool_pairs(History([ask, CALLS, RESULT, RESULT, ask], parents=[None, 0, 1, 1, 2]))
+    check_tool_pairs(History([ask, CALLS, RESULT, CALLS, RESULT], parents=[None, 0, 1, 0, 3]))
     with pytest.raises(BadConversation, match=r"messages\[3\]: result 'c' answers no call"):
-        check(History([ask, CALLS, RESULT, RESULT], parents=[None, 0, 1, 2]))
+        check_tool_pairs(History([ask, CALLS, RESULT, RESULT], parents=[None, 0, 1, 2]))
     with pytest.raises(BadConversation, match=r"messages\[1\]: call 'c' has no result"):
-        check(History([ask, CALLS, RESULT, ask], parents=[None, 0, 1, 1]))
+        check_tool_pairs(History([ask, CALLS, RESULT, ask], parents=[None, 0, 1, 1]))
     with pytest.raises(BadConversation, match=r"messages\[3\]: call_id 'c' is used twice"):
-        check(History([ask, CALLS, RESULT, CALLS, RESULT], parents=[None, 0, 1, 2, 3]))
+        check_tool_pairs(History([ask, CALLS, RESULT, CALLS, RESULT], parents=[None, 0, 1, 2, 3]))
 
 
 def test_a_file_may_have_the_highest_number_that_a_conversation_gives():
-    assert conversation_file.MOST_NUMBER == numbering.MOST_NUMBER
+    assert conversation_file.MAX_NUMBER == numbering.MAX_NUMBER

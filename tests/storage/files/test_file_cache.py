@@ -10,7 +10,7 @@ from showandtell import File
 from showandtell.errors import BadFile, FileChanged, StorageFailed
 from showandtell.storage.blobs.folder import Folder
 from showandtell.storage.files.file_cache import FileCache
-from showandtell.storage.files.proofs import prove_all, prove_now
+from showandtell.storage.files.proofs import probe_all, probe_now
 from support.fixtures import jpeg, png, truncated, wav
 from support.photos import photo
 
@@ -18,7 +18,7 @@ TEXT = "a line that comes again\n" * 1000
 
 
 def files_below(path):
-    return [one.name for one in path.rglob("*") if one.is_file()]
+    return [item.name for item in path.rglob("*") if item.is_file()]
 
 
 @pytest.fixture
@@ -35,8 +35,10 @@ def broken(tmp_path):
 
 def test_bytes_are_held_before_they_are_kept(folder):
     held = []
-    file_cache = FileCache(folder, pin=lambda sha256, size: held.append((sha256, size, list(folder.listed()))))
-    facts = file_cache.prove(File.from_bytes(png(), name="a.png")).facts
+    file_cache = FileCache(
+        folder, reference=lambda sha256, size: held.append((sha256, size, list(folder.list_blobs())))
+    )
+    facts = file_cache.probe(File.from_bytes(png(), name="a.png")).facts
     assert held == [(facts.sha256, len(png()), [])]
     assert folder.read(facts) == png()
 
@@ -45,48 +47,52 @@ def test_what_may_not_be_held_is_a_problem_of_the_file_and_not_kept(folder):
     def refuse(_sha256, size):
         raise BadFile("", f"is over the quota by {size} bytes", "delete some files")
 
-    proved = FileCache(folder, pin=refuse).prove(File.from_bytes(b"words", name="a.txt"))
+    proved = FileCache(folder, reference=refuse).probe(File.from_bytes(b"words", name="a.txt"))
     assert (proved.facts, proved.problem) == (None, "is over the quota by 5 bytes: delete some files")
     assert files_below(folder.path) == []
 
 
 @pytest.mark.parametrize("data", [truncated(png(64, 64)), b"", png() + bytes(2000)], ids=["torn", "empty", "too large"])
 def test_a_file_that_fails_leaves_nothing_behind(folder, data):
-    assert FileCache(folder, max_file_bytes=2000).prove(File.from_bytes(data, name="a.png")).problem
+    assert FileCache(folder, max_file_bytes=2000).probe(File.from_bytes(data, name="a.png")).problem
     assert files_below(folder.path) == []
 
 
 def test_a_store_that_is_broken_is_raised_and_blamed_on_no_file(broken):
     file = File.from_bytes(png(), name="a.png")
-    for prove in (broken.prove, lambda one: prove_now(broken, one), lambda one: asyncio.run(prove_all(broken, [one]))):
+    for prove in (
+        broken.probe,
+        lambda item: probe_now(broken, item),
+        lambda item: asyncio.run(probe_all(broken, [item])),
+    ):
         with pytest.raises(StorageFailed, match="can't be used"):
             prove(file)
 
 
 def test_a_reader_of_a_store_that_is_broken_is_no_bad_file_either(folder):
     def unreachable():
-        raise StorageFailed("the store s3://b: nobody answers there")
+        raise StorageFailed("the store s3://b: connection refused")
 
-    with pytest.raises(StorageFailed, match="nobody answers"):
-        FileCache(folder).prove(File.from_reader(unreachable, 4, "image/png", "a.png"))
+    with pytest.raises(StorageFailed, match="connection refused"):
+        FileCache(folder).probe(File.from_reader(unreachable, 4, "image/png", "a.png"))
 
 
 def test_a_reader_of_a_blob_that_is_gone_is_a_problem_of_that_file(folder):
     def gone():
         raise FileChanged("the stored image/png is gone")
 
-    proved = FileCache(folder).prove(File.from_reader(gone, 4, "image/png", "a.png"))
+    proved = FileCache(folder).probe(File.from_reader(gone, 4, "image/png", "a.png"))
     assert proved.problem == "can't be read (FileChanged): check what it is read from"
 
 
 def test_the_same_bytes_are_proved_for_each_claim_and_stored_once(folder):
     file_cache = FileCache(folder)
     claims = [("a.txt", None), ("a.md", None), ("a.txt", "text/csv"), ("a.png", None), ("b.txt", None)]
-    proved = [file_cache.prove(File.from_bytes(b"a,b\n1,2\n", media_type, name)) for name, media_type in claims]
-    types = [one.facts.media_type for one in proved]
+    proved = [file_cache.probe(File.from_bytes(b"a,b\n1,2\n", media_type, name)) for name, media_type in claims]
+    types = [item.facts.media_type for item in proved]
     assert types == ["text/plain", "text/markdown", "text/csv", "text/plain", "text/plain"]
-    assert [one.corrected for one in proved] == [None, None, None, "image/png", None]
-    assert [one.name for one in proved] == [name for name, _ in claims]
+    assert [item.corrected for item in proved] == [None, None, None, "image/png", None]
+    assert [item.name for item in proved] == [name for name, _ in claims]
     assert len(files_below(folder.path)) == 1
 
 
@@ -102,19 +108,19 @@ COMPRESSED = {
 
 @pytest.mark.parametrize(("data", "name", "expected"), COMPRESSED.values(), ids=COMPRESSED)
 def test_plain_formats_are_compressed_where_they_last(folder, data, name, expected):
-    facts = FileCache(folder).prove(File.from_bytes(data, name=name)).facts
+    facts = FileCache(folder).probe(File.from_bytes(data, name=name)).facts
     assert files_below(folder.path) == [facts.sha256 + (".zst" if expected else "")]
     assert (folder.read(facts), folder.check(facts)) == (data, None)
     temporary = FileCache()
-    temporary.prove(File.from_bytes(data, name=name))
+    temporary.probe(File.from_bytes(data, name=name))
     assert temporary.blobs.blob(facts.sha256).read_bytes() == data
 
 
 def test_where_a_photo_was_taken_is_kept_unless_it_is_to_be_stripped(folder):
     taken = File.from_bytes(photo((52.0, 31.0, 12.0)), name="home.png")
-    kept, stripped = (FileCache(folder, strip_location=one).prove(taken) for one in (False, True))
-    exif = [Image.open(io.BytesIO(folder.read(one.facts))).getexif() for one in (kept, stripped)]
-    assert [bool(one.get_ifd(ExifTags.IFD.GPSInfo)) for one in exif] == [True, False]
+    kept, stripped = (FileCache(folder, strip_location=item).probe(taken) for item in (False, True))
+    exif = [Image.open(io.BytesIO(folder.read(item.facts))).getexif() for item in (kept, stripped)]
+    assert [bool(item.get_ifd(ExifTags.IFD.GPSInfo)) for item in exif] == [True, False]
     assert exif[1][ExifTags.Base.Make] == "Our camera"
     assert (stripped.name, stripped.corrected, stripped.facts.pixels) == (kept.name, kept.corrected, (8, 8))
     assert len(files_below(folder.path)) == 2
@@ -122,5 +128,5 @@ def test_where_a_photo_was_taken_is_kept_unless_it_is_to_be_stripped(folder):
 
 @pytest.mark.parametrize("data", [photo(), jpeg(), TEXT.encode()[:50]], ids=["no place", "no EXIF", "text"])
 def test_what_tells_no_place_stays_byte_for_byte(folder, data):
-    facts = FileCache(folder, strip_location=True).prove(File.from_bytes(data, name="a")).facts
+    facts = FileCache(folder, strip_location=True).probe(File.from_bytes(data, name="a")).facts
     assert folder.read(facts) == data

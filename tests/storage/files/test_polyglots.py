@@ -25,11 +25,11 @@ def expect(proves: str, claim: str | None) -> str:
 
 def test_a_polyglot_is_stored_as_what_its_bytes_prove_whatever_it_claims_to_be():
     file_cache, polyglots, wrong = FileCache(), make_polyglots(), []
-    assert len({one.data for one in polyglots}) == len(polyglots) >= 60
-    for one, claimed, ending in itertools.product(polyglots, CLAIMS, ENDINGS):
+    assert len({polyglot.data for polyglot in polyglots}) == len(polyglots) >= 60
+    for item, claimed, ending in itertools.product(polyglots, CLAIMS, ENDINGS):
         claim = ENDINGS[ending] if claimed in {None, "picture", OCTETS} else claimed
-        proved = file_cache.prove(File.from_bytes(one.data, name=f"a{ending}", media_type=claimed))
+        proved = file_cache.probe(File.from_bytes(item.data, name=f"a{ending}", media_type=claimed))
         found = proved.facts.media_type if proved.facts else REFUSED
-        if found != expect(one.proves, claim):
-            wrong.append((one.name, claimed, ending, found, proved.problem))
+        if found != expect(item.proves, claim):
+            wrong.append((item.name, claimed, ending, found, proved.problem))
     assert wrong == []

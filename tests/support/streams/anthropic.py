@@ -1,4 +1,4 @@
-"""Answers of Anthropic's Messages API, as they were recorded."""
+"""Recorded responses of Anthropic's Messages API."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""Answers of Bedrock's Converse API, as they were recorded."""
+"""Recorded responses of Bedrock's Converse API."""
 
 import json
 from base64 import b64encode
@@ -67,7 +67,7 @@ def body(*content, reason="tool_use", **more):
 
 
 def chunks(*events):
-    """Claude's own events, as InvokeModelWithResponseStream sends them."""
+    """Return Claude's own events as InvokeModelWithResponseStream sends them."""
     return b"".join(
         aws_eventstream.encode("chunk", json.dumps({"bytes": base64(json.dumps(event).encode()), "p": "ab"}).encode())
         for event in events

@@ -1,4 +1,4 @@
-"""Answers of OpenAI's Chat Completions API, as they were recorded."""
+"""Recorded responses of OpenAI's Chat Completions API."""
 
 import base64
 import json
@@ -43,7 +43,7 @@ STREAM = (
 )
 
 
-def made(url):
+def generated_image(url):
     return {"type": "image_url", "image_url": {"url": url}}
 
 
@@ -72,7 +72,7 @@ RICH = sse(
     delta(reasoning_details=DETAILS[1:]),
     delta(content="It is a "),
     delta(content="kiwi 🥝"),
-    delta(images=[made(PNG)]),
+    delta(images=[generated_image(PNG)]),
     delta(tool_calls=[piece('{"si', index=0, id="x", name="draw")]),
     delta(tool_calls=[piece('ze": 2}', index=0)]),
     delta("tool_calls"),

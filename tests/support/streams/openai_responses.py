@@ -1,4 +1,4 @@
-"""Answers of OpenAI's Responses API, as they were recorded."""
+"""Recorded responses of OpenAI's Responses API."""
 
 import base64
 import json
@@ -6,12 +6,12 @@ import json
 KIWI = base64.b64encode(b"a kiwi").decode()
 
 
-def spell(value):
+def encode(value):
     return json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode()
 
 
 def sse(*chunks):
-    return b"".join(b"event: %s\ndata: %s\n\n" % (chunk["type"].encode(), spell(chunk)) for chunk in chunks)
+    return b"".join(b"event: %s\ndata: %s\n\n" % (chunk["type"].encode(), encode(chunk)) for chunk in chunks)
 
 
 def event(kind, index=None, **fields):
@@ -30,7 +30,7 @@ def message(*parts, **more):
     return {"type": "message", "id": "msg_1", "role": "assistant", "status": "completed", "content": [*parts], **more}
 
 
-def said(text):
+def output_text(text):
     return {"type": "output_text", "text": text, "annotations": [], "logprobs": []}
 
 
@@ -43,14 +43,14 @@ def image(**fields):
     return {"type": "image_generation_call", "id": "ig_1", "status": "completed", "result": KIWI, **fields}
 
 
-def words(index, part, *pieces):
+def text_events(index, part, *pieces):
     deltas = [
         event("output_text.delta", index, item_id="m", content_index=part, delta=piece, logprobs=[]) for piece in pieces
     ]
     return *deltas, event("output_text.done", index, item_id="m", content_index=part, text="".join(pieces))
 
 
-def argued(index, *pieces):
+def argument_events(index, *pieces):
     deltas = [event("function_call_arguments.delta", index, item_id="fc", delta=piece) for piece in pieces]
     return *deltas, event("function_call_arguments.done", index, item_id="fc", arguments="".join(pieces))
 
@@ -73,7 +73,7 @@ THOUGHT = {
 OUTPUT = (
     {**THOUGHT, "status": "completed", "content": None},
     {"type": "web_search_call", "id": "ws_1", "status": "completed", "action": {"type": "search"}},
-    message(said("Ça, c'est a kiwi 🥝"), said("It is green.")),
+    message(output_text("Ça, c'est a kiwi 🥝"), output_text("It is green.")),
     call("call_a", '{"size": 2}'),
     call("call_b", "{}"),
     image(output_format="webp"),
@@ -100,14 +100,14 @@ STREAM = sse(
     event("web_search_call.searching", 1, item_id="ws_1"),
     done(1, OUTPUT[1]),
     added(2, message()),
-    event("content_part.added", 2, content_index=0, part=said("")),
-    *words(2, 0, "Ça, c'est a ", "kiwi 🥝"),
-    *words(2, 1, "It is green."),
+    event("content_part.added", 2, content_index=0, part=output_text("")),
+    *text_events(2, 0, "Ça, c'est a ", "kiwi 🥝"),
+    *text_events(2, 1, "It is green."),
     done(2, OUTPUT[2]),
     added(3, call("call_a", "")),
     added(4, call("call_b", "")),
-    *argued(3, '{"si', 'ze": 2}'),
-    *argued(4, "{}"),
+    *argument_events(3, '{"si', 'ze": 2}'),
+    *argument_events(4, "{}"),
     done(3, OUTPUT[3]),
     done(4, OUTPUT[4]),
     added(5, image(result=None)),

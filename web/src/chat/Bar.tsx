@@ -1,4 +1,4 @@
-// The line above a view: the way to the list on phones, and what the view is.
+// Top bar of a view: its title, and on phones the button that opens the sidebar.
 import type { ComponentChildren } from "preact";
 import type { ViewProps } from "../viewProps";
 import { IconButton, MenuIcon, PanelIcon } from "../ui";

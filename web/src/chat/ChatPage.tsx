@@ -1,4 +1,4 @@
-// Finds the conversation that an address means, or begins a new one, and shows it.
+// Loads the conversation of the current URL, or starts a new one.
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import type { ViewProps } from "../viewProps";
 import { api } from "../api";
@@ -10,16 +10,16 @@ import { Bar } from "./Bar";
 import { newId } from "./session/client";
 import { ConversationView } from "./ConversationView";
 
-/** Conversations that began on this page, by id: their view stays when the address gets to name them. */
+/** Conversations created on this page, by id. Their view stays mounted when the URL changes to the new id. */
 const born = new Map<string, string>();
 
 export function ChatPage({ id, ...view }: ViewProps & { id: string | null }) {
   const [round, setRound] = useState(0);
   const fresh = useMemo(newId, [round, id === null]);
-  /** The new conversation that is on the page, as long as it is. */
+  /** Key of the new conversation that is mounted, if any. */
   const present = useRef<string | null>(null);
   useEffect(() => {
-    // "New chat" on an empty page that was written on: begin anew.
+    // "New chat" on a new conversation: remount it.
     const anew = (event: Event) => (event as CustomEvent<string>).detail === "/" && setRound((before) => before + 1);
     window.addEventListener("same-place", anew);
     return () => window.removeEventListener("same-place", anew);
@@ -55,7 +55,7 @@ function Missing({ error, again }: { error: { status: number; text: string }; ag
   return <Problem problem={{ text }} again={() => go("/")} words="Start a new conversation" />;
 }
 
-/** The shape of what comes, while it is loaded. */
+/** Placeholder while the conversation is loading. */
 function Ghost() {
   return (
     <div className="ghost" role="status" aria-label="Loading the conversation">

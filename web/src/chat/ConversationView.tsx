@@ -1,4 +1,4 @@
-// A conversation: its messages, and the box in which the next one is written.
+// A conversation: its messages and the composer.
 import { useCallback, useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import type { ViewProps } from "../viewProps";
 import { Composer, type ComposerHandle } from "../composer/Composer";
@@ -8,7 +8,7 @@ import { FilesProvider } from "../files/context";
 import { lazily } from "../files/lazily";
 import { MessageList } from "../messages/MessageList";
 import { ModelPicker } from "../models/ModelPicker";
-import { useHouse } from "../state/House";
+import { useApp } from "../state/AppProvider";
 import { tell } from "../state/list";
 import type { Conversation } from "../types";
 import { Bar } from "./Bar";
@@ -24,9 +24,9 @@ const Removal = lazily(() => import("../files/Removal").then((found) => found.Re
 type Props = ViewProps & { chatId: string; stored: Conversation | null; onNamed: (id: string) => void };
 
 export function ConversationView({ chatId, stored, onNamed, ...view }: Props) {
-  const house = useHouse();
+  const app = useApp();
   const [chosen, setChosen] = useState<string | null>(stored?.model ?? null);
-  const model = chosen ?? house.model;
+  const model = chosen ?? app.model;
   const composer = useRef<ComposerHandle>(null);
   const scroll = useStickiness(stored === null);
   const talked = useTalk({
@@ -40,13 +40,13 @@ export function ConversationView({ chatId, stored, onNamed, ...view }: Props) {
     },
   });
   const { talk, messages, about } = talked;
-  const right = about?.right ?? "owner"; // of a conversation that begins here
+  const right = about?.right ?? "owner"; // default for a new conversation
   const mayWrite = right !== "reader";
   const insertReference = useCallback((text: string) => composer.current?.insert(text), []);
   const [removing, remove] = useState<Attachment | null>(null);
   const asks = messages.at(-1)?.role === "user";
   useLayoutEffect(() => {
-    if (asks) scroll.toQuestion(); // it may be another tab's
+    if (asks) scroll.toQuestion(); // the question may come from another tab
   }, [asks, messages.length]);
   useLayoutEffect(scroll.follow, [messages]);
   const title = about?.title ?? null;

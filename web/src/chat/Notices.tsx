@@ -1,4 +1,4 @@
-// What there is to say below the last message: it is being written, tried again, or went wrong and what to do.
+// Notices below the last message: the answer is being written or retried, or failed, with a way to recover.
 import { useEffect, useState } from "preact/hooks";
 import { Button, RetryIcon, Spinner, WarnIcon } from "../ui";
 import type { Talked } from "./session/useSession";
@@ -53,7 +53,7 @@ export function Notices({ talked }: { talked: Talked }) {
   );
 }
 
-/** Whether the browser has a network at all. */
+/** Whether the browser reports a network connection. */
 function useOnline(): boolean {
   const [online, setOnline] = useState(navigator.onLine);
   useEffect(() => {

@@ -1,4 +1,4 @@
-// The first thing a visitor sees: what this is, in one sentence, and three things to try.
+// Start screen: one sentence about the product and three examples.
 import { useState } from "preact/hooks";
 import { api } from "../api";
 import type { Attachment } from "../files";
@@ -30,7 +30,7 @@ export function Welcome({ model, onExample }: Props) {
     <section className="welcome">
       <h1>What shall we look at?</h1>
       <p>
-        Drop in pictures, documents or sound, and see all that the model’s tools show, with what it was really given.
+        Drop in images, documents or audio, and see what the tools return and what the model really gets.
       </p>
       {model?.startsWith("inspector") && <Tester />}
       {examples.value && (

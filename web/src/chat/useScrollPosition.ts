@@ -1,35 +1,35 @@
-// What of a conversation is in view while it grows: its end, or the question that is being answered, so that the answer
-// is read from its beginning. A reader who has scrolled elsewhere is left alone.
+// Scroll position of a growing conversation: follows its end, or keeps the current question at the top, so that the
+// answer can be read from its start. Doesn't move the view after the user has scrolled away.
 import { useCallback, useLayoutEffect, useRef, useState } from "preact/hooks";
 
-/** So near to the end, in pixels, somebody counts as reading the end. */
+/** Distance from the end in pixels that still counts as being at the end. */
 const near = 80;
-/** Above a question that stands at the top of the view, in pixels. */
+/** Pixels above a question at the top of the view. */
 const gap = 16;
-/** Of a question that is higher than this share of the view, only so much of its end is kept in view. */
+/** A question may fill at most this share of the view; of a taller one only the end stays in view. */
 const share = 0.4;
-/** For so long after a hand was on wheel, screen, key or scrollbar a move is the reader's, in milliseconds. */
+/** Milliseconds after wheel, touch, key or pointer input during which scrolling counts as the user's. */
 const grip = 1000;
 const hands = ["wheel", "touchmove", "pointerdown", "keydown"];
 
-/** `begins` says that there is nothing to follow until something is asked. */
+/** `begins`: the conversation is new, so there is nothing to follow yet. */
 export function useStickiness(begins: boolean) {
   const box = useRef<HTMLDivElement>(null);
   const content = useRef<HTMLDivElement>(null);
   const sticks = useRef(!begins);
-  /** Whether following stops where the question would leave the view. */
+  /** Whether following stops before the question would leave the view. */
   const holds = useRef(false);
   const top = useRef(0);
   const touched = useRef(-grip);
   const [away, setAway] = useState(false);
 
-  /** The browser moves the view, too, where content or view change their size: only what a reader moves is leaving. */
+  /** The browser scrolls too when the content or the view is resized; only a scroll by the user stops following. */
   const weigh = (element: HTMLElement) => {
     const rest = element.scrollHeight - element.scrollTop - element.clientHeight;
     const moved = element.scrollTop - top.current;
     const now = performance.now();
     if (now - touched.current < grip) {
-      touched.current = now; // a swipe goes on after the finger has left
+      touched.current = now; // inertia continues after the finger is lifted
       if (rest <= near) {
         sticks.current = true;
         if (moved > 1) holds.current = false;
@@ -42,7 +42,7 @@ export function useStickiness(begins: boolean) {
   const follow = useCallback(() => {
     const element = box.current;
     if (!element) return;
-    if (element.scrollTop < top.current) weigh(element); // a move of which no event has told yet
+    if (element.scrollTop < top.current) weigh(element); // a scroll whose event is still pending
     const end = element.scrollHeight - element.clientHeight;
     if (sticks.current) {
       element.scrollTop = holds.current ? Math.min(end, startOf(element)) : end;
@@ -60,7 +60,7 @@ export function useStickiness(begins: boolean) {
     stick(false);
     follow();
   }, []);
-  /** From the next growth on: the question may not be there yet. */
+  /** Takes effect at the next growth, because the question may not be rendered yet. */
   const toQuestion = useCallback(() => stick(true), []);
 
   const onScroll = useCallback(() => void (box.current && weigh(box.current)), []);
@@ -84,7 +84,7 @@ export function useStickiness(begins: boolean) {
   return { box, content, away, onScroll, follow, toEnd, toQuestion };
 }
 
-/** How far down the view is where the last question stands at its top, or, of a high one, the end of it. */
+/** Scroll position with the last question at the top of the view, or with only the end of a tall one. */
 function startOf(box: HTMLElement): number {
   const question = box.querySelector(".messages > .question:nth-last-child(-n + 2)");
   if (!question) return Infinity;

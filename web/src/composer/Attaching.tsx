@@ -1,4 +1,4 @@
-// The buttons that attach files: from the disk, and on touch devices from the camera.
+// Buttons that attach files from disk and, on touch devices, from the camera.
 import { useRef } from "preact/hooks";
 import { touches } from "../state/media";
 import { AttachIcon, CameraIcon, IconButton } from "../ui";
@@ -11,7 +11,7 @@ export function Attaching({ onFiles }: Props) {
   const onPicked = (from: "picker" | "camera") => (event: Event) => {
     const input = event.currentTarget as HTMLInputElement;
     if (input.files?.length) onFiles(input.files, from);
-    input.value = ""; // so that the same file can be chosen again
+    input.value = ""; // allow choosing the same file again
   };
   return (
     <>

@@ -1,30 +1,30 @@
-// The box in which a message is written: text that grows, files, references to files, send and stop.
+// The message composer: a growing text box, files, file references, send and stop.
 import type { RefObject } from "preact";
 import { useCallback, useEffect, useImperativeHandle, useLayoutEffect, useRef, useState } from "preact/hooks";
 import type { Talked } from "../chat/session/useSession";
 import { UploadTray, useUploads } from "../files";
 import { outcomeOf } from "../files/uploads/outcome";
 import { findModel } from "../models/findModel";
-import { useHouse } from "../state/House";
+import { useApp } from "../state/AppProvider";
 import { touches } from "../state/media";
 import { DownIcon, IconButton, SendIcon, StopIcon } from "../ui";
 import { Attaching } from "./Attaching";
 import { DropZone } from "./DropZone";
 import { keptDraft, keepDraft, openBox } from "./drafts";
-import { Offers } from "./Offers";
+import { Suggestions } from "./Suggestions";
 import { isSending } from "./sending";
-import { useOffers } from "./useOffers";
+import { useSuggestions } from "./useSuggestions";
 
 export type ComposerHandle = {
-  /** Writes a reference at the cursor. */
+  /** Inserts text at the cursor. */
   insert: (text: string) => void;
 };
 
 type Props = {
   handle: RefObject<ComposerHandle | null>;
-  /** Under which name an unsent text is kept over a reload. */
+  /** Key of the draft that survives a reload. */
   place: string;
-  /** Who is asked next. */
+  /** The selected model. */
   model: string | null;
   talked: Talked;
   readOnly: boolean;
@@ -35,7 +35,7 @@ type Props = {
 const usual = touches ? "@ offers files" : "Enter sends, Shift+Enter starts a line, @ offers files";
 
 export function Composer({ handle, place, model, talked, readOnly, away, onDown }: Props) {
-  const { me, models } = useHouse();
+  const { me, models } = useApp();
   const asked = findModel(models, model);
   const { talk } = talked;
   const [text, setText] = useState(() => keptDraft(place));
@@ -62,7 +62,7 @@ export function Composer({ handle, place, model, talked, readOnly, away, onDown 
     },
     [write],
   );
-  const offers = useOffers(box, talk.filing.byNumber, replace);
+  const suggestions = useSuggestions(box, talk.filing.byNumber, replace);
 
   useImperativeHandle(
     handle,
@@ -99,7 +99,7 @@ export function Composer({ handle, place, model, talked, readOnly, away, onDown 
         ? usual
         : "Uploading…";
   const onKeyDown = (event: KeyboardEvent) => {
-    if (offers.onKeyDown(event)) return;
+    if (suggestions.onKeyDown(event)) return;
     if (!isSending(event)) return;
     event.preventDefault();
     send();
@@ -107,7 +107,7 @@ export function Composer({ handle, place, model, talked, readOnly, away, onDown 
   const onPaste = (event: ClipboardEvent) => {
     const files = event.clipboardData?.files;
     if (!files?.length) return;
-    // A copied table comes as text and as a picture of it: the text is meant.
+    // A copied table is on the clipboard as text and as an image; paste the text.
     if (event.clipboardData?.getData("text/plain")) return;
     event.preventDefault();
     uploads.add(files, "paste");
@@ -126,26 +126,26 @@ export function Composer({ handle, place, model, talked, readOnly, away, onDown 
         }}
         onKeyDown={(event) => event.key === "Escape" && !event.defaultPrevented && talked.busy && void talk.stop()}
       >
-        {offers.items.length > 0 && <Offers offers={offers} />}
+        {suggestions.items.length > 0 && <Suggestions suggestions={suggestions} />}
         <UploadTray uploads={uploads} model={asked} />
         <textarea
           ref={box}
           className="composer-text"
           aria-label="Message"
           aria-autocomplete="list"
-          aria-controls={offers.items.length ? "offers" : undefined}
-          aria-activedescendant={offers.items.length ? `offer-${offers.at}` : undefined}
+          aria-controls={suggestions.items.length ? "offers" : undefined}
+          aria-activedescendant={suggestions.items.length ? `offer-${suggestions.at}` : undefined}
           placeholder="Ask about anything you can show…"
           rows={1}
           value={text}
           onInput={(event) => {
             write(event.currentTarget.value);
-            offers.look();
+            suggestions.look();
           }}
           onKeyDown={onKeyDown}
-          onKeyUp={(event) => /^(Arrow(Left|Right)|Home|End)$/.test(event.key) && offers.look()}
-          onClick={offers.look}
-          onBlur={offers.close}
+          onKeyUp={(event) => /^(Arrow(Left|Right)|Home|End)$/.test(event.key) && suggestions.look()}
+          onClick={suggestions.look}
+          onBlur={suggestions.close}
           onPaste={onPaste}
         />
         <div className="composer-row">
@@ -167,7 +167,7 @@ export function Composer({ handle, place, model, talked, readOnly, away, onDown 
   );
 }
 
-/** As high as its text, up to the height that the style sheet allows. */
+/** Fits the height to the text, up to the style sheet's maximum. */
 function useGrowth(box: RefObject<HTMLTextAreaElement | null>, text: string) {
   useLayoutEffect(() => {
     const element = box.current;
@@ -177,7 +177,7 @@ function useGrowth(box: RefObject<HTMLTextAreaElement | null>, text: string) {
   }, [text]);
 }
 
-/** A new conversation gets its name while the next message may be begun already: the draft goes along. */
+/** A new conversation may get its id while the next message is being typed; the draft moves with it. */
 function useDraftMoves(place: string, text: string) {
   const before = useRef(place);
   useEffect(() => {

@@ -1,4 +1,4 @@
-// Files may be dropped anywhere on the page; while they hover, it says so.
+// Accepts files dropped anywhere on the page, and shows an overlay while they hover.
 import { useEffect, useRef, useState } from "preact/hooks";
 import { filesOf } from "./dropped";
 import { toast, UploadIcon } from "../ui";

@@ -1,8 +1,8 @@
-// Texts that were begun and not sent, kept for as long as the tab lives.
+// Unsent drafts, stored for the lifetime of the tab.
 import type { Attachment } from "../files";
 import { trayOf } from "../files/uploads/useUploads";
 
-/** Under which name a conversation's draft is kept; null is the one that begins. */
+/** Key of a conversation's draft; null means a new conversation. */
 export const placeOf = (conversation: string | null): string => conversation ?? "new";
 
 const keyOf = (place: string) => `showandtell.draft.${place}`;
@@ -14,22 +14,22 @@ export function keepDraft(place: string, text: string): void {
     if (text) sessionStorage.setItem(keyOf(place), text);
     else sessionStorage.removeItem(keyOf(place));
   } catch {
-    // No room: the text is still in its box.
+    // The storage is full; the text is still in its box.
   }
 }
 
 type Box = { text: () => string; write: (text: string) => void };
 
-/** The boxes on the page, by place. */
+/** Mounted composers by draft key. */
 const boxes = new Map<string, Box>();
 
-/** What comes back to a place is written into its box from now on. Gives the way to end that. */
+/** Registers a composer to receive returned messages. Returns a function that unregisters it. */
 export function openBox(place: string, box: Box): () => void {
   boxes.set(place, box);
   return () => void (boxes.get(place) === box && boxes.delete(place));
 }
 
-/** A message that couldn't be sent goes back to where it was written, before anything that was begun there since. */
+/** Returns a message that couldn't be sent to its composer, before any text typed there since. */
 export function putBack(conversation: string | null, text: string, attachments: readonly Attachment[]): void {
   const place = placeOf(conversation);
   const box = boxes.get(place);

@@ -1,9 +1,9 @@
-// The files of a drop, those within dropped folders too.
+// Files of a drop, including those in dropped folders.
 
-/** So many of a folder are looked at; the limits of a message are far below. */
-const most = 1000;
+/** Maximum number of files read from folders; the limits of a message are far lower. */
+const maxFiles = 1000;
 
-/** Must be called within the event: afterwards the browser forgets what was dropped. */
+/** Must be called within the event: the browser clears the data afterwards. */
 export function filesOf(transfer: DataTransfer): Promise<File[]> {
   const items = [...transfer.items].filter((item) => item.kind === "file");
   const entries = items.map((item) => item.webkitGetAsEntry?.() ?? null);
@@ -12,21 +12,21 @@ export function filesOf(transfer: DataTransfer): Promise<File[]> {
 }
 
 async function gather(open: FileSystemEntry[]): Promise<File[]> {
-  const found: File[] = [];
-  for (let entry = open.shift(); entry && found.length < most; entry = open.shift()) {
+  const files: File[] = [];
+  for (let entry = open.shift(); entry && files.length < maxFiles; entry = open.shift()) {
     if (entry.isDirectory) open.push(...(await childrenOf(entry as FileSystemDirectoryEntry)));
-    else if (!entry.name.startsWith(".")) found.push(await fileOf(entry as FileSystemFileEntry));
+    else if (!entry.name.startsWith(".")) files.push(await fileOf(entry as FileSystemFileEntry));
   }
-  return found;
+  return files;
 }
 
-/** A folder is read in parts, until a part is empty. */
+/** `readEntries` returns a folder in batches; an empty batch ends it. */
 async function childrenOf(folder: FileSystemDirectoryEntry): Promise<FileSystemEntry[]> {
   const reader = folder.createReader();
   const all: FileSystemEntry[] = [];
   for (;;) {
     const part = await new Promise<FileSystemEntry[]>((read, fail) => reader.readEntries(read, fail));
-    if (part.length === 0 || all.length > most) return all.sort((one, other) => one.name.localeCompare(other.name));
+    if (part.length === 0 || all.length > maxFiles) return all.sort((one, other) => one.name.localeCompare(other.name));
     all.push(...part);
   }
 }

@@ -1,6 +1,6 @@
 import { touches } from "../state/media";
 
-/** Whether a key sends what is written. A keyboard on the screen has no Shift+Enter: there Enter is a new line. */
+/** Whether a key press sends the message. On-screen keyboards have no Shift+Enter, so Enter is a new line there. */
 export function isSending(event: KeyboardEvent): boolean {
   if (event.key !== "Enter" || event.isComposing || event.keyCode === 229) return false;
   return touches ? event.ctrlKey || event.metaKey : !event.shiftKey;

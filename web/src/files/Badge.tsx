@@ -1,4 +1,4 @@
-// A file's number as everybody says it; a click writes it into the message.
+// A file's label such as "image 5"; a click inserts it into the message.
 import { labelOf, type Attachment } from "./attachment";
 import { useFiles } from "./context";
 

@@ -1,11 +1,11 @@
-// A file that can't be looked at here: why, where there is a reason, else its type alone.
+// A file without a preview: the reason, or else its type.
 import "./reading.css";
 import type { ComponentChildren } from "preact";
 import { WarnIcon } from "../ui/icons";
 import { typeOf, type Attachment } from "./attachment";
 import { KindIcon } from "./KindIcon";
 
-/** `says` stands in place of its type. */
+/** `says` replaces the type. */
 export function Card(p: { file: Attachment; says?: string; children?: ComponentChildren }) {
   const trouble = troubleOf(p.file);
   return (
@@ -17,7 +17,7 @@ export function Card(p: { file: Attachment; says?: string; children?: ComponentC
   );
 }
 
-/** Why a file isn't here, as a sentence; null where it is. */
+/** Why a file isn't available, as a sentence, or null. */
 function troubleOf(file: Attachment): string | null {
   if (file.state === "deleted") return "This file was deleted. Its number and name stay.";
   if (file.state === "quarantined") return `This file is held back: ${file.problem ?? "it was not found safe"}`;

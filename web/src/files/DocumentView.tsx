@@ -1,4 +1,4 @@
-// A document: the first page of a PDF, which opens all of them, or what can be read of another.
+// A document: the first page of a PDF, which opens the page view, or the text of other documents.
 import { useState } from "preact/hooks";
 import { Button } from "../ui";
 import { labelOf, ownAddress, type Attachment } from "./attachment";
@@ -39,7 +39,7 @@ function Pdf(p: { file: Attachment }) {
   );
 }
 
-/** Office documents and the like: the text that the server finds in them, when it is asked for. */
+/** Office documents: the text that the server extracts, loaded on demand. */
 function Readable(p: { file: Attachment }) {
   const [open, show] = useState(false);
   if (open) return <TextView file={p.file} />;

@@ -1,4 +1,4 @@
-// The link that saves a file's own bytes.
+// Link that downloads the original file.
 import { DownloadIcon } from "../ui/icons";
 import { downloadOf, type Attachment } from "./attachment";
 

@@ -1,4 +1,4 @@
-// The files of one message in their order: images that follow each other side by side, all others below each other.
+// The files of one message in order: consecutive images side by side, all others stacked.
 import { useState } from "preact/hooks";
 import { labelOf, type Attachment } from "./attachment";
 import { useAnchor } from "./anchors";

@@ -1,4 +1,4 @@
-// The line under a file: number, name, what it measures, who brought it, and how to save or delete it.
+// The line below a file: number, name, size, origin, and buttons to download or delete it.
 import { IconButton, TrashIcon } from "../ui";
 import { broughtBy, isDeletable, isThere, measureOf, sizeOf, type Attachment } from "./attachment";
 import { Badge } from "./Badge";

@@ -1,4 +1,4 @@
-// One file in the conversation: what there is to see or hear of it, and the line that names it.
+// One file in the conversation: its preview or player, and its caption.
 import { useState } from "preact/hooks";
 import { isThere, labelOf, typeOf, type Attachment } from "./attachment";
 import { useAnchor } from "./anchors";
@@ -15,17 +15,17 @@ const TextView = lazily(() => import("./TextView").then((found) => found.TextVie
 
 const IN_TEXT = { width: 640, height: 480 };
 const BELOW_TEXT = { width: 440, height: 330 };
-/** The question stays in sight below its files. */
+/** Smaller, so that the question stays visible below its files. */
 const UPLOADED = { width: 440, height: 200 };
 
-/** `inline`: it stands where the model put it in its text, so it may be larger; `caption` is what was written to it. */
+/** `inline`: the model placed it in its text, so it may be larger; `caption`: the model's text for it. */
 export function FileView(p: { file: Attachment; inline?: boolean; caption?: string | undefined }) {
   const anchor = useAnchor(p.file.number);
   const caption = p.caption || p.file.description;
-  const most = p.file.origin.by === "user" ? UPLOADED : BELOW_TEXT;
+  const max = p.file.origin.by === "user" ? UPLOADED : BELOW_TEXT;
   return (
     <figure ref={anchor} className="file" tabIndex={-1} aria-label={`${labelOf(p.file)}: ${p.file.name}`}>
-      <Sight file={p.file} most={p.inline ? IN_TEXT : most} />
+      <Sight file={p.file} max={p.inline ? IN_TEXT : max} />
       <figcaption>
         {caption && <p className="file-caption">{caption}</p>}
         <FileLine file={p.file} />
@@ -35,27 +35,27 @@ export function FileView(p: { file: Attachment; inline?: boolean; caption?: stri
   );
 }
 
-/** What there is to see of a file: never markup of its own, and words where nothing can be seen. */
-function Sight(p: { file: Attachment; most: Size }) {
+/** Preview of a file. Never renders the file's own markup. */
+function Sight(p: { file: Attachment; max: Size }) {
   const [broken, breakDown] = useState(false);
-  const { file, most } = p;
+  const { file, max } = p;
   const onBroken = () => breakDown(true);
   if (broken && file.kind !== "text") return <Card file={file} says="It can't be shown here. Download it instead." />;
   if (!isThere(file)) return <Card file={file} />;
   switch (file.kind) {
     case "image":
-      return pictureOf(file) ? <ImageView file={file} most={most} onBroken={onBroken} /> : <Card file={file} />;
+      return pictureOf(file) ? <ImageView file={file} max={max} onBroken={onBroken} /> : <Card file={file} />;
     case "document":
       return <DocumentView file={file} />;
     case "audio":
       return <SoundView file={file} onBroken={onBroken} />;
     case "video":
-      return <FilmView file={file} most={most} onBroken={onBroken} />;
+      return <FilmView file={file} max={max} onBroken={onBroken} />;
     case "text":
       if (broken || !pictureOf(file)) return <TextView file={file} />;
       return (
         <>
-          <ImageView file={file} most={most} onBroken={onBroken} />
+          <ImageView file={file} max={max} onBroken={onBroken} />
           <details className="file-source">
             <summary>Source</summary>
             <TextView file={file} />

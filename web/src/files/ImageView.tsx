@@ -1,19 +1,19 @@
-// An image in a box whose size is known before it is loaded; a click opens it in full.
+// An image in a box sized before it is loaded; a click opens the lightbox.
 import { useState } from "preact/hooks";
 import { isDrawn, labelOf, ownAddress, type Attachment } from "./attachment";
 import { useFiles } from "./context";
 import { fit, sizeFrom, type Size } from "./fitting";
 import { openImage } from "./pictures";
 
-/** The side of the server's thumbnails, and the most bytes for which the original is shown in the text. */
+/** Size of the server's thumbnails, and the maximum bytes for which the original is shown inline. */
 const THUMBNAIL = { width: 320, height: 320 };
 const LARGEST = 8_000_000;
 const UNKNOWN = { width: 320, height: 240 };
 
-export function ImageView(p: { file: Attachment; most: Size; onBroken(): void }) {
+export function ImageView(p: { file: Attachment; max: Size; onBroken(): void }) {
   const files = useFiles();
   const [loaded, load] = useState(false);
-  const box = fit(sizeFrom(p.file.pixels, UNKNOWN), p.most);
+  const box = fit(sizeFrom(p.file.pixels, UNKNOWN), p.max);
   return (
     <button
       type="button"
@@ -40,7 +40,7 @@ export function altOf(file: Attachment): string {
   return file.description ?? file.name;
 }
 
-/** The thumbnail where it is sharp enough, else the original; an animation always moves. */
+/** The thumbnail if it is sharp enough, else the original. Animations always use the original. */
 export function sourceOf(file: Attachment, box: Size): { src?: string | undefined; srcset?: string; sizes?: string } {
   const small = ownAddress(file.thumbnail);
   const large = isDrawn(file.media_type) && (file.size ?? 0) <= LARGEST ? ownAddress(file.url) : undefined;
@@ -50,5 +50,5 @@ export function sourceOf(file: Attachment, box: Size): { src?: string | undefine
   return { src: small, srcset: `${listed(small)} ${tiny.width}w, ${listed(large)} ${file.pixels[0]}w`, sizes: `${box.width}px` };
 }
 
-/** An address among others: a comma or a space in a name would end it there. */
+/** Escapes a URL for `srcset`, where a comma or a space ends it. */
 const listed = (address: string) => address.replace(/[\s,]/g, encodeURIComponent);

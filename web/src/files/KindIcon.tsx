@@ -1,10 +1,10 @@
-// A file's kind as a small drawing.
+// Icon of a file's kind.
 import { AudioIcon, DocumentIcon, FileIcon, ImageIcon, TextIcon, VideoIcon } from "../ui/icons";
 import type { Kind } from "./kind";
 
 const DRAWINGS = { image: ImageIcon, document: DocumentIcon, audio: AudioIcon, video: VideoIcon, text: TextIcon, other: FileIcon };
 
-/** Decoration only: words beside it say the same. A kind that isn't known yet is a file. */
+/** Decorative: the text beside it has the same information. Unknown kinds get the generic icon. */
 export function KindIcon(p: { kind: Kind; size?: number }) {
   const Drawing = DRAWINGS[p.kind] ?? FileIcon;
   return <Drawing size={p.size ?? 18} />;

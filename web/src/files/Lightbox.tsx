@@ -1,4 +1,4 @@
-// Whatever is looked at in full, over the page. Stands once at the page's root.
+// Full-screen viewer, mounted once at the root.
 import { lazily } from "./lazily";
 import { useViewed, view } from "./viewing";
 

@@ -1,4 +1,4 @@
-// A PDF as pictures of its pages, each fetched when it comes near. The original is saved, never shown: viewers run its scripts.
+// A PDF as page images, loaded as they come near. The original is only downloaded: PDF viewers run its scripts.
 import "./viewer.css";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { IconButton } from "../ui";
@@ -8,8 +8,8 @@ import { labelOf, partOf, type Attachment } from "./attachment";
 import { Download } from "./Download";
 import { view } from "./viewing";
 
-/** Of longer documents the first pages are shown here; the original has them all. */
-const MOST_PAGES = 1000;
+/** Maximum number of pages shown; the download has all of them. */
+const MAX_PAGES = 1000;
 const KEYS: Record<string, number> = { ArrowLeft: -1, ArrowRight: 1, k: -1, j: 1 };
 
 const close = () => view(null);
@@ -18,7 +18,7 @@ export function Pages(p: { file: Attachment }) {
   const { file } = p;
   const dialog = useModal(close);
   const shown = useRef<HTMLDivElement>(null);
-  const pages = Math.min(MOST_PAGES, file.pages ?? 1);
+  const pages = Math.min(MAX_PAGES, file.pages ?? 1);
   const [page, go] = usePage(shown, pages);
   const onKeyDown = (event: KeyboardEvent) => {
     const by = event.target instanceof HTMLInputElement ? undefined : KEYS[event.key];
@@ -86,7 +86,7 @@ function PageNumber(p: { page: number; pages: number; go(to: number): void }) {
   );
 }
 
-/** The page that is read now, by what is scrolled to, and a function that goes to another. */
+/** The page in view, and a function that scrolls to another one. */
 function usePage(shown: { current: HTMLElement | null }, pages: number) {
   const [page, draw] = useState(1);
   const now = useRef(1);

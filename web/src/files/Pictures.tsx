@@ -1,4 +1,4 @@
-// Pictures in full, one after the other: enlarged by wheel, fingers, double click or keys, and moved.
+// Image lightbox: next and previous, zoom by wheel, pinch, double click or keys, and pan.
 import "./viewer.css";
 import { useEffect, useState } from "preact/hooks";
 import { IconButton } from "../ui";
@@ -104,7 +104,7 @@ function Sight(p: { picture: Picture; zoom: Zoom }) {
   );
 }
 
-/** The next and the previous picture are fetched ahead. */
+/** Preloads the next and the previous image. */
 function useNeighbours(pictures: readonly Picture[], at: number) {
   useEffect(() => {
     for (const near of [pictures[at + 1], pictures[at - 1]]) if (near) new Image().src = near.large;

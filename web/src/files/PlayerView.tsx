@@ -1,4 +1,4 @@
-// Sound and film in the browser's own players; nothing is loaded before somebody plays them.
+// Audio and video in the browser's own players. Nothing is loaded before playback.
 import { labelOf, ownAddress, type Attachment } from "./attachment";
 import { fit, sizeFrom, type Size } from "./fitting";
 
@@ -17,8 +17,8 @@ export function SoundView(p: { file: Attachment; onBroken(): void }) {
   );
 }
 
-export function FilmView(p: { file: Attachment; most: Size; onBroken(): void }) {
-  const box = fit(sizeFrom(p.file.pixels, WIDE), p.most);
+export function FilmView(p: { file: Attachment; max: Size; onBroken(): void }) {
+  const box = fit(sizeFrom(p.file.pixels, WIDE), p.max);
   const poster = ownAddress(p.file.thumbnail);
   return (
     <video

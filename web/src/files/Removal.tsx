@@ -1,11 +1,11 @@
-// The question before a file is deleted, and the deed. Stands once in a conversation.
+// Confirmation dialog that deletes a file, mounted once per conversation.
 import { useState } from "preact/hooks";
 import { api } from "../api";
 import { complain } from "../state/complain";
 import { Button, Dialog } from "../ui";
 import { labelOf, type Attachment } from "./attachment";
 
-/** `onDeleted` is told how the file is from now on, `onClose` that the question was answered. */
+/** `onDeleted` receives the updated file; `onClose` is called when the dialog closes. */
 export function Removal(p: { file: Attachment; onDeleted(file: Attachment): void; onClose(): void }) {
   const [busy, setBusy] = useState(false);
   const remove = async () => {

@@ -1,4 +1,4 @@
-// The text of a file, fetched when it comes into view: lines, or a table where it is one. Never as markup.
+// The text of a file, loaded when it comes into view: lines, or a table for CSV and TSV. Never rendered as markup.
 import { useEffect, useRef, useState } from "preact/hooks";
 import { Button } from "../ui";
 import { labelOf, partOf, type Attachment } from "./attachment";
@@ -7,8 +7,8 @@ import { readTable } from "./csv";
 import { spread } from "./jsonLines";
 
 const LINES = 12;
-const MOST_COLUMNS = 60;
-const MOST_ROWS = 2000;
+const MAX_COLUMNS = 60;
+const MAX_ROWS = 2000;
 const TABLES = new Map([["text/csv", undefined], ["text/tab-separated-values", "\t"]]);
 
 type Found = { text: string; cut: boolean } | "waiting" | "failed";
@@ -27,7 +27,7 @@ export function TextView(p: { file: Attachment }) {
     <div className="file-text">
       <div className="file-scroll" tabIndex={0} role="region" aria-label={`Text of ${labelOf(p.file)}`}>
         {TABLES.has(p.file.media_type) ? (
-          <Table text={found.text} separator={TABLES.get(p.file.media_type)} most={all ? MOST_ROWS : LINES} />
+          <Table text={found.text} separator={TABLES.get(p.file.media_type)} maxRows={all ? MAX_ROWS : LINES} />
         ) : (
           <pre>{all ? found.text : firstLines(found.text)}</pre>
         )}
@@ -42,9 +42,9 @@ export function TextView(p: { file: Attachment }) {
   );
 }
 
-function Table(p: { text: string; separator: string | undefined; most: number }) {
-  const { rows } = readTable(p.text, p.separator, p.most);
-  const [head = [], ...body] = rows.map((row) => row.slice(0, MOST_COLUMNS));
+function Table(p: { text: string; separator: string | undefined; maxRows: number }) {
+  const { rows } = readTable(p.text, p.separator, p.maxRows);
+  const [head = [], ...body] = rows.map((row) => row.slice(0, MAX_COLUMNS));
   return (
     <table>
       <thead>
@@ -69,7 +69,7 @@ function Table(p: { text: string; separator: string | undefined; most: number })
   );
 }
 
-/** Calls `start` once the element is near the window; gives what stops it. */
+/** Calls `start` once the element is near the viewport. Returns a function that stops it. */
 function whenNear(element: Element | null, start: (signal: AbortSignal) => void): () => void {
   const stop = new AbortController();
   const watch = new IntersectionObserver(
@@ -91,7 +91,7 @@ async function fetchText(file: Attachment, signal: AbortSignal): Promise<Found> 
   return { text: isDense(file, text) ? spread(text) : text, cut: answer.headers.get("x-cut") === "1" };
 }
 
-/** JSON that was written for machines, on one line. */
+/** JSON without line breaks. */
 const isDense = (file: Attachment, text: string) => file.media_type === "application/json" && !text.trim().includes("\n");
 
 const isLong = (text: string) => firstLines(text).length < text.length;

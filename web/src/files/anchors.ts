@@ -1,12 +1,12 @@
-// Where each file stands on the page, so that "image 5" in a text leads to it.
+// Where each file is on the page, so that links such as "image 5" can scroll to it.
 import { useLayoutEffect, useRef } from "preact/hooks";
 
-/** All places of a number; the first of them has the id, for an id stands once in a page. */
+/** All elements of a number. Only the first has the id, because ids are unique. */
 const places = new Map<number, Set<HTMLElement>>();
 
 const anchorOf = (number: number) => `file-${number}`;
 
-/** A ref for the element that shows the file; a file without a number is no place to go to. */
+/** A ref for the element that shows the file. A file without a number isn't registered. */
 export function useAnchor<Shown extends HTMLElement = HTMLElement>(number: number | null) {
   const element = useRef<Shown>(null);
   useLayoutEffect(() => (number === null || !element.current ? undefined : settle(number, element.current)), [number]);
@@ -32,25 +32,25 @@ function name(number: number, all: Set<HTMLElement>) {
 
 const isCalm = () => matchMedia("(prefers-reduced-motion: reduce)").matches;
 
-/** Brings the file into view, gives it the focus and marks it for a moment. Nothing happens where it isn't shown. */
+/** Scrolls to the file, focuses it and highlights it briefly. Does nothing if the file isn't shown. */
 export function scrollToFile(number: number): void {
   const shown = document.getElementById(anchorOf(number));
   if (!shown) return;
-  const message = shown.closest("li.message") ?? shown; // what is in a message that was never near has no place yet
+  const message = shown.closest("li.message") ?? shown; // messages that were never near have no layout yet
   const isNear = Math.abs(message.getBoundingClientRect().top) < 2 * innerHeight;
   if (isNear) shown.scrollIntoView({ block: "center", behavior: isCalm() ? "auto" : "smooth" });
   else jump(shown);
   shown.focus({ preventScroll: true });
   shown.classList.remove("file-found");
-  void shown.offsetWidth; // so that the mark starts anew when the same file is looked for again
+  void shown.offsetWidth; // restart the animation if the file is already highlighted
   shown.classList.add("file-found");
   shown.addEventListener("animationend", () => shown.classList.remove("file-found"), { once: true });
 }
 
-/** So many frames a jump is put right, unless the reader scrolls. */
+/** Number of frames in which a jump is corrected, unless the user scrolls. */
 const settling = 40;
 
-/** Far messages have no layout until they are near, so the way is only known when one is there. */
+/** Far messages have no layout until they are near, so the target position is corrected on arrival. */
 function jump(shown: HTMLElement) {
   const reader = new AbortController();
   for (const kind of ["wheel", "touchstart", "pointerdown", "keydown"])

@@ -1,14 +1,14 @@
-// What the files on the page know of their conversation: the other files, and what may be done with one.
+// Context for file views: the conversation's files and the actions on them.
 import { createContext, type ComponentChildren } from "preact";
 import { useContext, useMemo } from "preact/hooks";
 import type { Attachment } from "./attachment";
 
 export type Files = {
-  /** The conversation's files by number. */
+  /** By number. */
   files: ReadonlyMap<number, Attachment>;
-  /** Writes "image 5" at the cursor of the message that is being written; null where none can be. */
+  /** Inserts "image 5" at the composer's cursor; null if the user can't write here. */
   insertReference: ((text: string) => void) | null;
-  /** Asks whether a file is to be deleted; null where that isn't this person's to say. */
+  /** Opens the dialog that deletes a file; null if the user may not delete files. */
   remove: ((file: Attachment) => void) | null;
 };
 

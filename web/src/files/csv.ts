@@ -1,12 +1,12 @@
-// Tables as text: RFC 4180, with the separator that the first line uses most.
+// CSV by RFC 4180, with the separator that is most frequent in the first line.
 
-/** At most `most` rows, and whether there are more; a quoted field may hold separators, quotes and line ends. */
-export function readTable(text: string, separator = separatorOf(text), most = Infinity): { rows: string[][]; more: boolean } {
+/** At most `maxRows` rows, and whether there are more. Quoted fields may contain separators, quotes and line breaks. */
+export function readTable(text: string, separator = separatorOf(text), maxRows = Infinity): { rows: string[][]; more: boolean } {
   const rows: string[][] = [];
   let row: string[] = [];
   let at = text.charCodeAt(0) === 0xfeff ? 1 : 0;
   while (at < text.length) {
-    if (rows.length >= most) return { rows, more: true };
+    if (rows.length >= maxRows) return { rows, more: true };
     const field = readField(text, at, separator);
     row.push(field.value);
     at = field.end;

@@ -1,10 +1,10 @@
-// Sizes on the screen, in CSS pixels: known before a picture is loaded, so that nothing jumps when it comes.
+// Sizes in CSS pixels, computed before an image is loaded, so that the layout doesn't shift.
 
 export type Size = { width: number; height: number };
 
-/** The largest size of the same shape within `most`; a picture is never enlarged. */
-export function fit(pixels: Size, most: Size): Size {
-  const scale = Math.min(1, most.width / pixels.width, most.height / pixels.height);
+/** Scales down to fit within `max`, keeping the aspect ratio. Never enlarges. */
+export function fit(pixels: Size, max: Size): Size {
+  const scale = Math.min(1, max.width / pixels.width, max.height / pixels.height);
   return { width: Math.max(1, Math.round(pixels.width * scale)), height: Math.max(1, Math.round(pixels.height * scale)) };
 }
 

@@ -1,4 +1,4 @@
-// The files of a conversation on the page: shown, looked at in full, uploaded.
+// Views, lightbox and uploads of a conversation's files.
 import "./files.css";
 export type { Attachment } from "./attachment";
 export type { Kind } from "./kind";

@@ -1,4 +1,4 @@
-// JSON on lines of its own, letter by letter: numbers and strings stay exactly as they are written.
+// Indents JSON character by character, so that numbers and strings stay exactly as written.
 
 export function spread(json: string): string {
   let [out, depth] = ["", 0];

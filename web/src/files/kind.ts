@@ -1,2 +1,2 @@
-// The kinds of files that people are told of.
+// File kinds as shown to users.
 export type Kind = "image" | "document" | "audio" | "video" | "text" | "other";

@@ -1,4 +1,4 @@
-// Components that are fetched when they are first shown, so that the page's start doesn't wait for them.
+// Components loaded when they are first shown, so that the start page stays small.
 import type { ComponentChildren, ComponentType } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import { loadPatiently } from "../state/parts";
@@ -9,8 +9,8 @@ const LOST = "This part of the page could not be loaded. Check the connection, t
 
 type Options = { meanwhile?: ComponentChildren; onLost?: () => void };
 
-/** `meanwhile` stands in its place until it is here. Without a connection it is loaded when that is back; if it can't be
- * loaded even then, that is said there, or if there is `onLost`, in a toast. */
+/** `meanwhile` is shown until the component is loaded. Offline, loading resumes once the connection is back. If loading
+ * fails for good, an error is shown in its place, or as a toast if `onLost` is set. */
 export function lazily<Props extends object>(load: () => Promise<ComponentType<Props>>, options: Options = {}) {
   let found: ComponentType<Props> | undefined;
   return function Lazily(props: Props) {

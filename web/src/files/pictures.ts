@@ -1,4 +1,4 @@
-// The conversation's images in their order, as the lightbox goes through them.
+// The conversation's images in the lightbox's order.
 import { downloadOf, isDeletable, isDrawn, isThere, labelOf, measureOf, ownAddress, partOf, sizeOf, type Attachment } from "./attachment";
 import type { Files } from "./context";
 import { sizeFrom } from "./fitting";
@@ -8,7 +8,7 @@ const UNKNOWN = { width: 1280, height: 960 };
 
 const DRAWING = "image/svg+xml";
 
-/** The picture of an image, or of a drawing, which is a text; undefined where neither a browser nor the server draws it. */
+/** The picture of an image or of an SVG; undefined if neither the browser nor the server can draw it. */
 export function pictureOf(file: Attachment): Picture | undefined {
   const small = ownAddress(file.thumbnail);
   const isDrawing = file.media_type === DRAWING;
@@ -19,7 +19,7 @@ export function pictureOf(file: Attachment): Picture | undefined {
   return { large, small, title, note, download: downloadOf(file), ...sizeFrom(file.pixels, UNKNOWN) };
 }
 
-/** Opens an image among all others of its conversation; one that isn't numbered yet is shown alone. */
+/** Opens an image with all others of its conversation. An image without a number is shown alone. */
 export function openImage(file: Attachment, { files, remove }: Files): void {
   const known = file.number !== null && files.get(file.number)?.id === file.id;
   const images = known ? [...files.values()] : [file];

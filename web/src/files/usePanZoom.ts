@@ -1,4 +1,4 @@
-// Moving and enlarging by wheel, fingers and double click; a swipe over the whole picture asks for its neighbour.
+// Pan and zoom by wheel, pinch and double click; a swipe over the unzoomed picture turns to the next one.
 import { useEffect, useRef, useState } from "preact/hooks";
 import { between, distance, hold, pan, WHOLE, zoomAt, type Point, type Zoom } from "./zoom";
 
@@ -8,7 +8,7 @@ const CLOSER = 2.5;
 
 type Change = (from: Zoom) => Zoom;
 
-/** `stage` is the element around an <img>; `turn` is told 1 or -1, and `leave` that somebody tapped beside the picture. */
+/** `stage` is the element around an <img>; `turn` receives 1 or -1; `leave` is called for a tap beside the picture. */
 export function usePanZoom(turn: (by: number) => void, leave: () => void, key: unknown) {
   const stage = useRef<HTMLDivElement>(null);
   const [zoom, set] = useState(WHOLE);
@@ -29,7 +29,7 @@ function held(stage: HTMLElement | null, zoom: Zoom): Zoom {
   return hold(zoom, size(image), size(stage));
 }
 
-/** By hand, for a wheel must be stopped from scrolling what is behind. */
+/** A non-passive listener, so that the wheel doesn't scroll the page behind. */
 function useWheel(stage: { current: HTMLElement | null }, change: (to: Change) => void) {
   useEffect(() => {
     const turnWheel = (event: WheelEvent) => {

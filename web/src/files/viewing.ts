@@ -1,8 +1,8 @@
-// What is looked at in full: pictures, or the pages of a document. One thing at a time, shown by `Lightbox`.
+// What the `Lightbox` shows: pictures, or the pages of a document.
 import { useEffect, useState } from "preact/hooks";
 import type { Attachment } from "./attachment";
 
-/** `small` is shown until `large` is here; `download` is where its bytes are saved from, `remove` asks whether to delete them. */
+/** `small` is shown until `large` is loaded; `download` is the URL of the original; `remove` opens the delete dialog. */
 export type Picture = {
   large: string;
   small?: string | undefined;

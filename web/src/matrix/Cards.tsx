@@ -1,4 +1,4 @@
-// The same matrix on narrow screens: a card for each family, its evidence unfolded by a tap.
+// The matrix on narrow screens: one card per family with collapsible evidence.
 import "./cards.css";
 import { useState } from "preact/hooks";
 import { Evidence } from "./Evidence";

@@ -1,14 +1,14 @@
-// How we know what becomes of a kind of file: each cell with its evidence, its day and its limits.
+// The capability cells behind one entry of the matrix, with evidence, date and limits.
 import { Evidence as Source } from "../saw/Evidence";
 import { FATES } from "./Word";
 import { cellsOf, isUnproven, limitsOf, wordsOf, type Kind, type Place, type Row } from "./rows";
 
-/** So many cells are named; more of them say the same of other forms. */
-const MOST = 6;
+/** Maximum number of cells shown; further ones repeat the same for other forms. */
+const MAX_CELLS = 6;
 
 export function Evidence(p: { row: Row; kind: Kind; place: Place }) {
   const { row, kind, place } = p;
-  const cells = cellsOf(row, kind, place).slice(0, MOST);
+  const cells = cellsOf(row, kind, place).slice(0, MAX_CELLS);
   const fate = FATES[row[place][kind]];
   const meaning = place === "user" && fate.user && fate.user !== "The same." ? fate.user : fate.tool;
   return (
@@ -29,7 +29,7 @@ export function Evidence(p: { row: Row; kind: Kind; place: Place }) {
           ))}
         </ul>
       )}
-      {cells.length === 0 && <p className="matrix-source">No place of this API is known to take it.</p>}
+      {cells.length === 0 && <p className="matrix-source">No place in this API is known to accept it.</p>}
     </div>
   );
 }

@@ -1,4 +1,4 @@
-// What becomes of each kind of file with each family of models, and how we know.
+// How each family of models receives each kind of file, with the evidence.
 import "./matrix.css";
 import { useEffect, useMemo, useState } from "preact/hooks";
 import { api } from "../api";
@@ -10,7 +10,7 @@ import { filterRows, type Fate, type Row } from "./rows";
 import { Table } from "./Table";
 import { FATES, Word } from "./Word";
 
-/** On smaller screens the table would not be seen whole. */
+/** The table doesn't fit narrower screens. */
 const NARROW = "(max-width: 1279px)";
 
 export function MatrixPage() {
@@ -26,7 +26,7 @@ export function MatrixPage() {
     <div className="matrix" tabIndex={0} role="region" aria-label="What models see">
       <div className="matrix-top">
         <h1>What models see</h1>
-        <p>What becomes of an image, a document, audio, video or a text, when a tool returns it and when you upload it.</p>
+        <p>How images, documents, audio, video and text are sent to each model: from a tool, and as your upload.</p>
         <Legend />
         <input
           className="field"
@@ -47,7 +47,7 @@ export function MatrixPage() {
       )}
       {!rows && !error && <Spinner label="Loading" />}
       {rows && found.length === 0 && (
-        <p className="matrix-problem">No family fits. A model that nobody knows is treated as “any other” of its provider.</p>
+        <p className="matrix-problem">No match. Unknown models are treated as “any other” of their provider.</p>
       )}
       {found.length > 0 && (narrow ? <Cards rows={found} /> : <Table rows={found} />)}
     </div>
@@ -69,7 +69,7 @@ function Legend() {
         <dt>
           <span className="matrix-doubt">?</span>
         </dt>
-        <dd>Nobody has proved that the model sees it there.</dd>
+        <dd>Not proved to be seen there.</dd>
       </div>
     </dl>
   );

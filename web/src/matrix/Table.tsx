@@ -1,4 +1,4 @@
-// The matrix as a table: a row for each family of models, two columns for each kind; arrow keys go from cell to cell.
+// The matrix as a table: a row per family of models, two columns per kind, arrow keys between cells.
 import "./table.css";
 import { memo } from "preact/compat";
 import { useCallback, useLayoutEffect, useRef, useState } from "preact/hooks";
@@ -42,7 +42,7 @@ export function Table(p: { rows: readonly Row[] }) {
   );
 }
 
-/** Drawn once for its rows, for the pointer goes over hundreds of cells. */
+/** Memoized, because the pointer moves over hundreds of cells. */
 const Body = memo(function Body(p: { rows: readonly Row[]; look(at: Looked | null): void }) {
   return (
     <>
@@ -107,7 +107,7 @@ function Head() {
   );
 }
 
-/** The patterns of a row, and by what it is known. */
+/** The model patterns of a row, and how the row is identified. */
 export function Models(p: { row: Row }) {
   const { row } = p;
   const own = Object.keys(row.verified).length > 0;
@@ -119,7 +119,7 @@ export function Models(p: { row: Row }) {
   );
 }
 
-/** One cell is reached by Tab: the one that had the focus last, else the first. */
+/** Roving tabindex: Tab reaches only the cell that was focused last, or the first one. */
 function takeTab(table: HTMLTableElement, cell: HTMLButtonElement | null) {
   for (const before of table.querySelectorAll<HTMLButtonElement>("button[tabindex='0']")) before.tabIndex = -1;
   const home = cell ?? table.querySelector<HTMLButtonElement>(`${LINES} button`);

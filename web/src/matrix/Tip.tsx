@@ -1,4 +1,4 @@
-// The evidence of one cell of the table, beside it: below where there is room, else above.
+// Tooltip with the evidence of one cell, below the cell if there is space, else above.
 import { useLayoutEffect, useReducer } from "preact/hooks";
 import { Evidence } from "./Evidence";
 import type { Kind, Place, Row } from "./rows";

@@ -1,19 +1,19 @@
-// One fate as a word with a colour of its own.
+// How a kind of file is sent, as a word with a colour.
 import type { Fate } from "./rows";
 
-/** What a fate means for a file from a tool and for an upload; `all` is said of both at once. */
+/** The meaning for a tool's file and for an upload; `all` covers both. */
 export const FATES: Record<Fate, { word: string; tool: string; user: string; all?: string }> = {
   native: {
-    word: "native",
-    tool: "It stands in the tool’s result.",
-    user: "It stands in your message.",
-    all: "The file itself stands in the tool’s result, or in your message.",
+    word: "shown",
+    tool: "In the tool’s result.",
+    user: "In your message.",
+    all: "The file itself, in the tool’s result or in your message.",
   },
-  relocated: { word: "relocated", tool: "It follows in a labelled message, right after the results.", user: "" },
-  converted: { word: "converted", tool: "Another form of it is given: pages or text, frames, what is said.", user: "The same." },
-  words: { word: "as text", tool: "Its text is given as words.", user: "The same." },
-  noted: { word: "noted", tool: "The model is told its name, and why it wasn’t sent.", user: "" },
-  refused: { word: "refused", tool: "", user: "It can’t be sent; you are told before anything is asked." },
+  relocated: { word: "follow-up", tool: "The file itself, in a labelled message after the results.", user: "" },
+  converted: { word: "converted", tool: "In another form: pages or text, frames, a transcript.", user: "The same." },
+  words: { word: "as text", tool: "As text.", user: "The same." },
+  noted: { word: "name only", tool: "The model gets its name, and why it wasn’t sent.", user: "" },
+  refused: { word: "refused", tool: "", user: "Not supported; the page says so before a request is sent." },
 };
 
 export function Word(p: { fate: Fate; unproven?: boolean }) {

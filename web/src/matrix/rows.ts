@@ -1,4 +1,4 @@
-// The table of what models see, as the server tells it: which rows a person looks for, and what proves a place.
+// Rows of the table of models, from the server: searching them, and the evidence of each place.
 import { sizeOf } from "../files/attachment";
 
 export const KINDS = ["image", "document", "audio", "video", "text"] as const;
@@ -34,7 +34,7 @@ export type Row = {
   verified: Record<string, unknown[]>;
 };
 
-/** Rows in which every word is found, or which a word, as the name of a model, belongs to. */
+/** Rows that contain every word, or whose patterns match a word as a model's name. */
 export function filterRows(rows: readonly Row[], wanted: string): Row[] {
   const words = wanted.toLowerCase().split(/\s+/).filter(Boolean);
   return rows.filter((row) => {
@@ -43,7 +43,7 @@ export function filterRows(rows: readonly Row[], wanted: string): Row[] {
   });
 }
 
-/** Whether a model's name, with or without its provider, fits the row's patterns: `*claude*`, `gpt-[6-9]*`. */
+/** Whether a model's name, with or without its provider, matches the row's patterns: `*claude*`, `gpt-[6-9]*`. */
 export function isOf(row: Row, name: string): boolean {
   const [provider, model] = name.includes(":") ? [name.slice(0, name.indexOf(":")), name.slice(name.indexOf(":") + 1)] : [null, name];
   if (provider !== null && provider !== row.provider) return false;
@@ -52,12 +52,12 @@ export function isOf(row: Row, name: string): boolean {
 
 function patternOf(glob: string): RegExp {
   const pieces = glob.toLowerCase().match(/\[[^[\]]+\]|\*|\?|[^[*?]+|\[/g) ?? [];
-  const spelled = (piece: string) => (/^\[.+\]$/.test(piece) ? piece : piece.replace(/[.+^${}()|\\[\]]/g, "\\$&"));
-  const source = pieces.map((one) => (one === "*" ? ".*" : one === "?" ? "." : spelled(one)));
+  const escaped = (piece: string) => (/^\[.+\]$/.test(piece) ? piece : piece.replace(/[.+^${}()|\\[\]]/g, "\\$&"));
+  const source = pieces.map((piece) => (piece === "*" ? ".*" : piece === "?" ? "." : escaped(piece)));
   return new RegExp(`^${source.join("")}$`);
 }
 
-/** A row's cells that speak of a kind at a place: first what is used, then what isn't. */
+/** A row's cells for a kind at a place, best verdict first. */
 export function cellsOf(row: Row, kind: Kind, place: Place): Cell[] {
   const rank = { sees: 0, unproven: 1, blind: 2, rejects: 3 };
   const places = row[place][kind] === "relocated" ? PLACES : [place];
@@ -65,20 +65,19 @@ export function cellsOf(row: Row, kind: Kind, place: Place): Cell[] {
   return found.sort((one, other) => rank[one.verdict] - rank[other.verdict]);
 }
 
-/** Whether the file goes there though nobody has proved that the model sees it. */
+/** Whether the file is sent there without proof that the model sees it. */
 export function isUnproven(row: Row, kind: Kind, place: Place): boolean {
   const fate = row[place][kind];
   return row.unproven.includes(kind) && (place === "user" ? fate === "native" : fate === "relocated");
 }
 
-const VERDICTS = { sees: "seen", blind: "taken, but not seen", rejects: "refused", unproven: "not proved" };
+const VERDICTS = { sees: "seen", blind: "accepted, but not seen", rejects: "refused", unproven: "not proved" };
 const FORMS = { inline: "", url: ", by URL", file_id: ", by file id" };
 const AT: Record<Place, string> = { tool_result: "in a tool’s result", user: "in a user message" };
 
-/** A cell in words: "seen in a tool's result, by URL". */
+/** A cell as text: "seen in a tool's result, by URL". */
 export const wordsOf = (cell: Cell) => `${VERDICTS[cell.verdict]} ${AT[cell.place]}${FORMS[cell.form]}`;
 
-/** The limits that a cell names. */
 export function limitsOf({ limits }: Cell): string {
   const { bytes, side, pixels, pages, frames } = limits;
   const found = [
@@ -91,7 +90,7 @@ export function limitsOf({ limits }: Cell): string {
   return found.length ? `up to ${found.join(", ")}` : "";
 }
 
-/** Rows under their provider, in the table's own order. */
+/** Rows by provider, in the table's order. */
 export function byProvider(rows: readonly Row[]): [string, Row[]][] {
   const groups = new Map<string, Row[]>();
   for (const row of rows) groups.set(row.provider, [...(groups.get(row.provider) ?? []), row]);

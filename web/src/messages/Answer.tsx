@@ -1,4 +1,4 @@
-// One answer: text, thoughts, tool calls and what tools showed, in the order it came, and what the model saw.
+// One answer: text, reasoning, tool calls and files in stream order, and the panel "What the model saw".
 import { memo } from "preact/compat";
 import { useMemo } from "preact/hooks";
 import { useNews } from "../chat/session/fileStore";
@@ -16,17 +16,17 @@ import { makePlacing, type Placing, PlacingContext, useUnplaced } from "./placin
 import { Reasoning } from "./Reasoning";
 import { ToolCard } from "./ToolCard";
 
-/** `isTold`: what went wrong is said below already. `mayWrite`: who reads it may also say something. */
-type Props = { message: Message; writing: boolean; isLast: boolean; isTold: boolean; mayWrite: boolean };
+/** `isErrorShown`: a notice below already shows the error. `mayWrite`: the user may write in this conversation. */
+type Props = { message: Message; writing: boolean; isLast: boolean; isErrorShown: boolean; mayWrite: boolean };
 
-export const Answer = memo(function Answer({ message, writing, isLast, isTold, mayWrite }: Props) {
+export const Answer = memo(function Answer({ message, writing, isLast, isErrorShown, mayWrite }: Props) {
   const talk = useTalkHere();
   const placing = useMemo(makePlacing, []);
   const blocks = blocksOf(message.parts);
   const text = textOf(message);
   const status = writing ? undefined : message.metadata?.status;
-  const ending = writing ? null : endingOf(message, isLast, isTold, mayWrite);
-  const offersAgain = isTold || status === "error"; // beside the words that say why
+  const ending = writing ? null : endingOf(message, isLast, isErrorShown, mayWrite);
+  const canRetry = isErrorShown || status === "error"; // beside the text that says why
   return (
     <li className={`message answer ${isLast ? "message-last" : ""}`} aria-label="Answer">
       <h2 className="unseen">Answer</h2>
@@ -44,7 +44,7 @@ export const Answer = memo(function Answer({ message, writing, isLast, isTold, m
           }
         })}
       </PlacingContext.Provider>
-      {!isTold && status === "error" && <Failure message={message} mayWrite={mayWrite} />}
+      {!isErrorShown && status === "error" && <Failure message={message} mayWrite={mayWrite} />}
       {ending && (
         <p className="ending">
           <InfoIcon size={16} /> {ending}
@@ -54,7 +54,7 @@ export const Answer = memo(function Answer({ message, writing, isLast, isTold, m
         <div className="message-actions">
           {mayWrite && message.metadata?.branches && <BranchSwitch branches={message.metadata.branches} />}
           {text && <CopyButton text={text} label="Copy the answer" />}
-          {mayWrite && !offersAgain && (
+          {mayWrite && !canRetry && (
             <IconButton
               small
               className="when-idle"
@@ -83,13 +83,13 @@ const reasons: Record<string, string> = {
   cancelled: "Stopped.",
 };
 
-/** What came by the way, but for what the model has placed in its text. */
+/** Files that the model hasn't placed in its text. */
 function Unplaced({ placing, files }: { placing: Placing; files: readonly Attachment[] }) {
   const unplaced = useUnplaced(placing, useNews(files));
   return unplaced.length ? <FileGrid files={unplaced} /> : null;
 }
 
-/** An answer that failed, and the way to another one. */
+/** A failed answer with a retry button. */
 function Failure({ message, mayWrite }: { message: Message; mayWrite: boolean }) {
   const talk = useTalkHere();
   return (
@@ -105,18 +105,18 @@ function Failure({ message, mayWrite }: { message: Message; mayWrite: boolean })
   );
 }
 
-/** What is to be said of an answer that isn't simply complete; only the last one can wait for anything. */
-function endingOf(message: Message, isLast: boolean, isTold: boolean, mayWrite: boolean): string | null {
+/** Text for an answer that isn't complete; only the last one can wait for a decision. */
+function endingOf(message: Message, isLast: boolean, isErrorShown: boolean, mayWrite: boolean): string | null {
   const { status, reason } = message.metadata ?? {};
-  if (status === "refused") return refusalOf(reason ?? null, isTold);
+  if (status === "refused") return refusalOf(reason ?? null, isErrorShown);
   if (status === "waiting" && isLast) return mayWrite ? "Waits for your decision above." : "Waits for a decision.";
   if (status !== "incomplete") return null;
   return reasons[reason ?? ""] ?? `The answer is incomplete${reason ? `: ${reason}` : ""}.`;
 }
 
-/** Either the model declined, or there are files that it can't be shown: then the reason names them. */
-function refusalOf(reason: string | null, isTold: boolean): string {
+/** Either the model declined, or it doesn't support a file; then the reason names the file. */
+function refusalOf(reason: string | null, isErrorShown: boolean): string {
   if (!reason || reason === "refusal") return "The model declined to answer. Put the question in another way.";
-  const why = isTold ? "" : `${reason === "file" ? "The model can’t be shown a file of this message" : reason}. `;
+  const why = isErrorShown ? "" : `${reason === "file" ? "The model can’t be shown a file of this message" : reason}. `;
   return `${why}The model wasn’t asked: choose another model, or edit the message and leave the file out.`;
 }

@@ -1,4 +1,4 @@
-// A tool that waits for a yes or a no.
+// A tool call that waits for approval.
 import { useEffect, useRef, useState } from "preact/hooks";
 import { useTalkHere } from "../chat/session/useSession";
 import { Button } from "../ui";
@@ -9,7 +9,7 @@ export function Approval({ id, name, input }: Props) {
   const { answer } = useTalkHere();
   const [answered, setAnswered] = useState(false);
   const box = useRef<HTMLDivElement>(null);
-  useEffect(() => box.current?.scrollIntoView({ block: "nearest" }), []); // the answer waits for it: it must be seen
+  useEffect(() => box.current?.scrollIntoView({ block: "nearest" }), []); // the answer waits for it, so it must be visible
   const decide = (approved: boolean) => {
     setAnswered(true);
     answer(id, approved);

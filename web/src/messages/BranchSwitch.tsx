@@ -1,4 +1,4 @@
-// ‹ 2/3 ›: the messages that were written in each other's place.
+// ‹ 2/3 ›: switches between alternative versions of a message.
 import { useTalkHere } from "../chat/session/useSession";
 import { complain } from "../state/complain";
 import type { Branches } from "../types";
@@ -9,7 +9,7 @@ export function BranchSwitch({ branches }: { branches: Branches }) {
   const branch = (id: string) => void talk.branch(id).catch((error: unknown) => complain(error));
   const { index, count, others } = branches;
   if (count < 2) return null;
-  // `others` leaves the shown one out, in the order they were written.
+  // `others` excludes the shown message and is in the order of writing.
   const before = others[index - 1];
   const after = others[index];
   return (

@@ -1,4 +1,4 @@
-// Copies a text and says so.
+// Copies text to the clipboard and confirms it.
 import { useState } from "preact/hooks";
 import { CheckIcon, CopyIcon, IconButton, toast } from "../ui";
 

@@ -1,4 +1,4 @@
-// A message of the person's, open for a change. Sending it begins another branch; the old one stays.
+// Editor for one of the user's messages. Sending starts a new branch; the old one stays.
 import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import { keepDraft, keptDraft } from "../composer/drafts";
 import { isSending } from "../composer/sending";
@@ -6,7 +6,7 @@ import { type Attachment, labelOf } from "../files";
 import { Button, CloseIcon, IconButton } from "../ui";
 
 type Props = {
-  /** Under which name it is kept while it isn't sent. */
+  /** Key of the draft. */
   place: string;
   text: string;
   files: readonly Attachment[];
@@ -20,7 +20,7 @@ export function EditBox({ place, text, files, onSave, onCancel }: Props) {
   const [left, setLeft] = useState<ReadonlySet<string>>(new Set());
   const box = useRef<HTMLTextAreaElement>(null);
   useLayoutEffect(() => {
-    if (begun) return; // it was left open: whoever comes back reads the end first
+    if (begun) return; // a restored draft doesn't take the focus: the view stays at the end of the conversation
     box.current?.focus();
     box.current?.setSelectionRange(text.length, text.length);
   }, []);

@@ -1,4 +1,4 @@
-// Text as markdown. The renderer is loaded at first need and works near the view only; until then the text is plain.
+// Markdown. The renderer is loaded on demand and runs only near the viewport; until then the text is plain.
 import type { ComponentType } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { loadPatiently } from "../state/parts";
@@ -13,7 +13,7 @@ function load(): Promise<unknown> {
       Rendered = module.Rendered;
     },
     () => {
-      loading = null; // the plain text stays, the next text tries again
+      loading = null; // the plain text stays; the next text retries
     },
   );
   return loading;
@@ -24,7 +24,7 @@ const watch = new IntersectionObserver(
   (entries) => {
     for (const entry of entries) if (entry.isIntersecting) nearby.get(entry.target)?.();
   },
-  // The list scrolls within the page: what is near to its edges counts by this margin, not by that of the root.
+  // The list is its own scroll container, so `scrollMargin` applies instead of `rootMargin`.
   { scrollMargin: "1200px" } as IntersectionObserverInit,
 );
 

@@ -1,4 +1,4 @@
-// What words like "the last chart" were taken to mean, below the message that holds them; or that it wasn't clear.
+// Below a message: how phrases like "the last chart" were resolved, or that they were ambiguous.
 import { useFiles } from "../files/context";
 import { spoken } from "../files";
 import type { Message, Reference as Taken } from "../types";
@@ -38,7 +38,7 @@ function Readings({ readings }: { readings: number[][] }) {
   );
 }
 
-/** "image 5" says itself which file it is. */
+/** Explicit references such as "image 5" need no note. */
 function saysIt({ words, numbers }: Taken): boolean {
   const [piece, ...rest] = cut(words);
   return rest.length === 0 && typeof piece === "object" && numbers.length === 1 && numbers[0] === piece.number;

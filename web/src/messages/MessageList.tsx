@@ -1,4 +1,4 @@
-// All messages in order. Only those that changed are drawn again; those out of view cost no layout.
+// All messages in order. Only changed messages rerender; those out of view cost no layout.
 import type { Talked } from "../chat/session/useSession";
 import { Answer } from "./Answer";
 import { Question } from "./Question";
@@ -18,7 +18,7 @@ export function MessageList({ talked, mayWrite }: { talked: Talked; mayWrite: bo
             message={message}
             writing={busy && isLast}
             isLast={isLast}
-            isTold={isLast && problem !== null}
+            isErrorShown={isLast && problem !== null}
             mayWrite={mayWrite}
           />
         );

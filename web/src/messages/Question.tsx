@@ -1,4 +1,4 @@
-// What the person wrote: the files, the text, what their references mean, and the ways to change it.
+// A user message: files, text, resolved references and actions.
 import { memo } from "preact/compat";
 import { useMemo, useState } from "preact/hooks";
 import { useNews } from "../chat/session/fileStore";
@@ -28,7 +28,7 @@ export const Question = memo(function Question({ message, mayWrite }: Props) {
   };
   const text = textOf(message);
   const sent = useMemo(() => filesIn(message), [message]);
-  const shown = useNews(sent); // they get their numbers when the message has arrived
+  const shown = useNews(sent); // files get their numbers when the server has the message
   return (
     <li className="message question" aria-label="You">
       <h2 className="unseen">You</h2>
@@ -65,7 +65,7 @@ export const Question = memo(function Question({ message, mayWrite }: Props) {
   );
 });
 
-/** The text; of a long one, such as a pasted log, the beginning until more is asked for. */
+/** The text; a long one, such as a pasted log, is collapsed. */
 function Words({ text }: { text: string }) {
   const [all, setAll] = useState(false);
   const isLong = text.length > 1600 || text.split("\n").length > 16;

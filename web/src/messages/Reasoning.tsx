@@ -1,4 +1,4 @@
-// The model's thoughts, folded: they are no answer.
+// The model's reasoning, collapsed.
 import { Markdown } from "./Markdown";
 import { PlacingContext } from "./placing";
 

@@ -1,5 +1,5 @@
-// Markdown by streamdown, with our own elements. HTML in it stays text; what is rendered is sanitised afterwards:
-// links lead to http, https and mailto only, and the only pictures are files of the conversation (`file:5`).
+// Markdown by streamdown, with our own elements. HTML in it stays text, and the result is sanitised:
+// only http, https and mailto links, and only files of the conversation (`file:5`) as images.
 import type { Element, ElementContent, Root, RootContent } from "hast";
 import type { ComponentChildren, JSX } from "preact";
 import { isValidElement } from "preact";
@@ -30,7 +30,7 @@ export function Rendered({ text, writing }: RenderedProps) {
   );
 }
 
-/** The sanitiser that streamdown brings, with our addresses instead of its own. */
+/** Streamdown's sanitiser with our own URL protocols. */
 function sanitiser(): Pluggable {
   const given = defaultRehypePlugins["sanitize"];
   if (!Array.isArray(given)) throw new Error("streamdown brings no sanitiser any more");
@@ -44,7 +44,7 @@ const tags = `${plainTags} a br code del em h1 h2 h3 h4 h5 h6 hr img input pre s
 
 const words = (text: string) => text.split(" ");
 
-/** Makes `<a href="#file-5">` of "image 5", and keeps the ends of lines; but not within links and code. */
+/** Turns "image 5" into `<a href="#file-5">` and keeps line breaks, except within links and code. */
 function referring() {
   const walk = (parent: Root | Element) => {
     if (parent.type === "element" && ["a", "code", "pre"].includes(parent.tagName)) return;
@@ -63,7 +63,7 @@ function referring() {
   return walk;
 }
 
-/** A text with its lines as they were written; what only stands between blocks stays as it is. */
+/** A text with its line breaks; whitespace between blocks is unchanged. */
 function linesOf(text: string, isBroken: boolean): ElementContent[] {
   if (!text.trim()) return [{ type: "text", value: text }];
   const lines = text.split("\n");
@@ -96,7 +96,7 @@ type Props = {
   alt?: string;
   className?: string;
   start?: number;
-  /** Of a table's cell: where its text stands. */
+  /** Alignment of a table cell. */
   style?: { textAlign?: "left" | "center" | "right" };
 };
 
@@ -111,7 +111,7 @@ function Link({ href = "", children }: Props) {
   );
 }
 
-/** A file of the conversation where the model wants it first, and a link to it elsewhere; any other picture is its caption. */
+/** A file of the conversation at its first place, a link to it elsewhere; other images show their alt text. */
 function Picture({ src = "", alt = "" }: Props) {
   const number = /^file:(\d{1,6})$/.exec(src)?.[1];
   const file = useFile(number ? Number(number) : null);
@@ -162,7 +162,7 @@ function Table({ children }: Props) {
   );
 }
 
-/** A task's box: a picture of one, for nobody can tick it. */
+/** The checkbox of a task list, as an image, because it can't be changed. */
 function Tick({ checked }: { checked?: boolean }) {
   return (
     <span className="tick" role="img" aria-label={checked ? "done" : "to do"}>
@@ -171,7 +171,6 @@ function Tick({ checked }: { checked?: boolean }) {
   );
 }
 
-/** The text of rendered children. */
 function wordsIn(children: ComponentChildren): string {
   if (children === null || children === undefined || typeof children === "boolean") return "";
   if (Array.isArray(children)) return children.map(wordsIn).join("");
@@ -179,7 +178,7 @@ function wordsIn(children: ComponentChildren): string {
   return String(children);
 }
 
-/** Plain elements: their look is in our style sheet, where streamdown's own would need another framework's. */
+/** Elements styled by our own style sheet; streamdown's elements need Tailwind classes. */
 function plain(Tag: string) {
   const Element = Tag as "td";
   return function Plain({ children, start, style }: Props) {
@@ -192,7 +191,7 @@ function plain(Tag: string) {
   };
 }
 
-/** Each message is one section of the page: the headings within it stand below the message's own, without gaps. */
+/** All headings are <h3> for a gapless outline below the message's own heading; the class keeps the level's style. */
 function heading(level: number) {
   return function Heading({ children }: Props) {
     return <h3 className={`heading-${level}`}>{children}</h3>;

@@ -1,4 +1,4 @@
-// One tool call: its name, where it stands, and, unfolded, what it was given and what it gave.
+// One tool call: name and state, and expanded its arguments and output.
 import type { ToolUIPart } from "ai";
 import { useContext, useState } from "preact/hooks";
 import { LiveContext } from "../chat/session/liveStatus";
@@ -6,7 +6,7 @@ import { BlockIcon, CheckIcon, Spinner, ToolIcon, WarnIcon } from "../ui";
 import { Approval } from "./Approval";
 import { WithReferences } from "./references";
 
-/** `asks`: it may still be decided, and by who reads this where they may write. */
+/** `asks`: it may still be approved, by this user if `mayWrite`. */
 type Props = { part: ToolUIPart; writing: boolean; asks: boolean; mayWrite: boolean };
 
 export function ToolCard({ part, writing, asks, mayWrite }: Props) {
@@ -35,7 +35,7 @@ export function ToolCard({ part, writing, asks, mayWrite }: Props) {
   );
 }
 
-/** How far a tool says that it has come. */
+/** Progress that a tool reports. */
 function Progress({ id, name }: { id: string; name: string }) {
   const progress = useContext(LiveContext).progress[id];
   if (!progress) return null;
@@ -79,13 +79,13 @@ type Look = "busy" | "good" | "bad" | "asks" | "denied" | "left";
 
 type State = { look: Look; words: string };
 
-/** Of a call that needs a person's yes; once something else was said, nobody is asked any more. */
+/** State of a call that needs approval; once another message follows, it can't be approved any more. */
 function askingOf(asks: boolean, mayWrite: boolean): State {
   if (!asks) return { look: "left", words: "not decided" };
   return { look: "asks", words: mayWrite ? "asks you" : "waits for a yes" };
 }
 
-/** Where any other call stands, in a word and a look. */
+/** State of any other call: text and style. */
 function stateOf(part: Exclude<ToolUIPart, { state: "approval-requested" }>, writing: boolean): State {
   switch (part.state) {
     case "input-streaming":
@@ -108,11 +108,11 @@ function StateIcon({ look }: { look: Look }) {
   return <WarnIcon size={16} />;
 }
 
-/** The arguments in one short line. */
+/** The arguments on one short line. */
 function briefOf(input: unknown): string {
   if (input === null || typeof input !== "object") return "";
-  const spell = (value: unknown) => (typeof value === "string" ? value : JSON.stringify(value));
-  const words = Object.entries(input).map(([name, value]) => `${name}: ${spell(value)}`);
+  const format = (value: unknown) => (typeof value === "string" ? value : JSON.stringify(value));
+  const words = Object.entries(input).map(([name, value]) => `${name}: ${format(value)}`);
   return words.join(", ").slice(0, 160);
 }
 
@@ -120,7 +120,7 @@ function pretty(value: unknown): string {
   return value === undefined ? "" : JSON.stringify(value, null, 2);
 }
 
-/** What our server gives as output is `{text, files}`; anything else is shown as it is. */
+/** Our server's output is `{text, files}`; any other output is shown as JSON. */
 function textOfOutput(output: unknown): string {
   if (typeof output === "string") return output;
   const text = output !== null && typeof output === "object" && "text" in output ? output.text : undefined;

@@ -1,5 +1,5 @@
-// The parts of an answer as they are shown: empty and technical ones left out, files gathered, each file once. A file
-// that the model places in its text moves there when that is drawn.
+// The visible parts of an answer: without empty and technical ones, files grouped, each file once. A file
+// that the model places in its text moves there when the text is rendered.
 import type { ToolUIPart } from "ai";
 import type { Attachment } from "../files";
 import type { Part } from "../types";

@@ -1,4 +1,4 @@
-// Finds the words by which a text speaks of files: "image 5", "documents 3", and "#5" standing by itself; but not a name
+// Finds file references in a text: "image 5", "documents 3", and a separate "#5", but not a name
 // such as "picture 5.png", nor "file 1.2".
 
 const pattern =
@@ -6,7 +6,7 @@ const pattern =
 
 type Piece = string | { words: string; number: number };
 
-/** A text cut at its references; joined, the pieces are the text again. */
+/** Splits a text at its references. The joined pieces equal the text. */
 export function cut(text: string): Piece[] {
   const pieces: Piece[] = [];
   let from = 0;

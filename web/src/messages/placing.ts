@@ -1,4 +1,4 @@
-// Where the model has placed files in its text, as it is drawn: in one answer each file is drawn once, at its first place.
+// Where the model has placed files in its text. Each file of an answer is rendered once, at its first place.
 import { createContext, type RefObject } from "preact";
 import { useContext, useLayoutEffect, useReducer, useRef, useState } from "preact/hooks";
 import type { Attachment } from "../files";
@@ -15,7 +15,7 @@ export function makePlacing() {
     has: (number: number) => places.has(number),
     isFirst: (number: number, place: Element) =>
       [...(places.get(number) ?? [])].every((other) => other === place || precedes(place, other)),
-    /** From now on the file has this place, until what is given is called. */
+    /** Registers a place of a file. Returns a function that removes it. */
     put(number: number, place: Element) {
       const all = places.get(number) ?? new Set();
       places.set(number, all.add(place));
@@ -33,10 +33,10 @@ export function makePlacing() {
   };
 }
 
-/** Null where no file is drawn, such as in folded thoughts. */
+/** Null if files aren't rendered, such as in reasoning. */
 export const PlacingContext = createContext<Placing | null>(null);
 
-/** A ref for a place in the text, and whether the file is drawn there; without a number it is none. */
+/** A ref for a place in the text, and whether the file is rendered there. Without a number nothing is registered. */
 export function usePlace(number: number | null): [RefObject<HTMLSpanElement | null>, boolean] {
   const placing = useContext(PlacingContext);
   const place = useRef<HTMLSpanElement>(null);
@@ -54,7 +54,7 @@ export function usePlace(number: number | null): [RefObject<HTMLSpanElement | nu
   return [place, first];
 }
 
-/** Those of the files that have no place in the text. */
+/** Files without a place in the text. */
 export function useUnplaced(placing: Placing, files: readonly Attachment[]): Attachment[] {
   const [, redraw] = useReducer((count: number) => count + 1, 0);
   useLayoutEffect(() => placing.hear(() => redraw(undefined)), [placing]);

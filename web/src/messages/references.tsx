@@ -1,4 +1,4 @@
-// "image 5", "document 3" and "#5" in a text lead to the file, where there is one of that number.
+// Links references such as "image 5", "document 3" and "#5" to the file, if it exists.
 import type { JSX } from "preact";
 import { useMemo } from "preact/hooks";
 import { useFile } from "../chat/session/fileStore";

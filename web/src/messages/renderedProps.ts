@@ -1,2 +1,2 @@
-// What is rendered: Markdown, and whether more of it is still being written.
+// `writing`: the text is still streaming.
 export type RenderedProps = { text: string; writing: boolean };

@@ -1,4 +1,4 @@
-// The models by provider, and a box to search them. Any id may be typed: not every model is in a list.
+// The models by provider, with a search box that also accepts ids of models that aren't listed.
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { touches } from "../state/media";
 import type { Model, Sees } from "../types";
@@ -11,7 +11,7 @@ export function ModelList({ models, chosen, onChoose }: Props) {
   const [words, setWords] = useState("");
   const box = useRef<HTMLInputElement>(null);
   useEffect(() => {
-    if (!touches) box.current?.focus(); // a keyboard on the screen would hide the list
+    if (!touches) box.current?.focus(); // an on-screen keyboard would cover the list
   }, []);
   const groups = useMemo(() => grouped(models, words), [models, words]);
   const typed = typedModel(models, words);
@@ -31,8 +31,8 @@ export function ModelList({ models, chosen, onChoose }: Props) {
         }}
       />
       <p className="model-legend">
-        What it sees of a tool’s files: <span className="sees-native">as they are</span>,{" "}
-        <span className="sees-relocated">in a message after the result</span>, <span className="sees-converted">in another form</span>.
+        Files from tools: <span className="sees-native">shown</span>,{" "}
+        <span className="sees-relocated">shown in a follow-up message</span>, <span className="sees-converted">converted</span>.
       </p>
       <div className="model-groups">
         {groups.map(([provider, found]) => (
@@ -68,7 +68,7 @@ export function ModelList({ models, chosen, onChoose }: Props) {
         {groups.length === 0 && !typed && (
           <p className="soft">
             {closedWhy(models, words) ??
-              "No listed model is called that. Any other one can be named as provider:model."}
+              "No match. You can enter any model as provider:model."}
           </p>
         )}
       </div>
@@ -76,13 +76,13 @@ export function ModelList({ models, chosen, onChoose }: Props) {
   );
 }
 
-/** The reason that holds for all models of a provider is said once. */
+/** The reason shared by all models of a provider, shown once. */
 function sharedWhy(models: Model[]): string | null {
   const why = models[0]?.why ?? null;
   return models.every((model) => !model.available && model.why === why) ? why : null;
 }
 
-/** A model that isn't listed, of a provider that is and can be asked. */
+/** A model that isn't listed, of an available provider. */
 function typedModel(models: Model[], words: string): Model | null {
   const id = words.trim();
   const [provider, ...rest] = id.split(":");
@@ -91,14 +91,14 @@ function typedModel(models: Model[], words: string): Model | null {
   return open ? { id, provider: provider ?? "", name: rest.join(":"), available: true, why: null, sees: {}, takes: {} } : null;
 }
 
-/** Why a model that isn't listed can't be asked: its provider can't. */
+/** Why a model that isn't listed is unavailable: its provider is. */
 function closedWhy(models: Model[], words: string): string | null {
   const provider = words.trim().split(":")[0] ?? "";
   const closed = models.find((model) => words.includes(":") && model.id.startsWith(`${provider}:`));
   return closed?.why ? `${provider} can’t be asked: ${closed.why}` : null;
 }
 
-/** Available ones first within a provider, and providers with one of them first. */
+/** Matching models by provider; available models and their providers first. */
 function grouped(models: Model[], words: string): [string, Model[]][] {
   const wanted = words.toLowerCase().split(/\s+/).filter(Boolean);
   const groups = new Map<string, Model[]>();
@@ -126,7 +126,7 @@ const meanings: Record<Sees, string> = {
   native: "seen where tools return them",
   relocated: "seen in a message after the tool’s result",
   converted: "seen in another form",
-  noted: "told of, not seen",
+  noted: "name only",
 };
 
 function SeesIcons({ sees }: { sees: Model["sees"] }) {
@@ -135,9 +135,9 @@ function SeesIcons({ sees }: { sees: Model["sees"] }) {
       {kinds.map(([kind, word, Icon]) => {
         const how = sees[kind];
         if (!how || how === "noted") return null;
-        const told = `${word}: ${meanings[how]}`;
+        const label = `${word}: ${meanings[how]}`;
         return (
-          <span key={kind} className={`sees-${how}`} role="img" aria-label={told} title={told}>
+          <span key={kind} className={`sees-${how}`} role="img" aria-label={label} title={label}>
             <Icon size={16} />
           </span>
         );

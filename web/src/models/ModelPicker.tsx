@@ -1,7 +1,7 @@
-// Chooses the model that answers next: searched, by provider, with what it sees; those that can't be asked say why.
+// Model picker: a button that opens the list of models.
 import { useMemo, useState } from "preact/hooks";
 import { lazily } from "../files/lazily";
-import { useHouse } from "../state/House";
+import { useApp } from "../state/AppProvider";
 import { Missing } from "../state/Missing";
 import type { Model } from "../types";
 import { Dialog, DownIcon, Spinner } from "../ui";
@@ -13,7 +13,7 @@ const ModelList = lazily(() => import("./ModelList").then((found) => found.Model
 type Props = { chosen: string | null; onChoose: (id: string) => void; label?: string };
 
 export function ModelPicker({ chosen, onChoose, label = "Model" }: Props) {
-  const { models } = useHouse();
+  const { models } = useApp();
   const [open, setOpen] = useState(false);
   const model = useMemo(() => findModel(models, chosen), [models, chosen]);
   const [name, note] = model ? namesOf(model) : [chosen ?? "Model", null];
@@ -43,7 +43,7 @@ export function ModelPicker({ chosen, onChoose, label = "Model" }: Props) {
   );
 }
 
-/** A model's name and what stands small beside it: what its name says in brackets, else its provider. */
+/** A model's name and its secondary text: the part of the name in brackets, else the provider. */
 function namesOf({ name, provider }: Model): [string, string] {
   const at = name.endsWith(")") ? name.lastIndexOf(" (") : -1;
   return at > 0 ? [name.slice(0, at), name.slice(at + 2, -1)] : [name, provider];

@@ -1,4 +1,4 @@
-/** What the model is that is there without a key. */
+/** Explains the built-in inspector, which needs no API key. */
 export function Tester() {
   return (
     <p className="soft tester">

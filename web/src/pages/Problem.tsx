@@ -1,4 +1,4 @@
-// A view that can't be shown, and what to do about it.
+// Error page with a way to recover.
 import { Button, WarnIcon } from "../ui";
 
 type ProblemProps = {

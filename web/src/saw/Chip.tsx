@@ -1,8 +1,8 @@
-// What became of a file, as a word with a colour and a drawing of its own.
+// How a file was sent, as a chip with a text, a colour and an icon.
 import { ArrowRightIcon, BlockIcon, CheckIcon, ListIcon, SwapIcon, TextIcon } from "../ui/icons";
-import { MEANINGS, type Fate } from "./words";
+import { MEANINGS, NAMES, type Fate } from "./words";
 
-const DRAWINGS = {
+const ICONS = {
   native: CheckIcon,
   relocated: ArrowRightIcon,
   converted: SwapIcon,
@@ -12,10 +12,10 @@ const DRAWINGS = {
 };
 
 export function Chip(p: { fate: Fate }) {
-  const Drawing = DRAWINGS[p.fate] ?? TextIcon;
+  const Icon = ICONS[p.fate] ?? TextIcon;
   return (
     <span className={`saw-chip saw-${p.fate}`} title={MEANINGS[p.fate]}>
-      <Drawing size={14} /> {p.fate}
+      <Icon size={14} /> {NAMES[p.fate] ?? p.fate}
     </span>
   );
 }

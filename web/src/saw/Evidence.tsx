@@ -1,9 +1,9 @@
-// Where we know something from: addresses can be followed, and the name of a test is folded, for few know whose it is.
+// The evidence of a capability: addresses become links, names of tests are collapsed.
 
 const RECORDED = /^recorded: (test_\S+)( \(\d[\d-]*\))?$/;
 const ADDRESS = /(https:\/\/[^\s()]+)/;
 
-/** `folded`: names of tests stand behind "which"; else, as where nothing can be unfolded, they are left out. */
+/** `folded`: show names of tests behind "which"; otherwise leave them out. */
 export function Evidence(p: { text: string; folded?: boolean }) {
   const sources = p.text.split("; ");
   return (

@@ -1,4 +1,4 @@
-// One file in one step: what the model was given of it, why, and how we know that it works.
+// One file in one step: how it was sent to the model, why, and the evidence.
 import { isThere, labelOf, ownAddress, type Attachment } from "../files/attachment";
 import { Badge } from "../files/Badge";
 import { pictureOf } from "../files/pictures";
@@ -10,10 +10,10 @@ import { follow } from "../router";
 import { Chip } from "./Chip";
 import { Evidence } from "./Evidence";
 import { SentPictures } from "./SentPictures";
-import type { Receipt } from "./told";
+import type { Receipt } from "./receipts";
 import { bytesOf, fateOf, piecesOf, placeOf } from "./words";
 
-const TextView = lazily(() => import("../files/TextView").then((found) => found.TextView));
+const TextView = lazily(() => import("../files/TextView").then((module) => module.TextView));
 
 export function ReceiptRow(p: { receipt: Receipt; file: Attachment | undefined; model: string | undefined }) {
   const { receipt, file } = p;
@@ -48,17 +48,17 @@ export function ReceiptRow(p: { receipt: Receipt; file: Attachment | undefined; 
   );
 }
 
-/** What was sent, as far as it can be looked at: conversions, or the original, or the words that stood for it. */
+/** What was sent, if it can be displayed: converted files, the original, or its text. */
 function Sent(p: { receipt: Receipt; file: Attachment | undefined }) {
   const { receipt, file } = p;
-  if (file?.state === "deleted") return <p className="saw-facts">It was deleted since.</p>;
+  if (file?.state === "deleted") return <p className="saw-facts">It has been deleted.</p>;
   if (receipt.variants.length) return <SentPictures receipt={receipt} />;
   if (!file || (receipt.delivery !== "native" && receipt.delivery !== "relocated")) return null;
   if (receipt.converted) return receipt.cell === null ? <Words file={file} /> : null;
   return <Original receipt={receipt} file={file} />;
 }
 
-/** The file itself was sent: its picture, its pages, or its bytes. */
+/** The file itself was sent: its image, its pages, or its bytes. */
 function Original(p: { receipt: Receipt; file: Attachment }) {
   const { receipt, file } = p;
   const [small, large] = [ownAddress(file.thumbnail), ownAddress(file.url)];
@@ -81,7 +81,7 @@ function Original(p: { receipt: Receipt; file: Attachment }) {
 function Words(p: { file: Attachment }) {
   return (
     <details className="saw-words">
-      <summary>Its words, which were sent in its place</summary>
+      <summary>Its text, which was sent instead</summary>
       <TextView file={p.file} />
     </details>
   );

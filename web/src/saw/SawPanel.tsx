@@ -2,12 +2,12 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import { Button, Dialog, EyeIcon, Spinner } from "../ui";
 import { lazily } from "../files/lazily";
-import { countFiles, countUnseen, stepsOf, type Told } from "./told";
+import { countFiles, countUnseen, stepsOf, type StepMessage } from "./receipts";
 
 const Steps = lazily(() => import("./Steps").then((found) => found.Steps), { meanwhile: <Spinner label="Loading" /> });
 
-/** Nothing where the answer tells of no step. */
-export function SawPanel(p: { message: Told }) {
+/** Renders nothing if the answer has no steps. */
+export function SawPanel(p: { message: StepMessage }) {
   const [open, show] = useState(false);
   const opener = useOpener(open);
   const steps = stepsOf(p.message);
@@ -27,7 +27,7 @@ export function SawPanel(p: { message: Told }) {
   );
 }
 
-/** The focus goes back to the button once the panel is gone: as long as that is open, nothing outside can have it. */
+/** Returns the focus to the button after the panel has closed; elements outside of an open modal can't be focused. */
 function useOpener(open: boolean) {
   const opener = useRef<HTMLSpanElement>(null);
   const was = useRef(false);

@@ -1,10 +1,10 @@
-// The pictures that the model was sent, each opening in full; sounds and other bytes as links.
+// The images that were sent to the model, each with a lightbox; audio and other files as links.
 import { isDrawn, momentOf, ownAddress, typeOf } from "../files/attachment";
 import { spoken } from "../files";
 import { view, type Picture } from "../files/viewing";
-import type { Receipt, Variant } from "./told";
+import type { Receipt, Variant } from "./receipts";
 
-/** So many stand in a row; the lightbox goes through all. */
+/** Maximum number of thumbnails; the lightbox has all images. */
 const SHOWN = 12;
 const UNKNOWN = { width: 1280, height: 960 };
 

@@ -1,12 +1,12 @@
-// The panel's content: step by step, what the model was given, and what these words mean.
+// Content of the panel: what was sent to the model in each step, and a legend.
 import "./saw.css";
 import { spoken, useFiles } from "../files";
 import { Chip } from "./Chip";
 import { ReceiptRow } from "./ReceiptRow";
-import { countFiles, filesIn, type Receipt, type Step, type Told } from "./told";
+import { countFiles, filesIn, type Receipt, type Step, type StepMessage } from "./receipts";
 import { MEANINGS, ranges, stopOf, usageOf, type Fate } from "./words";
 
-export function Steps(p: { message: Told; steps: readonly Step[] }) {
+export function Steps(p: { message: StepMessage; steps: readonly Step[] }) {
   const { files } = useFiles();
   const own = filesIn(p.message);
   const find = (number: number) => files.get(number) ?? own.get(number);
@@ -16,8 +16,8 @@ export function Steps(p: { message: Told; steps: readonly Step[] }) {
       <p className="file-quiet">
         A step is one question to the model.{" "}
         {isBare
-          ? "No file was new here. Once you or a tool bring one, it is told here what the model was given of it, and why."
-          : "Here is what it was given of each file, and why. A file that a step doesn’t name was given as before."}
+          ? "No new files. When you or a tool add one, this panel shows how it was sent to the model, and why."
+          : "How each file was sent to the model, and why. Files that a step doesn’t list were sent as before."}
       </p>
       {p.steps.map((step) => (
         <section key={step.step} className="saw-step" aria-labelledby={`saw-step-${step.step}`}>
@@ -36,7 +36,7 @@ export function Steps(p: { message: Told; steps: readonly Step[] }) {
 }
 
 function Ending(p: { step: Step }) {
-  if (p.step.stop === undefined) return <span className="file-quiet">under way</span>;
+  if (p.step.stop === undefined) return <span className="file-quiet">running</span>;
   return p.step.stop ? <span className="file-quiet">{stopOf(p.step.stop)}</span> : null;
 }
 
@@ -62,7 +62,7 @@ type RowsProps = {
   model: string | undefined;
 };
 
-/** Files that are out of view may be many: they are folded. */
+/** Files out of view may be many, so they are collapsed. */
 function Rows(p: RowsProps) {
   const listed = p.receipts.filter((one) => one.delivery === "listed");
   const rows = (some: readonly Receipt[]) => (

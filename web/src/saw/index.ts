@@ -1,3 +1,3 @@
-// What the model was given of each file, as one answer tells it.
+// The panel "What the model saw".
 import "./opener.css";
 export { SawPanel } from "./SawPanel";

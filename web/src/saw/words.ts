@@ -1,30 +1,40 @@
-// The words of the panel: what became of a file, how much of it was given, and what a step took.
+// Texts of the panel "What the model saw": how a file was sent, how much of it, and the usage of a step.
 import { momentOf, sizeOf } from "../files/attachment";
-import type { Delivery, Receipt, Usage } from "./told";
+import type { Delivery, Receipt, Usage } from "./receipts";
 
-/** What a person reads as the file's fate; a converted file is that first, wherever it stands. */
+/** How a file was sent; a converted file counts as converted, wherever it was placed. */
 export type Fate = Delivery | "converted";
 
 export const fateOf = (receipt: Receipt): Fate =>
   receipt.converted && (receipt.delivery === "native" || receipt.delivery === "relocated") ? "converted" : receipt.delivery;
 
-export const MEANINGS: Record<Fate, string> = {
-  native: "The model got the file itself, in its own place.",
-  relocated: "The model got the file itself, in a labelled message right after the tool’s results.",
-  converted: "The model got another form of it: scaled, pages as pictures, frames, or its words.",
-  noted: "The model did not see it. It was told the name, and why it wasn’t sent.",
-  refused: "It can’t be sent to this model, so nothing was asked.",
-  listed: "Out of view by now: one line names it, and the model can look at it again.",
+/** The text of each chip. */
+export const NAMES: Record<Fate, string> = {
+  native: "shown",
+  relocated: "shown after the results",
+  converted: "converted",
+  noted: "name only",
+  refused: "refused",
+  listed: "out of view",
 };
 
-/** Where it stood on the wire. */
+export const MEANINGS: Record<Fate, string> = {
+  native: "The model got the file itself.",
+  relocated: "The model got the file itself, in a labelled message after the tool’s results.",
+  converted: "The model got it in another form: scaled, pages as images, frames, or its text.",
+  noted: "The model did not see it, only its name and why it wasn’t sent.",
+  refused: "This model doesn’t support it, so no request was sent.",
+  listed: "No longer in view: the model gets one line about it, and can view it again.",
+};
+
+/** Where the file was placed in the request. */
 export function placeOf(receipt: Receipt): string | null {
   if (receipt.delivery === "relocated") return "in a message after the tool’s results";
   if (receipt.place === "tool_result") return "in the tool’s result";
   return receipt.place === "user" ? "in a user message" : null;
 }
 
-/** How much of the original was given: scale, pages, frames, crop, in the words of a list. */
+/** How much of the original was sent: scale, pages, frames, crop. */
 export function piecesOf(receipt: Receipt): string[] {
   const { scale, pages, times, total, crop, cut, kind } = receipt;
   const pieces: (string | false | undefined)[] = [
@@ -35,18 +45,18 @@ export function piecesOf(receipt: Receipt): string[] {
     crop && `the part from ${crop[0]}, ${crop[1]} to ${crop[2]}, ${crop[3]}`,
     cut && "its end is missing",
   ];
-  return pieces.filter((one): one is string => Boolean(one));
+  return pieces.filter((piece): piece is string => Boolean(piece));
 }
 
-const totalOf = (total: number, kind: string) => (kind === "document" ? `${total} pages in all` : `${momentOf(total)} long`);
+const totalOf = (total: number, kind: string) => (kind === "document" ? `${total} pages` : `${momentOf(total)} long`);
 
-/** Numbers as people write pages: 1–3, 7. */
+/** Page numbers as ranges: 1–3, 7. */
 export function ranges(numbers: readonly number[]): string {
   const runs: [number, number][] = [];
-  for (const one of [...numbers].sort((a, b) => a - b)) {
+  for (const number of [...numbers].sort((a, b) => a - b)) {
     const last = runs.at(-1);
-    if (last && one <= last[1] + 1) last[1] = one;
-    else runs.push([one, one]);
+    if (last && number <= last[1] + 1) last[1] = number;
+    else runs.push([number, number]);
   }
   return runs.map(([from, to]) => (from === to ? `${from}` : `${from}–${to}`)).join(", ");
 }
@@ -57,15 +67,15 @@ export function bytesOf(receipt: Receipt): string | null {
 
 const count = (number: number) => number.toLocaleString("en");
 
-/** What a step took, as name and value; what the provider doesn't tell is left out. */
+/** The usage of a step, as names and values, without what the provider doesn't report. */
 export function usageOf(usage: Usage | undefined): [string, string][] {
   if (!usage) return [];
   const { input_tokens = 0, output_tokens = 0, cached_tokens = 0, written_tokens = 0, reasoning_tokens = 0, cost } = usage;
   const kinds = Object.entries(usage.modalities ?? {}).map(([kind, tokens]) => `${kind} ${count(tokens)}`);
-  const of = (some: (string | false)[]) => some.filter(Boolean).join(", ");
-  const cache = of([cached_tokens > 0 && `${count(cached_tokens)} from the cache`, written_tokens > 0 && `${count(written_tokens)} kept`]);
-  const input = of([`${count(input_tokens)} tokens`, cache, ...kinds]);
-  const output = of([`${count(output_tokens)} tokens`, reasoning_tokens > 0 && `${count(reasoning_tokens)} of them thinking`]);
+  const join = (texts: (string | false)[]) => texts.filter(Boolean).join(", ");
+  const cache = join([cached_tokens > 0 && `${count(cached_tokens)} from the cache`, written_tokens > 0 && `${count(written_tokens)} cached`]);
+  const input = join([`${count(input_tokens)} tokens`, cache, ...kinds]);
+  const output = join([`${count(output_tokens)} tokens`, reasoning_tokens > 0 && `${count(reasoning_tokens)} of them reasoning`]);
   const rows: [string, string][] = [];
   if (input_tokens) rows.push(["in", input]);
   if (output_tokens) rows.push(["out", output]);
@@ -76,7 +86,7 @@ export function usageOf(usage: Usage | undefined): [string, string][] {
 const STOPS: Record<string, string> = {
   end: "finished",
   tool_calls: "called tools",
-  length: "cut at the longest answer",
+  length: "reached the maximum length",
   refusal: "declined",
   limit: "stopped at a limit",
   error: "failed",

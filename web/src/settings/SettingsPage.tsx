@@ -1,9 +1,9 @@
-// What a person may set: the model of new conversations, what every model is told, light or dark.
+// The user's settings: default model, instructions, appearance.
 import { useEffect, useRef, useState } from "preact/hooks";
 import { api } from "../api";
 import { keepDraft, keptDraft } from "../composer/drafts";
 import { ModelPicker } from "../models/ModelPicker";
-import { useHouse } from "../state/House";
+import { useApp } from "../state/AppProvider";
 import { Missing } from "../state/Missing";
 import { applyTheme, keptTheme } from "../theme";
 import type { Theme } from "../types";
@@ -16,7 +16,7 @@ const themes: [Theme, string][] = [
 ];
 
 export function SettingsPage() {
-  const { settings, model, me, save } = useHouse();
+  const { settings, model, me, save } = useApp();
   useEffect(() => {
     document.title = "Settings – Show & Tell";
   }, []);
@@ -70,25 +70,25 @@ export function SettingsPage() {
   );
 }
 
-/** Under which name instructions are kept that weren't saved. */
+/** Draft key of unsaved instructions. */
 const place = "instructions";
 
-/** Nobody writes over instructions that weren't read. */
+/** Disabled until the settings are loaded, so that stored instructions aren't overwritten. */
 function Instructions() {
-  const { settings, save } = useHouse();
+  const { settings, save } = useApp();
   const stored = settings?.instructions ?? "";
   const [text, setText] = useState(() => keptDraft(place) || stored);
   const before = useRef(stored);
   useEffect(() => keepDraft(place, text === stored ? "" : text), [text, stored]);
   useEffect(() => {
-    setText((now) => (now === before.current ? stored : now)); // what was begun here stays
+    setText((now) => (now === before.current ? stored : now)); // keep unsaved edits
     before.current = stored;
   }, [stored]);
   return (
     <section aria-labelledby="settings-instructions">
       <h2 id="settings-instructions">Instructions</h2>
       <p className="soft">
-        Every model is told this before your messages: how to answer, in which language, what to keep in mind.
+        Sent to every model before your messages: how to answer, in which language, what to keep in mind.
       </p>
       <form
         onSubmit={(event) => {
@@ -114,7 +114,7 @@ function Instructions() {
   );
 }
 
-/** Ends this browser's visit. By fetch: without a referrer, a form would be taken for another site's. */
+/** Signs out by fetch, because the server would reject a form without a referrer as cross-site. */
 async function signOut(): Promise<void> {
   const { to } = await api.post<{ to: string }>("/logout");
   location.assign(to);

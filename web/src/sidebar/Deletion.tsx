@@ -1,4 +1,4 @@
-// The question before a conversation is deleted.
+// Confirmation dialog that deletes a conversation.
 import type { Listed } from "../types";
 import { Button, Dialog } from "../ui";
 

@@ -1,4 +1,4 @@
-// Conversations by day. More are loaded when the end comes into view.
+// Conversations by day, with infinite scrolling.
 import { useEffect, useRef } from "preact/hooks";
 import type { useList } from "../state/list";
 import { Button, Spinner } from "../ui";

@@ -1,4 +1,4 @@
-// One conversation in the list: open it, rename it, take it along, delete it.
+// One conversation in the list: open, rename, export, delete.
 import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import { api } from "../api";
 import { lazily } from "../files/lazily";
@@ -17,7 +17,7 @@ const addressOf = (id: string) => `/api/conversations/${encodeURIComponent(id)}`
 export function Row({ row, current, onChanged }: Props) {
   const [doing, setDoing] = useState<"renaming" | "deleting" | null>(null);
   const title = row.title || "New conversation";
-  // With all its actions a long list would be an endless way for the keyboard: others have F2 and Delete.
+  // Keep the tab order of a long list short: the actions of other rows have the keys F2 and Delete.
   const stop = current ? 0 : -1;
   const rename = async (wanted: string) => {
     setDoing(null);

@@ -1,7 +1,7 @@
-// The list of conversations beside the view; on phones a drawer over it.
+// The list of conversations; a drawer on phones.
 import { useEffect, useRef, useState } from "preact/hooks";
 import { cover, follow } from "../router";
-import { useHouse } from "../state/House";
+import { useApp } from "../state/AppProvider";
 import { useList } from "../state/list";
 import { useMatch } from "../state/media";
 import { CloseIcon, GearIcon, IconButton, PanelIcon, PlusIcon, SearchIcon, TableIcon } from "../ui";
@@ -18,7 +18,7 @@ type Props = {
 };
 
 export function Sidebar({ current, open, onOpen, folded, onFold }: Props) {
-  const { me } = useHouse();
+  const { me } = useApp();
   const [typed, setTyped] = useState("");
   const words = useLater(typed.trim(), 250);
   const list = useList(words);
@@ -104,7 +104,7 @@ export function Sidebar({ current, open, onOpen, folded, onFold }: Props) {
   );
 }
 
-/** The arrows go from the search into what it found, and back. */
+/** Arrow keys move between the search box and its results. */
 function walk(event: KeyboardEvent) {
   const step = event.key === "ArrowDown" ? 1 : event.key === "ArrowUp" ? -1 : 0;
   const stops = [...(event.currentTarget as HTMLElement).querySelectorAll<HTMLElement>(".side-search input, .row > a")];
@@ -114,7 +114,7 @@ function walk(event: KeyboardEvent) {
   stops[at + step]?.focus();
 }
 
-/** A value once it has stood still for a while. */
+/** Debounces a value. */
 function useLater(value: string, milliseconds: number): string {
   const [late, setLate] = useState(value);
   useEffect(() => {

@@ -1,4 +1,4 @@
-// Under which heading a conversation stands: today, yesterday, the last seven days, then its month.
+// Headings of the list: today, yesterday, the last seven days, then months.
 import type { Listed } from "../types";
 
 const month = new Intl.DateTimeFormat("en", { month: "long", year: "numeric" });

@@ -1,9 +1,9 @@
-// What stands in the place of settings or models as long as they aren't known: why, and a way to ask at once.
+// Placeholder for settings or models that aren't loaded: a spinner, or the error with a retry button.
 import { Button, Spinner, WarnIcon } from "../ui";
-import { useHouse } from "./House";
+import { useApp } from "./AppProvider";
 
 export function Missing() {
-  const { missing, again } = useHouse();
+  const { missing, again } = useApp();
   if (!missing) return <Spinner label="Loading" />;
   return (
     <p className="notice notice-warn" role="status">

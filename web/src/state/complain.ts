@@ -1,4 +1,4 @@
-// Says that something the person asked for didn't happen. Being signed out is told by the whole page, not here.
+// Shows a failed action as a toast. Signed-out errors are skipped, because the page shows them itself.
 import { ApiError, wordsOf } from "../api";
 import { toast } from "../ui";
 

@@ -1,4 +1,4 @@
-// The list of conversations: pages of it, searched, kept fresh when this tab or another one changes something.
+// The list of conversations: paged, searchable, and refreshed after changes in this or another tab.
 import { useCallback, useEffect, useRef, useState } from "preact/hooks";
 import { api, wordsOf } from "../api";
 import type { Listed } from "../types";
@@ -6,13 +6,13 @@ import type { Listed } from "../types";
 const channel = "BroadcastChannel" in window ? new BroadcastChannel("showandtell") : null;
 type News = { what: "list" } | { what: "run"; id: string } | { what: "title"; id: string; title: string };
 
-/** Tells this tab and the others that the list changed, or that a run began in a conversation. */
+/** Notifies this and other tabs that the list changed, or that a run started in a conversation. */
 export function tell(news: News): void {
   window.dispatchEvent(new CustomEvent("news", { detail: news }));
   channel?.postMessage(news);
 }
 
-/** Hears what this tab and others tell. Gives the way to stop listening. */
+/** Subscribes to notifications of this and other tabs. Returns a function that unsubscribes. */
 export function hear(read: (news: News, here: boolean) => void): () => void {
   const here = (event: Event) => read((event as CustomEvent<News>).detail, true);
   const there = (event: MessageEvent<News>) => read(event.data, false);
@@ -69,7 +69,7 @@ export function useList(words: string) {
       window.removeEventListener("online", again);
     };
   }, []);
-  // While something runs elsewhere, its dot should go out in time.
+  // Refresh while anything runs, so that its dot disappears in time.
   const runs = page?.conversations.some((each) => each.running) ?? false;
   useEffect(() => {
     if (!runs) return;

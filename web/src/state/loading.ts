@@ -1,4 +1,4 @@
-// One thing that is loaded: its value, what went wrong, and a way to ask again.
+// One loaded value with its error and a reload function.
 import { useCallback, useEffect, useRef, useState } from "preact/hooks";
 import { ApiError, unreachable } from "../api";
 import { pause, waitOf } from "./pause";
@@ -10,8 +10,8 @@ export type Loaded<T> = {
   set: (value: T) => void;
 };
 
-/** Loads when `key` changes, and again for as long as what went wrong may pass. Answers that come late for an earlier
- * key are dropped; a null key loads nothing. */
+/** Loads when `key` changes and retries temporary errors. Late responses for an earlier key are
+ * dropped; a null key loads nothing. */
 export function useLoaded<T>(key: string | null, load: (signal: AbortSignal) => Promise<T>): Loaded<T> {
   const [state, setState] = useState<State<T>>(nothing);
   const [round, setRound] = useState(0);
@@ -31,7 +31,7 @@ export function useLoaded<T>(key: string | null, load: (signal: AbortSignal) => 
   return { value: current.value, error: current.error, again, set };
 }
 
-/** Asks again by itself for as long as what went wrong may pass: the network, the server, too many requests. */
+/** Retries temporary errors: network, server errors, too many requests. */
 function useAgain(error: ApiError | null, again: () => void): void {
   const round = useRef(0);
   useEffect(() => {
@@ -46,7 +46,7 @@ function useAgain(error: ApiError | null, again: () => void): void {
 
 type State<T> = { key: string | null; value: T | null; error: ApiError | null };
 
-/** What was known stays when asking once more is in vain. */
+/** A failed reload keeps the previous value. */
 function missed<T>(now: State<T>, key: string, error: ApiError): State<T> {
   return { key, value: now.key === key ? now.value : null, error };
 }

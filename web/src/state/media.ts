@@ -1,10 +1,10 @@
-// What the screen and the pointing device are like.
+// Media queries of screen and pointer.
 import { useEffect, useState } from "preact/hooks";
 
-/** Whether fingers are what points here: such a device mostly has a camera at hand, and no keyboard. */
+/** A touch device, which usually has a camera and no keyboard. */
 export const touches = matchMedia("(pointer: coarse)").matches;
 
-/** Whether a media query holds, now and whenever that changes. */
+/** Subscribes to a media query. */
 export function useMatch(query: string): boolean {
   const [matches, setMatches] = useState(() => matchMedia(query).matches);
   useEffect(() => {

@@ -1,12 +1,12 @@
-// Waiting until it is worth asking once more.
+// Delays between retries.
 
-/** How long to wait before looking again for a server that is away, in milliseconds. */
+/** Backoff for an unreachable server, in milliseconds. */
 const waits = [500, 1000, 2000, 4000, 8000, 15000];
 
-/** How long to wait after so many that were in vain, in milliseconds. */
+/** Milliseconds to wait after `round` failed attempts. */
 export const waitOf = (round: number): number => waits[round] ?? waits.at(-1) ?? 0;
 
-/** Waits so many milliseconds, but not longer than until the browser says that the network is there again. */
+/** Waits, or returns early when the browser is back online. */
 export function pause(milliseconds: number): Promise<void> {
   return new Promise((resolve) => {
     const done = () => {

@@ -1,4 +1,4 @@
-// Buttons: with words, or with an icon and a label for those who don't see it.
+// Buttons with text, or with an icon and an accessible label.
 import type { ButtonHTMLAttributes, ComponentChildren, JSX } from "preact";
 
 type Native = Omit<ButtonHTMLAttributes, "size" | "label" | "icon">;
@@ -23,7 +23,7 @@ type IconButtonProps = Native & {
   icon: JSX.Element;
   disabled?: boolean;
   type?: "button" | "submit";
-  /** Small ones stand in rows of actions; each still has 24 pixels to hit, 40 on touch devices. */
+  /** For rows of actions. The target is still 24 pixels, or 40 on touch devices. */
   small?: boolean;
 };
 

@@ -1,4 +1,4 @@
-// Something goes on. The label is for screen readers; where text beside it says the same, leave it out.
+// The label is for screen readers; omit it if text beside the spinner says the same.
 export function Spinner({ label }: { label?: string }) {
   if (!label) return <span className="spinner" aria-hidden="true" />;
   return <span className="spinner" role="status" aria-label={label} />;

@@ -1,4 +1,4 @@
-// Short words at the bottom of the page, also read out; they go away by themselves or by a click.
+// Short messages at the bottom of the page, announced by screen readers; they disappear after a while or on click.
 import { useEffect, useState } from "preact/hooks";
 import { IconButton } from "./Button";
 import { CloseIcon } from "./icons";
@@ -8,7 +8,7 @@ type Toast = { key: number; text: string; look: "plain" | "bad" };
 let next = 0;
 const readers = new Set<(toast: Toast) => void>();
 
-/** Shows a line of text for some seconds; `bad` ones stay longer. */
+/** Shows a line of text for some seconds, longer for `bad`. */
 export function toast(text: string, look: Toast["look"] = "plain"): void {
   const shown = { key: next++, text, look };
   for (const read of readers) read(shown);

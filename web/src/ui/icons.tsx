@@ -1,4 +1,4 @@
-// Icons as inline SVG, drawn on a grid of 24, in the colour of the text. They carry no meaning of their own: labels do.
+// Inline SVG icons on a 24-pixel grid, in the text color. They are decorative; labels carry the meaning.
 import type { ComponentChildren } from "preact";
 
 type IconProps = { size?: number };

@@ -1,4 +1,3 @@
-// The small shared components.
 export { Button, IconButton } from "./Button";
 export { Dialog } from "./Dialog";
 export { Spinner } from "./Spinner";

@@ -1,4 +1,4 @@
-// A native <dialog> that is open as long as it is on the page: it keeps the focus inside and gives it back, and the
+// Opens a native <dialog> while it is mounted. It traps and restores the focus, and the
 // browser's Back closes it.
 import { useLayoutEffect, useRef } from "preact/hooks";
 import { cover } from "../router";

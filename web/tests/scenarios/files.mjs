@@ -206,7 +206,7 @@ export async function a_file_is_deleted_and_its_name_and_number_stay(scene) {
   const { attachments } = await scene.get(page, `/api/conversations/${await idOf(page)}`);
   assert.deepEqual(attachments.map((one) => one.state), ["deleted", "deleted"]);
   await answers(page).last().getByRole("button", { name: /What the model saw/ }).click();
-  await page.getByRole("dialog", { name: "What the model saw" }).getByText("It was deleted since.").first().waitFor();
+  await page.getByRole("dialog", { name: "What the model saw" }).getByText("It has been deleted.").first().waitFor();
 }
 
 export async function one_of_several_pictures_is_deleted_where_it_is_seen_in_full(scene) {

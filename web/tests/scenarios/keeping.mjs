@@ -173,7 +173,7 @@ export async function a_part_of_the_page_that_does_not_come_is_loaded_when_the_c
 export async function an_address_that_cannot_be_read_is_no_page(scene) {
   const page = await scene.visit("/", { on: "own" });
   await box(page).waitFor();
-  await page.goto(`${scene.given.houses.own.url}/c/%E0%A4%A`);
+  await page.goto(`${scene.given.sites.own.url}/c/%E0%A4%A`);
   await page.getByText(/There is no page at this address/).waitFor();
 }
 

@@ -80,7 +80,7 @@ export async function a_panel_without_files_says_so_and_evidence_is_told_in_word
   const page = await scene.visit("/");
   const bare = await ask(page, "Hello");
   await bare.getByRole("button", { name: /What the model saw/ }).click();
-  await panel(page).getByText("No file was new here.").waitFor();
+  await panel(page).getByText("No new files").waitFor();
   assert.equal(await panel(page).getByText("What these words mean").count(), 0);
   await page.keyboard.press("Escape");
   await panel(page).waitFor({ state: "detached" });

@@ -5,7 +5,7 @@ import { pick } from "../giving.mjs";
 const file = ({ name, media_type, data }) => ({ name, mimeType: media_type, buffer: Buffer.from(data, "base64") });
 
 export async function a_document_is_read_by_the_model_and_quoted(scene) {
-  const page = await scene.visit("/", { on: scene.given.house });
+  const page = await scene.visit("/", { on: scene.given.site });
   await pick(page, file(scene.given.document));
   const answer = await ask(page, "What is the total of this invoice?");
   await answer.getByText("get_document", { exact: true }).waitFor();
@@ -19,7 +19,7 @@ export async function a_document_is_read_by_the_model_and_quoted(scene) {
 }
 
 export async function pictures_keep_their_numbers_over_uploads_tools_and_a_reload(scene) {
-  const page = await scene.visit("/", { on: scene.given.house });
+  const page = await scene.visit("/", { on: scene.given.site });
   await pick(page, ...scene.given.uploads.map(file));
   await ask(page, "Here are two of mine.");
   const shown = await ask(page, ["red", "green", "blue"].map((one) => `/gdrive_display_image name=${one}`).join("\n"));

@@ -75,7 +75,7 @@ export async function the_panel_tells_what_the_model_was_given_and_why(scene) {
   const panel = page.getByRole("dialog", { name: "What the model saw" });
   await panel.getByText("red.png").first().waitFor();
   const text = await panel.innerText();
-  for (const words of ["Step 1", "Step 2", "native", "How we know:"]) assert.ok(text.includes(words), `${words} in ${text}`);
+  for (const words of ["Step 1", "Step 2", "shown", "How we know:"]) assert.ok(text.includes(words), `${words} in ${text}`);
   await panel.getByRole("button", { name: /^Open what was sent: / }).click();
   await page.getByRole("dialog", { name: "Pictures of this conversation" }).locator(".viewer-picture").waitFor();
   await page.keyboard.press("Escape");

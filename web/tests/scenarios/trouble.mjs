@@ -5,7 +5,7 @@ export async function without_the_token_the_server_says_how_to_come_in(scene) {
   const page = await scene.visit("/");
   scene.allow(/status of 401/, /favicon/);
   await page.context().clearCookies();
-  await page.goto(scene.given.houses.plain.url);
+  await page.goto(scene.given.sites.plain.url);
   await page.getByRole("heading", { name: "Not signed in" }).waitFor();
   await page.getByText("showandtell serve").waitFor();
 }

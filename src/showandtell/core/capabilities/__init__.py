@@ -1,1 +1,1 @@
-"""What each place of each model takes, as data with evidence."""
+"""Which files each place of each model accepts, as data with evidence."""

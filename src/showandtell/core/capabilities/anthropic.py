@@ -1,6 +1,6 @@
-"""Claude through the Messages API: at home, on Bedrock (InvokeModel, Mantle) and on Vertex.
+"""Claude through the Messages API: at Anthropic, on Bedrock (InvokeModel, Mantle) and on Vertex.
 
-Its text source isn't base64, so there is no cell for text: text files are given as words.
+Its text source isn't base64, so there is no cell for text: text files are sent as text.
 """
 
 from __future__ import annotations
@@ -8,7 +8,7 @@ from __future__ import annotations
 from msgspec.structs import replace
 
 from showandtell.core.capabilities.cells import Budget, FileLimits, Order
-from showandtell.core.capabilities.family import BOTH, EVERY_FORM, PDF, WEB_IMAGES, Family, as_default, cells
+from showandtell.core.capabilities.family import BOTH, EVERY_FORM, PDF, WEB_IMAGES, Family, as_default, make_cells
 
 ORDER = Order(after_results="same_turn", error_media=False, call_ids="anthropic", marks=4)
 
@@ -26,37 +26,37 @@ PARTNER_BUDGET = replace(BUDGET, bytes=20_000_000)
 RECORDED = "recorded: test_multimodal_tool_return_matrix[direct-*-anthropic]"
 PARTNER = "Claude docs, vision: on Bedrock and Google Cloud only base64 sources"
 
-HOME = Family(
+DIRECT = Family(
     provider="anthropic",
     api="anthropic-messages",
     patterns=("*claude*",),
     example="claude-sonnet-4-5",
     cells=(
-        *cells("sees", BOTH, WEB_IMAGES, RECORDED, forms=EVERY_FORM, limits=IMAGE),
-        *cells("sees", BOTH, PDF, RECORDED, forms=EVERY_FORM, limits=PAGES),
+        *make_cells("sees", BOTH, WEB_IMAGES, RECORDED, forms=EVERY_FORM, limits=IMAGE),
+        *make_cells("sees", BOTH, PDF, RECORDED, forms=EVERY_FORM, limits=PAGES),
     ),
     order=ORDER,
     budget=BUDGET,
 )
 
 BY_PARTNERS = (
-    *cells("sees", BOTH, WEB_IMAGES, PARTNER, limits=IMAGE),
-    *cells("sees", BOTH, PDF, PARTNER, limits=PAGES),
+    *make_cells("sees", BOTH, WEB_IMAGES, PARTNER, limits=IMAGE),
+    *make_cells("sees", BOTH, PDF, PARTNER, limits=PAGES),
 )
 NO_URL = "400 URL sources are not supported (Claude behind Bedrock)"
 BEDROCK = replace(
-    HOME,
+    DIRECT,
     provider="anthropic-bedrock",
     example="us.anthropic.claude-sonnet-4-5-20250929-v1:0",
-    cells=(*BY_PARTNERS, *cells("rejects", BOTH, WEB_IMAGES, NO_URL, forms=("url",))),
+    cells=(*BY_PARTNERS, *make_cells("rejects", BOTH, WEB_IMAGES, NO_URL, forms=("url",))),
     budget=PARTNER_BUDGET,
 )
 VERTEX = replace(BEDROCK, provider="anthropic-vertex", example="claude-sonnet-4-5@20250929", cells=BY_PARTNERS)
 
 
 FAMILIES = (
-    HOME,
-    as_default(HOME, "some-model"),
+    DIRECT,
+    as_default(DIRECT, "some-model"),
     BEDROCK,
     as_default(BEDROCK, "some-model"),
     VERTEX,

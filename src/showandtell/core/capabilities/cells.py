@@ -1,4 +1,4 @@
-"""The words of the capability table: what one place of one model takes, and how we know. No provider is named here."""
+"""The types of the capability table: what one place of one model accepts, and the evidence."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Place: TypeAlias = Literal["tool_result", "user"]
 Form: TypeAlias = Literal["inline", "url", "file_id"]
 Verdict: TypeAlias = Literal["sees", "blind", "rejects", "unproven"]
 
-#: Who speaks each api at home.
+#: The vendor of each API.
 VENDORS: dict[Api, str] = {
     "anthropic-messages": "anthropic",
     "openai-chat": "openai",
@@ -24,7 +24,7 @@ VENDORS: dict[Api, str] = {
 
 
 class FileLimits(Struct, frozen=True):
-    """What one file may be in a cell: raw bytes, pixels on the longer side and in all, pages, pictures of an animation.
+    """Limits of one file: raw bytes, pixels on the longer side, pixels in total, pages, frames of an animation.
 
     None: no limit is known.
     """
@@ -37,7 +37,7 @@ class FileLimits(Struct, frozen=True):
 
 
 class Capability(Struct, frozen=True):
-    """What one place takes, in one form. A media type may end in `/*`. `evidence` and `date` say where it was learnt.
+    """What one place accepts, in one form. A media type may end in `/*`. `evidence` and `date` are the source.
 
     `url_schemes` belongs to form "url": the schemes that the provider opens.
     """
@@ -53,23 +53,23 @@ class Capability(Struct, frozen=True):
     url_schemes: tuple[str, ...] = ("https",)
 
     def takes(self, media_type: str) -> bool:
-        """Whether this type stands in the cell's list."""
+        """Whether the cell lists this type."""
         return media_type in self.media_types or media_type.partition("/")[0] + "/*" in self.media_types
 
     @property
     def name(self) -> str:
-        """How receipts name the cell: place, kind, form, verdict."""
+        """The name of the cell in receipts: place, kind, form, verdict."""
         return f"{self.place}/{self.kind}/{self.form}/{self.verdict}"
 
 
 class Order(Struct, frozen=True):
-    """What a wire demands of order and neighbours; each rule is described in docs/providers.md.
+    """What an API requires of the order of turns. Each rule is described in docs/providers.md.
 
-    after_results: where files follow that left a tool result. "same_turn": behind the results in one user message;
-        "own_turn": in a user message of their own; "filler": in one of their own, after an assistant message `filler`.
+    after_results: where relocated files go. "same_turn": behind the results in one user message; "own_turn": in a user
+        message of their own; "filler": in a message of their own, after an assistant message `filler`.
     filler_when: what needs the filler: "user": any user content after results; "media": only documents and video.
     error_media: whether an error result may hold files.
-    call_ids: which spelling of call ids the wire takes.
+    call_ids: the form of call ids that the API accepts.
     marks: how many cache marks a request may have.
     """
 
@@ -82,7 +82,7 @@ class Order(Struct, frozen=True):
 
 
 class Budget(Struct, frozen=True):
-    """What one request (and one message of it) may hold; bytes are those of the body. None: no limit is known.
+    """Limits of one request and of one message; `bytes` are those of the body. None: no limit is known.
 
     Beyond `few_images` images in a request, none may have more than `many_side` pixels a side.
     """
@@ -97,44 +97,50 @@ class Budget(Struct, frozen=True):
 
 
 class Dialect(Struct, frozen=True):
-    """How a host spells its api differently from the api's own house. Flags are data of the row, read by the renderers.
+    """How an API, a host or a model differs from others. These are data of the row, read by planner and renderers.
 
     document: how openai-chat writes a PDF: "file" (OpenAI) or "document_url" (Mistral).
     max_tokens: the name of openai-chat's token limit.
-    status: whether bedrock-converse may say `status` in a tool result.
-    call_names: whether a gemini host takes `id` in functionCall and functionResponse.
+    flags_errors: whether a tool result has a field for errors; if not, a label in the result says that the call failed.
+        openai-chat has none, and some models on bedrock-converse reject `status`.
+    named_results: whether a tool result must name its tool (gemini).
+    separate_results: whether content beside a tool result would count as written by the model (gemini), though the API
+        accepts it.
+    takes_call_ids: whether a gemini host takes `id` in functionCall and functionResponse.
     citations: whether bedrock-converse documents need citations to be read with vision.
-    resend_tools: whether tools must be declared while the history holds calls, though none may be called any more.
-    thinking: how a gemini model is told its effort: "level" (3 and newer), or "budget" in tokens (older ones).
-    signed: whether a gemini model refuses a turn whose first call has no thought signature.
-    stateless: whether openai-responses must be told not to keep conversations, and to hand reasoning back.
-    stream_usage: whether openai-chat must be asked for a stream's tokens; SDKs of others don't know the field.
+    resend_tools: whether tools must be declared while the history holds calls, even if none may be called any more.
+    thinking: how a gemini model takes its effort: as "level" (3 and newer), or as "budget" in tokens (older ones).
+    needs_signature: whether a gemini model rejects a turn whose first call has no thought signature.
+    stateless: whether openai-responses needs fields that turn storing off and return reasoning.
+    stream_usage: whether openai-chat must be asked for a stream's token usage; SDKs of others don't know the field.
     extra_body: whether the host's SDK takes fields of its own API under `extra_body`.
     system_role: the role of openai-chat's instructions.
-    bare_audio: whether openai-chat's `input_audio` is base64 alone (Mistral), without its format beside it.
-    mark: the field by which an openai api ends a cached prefix on a part; None: the host finds prefixes by itself.
-    thoughts: whether a bedrock-converse model takes signed reasoning back, its own or that of another on this host.
+    raw_audio: whether openai-chat's `input_audio` is only base64 (Mistral), without its format.
+    cache_mark: the field by which an openai api ends a cached prefix on a part; None: the host finds prefixes itself.
+    takes_reasoning: whether a bedrock-converse model takes signed reasoning back, its own or another model's.
     """
 
     document: Literal["file", "document_url"] = "file"
     max_tokens: Literal["max_completion_tokens", "max_tokens"] = "max_tokens"
-    status: bool = True
-    call_names: bool = True
+    flags_errors: bool = True
+    named_results: bool = False
+    separate_results: bool = False
+    takes_call_ids: bool = True
     citations: bool = False
     resend_tools: bool = False
     thinking: Literal["level", "budget"] = "level"
-    signed: bool = False
+    needs_signature: bool = False
     stateless: bool = False
     stream_usage: bool = True
     extra_body: bool = True
     system_role: Literal["system", "developer"] = "system"
-    bare_audio: bool = False
-    mark: Literal["prompt_cache_breakpoint", "cache_control"] | None = None
-    thoughts: bool = True
+    raw_audio: bool = False
+    cache_mark: Literal["prompt_cache_breakpoint", "cache_control"] | None = None
+    takes_reasoning: bool = True
 
 
 class Target(Struct, frozen=True, cache_hash=True):
-    """A host, its api and a model, with everything the planner and a renderer need to know of them."""
+    """A provider, its API and a model, with everything that the planner and the renderers need to know about them."""
 
     provider: str
     api: Api
@@ -147,37 +153,32 @@ class Target(Struct, frozen=True, cache_hash=True):
 
     @property
     def name(self) -> str:
-        """The model as people write it: `provider:model`."""
+        """`provider:model`."""
         return f"{self.provider}:{self.model}"
 
     @property
-    def at(self) -> str:
-        """Where rejections belong: a model and an account. Uploads belong to an `upload_scope`, which models share."""
+    def rejection_scope(self) -> str:
+        """Key of rejections: a model and an account."""
         return f"{self.name} {self.account}"
 
     @property
     def upload_scope(self) -> str:
-        """Where uploads belong: one house and one account, whose models and apis share them.
+        """Key of uploads: a vendor and an account, whose models and APIs share them.
 
-        The inspector keeps its own. The account stands behind the first space, and may be empty.
+        The inspector has its own scopes. The account follows the first space, and may be empty.
         """
-        house = f"inspector/{self.vendor}" if self.provider == "inspector" else self.vendor
-        return f"{house} {self.account}"
+        vendor = f"inspector/{self.vendor}" if self.provider == "inspector" else self.vendor
+        return f"{vendor} {self.account}"
 
     @property
     def vendor(self) -> str:
-        """Whose file ids the target knows: `openai` for openai and openai-chat; the inspector speaks for its api's."""
+        """The vendor whose file ids the target knows. openai and openai-chat share one; the inspector has its API's."""
         return VENDORS[self.api] if self.provider == "inspector" else self.provider.removesuffix("-chat")
 
     @property
     def signer(self) -> str:
-        """Whose opaque parts the model gets back: its provider's. The inspector's apis don't read each other's."""
+        """The provider whose opaque parts the model gets back. The inspector's APIs don't read each other's."""
         return f"{self.provider}:{self.api}" if self.provider == "inspector" else self.provider
-
-    @property
-    def flags_errors(self) -> bool:
-        """Whether the wire has a field that says that a result is an error; where it hasn't, a label says so."""
-        return self.api != "openai-chat" and self.dialect.status
 
     def cell(self, place: Place, media_type: str, form: Form) -> Capability | None:
         """The first cell of this place and form that lists the type."""

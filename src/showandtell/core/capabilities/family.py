@@ -1,4 +1,4 @@
-"""What a row of the table is made of: `Family`, and the short words that the rows are written in. No facts here."""
+"""`Family`, a row of the table, and constants and helpers to write rows with. No facts here."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from showandtell.core.capabilities.cells import (
 )
 from showandtell.core.media_types.kinds import kind_of
 
-#: The day on which the facts were read, where no recording says an earlier one.
+#: The date on which the facts were read, unless a row has its own date.
 READ = "2026-11-21"
 ANY_MODEL = ("*",)
 UNKNOWN_MODEL = "default for unknown models"
@@ -55,7 +55,7 @@ TEXT = ("text/*",)
 class Family(Struct, frozen=True):
     """Models of one provider that behave alike. `patterns` are globs on the lower-case model name; first match wins.
 
-    The family with `ANY_MODEL` is its provider's default and stands last of its provider. `example` is a model name.
+    The family with `ANY_MODEL` is its provider's default, and its provider's last row. `example` is a model name.
     """
 
     provider: str
@@ -68,11 +68,11 @@ class Family(Struct, frozen=True):
     dialect: Dialect = Dialect()
 
     def has(self, model: str) -> bool:
-        """Whether a model's name fits one of the patterns."""
+        """Whether a model's name matches one of the patterns."""
         return any(fnmatchcase(model.lower(), pattern) for pattern in self.patterns)
 
 
-def cells(
+def make_cells(
     verdict: Verdict,
     places: Iterable[Place],
     media_types: tuple[str, ...],
@@ -83,7 +83,7 @@ def cells(
     limits: FileLimits = NO_LIMITS,
     schemes: tuple[str, ...] = ("https",),
 ) -> tuple[Capability, ...]:
-    """One cell for each place and form. The types must be of one kind; limits bind only what we send inline."""
+    """One cell for each place and form. The types must be of one kind; limits only hold for inline files."""
     kind = kind_of(media_types[0])
     return tuple(
         Capability(
@@ -102,10 +102,10 @@ def cells(
 
 
 def as_default(family: Family, example: str, *, order: Order | None = None) -> Family:
-    """A provider's safe answer for a model that no row names: nothing in tool results, the user's cells unproven."""
-    kept = tuple(
+    """A provider's safe default for unknown models: nothing in tool results, the cells of user messages unproven."""
+    user_cells = tuple(
         replace(cell, verdict="unproven", evidence=UNKNOWN_MODEL)
         for cell in family.cells
         if cell.place == "user" and cell.verdict in {"sees", "unproven"}
     )
-    return replace(family, patterns=ANY_MODEL, example=example, cells=kept, order=order or family.order)
+    return replace(family, patterns=ANY_MODEL, example=example, cells=user_cells, order=order or family.order)

@@ -16,13 +16,15 @@ from showandtell.core.capabilities.family import (
     USER,
     Family,
     as_default,
-    cells,
+    make_cells,
 )
 
 ORDER = Order(after_results="own_turn")
+DIALECT = Dialect(named_results=True, separate_results=True)
+OLDER_DIALECT = replace(DIALECT, thinking="budget")
 # Inline files of a request together, since January 2026 (Google's announcement of the new file limits).
 BUDGET = Budget(bytes=100_000_000)
-# Firebase's page still says 20 MB inline; it is the only figure stated for Vertex, so it is kept.
+# Firebase's page still says 20 MB inline; it is the only figure stated for Vertex, so we use it.
 VERTEX_BUDGET = Budget(bytes=20_000_000, images=3000)
 # 50 MB and 1000 pages: unverified, from memory.
 PAGES = FileLimits(bytes=50_000_000, pages=1000)
@@ -54,33 +56,33 @@ VERTEX_3 = "recorded: test_multimodal_tool_return_matrix[direct-*-google_vertex]
 URL_ROBOTED = "recorded: gs:// and https; a page behind robots.txt is 400 URL_ROBOTED (direct-url-*-google_vertex)"
 
 IN_USER = (
-    *cells("sees", USER, IMAGES, USER_PARTS, forms=EVERY_FORM),
-    *cells("sees", USER, PDF, USER_PARTS, forms=EVERY_FORM, limits=PAGES),
-    *cells("sees", USER, AUDIO, USER_PARTS, forms=EVERY_FORM),
-    *cells("sees", USER, VIDEO, USER_PARTS, forms=EVERY_FORM),
-    *cells("sees", USER, TEXT, USER_TYPES, forms=EVERY_FORM),
+    *make_cells("sees", USER, IMAGES, USER_PARTS, forms=EVERY_FORM),
+    *make_cells("sees", USER, PDF, USER_PARTS, forms=EVERY_FORM, limits=PAGES),
+    *make_cells("sees", USER, AUDIO, USER_PARTS, forms=EVERY_FORM),
+    *make_cells("sees", USER, VIDEO, USER_PARTS, forms=EVERY_FORM),
+    *make_cells("sees", USER, TEXT, USER_TYPES, forms=EVERY_FORM),
 )
-BESIDE_PICTURES = (
-    *cells("sees", TOOL, PDF, GEMINI_3, limits=PAGES),
-    *cells("sees", TOOL, PLAIN, PLAIN_PARTS),
-    *cells("unproven", TOOL, AUDIO, UNTRIED),
-    *cells("unproven", TOOL, VIDEO, UNTRIED),
+BESIDE_IMAGES = (
+    *make_cells("sees", TOOL, PDF, GEMINI_3, limits=PAGES),
+    *make_cells("sees", TOOL, PLAIN, PLAIN_PARTS),
+    *make_cells("unproven", TOOL, AUDIO, UNTRIED),
+    *make_cells("unproven", TOOL, VIDEO, UNTRIED),
 )
-IN_PARTS = (*cells("sees", TOOL, PNG_JPEG_WEBP, GEMINI_3), *BESIDE_PICTURES)
+IN_PARTS = (*make_cells("sees", TOOL, PNG_JPEG_WEBP, GEMINI_3), *BESIDE_IMAGES)
 REFERENCES_BLIND = (
-    *cells("blind", TOOL, IMAGES, FILE_ID_BLIND, forms=("file_id",)),
-    *cells("blind", TOOL, PDF, FILE_ID_BLIND, forms=("file_id",)),
-    *cells("blind", TOOL, IMAGES, URL_BLIND, forms=("url",)),
-    *cells("blind", TOOL, PDF, URL_BLIND, forms=("url",)),
+    *make_cells("blind", TOOL, IMAGES, FILE_ID_BLIND, forms=("file_id",)),
+    *make_cells("blind", TOOL, PDF, FILE_ID_BLIND, forms=("file_id",)),
+    *make_cells("blind", TOOL, IMAGES, URL_BLIND, forms=("url",)),
+    *make_cells("blind", TOOL, PDF, URL_BLIND, forms=("url",)),
 )
 PARTS_REJECTED = (
-    *cells("rejects", TOOL, IMAGES, NO_PARTS, "2025-11-01"),
-    *cells("rejects", TOOL, PDF, NO_PARTS, "2025-11-01"),
-    *cells("rejects", TOOL, AUDIO, NO_PARTS, "2025-11-01"),
-    *cells("rejects", TOOL, VIDEO, NO_PARTS, "2025-11-01"),
-    *cells("rejects", TOOL, TEXT, NO_PARTS, "2025-11-01"),
+    *make_cells("rejects", TOOL, IMAGES, NO_PARTS, "2025-11-01"),
+    *make_cells("rejects", TOOL, PDF, NO_PARTS, "2025-11-01"),
+    *make_cells("rejects", TOOL, AUDIO, NO_PARTS, "2025-11-01"),
+    *make_cells("rejects", TOOL, VIDEO, NO_PARTS, "2025-11-01"),
+    *make_cells("rejects", TOOL, TEXT, NO_PARTS, "2025-11-01"),
 )
-SCREENSHOT = cells("sees", TOOL, ("image/png",), "screenshot in parts (adkx ADR-0002)", "2025-11-01")
+SCREENSHOT = make_cells("sees", TOOL, ("image/png",), "screenshot in parts (adkx ADR-0002)", "2025-11-01")
 
 GEMINI_NEWER = Family(
     provider="google",
@@ -90,38 +92,38 @@ GEMINI_NEWER = Family(
     cells=(*IN_PARTS, *REFERENCES_BLIND, *IN_USER),
     order=ORDER,
     budget=BUDGET,
-    dialect=Dialect(signed=True),
+    dialect=replace(DIALECT, needs_signature=True),
 )
 GEMINI_COMPUTER = replace(
     GEMINI_NEWER,
     patterns=("gemini-2.5-computer-use*",),
     example="gemini-2.5-computer-use-preview-10-2025",
     cells=(*SCREENSHOT, *IN_USER),
-    dialect=Dialect(thinking="budget"),
+    dialect=OLDER_DIALECT,
 )
 GEMINI_OLDER = replace(
     GEMINI_NEWER,
     patterns=OLDER,
     example="gemini-2.5-flash",
     cells=(*PARTS_REJECTED, *IN_USER),
-    dialect=Dialect(thinking="budget"),
+    dialect=OLDER_DIALECT,
 )
 
 # 7 MB an image inline, 30 MB from a bucket (Google Cloud docs, image understanding).
 VERTEX_IMAGE = FileLimits(bytes=7_000_000)
 SCHEMES = ("gs", "https")
 VERTEX_USER = (
-    *cells("sees", USER, IMAGES, VERTEX_3, forms=INLINE_URL, limits=VERTEX_IMAGE, schemes=SCHEMES),
-    *cells("sees", USER, PDF, VERTEX_3, forms=INLINE_URL, limits=PAGES, schemes=SCHEMES),
-    *cells("sees", USER, AUDIO, VERTEX_3, forms=INLINE_URL, schemes=SCHEMES),
-    *cells("sees", USER, VIDEO, VERTEX_3, forms=INLINE_URL, schemes=SCHEMES),
-    *cells("sees", USER, TEXT, USER_TYPES, forms=INLINE_URL, schemes=SCHEMES),
+    *make_cells("sees", USER, IMAGES, VERTEX_3, forms=INLINE_URL, limits=VERTEX_IMAGE, schemes=SCHEMES),
+    *make_cells("sees", USER, PDF, VERTEX_3, forms=INLINE_URL, limits=PAGES, schemes=SCHEMES),
+    *make_cells("sees", USER, AUDIO, VERTEX_3, forms=INLINE_URL, schemes=SCHEMES),
+    *make_cells("sees", USER, VIDEO, VERTEX_3, forms=INLINE_URL, schemes=SCHEMES),
+    *make_cells("sees", USER, TEXT, USER_TYPES, forms=INLINE_URL, schemes=SCHEMES),
 )
 VERTEX_PARTS = (
-    *cells("sees", TOOL, PNG_JPEG_WEBP, VERTEX_3, limits=VERTEX_IMAGE),
-    *BESIDE_PICTURES,
-    *cells("sees", TOOL, PNG_JPEG_WEBP, URL_ROBOTED, forms=("url",), schemes=SCHEMES),
-    *cells("sees", TOOL, PDF, URL_ROBOTED, forms=("url",), schemes=SCHEMES),
+    *make_cells("sees", TOOL, PNG_JPEG_WEBP, VERTEX_3, limits=VERTEX_IMAGE),
+    *BESIDE_IMAGES,
+    *make_cells("sees", TOOL, PNG_JPEG_WEBP, URL_ROBOTED, forms=("url",), schemes=SCHEMES),
+    *make_cells("sees", TOOL, PDF, URL_ROBOTED, forms=("url",), schemes=SCHEMES),
 )
 
 VERTEX_NEWER = replace(
@@ -129,21 +131,21 @@ VERTEX_NEWER = replace(
     provider="vertex",
     cells=(*VERTEX_PARTS, *VERTEX_USER),
     budget=VERTEX_BUDGET,
-    dialect=Dialect(call_names=False, signed=True),
+    dialect=replace(DIALECT, takes_call_ids=False, needs_signature=True),
 )
 VERTEX_COMPUTER = replace(
     VERTEX_NEWER,
     patterns=GEMINI_COMPUTER.patterns,
     example=GEMINI_COMPUTER.example,
     cells=(*SCREENSHOT, *VERTEX_USER),
-    dialect=Dialect(call_names=False, thinking="budget"),
+    dialect=replace(OLDER_DIALECT, takes_call_ids=False),
 )
 VERTEX_OLDER = replace(
     VERTEX_NEWER,
     patterns=OLDER,
     example="gemini-2.5-flash",
     cells=(*PARTS_REJECTED, *VERTEX_USER),
-    dialect=Dialect(call_names=False, thinking="budget"),
+    dialect=replace(OLDER_DIALECT, takes_call_ids=False),
 )
 
 FAMILIES = (

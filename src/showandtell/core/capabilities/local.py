@@ -1,4 +1,4 @@
-"""Servers that people run themselves (Ollama, vLLM, llama.cpp, LM Studio), and a LiteLLM proxy before any other."""
+"""Self-hosted servers (Ollama, vLLM, llama.cpp, LM Studio), and a LiteLLM proxy in front of any other provider."""
 
 from __future__ import annotations
 
@@ -15,32 +15,37 @@ from showandtell.core.capabilities.family import (
     WEB_IMAGES,
     Family,
     as_default,
-    cells,
+    make_cells,
 )
-from showandtell.core.capabilities.openai_compatible import CLAUDE_ORDER, MISTRAL_ORDER
+from showandtell.core.capabilities.openai_compatible import CHAT_DIALECT, CLAUDE_ORDER, MISTRAL_ORDER
 
 ORDER = Order(after_results="own_turn")
 
-# Whether a picture is seen depends on the model that is loaded, so nothing here is proved.
+# Whether an image is seen depends on the model that is loaded, so nothing here is proven.
 OLLAMA = Family(
     provider="ollama",
     api="openai-chat",
     patterns=ANY_MODEL,
     example="qwen3-vl:8b",
     cells=(
-        *cells("unproven", TOOL, PNG_JPEG_WEBP, "openai.go:567-620: split into several messages, the call id lost"),
-        *cells("unproven", USER, PNG_JPEG_WEBP, "openai.go: base64 jpeg, png, webp; depends on the model"),
-        *cells("rejects", USER, PDF, "400 invalid message format (openai.go)"),
+        *make_cells(
+            "unproven", TOOL, PNG_JPEG_WEBP, "openai.go:567-620: split into several messages, the call id lost"
+        ),
+        *make_cells("unproven", USER, PNG_JPEG_WEBP, "openai.go: base64 jpeg, png, webp; depends on the model"),
+        *make_cells("rejects", USER, PDF, "400 invalid message format (openai.go)"),
     ),
     order=ORDER,
+    dialect=CHAT_DIALECT,
 )
 VLLM = replace(
     OLLAMA,
     provider="vllm",
     example="Qwen/Qwen3-VL-8B-Instruct",
     cells=(
-        *cells("unproven", TOOL, PNG_JPEG_WEBP, "depends on the chat template; Kimi K2.5 rejects it (vllm #43203)"),
-        *cells("unproven", USER, PNG_JPEG_WEBP, "vLLM docs; depends on the model"),
+        *make_cells(
+            "unproven", TOOL, PNG_JPEG_WEBP, "depends on the chat template; Kimi K2.5 rejects it (vllm #43203)"
+        ),
+        *make_cells("unproven", USER, PNG_JPEG_WEBP, "vLLM docs; depends on the model"),
     ),
 )
 LLAMACPP = replace(
@@ -48,8 +53,8 @@ LLAMACPP = replace(
     provider="llamacpp",
     example="gemma-3-4b-it",
     cells=(
-        *cells("unproven", TOOL, PNG_JPEG_WEBP, "the parser takes it (server-chat.cpp, b10605); effect unknown"),
-        *cells("unproven", USER, PNG_JPEG_WEBP, "server-common.cpp; needs --mmproj, else 500 (llama.cpp #13566)"),
+        *make_cells("unproven", TOOL, PNG_JPEG_WEBP, "the parser takes it (server-chat.cpp, b10605); effect unknown"),
+        *make_cells("unproven", USER, PNG_JPEG_WEBP, "server-common.cpp; needs --mmproj, else 500 (llama.cpp #13566)"),
     ),
 )
 LMSTUDIO = replace(
@@ -57,8 +62,8 @@ LMSTUDIO = replace(
     provider="lmstudio",
     example="qwen/qwen3-vl-8b",
     cells=(
-        *cells("rejects", TOOL, PNG_JPEG_WEBP, "400 Invalid 'messages' (qwen-code #3616)"),
-        *cells("unproven", USER, PNG_JPEG_WEBP, "base64 only; depends on the model"),
+        *make_cells("rejects", TOOL, PNG_JPEG_WEBP, "400 Invalid 'messages' (qwen-code #3616)"),
+        *make_cells("unproven", USER, PNG_JPEG_WEBP, "base64 only; depends on the model"),
     ),
 )
 
@@ -67,8 +72,8 @@ HOISTED = "litellm 1.109 common_utils.py:2802-2890 moves it to a user message"
 IN_FILE = "litellm 1.109: file part to the upstream's document"
 
 PROXY_USER = (
-    *cells("sees", USER, WEB_IMAGES, HOISTED),
-    *cells("sees", USER, PDF, IN_FILE),
+    *make_cells("sees", USER, WEB_IMAGES, HOISTED),
+    *make_cells("sees", USER, PDF, IN_FILE),
 )
 PROXY_ANTHROPIC = replace(
     OLLAMA,
@@ -76,23 +81,23 @@ PROXY_ANTHROPIC = replace(
     patterns=("anthropic/*",),
     example="anthropic/claude-sonnet-4-5",
     cells=(
-        *cells("sees", TOOL, WEB_IMAGES, NATIVE),
-        *cells("sees", TOOL, PDF, NATIVE),
+        *make_cells("sees", TOOL, WEB_IMAGES, NATIVE),
+        *make_cells("sees", TOOL, PDF, NATIVE),
         *PROXY_USER,
     ),
     order=CLAUDE_ORDER,
 )
-# Converse with a PDF in the result is where Claude was blind, so only images go there through the proxy.
+# Claude on Converse doesn't see a PDF in a tool result, so only images go there through the proxy.
 PROXY_BEDROCK = replace(
     PROXY_ANTHROPIC,
     patterns=("bedrock/*claude*",),
     example="bedrock/us.anthropic.claude-sonnet-4-5-20250929-v1:0",
     cells=(
-        *cells("sees", TOOL, WEB_IMAGES, NATIVE),
-        *cells("blind", TOOL, PDF, "as Claude on Converse: a PDF in toolResult was not seen", "2026-03-16"),
+        *make_cells("sees", TOOL, WEB_IMAGES, NATIVE),
+        *make_cells("blind", TOOL, PDF, "as Claude on Converse: a PDF in toolResult was not seen", "2026-03-16"),
         *PROXY_USER,
     ),
-    # The proxy puts both into one Converse turn, which Claude refuses: litellm 1.109 run against a strict Converse.
+    # The proxy puts both into one Converse turn, which Claude rejects: litellm 1.109 run against a strict Converse.
     order=replace(CLAUDE_ORDER, after_results="filler", filler=".", filler_when="media"),
 )
 PROXY_GEMINI = replace(
@@ -100,9 +105,9 @@ PROXY_GEMINI = replace(
     patterns=("gemini/gemini-[3-9]*", "vertex_ai/gemini-[3-9]*"),
     example="gemini/gemini-3-flash-preview",
     cells=(
-        *cells("sees", TOOL, PNG_JPEG_WEBP, NATIVE),
-        *cells("sees", TOOL, PDF, NATIVE),
-        *cells("unproven", USER, WAV_MP3, HOISTED),
+        *make_cells("sees", TOOL, PNG_JPEG_WEBP, NATIVE),
+        *make_cells("sees", TOOL, PDF, NATIVE),
+        *make_cells("unproven", USER, WAV_MP3, HOISTED),
         *PROXY_USER,
     ),
     order=replace(ORDER, call_ids="litellm"),

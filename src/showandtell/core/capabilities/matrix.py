@@ -1,6 +1,6 @@
-"""The table as people read it: a row for each family, and one for each model that its reader knows more about.
+"""The table for readers: a row for each family, and one for each model that the reader's own cells are about.
 
-What becomes of each kind of file is derived from the cells alone.
+How each kind of file is delivered is derived from the cells.
 """
 
 from __future__ import annotations
@@ -22,12 +22,11 @@ InResult: TypeAlias = Literal["native", "relocated", "converted", "noted", "word
 InUser: TypeAlias = Literal["native", "converted", "refused", "words"]
 #: A reader's own cells, by globs on `provider:model`; `settings.all_overrides` reads them.
 Overrides: TypeAlias = Mapping[str, Sequence[Capability]]
-NOTHING: Overrides = {}
+NO_OVERRIDES: Overrides = {}
 PLACES = {"tool_result": "tool results", "user": "user messages"}
-#: The verdicts with which a place is used.
+#: A place is used if it has one of these verdicts.
 USED: dict[Place, tuple[Verdict, ...]] = {"tool_result": ("sees",), "user": ("sees", "unproven")}
 
-START, END = "<!-- matrix -->", "<!-- /matrix -->"
 
 #: One representative type for each kind.
 PROBES: dict[Kind, str] = {
@@ -38,32 +37,33 @@ PROBES: dict[Kind, str] = {
     "text": "text/plain",
 }
 SYMBOLS: dict[InResult, str] = {"native": "●", "relocated": "◐", "converted": "◇", "noted": "○", "words": "T"}
-#: Kinds that have another form for every model: pages or text, frames, what is said.
+#: Kinds that can be converted for every model: to pages or text, to frames, to a transcript.
 CONVERTED = frozenset[Kind]({"document", "audio", "video"})
 LEGEND = (
-    "What becomes of a file that a tool returns: ● it stands in the tool result · ◐ it follows in a labelled user "
-    "message · ◌ the same, but nobody has proved that the model sees it · T its text is given as words · ◇ it is "
-    "given in another form: pages or text of a document, frames of a film, what is said in a sound · ○ the model is "
-    "told its name, and why it wasn't sent. Probed with PNG, PDF, WAV, MP4 and plain text. *Uploads* are the kinds "
-    "that a user may send, in parentheses where nobody has proved that they are seen. *Known by* is the evidence of "
-    "the places that are used, with its newest day: recorded or live answers, docs, types of an SDK, source code, "
-    "reports of others, our default for models that nobody knows, or an eye test of yours."
+    "How a file that a tool returns is sent: ● in the tool result · ◐ in a labelled user message · ◌ in a labelled "
+    "user message, not proved to be seen · T as text · ◇ converted: pages or text of a document, frames of a video, a "
+    "transcript of audio · ○ only its name, and why it wasn't sent. Probed with PNG, PDF, WAV, MP4 and plain text. "
+    "*Uploads* are the kinds that a user may send, in parentheses if they are not proved to be seen. *Known by* is the "
+    "evidence for the places in use, with its newest date: recorded or live responses, docs, types of an SDK, source "
+    "code, reports by others, our default for unknown models, or your own vision check."
 )
-#: An unproven place that is used all the same, for there is no better one.
+#: An unproven place that is used because there is no better one.
 UNPROVEN = "◌"
-#: What evidence is called in short, by the first of these words in it, the firmest first.
-PROOFS = ("eye test", "recorded", "live", "docs", "types", "source", "report", "default")
-PROOF = re.compile(r"\b(eye test|recorded|live|docs|guide|types|schema|default)\b|\w\.(?:go|py|cpp)\b|\blitellm \d")
-OTHER_WORDS = {"guide": "docs", "schema": "types"}
+#: Kinds of evidence, the strongest first. Evidence is classified by the first of these words in it.
+EVIDENCE_KINDS = ("eye test", "recorded", "live", "docs", "types", "source", "report", "default")
+EVIDENCE_WORD = re.compile(
+    r"\b(eye test|recorded|live|docs|guide|types|schema|default)\b|\w\.(?:go|py|cpp)\b|\blitellm \d"
+)
+SYNONYMS = {"guide": "docs", "schema": "types"}
 
 
 class MatrixRow(TypedDict):
-    """One family, or one model of it: where each kind goes.
+    """Where each kind of file goes, for one family or one of its models.
 
-    `blind` holds, for a kind, why its place in a tool result is not used. `unproven` are the kinds of which nobody
-    knows whether a user message shows them. `known_by` is the evidence in short, with its newest day.
-    `cells`, `budget` and `order` are the facts behind it, as JSON has them: verdicts, forms, limits, evidence, dates.
-    `verified` are the reader's own cells, by the name or glob that they were given; a family's row has none.
+    blind: by kind, why its place in a tool result is not used. unproven: kinds that may not be seen in a user message.
+    known_by: a summary of the evidence, with its newest date.
+    cells, budget, order: the facts as JSON: verdicts, forms, limits, evidence, dates.
+    verified: the reader's own cells, by their name or glob; empty for a family.
     """
 
     provider: str
@@ -81,38 +81,38 @@ class MatrixRow(TypedDict):
     verified: dict[str, list[dict[str, object]]]
 
 
-def matrix(overrides: Overrides = NOTHING) -> list[MatrixRow]:
-    """The whole table, in its own order, and behind each family those of its models that `overrides` speak of."""
-    return [entry for family in families() for entry in (row(family), *rows_verified(family, overrides))]
+def matrix(overrides: Overrides = NO_OVERRIDES) -> list[MatrixRow]:
+    """All rows in the table's order. Each family is followed by its models in `overrides`."""
+    return [entry for family in families() for entry in (row(family), *verified_rows(family, overrides))]
 
 
 def row(family: Family) -> MatrixRow:
-    """One family's row, by way of its example model."""
+    """The row of a family, derived from its example model."""
     return describe(resolve(f"{family.provider}:{family.example}"), name_models(family))
 
 
-def rows_verified(family: Family, overrides: Overrides) -> list[MatrixRow]:
-    """A row for each name or glob of this family, as it is planned with the reader's own cells."""
+def verified_rows(family: Family, overrides: Overrides) -> list[MatrixRow]:
+    """A row for each name or glob in `overrides` that belongs to this family."""
     names = [name for name, cells in overrides.items() if cells]
-    found = [(name, model) for name in names if (model := find_model(name, family)) is not None]
+    models = [(name, model) for name in names if (model := find_model(name, family)) is not None]
     return [
-        describe(resolve(model, choose_cells(name, model, overrides)), bare_model(name), {name: overrides[name]})
-        for name, model in found
+        describe(resolve(model, choose_cells(name, model, overrides)), without_provider(name), {name: overrides[name]})
+        for name, model in models
     ]
 
 
 def choose_cells(name: str, model: str, overrides: Overrides) -> tuple[Capability, ...]:
-    """The cells that a name or glob is planned with; of the model that stands for a glob, its own don't count."""
-    return select({one: cells for one, cells in overrides.items() if one == name or one != model}, model)
+    """The cells for a name or glob. Cells of the model that represents a glob are left out."""
+    return select({glob: cells for glob, cells in overrides.items() if glob == name or glob != model}, model)
 
 
-def bare_model(name: str) -> str:
-    """A name or glob without its provider."""
+def without_provider(name: str) -> str:
+    """Remove the provider from a name or glob."""
     return one_line(name.partition(":")[2] or name)
 
 
-def describe(target: Target, models: str, verified: Overrides = NOTHING) -> MatrixRow:
-    """A row about a target, under the name that its models have."""
+def describe(target: Target, models: str, verified: Overrides = NO_OVERRIDES) -> MatrixRow:
+    """The row of a target; `models` is the name of its models."""
     return {
         "provider": target.provider,
         "models": models,
@@ -122,7 +122,7 @@ def describe(target: Target, models: str, verified: Overrides = NOTHING) -> Matr
         "user": {kind: place_upload(target, kind) for kind in PROBES},
         "unproven": [kind for kind in PROBES if _verdict(target, "user", kind) == "unproven"],
         "blind": find_blind(target),
-        "known_by": tell_proof(target),
+        "known_by": summarize_evidence(target),
         "cells": [msgspec.to_builtins(cell) for cell in target.cells],
         "budget": msgspec.to_builtins(target.budget),
         "order": msgspec.to_builtins(target.order),
@@ -131,7 +131,7 @@ def describe(target: Target, models: str, verified: Overrides = NOTHING) -> Matr
 
 
 def find_model(name: str, family: Family) -> str | None:
-    """The model that stands for a name or glob in this family: itself, else the family's example; None: not of it."""
+    """The model that represents a name or glob in this family: itself, or the family's example. None: no match."""
     provider, _, model = name.partition(":")
     if model.strip() and find_family(provider, model) == family:
         return name
@@ -140,14 +140,14 @@ def find_model(name: str, family: Family) -> str | None:
 
 
 def name_models(family: Family) -> str:
-    """The patterns; for a provider's default "any other", or "any" where it has no other row."""
+    """The patterns; for a provider's default "any other", or "any" if it is the provider's only row."""
     if family.patterns != ANY_MODEL:
         return ", ".join(family.patterns)
     return "any other" if sum(other.provider == family.provider for other in families()) > 1 else "any"
 
 
 def place_result(target: Target, kind: Kind) -> InResult:
-    """The planner's rungs for a tool's file: its result, else a user message, else another form, else a note."""
+    """The planner's choice for a tool's file: its result, else a user message, else a conversion, else a note."""
     if _verdict(target, "tool_result", kind) == "sees":
         return "native"
     if _verdict(target, "user", kind) in USED["user"]:
@@ -156,35 +156,35 @@ def place_result(target: Target, kind: Kind) -> InResult:
 
 
 def place_upload(target: Target, kind: Kind) -> InUser:
-    """The planner's rungs for a user's file, which is refused where nothing takes it."""
+    """The planner's choice for a user's file, which is refused if nothing takes it."""
     if _verdict(target, "user", kind) in USED["user"]:
         return "native"
     return "words" if kind == "text" else "converted" if kind in CONVERTED else "refused"
 
 
 def find_blind(target: Target) -> dict[Kind, str]:
-    """The kinds whose cell in a tool result is accepted but not seen, in any form, with the evidence.
+    """Evidence by kind for cells in tool results that are accepted but not seen, in any form.
 
-    A cell that another one stands before says nothing any more.
+    A cell that an earlier one overrides doesn't count.
     """
     return {
         cell.kind: f"{cell.form}: {one_line(cell.evidence)} ({cell.date})"
         for cell in reversed(target.cells)
         if cell.verdict == "blind"
         and cell.place == "tool_result"
-        and any(target.cell(cell.place, one, cell.form) is cell for one in cell.media_types)
+        and any(target.cell(cell.place, media_type, cell.form) is cell for media_type in cell.media_types)
     }
 
 
-def tell_proof(target: Target) -> str:
-    """How the places that are used are known, and since when; empty where none is."""
+def summarize_evidence(target: Target) -> str:
+    """The kinds of evidence for the places that are used, and the newest date; empty if none is used."""
     used = list(find_used(target))
-    proofs = sorted({name_proof(cell.evidence) for cell in used}, key=PROOFS.index)
-    return f"{', '.join(proofs)} {max(cell.date for cell in used)}" if used else ""
+    kinds = sorted({classify_evidence(cell.evidence) for cell in used}, key=EVIDENCE_KINDS.index)
+    return f"{', '.join(kinds)} {max(cell.date for cell in used)}" if used else ""
 
 
 def find_used(target: Target) -> Iterator[Capability]:
-    """The cells that a plan builds on: a tool result that is seen, a user message that may be, and what was tried."""
+    """The cells that a plan uses: seen tool results, user messages that may be seen, and any that were verified."""
     for media_type in PROBES.values():
         for place, verdicts in USED.items():
             cell = target.cell(place, media_type, "inline")
@@ -192,12 +192,12 @@ def find_used(target: Target) -> Iterator[Capability]:
                 yield cell
 
 
-def name_proof(evidence: str) -> str:
-    """The kind of evidence, by its own first word that names one; else it is what others report."""
-    found = PROOF.search(evidence)
-    if found is None:
+def classify_evidence(evidence: str) -> str:
+    """The kind of evidence, by the first word that names one; "report" if no word does."""
+    match = EVIDENCE_WORD.search(evidence)
+    if match is None:
         return "report"
-    return OTHER_WORDS.get(found[1], found[1]) if found[1] else "source"
+    return SYNONYMS.get(match[1], match[1]) if match[1] else "source"
 
 
 def _verdict(target: Target, place: Place, kind: Kind) -> str:
@@ -206,7 +206,7 @@ def _verdict(target: Target, place: Place, kind: Kind) -> str:
 
 
 def to_json(rows: Sequence[MatrixRow]) -> str:
-    """The rows as JSON, for programs."""
+    """The rows as indented JSON."""
     return msgspec.json.format(msgspec.json.encode(list(rows)), indent=2).decode()
 
 
@@ -231,45 +231,40 @@ def markdown(rows: Sequence[MatrixRow]) -> str:
 
 
 def list_verified(rows: Sequence[MatrixRow]) -> list[str]:
-    """What eye tests and the reader's own file say instead of the table, a line for each cell; nothing without one."""
-    found = {
+    """A line for each of the reader's own cells, below a heading; empty without such cells."""
+    lines = {
         f"- `{name}`: {cell['kind']} in {PLACES[str(cell['place'])]} ({cell['form']}): **{cell['verdict']}**, "
         f"verified {cell['date']}: {one_line(cell['evidence'])}": None
         for entry in rows
         for name, cells in entry["verified"].items()
         for cell in cells
     }
-    return ["", "Verified here, and used instead of the table:", "", *found] if found else []
+    return ["", "Verified here, and used instead of the table:", "", *lines] if lines else []
 
 
-def one_line(words: object, most: int | None = None) -> str:
-    """Words of others on one line, without what could drive a terminal, cut after `most` letters, if any."""
-    kept = "".join(letter for letter in str(words) if letter.isprintable() or letter.isspace())
-    line = " ".join(kept.split())
-    return line if most is None or len(line) <= most else line[:most] + " …"
+def one_line(value: object, max_length: int | None = None) -> str:
+    """Untrusted text on one line, without control characters, cut to `max_length` characters."""
+    printable = "".join(character for character in str(value) if character.isprintable() or character.isspace())
+    line = " ".join(printable.split())
+    return line if max_length is None or len(line) <= max_length else line[:max_length] + " …"
 
 
 def _line(entry: MatrixRow, notes: Sequence[str], *, named: bool) -> str:
     models = entry["models"] if entry["models"].startswith("any") else f"`{entry['models'].replace(', ', '`, `')}`"
     if entry["verified"]:
-        models = f"`{entry['models']}` (verified {max(str(one['date']) for one in _own(entry))})"
+        models = f"`{entry['models']}` (verified {max(str(cell['date']) for cell in _verified_cells(entry))})"
     cells = [_symbol(entry, kind, notes) for kind in entry["tool_result"]]
-    taken = [kind for kind, rung in entry["user"].items() if rung in {"native", "words"}]
-    uploads = [f"({kind})" if kind in entry["unproven"] else kind for kind in taken]
+    accepted = [kind for kind, delivery in entry["user"].items() if delivery in {"native", "words"}]
+    uploads = [f"({kind})" if kind in entry["unproven"] else kind for kind in accepted]
     head = [f"**{entry['provider']}**" if named else "", models, entry["api"]]
     return f"| {' | '.join([*head, *cells, ', '.join(uploads), entry['known_by']])} |"
 
 
 def _symbol(entry: MatrixRow, kind: Kind, notes: Sequence[str]) -> str:
-    rung = entry["tool_result"][kind]
-    symbol = UNPROVEN if rung == "relocated" and kind in entry["unproven"] else SYMBOLS[rung]
+    delivery = entry["tool_result"][kind]
+    symbol = UNPROVEN if delivery == "relocated" and kind in entry["unproven"] else SYMBOLS[delivery]
     return symbol + (f" ({notes.index(entry['blind'][kind]) + 1})" if kind in entry["blind"] else "")
 
 
-def _own(entry: MatrixRow) -> list[dict[str, object]]:
+def _verified_cells(entry: MatrixRow) -> list[dict[str, object]]:
     return [cell for cells in entry["verified"].values() for cell in cells]
-
-
-def matrix_block() -> str:
-    """The table between the markers that README keeps it in."""
-    return f"{START}\n{markdown(matrix())}{END}"

@@ -20,12 +20,12 @@ from showandtell.core.capabilities.family import (
     WEB_IMAGES,
     Family,
     as_default,
-    cells,
+    make_cells,
 )
 
 ORDER = Order(after_results="own_turn")
 RESPONSES_DIALECT = Dialect(stateless=True)
-CHAT_DIALECT = Dialect(max_tokens="max_completion_tokens")
+CHAT_DIALECT = Dialect(max_tokens="max_completion_tokens", flags_errors=False)
 
 # 50 MB a file and a request, 1500 images: unverified, from memory.
 FILE = FileLimits(bytes=50_000_000)
@@ -51,14 +51,16 @@ RESPONSES_GPT = Family(
     patterns=GPT,
     example="gpt-5-mini",
     cells=(
-        *cells("sees", BOTH, WEB_IMAGES, RESPONSES, forms=EVERY_FORM, limits=FILE),
-        *cells("sees", BOTH, PDF, RESPONSES, forms=EVERY_FORM, limits=FILE),
-        *cells("sees", USER, OFFICE_XML, FILE_INPUTS, forms=EVERY_FORM, limits=FILE),
-        *cells("unproven", TOOL, OFFICE_XML, OUTPUT_TYPES, forms=EVERY_FORM, limits=FILE),
-        *cells("sees", USER, TEXT, FILE_INPUTS, forms=EVERY_FORM, limits=FILE),
-        *cells("unproven", TOOL, TEXT, OUTPUT_TYPES, forms=EVERY_FORM, limits=FILE),
-        *cells("rejects", TOOL, AUDIO, "recorded: 400 unsupported MIME type 'audio/mpeg'"),
-        *cells("rejects", TOOL, AUDIO, "recorded: 400 The file type you uploaded is not supported", forms=("url",)),
+        *make_cells("sees", BOTH, WEB_IMAGES, RESPONSES, forms=EVERY_FORM, limits=FILE),
+        *make_cells("sees", BOTH, PDF, RESPONSES, forms=EVERY_FORM, limits=FILE),
+        *make_cells("sees", USER, OFFICE_XML, FILE_INPUTS, forms=EVERY_FORM, limits=FILE),
+        *make_cells("unproven", TOOL, OFFICE_XML, OUTPUT_TYPES, forms=EVERY_FORM, limits=FILE),
+        *make_cells("sees", USER, TEXT, FILE_INPUTS, forms=EVERY_FORM, limits=FILE),
+        *make_cells("unproven", TOOL, TEXT, OUTPUT_TYPES, forms=EVERY_FORM, limits=FILE),
+        *make_cells("rejects", TOOL, AUDIO, "recorded: 400 unsupported MIME type 'audio/mpeg'"),
+        *make_cells(
+            "rejects", TOOL, AUDIO, "recorded: 400 The file type you uploaded is not supported", forms=("url",)
+        ),
     ),
     order=ORDER,
     budget=BUDGET,
@@ -70,7 +72,7 @@ RESPONSES_MARKED = replace(
     patterns=MARKED_GPT,
     example="gpt-5.6",
     order=MARKED_ORDER,
-    dialect=replace(RESPONSES_DIALECT, mark="prompt_cache_breakpoint"),
+    dialect=replace(RESPONSES_DIALECT, cache_mark="prompt_cache_breakpoint"),
 )
 
 CHAT_GPT = Family(
@@ -79,10 +81,10 @@ CHAT_GPT = Family(
     patterns=GPT,
     example="gpt-5-mini",
     cells=(
-        *cells("rejects", TOOL, WEB_IMAGES, USER_IMAGES_ONLY, forms=INLINE_URL),
-        *cells("sees", USER, WEB_IMAGES, CHAT, forms=INLINE_URL, limits=FILE),
-        *cells("sees", USER, PDF, CHAT, forms=("inline", "file_id"), limits=FILE),
-        *cells("rejects", USER, AUDIO, NO_AUDIO_MODEL),
+        *make_cells("rejects", TOOL, WEB_IMAGES, USER_IMAGES_ONLY, forms=INLINE_URL),
+        *make_cells("sees", USER, WEB_IMAGES, CHAT, forms=INLINE_URL, limits=FILE),
+        *make_cells("sees", USER, PDF, CHAT, forms=("inline", "file_id"), limits=FILE),
+        *make_cells("rejects", USER, AUDIO, NO_AUDIO_MODEL),
     ),
     order=ORDER,
     budget=BUDGET,
@@ -94,16 +96,16 @@ CHAT_MARKED = replace(
     patterns=MARKED_GPT,
     example="gpt-5.6",
     order=MARKED_ORDER,
-    dialect=replace(CHAT_DIALECT, mark="prompt_cache_breakpoint"),
+    dialect=replace(CHAT_DIALECT, cache_mark="prompt_cache_breakpoint"),
 )
 
-# Whether audio models read pictures and PDFs too was not read anywhere, so they stay unproven here.
+# No source says whether audio models also read images and PDFs, so these are unproven.
 CHAT_AUDIO = replace(
     CHAT_GPT,
     patterns=("*audio*",),
     example="gpt-audio",
     cells=(
-        *cells("sees", USER, WAV_MP3, "OpenAI docs: input_audio wav, mp3, base64, audio models only"),
+        *make_cells("sees", USER, WAV_MP3, "OpenAI docs: input_audio wav, mp3, base64, audio models only"),
         *as_default(CHAT_GPT, "").cells,
     ),
 )
@@ -115,10 +117,10 @@ AZURE = Family(
     patterns=ANY_MODEL,
     example="gpt-5-mini",
     cells=(
-        *cells("unproven", BOTH, WEB_IMAGES, SAME_SCHEMA, forms=INLINE_URL, limits=FILE),
-        *cells("unproven", BOTH, PDF, SAME_SCHEMA, forms=INLINE_URL, limits=FILE),
-        *cells("unproven", BOTH, OFFICE_XML, SAME_SCHEMA, limits=FILE),
-        *cells("unproven", BOTH, TEXT, SAME_SCHEMA, limits=FILE),
+        *make_cells("unproven", BOTH, WEB_IMAGES, SAME_SCHEMA, forms=INLINE_URL, limits=FILE),
+        *make_cells("unproven", BOTH, PDF, SAME_SCHEMA, forms=INLINE_URL, limits=FILE),
+        *make_cells("unproven", BOTH, OFFICE_XML, SAME_SCHEMA, limits=FILE),
+        *make_cells("unproven", BOTH, TEXT, SAME_SCHEMA, limits=FILE),
     ),
     order=ORDER,
     budget=BUDGET,
@@ -131,9 +133,9 @@ AZURE_CHAT = Family(
     patterns=ANY_MODEL,
     example="gpt-5-mini",
     cells=(
-        *cells("rejects", TOOL, WEB_IMAGES, USER_IMAGES_ONLY, forms=INLINE_URL),
-        *cells("unproven", USER, WEB_IMAGES, SAME_SCHEMA, forms=INLINE_URL, limits=FILE),
-        *cells("rejects", USER, PDF, NO_CHAT_FILE),
+        *make_cells("rejects", TOOL, WEB_IMAGES, USER_IMAGES_ONLY, forms=INLINE_URL),
+        *make_cells("unproven", USER, WEB_IMAGES, SAME_SCHEMA, forms=INLINE_URL, limits=FILE),
+        *make_cells("rejects", USER, PDF, NO_CHAT_FILE),
     ),
     order=ORDER,
     budget=BUDGET,
@@ -144,7 +146,7 @@ AZURE_AUDIO = replace(
     AZURE_CHAT,
     patterns=("*audio*",),
     example="gpt-audio",
-    cells=(*cells("unproven", USER, WAV_MP3, SAME_SCHEMA), *AZURE_CHAT.cells),
+    cells=(*make_cells("unproven", USER, WAV_MP3, SAME_SCHEMA), *AZURE_CHAT.cells),
 )
 
 FAMILIES = (

@@ -1,4 +1,4 @@
-"""Hosts that speak an OpenAI API in a dialect of their own: xAI, Groq, OpenRouter, Mistral, Cohere."""
+"""Hosts with their own dialect of an OpenAI API: xAI, Groq, OpenRouter, Mistral, Cohere."""
 
 from __future__ import annotations
 
@@ -16,11 +16,12 @@ from showandtell.core.capabilities.family import (
     WEB_IMAGES,
     Family,
     as_default,
-    cells,
+    make_cells,
 )
 
 ORDER = Order(after_results="own_turn")
-# Mistral refuses a user message right after tool messages (code 3230), behind other hosts as well.
+CHAT_DIALECT = Dialect(flags_errors=False)
+# Mistral rejects a user message right after tool messages (code 3230), also behind other hosts.
 MISTRAL_ORDER = Order(after_results="filler", filler="OK", filler_when="user", call_ids="mistral")
 CLAUDE_ORDER = replace(ORDER, call_ids="anthropic")
 
@@ -35,9 +36,9 @@ GROK = Family(
     patterns=("grok*",),
     example="grok-4-1-fast-non-reasoning",
     cells=(
-        *cells("sees", TOOL, PNG_JPEG, XAI_LIVE, "2026-07-17", limits=XAI_IMAGE),
-        *cells("sees", USER, PNG_JPEG, XAI_USER, forms=EVERY_FORM, limits=XAI_IMAGE),
-        *cells("sees", USER, PDF, XAI_SEARCH, forms=("url", "file_id")),
+        *make_cells("sees", TOOL, PNG_JPEG, XAI_LIVE, "2026-07-17", limits=XAI_IMAGE),
+        *make_cells("sees", USER, PNG_JPEG, XAI_USER, forms=EVERY_FORM, limits=XAI_IMAGE),
+        *make_cells("sees", USER, PDF, XAI_SEARCH, forms=("url", "file_id")),
     ),
     order=ORDER,
     # xAI's docs advise not to store a history that holds images.
@@ -52,13 +53,13 @@ GROQ = Family(
     patterns=("*qwen3.[68]*", "*llama-4*"),
     example="qwen/qwen3.6-27b",
     cells=(
-        *cells("unproven", TOOL, WEB_IMAGES, GROQ_TOOL),
-        *cells("sees", USER, WEB_IMAGES, GROQ_USER, forms=INLINE_URL, limits=FileLimits(pixels=33_000_000)),
+        *make_cells("unproven", TOOL, WEB_IMAGES, GROQ_TOOL),
+        *make_cells("sees", USER, WEB_IMAGES, GROQ_USER, forms=INLINE_URL, limits=FileLimits(pixels=33_000_000)),
     ),
     order=ORDER,
     # Five images and 4 MB of base64 a request (Groq docs, vision).
     budget=Budget(bytes=4_000_000, images=5, message_images=5),
-    dialect=Dialect(stream_usage=False),
+    dialect=replace(CHAT_DIALECT, stream_usage=False),
 )
 
 ROUTER_CLAUDE = "recorded: claude-haiku-4.5 described an image_url part in role tool"
@@ -68,28 +69,28 @@ ROUTER_PDF = "OpenRouter docs, PDFs: file for any model, read natively or by the
 ROUTER_AUDIO = "OpenRouter docs: input_audio; what is heard depends on the upstream endpoint"
 
 ROUTER_USER = (
-    *cells("sees", USER, WEB_IMAGES, ROUTER_IMAGE, forms=INLINE_URL),
-    *cells("sees", USER, PDF, ROUTER_PDF),
+    *make_cells("sees", USER, WEB_IMAGES, ROUTER_IMAGE, forms=INLINE_URL),
+    *make_cells("sees", USER, PDF, ROUTER_PDF),
 )
 ROUTER_RESULTS = (
-    *cells("unproven", TOOL, WEB_IMAGES, ROUTER_TOOL, forms=INLINE_URL),
-    *cells("unproven", TOOL, PDF, ROUTER_TOOL),
+    *make_cells("unproven", TOOL, WEB_IMAGES, ROUTER_TOOL, forms=INLINE_URL),
+    *make_cells("unproven", TOOL, PDF, ROUTER_TOOL),
 )
-# Claude's marks, which OpenRouter hands on. pydantic-ai 2.68 (providers/openrouter.py) puts one on tool messages, too,
-# and says that OpenRouter's docs name user messages alone.
+# Claude's cache marks, which OpenRouter passes on. pydantic-ai 2.68 (providers/openrouter.py) also puts one on tool
+# messages, and says that OpenRouter's docs only name user messages.
 ROUTER_ANTHROPIC = Family(
     provider="openrouter",
     api="openai-chat",
     patterns=("anthropic/*",),
     example="anthropic/claude-haiku-4.5",
     cells=(
-        *cells("sees", TOOL, WEB_IMAGES, ROUTER_CLAUDE),
-        *cells("unproven", TOOL, WEB_IMAGES, ROUTER_TOOL, forms=("url",)),
-        *cells("unproven", TOOL, PDF, ROUTER_TOOL),
+        *make_cells("sees", TOOL, WEB_IMAGES, ROUTER_CLAUDE),
+        *make_cells("unproven", TOOL, WEB_IMAGES, ROUTER_TOOL, forms=("url",)),
+        *make_cells("unproven", TOOL, PDF, ROUTER_TOOL),
         *ROUTER_USER,
     ),
     order=replace(CLAUDE_ORDER, marks=4),
-    dialect=Dialect(mark="cache_control"),
+    dialect=replace(CHAT_DIALECT, cache_mark="cache_control"),
 )
 ROUTER_OPENAI = replace(
     ROUTER_ANTHROPIC,
@@ -97,13 +98,13 @@ ROUTER_OPENAI = replace(
     example="openai/gpt-5-mini",
     cells=(*ROUTER_RESULTS, *ROUTER_USER),
     order=ORDER,
-    dialect=Dialect(),
+    dialect=CHAT_DIALECT,
 )
 ROUTER_OPENAI_AUDIO = replace(
     ROUTER_OPENAI,
     patterns=("openai/*audio*",),
     example="openai/gpt-audio",
-    cells=(*ROUTER_OPENAI.cells, *cells("unproven", USER, WAV_MP3, ROUTER_AUDIO)),
+    cells=(*ROUTER_OPENAI.cells, *make_cells("unproven", USER, WAV_MP3, ROUTER_AUDIO)),
 )
 ROUTER_GOOGLE = replace(ROUTER_OPENAI_AUDIO, patterns=("google/*",), example="google/gemini-3-flash-preview")
 ROUTER_XAI = replace(ROUTER_OPENAI, patterns=("x-ai/*",), example="x-ai/grok-4-fast")
@@ -119,20 +120,20 @@ MISTRAL = Family(
     patterns=("mistral-*", "pixtral-*", "magistral-*", "ministral-*"),
     example="mistral-medium-latest",
     cells=(
-        *cells("unproven", TOOL, WEB_IMAGES, MISTRAL_TOOL, forms=INLINE_URL),
-        *cells("unproven", TOOL, PDF, MISTRAL_TOOL, forms=INLINE_URL),
-        *cells("sees", USER, WEB_IMAGES, MISTRAL_USER, forms=INLINE_URL),
-        *cells("sees", USER, PDF, MISTRAL_USER, forms=INLINE_URL),
-        *cells("unproven", USER, PDF, "mistralai 3.7 types: file by id", forms=("file_id",)),
+        *make_cells("unproven", TOOL, WEB_IMAGES, MISTRAL_TOOL, forms=INLINE_URL),
+        *make_cells("unproven", TOOL, PDF, MISTRAL_TOOL, forms=INLINE_URL),
+        *make_cells("sees", USER, WEB_IMAGES, MISTRAL_USER, forms=INLINE_URL),
+        *make_cells("sees", USER, PDF, MISTRAL_USER, forms=INLINE_URL),
+        *make_cells("unproven", USER, PDF, "mistralai 3.7 types: file by id", forms=("file_id",)),
     ),
     order=MISTRAL_ORDER,
-    dialect=Dialect(document="document_url", stream_usage=False, extra_body=False, bare_audio=True),
+    dialect=replace(CHAT_DIALECT, document="document_url", stream_usage=False, extra_body=False, raw_audio=True),
 )
 VOXTRAL = replace(
     MISTRAL,
     patterns=("voxtral-*",),
     example="voxtral-small-latest",
-    cells=cells("unproven", USER, WAV_MP3, "mistralai 3.7 types: input_audio"),
+    cells=make_cells("unproven", USER, WAV_MP3, "mistralai 3.7 types: input_audio"),
 )
 
 COHERE_VISION = Family(
@@ -140,8 +141,9 @@ COHERE_VISION = Family(
     api="openai-chat",
     patterns=("*vision*",),
     example="command-a-vision-07-2025",
-    cells=cells("sees", USER, WEB_IMAGES, "Cohere docs: image_url in user messages of vision models"),
+    cells=make_cells("sees", USER, WEB_IMAGES, "Cohere docs: image_url in user messages of vision models"),
     order=ORDER,
+    dialect=CHAT_DIALECT,
 )
 COHERE_TEXT = replace(COHERE_VISION, patterns=("command-*",), example="command-a-03-2025", cells=())
 

@@ -1,7 +1,7 @@
-"""What a team has learnt with its own keys: cells that stand before the table's, read from JSON.
+"""Cells that a team has verified with its own keys, read from JSON. They take precedence over the table.
 
 The JSON is an object from globs on `provider:model` to lists of cells, each with its evidence and date. `verify` writes
-it, and people may.
+it, and users may edit it.
 """
 
 from __future__ import annotations
@@ -17,50 +17,50 @@ from showandtell.errors import BadInput
 
 
 def read_all(text: str | bytes) -> dict[str, tuple[Capability, ...]]:
-    """Every glob with its cells, in the file's order. Raises `BadInput` where the text isn't such JSON."""
+    """Cells by glob, in the file's order. Raises `BadInput` for invalid JSON or invalid cells."""
     try:
-        found = msgspec.json.decode(text, type=dict[str, tuple[Capability, ...]])
+        overrides = msgspec.json.decode(text, type=dict[str, tuple[Capability, ...]])
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise BadInput(f"overrides: {error}") from error
-    for cells in found.values():
+    for cells in overrides.values():
         check_cells(cells)
-    return found
+    return overrides
 
 
-def select(found: Mapping[str, Sequence[Capability]], model: str) -> tuple[Capability, ...]:
+def select(overrides: Mapping[str, Sequence[Capability]], model: str) -> tuple[Capability, ...]:
     """The cells for `provider:model`: those of exactly this name first, then those of globs in the file's order."""
-    globs = [cells for glob, cells in found.items() if glob != model and fnmatchcase(model, glob)]
-    return tuple(cell for cells in (found.get(model, ()), *globs) for cell in cells)
+    globs = [cells for glob, cells in overrides.items() if glob != model and fnmatchcase(model, glob)]
+    return tuple(cell for cells in (overrides.get(model, ()), *globs) for cell in cells)
 
 
 def read_overrides(text: str | bytes, model: str) -> tuple[Capability, ...]:
-    """The cells for `provider:model` in such JSON. Raises `BadInput` where it is none."""
+    """The cells for `provider:model` in the JSON of an overrides file. Raises `BadInput` for invalid JSON or cells."""
     return select(read_all(text), model)
 
 
 def merge_overrides(text: str | bytes | None, cells: Sequence[Capability], model: str) -> str:
-    """The JSON `text` with a model's new cells in it, each instead of the old one for the same files; all else stays.
+    """Add a model's cells to the JSON `text`; each replaces old cells for the same files. Returns the new JSON.
 
-    Where there is no text, the cells alone; the model may be a glob. Raises `BadInput` where the text isn't such JSON.
+    Without text, the JSON only holds these cells. The model may be a glob. Raises `BadInput` for invalid JSON or cells.
     """
-    found = read_all(text) if text is not None else {}
-    kept = [old for old in found.get(model, ()) if not any(replaces(new, old) for new in cells)]
-    return spell({**found, model: (*cells, *kept)})
+    overrides = read_all(text) if text is not None else {}
+    unchanged = [old for old in overrides.get(model, ()) if not any(replaces(new, old) for new in cells)]
+    return serialize({**overrides, model: (*cells, *unchanged)})
 
 
 def replaces(new: Capability, old: Capability) -> bool:
-    """Whether two cells speak of the same files at the same place."""
-    same = (new.place, new.form) == (old.place, old.form)
-    return same and (any(map(old.takes, new.media_types)) or any(map(new.takes, old.media_types)))
+    """Whether two cells are about the same files at the same place."""
+    same_place = (new.place, new.form) == (old.place, old.form)
+    return same_place and (any(map(old.takes, new.media_types)) or any(map(new.takes, old.media_types)))
 
 
-def spell(found: Mapping[str, Sequence[Capability]]) -> str:
-    """Cells as JSON that people may edit."""
-    return msgspec.json.format(msgspec.json.encode(found), indent=2).decode() + "\n"
+def serialize(overrides: Mapping[str, Sequence[Capability]]) -> str:
+    """Indented JSON, for users to edit."""
+    return msgspec.json.format(msgspec.json.encode(overrides), indent=2).decode() + "\n"
 
 
 def check_cells(cells: Iterable[Capability]) -> None:
-    """Refuse a cell without media types, evidence or an ISO day: nobody could tell later why it is there."""
+    """Raise `BadInput` for a cell without media types, evidence or an ISO date: its origin would be unknown."""
     for cell in cells:
         if not cell.media_types or not cell.evidence.strip():
             raise BadInput(f"overrides: {cell.name} needs media_types and evidence")

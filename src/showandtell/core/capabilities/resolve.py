@@ -1,4 +1,4 @@
-"""From a name as people write it, `provider:model`, to the `Target` with everything that is known of it."""
+"""Resolves a name, `provider:model`, to a `Target` with everything that is known about it."""
 
 from __future__ import annotations
 
@@ -17,15 +17,20 @@ INSPECTOR = "inspector"
 
 
 def families() -> tuple[Family, ...]:
-    """Every row of the table, in order; within a provider the first match wins."""
+    """All rows of the table, in order. Within a provider the first match wins."""
     return FAMILIES
 
 
 def resolve(model: str, overrides: Sequence[Capability] = ()) -> Target:
-    """Look up `provider:model` (the model may hold colons and slashes), or `inspector` alone.
+    """Look up `provider:model` (the model may hold colons and slashes), or just `inspector`.
 
-    `overrides` stand before the row's own cells, so the first match is theirs. A model that no row names gets its
-    provider's default. Raises `UnknownModel` for an unknown provider, a missing colon or an empty model.
+    `overrides` take precedence over the row's own cells. A model that no row names gets its provider's default. Raises
+    `UnknownModel` for an unknown provider, a missing colon or an empty model.
+
+    >>> from showandtell import resolve
+    >>> target = resolve("anthropic:claude-sonnet-5")
+    >>> target.provider, target.model, target.api
+    ('anthropic', 'claude-sonnet-5', 'anthropic-messages')
     """
     target = _resolve_row(model)
     return replace(target, cells=(*overrides, *target.cells)) if overrides else target
@@ -36,14 +41,15 @@ def _resolve_row(name: str) -> Target:
     provider, model = split_name(name)
     family = find_family(provider, model)
     if family is None:
-        raise UnknownModel(
-            f"{name!r}: {provider} has {_listed(_examples(provider))}{_hint(model, _examples(provider))}"
-        )
+        examples = _examples(provider)
+        similar = get_close_matches(model, examples, cutoff=0.5)
+        hint = f".{_suggestion(similar)}" if similar else ""
+        raise UnknownModel(f"{name!r}: {provider} has {', '.join(examples)}{hint}")
     return Target(provider, family.api, model, family.cells, family.order, family.budget, family.dialect)
 
 
 def split_name(name: str) -> tuple[str, str]:
-    """Split at the first colon. Raises `UnknownModel` where that gives no known provider and a model."""
+    """Split at the first colon. Raises `UnknownModel` for an unknown provider or an empty model."""
     if name == INSPECTOR:
         return INSPECTOR, _examples(INSPECTOR)[0]
     provider, colon, model = name.partition(":")
@@ -52,16 +58,16 @@ def split_name(name: str) -> tuple[str, str]:
     if provider in PROVIDERS:
         raise UnknownModel(f"{name!r} names no model: write it as in {provider}:{_examples(provider)[0]}")
     if not colon:
-        near = _homes(name) or get_close_matches(name, PROVIDERS, cutoff=0.6)
+        similar = _providers_of(name) or get_close_matches(name, PROVIDERS, cutoff=0.6)
         raise UnknownModel(
-            f"{name!r} is not written as provider:model.{_or_near(near)} Providers: {_listed(PROVIDERS)}"
+            f"{name!r} is not written as provider:model.{_suggestion(similar)} Providers: {', '.join(PROVIDERS)}"
         )
-    near = [f"{found}:{model}" for found in get_close_matches(provider, PROVIDERS, cutoff=0.6)]
-    raise UnknownModel(f"{provider!r} is no provider.{_or_near(near)} Providers: {_listed(PROVIDERS)}")
+    similar = [f"{match}:{model}" for match in get_close_matches(provider, PROVIDERS, cutoff=0.6)]
+    raise UnknownModel(f"unknown provider {provider!r}.{_suggestion(similar)} Providers: {', '.join(PROVIDERS)}")
 
 
 def find_family(provider: str, model: str) -> Family | None:
-    """The first row of the provider that fits the model; None only where the provider has no default."""
+    """The first row of the provider that matches the model; None only if the provider has no default."""
     return next((family for family in FAMILIES if family.provider == provider and family.has(model)), None)
 
 
@@ -69,20 +75,11 @@ def _examples(provider: str) -> list[str]:
     return [family.example for family in FAMILIES if family.provider == provider]
 
 
-def _homes(model: str) -> list[str]:
-    """Where a bare model name is known: `gpt-5` is `openai:gpt-5`."""
-    known = [family.provider for family in FAMILIES if family.patterns != ANY_MODEL and family.has(model)]
-    return [f"{provider}:{model}" for provider in dict.fromkeys(known)][:3]
+def _providers_of(model: str) -> list[str]:
+    """Up to three full names of a model whose provider is missing: `openai:gpt-5` for `gpt-5`."""
+    providers = [family.provider for family in FAMILIES if family.patterns != ANY_MODEL and family.has(model)]
+    return [f"{provider}:{model}" for provider in dict.fromkeys(providers)][:3]
 
 
-def _hint(word: str, known: Sequence[str]) -> str:
-    near = get_close_matches(word, known, cutoff=0.5)
-    return f".{_or_near(near)}" if near else ""
-
-
-def _or_near(near: Sequence[str]) -> str:
-    return f" Did you mean {' or '.join(near)}?" if near else ""
-
-
-def _listed(words: Sequence[str]) -> str:
-    return ", ".join(words)
+def _suggestion(names: Sequence[str]) -> str:
+    return f" Did you mean {' or '.join(names)}?" if names else ""

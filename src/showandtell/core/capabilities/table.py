@@ -1,4 +1,4 @@
-"""The whole table in one tuple, and the inspector's rows, which are copies of each api's own house."""
+"""The complete table in one tuple, and the inspector's rows, which are copies of one row for each API."""
 
 from __future__ import annotations
 
@@ -7,9 +7,11 @@ from msgspec.structs import replace
 from showandtell.core.capabilities import anthropic, bedrock, google, local, openai, openai_compatible
 from showandtell.core.capabilities.family import Family
 
-#: The inspector speaks every api as strictly as the house that made it.
-HOUSES = (anthropic.HOME, openai.CHAT_GPT, openai.RESPONSES_GPT, google.GEMINI_NEWER, bedrock.ON_CLAUDE)
-INSPECTOR = tuple(replace(house, provider="inspector", patterns=(house.api,), example=house.api) for house in HOUSES)
+#: The inspector is as strict as these, by API.
+API_FAMILIES = (anthropic.DIRECT, openai.CHAT_GPT, openai.RESPONSES_GPT, google.GEMINI_NEWER, bedrock.ON_CLAUDE)
+INSPECTOR = tuple(
+    replace(family, provider="inspector", patterns=(family.api,), example=family.api) for family in API_FAMILIES
+)
 
 FAMILIES: tuple[Family, ...] = (
     *anthropic.FAMILIES,

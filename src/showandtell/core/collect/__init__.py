@@ -1,1 +1,17 @@
-"""How any Python value becomes parts: text and bytes, then content blocks, other libraries' objects, and values."""
+"""Turns any Python value into parts.
+
+Imports go down this list:
+
+    tool_result   `ToolResult`: what a tool returns, collected
+    entry         `collect`, the entry
+    walk          a value becomes a plain tree with parts as leaves
+    nodes         the tree, and how it is cut into parts
+    libraries     objects of other libraries, by class
+    mcp_results   results of MCP tools, as dicts
+    blocks        content blocks, as dicts
+    objects       models, dataclasses, dates and other Python objects
+    sanitize      drafts that weren't collected; needs only the text modules below
+    base64_text   bytes, and base64 in text
+    data_uris     data URIs in text
+    surrogates, pointer_errors   leaves
+"""

@@ -1,7 +1,4 @@
-"""Bytes and their spellings: base64, UTF-8 text, and bytes whose signature says what they are.
-
-Nothing here opens a path or an address.
-"""
+"""Files in bytes and in base64 text. Nothing here opens a path or fetches an address."""
 
 from __future__ import annotations
 
@@ -9,28 +6,30 @@ import re
 
 from showandtell.core.collect.data_uris import decode_base64, read_data_uri, split_data_uris
 from showandtell.core.collect.pointer_errors import PointerError
+from showandtell.core.collect.surrogates import join_surrogates
 from showandtell.core.media_types.claims import UNKNOWN
 from showandtell.core.media_types.kinds import kind_of
-from showandtell.core.media_types.signatures import narrow_type, recognise
+from showandtell.core.media_types.signatures import detect_type, narrow_type
 from showandtell.core.messages.file import File
+from showandtell.core.messages.parts import Text
 
-#: No honest word is base64 of so many characters at its beginning, without a space; no file is shorter.
-SHORTEST = 64
-BARE = re.compile(r"\s*+[A-Za-z0-9+/_-]{60}")
-#: Both spellings that "base64" has; looked for first, for most texts have neither.
+#: Minimum characters of base64 without a data URI's head. No file is shorter, and no word is as long.
+MIN_BASE64 = 64
+BASE64_START = re.compile(r"\s*+[A-Za-z0-9+/_-]{60}")
+#: Searched before the data URIs themselves, because most texts don't contain it.
 MARK = re.compile(r"base64\s{0,8},", re.IGNORECASE)
 
 
-def proved_type(data: bytes) -> str | None:
-    """The media type that a signature proves, None where there is none."""
-    candidate = recognise(lambda offset, length: data[offset : offset + length], len(data))
-    proved = candidate and narrow_type(candidate, None)
-    return None if proved == UNKNOWN else proved
+def detect_bytes(data: bytes) -> str | None:
+    """The media type that the signature of these bytes shows; None for text and unknown bytes."""
+    candidate = detect_type(lambda offset, length: data[offset : offset + length], len(data))
+    detected = candidate and narrow_type(candidate, None)
+    return None if detected == UNKNOWN else detected
 
 
 def read_bytes(data: bytes) -> File | str:
-    """A file where the signature proves its type, words where the bytes are UTF-8 text."""
-    media_type = proved_type(data)
+    """A file if the bytes have a known signature, else their UTF-8 text. Raises `PointerError` if they are neither."""
+    media_type = detect_bytes(data)
     if media_type:
         return File.from_bytes(data, media_type)
     try:
@@ -42,25 +41,14 @@ def read_bytes(data: bytes) -> File | str:
     return text
 
 
-def join_surrogates(text: str) -> str:
-    """Join surrogate pairs and put U+FFFD for lone ones, so that the text has a UTF-8 form."""
-    if text.isascii():
-        return text
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
-    return text
-
-
 def file_from_base64(data: str, media_type: str | None, name: str | None = None) -> File:
-    """The file that a block carries as base64 or as a data URI; what doesn't decode is a misfit."""
+    """The file of a block, from base64 or from a data URI. Raises `PointerError` if it doesn't decode."""
     if is_data_uri(data):
         file = read_data_uri(data)
         if file is None:
             raise PointerError(f"a data URI that doesn't decode ({data[:40]!r}); send whole base64")
         return File(file.source, file.media_type or media_type, name or file.name)
-    # What was cut is mostly not padded, and a tool can send it again.
+    # Missing padding mostly means that the data was cut off, and a tool can send it again.
     decoded = decode_base64(data) if len("".join(data.split())) % 4 == 0 else None
     if not decoded:
         raise PointerError(
@@ -69,25 +57,31 @@ def file_from_base64(data: str, media_type: str | None, name: str | None = None)
     return File(decoded, media_type, name)
 
 
-def split_files(text: str) -> list[str | File] | None:
-    """Words and the files written out among them as base64, in order; None for ordinary text, which is told at once.
+def split_text(part: Text) -> list[Text | File]:
+    """Split a text part into text for the same audience and the files written in it. Never empty."""
+    pieces = split_files(part.text) or [part.text]
+    return [piece if isinstance(piece, File) else Text(join_surrogates(piece), part.audience) for piece in pieces]
 
-    A file is a data URI anywhere, or a text that is base64 from end to end and proves a media type.
+
+def split_files(text: str) -> list[str | File] | None:
+    """Split text into text and the files written in it as base64. None, quickly, for text without files.
+
+    A file is a data URI anywhere, or a text that is nothing but base64 with a known signature.
     """
     if "64" in text and MARK.search(text) and (pieces := split_data_uris(text)):
         return pieces
-    file = read_bare(text) if len(text) >= SHORTEST and BARE.match(text) else None
+    file = read_raw_base64(text) if len(text) >= MIN_BASE64 and BASE64_START.match(text) else None
     return None if file is None else [file]
 
 
 def is_data_uri(text: str) -> bool:
-    """Whether a text begins as a data URI does."""
+    """Whether a text starts like a data URI."""
     return text[:16].lstrip()[:5].lower() == "data:"
 
 
-def read_bare(text: str) -> File | None:
-    """The file whose base64 a text is, where a signature proves what it is; None for every other text."""
+def read_raw_base64(text: str) -> File | None:
+    """The file of a text that is nothing but base64. None unless its signature is that of a media file."""
     data = decode_base64(text)
-    media_type = proved_type(data) if data else None
-    shown = media_type is not None and kind_of(media_type) not in {"text", "other"}
-    return File.from_bytes(data, media_type) if data and shown else None
+    media_type = detect_bytes(data) if data else None
+    is_media = media_type is not None and kind_of(media_type) not in {"text", "other"}
+    return File.from_bytes(data, media_type) if data and is_media else None

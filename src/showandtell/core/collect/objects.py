@@ -1,6 +1,6 @@
 """Python objects as plain values, one layer at a time: models, dataclasses, enums, dates and other scalars.
 
-It never looks inside what it gives, so a file in a field stays a file.
+The values of fields aren't converted, so a file in a field stays a file.
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ import msgspec
 
 from showandtell.core.collect.pointer_errors import PointerError
 
-#: msgspec writes these as JSON text, and nobody subclasses them to mean something else.
+#: Exact types that msgspec writes as JSON strings.
 SCALARS = frozenset({datetime, date, time, timedelta, UUID, Decimal})
 
 
 def unfold(value: Any) -> object:
-    """The plain value that stands for an object; its members are given as they are.
+    """The plain value of an object, its members as they are. A class is returned as it is.
 
-    Raises PointerError for what has no value yet (iterators, coroutines) and for unknown classes.
+    Raises `PointerError` for iterators, coroutines, open files and unknown classes.
     """
     match value:
         case Enum():
@@ -42,13 +42,13 @@ def unfold(value: Any) -> object:
         case io.IOBase():
             raise PointerError("an open file has no JSON; return File.from_path(path) or its bytes")
         case Iterator() | AsyncIterable() | Awaitable():
-            raise PointerError(f"a {name_class(cast('object', value))} holds no values yet; return a list")
+            raise PointerError(f"a {class_name(cast('object', value))} holds no values yet; return a list")
         case _:
             return value if isinstance(value, type) else unfold_object(value)
 
 
 def unfold_object(value: Any) -> object:
-    """The named fields of an object, or the JSON spelling of a scalar."""
+    """The fields of an object by name, or a scalar as JSON."""
     kind = cast("Any", type(value))
     if isinstance(value, msgspec.Struct):
         return read_struct(value)
@@ -60,11 +60,11 @@ def unfold_object(value: Any) -> object:
         return {field.name: getattr(value, field.name) for field in fields(value)}
     if hasattr(kind, "__attrs_attrs__"):
         return {field.name: getattr(value, field.name) for field in kind.__attrs_attrs__}
-    return spell_scalar(value)
+    return convert_scalar(value)
 
 
 def read_struct(value: msgspec.Struct) -> object:
-    """A msgspec Struct by its encoded names, with its tag; array-like ones as a list."""
+    """A msgspec Struct by its encoded names, with its tag. An array-like Struct is a list."""
     config = value.__struct_config__
     names = zip(value.__struct_encode_fields__, value.__struct_fields__, strict=True)
     members = {encoded: getattr(value, name) for encoded, name in names if getattr(value, name) is not msgspec.UNSET}
@@ -75,51 +75,51 @@ def read_struct(value: msgspec.Struct) -> object:
 
 
 def read_model(value: Any) -> dict[str, object]:
-    """A pydantic model by field: pydantic itself would dump a `File` to its fields, so it writes only what it must."""
+    """A pydantic model by field. `model_dump` would dump a `File`, so it is used only for fields with serializers."""
     kind = cast("Any", type(value))
     if kind.__pydantic_decorators__.model_serializers:
         return value.model_dump()
     members = {name: getattr(value, name) for name, field in kind.__pydantic_fields__.items() if not field.exclude}
     members |= value.__pydantic_extra__ or {}
     members |= {name: getattr(value, name) for name in kind.__pydantic_decorators__.computed_fields}
-    written = find_serialized(kind) & members.keys()
-    return members | (value.model_dump(include=written) if written else {})
+    serialized = find_serialized(kind) & members.keys()
+    return members | (value.model_dump(include=serialized) if serialized else {})
 
 
 def find_serialized(model: Any) -> set[str]:
-    """The fields of a model that are written by a serializer of their own."""
+    """The fields of a model that have their own serializers."""
     decorators = model.__pydantic_decorators__.field_serializers.values()
     named = {name for decorator in decorators for name in decorator.info.fields}
     annotated = {
         name
         for name, field in model.__pydantic_fields__.items()
-        if any(type(mark).__name__.endswith("Serializer") for mark in field.metadata)
+        if any(type(item).__name__.endswith("Serializer") for item in field.metadata)
     }
     return annotated | (set(model.__pydantic_fields__) if "*" in named else named)
 
 
-def spell_scalar(value: object) -> object:
-    """A date, a UUID, a decimal, an address or a secret, as JSON spells it; unknown classes are misfits."""
+def convert_scalar(value: object) -> object:
+    """A date, UUID, decimal, IP address or secret as a JSON value. Raises `PointerError` for unknown classes."""
     try:
         return msgspec.to_builtins(value)
     except TypeError:
         pass
-    # Loaded here because most values never need it, and `import showandtell` stays light.
+    # Rarely needed, and slow to import.
     from pydantic_core import PydanticSerializationError, to_jsonable_python  # noqa: PLC0415
 
     try:
         return cast("object", to_jsonable_python(value, inf_nan_mode="constants"))
     except PydanticSerializationError:
-        raise refuse(value) from None
+        raise unsupported(value) from None
 
 
-def refuse(value: object) -> PointerError:
-    """The misfit of an object that nobody knows how to read."""
-    what = f"the class {value.__name__}" if isinstance(value, type) else f"an object of type {name_class(value)}"
+def unsupported(value: object) -> PointerError:
+    """The error for an object of an unknown class."""
+    what = f"the class {value.__name__}" if isinstance(value, type) else f"an object of type {class_name(value)}"
     return PointerError(f"{what} has no JSON; return text, JSON values, or a File")
 
 
-def name_class(value: object) -> str:
-    """The name of an object's class, with its module unless that is Python's own."""
+def class_name(value: object) -> str:
+    """The name of an object's class, with its module unless it is a builtin."""
     kind = type(value)
     return kind.__qualname__ if kind.__module__ == "builtins" else f"{kind.__module__}.{kind.__qualname__}"

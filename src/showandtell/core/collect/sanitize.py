@@ -1,4 +1,4 @@
-"""Words as they may be stored: files that are written out among them, as base64, become files."""
+"""Sanitizes drafts that weren't built by `collect`: base64 in their text becomes files."""
 
 from __future__ import annotations
 
@@ -6,38 +6,43 @@ import dataclasses
 import re
 from collections.abc import Iterator
 
-from showandtell.core.collect.values import collect
+from showandtell.core.collect.base64_text import split_text
 from showandtell.core.messages.file import File
-from showandtell.core.messages.messages import Draft
-from showandtell.core.messages.parts import Claimed, Text
+from showandtell.core.messages.message import Draft
+from showandtell.core.messages.parts import DraftPart, Text
 
-#: What may be a file that is written out as base64 among words: no shorter one is a picture.
+#: A run of base64 that may be a file. No image is shorter.
 RUN = re.compile(r"([A-Za-z0-9+/_-]{100,}={0,2})")
 
-#: The words right before a run that is the data of a data URI, which `collect` reads whole.
+#: The end of the text before a run that belongs to a data URI. `split_text` reads data URIs as a whole.
 DATA_URI = re.compile(r"base64\s{0,8},\s*\Z", re.IGNORECASE)
 
 
 def clean(draft: Draft) -> Draft:
-    """A draft that didn't come from `collect`, its words read as that reads them: no base64, no lone surrogate.
+    """Sanitize the text parts of a draft as `collect` does: no base64, no lone surrogates.
 
-    The arguments of calls and opaque items are the model's and the provider's own: they stay as they are.
+    Arguments of calls and opaque items belong to the model and the provider, and stay as they are.
     """
-    parts: list[Claimed] = []
+    parts: list[DraftPart] = []
     for part in draft.parts:
-        parts += read_words(part) if isinstance(part, Text) else (part,)
+        parts += clean_text(part) if isinstance(part, Text) else (part,)
     return dataclasses.replace(draft, parts=tuple(parts))
 
 
-def read_words(part: Text) -> Iterator[Claimed]:
-    """Words, and the files that are written out among them, as data URIs or as base64 that proves what it is."""
-    words = ""
-    for place, piece in enumerate(RUN.split(part.text)):
-        found = collect(Text(piece, part.audience)) if place % 2 and not DATA_URI.search(words) else ()
-        if any(isinstance(one, File) for one in found):
-            yield from collect(Text(words, part.audience))
-            yield from found
-            words = ""
+def clean_text(part: Text) -> Iterator[DraftPart]:
+    """Split a text part into text and files: data URIs, and base64 whose signature is known."""
+    text = ""
+    for index, piece in enumerate(RUN.split(part.text)):
+        parts = split_text(Text(piece, part.audience)) if index % 2 and not DATA_URI.search(text) else []
+        if any(isinstance(item, File) for item in parts):
+            yield from split_nonempty(Text(text, part.audience))
+            yield from parts
+            text = ""
         else:
-            words += piece
-    yield from collect(Text(words, part.audience))
+            text += piece
+    yield from split_nonempty(Text(text, part.audience))
+
+
+def split_nonempty(part: Text) -> Iterator[Text | File]:
+    """Like `split_text`, without empty text."""
+    return (piece for piece in split_text(part) if isinstance(piece, File) or piece.text)

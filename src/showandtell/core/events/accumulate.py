@@ -1,6 +1,6 @@
-"""Gathers a stream's events into the assistant's message.
+"""Accumulates the events of a stream into the assistant's message.
 
-Words are kept as UTF-8 and grow in place: most pieces are a few letters, and a text of its own for each takes far more.
+Text is a growing UTF-8 buffer: most deltas are a few characters, and a string for each would take far more memory.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import BinaryIO, TypeAlias, assert_never
 
 import msgspec
 
-from showandtell.core.events.annotations import Aside, Thought, TruncatedCall
+from showandtell.core.events.annotations import Annotation, Thought, TruncatedCall
 from showandtell.core.events.types import (
     FileMade,
     ProviderFault,
@@ -29,13 +29,13 @@ from showandtell.core.events.types import (
     Usage,
 )
 from showandtell.core.messages.file import File, Reader
-from showandtell.core.messages.messages import Draft, Stop
-from showandtell.core.messages.parts import Claimed, Opaque, Text, ToolCall
+from showandtell.core.messages.message import Draft, Stop
+from showandtell.core.messages.parts import DraftPart, Opaque, Text, ToolCall
 from showandtell.errors import BadFile
 
 
 @dataclass(slots=True)
-class _Words:
+class _Text:
     text: bytearray = field(default_factory=bytearray)
 
 
@@ -54,13 +54,13 @@ class _Call:
     opaque: str | None = None
 
 
-_Item: TypeAlias = _Words | _Thinking | _Call | Opaque | File
-_OF_CALLS = (ToolInputStart, ToolInputDelta, ToolInputEnd)
+_Item: TypeAlias = _Text | _Thinking | _Call | Opaque | File
+_CALL_EVENTS = (ToolInputStart, ToolInputDelta, ToolInputEnd)
 
 
 @dataclass(slots=True)
-class _Namesakes:
-    """Calls to which a provider gave one id: their own ids in order, how many have ended, the newest suffix."""
+class _SameId:
+    """Calls with the same id from the provider: their new ids in order, how many have ended, the newest suffix."""
 
     ids: list[str] = field(default_factory=list[str])
     ended: int = 0
@@ -68,22 +68,22 @@ class _Namesakes:
 
 
 class CallIds:
-    """Gives every call of a stream an id of its own, in all its events, for a result must find its call.
+    """Gives every call of a stream a unique id in all its events, because results refer to calls by id.
 
-    Hosts repeat ids within a message and from step to step. `used` are those of the conversation so far; the stream's
-    own are added to it.
+    Hosts repeat ids within a message and from step to step. `used` are the ids of the conversation so far. The ids of
+    the stream are added to it.
     """
 
     def __init__(self, used: set[str] | None = None) -> None:
         self._used = set[str]() if used is None else used
-        self._namesakes: dict[str, _Namesakes] = {}
+        self._by_id: dict[str, _SameId] = {}
 
     def rename(self, events: Sequence[StreamEvent]) -> list[StreamEvent]:
-        """One batch, in which a call whose id is taken has another one."""
-        return [self._rename(event) if isinstance(event, _OF_CALLS) else event for event in events]
+        """A batch with new ids for calls whose id is already used."""
+        return [self._rename(event) if isinstance(event, _CALL_EVENTS) else event for event in events]
 
     def _rename(self, event: ToolInputStart | ToolInputDelta | ToolInputEnd) -> StreamEvent:
-        same = self._namesakes.setdefault(event.call_id, _Namesakes())
+        same = self._by_id.setdefault(event.call_id, _SameId())
         match event:
             case ToolInputStart():
                 same.ids.append(self._choose(event.call_id, same))
@@ -95,7 +95,7 @@ class CallIds:
                 same.ended += 1
         return event if own == event.call_id else msgspec.structs.replace(event, call_id=own)
 
-    def _choose(self, call_id: str, same: _Namesakes) -> str:
+    def _choose(self, call_id: str, same: _SameId) -> str:
         own = call_id
         while own in self._used:
             same.count += 1
@@ -105,9 +105,9 @@ class CallIds:
 
 
 class Accumulator:
-    """Takes batches of one parser's events, in any cut, and can give the message at any time, its files as claims.
+    """Accepts batches of one parser's events, split anywhere, and builds the message at any time, its files as claims.
 
-    `usage` and `detail` are what the provider said at the end, or nothing yet. No two calls may have one id: see
+    `usage` and `detail` are empty until the provider reports them at the end. Ids of calls must be unique: see
     `CallIds`.
     """
 
@@ -117,71 +117,71 @@ class Accumulator:
         self._provider = provider
         self._stop: Stop = "cut"
         self._items: list[_Item] = []
-        self._words: dict[str, _Words] = {}
+        self._texts: dict[str, _Text] = {}
         self._thinking: dict[str, _Thinking] = {}
         self._calls: dict[str, _Call] = {}
 
     @property
     def stop(self) -> Stop:
-        """Why the message ended; "cut" until the provider says so, and where it says so in the midst of a call."""
-        is_torn = self._stop in ("end", "tool_calls") and any(_is_torn(item) for item in self._items)
-        return "cut" if is_torn else self._stop
+        """Why the message ended: "cut" until the provider reports it, or if it reports it in the middle of a call."""
+        is_truncated = self._stop in ("end", "tool_calls") and any(_is_unfinished(item) for item in self._items)
+        return "cut" if is_truncated else self._stop
 
     def add(self, events: Sequence[StreamEvent]) -> None:
-        """Take one batch."""
+        """Add one batch."""
         for event in events:
-            self._take(event)
+            self._apply(event)
 
     def draft(self) -> Draft:
         """The message so far: texts, opaque items, files and calls in the order of the stream.
 
-        A call whose arguments never ended, or were ended by the limit, is left out: it must not run.
+        A call with unfinished arguments, or cut off by the token limit, is left out: it must not run.
         """
-        torn = self._torn()
-        parts = [part for item in self._items if item is not torn and (part := self._part(item))]
+        truncated = self._truncated_call()
+        parts = [part for item in self._items if item is not truncated and (part := self._part(item))]
         return Draft("assistant", tuple(parts), stop=self.stop)
 
-    def asides(self) -> tuple[Aside, ...]:
-        """What was said that the message doesn't hold: thoughts, and calls that are left out of it."""
-        found: list[Aside] = []
-        torn, place = self._torn(), 0
+    def annotations(self) -> tuple[Annotation, ...]:
+        """Output that isn't part of the message: thoughts, and calls that are left out of it."""
+        annotations: list[Annotation] = []
+        truncated, place = self._truncated_call(), 0
         for item in self._items:
             match item:
                 case _Thinking() if item.text:
-                    found.append(Thought(place, item.id, item.text.decode()))
-                case _Call() if item is torn or not item.has_ended:
-                    found.append(TruncatedCall(place, item.call_id, item.tool, item.arguments.decode()))
+                    annotations.append(Thought(place, item.id, item.text.decode()))
+                case _Call() if item is truncated or not item.has_ended:
+                    annotations.append(TruncatedCall(place, item.call_id, item.tool, item.arguments.decode()))
                 case _Call():
                     place += 1
-                case _Words() if item.text:
+                case _Text() if item.text:
                     place += 1
                 case _:
                     pass
-        return tuple(found)
+        return tuple(annotations)
 
-    def _torn(self) -> _Call | None:
-        """The call that was ended by the limit, in the midst of its arguments."""
+    def _truncated_call(self) -> _Call | None:
+        """The call whose arguments were cut off by the token limit."""
         last = next((item for item in reversed(self._items) if not isinstance(item, _Thinking)), None)
         return last if isinstance(last, _Call) and self._stop == "length" and not _is_json(last) else None
 
-    def _part(self, item: _Item) -> Claimed | None:
+    def _part(self, item: _Item) -> DraftPart | None:
         match item:
             case Opaque() | File():
                 return item
-            case _Words():
+            case _Text():
                 text = item.text.decode()
                 return Text(text) if text else None
             case _Thinking():
                 return None
             case _Call():
                 opaque = None if item.opaque is None else Opaque(self._provider, item.opaque)
-                whole = ToolCall(item.call_id, item.tool, item.arguments.decode() or "{}", opaque)
-                return whole if item.has_ended else None
+                call = ToolCall(item.call_id, item.tool, item.arguments.decode() or "{}", opaque)
+                return call if item.has_ended else None
 
-    def _take(self, event: StreamEvent) -> None:
+    def _apply(self, event: StreamEvent) -> None:
         match event:
             case TextDelta():
-                self._words[event.id].text += event.text.encode()
+                self._texts[event.id].text += event.text.encode()
             case ToolInputDelta():
                 self._calls[event.call_id].arguments += event.text.encode()
             case ReasoningDelta():
@@ -192,8 +192,8 @@ class Accumulator:
             case TextEnd():
                 pass
             case TextStart():
-                self._items.append(words := _Words())
-                self._words[event.id] = words
+                self._items.append(text := _Text())
+                self._texts[event.id] = text
             case ReasoningEnd():
                 if event.opaque is not None:
                     self._items.append(Opaque(self._provider, event.opaque))
@@ -213,18 +213,18 @@ class Accumulator:
                 assert_never(event)
 
 
-def _claim(made: FileMade) -> File:
-    if made.problem is None:
-        return File(made.data, made.media_type, made.name)
-    problem = BadFile(made.name or "the file", made.problem, "ask the model to make it again")
+def _claim(event: FileMade) -> File:
+    if event.problem is None:
+        return File(event.data, event.media_type, event.name)
+    problem = BadFile(event.name or "the file", event.problem, "ask the model to make it again")
 
     def fail() -> BinaryIO:
         raise problem
 
-    return File(Reader(fail, 0), made.media_type, made.name)
+    return File(Reader(fail, 0), event.media_type, event.name)
 
 
-def _is_torn(item: _Item) -> bool:
+def _is_unfinished(item: _Item) -> bool:
     return isinstance(item, _Call) and not item.has_ended
 
 

@@ -1,4 +1,4 @@
-"""What a step said that no message holds, for people alone: thoughts, and calls that were never whole."""
+"""Output of a step that isn't part of its message, for people only: thoughts and truncated calls."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from msgspec import Struct
 
 
 class Thought(Struct, frozen=True, tag="thought"):
-    """A model's thinking in words; `place` counts the texts and whole calls of its message that began before it."""
+    """A model's thoughts as text. `place` is the number of texts and complete calls of its message before it."""
 
     place: int
     id: str
@@ -16,7 +16,7 @@ class Thought(Struct, frozen=True, tag="thought"):
 
 
 class TruncatedCall(Struct, frozen=True, tag="torn"):
-    """A call that was never whole, so that it didn't run: the text of its arguments as far as it came."""
+    """A call that was cut off and didn't run: the text of its arguments so far."""
 
     place: int
     call_id: str
@@ -24,4 +24,4 @@ class TruncatedCall(Struct, frozen=True, tag="torn"):
     text: str
 
 
-Aside: TypeAlias = Thought | TruncatedCall
+Annotation: TypeAlias = Thought | TruncatedCall

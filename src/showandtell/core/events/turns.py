@@ -1,4 +1,4 @@
-"""The turns of a conversation: what a person says, and all that comes of it until they speak again."""
+"""The turns of a conversation: a user message and everything up to the next one."""
 
 from __future__ import annotations
 
@@ -7,34 +7,34 @@ from itertools import pairwise
 
 from msgspec import Struct
 
-from showandtell.core.messages.messages import Message, begins_turn
+from showandtell.core.messages.message import Message, starts_turn
 
 
 class Turn(Struct, frozen=True):
-    """What a person said, if that is where it begins, and all that came of it.
+    """A user message, if the turn starts with one, and the answer to it.
 
-    `before` are the numbers of the files that were shown up to the answer.
+    `before` are the numbers of the files that were shown before the answer.
     """
 
-    said: Message | None
+    message: Message | None
     answer: tuple[Message, ...]
     before: frozenset[int]
 
     @property
     def message_id(self) -> str:
-        """The id of its first message."""
-        return (self.said or self.answer[0]).id
+        """The id of the first message."""
+        return (self.message or self.answer[0]).id
 
 
 def turns(messages: Sequence[Message]) -> list[Turn]:
-    """Messages by what they answer; what a person says to calls that wait belongs to the answer."""
-    starts = [place for place, one in enumerate(messages) if place == 0 or begins_turn(one)]
-    found: list[Turn] = []
+    """Group messages into turns. Approvals of waiting calls belong to the answer."""
+    starts = [index for index, message in enumerate(messages) if index == 0 or starts_turn(message)]
+    grouped: list[Turn] = []
     shown: set[int] = set()
     for start, end in pairwise([*starts, len(messages)]):
-        said = messages[start] if begins_turn(messages[start]) else None
-        shown |= {one.number for one in said.showings} if said else set()
-        answer = tuple(messages[start if said is None else start + 1 : end])
-        found.append(Turn(said, answer, frozenset(shown)))
-        shown |= {one.number for message in answer for one in message.showings}
-    return found
+        first = messages[start] if starts_turn(messages[start]) else None
+        shown |= {use.number for use in first.showings} if first else set()
+        answer = tuple(messages[start if first is None else start + 1 : end])
+        grouped.append(Turn(first, answer, frozenset(shown)))
+        shown |= {use.number for message in answer for use in message.showings}
+    return grouped

@@ -1,6 +1,6 @@
-"""What happens in a run, as small typed values: parsers give them, fold gathers them, programs watch them.
+"""The events of a run: parsers produce them, `Accumulator` builds a message of them, programs receive them.
 
-A batch is what one read of the network gave. Every event says its `type` in JSON.
+A batch holds the events of one network read. Every event has its `type` in JSON.
 """
 
 from __future__ import annotations
@@ -9,19 +9,24 @@ from typing import Literal, TypeAlias
 
 from msgspec import Struct
 
-from showandtell.core.events.annotations import Aside
-from showandtell.core.messages.messages import Stop
+from showandtell.core.events.annotations import Annotation
+from showandtell.core.messages.message import Stop
 
 Status: TypeAlias = Literal["complete", "incomplete", "refused", "error", "waiting"]
 
 
 class Usage(Struct, frozen=True):
-    """Tokens of one or more steps, as the provider counts them; a number that it doesn't tell is 0.
+    """Tokens of one or more steps, as the provider counts them. Numbers that it doesn't report are 0.
 
-    input_tokens: the whole prompt, cached tokens included. cached_tokens: those of it read from a cache;
-        written_tokens: those written to one. output_tokens: the whole answer, reasoning_tokens included.
-    modalities: the prompt's tokens by what they stand for, "text", "image", "document", "audio", "video", where told.
-    cost: US dollars, where the provider says so.
+    input_tokens: the complete prompt, cached tokens included. cached_tokens: the part read from a cache;
+        written_tokens: the part written to one. output_tokens: the complete answer, reasoning_tokens included.
+    modalities: the prompt's tokens by kind ("text", "image", "document", "audio", "video"), if reported.
+    cost: US dollars, if reported.
+
+    >>> from showandtell import Usage
+    >>> total = Usage(input_tokens=10, output_tokens=2) + Usage(input_tokens=15, output_tokens=3)
+    >>> total.input_tokens, total.output_tokens
+    (25, 5)
     """
 
     input_tokens: int = 0
@@ -47,7 +52,7 @@ class Usage(Struct, frozen=True):
 
 
 class TextStart(Struct, frozen=True, tag="text-start"):
-    """A text begins."""
+    """A text starts."""
 
     id: str
 
@@ -60,13 +65,13 @@ class TextDelta(Struct, frozen=True, tag="text-delta"):
 
 
 class TextEnd(Struct, frozen=True, tag="text-end"):
-    """A text is whole."""
+    """A text is complete."""
 
     id: str
 
 
 class ReasoningStart(Struct, frozen=True, tag="reasoning-start"):
-    """The model begins to think aloud."""
+    """A thought of the model starts."""
 
     id: str
 
@@ -79,14 +84,14 @@ class ReasoningDelta(Struct, frozen=True, tag="reasoning-delta"):
 
 
 class ReasoningEnd(Struct, frozen=True, tag="reasoning-end"):
-    """A thought is whole; `opaque` is what the provider needs back to accept it in history."""
+    """A thought is complete. `opaque` must go back to the provider with the history."""
 
     id: str
     opaque: str | None = None
 
 
 class ToolInputStart(Struct, frozen=True, tag="tool-input-start"):
-    """The model begins to call a tool."""
+    """A tool call of the model starts."""
 
     call_id: str
     tool: str
@@ -100,16 +105,16 @@ class ToolInputDelta(Struct, frozen=True, tag="tool-input-delta"):
 
 
 class ToolInputEnd(Struct, frozen=True, tag="tool-input-end"):
-    """A call's arguments are whole; `opaque` is what the provider needs back with the call."""
+    """A call's arguments are complete. `opaque` must go back to the provider with the call."""
 
     call_id: str
     opaque: str | None = None
 
 
 class FileMade(Struct, frozen=True, tag="file-made"):
-    """The model made a file. Programs are told of it by a `FileEvent`, once it is stored, and never get this one.
+    """The model generated a file. Internal: programs receive a `FileEvent` once the file is stored.
 
-    `data` are the bytes themselves; where they couldn't be had, it is empty and `problem` says why.
+    `data` are the bytes. If they aren't available, `data` is empty and `problem` says why.
     """
 
     media_type: str
@@ -119,7 +124,7 @@ class FileMade(Struct, frozen=True, tag="file-made"):
 
 
 class StepEnd(Struct, frozen=True, tag="step-end"):
-    """The provider said why its message ended, and what it cost."""
+    """The provider reported why its message ended, and its usage."""
 
     stop: Stop
     usage: Usage
@@ -127,28 +132,28 @@ class StepEnd(Struct, frozen=True, tag="step-end"):
 
 
 class ProviderFault(Struct, frozen=True, tag="provider-fault"):
-    """An error inside a stream that had begun."""
+    """An error within a stream."""
 
     text: str
 
 
 class StepStart(Struct, frozen=True, tag="step-start"):
-    """A model call begins; `step` counts from 1 within the run."""
+    """A model call starts. `step` counts from 1 within the run."""
 
     step: int
 
 
 class StepFinish(Struct, frozen=True, tag="step-finish"):
-    """A step's message is stored. `asides` is what the model said that it doesn't hold."""
+    """A step's message is stored. `asides` is output of the model that isn't part of the message."""
 
     step: int
     stop: Stop
     usage: Usage
-    asides: tuple[Aside, ...] = ()
+    asides: tuple[Annotation, ...] = ()
 
 
 class ToolStart(Struct, frozen=True, tag="tool-start"):
-    """A tool runs with these arguments (the model's text)."""
+    """A tool starts with these arguments, as the model wrote them."""
 
     call_id: str
     tool: str
@@ -156,7 +161,7 @@ class ToolStart(Struct, frozen=True, tag="tool-start"):
 
 
 class ToolProgress(Struct, frozen=True, tag="tool-progress"):
-    """A tool says how far it is: `done` of `total`, or a word."""
+    """A tool reports progress: `done` of `total`, or a note."""
 
     call_id: str
     done: float
@@ -165,7 +170,7 @@ class ToolProgress(Struct, frozen=True, tag="tool-progress"):
 
 
 class ToolOutput(Struct, frozen=True, tag="tool-output"):
-    """A tool's stored result: its words, and the numbers of its files."""
+    """A tool's stored result: its text, and the numbers of its files."""
 
     call_id: str
     tool: str
@@ -175,7 +180,7 @@ class ToolOutput(Struct, frozen=True, tag="tool-output"):
 
 
 class FileEvent(Struct, frozen=True, tag="file"):
-    """A file joined the conversation: by whom, and what it was proved to be."""
+    """A file was added to the conversation: its origin, and its verified type."""
 
     number: int
     id: str
@@ -188,14 +193,14 @@ class FileEvent(Struct, frozen=True, tag="file"):
 
 
 class ReceiptEvent(Struct, frozen=True, tag="receipt"):
-    """What the model was given of one file in this step, and why; the keys of `Receipt.record()`."""
+    """How one file was sent to the model in this step, and why, with the keys of `Receipt.record()`."""
 
     step: int
     receipt: dict[str, object]
 
 
 class ApprovalNeeded(Struct, frozen=True, tag="approval"):
-    """A call waits for a person's yes or no."""
+    """A call waits for approval."""
 
     call_id: str
     tool: str
@@ -203,7 +208,7 @@ class ApprovalNeeded(Struct, frozen=True, tag="approval"):
 
 
 class Retry(Struct, frozen=True, tag="retry"):
-    """The provider is asked again after `seconds`; `files` are the numbers of those that it is not given again."""
+    """The request is repeated after `seconds`. `files` are the numbers of files left out of it."""
 
     reason: str
     seconds: float
@@ -211,7 +216,7 @@ class Retry(Struct, frozen=True, tag="retry"):
 
 
 class ErrorEvent(Struct, frozen=True, tag="error"):
-    """Something failed; `kind` is the error's class."""
+    """An error. `kind` is the name of its class."""
 
     kind: str
     text: str
@@ -225,8 +230,8 @@ class Finish(Struct, frozen=True, tag="finish"):
     usage: Usage = Usage()
 
 
-#: What a model says, as a program sees it.
-Said: TypeAlias = (
+#: Events of the model's output that programs receive.
+ModelEvent: TypeAlias = (
     TextStart
     | TextDelta
     | TextEnd
@@ -239,9 +244,9 @@ Said: TypeAlias = (
     | StepEnd
     | ProviderFault
 )
-StreamEvent: TypeAlias = Said | FileMade
+StreamEvent: TypeAlias = ModelEvent | FileMade
 Event: TypeAlias = (
-    Said
+    ModelEvent
     | StepStart
     | StepFinish
     | ToolStart

@@ -1,1 +1,1 @@
-"""Other libraries' conversations become ours."""
+"""Importers for the message histories of provider SDKs."""

@@ -1,4 +1,4 @@
-"""Histories of anthropic-messages as drafts: messages with their blocks, as dicts or as the SDK's objects."""
+"""Imports histories of the Anthropic Messages API: messages with their blocks, as dicts or SDK objects."""
 
 from __future__ import annotations
 
@@ -9,21 +9,21 @@ from showandtell.core.histories.reading import (
     Item,
     Parts,
     Reading,
-    inline,
-    items_of,
-    link,
-    opaque,
-    shaped,
+    decode_file,
+    linked_file,
+    list_items,
+    located_errors,
+    text_parts,
     to_json,
-    unknown,
-    words,
+    to_opaque,
+    unsupported,
 )
 from showandtell.core.messages.file import File
 from showandtell.core.messages.parts import Json, ToolCall
-from showandtell.core.wire.anthropic_messages.parse import STOPS
+from showandtell.core.wire.anthropic_messages.parse import STOP_REASONS
 
-#: Blocks that only Anthropic can use: they go back as they came.
-OWN = frozenset(
+#: Blocks that only Anthropic can use. They go back unchanged.
+OPAQUE_TYPES = frozenset(
     {
         "thinking",
         "redacted_thinking",
@@ -42,31 +42,36 @@ OWN = frozenset(
 
 
 def from_anthropic(messages: object) -> History:
-    """Adopt message params, or `Message` answers, in any mixture; a single one is a history of one.
+    """Import message params and `Message` responses, mixed in any way. A single one is a history of one.
 
-    Every tool_result becomes a message of its own. Raises `BadConversation` for a block of unknown type, naming its
-    place, and for a result without its call; `BadFile` for media that can't be read.
+    Every tool_result becomes its own message. Raises `BadConversation`, with the place, for a block of unknown type and
+    for a result without its call. Raises `BadFile` for media that can't be read.
+
+    >>> from showandtell import from_anthropic
+    >>> history = from_anthropic([{"role": "user", "content": "hello"}])
+    >>> history[0].role, history[0].parts[0].text
+    ('user', 'hello')
     """
     reading = Reading()
-    for index, item in enumerate(items_of(messages)):
-        with shaped(place := f"messages[{index}]"):
-            _take(item, place, reading)
+    for index, item in enumerate(list_items(messages)):
+        with located_errors(place := f"messages[{index}]"):
+            _read_item(item, place, reading)
     return reading.history
 
 
-def _take(item: Any, place: str, reading: Reading) -> None:
+def _read_item(item: Any, place: str, reading: Reading) -> None:
     match item:
         case str():
-            reading.ask(words(item))
+            reading.add_user(text_parts(item))
         case {"role": "system", "content": content}:
-            reading.instruct(_text(content))
+            reading.add_instructions(_text(content))
         case {"role": "assistant", "content": content, **rest}:
-            parts = [part for at, block in _places(content, place) for part in _said(block, at)]
-            reading.answer(parts, STOPS.get(rest.get("stop_reason") or ""))
+            parts = [part for at, block in _places(content, place) for part in _assistant_block(block, at)]
+            reading.add_assistant(parts, STOP_REASONS.get(rest.get("stop_reason") or ""))
         case {"role": "user", "content": content}:
             _user(content, place, reading)
         case _:
-            raise unknown(place, item)
+            raise unsupported(place, item)
 
 
 def _blocks(content: str | list[Item] | None) -> list[Item]:
@@ -82,36 +87,36 @@ def _text(content: str | list[Item] | None) -> str:
 
 
 def _user(content: str | list[Item], place: str, reading: Reading) -> None:
-    """Part a turn into tools' results and what the user says, in the order of the blocks."""
-    said: Parts = []
+    """Split a message into tool results and user messages, in the order of the blocks."""
+    parts: Parts = []
     for at, block in _places(content, place):
         match block:
             case {"type": "tool_result", "tool_use_id": call_id}:
-                if said:
-                    reading.ask(said)
-                    said = []
-                parts = [part for below, held in _places(block.get("content"), at) for part in _seen(held, below)]
-                reading.result(call_id, parts, at, is_error=bool(block.get("is_error")))
+                if parts:
+                    reading.add_user(parts)
+                    parts = []
+                output = [part for place, item in _places(block.get("content"), at) for part in _block(item, place)]
+                reading.add_result(call_id, output, at, is_error=bool(block.get("is_error")))
             case _:
-                said += _seen(block, at)
-    if said or not content:
-        reading.ask(said)
+                parts += _block(block, at)
+    if parts or not content:
+        reading.add_user(parts)
 
 
-def _said(block: Item, place: str) -> Parts:
+def _assistant_block(block: Item, place: str) -> Parts:
     match block:
-        case {"type": "tool_use", "id": call_id, "name": tool, "input": given}:
-            return [ToolCall(call_id, tool, to_json(given))]
-        case {"type": kind} if kind in OWN:
-            return [opaque("anthropic", block)]
+        case {"type": "tool_use", "id": call_id, "name": tool, "input": arguments}:
+            return [ToolCall(call_id, tool, to_json(arguments))]
+        case {"type": kind} if kind in OPAQUE_TYPES:
+            return [to_opaque("anthropic", block)]
         case _:
-            return _seen(block, place)
+            return _block(block, place)
 
 
-def _seen(block: Item, place: str) -> Parts:
+def _block(block: Item, place: str) -> Parts:
     match block:
         case {"type": "text", "text": text}:
-            return words(text)
+            return text_parts(text)
         case {"type": "image", "source": source}:
             return _source(source, "image/png", None, None, place)
         case {"type": "document", "source": source}:
@@ -121,28 +126,28 @@ def _seen(block: Item, place: str) -> Parts:
         case {"type": "search_result"}:
             return [Json(to_json({key: block[key] for key in ("title", "source", "content") if key in block}))]
         case _:
-            raise unknown(place, block)
+            raise unsupported(place, block)
 
 
 def _source(source: Item, fallback: str, name: str | None, description: str | None, place: str) -> Parts:
     match source:
         case {"type": "base64", "data": data}:
-            return [inline(data, source.get("media_type"), name, description)]
+            return [decode_file(data, source.get("media_type"), name, description)]
         case {"type": "url", "url": url}:
-            return [link(url, fallback, name)]
+            return [linked_file(url, fallback, name)]
         case {"type": "file", "file_id": file_id}:
             return [File.from_uri(f"anthropic:{file_id}", fallback, name, description)]
         case {"type": "text", "data": text}:
             return [File.from_bytes(text.encode(), source.get("media_type") or "text/plain", name, description)]
         case {"type": "content", "content": content}:
-            return _written(content, name, description, place)
+            return _document(content, name, description, place)
         case _:
-            raise unknown(f"{place}.source", source)
+            raise unsupported(f"{place}.source", source)
 
 
-def _written(content: str | list[Item], name: str | None, description: str | None, place: str) -> Parts:
-    """A document that is written out in blocks: its words are one text file, its images follow."""
+def _document(content: str | list[Item], name: str | None, description: str | None, place: str) -> Parts:
+    """A document of blocks: one text file with all of its text, then its images."""
     text = _text(content)
     others = [(at, block) for at, block in _places(content, place) if block.get("type") != "text"]
     files: Parts = [File.from_bytes(text.encode(), "text/plain", name, description)] if text else []
-    return files + [part for at, block in others for part in _seen(block, at)]
+    return files + [part for at, block in others for part in _block(block, at)]

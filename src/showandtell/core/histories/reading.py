@@ -1,4 +1,4 @@
-"""Histories and answers of other libraries as drafts: what the importers share. No SDK is imported, none is needed."""
+"""Shared parts of the importers, which turn message histories of provider SDKs into drafts without any SDK."""
 
 from __future__ import annotations
 
@@ -13,54 +13,54 @@ from urllib.parse import unquote_to_bytes, urlsplit
 import msgspec
 import pybase64
 
-from showandtell.core.media_types.claims import read_claim, respell
+from showandtell.core.media_types.claims import normalize_claim, read_claim
 from showandtell.core.messages.file import File
-from showandtell.core.messages.messages import Draft, History, Stop
-from showandtell.core.messages.parts import Claimed, Opaque, Text, ToolCall
+from showandtell.core.messages.message import Draft, History, Stop
+from showandtell.core.messages.parts import DraftPart, Opaque, Text, ToolCall
 from showandtell.errors import BadConversation, BadFile, BadInput
 
 Item: TypeAlias = dict[str, Any]
-Parts: TypeAlias = list[Claimed]
+Parts: TypeAlias = list[DraftPart]
 
 
 @dataclass(slots=True)
 class Reading:
-    """What an importer has read so far: the history, and the calls by id for the results that follow."""
+    """The state of an importer: the history so far, and the tool of each call by call id."""
 
     history: History = field(default_factory=History)
     calls: dict[str, str] = field(default_factory=dict[str, str])
 
-    def instruct(self, text: str) -> None:
-        """Add words of the system."""
+    def add_instructions(self, text: str) -> None:
+        """Append a system message to the instructions."""
         self.history.instructions = "\n\n".join(filter(None, (self.history.instructions, text)))
 
-    def ask(self, parts: Parts) -> None:
+    def add_user(self, parts: Parts) -> None:
         """Add a user's message."""
         self.history.append(Draft("user", tuple(parts)))
 
-    def answer(self, parts: Parts, stop: Stop | None = None, *, same: bool = False) -> None:
-        """Add a model's message; with `same`, go on with the one before, if that is a model's."""
+    def add_assistant(self, parts: Parts, stop: Stop | None = None, *, extend: bool = False) -> None:
+        """Add a model's message. With `extend`, append to the last message if it is a model's."""
         self.calls |= {part.call_id: part.tool for part in parts if isinstance(part, ToolCall)}
-        if same and self.history and self.history[-1].role == "assistant":
+        if extend and self.history and self.history[-1].role == "assistant":
             parts = [*self.history.pop().parts, *parts]
         has_calls = any(isinstance(part, ToolCall) for part in parts)
         self.history.append(Draft("assistant", tuple(parts), stop=stop or ("tool_calls" if has_calls else "end")))
 
-    def result(self, call_id: str, parts: Parts, place: str, *, is_error: bool = False) -> None:
-        """Add a tool's result; its tool is the one that was called under this id."""
+    def add_result(self, call_id: str, parts: Parts, place: str, *, is_error: bool = False) -> None:
+        """Add a tool's result. Raises `BadConversation` if no call has this id."""
         if call_id not in self.calls:
             raise BadConversation(f"{place} answers the call {call_id!r}, which no message before it makes")
         self.history.append(Draft("tool", tuple(parts), call_id, self.calls[call_id], is_error))
 
-    def stop(self, stop: Stop | None) -> None:
-        """Say why the last message ended, where it is known better."""
+    def set_stop(self, stop: Stop | None) -> None:
+        """Set why the last message ended. Ignored for None, and if the last message isn't a model's."""
         if stop and self.history and self.history[-1].role == "assistant":
             self.history[-1] = replace(self.history[-1], stop=stop)
 
 
 @contextmanager
-def shaped(place: str) -> Generator[None]:
-    """Say of a message that lacks a field, or holds the wrong thing in one, where it stands."""
+def located_errors(place: str) -> Generator[None]:
+    """Turn errors from missing or wrong fields into `BadConversation` with the place, and add it to `BadFile`."""
     try:
         yield
     except BadFile as error:
@@ -70,37 +70,37 @@ def shaped(place: str) -> Generator[None]:
     except RecursionError:
         raise BadConversation(f"{place} is nested too deep: hand in less of it") from None
     except (AttributeError, KeyError, TypeError, IndexError, ValueError) as error:
-        # What others hand in may be of any shape; checking each field by hand would double every importer.
+        # Input may have any shape, and checking each field by hand would double every importer.
         raise BadConversation(f"{place} is not as its api writes it: {error!r}") from error
 
 
-def plain(value: object) -> Any:
-    """Turn an SDK's objects, at any depth, into dicts, lists and scalars; bytes stay bytes."""
+def to_plain(value: object) -> Any:
+    """Turn SDK objects at any depth into dicts, lists and scalars. Bytes stay bytes."""
     dump = getattr(value, "model_dump", None)
     if callable(dump):
-        return plain(dump(warnings=False))
+        return to_plain(dump(warnings=False))
     match value:
         case Mapping():
-            return {key: plain(held) for key, held in cast("Mapping[str, object]", value).items()}
+            return {key: to_plain(item) for key, item in cast("Mapping[str, object]", value).items()}
         case list() | tuple():
-            return [plain(held) for held in cast("Iterable[object]", value)]
+            return [to_plain(item) for item in cast("Iterable[object]", value)]
         case Enum():
             return value.value
         case _:
             return value
 
 
-def items_of(value: object, called: str = "messages") -> list[Any]:
-    """The items of a history, plain; a single message, answer or text is a history of one."""
+def list_items(value: object, name: str = "messages") -> list[Any]:
+    """The items of a history as plain values. A single message, response or text is a history of one."""
     if not isinstance(value, list | tuple):
-        with shaped(f"{called}[0]"):
-            value = plain(value)
-    given = cast("Iterable[object]", value if isinstance(value, list | tuple) else [value])
-    found: list[Any] = []
-    for index, item in enumerate(given):
-        with shaped(f"{called}[{index}]"):
-            found.append(plain(item))
-    return found
+        with located_errors(f"{name}[0]"):
+            value = to_plain(value)
+    items = cast("Iterable[object]", value if isinstance(value, list | tuple) else [value])
+    plain: list[Any] = []
+    for index, item in enumerate(items):
+        with located_errors(f"{name}[{index}]"):
+            plain.append(to_plain(item))
+    return plain
 
 
 def to_json(value: object) -> str:
@@ -108,24 +108,26 @@ def to_json(value: object) -> str:
     return msgspec.json.encode(value).decode()
 
 
-def opaque(provider: str, item: Item) -> Opaque:
-    """Keep an item for its provider, without the fields that an SDK left empty."""
+def to_opaque(provider: str, item: Item) -> Opaque:
+    """An item for its provider alone, without the empty fields of the SDK."""
     return Opaque(provider, to_json({key: value for key, value in item.items() if value is not None}))
 
 
-def words(text: str | None) -> Parts:
-    """A text as parts: none where it is empty."""
+def text_parts(text: str | None) -> Parts:
+    """A list with one text part, or an empty list for empty text."""
     return [Text(text)] if text else []
 
 
-def inline(data: str | bytes, media_type: str | None, name: str | None = None, description: str | None = None) -> File:
-    """A file from base64, standard or url-safe, or from bytes. Raises `BadFile` where it is not base64."""
-    raw = data if isinstance(data, bytes) else unbase64(data, name or media_type or "a file")
-    return File.from_bytes(raw, respell(media_type), name, description)
+def decode_file(
+    data: str | bytes, media_type: str | None, name: str | None = None, description: str | None = None
+) -> File:
+    """A file from bytes, or from standard or URL-safe base64. Raises `BadFile` for invalid base64."""
+    raw = data if isinstance(data, bytes) else decode_base64(data, name or media_type or "a file")
+    return File.from_bytes(raw, normalize_claim(media_type), name, description)
 
 
-def unbase64(text: str, name: str) -> bytes:
-    """Decode base64 of either alphabet, padded or not."""
+def decode_base64(text: str, name: str) -> bytes:
+    """Decode base64 of either alphabet, padded or not. Raises `BadFile` if it is invalid."""
     if "-" in text or "_" in text:
         text = text.replace("-", "+").replace("_", "/")
     try:
@@ -134,10 +136,11 @@ def unbase64(text: str, name: str) -> bytes:
         raise BadFile(name, "is not base64", "hand in the bytes as base64 or as a data URL") from error
 
 
-def link(url: str, fallback: str | None = None, name: str | None = None, media_type: str | None = None) -> File:
+def linked_file(url: str, fallback: str | None = None, name: str | None = None, media_type: str | None = None) -> File:
     """A file from a data URL, or an address that the provider opens.
 
-    `fallback` is the type of an address whose ending says none: those wires only tell an image from a document.
+    `fallback` is the media type of an address without a known suffix, because these APIs only distinguish images from
+    documents.
     """
     if url.startswith("data:"):
         return from_data_url(url, name)
@@ -145,16 +148,16 @@ def link(url: str, fallback: str | None = None, name: str | None = None, media_t
 
 
 def from_data_url(url: str, name: str | None = None) -> File:
-    """Decode `data:image/png;base64,…`, or text with percent signs."""
+    """Decode a data URL with base64 or percent-encoded text."""
     head, _, data = url[len("data:") :].partition(",")
     media_type = head.partition(";")[0] or "text/plain"
     if head.endswith(";base64"):
-        return inline(data, media_type, name)
+        return decode_file(data, media_type, name)
     return File.from_bytes(unquote_to_bytes(data), media_type, name)
 
 
-def unknown(place: str, item: object) -> BadConversation:
-    """The error for what an importer doesn't know, by its place and type: nothing is dropped in silence."""
+def unsupported(place: str, item: object) -> BadConversation:
+    """The error for an item of unknown type, with its place. Importers never drop items silently."""
     fields = cast("Item", item if isinstance(item, dict) else {"type": type(item).__name__})
     what = fields.get("type") or fields.get("role") or ", ".join(fields) or "none"
     return BadConversation(f"{place} is of a type that can't be adopted: {what}")

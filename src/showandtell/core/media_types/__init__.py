@@ -1,1 +1,1 @@
-"""What a file is: by what it claims, and by its first bytes."""
+"""The media type of a file: the claimed one, and the one that its first bytes show."""

@@ -1,6 +1,6 @@
-"""What a file says it is: its media type in one spelling, or what the end of its name stands for. Claims prove nothing.
+"""Claimed media types: from a declared type in normal form, or from the suffix of a file name. A claim proves nothing.
 
-Spellings are IANA's where it has one, else the one that providers list.
+The normal form of a type is IANA's if it is registered, else the one that providers list.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ UNKNOWN = "application/octet-stream"
 #: RFC 6838: a type and a subtype of at most 127 of these characters each.
 MEDIA_TYPE = re.compile(r"[a-z0-9][a-z0-9!#$&^_.+-]{0,126}/[a-z0-9][a-z0-9!#$&^_.+-]{0,126}")
 
-SPELLINGS = {
+ALIASES = {
     "application/ogg": "audio/ogg",
     "application/x-gzip": "application/gzip",
     "application/x-javascript": "application/javascript",
@@ -48,10 +48,10 @@ SPELLINGS = {
     "video/x-m4v": "video/mp4",
 }
 
-#: Sound in a container that usually carries film: ".webm" and "video/mp4" are no lie there.
-SOUND_ALONE = {"audio/mp4": "video/mp4", "audio/webm": "video/webm"}
+#: Audio in a container that usually holds video: a claim of "video/mp4" or ".webm" is right for it, too.
+AUDIO_ONLY = {"audio/mp4": "video/mp4", "audio/webm": "video/webm"}
 
-#: The bytes prove no more than "text" or "a compound file" of these; the ending says which.
+#: Media types by suffix. The bytes of some only show "text" or "compound file", and the suffix says which.
 EXTENSIONS = {
     ".aac": "audio/aac",
     ".aif": "audio/aiff",
@@ -111,59 +111,61 @@ EXTENSIONS = {
 }
 
 
-#: The other way round: the last ending of a type is its usual one, but for two.
-ENDINGS = {media_type: ending for ending, media_type in EXTENSIONS.items()} | {
+#: Usual suffix by media type: the last one of each type above, with two exceptions.
+SUFFIXES = {media_type: suffix for suffix, media_type in EXTENSIONS.items()} | {
     "application/yaml": ".yaml",
     "audio/ogg": ".ogg",
 }
 
 
-def spell_type(claimed: str) -> str | None:
-    """The media type without parameters, in lower case and its usual spelling; None where it isn't type/subtype."""
-    bare = claimed.partition(";")[0].strip().lower()
-    return SPELLINGS.get(bare, bare) if MEDIA_TYPE.fullmatch(bare) else None
+def normalize_type(claimed: str) -> str | None:
+    """The media type in lower case and normal form, without parameters. None if it isn't type/subtype."""
+    media_type = claimed.partition(";")[0].strip().lower()
+    return ALIASES.get(media_type, media_type) if MEDIA_TYPE.fullmatch(media_type) else None
 
 
 def read_claim(claimed: str | None, name: str) -> str | None:
-    """What the file claims to be, by a media type that parses, else by its name's ending; None where neither says."""
-    spelled = spell_type(claimed) if claimed else None
-    if spelled and spelled != UNKNOWN:
-        return spelled
+    """The claimed type: a valid media type, else the type of the name's suffix. None if neither is known."""
+    media_type = normalize_type(claimed) if claimed else None
+    if media_type and media_type != UNKNOWN:
+        return media_type
     return EXTENSIONS.get(PurePath(name).suffix.lower())
 
 
-def name_correction(claimed: str | None, claim: str | None, proved: str) -> str | None:
-    """What it claimed to be where that is wrong: a claim that is no media type at all is said so, and ignored.
+def find_wrong_claim(claimed: str | None, claim: str | None, detected: str) -> str | None:
+    """The claim as text if it is wrong, None if it is right. An invalid media type is reported, too.
 
-    A name's ending is a weaker claim than a media type: it is wrong where the kind is another.
+    The suffix of a name is a weaker claim than a media type: it is wrong only if the detected kind differs.
     """
-    if claimed and spell_type(claimed) is None:
+    if claimed and normalize_type(claimed) is None:
         return f"{claimed[:80]!r}, which is no media type"
-    if claim is None or covers(claim, proved):
+    if claim is None or covers(claim, detected):
         return None
-    is_said = claimed is not None and spell_type(claimed) == claim
-    return claim if is_said or kind_of(claim) != kind_of(proved) else None
+    is_declared = claimed is not None and normalize_type(claimed) == claim
+    return claim if is_declared or kind_of(claim) != kind_of(detected) else None
 
 
-def respell(claimed: str | None) -> str | None:
-    """A claim in its usual spelling; one that is no media type stays as it is, as far as it can be written."""
-    return spell_type(claimed) or claimed.encode("utf-8", "replace").decode() if claimed else None
+def normalize_claim(claimed: str | None) -> str | None:
+    """A claim in normal form. An invalid media type stays as it is, without lone surrogates."""
+    return normalize_type(claimed) or claimed.encode("utf-8", "replace").decode() if claimed else None
 
 
-def name_ending(media_type: str | None) -> str:
-    """What a name of this type usually ends in; empty where nothing does."""
-    return ENDINGS.get(media_type or "", "")
+def suffix_of(media_type: str | None) -> str:
+    """The usual file suffix of a media type, or an empty string."""
+    return SUFFIXES.get(media_type or "", "")
 
 
-def covers(claim: str, proved: str) -> bool:
-    """Whether a claim holds for a proved type: the same, or a wider word for it."""
+def covers(claim: str, detected: str) -> bool:
+    """Whether a claim is right for a detected type: equal, or more general."""
     if claim == "application/zip":
-        return proved == claim or "openxmlformats" in proved or "opendocument" in proved or proved.endswith("+zip")
-    if proved in SOUND_ALONE:
-        return claim in {proved, SOUND_ALONE[proved]}
-    return claim == proved or (proved == "image/svg+xml" and claim in {"application/xml", "text/plain"})
+        return (
+            detected == claim or "openxmlformats" in detected or "opendocument" in detected or detected.endswith("+zip")
+        )
+    if detected in AUDIO_ONLY:
+        return claim in {detected, AUDIO_ONLY[detected]}
+    return claim == detected or (detected == "image/svg+xml" and claim in {"application/xml", "text/plain"})
 
 
 def is_text_claim(claim: str | None) -> bool:
-    """Whether a claim is one that readable text may bear."""
+    """Whether a claim is right for readable text."""
     return claim is not None and (claim.startswith("text/") or claim in TEXTS)

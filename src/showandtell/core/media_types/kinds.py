@@ -23,7 +23,7 @@ TEXTS = frozenset({"application/json", "application/xml", "application/yaml", "a
 
 
 def kind_of(media_type: str) -> Kind:
-    """Sort an IANA media type into one of six kinds; SVG is text, for no model takes it as an image."""
+    """The kind of an IANA media type. SVG is text, because no model accepts it as an image."""
     if media_type == "image/svg+xml" or media_type in TEXTS:
         return "text"
     if media_type in DOCUMENTS:

@@ -1,6 +1,6 @@
-"""The strict table from first bytes to media type. A signature gives a candidate; a decoder is still its judge.
+"""A strict table from first bytes to media type. A signature gives a candidate, which a decoder must confirm.
 
-Everything here reads through `peek(offset, length)` and decodes nothing: no archive is inflated, no picture opened.
+All functions read through `peek(offset, length)` and decode nothing: no archive is inflated, no image is opened.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import TypeAlias
 from showandtell.core.media_types.claims import UNKNOWN
 
 Peek: TypeAlias = Callable[[int, int], bytes]
-Judge: TypeAlias = Callable[[Peek, int], str | None]
+Detector: TypeAlias = Callable[[Peek, int], str | None]
 
 OFFICE = "application/vnd.openxmlformats-officedocument."
 COMPOUND = "application/x-ole-storage"
@@ -21,8 +21,8 @@ OFFICE_FOLDERS = {
     b"xl/": OFFICE + "spreadsheetml.sheet",
     b"ppt/": OFFICE + "presentationml.presentation",
 }
-#: Formats that open with a stored `mimetype` entry (EPUB OCF 3.3, ODF 1.3 part 2).
-NAMED_ZIPS = frozenset(
+#: Formats that start with a stored `mimetype` entry (EPUB OCF 3.3, ODF 1.3 part 2).
+MIMETYPE_ZIPS = frozenset(
     {
         "application/epub+zip",
         "application/vnd.oasis.opendocument.presentation",
@@ -30,7 +30,7 @@ NAMED_ZIPS = frozenset(
         "application/vnd.oasis.opendocument.text",
     }
 )
-#: ISO base media brands (mp4ra.org); the first that is known decides.
+#: ISO base media brands (mp4ra.org). The first known one decides.
 BRANDS = {
     **dict.fromkeys((b"heic", b"heix", b"heim", b"heis"), "image/heic"),
     **dict.fromkeys((b"mif1", b"msf1"), "image/heif"),
@@ -44,59 +44,59 @@ BRANDS = {
 RIFFS = {b"WAVE": "audio/wav", b"AVI ": "video/x-msvideo", b"WEBP": "image/webp"}
 
 
-def recognise(peek: Peek, size: int) -> str | None:
-    """The candidate type of bytes that open with a known signature, else None: text, or something unknown."""
+def detect_type(peek: Peek, size: int) -> str | None:
+    """The candidate type of bytes with a known signature. None for text and unknown bytes."""
     head = peek(0, 16)
-    for magic, verdict in SIGNATURES:
+    for magic, entry in SIGNATURES:
         if head.startswith(magic):
-            found = verdict if isinstance(verdict, str) else verdict(peek, size)
-            if found is not None:
-                return found
-    return judge_boxes(peek, size) if head[4:8] == b"ftyp" else judge_frames(peek, size)
+            media_type = entry if isinstance(entry, str) else entry(peek, size)
+            if media_type is not None:
+                return media_type
+    return detect_boxes(peek, size) if head[4:8] == b"ftyp" else detect_frames(peek, size)
 
 
-def judge_riff(peek: Peek, _size: int) -> str | None:
+def detect_riff(peek: Peek, _size: int) -> str | None:
     """RIFF names its content at byte 8."""
     return RIFFS.get(peek(8, 4))
 
 
-def judge_aiff(peek: Peek, _size: int) -> str | None:
-    """IFF's FORM is a sound only where it says AIFF or AIFC."""
+def detect_aiff(peek: Peek, _size: int) -> str | None:
+    """An IFF FORM is audio only if its type is AIFF or AIFC."""
     return "audio/aiff" if peek(8, 4) in {b"AIFF", b"AIFC"} else None
 
 
-def judge_bitmap(peek: Peek, _size: int) -> str | None:
-    """Two letters are no proof: the reserved fields are 0 and the header has one of its known sizes."""
+def detect_bitmap(peek: Peek, _size: int) -> str | None:
+    """The two letters alone prove nothing: reserved fields must be 0 and the header of a known size."""
     head = peek(0, 18)
     known = int.from_bytes(head[14:18], "little") in {12, 40, 52, 56, 64, 108, 124}
     return "image/bmp" if known and head[6:10] == bytes(4) else None
 
 
-def judge_icon(peek: Peek, size: int) -> str | None:
-    """The first entry of an icon lies inside the file, behind the directory."""
+def detect_icon(peek: Peek, size: int) -> str | None:
+    """The first entry of an icon lies inside the file, after the directory."""
     head = peek(0, 22)
     count, reserved = int.from_bytes(head[4:6], "little"), head[9:10]
     length, offset = int.from_bytes(head[14:18], "little"), int.from_bytes(head[18:22], "little")
-    sound = 0 < count < 256 and reserved == b"\0" and offset >= 6 + 16 * count and 0 < length <= size - offset
-    return "image/vnd.microsoft.icon" if sound else None
+    is_valid = 0 < count < 256 and reserved == b"\0" and offset >= 6 + 16 * count and 0 < length <= size - offset
+    return "image/vnd.microsoft.icon" if is_valid else None
 
 
-def judge_flac(peek: Peek, _size: int) -> str | None:
+def detect_flac(peek: Peek, _size: int) -> str | None:
     """FLAC's first block is STREAMINFO, 34 bytes long."""
     block = peek(4, 4)
     return "audio/flac" if block[:1] in {b"\0", b"\x80"} and block[1:] == b"\0\0\x22" else None
 
 
-def judge_ogg(peek: Peek, _size: int) -> str | None:
-    """Ogg carries sound, or film where its first packet is Theora's."""
+def detect_ogg(peek: Peek, _size: int) -> str | None:
+    """Ogg holds audio, or video if its first packet is Theora's."""
     page = peek(0, 64)
     if page[4:5] != b"\0":
         return None
     return "video/ogg" if b"\x80theora" in page else "audio/ogg"
 
 
-def judge_matroska(peek: Peek, _size: int) -> str | None:
-    """EBML says its DocType within the first bytes."""
+def detect_matroska(peek: Peek, _size: int) -> str | None:
+    """The DocType of EBML is within the first bytes."""
     head = peek(0, 64)
     at = head.find(b"\x42\x82")
     kind = head[at + 3 : at + 11] if at > 0 else b""
@@ -105,14 +105,14 @@ def judge_matroska(peek: Peek, _size: int) -> str | None:
     return "video/x-matroska" if kind == b"matroska" else None
 
 
-def judge_pdf(peek: Peek, _size: int) -> str | None:
-    """A PDF states its version at byte 0; readers that search further are how polyglots come about."""
+def detect_pdf(peek: Peek, _size: int) -> str | None:
+    """A PDF starts with its version at byte 0. Accepting it further on would admit polyglot files."""
     version = peek(5, 3)
     return "application/pdf" if version[:1] in {b"1", b"2"} and version[1:2] == b"." else None
 
 
-def judge_boxes(peek: Peek, size: int) -> str | None:
-    """ISO base media: the major brand, else the first compatible one that is known, inside a box inside the file."""
+def detect_boxes(peek: Peek, size: int) -> str | None:
+    """ISO base media: the major brand, else the first known compatible one. The box must fit in the file."""
     length = int.from_bytes(peek(0, 4), "big")
     if not 16 <= length <= min(size, 4096):
         return None
@@ -121,17 +121,17 @@ def judge_boxes(peek: Peek, size: int) -> str | None:
     return next((BRANDS[brand] for brand in brands if brand in BRANDS), None)
 
 
-def judge_tagged(peek: Peek, size: int) -> str | None:
-    """An ID3v2 tag with a valid header, and behind it a sound's first frame."""
+def detect_tagged(peek: Peek, size: int) -> str | None:
+    """An ID3v2 tag with a valid header, followed by a first audio frame."""
     head = peek(0, 10)
     if head[3:4] not in {b"\2", b"\3", b"\4"} or len(head) < 10 or any(byte > 0x7F for byte in head[6:10]):
         return None
     start = 10 + (head[6] << 21 | head[7] << 14 | head[8] << 7 | head[9])
-    return judge_frames(lambda at, length: peek(start + at, length), size - start)
+    return detect_frames(lambda at, length: peek(start + at, length), size - start)
 
 
-def judge_frames(peek: Peek, size: int) -> str | None:
-    """MPEG audio or ADTS: a valid frame header, and another (or the end) exactly where the first one says."""
+def detect_frames(peek: Peek, size: int) -> str | None:
+    """MPEG audio or ADTS: a valid frame header, and the next one (or the end) exactly after its frame."""
     first = measure_frame(peek(0, 8))
     if first is None:
         return None
@@ -141,17 +141,17 @@ def judge_frames(peek: Peek, size: int) -> str | None:
 
 
 def measure_frame(head: bytes) -> tuple[str, int] | None:
-    """Type and length in bytes of the frame that this header opens (ISO 11172-3 2.4.1.3, ISO 13818-7 6.2)."""
+    """Type and length in bytes of the frame with this header (ISO 11172-3 2.4.1.3, ISO 13818-7 6.2)."""
     if len(head) < 7 or head[0] != 0xFF or head[1] < 0xE0:
         return None
     if head[1] & 0xF6 == 0xF0:
         length = (head[3] & 3) << 11 | head[4] << 3 | head[5] >> 5
         return ("audio/aac", length) if length > 7 and (head[2] >> 2) & 15 < 13 else None
     version, layer = (head[1] >> 3) & 3, (head[1] >> 1) & 3
-    speed, rate = head[2] >> 4, (head[2] >> 2) & 3
-    if version == 1 or layer != 1 or rate == 3 or not 0 < speed < 15:
+    bit_rate, rate = head[2] >> 4, (head[2] >> 2) & 3
+    if version == 1 or layer != 1 or rate == 3 or not 0 < bit_rate < 15:
         return None
-    kilobits = (LAYER_3_FULL if version == 3 else LAYER_3_HALF)[speed]
+    kilobits = (LAYER_3_FULL if version == 3 else LAYER_3_HALF)[bit_rate]
     hertz = (44100, 48000, 32000)[rate] >> {3: 0, 2: 1, 0: 2}[version]
     samples = 144000 if version == 3 else 72000
     return "audio/mpeg", samples * kilobits // hertz + (head[2] >> 1 & 1)
@@ -161,22 +161,22 @@ LAYER_3_FULL = (0, 32, 40, 48, 56, 64, 80, 96, 112, 128, 160, 192, 224, 256, 320
 LAYER_3_HALF = (0, 8, 16, 24, 32, 40, 48, 56, 64, 80, 96, 112, 128, 144, 160)
 
 
-def judge_zip(peek: Peek, size: int) -> str:
-    """A zip, or what its central directory shows it to be; no entry is inflated."""
-    named = peek(30, 8 + 64)
-    if named.startswith(b"mimetype"):
-        told = named[8 : 8 + int.from_bytes(peek(18, 4), "little")].decode("ascii", "replace")
-        return told if told in NAMED_ZIPS else "application/zip"
+def detect_zip(peek: Peek, size: int) -> str:
+    """A zip, or the format that its central directory shows. No entry is inflated."""
+    entry = peek(30, 8 + 64)
+    if entry.startswith(b"mimetype"):
+        declared = entry[8 : 8 + int.from_bytes(peek(18, 4), "little")].decode("ascii", "replace")
+        return declared if declared in MIMETYPE_ZIPS else "application/zip"
     names = list_names(read_directory(peek, size))
     if b"[Content_Types].xml" not in names:
         return "application/zip"
     folders = {name[: name.find(b"/") + 1] for name in names}
-    found = [kind for folder, kind in OFFICE_FOLDERS.items() if folder in folders]
-    return found[0] if len(found) == 1 else "application/zip"
+    types = [media_type for folder, media_type in OFFICE_FOLDERS.items() if folder in folders]
+    return types[0] if len(types) == 1 else "application/zip"
 
 
 def read_directory(peek: Peek, size: int) -> bytes:
-    """The central directory of a zip, at most 1 MiB of it; empty where its end record is missing or points outside."""
+    """The central directory of a zip, up to 1 MiB. Empty if its end record is missing or points outside the file."""
     start = max(0, size - 22 - 0xFFFF)
     tail = peek(start, size - start)
     at = tail.rfind(b"PK\5\6")
@@ -186,45 +186,45 @@ def read_directory(peek: Peek, size: int) -> bytes:
 
 
 def list_names(directory: bytes) -> set[bytes]:
-    """The names of a central directory, up to the first entry that isn't one (APPNOTE 4.3.12)."""
+    """The names in a central directory, up to the first invalid entry (APPNOTE 4.3.12)."""
     names, at = set[bytes](), 0
     while directory[at : at + 4] == b"PK\1\2" and at + 46 <= len(directory):
-        lengths = [int.from_bytes(directory[at + place : at + place + 2], "little") for place in (28, 30, 32)]
+        lengths = [int.from_bytes(directory[at + field : at + field + 2], "little") for field in (28, 30, 32)]
         names.add(directory[at + 46 : at + 46 + lengths[0]])
         at += 46 + sum(lengths)
     return names
 
 
-#: Opening bytes, and the type they stand for, or the function that looks further.
-SIGNATURES: tuple[tuple[bytes, str | Judge], ...] = (
+#: First bytes, and their type or the function that reads further.
+SIGNATURES: tuple[tuple[bytes, str | Detector], ...] = (
     (b"\x89PNG\r\n\x1a\n", "image/png"),
     (b"\xff\xd8\xff", "image/jpeg"),
     (b"GIF87a", "image/gif"),
     (b"GIF89a", "image/gif"),
-    (b"RIFF", judge_riff),
-    (b"BM", judge_bitmap),
+    (b"RIFF", detect_riff),
+    (b"BM", detect_bitmap),
     (b"II*\0", "image/tiff"),
     (b"MM\0*", "image/tiff"),
-    (b"\0\0\1\0", judge_icon),
-    (b"%PDF-", judge_pdf),
-    (b"PK\3\4", judge_zip),
+    (b"\0\0\1\0", detect_icon),
+    (b"%PDF-", detect_pdf),
+    (b"PK\3\4", detect_zip),
     (b"PK\5\6", "application/zip"),
-    (b"ID3", judge_tagged),
-    (b"fLaC", judge_flac),
-    (b"OggS", judge_ogg),
-    (b"FORM", judge_aiff),
-    (b"\x1a\x45\xdf\xa3", judge_matroska),
+    (b"ID3", detect_tagged),
+    (b"fLaC", detect_flac),
+    (b"OggS", detect_ogg),
+    (b"FORM", detect_aiff),
+    (b"\x1a\x45\xdf\xa3", detect_matroska),
     (b"\0\0\1\xba", "video/mpeg"),
     (b"FLV\1", "video/x-flv"),
     (b"\x30\x26\xb2\x75\x8e\x66\xcf\x11\xa6\xd9\x00\xaa\x00\x62\xce\x6c", "video/x-ms-wmv"),
     (b"\x1f\x8b\x08", "application/gzip"),
     (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", COMPOUND),
 )
-COMPOUNDS = frozenset({"application/msword", "application/vnd.ms-excel", "application/vnd.ms-powerpoint"})
+OLD_OFFICE_TYPES = frozenset({"application/msword", "application/vnd.ms-excel", "application/vnd.ms-powerpoint"})
 
 
 def narrow_type(candidate: str, claim: str | None) -> str:
-    """A compound file is the old office format that it claims to be; alone it proves none of them."""
+    """Resolve a compound file to the old Office format that it claims. The bytes alone don't show which."""
     if candidate != COMPOUND:
         return candidate
-    return claim if claim in COMPOUNDS else UNKNOWN
+    return claim if claim in OLD_OFFICE_TYPES else UNKNOWN

@@ -1,1 +1,1 @@
-"""Messages, the files in them, and what has to hold between them."""
+"""Messages, the files in them, and the rules between them."""

@@ -1,4 +1,4 @@
-"""What has been proved about the files of a conversation: `Facts` of bytes, and an `Attachment` with a number."""
+"""The files of a conversation: `Facts` about bytes, and an `Attachment` with a number."""
 
 from __future__ import annotations
 
@@ -13,20 +13,27 @@ from showandtell.errors import BadInput
 
 By: TypeAlias = Literal["user", "tool", "assistant", "url", "mcp"]
 
-#: So many files are named one by one in an error.
-MOST_LISTED = 30
+#: Maximum number of files that an error lists one by one.
+MAX_LISTED = 30
 State: TypeAlias = Literal["ready", "quarantined", "deleted"]
 
 
-def spoken(kind: str, number: int) -> str:
-    """A file as everybody says it: "image 5", "document 3"; "file 7" where the kind is unknown."""
+def format_label(kind: str, number: int) -> str:
+    """Format kind and number: "image 5", "document 3"; "file 7" if the kind is unknown."""
     return f"{'file' if kind == 'other' else kind} {number}"
 
 
 class Facts(Struct, frozen=True):
-    """What is proved about some bytes: sha256 in hex, IANA type, size in bytes; pixels, pages, seconds if any.
+    """Verified facts about bytes: sha256 in hex, IANA type, size in bytes; pixels, pages, seconds if any.
 
-    `frames` counts the pictures of a file that has more than one: an animation, or a TIFF of several pages.
+    `frames` is set for a file with several images: an animation, or a TIFF of several pages.
+
+    >>> from showandtell import Agent, builtin_tools
+    >>> from showandtell.samples import folder
+    >>> run = Agent("inspector", builtin_tools(folder())).run_sync("/read_file path=kiwi.jpg")
+    >>> facts = run.conversation.attachments[1].facts
+    >>> facts.media_type, facts.size, facts.pixels
+    ('image/jpeg', 20175, (480, 360))
     """
 
     sha256: str
@@ -39,12 +46,12 @@ class Facts(Struct, frozen=True):
 
     @property
     def kind(self) -> Kind:
-        """The kind of the proved type."""
+        """The kind of the verified type."""
         return kind_of(self.media_type)
 
 
 class Address(Struct, frozen=True):
-    """A file that only a provider can open: an https, gs or s3 URL, or a file id of one provider (`vendor`)."""
+    """A file that only a provider can open: an https, gs or s3 URL, or a file id of one `vendor`."""
 
     form: Literal["url", "file_id"]
     value: str
@@ -54,17 +61,17 @@ class Address(Struct, frozen=True):
 
     @property
     def kind(self) -> Kind:
-        """The kind of the declared type; nothing here can prove it."""
+        """The kind of the declared type, which is not verified."""
         return kind_of(self.media_type)
 
     @property
     def sha256(self) -> str:
-        """The hash of the address itself, by which `Known` knows it: its bytes are not ours to hash."""
+        """The hash of the address itself, as the key in `Derivations`: its bytes are unknown."""
         return sha256(f"{self.vendor or self.form}:{self.value}".encode()).hexdigest()
 
 
-class Proved(Struct, frozen=True):
-    """What became of one claim: exactly one of `facts`, `address` and `problem` is set."""
+class ProbedFile(Struct, frozen=True):
+    """The result of probing one claimed file: exactly one of `facts`, `address` and `problem` is set."""
 
     name: str
     facts: Facts | None = None
@@ -74,7 +81,7 @@ class Proved(Struct, frozen=True):
 
 
 class Origin(Struct, frozen=True):
-    """Who brought a file: the user, a tool (its name and call), the assistant, a URL, an MCP server."""
+    """Where a file comes from: the user, a tool (its name and call), the assistant, a URL, an MCP server."""
 
     by: By
     tool: str | None = None
@@ -87,12 +94,11 @@ class Origin(Struct, frozen=True):
 
 
 class Attachment(Struct, frozen=True):
-    """A file of one conversation. Exactly one of `facts`, `address` and `problem` says what became of it.
+    """A file of one conversation. A ready file has exactly one of `facts`, `address` and `problem`.
 
-    `state`: ready; quarantined, where its bytes were found to be gone or others, until they are again what they were
-    (it has facts and a problem); deleted, by a person (it has a problem). Both keep their number and name.
-
-    `corrected` holds what the file claimed to be where its bytes say otherwise. `date` is ISO 8601, a day.
+    state: "ready"; "quarantined" while its stored bytes are missing or changed (it has facts and a problem); "deleted"
+        by the user (it has a problem). Quarantined and deleted files keep their number and name.
+    corrected: the claimed type, if the bytes are of another type. date: a day in ISO 8601.
     """
 
     id: str
@@ -110,26 +116,26 @@ class Attachment(Struct, frozen=True):
 
     @property
     def media_type(self) -> str:
-        """The proved type, else the declared one."""
-        proved = self.facts or self.address
-        return proved.media_type if proved else self.claimed or "application/octet-stream"
+        """The verified type, else the declared one."""
+        source = self.facts or self.address
+        return source.media_type if source else self.claimed or "application/octet-stream"
 
     @property
     def kind(self) -> Kind:
-        """The kind that its number is spoken with: "image 5", "document 3"."""
+        """The kind in its label: "image 5", "document 3"."""
         return kind_of(self.media_type)
 
     @property
     def label(self) -> str:
-        """Kind and number as everybody says them."""
-        return spoken(self.kind, self.number)
+        """Kind and number: "image 5"."""
+        return format_label(self.kind, self.number)
 
 
-def find(attachments: Mapping[int, Attachment], number: int) -> Attachment:
-    """The file of a number; raises `BadInput` that lists what there is."""
-    found = attachments.get(number)
-    if found is None:
-        labels = [one.label for one in tuple(attachments.values())]
-        there = ", ".join(labels if len(labels) <= MOST_LISTED else [*labels[:3], "…", *labels[-3:]]) or "none"
-        raise BadInput(f"this conversation has no file {number}; it has: {there}")
-    return found
+def find_attachment(attachments: Mapping[int, Attachment], number: int) -> Attachment:
+    """The file with a number. Raises `BadInput` that lists the files of the conversation."""
+    file = attachments.get(number)
+    if file is None:
+        labels = [file.label for file in tuple(attachments.values())]
+        listed = ", ".join(labels if len(labels) <= MAX_LISTED else [*labels[:3], "…", *labels[-3:]]) or "none"
+        raise BadInput(f"this conversation has no file {number}; it has: {listed}")
+    return file

@@ -1,4 +1,4 @@
-"""How proved bytes are read, wherever they are stored."""
+"""The protocol for reading stored bytes."""
 
 from __future__ import annotations
 
@@ -11,24 +11,24 @@ from showandtell.core.messages.attachments import Facts
 
 
 class Blobs(Protocol):
-    """Where proved bytes are read. Reading raises `FileChanged` when they are no longer what `of` says."""
+    """Reads stored bytes. Raises `FileChanged` if they no longer match `of`."""
 
-    def chunks(self, of: Facts, size: int) -> Iterator[memoryview]:
-        """Give the bytes in pieces of `size` (the last may be shorter), each valid until the next is asked for."""
+    def chunks(self, facts: Facts, size: int) -> Iterator[memoryview]:
+        """Yield the bytes in chunks of `size` (the last may be shorter). A chunk is valid until the next one."""
         ...
 
-    def read(self, of: Facts) -> bytes:
-        """Give the bytes at once."""
+    def read(self, facts: Facts) -> bytes:
+        """Return all bytes."""
         ...
 
-    def open(self, of: Facts) -> BinaryIO:
+    def open(self, facts: Facts) -> BinaryIO:
         """Open the bytes for reading."""
         ...
 
-    def local(self, of: Facts) -> AbstractContextManager[Path]:
-        """Lend a path with the bytes, for decoders and programs that want one."""
+    def local(self, facts: Facts) -> AbstractContextManager[Path]:
+        """A path to the bytes inside the `with` block, for decoders and programs that need one."""
         ...
 
-    def check(self, of: Facts) -> str | None:
-        """What is wrong with the stored bytes, in words that follow a name; None where they are what they were."""
+    def check(self, facts: Facts) -> str | None:
+        """What is wrong with the stored bytes, as text to follow a file name; None if they match."""
         ...

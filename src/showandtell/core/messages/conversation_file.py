@@ -1,7 +1,7 @@
-"""The portable conversation: a JSON file of messages, the same records that a history stores.
+"""The portable conversation: a JSON file of messages, with the same records that a history stores.
 
-Files are named by `path` (within the conversation file's folder), `data` (base64) or `uri`; one that was shown before
-is shown again by its `number` alone. Documented in docs/conversation.md.
+Files are given by `path` (within the conversation file's folder), `data` (base64) or `uri`; a file that was shown
+before is given by its `number`. Documented in docs/conversation.md.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ import msgspec
 import pybase64
 
 from showandtell.core.messages.file import File, Reader
-from showandtell.core.messages.messages import Draft, History, Message, Role, Stop
+from showandtell.core.messages.message import Draft, History, Message, Role, Stop
 from showandtell.core.messages.parts import (
     Approval,
     Audience,
-    Claimed,
+    DraftPart,
     Json,
     Opaque,
     Part,
@@ -32,19 +32,19 @@ from showandtell.core.messages.parts import (
 from showandtell.errors import BadConversation, BadFile, BadInput
 
 VERSION = 1
-MOST_NUMBER = 1_000_000_000
-#: The most messages that a conversation file may have: no talk comes near it.
-MOST_MESSAGES = 100_000
-#: As deep as a tool's result may be, and the most letters of a problem; no honest one comes near it.
-DEEPEST, MOST_PROBLEM = 100, 2000
+MAX_NUMBER = 1_000_000_000
+#: Maximum number of messages in a conversation file, far beyond any real conversation.
+MAX_MESSAGES = 100_000
+#: Maximum depth of a JSON value, as for tool results, and maximum length of a problem; far beyond any real one.
+MAX_DEPTH, MAX_PROBLEM = 100, 2000
 SOURCES = ("path", "data", "uri", "problem")
 
 
 class FileRecord(msgspec.Struct, tag="file", forbid_unknown_fields=True, omit_defaults=True):
-    """A file: exactly one of path, data, uri and problem; or only the number of one that was shown before.
+    """A file: exactly one of path, data, uri and problem; or only the number of a file that was shown before.
 
-    `problem` says why there are no bytes. `view` is the part that is shown again, where it isn't all. `date` is the
-    day on which it came.
+    `problem` says why there are no bytes. `view` is the part that is shown again, if not all. `date` is the day on
+    which it was added.
     """
 
     path: str | None = None
@@ -53,28 +53,28 @@ class FileRecord(msgspec.Struct, tag="file", forbid_unknown_fields=True, omit_de
     media_type: str | None = None
     name: str | None = None
     description: str | None = None
-    number: Annotated[int, msgspec.Meta(ge=1, le=MOST_NUMBER)] | None = None
+    number: Annotated[int, msgspec.Meta(ge=1, le=MAX_NUMBER)] | None = None
     date: dt.date | None = None
-    problem: Annotated[str, msgspec.Meta(min_length=1, max_length=MOST_PROBLEM)] | None = None
+    problem: Annotated[str, msgspec.Meta(min_length=1, max_length=MAX_PROBLEM)] | None = None
     view: Selection | None = None
 
 
 class TextRecord(msgspec.Struct, tag="text", forbid_unknown_fields=True, omit_defaults=True):
-    """Words."""
+    """Text, and who may read it."""
 
     text: str
     audience: Audience = "both"
 
 
 class JsonRecord(msgspec.Struct, tag="json", forbid_unknown_fields=True, omit_defaults=True):
-    """A JSON value; `files` maps JSON pointers, where the value has null, to files."""
+    """A JSON value; `files` maps JSON pointers, at which the value has null, to files."""
 
     value: msgspec.Raw
     files: dict[str, FileRecord] = msgspec.field(default_factory=dict[str, FileRecord])
 
 
 class CallRecord(msgspec.Struct, tag="tool_call", forbid_unknown_fields=True, omit_defaults=True):
-    """A tool call; `arguments` is an object, or the model's own text where that is no JSON."""
+    """A tool call; `arguments` is an object, or the model's own text if that isn't JSON."""
 
     call_id: str
     tool: str
@@ -88,7 +88,7 @@ PartRecord = TextRecord | FileRecord | JsonRecord | CallRecord | Opaque | Approv
 class MessageRecord(msgspec.Struct, forbid_unknown_fields=True, omit_defaults=True):
     """One message; `call_id`, `tool` and `is_error` belong to role tool, `stop` to role assistant.
 
-    `parent` is the index of the message before it where that is not the one above (-1: there is none).
+    `parent` is the index of the message before it, if that isn't the previous one in the list (-1: no parent).
     """
 
     role: Role
@@ -101,24 +101,24 @@ class MessageRecord(msgspec.Struct, forbid_unknown_fields=True, omit_defaults=Tr
 
 
 class ConversationRecord(msgspec.Struct, forbid_unknown_fields=True, omit_defaults=True):
-    """The whole file. `head` is the index of the message that the talk goes on behind, where that is not the last."""
+    """The complete file. `head` is the index of the message after which the conversation continues (default: last)."""
 
     version: int
-    messages: Annotated[list[MessageRecord], msgspec.Meta(max_length=MOST_MESSAGES)]
+    messages: Annotated[list[MessageRecord], msgspec.Meta(max_length=MAX_MESSAGES)]
     instructions: str = ""
     head: Annotated[int, msgspec.Meta(ge=-1)] | None = None
 
 
 def parse(data: bytes, folder: Path, name: str = "the conversation") -> History:
-    """Read a conversation file from its bytes; `folder` is where its paths lie.
+    """Read a conversation file from its bytes. Its paths are relative to `folder`.
 
     Raises `BadConversation`, which names the message, or `BadFile` for its files.
     """
     try:
-        # As text, for msgspec doesn't look at the letters of values that it is to leave alone.
+        # Decoded first, because msgspec doesn't check the UTF-8 of `msgspec.Raw` values.
         record = msgspec.json.decode(data.decode(), type=ConversationRecord)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-        raise BadConversation(f"{name} is no conversation file: {error}") from error
+        raise BadConversation(f"{name} is not a conversation file: {error}") from error
     if record.version != VERSION:
         raise BadConversation(f"{name} has version {record.version}; this program reads version {VERSION}")
     drafts = [_draft(message, index, folder) for index, message in enumerate(record.messages)]
@@ -129,9 +129,9 @@ def parse(data: bytes, folder: Path, name: str = "the conversation") -> History:
 
 
 def _parent(record: MessageRecord, index: int) -> int | None:
-    """The index of the message before one."""
+    """The index of a message's parent. Raises `BadConversation` if the parent doesn't come first."""
     if record.parent is not None and record.parent >= index:
-        raise BadConversation(f"messages[{index}]: its parent {record.parent} doesn't stand above it")
+        raise BadConversation(f"messages[{index}]: its parent {record.parent} isn't an earlier message")
     parent = index - 1 if record.parent is None else record.parent
     return None if parent < 0 else parent
 
@@ -142,12 +142,12 @@ def _draft(record: MessageRecord, index: int, folder: Path) -> Draft:
     except BadInput as error:
         raise BadConversation(f"messages[{index}]: {error}") from error
     except (ValueError, RecursionError) as error:
-        # A path with a NUL, a number that no float holds, a value of a thousand brackets: each says what it is.
+        # For example a path with a NUL, a number too large for a float, or a value of a thousand brackets.
         raise BadConversation(f"messages[{index}] can't be read: {error}") from error
     return Draft(record.role, parts, record.call_id, record.tool, record.is_error, record.stop)
 
 
-def _part(record: PartRecord, folder: Path) -> Claimed:
+def _part(record: PartRecord, folder: Path) -> DraftPart:
     match record:
         case TextRecord():
             return Text(record.text, record.audience)
@@ -165,7 +165,7 @@ def _json(record: JsonRecord, folder: Path) -> Json:
     value = _value(record.value)
     for pointer in record.files:
         if not _is_null(value, pointer):
-            raise BadInput(f"the pointer {pointer!r} of a file leads to no null in the JSON value: put null there")
+            raise BadInput(f"the pointer {pointer!r} of a file must lead to null in the JSON value")
     files = tuple((pointer, _file(file, folder)) for pointer, file in record.files.items())
     return Json(msgspec.json.encode(value).decode(), files)
 
@@ -173,14 +173,14 @@ def _json(record: JsonRecord, folder: Path) -> Json:
 def _value(raw: msgspec.Raw) -> Any:
     value: Any = msgspec.json.decode(raw)
     layer: list[Any] = [value]
-    for _ in range(DEEPEST + 1):
-        layer = [held for node in layer for held in _held(node)]
+    for _ in range(MAX_DEPTH + 1):
+        layer = [child for node in layer for child in _children(node)]
     if layer:
-        raise BadInput(f"a JSON value is nested deeper than {DEEPEST}: hand in less of it")
+        raise BadInput(f"a JSON value is nested deeper than {MAX_DEPTH} levels")
     return value
 
 
-def _held(node: Any) -> Iterable[Any]:
+def _children(node: Any) -> Iterable[Any]:
     if isinstance(node, dict):
         return cast("dict[str, Any]", node).values()
     return cast("list[Any]", node) if isinstance(node, list) else ()
@@ -188,14 +188,14 @@ def _held(node: Any) -> Iterable[Any]:
 
 def _is_null(value: Any, pointer: str) -> bool:
     """Whether a JSON pointer (RFC 6901) leads to null."""
-    here: Any = value
+    node: Any = value
     try:
         for key in pointer.split("/")[1:]:
             name = key.replace("~1", "/").replace("~0", "~")
-            here = here[int(name) if isinstance(here, list) else name]
+            node = node[int(name) if isinstance(node, list) else name]
     except (KeyError, IndexError, ValueError, TypeError):
         return False
-    return here is None and pointer[:1] in {"", "/"}
+    return node is None and pointer[:1] in {"", "/"}
 
 
 def _arguments(raw: msgspec.Raw) -> str:
@@ -204,18 +204,18 @@ def _arguments(raw: msgspec.Raw) -> str:
 
 
 def _file(record: FileRecord, folder: Path) -> File | Shown:
-    given = [source for source in SOURCES if getattr(record, source) is not None]
-    if not given and record.number is not None:
-        return Shown(record.number, "", _view(record.view))
-    if len(given) != 1:
-        raise BadInput(f"a file needs one of path, data, uri and problem, not {' and '.join(given) or 'none'}")
+    sources = [source for source in SOURCES if getattr(record, source) is not None]
+    if not sources and record.number is not None:
+        return Shown(record.number, "", _check_view(record.view))
+    if len(sources) != 1:
+        raise BadInput(f"a file needs one of path, data, uri and problem, not {' and '.join(sources) or 'none'}")
     if record.view is not None:
-        raise BadInput(f"{record.name or 'a file'} has a view where it is new: give view beside a number alone")
+        raise BadInput(f"{record.name or 'a file'} is new and has a view: give view only beside a number")
     return _source(record, folder)
 
 
-def _view(view: Selection | None) -> Selection | None:
-    """A view that there can be: pages count from 1, and a crop has an inside."""
+def _check_view(view: Selection | None) -> Selection | None:
+    """Check that pages count from 1 and that a crop isn't empty. Raises `BadInput`."""
     if view is not None and view.pages is not None and (not view.pages or min(view.pages) < 1):
         raise BadInput(f"a view of the pages {[*view.pages]} shows nothing: pages count from 1")
     if view is not None and view.crop is not None:
@@ -231,7 +231,7 @@ def _source(record: FileRecord, folder: Path) -> File:
     elif record.uri is not None:
         file = File.from_uri(record.uri, record.media_type)
     elif record.problem is not None:
-        file = File(Reader(Broken(record.problem), 0))
+        file = File(Reader(MissingBytes(record.problem), 0))
     else:
         try:
             file = File(pybase64.b64decode(record.data or "", validate=True))
@@ -248,71 +248,79 @@ def _source(record: FileRecord, folder: Path) -> File:
 
 
 @dataclass(frozen=True, slots=True)
-class Broken:
-    """Stands for bytes that aren't there; to open it raises `BadFile` with the problem."""
+class MissingBytes:
+    """In place of bytes that are missing; to open it raises `BadFile` with the problem."""
 
     problem: str
 
     def __call__(self) -> NoReturn:
-        """Say why there is nothing to open."""
-        what, _, advice = self.problem.rpartition(": ")
-        raise BadFile("", what or self.problem, advice if what else "hand it in again")
+        """Raise `BadFile` with the problem and the advice after its last colon."""
+        problem, _, advice = self.problem.rpartition(": ")
+        raise BadFile("", problem or self.problem, advice if problem else "hand it in again")
 
 
 def problem_of(file: File) -> str | None:
-    """The problem that a record gives in place of a file's bytes, word for word."""
-    opening = file.source.open if isinstance(file.source, Reader) else None
-    return opening.problem if isinstance(opening, Broken) else None
+    """The unchanged `problem` of the record that a file was read from, if any."""
+    opener = file.source.open if isinstance(file.source, Reader) else None
+    return opener.problem if isinstance(opener, MissingBytes) else None
 
 
 def dump(messages: Sequence[Message], file: Callable[[int], FileRecord], head: str | None = None) -> bytes:
-    """A stored conversation as a conversation file. `file` gives the record of each file, once, at its first showing.
+    """Write a stored conversation as a conversation file. `file` returns the record of a file by number, once per file.
 
-    `head` is the id of the message that the talk goes on behind.
+    `head` is the id of the message after which the conversation continues.
     """
-    places = {message.id: index for index, message in enumerate(messages)}
-    writing = _Writing(file)
+    indexes = {message.id: index for index, message in enumerate(messages)}
+    writer = _Writer(file)
     records: list[MessageRecord] = []
-    for index, one in enumerate(messages):
-        parent = places[one.parent_id] if one.parent_id is not None else -1
-        parts = [writing.part(part) for part in one.parts]
-        parent = None if parent == index - 1 else parent
-        records.append(MessageRecord(one.role, parts, one.call_id, one.tool, one.is_error, one.stop, parent))
-    last = -1 if head is None else places[head]
+    for index, message in enumerate(messages):
+        parent = indexes[message.parent_id] if message.parent_id is not None else -1
+        records.append(
+            MessageRecord(
+                message.role,
+                [writer.part(part) for part in message.parts],
+                message.call_id,
+                message.tool,
+                message.is_error,
+                message.stop,
+                None if parent == index - 1 else parent,
+            )
+        )
+    last = -1 if head is None else indexes[head]
     record = ConversationRecord(VERSION, records, head=None if last == len(records) - 1 else last)
     return msgspec.json.format(msgspec.json.encode(record), indent=2)
 
 
-class _Writing:
-    """Parts as records; it knows which files were shown before."""
+class _Writer:
+    """Converts parts to records, and remembers which files it has written."""
 
     def __init__(self, file: Callable[[int], FileRecord]) -> None:
         self._file = file
-        self._told: set[int] = set()
+        self._written: set[int] = set()
 
     def part(self, part: Part) -> PartRecord:
         match part:
             case Text():
                 return TextRecord(part.text, part.audience)
             case Json():
-                files = {pointer: self._shown(shown) for pointer, shown in part.files}
+                files = {pointer: self._record(shown) for pointer, shown in part.files}
                 return JsonRecord(msgspec.Raw(part.text.encode()), files)
             case Shown():
-                return self._shown(part)
+                return self._record(part)
             case ToolCall():
-                return CallRecord(part.call_id, part.tool, _raw(part.arguments), part.opaque)
+                return CallRecord(part.call_id, part.tool, _raw_arguments(part.arguments), part.opaque)
             case Opaque() | Approval():
                 return part
 
-    def _shown(self, shown: Shown) -> FileRecord:
-        if shown.number in self._told:
+    def _record(self, shown: Shown) -> FileRecord:
+        if shown.number in self._written:
             return FileRecord(number=shown.number, view=shown.view)
-        self._told.add(shown.number)
+        self._written.add(shown.number)
         return msgspec.structs.replace(self._file(shown.number), view=shown.view)
 
 
-def _raw(arguments: str) -> msgspec.Raw:
-    """A call's arguments as they are written: an object where no space is lost by it, else the own text."""
+def _raw_arguments(arguments: str) -> msgspec.Raw:
+    """A call's arguments as JSON: an object if that doesn't change any whitespace, else a string."""
     try:
         is_object = isinstance(msgspec.json.decode(arguments), dict)
         is_object = is_object and msgspec.json.format(arguments, indent=-1) == arguments

@@ -1,6 +1,6 @@
-"""How a conversion is asked for, as text: a name, then parameters as in a URL query. Two that are equal read alike.
+"""A conversion as text: a name and parameters like a URL query. Equal conversions have equal texts.
 
-The plan writes them, `Known` holds what they gave, and the child process obeys them; nothing here opens a file.
+The planner writes them, `Derivations` holds their results, and the child process runs them. Nothing here opens a file.
 """
 
 from __future__ import annotations
@@ -13,17 +13,18 @@ from msgspec import Struct, structs
 
 from showandtell.errors import BadInput
 
-#: The most characters that any conversion gives as words.
-MOST_CHARACTERS = 200_000
+#: Maximum length of a conversion's text output, in characters.
+MAX_CHARACTERS = 200_000
 
 
 class Conversion(Struct, frozen=True):
     """One conversion.
 
-    name: image, pages, frames, audio, text, transcript, thumbnail. types: media types that are taken, best first.
-    bytes, side, pixels: what each file made may have at most; side is the longer one. crop: left, top, right, bottom in
-    pixels of the upright original. first, most: from which page on, and how many pages or frames. only: these pages
-    alone. sound: the type of a film's sound track, if it is wanted.
+    name: image, pages, frames, audio, text, transcript, thumbnail. types: accepted media types, best first.
+    bytes, side, pixels: limits of each output file; `side` is the longer side.
+    crop: left, top, right, bottom in pixels of the upright original.
+    first_page, max_count: the first page, and the maximum number of pages or frames. pages: only these pages.
+    audio_type: the media type of a video's audio track; None for no audio.
     """
 
     name: str
@@ -32,52 +33,55 @@ class Conversion(Struct, frozen=True):
     side: int | None = None
     pixels: int | None = None
     crop: tuple[int, int, int, int] | None = None
-    first: int | None = None
-    most: int | None = None
-    only: tuple[int, ...] | None = None
-    sound: str | None = None
+    first_page: int | None = None
+    max_count: int | None = None
+    pages: tuple[int, ...] | None = None
+    audio_type: str | None = None
 
 
-def numbers(text: str) -> tuple[int, ...]:
-    """Whole numbers with commas between."""
+def parse_numbers(text: str) -> tuple[int, ...]:
+    """Parse comma-separated integers."""
     return tuple(map(int, text.split(",")))
 
 
-def words(text: str) -> tuple[str, ...]:
-    """Words with commas between."""
+def parse_list(text: str) -> tuple[str, ...]:
+    """Parse comma-separated values."""
     return tuple(text.split(","))
 
 
-#: How a parameter is read. `types` is written as `as`.
-READ: dict[str, tuple[str, Callable[[str], Any]]] = {
-    "as": ("types", words),
+#: The field and the parser of each parameter.
+PARAMETERS: dict[str, tuple[str, Callable[[str], Any]]] = {
+    "as": ("types", parse_list),
     "bytes": ("bytes", int),
-    "crop": ("crop", numbers),
-    "first": ("first", int),
-    "most": ("most", int),
-    "only": ("only", numbers),
+    "crop": ("crop", parse_numbers),
+    "first": ("first_page", int),
+    "most": ("max_count", int),
+    "only": ("pages", parse_numbers),
     "pixels": ("pixels", int),
     "side": ("side", int),
-    "sound": ("sound", str),
+    "sound": ("audio_type", str),
 }
 
 
-def spell(recipe: Conversion) -> str:
-    """A recipe as text, its parameters in the order of the alphabet; what isn't set isn't written."""
-    written: dict[str, str] = {}
-    for key, (field, _) in READ.items():
-        value = getattr(recipe, field)
+def serialize_conversion(conversion: Conversion) -> str:
+    """Write a conversion as text. Parameters are in alphabetical order; unset ones are left out."""
+    query: dict[str, str] = {}
+    for key, (field, _) in PARAMETERS.items():
+        value = getattr(conversion, field)
         if value is not None and value != ():
-            written[key] = ",".join(map(str, cast("tuple[object, ...]", value))) if type(value) is tuple else str(value)
-    return recipe.name + ("?" + urlencode(written, safe="/,") if written else "")
+            query[key] = ",".join(map(str, cast("tuple[object, ...]", value))) if type(value) is tuple else str(value)
+    return conversion.name + ("?" + urlencode(query, safe="/,") if query else "")
 
 
-def read_recipe(text: str) -> Conversion:
-    """The inverse. Raises `BadInput` for what is no recipe."""
+def parse_conversion(text: str) -> Conversion:
+    """Parse the text of a conversion. Raises `BadInput` for invalid text."""
     name, _, query = text.partition("?")
+    fields: dict[str, Any] = {}
     try:
-        found = {READ[key][0]: READ[key][1](value) for key, value in parse_qsl(query, strict_parsing=bool(query))}
-        return structs.replace(Conversion(name), **found)
+        for key, value in parse_qsl(query, strict_parsing=bool(query)):
+            field, parse = PARAMETERS[key]
+            fields[field] = parse(value)
     except (KeyError, ValueError) as error:
-        told = "write name?key=value, as in image?as=image/png&side=1568"
-        raise BadInput(f"{text[:80]!r} is no recipe: {told}") from error
+        advice = "write name?key=value, as in image?as=image/png&side=1568"
+        raise BadInput(f"{text[:80]!r} is not a conversion: {advice}") from error
+    return structs.replace(Conversion(name), **fields)

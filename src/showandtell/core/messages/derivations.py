@@ -1,4 +1,4 @@
-"""What is known beside a file: conversions, uploads and links that were made of it, and what was refused."""
+"""What is known about a file besides its facts: conversions, uploads, signed URLs and rejections."""
 
 from __future__ import annotations
 
@@ -11,24 +11,25 @@ from showandtell.core.messages.attachments import Address, Facts
 
 
 class DerivationRequest(Struct, frozen=True):
-    """A variant that the plan could use.
+    """A derivative of the file with this hash that the plan could use.
 
-    `at`: the `Target.upload_scope` of an upload, the `Target.at` of a rejection, None for a conversion or a link.
+    `scope`: the `Target.upload_scope` of an upload, the `Target.rejection_scope` of a rejection, None for a conversion
+    or a signed URL.
     """
 
     sha256: str
     conversion: str
-    at: str | None = None
+    scope: str | None = None
 
 
 class Derivative(Struct, frozen=True):
-    """What a conversion gave: files, or text; `scale` is below 1 where pixels were lost, above where it was enlarged.
+    """The result of a conversion: files or text; of an upload: `file_id`; of a signed URL: `url`.
 
-    `pages` are the pages that it shows, `times` the seconds of its frames, `total` the pages or seconds of the
-    original; `cut` says that the end of a text or a sound is missing.
-
-    Of an upload it is `file_id`, of a link `url`: both live until `expires`, in epoch seconds of our own clock, where
-    that is known. Whoever plans forgets what has expired before; the plan itself looks at no clock.
+    scale: below 1 if pixels were lost, above 1 if the image was enlarged.
+    pages: the pages that it shows. times: the seconds of its frames. total: the pages or seconds of the original.
+    cut: the end of a text or of audio is missing.
+    expires: when `file_id` or `url` expires, in epoch seconds of our own clock; None if unknown. Callers drop expired
+        derivatives before they plan, because the plan uses no clock.
     """
 
     files: tuple[Facts, ...] = ()
@@ -44,22 +45,22 @@ class Derivative(Struct, frozen=True):
 
 
 class Link(Struct, frozen=True):
-    """A URL by which a provider may fetch a file of ours; it lives until `expires`, in epoch seconds, if it ends."""
+    """A URL at which a provider may fetch a stored file. `expires` is in epoch seconds; None: never."""
 
     url: str
     expires: float | None = None
 
 
-def rejections(file: Facts | Address, at: str) -> tuple[DerivationRequest, DerivationRequest]:
-    """Under which keys `Derivations` holds that a provider took a file in no place; `at` is `Target.at`."""
+def rejections(file: Facts | Address, scope: str) -> tuple[DerivationRequest, DerivationRequest]:
+    """The keys in `Derivations` for a file that a provider rejected; `scope` is `Target.rejection_scope`."""
     return (
-        DerivationRequest(file.sha256, "original/tool_result", at),
-        DerivationRequest(file.sha256, "original/user", at),
+        DerivationRequest(file.sha256, "original/tool_result", scope),
+        DerivationRequest(file.sha256, "original/user", scope),
     )
 
 
 class Failed(Struct, frozen=True):
-    """A conversion that didn't work, or a provider's rejection, and how we know. `passing`: a next run may try anew."""
+    """A failed conversion or a provider's rejection, with evidence. `passing`: the next run may try again."""
 
     reason: str
     evidence: str = ""

@@ -1,6 +1,6 @@
-"""A `File` is a claim: what somebody hands in, with what it is said to be.
+"""A `File` is a claim: a file as the program provides it, with its declared type and name.
 
-It becomes a `Shown` by being stored and proved, and only a `Shown` can stand in a message.
+Once it is stored and probed, it becomes a `Shown`. Stored messages only hold `Shown`.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from urllib.parse import urlsplit
 
 from showandtell.errors import BadFile
 
-#: What opens paths: it lies outside of `core`, which does no I/O, and is loaded when a path is opened.
+#: The module that opens paths. It is outside of `core`, which does no I/O, and is loaded when a path is opened.
 PATHS = "showandtell.storage.files.paths:"
 
 
@@ -31,7 +31,7 @@ class Uri:
 
 @dataclass(frozen=True, slots=True)
 class Reader:
-    """Bytes that are opened once, when the message is sent; `size` is what they must come to."""
+    """Bytes that are opened once, when the message is sent; `size` is their exact number."""
 
     open: Callable[[], BinaryIO]
     size: int
@@ -39,10 +39,15 @@ class Reader:
 
 @dataclass(frozen=True, slots=True)
 class File:
-    """A file that somebody hands in: what it is said to be, not yet what it has been proved to be.
+    """A file as the program provides it. Its type is declared, and verified once the file is stored.
 
-    `number` and `date` (ISO 8601, a day) are given only where an existing conversation has them already, `id` where it
-    was uploaded before its message; `within` is the folder that a path may not leave, now and when it is opened.
+    number, date (a day in ISO 8601): only for files of an existing conversation. id: only for files that were uploaded
+    before their message. within: the folder that a path may not leave, checked now and when it is opened.
+
+    >>> from showandtell import File
+    >>> file = File.from_bytes(b"a,b", "text/csv", "table.csv")
+    >>> file.name, file.media_type
+    ('table.csv', 'text/csv')
     """
 
     source: bytes | Path | Uri | Reader
@@ -58,7 +63,7 @@ class File:
     def from_bytes(
         cls, data: bytes, media_type: str | None = None, name: str | None = None, description: str | None = None
     ) -> File:
-        """Take bytes as they are; without a `media_type` their signature says what they are."""
+        """Create a file from bytes. Without a `media_type`, their signature decides the type."""
         return cls(bytes(data), media_type, name, description)
 
     @classmethod
@@ -70,10 +75,10 @@ class File:
         *,
         within: str | Path | None = None,
     ) -> File:
-        """Take a file on disk, read when the message is sent. With `within`, a path that leaves that folder raises.
+        """Create a file from a path, which is read when the message is sent.
 
-        Symlinks are followed before the check, so a link that points outside is outside; it is checked again when the
-        file is opened. Pipes and devices are no files, and are refused then.
+        Raises `BadFile` if the path leaves the folder `within`. Symlinks are followed before the check, and the check
+        is repeated when the file is opened. Pipes and devices are rejected then.
         """
         path = Path(path)
         if within is None:
@@ -86,14 +91,14 @@ class File:
     def from_uri(
         cls, uri: str, media_type: str | None = None, name: str | None = None, description: str | None = None
     ) -> File:
-        """Name a file for the provider to open: `https:`, `gs:`, `s3:`, or a provider's own as `openai:file-abc`.
+        """Create a file that the provider opens: `https:`, `gs:`, `s3:`, or a provider's file id as `openai:file-abc`.
 
-        For the program's own code: nothing here fetches it, and what models and tools hand in never becomes one.
+        Only for the program's own code. Nothing here fetches it, and values of models and tools never become one.
         """
         try:
             parts = urlsplit(uri)
         except ValueError as error:
-            raise BadFile(uri[:80], f"is no address ({error})", "check how it is written") from None
+            raise BadFile(uri[:80], f"is not a valid URI ({error})", "check its syntax") from None
         if parts.scheme not in URI_SCHEMES:
             raise BadFile(uri[:80], f"has the scheme {parts.scheme!r}", f"use one of {', '.join(sorted(URI_SCHEMES))}")
         return cls(Uri(uri), media_type, name or Path(parts.path).name or uri, description)
@@ -106,13 +111,13 @@ class File:
         media_type: str,
         name: str | None = None,
     ) -> File:
-        """Take `size` bytes from what `open()` returns, called once, when the message is sent."""
+        """Create a file of `size` bytes from what `open()` returns. It is called once, when the message is sent."""
         return cls(Reader(open, size), media_type, name)
 
     @classmethod
     def __get_pydantic_core_schema__(cls, source: object, handler: object) -> Any:
-        """As a tool's parameter, a File is a number that the model says; the tool gets the file of that number."""
-        from pydantic_core import core_schema  # noqa: PLC0415 - only pydantic calls this, so it is there
+        """As a tool's parameter, a `File` is a number for the model; the tool gets the file with that number."""
+        from pydantic_core import core_schema  # noqa: PLC0415 - only pydantic calls this, so it is installed
 
         def by_number(number: int, info: Any) -> File:
             return info.context["file"](number)
@@ -120,14 +125,14 @@ class File:
         number = core_schema.with_info_after_validator_function(by_number, core_schema.int_schema(ge=1))
         number["metadata"] = {"pydantic_js_updates": {"description": "the number of a file of this conversation"}}
 
-        def as_it_is(value: Any, check: Any) -> Any:
-            return value if isinstance(value, cls) else check(value)
+        def accept_file(value: Any, validate: Any) -> Any:
+            return value if isinstance(value, cls) else validate(value)
 
-        either = core_schema.no_info_wrap_validator_function(as_it_is, number)
-        return core_schema.json_or_python_schema(json_schema=number, python_schema=either)
+        file_or_number = core_schema.no_info_wrap_validator_function(accept_file, number)
+        return core_schema.json_or_python_schema(json_schema=number, python_schema=file_or_number)
 
     def open(self) -> BinaryIO:
-        """Open the bytes for reading. `BadFile` for an address, and for a path that is no file or left its folder."""
+        """Open the bytes for reading. Raises `BadFile` for a URI, and for a path that isn't a file in its folder."""
         match self.source:
             case bytes() as data:
                 return io.BytesIO(data)
@@ -139,6 +144,6 @@ class File:
                 raise BadFile(self.name or uri.value, "is an address, its bytes are not here", "download it first")
 
     def read(self) -> bytes:
-        """All bytes at once."""
+        """Return all bytes."""
         with self.open() as stream:
             return stream.read()

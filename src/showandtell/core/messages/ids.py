@@ -1,4 +1,4 @@
-"""Ids that nobody can guess."""
+"""Ids that can't be guessed."""
 
 from __future__ import annotations
 
@@ -6,5 +6,5 @@ import secrets
 
 
 def new_id(prefix: str) -> str:
-    """A random id of 132 bits."""
+    """A random id of 132 bits, after a prefix."""
     return f"{prefix}_{secrets.token_urlsafe(17)[:22]}"

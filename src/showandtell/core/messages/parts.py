@@ -1,4 +1,4 @@
-"""Parts: typed pieces of content, of which messages are made.
+"""Parts: the typed content of messages.
 
 Parts are values: equal by content, hashable, and without bytes.
 """
@@ -24,7 +24,14 @@ class Selection(Struct, frozen=True):
 
 
 class Shown(Struct, frozen=True, tag="file"):
-    """A stored file at one place in the conversation."""
+    """A stored file at one place in the conversation.
+
+    >>> from showandtell import Agent, builtin_tools
+    >>> from showandtell.samples import folder
+    >>> run = Agent("inspector", builtin_tools(folder())).run_sync("/read_file path=kiwi.jpg")
+    >>> [part.number for part in run.messages[2].parts]
+    [1]
+    """
 
     number: int
     attachment_id: str
@@ -32,35 +39,54 @@ class Shown(Struct, frozen=True, tag="file"):
 
 
 class Text(Struct, frozen=True, tag="text"):
-    """Words, and who they are for."""
+    """Text, and who may read it.
+
+    >>> from showandtell import Text
+    >>> Text("for the user alone", audience="user").audience
+    'user'
+    """
 
     text: str
     audience: Audience = "both"
 
 
-#: What lies at a place of a JSON value: a stored file, and before ingest perhaps still a claim.
-Held = TypeVar("Held", default=File | Shown)
+#: A file in a JSON value: a stored file, or before ingest possibly a claim.
+FileT = TypeVar("FileT", default=File | Shown)
 
 
-class Json(Struct, Generic[Held], frozen=True, tag="json"):
-    """A JSON value as text; where files lay in it, it holds null, and `files` names the place by JSON pointer.
+class Json(Struct, Generic[FileT], frozen=True, tag="json"):
+    """A JSON value as text. It has null in place of files; `files` maps JSON pointers to files.
 
-    In a stored message every file is a `Shown`; a `File` is there only before ingest.
+    In a stored message every file is a `Shown`; a `File` only occurs before ingest.
+
+    >>> from showandtell import Json
+    >>> Json('{"points": 3}').files
+    ()
     """
 
     text: str
-    files: tuple[tuple[str, Held], ...] = ()
+    files: tuple[tuple[str, FileT], ...] = ()
 
 
 class Opaque(Struct, frozen=True, tag="opaque", forbid_unknown_fields=True):
-    """What a provider needs back from us, unread: signatures, reasoning items. Left out for every other provider."""
+    """Opaque data to return to a provider: signatures, reasoning items. Left out for all other providers.
+
+    >>> from showandtell import Opaque
+    >>> Opaque("anthropic", "a signature").provider
+    'anthropic'
+    """
 
     provider: str
     text: str
 
 
 class ToolCall(Struct, frozen=True, tag="tool_call"):
-    """A model's wish to run a tool. `arguments` is the model's own text, which need not be valid JSON."""
+    """A model's request to run a tool. `arguments` is the model's own text, which may be invalid JSON.
+
+    >>> from showandtell import ToolCall
+    >>> ToolCall("call_1", "photo", '{"name": "kiwi"}').tool
+    'photo'
+    """
 
     call_id: str
     tool: str
@@ -69,19 +95,19 @@ class ToolCall(Struct, frozen=True, tag="tool_call"):
 
 
 class Approval(Struct, frozen=True, tag="approval", forbid_unknown_fields=True):
-    """A person's yes or no to a call that waits for one."""
+    """A user's decision about a pending call."""
 
     call_id: str
     approved: bool
     reason: str = ""
 
 
-#: What a stored message is made of.
+#: The parts of a stored message.
 Part: TypeAlias = Text | Json[Shown] | Shown | ToolCall | Opaque | Approval
-#: What a draft is made of: its files may be claims.
-Claimed: TypeAlias = Part | Json | File
+#: The parts of a draft: its files may be claims.
+DraftPart: TypeAlias = Part | Json | File
 
 
-def is_approval(parts: Sequence[Claimed]) -> bool:
-    """Whether a message of these parts only says yes or no to calls that wait, and so is no turn of its own."""
+def is_approval(parts: Sequence[DraftPart]) -> bool:
+    """Whether a message with these parts only decides about pending calls, so that it doesn't start a turn."""
     return bool(parts) and all(isinstance(part, Approval) for part in parts)

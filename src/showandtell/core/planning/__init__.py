@@ -1,1 +1,1 @@
-"""Planning: where each file goes in a request, and what is said beside it. No provider is named here."""
+"""Decides where each file goes in a request, and the text beside it. No provider is named here."""

@@ -1,4 +1,4 @@
-"""The fourth pass: which entries end a prefix that is worth caching. Marks change no other byte."""
+"""The fourth pass: which entries end a prefix worth caching. Marks change no other byte."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from showandtell.core.capabilities.cells import Target
 from showandtell.core.planning.values import Entry, Policy
 
 
-def mark(entries: Sequence[Entry], target: Target, policy: Policy) -> tuple[int, ...]:
-    """The last user entry of this request and that of the one before: one is written to the cache, one read from it."""
+def mark_prefixes(entries: Sequence[Entry], target: Target, policy: Policy) -> tuple[int, ...]:
+    """Mark the last two user entries: the newest is written to the cache, the one before is read from it."""
     if not policy.cache or not target.order.marks:
         return ()
     users = [index for index, entry in enumerate(entries) if entry.role == "user"]

@@ -1,4 +1,4 @@
-"""Call ids and tool names as a wire takes them: pure functions, so that a call and its result always agree."""
+"""Call ids and tool names in the form that an API accepts. Pure functions, so a call and its result always agree."""
 
 from __future__ import annotations
 
@@ -8,40 +8,40 @@ from typing import Literal, TypeAlias
 
 Style: TypeAlias = Literal["any", "anthropic", "bedrock", "litellm", "mistral"]
 
-#: What each wire accepts (docs/providers.md, "Call ids").
+#: What each API accepts (docs/providers.md, "Call ids").
 PATTERNS: dict[Style, re.Pattern[str]] = {
     "any": re.compile(r"[!-~]{1,64}"),
     "anthropic": re.compile(r"[a-zA-Z0-9_-]{1,64}"),
     "bedrock": re.compile(r"[a-zA-Z0-9_.:-]{1,64}"),
-    # A LiteLLM proxy hangs Gemini's thought signature on the id, which may be of any length.
+    # A LiteLLM proxy appends Gemini's thought signature, of any length, to the id.
     "litellm": re.compile(r"[!-~]+"),
     "mistral": re.compile(r"[a-zA-Z0-9]{9}"),
 }
-LONGEST = 64
+MAX_LENGTH = 64
 ALPHABET = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 
 
-#: What every api takes as a tool's name.
-NAME = re.compile(r"[a-zA-Z0-9_-]{1,64}")
+#: Tool names that every API accepts.
+TOOL_NAME = re.compile(r"[a-zA-Z0-9_-]{1,64}")
 
 
-def spell(call_id: str, style: Style) -> str:
-    """Keep an id that the wire takes; make any other one from its hash, nine letters and digits that all wires take."""
-    return call_id if PATTERNS[style].fullmatch(call_id) else hashed(call_id)
+def fit_call_id(call_id: str, style: Style) -> str:
+    """Return an id that the API accepts unchanged, else its hash: nine letters and digits, which every API accepts."""
+    return call_id if PATTERNS[style].fullmatch(call_id) else hash_id(call_id)
 
 
-def hashed(text: str) -> str:
-    """Nine letters and digits, the same for the same text."""
+def hash_id(text: str) -> str:
+    """Hash a text to nine letters and digits."""
     number = int.from_bytes(hashlib.sha256(text.encode(errors="surrogatepass")).digest(), "big")
-    letters: list[str] = []
+    characters: list[str] = []
     for _ in range(9):
         number, digit = divmod(number, len(ALPHABET))
-        letters.append(ALPHABET[digit])
-    return "".join(letters)
+        characters.append(ALPHABET[digit])
+    return "".join(characters)
 
 
-def spell_name(tool: str) -> str:
-    """A tool's name as every api takes it: a model may make one up that its own api refuses in history."""
-    if NAME.fullmatch(tool):
+def fit_tool_name(tool: str) -> str:
+    """Return a tool name that every API accepts. A model may invent a name that its own API rejects in history."""
+    if TOOL_NAME.fullmatch(tool):
         return tool
-    return f"{re.sub('[^a-zA-Z0-9_-]', '_', tool[:LONGEST])[:50]}_{hashed(tool)}"
+    return f"{re.sub('[^a-zA-Z0-9_-]', '_', tool[:MAX_LENGTH])[:50]}_{hash_id(tool)}"

@@ -1,6 +1,6 @@
-"""The other forms that a file can be given in: which conversions a target can use, best first, and what each may hold.
+"""Which conversions of a file a target can use, best first, and how large each may become.
 
-Bounds are part of a recipe, so that what a conversion weighs at most is known before it is made.
+Limits are part of a conversion, so its maximum size is known before it runs.
 """
 
 from __future__ import annotations
@@ -13,196 +13,202 @@ from msgspec.structs import astuple
 
 from showandtell.core.capabilities.cells import Capability, FileLimits, Place, Target
 from showandtell.core.messages.attachments import Address, Facts
-from showandtell.core.messages.conversion import Conversion, spell
+from showandtell.core.messages.conversion import Conversion, serialize_conversion
 from showandtell.core.messages.parts import Selection
 
-#: The share of a request's bytes that files may take; the rest is for words and tool schemas.
+#: The share of a request's bytes for files; the rest is for text and tool schemas.
 FILES_SHARE = 0.85
-ENDLESS = float("inf")
+UNLIMITED = float("inf")
 
-#: What a conversion may be spelled as, best first; what a model takes of these is used.
-PICTURES = ("image/png", "image/jpeg", "image/webp")
-SOUNDS = ("audio/wav", "audio/mpeg", "audio/ogg", "audio/flac")
-#: Raw bytes that one picture, one page or frame, and one sound may come to.
-PICTURE_BYTES, PAGE_BYTES, SOUND_BYTES = 4_000_000, 1_000_000, 8_000_000
-#: And a file that is fetched from the web.
-FETCHED_BYTES = 10_000_000
-#: Pixels on the longer side of a page and of a frame: small letters can be read, and no model takes many more.
+#: Output types of conversions, best first. Those that the model accepts are used.
+IMAGE_TYPES = ("image/png", "image/jpeg", "image/webp")
+AUDIO_TYPES = ("audio/wav", "audio/mpeg", "audio/ogg", "audio/flac")
+#: Maximum raw bytes of one image, one page or frame, and one audio file.
+MAX_IMAGE_BYTES, MAX_PAGE_BYTES, MAX_AUDIO_BYTES = 4_000_000, 1_000_000, 8_000_000
+#: Maximum raw bytes of a file fetched from the web.
+MAX_FETCHED_BYTES = 10_000_000
+#: Pixels on the longer side of a page and of a video frame: small print stays legible, and no model takes many more.
 PAGE_SIDE, FRAME_SIDE = 1568, 768
-#: Pages of a document, pictures of an animation and frames of a film that are shown unasked.
-PAGES, PICTURES_OF_ONE, FRAMES = 5, 4, 8
-#: Pages that one look at a document (view_file) shows.
-PAGES_ASKED = 10
+#: Pages of a document, frames of an animation and frames of a video that are shown by default.
+MAX_PAGES, MAX_ANIMATION_FRAMES, MAX_VIDEO_FRAMES = 5, 4, 8
+#: Pages that one call of view_file shows.
+MAX_VIEWED_PAGES = 10
 SVG, PDF = "image/svg+xml", "application/pdf"
 TRANSCRIPT, FETCH = "transcript", "fetch"
-WEB = ("https:", "http:")
+WEB_SCHEMES = ("https:", "http:")
 
 
 class Load(Struct, frozen=True):
-    """What a conversion may come to at most: raw bytes in all, and how many pictures and documents."""
+    """The most that a conversion can add to a request: raw bytes in total, and the number of images and documents."""
 
     bytes: int = 0
-    pictures: int = 0
+    images: int = 0
     documents: int = 0
 
 
-class Form(Struct, frozen=True):
-    """A conversion that a target can use; one without `load` gives words."""
+class ConversionOption(Struct, frozen=True):
+    """A conversion that a target can use. Without `load`, its output is text."""
 
-    recipe: str
+    conversion: str
     load: Load | None = None
 
 
 @lru_cache(maxsize=4096)
-def forms(
+def conversion_options(
     file: Facts | Address, target: Target, places: tuple[Place, ...], view: Selection | None = None
-) -> tuple[Form, ...]:
-    """What a file may be turned into for these places, best first. A `view` is shown as pictures alone.
+) -> tuple[ConversionOption, ...]:
+    """The conversions of a file for these places, best first. A `view` is only shown as images.
 
-    For an address that is its bytes, to be fetched: whether that may be is the policy's to say.
+    An address has one conversion: to fetch its bytes. If that is allowed is up to the policy.
     """
     if isinstance(file, Address):
-        return tuple(fetched(file, target, places))
-    return tuple(looks(file, target, places, view) if view is not None else others(file, target, places))
+        return tuple(fetch_options(file, target, places))
+    return tuple(view_options(file, target, places, view) if view is not None else file_options(file, target, places))
 
 
-def fetched(file: Address, target: Target, places: tuple[Place, ...]) -> Iterator[Form]:
-    """What may stand for the address of a file that the target doesn't open: its bytes, where it takes any."""
-    if file.form == "url" and file.value.startswith(WEB):
-        for types, limits in accepted((file.media_type,), target, places):
-            size = bounded(limits, target, FETCHED_BYTES)
+def fetch_options(file: Address, target: Target, places: tuple[Place, ...]) -> Iterator[ConversionOption]:
+    """Fetch a file whose address the target doesn't open, if the target accepts its bytes."""
+    if file.form == "url" and file.value.startswith(WEB_SCHEMES):
+        for types, limits in accepted_types((file.media_type,), target, places):
+            size = max_file_bytes(limits, target, MAX_FETCHED_BYTES)
             load = Load(size, int(file.kind == "image"), int(file.kind == "document"))
-            yield Form(spell(Conversion(FETCH, types, bytes=size)), load)
+            yield ConversionOption(serialize_conversion(Conversion(FETCH, types, bytes=size)), load)
 
 
-def others(file: Facts, target: Target, places: tuple[Place, ...]) -> Iterator[Form]:
-    """The forms of a whole file."""
+def file_options(file: Facts, target: Target, places: tuple[Place, ...]) -> Iterator[ConversionOption]:
+    """The conversions of a complete file."""
     if file.kind == "image" or file.media_type == SVG:
-        yield from pictures(file, target, places)
+        yield from image_options(file, target, places)
     if file.kind == "audio":
-        yield from sounds(target, places)
-        yield Form(TRANSCRIPT)
+        yield from audio_options(target, places)
+        yield ConversionOption(TRANSCRIPT)
     if file.kind == "video":
-        yield from films(target, places)
-        yield Form(TRANSCRIPT)
+        yield from video_options(target, places)
+        yield ConversionOption(TRANSCRIPT)
     if file.media_type == PDF:
-        yield from pages(target, places, most=min(PAGES, file.pages or PAGES))
+        yield from page_options(target, places, max_count=min(MAX_PAGES, file.pages or MAX_PAGES))
     if file.kind in {"document", "text"}:
-        yield Form("text")
+        yield ConversionOption("text")
 
 
-def looks(file: Facts, target: Target, places: tuple[Place, ...], view: Selection) -> Iterator[Form]:
-    """The forms of a part of a file: some of its pages, or a piece of a picture or of one page."""
+def view_options(file: Facts, target: Target, places: tuple[Place, ...], view: Selection) -> Iterator[ConversionOption]:
+    """The conversions of a part of a file: some of its pages, or a crop of an image or page."""
     if file.media_type == PDF:
-        wanted = (view.pages or (1,))[:PAGES_ASKED]
-        yield from pages(target, places, most=len(wanted), only=wanted, crop=view.crop)
+        pages = (view.pages or (1,))[:MAX_VIEWED_PAGES]
+        yield from page_options(target, places, max_count=len(pages), pages=pages, crop=view.crop)
     elif file.kind == "image" or file.media_type == SVG:
-        yield from pictures(file, target, places, view)
+        yield from image_options(file, target, places, view)
 
 
-def pictures(file: Facts, target: Target, places: tuple[Place, ...], view: Selection | None = None) -> Iterator[Form]:
-    """A picture that the target takes; several where the file has more than one."""
-    for types, limits in accepted(PICTURES, target, places):
-        only, crop = (view.pages, view.crop) if view else (None, None)
-        most = min(file.frames or 1, room_for(target, PICTURES_OF_ONE))
-        size = bounded(limits, target, PICTURE_BYTES, most)
-        recipe = Conversion(
+def image_options(
+    file: Facts, target: Target, places: tuple[Place, ...], view: Selection | None = None
+) -> Iterator[ConversionOption]:
+    """An image of a type that the target accepts, or several if the file has several frames."""
+    for types, limits in accepted_types(IMAGE_TYPES, target, places):
+        pages, crop = (view.pages, view.crop) if view else (None, None)
+        count = min(file.frames or 1, max_images(target, MAX_ANIMATION_FRAMES))
+        size = max_file_bytes(limits, target, MAX_IMAGE_BYTES, count)
+        conversion = Conversion(
             "image",
             types,
             bytes=size,
-            side=least(limits.side, target.budget.many_side),
+            side=lowest(limits.side, target.budget.many_side),
             pixels=limits.pixels,
             crop=crop,
-            most=most if file.frames and only is None else None,
-            only=only[:PAGES_ASKED] if only else None,
+            max_count=count if file.frames and pages is None else None,
+            pages=pages[:MAX_VIEWED_PAGES] if pages else None,
         )
-        yield Form(spell(recipe), Load(size * most, most))
+        yield ConversionOption(serialize_conversion(conversion), Load(size * count, count))
 
 
-def pages(
+def page_options(
     target: Target,
     places: tuple[Place, ...],
     *,
-    most: int,
-    only: tuple[int, ...] | None = None,
+    max_count: int,
+    pages: tuple[int, ...] | None = None,
     crop: tuple[int, int, int, int] | None = None,
-) -> Iterator[Form]:
-    """Pages of a PDF as pictures."""
-    for types, limits in accepted(PICTURES, target, places):
-        count = room_for(target, most)
-        size = bounded(limits, target, PAGE_BYTES * min(count, PAGES), count)
-        side = least(limits.side, target.budget.many_side, PAGE_SIDE)
-        chosen = only[:count] if only else None
-        recipe = Conversion("pages", types, bytes=size, side=side, crop=crop, most=count, only=chosen)
-        yield Form(spell(recipe), Load(size * count, count))
+) -> Iterator[ConversionOption]:
+    """Pages of a PDF as images."""
+    for types, limits in accepted_types(IMAGE_TYPES, target, places):
+        count = max_images(target, max_count)
+        size = max_file_bytes(limits, target, MAX_PAGE_BYTES * min(count, MAX_PAGES), count)
+        side = lowest(limits.side, target.budget.many_side, PAGE_SIDE)
+        chosen = pages[:count] if pages else None
+        conversion = Conversion("pages", types, bytes=size, side=side, crop=crop, max_count=count, pages=chosen)
+        yield ConversionOption(serialize_conversion(conversion), Load(size * count, count))
 
 
-def films(target: Target, places: tuple[Place, ...]) -> Iterator[Form]:
-    """Frames of a film, with its sound where the target takes sound, too."""
-    for types, limits in accepted(PICTURES[1:] + PICTURES[:1], target, places):
-        count = room_for(target, FRAMES)
-        size = bounded(limits, target, PAGE_BYTES // 2 * count, count)
-        sound = next(iter(accepted(SOUNDS, target, places)), None)
-        side = least(limits.side, target.budget.many_side, FRAME_SIDE)
-        recipe = Conversion("frames", types, bytes=size, side=side, most=count, sound=sound[0][-1] if sound else None)
-        yield Form(spell(recipe), Load(size * count + (size if sound else 0), count))
+def video_options(target: Target, places: tuple[Place, ...]) -> Iterator[ConversionOption]:
+    """Frames of a video, with its audio track if the target accepts audio."""
+    for types, limits in accepted_types(IMAGE_TYPES[1:] + IMAGE_TYPES[:1], target, places):
+        count = max_images(target, MAX_VIDEO_FRAMES)
+        size = max_file_bytes(limits, target, MAX_PAGE_BYTES // 2 * count, count)
+        audio_types, _ = next(accepted_types(AUDIO_TYPES, target, places), ((), None))
+        audio_type = audio_types[-1] if audio_types else None
+        side = lowest(limits.side, target.budget.many_side, FRAME_SIDE)
+        conversion = Conversion("frames", types, bytes=size, side=side, max_count=count, audio_type=audio_type)
+        yield ConversionOption(
+            serialize_conversion(conversion), Load(size * count + (size if audio_type else 0), count)
+        )
 
 
-def sounds(target: Target, places: tuple[Place, ...]) -> Iterator[Form]:
-    """A sound that the target takes."""
-    for types, limits in accepted(SOUNDS, target, places):
-        size = bounded(limits, target, SOUND_BYTES)
-        yield Form(spell(Conversion("audio", types, bytes=size)), Load(size))
+def audio_options(target: Target, places: tuple[Place, ...]) -> Iterator[ConversionOption]:
+    """Audio of a type that the target accepts."""
+    for types, limits in accepted_types(AUDIO_TYPES, target, places):
+        size = max_file_bytes(limits, target, MAX_AUDIO_BYTES)
+        yield ConversionOption(serialize_conversion(Conversion("audio", types, bytes=size)), Load(size))
 
 
-def accepted(
+def accepted_types(
     types: tuple[str, ...], target: Target, places: tuple[Place, ...]
 ) -> Iterator[tuple[tuple[str, ...], FileLimits]]:
-    """Which of these types the first place takes that takes any, and within what limits; at most one answer."""
-    for where in places:
-        cells = {one: cell for one in types if takes(cell := target.cell(where, one, "inline")) and cell is not None}
+    """Yield the types that the first suitable place accepts, with its limits; nothing if no place accepts any."""
+    for place in places:
+        found = {media_type: target.cell(place, media_type, "inline") for media_type in types}
+        cells = {media_type: cell for media_type, cell in found.items() if cell is not None and is_usable(cell)}
         if cells:
             yield tuple(cells), next(iter(cells.values())).limits
             return
 
 
-def takes(cell: Capability | None) -> bool:
-    """Whether something may be sent there: a place that was never tried will do for what a person waits for."""
+def is_usable(cell: Capability | None) -> bool:
+    """Whether files may be sent there. In a user message an unproven place is better than none."""
     return cell is not None and cell.verdict in ({"sees"} if cell.place == "tool_result" else {"sees", "unproven"})
 
 
-def bounded(limits: FileLimits, target: Target, most: int, count: int = 1) -> int:
-    """The raw bytes that each of so many files may come to: what the cell takes, and its share of what all may have.
+def max_file_bytes(limits: FileLimits, target: Target, total: int, count: int = 1) -> int:
+    """The maximum raw bytes of each of `count` files: the cell's limit, and its share of the total.
 
-    All together: what is of use, at most a quarter of the request.
+    The total is at most a quarter of the bytes that a request has for files.
     """
-    share = min(bytes_for_files(target) * 3 / 4 / 4, most) / count
-    return int(min(limits.bytes or ENDLESS, share))
+    share = min(bytes_for_files(target) * 3 / 4 / 4, total) / count
+    return int(min(limits.bytes or UNLIMITED, share))
 
 
-def room_for(target: Target, most: int) -> int:
-    """How many pictures one file may become: at most half of those that a request or a message takes."""
-    allowed = least(target.budget.images, target.budget.message_images)
-    return most if allowed is None else min(most, max(allowed // 2, 1))
+def max_images(target: Target, count: int) -> int:
+    """How many of `count` images one file may become: at most half of what a request or message holds."""
+    allowed = lowest(target.budget.images, target.budget.message_images)
+    return count if allowed is None else min(count, max(allowed // 2, 1))
 
 
-def least(*limits: int | None) -> int | None:
-    """The tightest of some limits; None where there is none."""
-    return min((one for one in limits if one is not None), default=None)
+def lowest(*limits: int | None) -> int | None:
+    """The lowest limit; None if there is no limit."""
+    return min((limit for limit in limits if limit is not None), default=None)
 
 
 def bytes_for_files(target: Target) -> float:
-    """The bytes of base64 that files may take in one request."""
-    return ENDLESS if target.budget.bytes is None else target.budget.bytes * FILES_SHARE
+    """The base64 bytes that one request has for files."""
+    return UNLIMITED if target.budget.bytes is None else target.budget.bytes * FILES_SHARE
 
 
-def encoded(size: int) -> int:
-    """The length of the base64 of so many bytes."""
+def base64_length(size: int) -> int:
+    """The length of `size` bytes in base64."""
     return (size + 2) // 3 * 4
 
 
-def misshapen(limits: FileLimits, file: Facts) -> str | None:
-    """Which limit of pixels, pages or frames a file breaks, in words; None where it breaks none."""
+def shape_problem(limits: FileLimits, file: Facts) -> str | None:
+    """Which limit of pixels, pages or frames a file exceeds, as text; None if it exceeds none."""
     if file.pixels is not None:
         width, height = file.pixels
         if limits.side is not None and max(file.pixels) > limits.side:
@@ -216,7 +222,8 @@ def misshapen(limits: FileLimits, file: Facts) -> str | None:
     return None
 
 
-def heaviest(file: Facts | Address, target: Target, places: tuple[Place, ...]) -> Load:
-    """What the heaviest conversion of a file may come to."""
-    loads = [one.load for one in forms(file, target, places) if one.load is not None] or [Load()]
+def max_load(file: Facts | Address, target: Target, places: tuple[Place, ...]) -> Load:
+    """The highest value of each field of `Load` over all conversions of a file."""
+    options = conversion_options(file, target, places)
+    loads = [option.load for option in options if option.load is not None] or [Load()]
     return Load(*(max(sizes) for sizes in zip(*map(astuple, loads), strict=True)))

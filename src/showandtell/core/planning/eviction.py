@@ -1,7 +1,8 @@
-"""The first pass: which showings are in view. Old ones leave in large steps, so that the prompt's start stays put.
+"""The first pass: which uses of files are in view. Old ones leave in large steps, so the start of the prompt is stable.
 
-A pure fold over the showings in order. It counts original sizes, so conversions can't move it; it only moves forward.
-Older files make room for half a budget at once; those that come at once leave only as far as they must.
+A pure function over all uses in order. It counts original sizes, so conversions don't affect it, and the first file in
+view only moves forward. If a new group doesn't fit, older files leave until the rest fits half the budget. Files of the
+group itself leave only as far as necessary.
 """
 
 from __future__ import annotations
@@ -13,40 +14,47 @@ from msgspec import Struct
 
 from showandtell.core.capabilities.cells import Capability, Place, Target
 from showandtell.core.messages.attachments import Address, Attachment, Facts
-from showandtell.core.messages.messages import Message
-from showandtell.core.planning.conversions import ENDLESS, bytes_for_files, encoded, heaviest, misshapen, takes
+from showandtell.core.messages.message import Message
+from showandtell.core.planning.conversions import (
+    UNLIMITED,
+    base64_length,
+    bytes_for_files,
+    is_usable,
+    max_load,
+    shape_problem,
+)
 from showandtell.core.planning.values import Policy, View
 
-EVERYWHERE: tuple[Place, ...] = ("tool_result", "user")
+BOTH_PLACES: tuple[Place, ...] = ("tool_result", "user")
 
-#: What showings cost: bytes of base64, images, documents, their count, and images of many pixels.
+#: What uses of files cost: base64 bytes, images, documents, files, and large images.
 Weight = tuple[int, int, int, int, int]
 NOTHING: Weight = (0, 0, 0, 0, 0)
 
 
 class RequestBudget(Struct, frozen=True):
-    """What one request may hold. Beyond `few` images, none may be large."""
+    """What one request may hold. Beyond `few_images` images, none may be large."""
 
     bytes: float
     images: float
     documents: float
     files: float
-    few: float
+    few_images: float
 
     @property
     def half(self) -> RequestBudget:
-        """What is left in view when older files leave."""
-        return RequestBudget(self.bytes / 2, self.images / 2, self.documents / 2, self.files / 2, self.few / 2)
+        """What stays in view after an eviction."""
+        return RequestBudget(self.bytes / 2, self.images / 2, self.documents / 2, self.files / 2, self.few_images / 2)
 
     def holds(self, load: Weight) -> bool:
-        """Whether so much fits."""
+        """Whether a load fits."""
         size, images, documents, files, large = load
         return (
             size <= self.bytes
             and images <= self.images
             and documents <= self.documents
             and files <= self.files
-            and (images <= self.few or not large)
+            and (images <= self.few_images or not large)
         )
 
 
@@ -55,46 +63,47 @@ def request_budget(target: Target, policy: Policy) -> RequestBudget:
     budget = target.budget
     return RequestBudget(
         bytes_for_files(target),
-        ENDLESS if budget.images is None else budget.images,
-        ENDLESS if budget.documents is None else budget.documents,
-        ENDLESS if policy.focus is None else policy.focus,
-        ENDLESS if budget.few_images is None else budget.few_images,
+        UNLIMITED if budget.images is None else budget.images,
+        UNLIMITED if budget.documents is None else budget.documents,
+        UNLIMITED if policy.max_in_context is None else policy.max_in_context,
+        UNLIMITED if budget.few_images is None else budget.few_images,
     )
 
 
 def weigh(file: Attachment, target: Target, policy: Policy) -> Weight:
-    """What showing a file costs at most, as it is or converted; one that will not be sent in any form costs nothing."""
-    whole = file.facts or (file.address if policy.fetch else None)
-    return NOTHING if whole is None else weigh_bytes(whole, target)
+    """The maximum cost of a file, as it is or converted. A file that can't be sent in any form costs nothing."""
+    source = file.facts or (file.address if policy.fetch else None)
+    return NOTHING if source is None else weigh_source(source, target)
 
 
 @lru_cache(maxsize=4096)
-def weigh_bytes(file: Facts | Address, target: Target) -> Weight:
-    """The same of its bytes, or of those at its address."""
-    if isinstance(file, Facts) and any(has_files(cell, file, target) for cell in target.cells):
+def weigh_source(file: Facts | Address, target: Target) -> Weight:
+    """The maximum cost of stored bytes, or of the bytes at an address."""
+    if isinstance(file, Facts) and any(fits_inline(cell, file, target) for cell in target.cells):
         side = target.budget.many_side
         large = side is not None and file.pixels is not None and max(file.pixels) > side
-        return (encoded(file.size), int(file.kind == "image"), int(file.kind == "document"), 1, int(large))
-    load = heaviest(file, target, EVERYWHERE)
-    return (encoded(load.bytes), load.pictures, load.documents, 1, 0) if load.bytes else NOTHING
+        return (base64_length(file.size), int(file.kind == "image"), int(file.kind == "document"), 1, int(large))
+    load = max_load(file, target, BOTH_PLACES)
+    return (base64_length(load.bytes), load.images, load.documents, 1, 0) if load.bytes else NOTHING
 
 
-def has_files(cell: Capability, file: Facts, target: Target) -> bool:
-    """Whether a file may stand in a cell as it is."""
+def fits_inline(cell: Capability, file: Facts, target: Target) -> bool:
+    """Whether a cell accepts a file as it is."""
     return (
         cell.form == "inline"
         and cell.takes(file.media_type)
-        and takes(cell)
+        and is_usable(cell)
         and (cell.limits.bytes is None or file.size <= cell.limits.bytes)
-        and encoded(file.size) <= bytes_for_files(target)
-        and misshapen(cell.limits, file) is None
+        and base64_length(file.size) <= bytes_for_files(target)
+        and shape_problem(cell.limits, file) is None
     )
 
 
 class EvictionState(Struct, frozen=True):
-    """The frontier behind some showings: what each weighs, the first in view, and the weight of those in view.
+    """State after some uses of files.
 
-    From `crowded` to `start` stand those that came with the first in view, and were too many at once.
+    weights: the cost of each use. start: the first use in view. load: the cost of those in view.
+    crowded: uses from `crowded` to `start` came together with the first in view, and didn't all fit.
     """
 
     weights: tuple[Weight, ...] = ()
@@ -104,34 +113,34 @@ class EvictionState(Struct, frozen=True):
 
 
 def first_in_view(view: View, target: Target, policy: Policy) -> int:
-    """The index of the first showing in view, counting all showings of the conversation in order from 0."""
+    """The index of the first use in view, counting all uses of the conversation in order from 0."""
     return advance_eviction(EvictionState(), view, target, policy).start
 
 
-def advance_eviction(front: EvictionState, view: View, target: Target, policy: Policy) -> EvictionState:
-    """The frontier behind the showings of a view, which follow those that `front` has counted."""
-    whole = request_budget(target, policy)
-    half = whole.half
-    weights, start, load, crowded = list(front.weights), front.start, front.load, front.crowded
+def advance_eviction(eviction: EvictionState, view: View, target: Target, policy: Policy) -> EvictionState:
+    """Count the uses of a view, which follow those in `eviction`."""
+    full = request_budget(target, policy)
+    half = full.half
+    weights, start, load, crowded = list(eviction.weights), eviction.start, eviction.load, eviction.crowded
     for group in groups(view, target, policy):
         begin = len(weights)
         for weight in group:
             weights.append(weight)
             load = _add(load, weight)
-        if whole.holds(load):
+        if full.holds(load):
             continue
         while start < begin and not half.holds(load):
             load = _add(load, weights[start], -1)
             start += 1
         crowded = start
-        while start < len(weights) and not whole.holds(load):
+        while start < len(weights) and not full.holds(load):
             load = _add(load, weights[start], -1)
             start += 1
     return EvictionState(tuple(weights), start, load, crowded)
 
 
 def groups(view: View, target: Target, policy: Policy) -> Iterator[list[Weight]]:
-    """The weights of showings that come at once: those of one message, or of all results of one step."""
+    """The weights of uses that come together: those of one message, or of all results of one step."""
     group: list[Weight] = []
     for message in view.messages:
         if message.role != "tool":
@@ -142,7 +151,7 @@ def groups(view: View, target: Target, policy: Policy) -> Iterator[list[Weight]]
 
 
 def uses_in(message: Message) -> tuple[int, ...]:
-    """The files that a message may show: its own, and those that its words point at."""
+    """The files that a message may show: its own, and those that its text refers to."""
     return (*(shown.number for shown in message.showings), *message.recalled)
 
 

@@ -1,6 +1,6 @@
-"""The third pass: entries. Every file gets its label, relocated ones their frame after all results of the step.
+"""The third pass: entries. Every file gets a label; relocated files get a frame after all results of the step.
 
-What a wire demands of neighbours (results first, fillers, turns of their own) is `Order`; this file only obeys it.
+What an API requires of the order of turns (results first, fillers, separate turns) is in `Order`.
 """
 
 from __future__ import annotations
@@ -11,10 +11,10 @@ from typing import Any, Literal, TypeAlias, cast
 import msgspec
 
 from showandtell.core.capabilities.cells import Order, Target
-from showandtell.core.messages.messages import Message
+from showandtell.core.messages.message import Message
 from showandtell.core.messages.parts import Json, Opaque, Shown, Text, ToolCall, is_approval
 from showandtell.core.planning import labels
-from showandtell.core.planning.call_ids import spell, spell_name
+from showandtell.core.planning.call_ids import fit_call_id, fit_tool_name
 from showandtell.core.planning.placement import OUT_OF_VIEW, Placement
 from showandtell.core.planning.values import Data, Entry, Policy, RenderedFile, Result, View
 
@@ -22,13 +22,13 @@ Piece: TypeAlias = Text | Data | RenderedFile
 EntryPart: TypeAlias = Text | Data | RenderedFile | Result | ToolCall | Opaque
 
 
-DEFAULT = Policy()
+DEFAULT_POLICY = Policy()
 
 
 class Turns:
-    """Entries in the making: merges neighbours of one role, keeps relocated files until a user turn may hold them.
+    """Builds entries: merges neighbours of one role, and holds relocated files until a user turn may contain them.
 
-    `last` is the entry that was made before, if any: it may be merged with.
+    `last` is the last entry of a cached plan, if any: the next part may be merged into it.
     """
 
     def __init__(self, order: Order, policy: Policy, last: Entry | None = None) -> None:
@@ -39,35 +39,35 @@ class Turns:
             self.turns.append((last.role, list(last.parts)))
         self.relocated: list[Piece] = []
 
-    def results(self, parts: Sequence[Result]) -> None:
-        """Results of one step; they open a turn of their own."""
+    def add_results(self, parts: Sequence[Result]) -> None:
+        """Start a turn with the results of one step."""
         self.turns.append(("user", list(parts)))
 
-    def assistant(self, parts: Sequence[EntryPart]) -> None:
-        """What the model said; nothing where it only thought, as a cut stream leaves it: a lone thought is refused."""
+    def add_assistant(self, parts: Sequence[EntryPart]) -> None:
+        """Add a model's message. One that only holds reasoning (of a truncated stream) is skipped: APIs reject it."""
         if all(isinstance(part, Opaque) for part in parts):
             return
         if not self.turns:
-            self.turns.append(("user", [Text(labels.NO_WORDS)]))
+            self.turns.append(("user", [Text(labels.NO_TEXT)]))
         if self.turns[-1][0] == "assistant":
             self.turns[-1][1].extend(parts)
         else:
             self.turns.append(("assistant", list(parts)))
 
-    def user(self, parts: Sequence[Piece]) -> None:
-        """What a person said, behind what was relocated."""
+    def add_user(self, parts: Sequence[Piece]) -> None:
+        """Add a user's message after the relocated files."""
         self._follow(parts)
 
     def flush(self) -> None:
-        """Give the relocated files their place after the results."""
+        """Add the relocated files after the results."""
         if self.relocated:
             self._follow(self.relocated)
             self.relocated = []
 
     def entries(self) -> tuple[Entry, ...]:
-        """Everything as values, the last entry of before among them; unchanged, it is the same object."""
-        made = tuple(Entry(role, tuple(parts)) for role, parts in self.turns)
-        return (self.last, *made[1:]) if self.last is not None and made[0] == self.last else made
+        """All entries, starting with `last`. If `last` is unchanged, it stays the same object."""
+        entries = tuple(Entry(role, tuple(parts)) for role, parts in self.turns)
+        return (self.last, *entries[1:]) if self.last is not None and entries[0] == self.last else entries
 
     def _follow(self, parts: Sequence[Piece]) -> None:
         last = self.turns[-1] if self.turns else None
@@ -92,67 +92,74 @@ class Turns:
 
 
 def frame(
-    view: View, placements: Sequence[Placement], target: Target, policy: Policy = DEFAULT, last: Entry | None = None
+    view: View,
+    placements: Sequence[Placement],
+    target: Target,
+    policy: Policy = DEFAULT_POLICY,
+    last: Entry | None = None,
 ) -> tuple[Entry, ...]:
-    """Turn messages and their placements (one for each showing, in order) into entries, from `last` on."""
-    turns, rest = Turns(target.order, policy, last), iter([one for one in placements if one.again is None])
-    again = [one for one in placements if one.again is not None]
+    """Turn messages and their placements (one for each use, in order) into entries, from `last` on."""
+    turns = Turns(target.order, policy, last)
+    remaining = iter([placement for placement in placements if placement.recalled_by is None])
+    recalled = [placement for placement in placements if placement.recalled_by is not None]
     results: list[Result] = []
     for message in view.messages:
         if message.role == "tool":
-            results.append(_result(message, rest, target, turns))
+            results.append(_result(message, remaining, target, turns))
             continue
         if is_approval(message.parts):
             continue
         if results:
-            turns.results(_in_call_order(results, turns))
+            turns.add_results(_in_call_order(results, turns))
             results = []
         turns.flush()
         if message.role == "user":
-            pieces = [piece for part in message.parts for piece in _pieces(part, rest, target, turns)]
+            pieces = [piece for part in message.parts for piece in _pieces(part, remaining, target, turns)]
             if message.references:
-                pieces.append(labels.meant(message.references, view.attachments))
-                shown = [one for one in again if one.again == message.id]
-                pieces += [piece for one in shown for piece in _file(one, target, turns)]
-            turns.user(pieces or [Text(labels.NO_WORDS)])
+                pieces.append(labels.explain_references(message.references, view.attachments))
+                own = [placement for placement in recalled if placement.recalled_by == message.id]
+                pieces += [piece for placement in own for piece in _file(placement, target, turns)]
+            turns.add_user(pieces or [Text(labels.NO_TEXT)])
         else:
-            turns.assistant([piece for part in message.parts for piece in _said(part, rest, target, turns)])
+            turns.add_assistant(
+                [piece for part in message.parts for piece in _assistant_parts(part, remaining, target, turns)]
+            )
     if results:
-        turns.results(_in_call_order(results, turns))
+        turns.add_results(_in_call_order(results, turns))
     turns.flush()
     return turns.entries()
 
 
 def _in_call_order(results: list[Result], turns: Turns) -> list[Result]:
-    """Results in the order of their calls, which xAI and Gemini expect; history may hold them as they finished."""
+    """Sort results in the order of their calls, as xAI and Gemini expect. A history may hold them as they finished."""
     calls = turns.turns[-1][1] if turns.turns else []
     order = {call.call_id: index for index, call in enumerate(calls) if isinstance(call, ToolCall)}
     return sorted(results, key=lambda result: order.get(result.call_id, len(order)))
 
 
-def _result(message: Message, rest: Iterator[Placement], target: Target, turns: Turns) -> Result:
-    pieces = [labels.failed()] if message.is_error and not target.flags_errors else list[Piece]()
-    pieces += [piece for part in message.parts for piece in _pieces(part, rest, target, turns)]
-    call_id = spell(message.call_id or "", target.order.call_ids)
+def _result(message: Message, remaining: Iterator[Placement], target: Target, turns: Turns) -> Result:
+    pieces = [labels.failed()] if message.is_error and not target.dialect.flags_errors else list[Piece]()
+    pieces += [piece for part in message.parts for piece in _pieces(part, remaining, target, turns)]
+    call_id = fit_call_id(message.call_id or "", target.order.call_ids)
     return Result(
-        call_id, spell_name(message.tool or "tool"), tuple(pieces) or (Text(labels.NO_OUTPUT),), message.is_error
+        call_id, fit_tool_name(message.tool or "tool"), tuple(pieces) or (Text(labels.NO_OUTPUT),), message.is_error
     )
 
 
-def _said(part: object, rest: Iterator[Placement], target: Target, turns: Turns) -> list[EntryPart]:
-    """The parts of a model's message: what belongs to another provider is left out, files follow in a user turn."""
+def _assistant_parts(part: object, remaining: Iterator[Placement], target: Target, turns: Turns) -> list[EntryPart]:
+    """A part of a model's message. Opaque parts of other providers are left out; files follow in a user turn."""
     match part:
         case ToolCall():
             return [_call(part, target)]
         case Opaque():
             return [part] if part.provider == target.signer else []
         case _:
-            return list(_pieces(part, rest, target, turns))
+            return list(_pieces(part, remaining, target, turns))
 
 
 def _call(call: ToolCall, target: Target) -> ToolCall:
     own = call.opaque if call.opaque and call.opaque.provider == target.signer else None
-    call_id, tool = spell(call.call_id, target.order.call_ids), spell_name(call.tool)
+    call_id, tool = fit_call_id(call.call_id, target.order.call_ids), fit_tool_name(call.tool)
     arguments = _arguments(call.arguments)
     if (call_id, tool, own) == (call.call_id, call.tool, call.opaque) and arguments is call.arguments:
         return call
@@ -160,100 +167,100 @@ def _call(call: ToolCall, target: Target) -> ToolCall:
 
 
 def _arguments(text: str) -> str:
-    """A call's arguments without our brackets, those that JSON spells as escapes included."""
-    return labels.escape(plain_json(text)) if r"\u27e" in text.lower() else labels.escape(text)
+    """A call's arguments without our brackets, including brackets that JSON writes as escapes."""
+    return labels.escape(unescape_json(text)) if r"\u27e" in text.lower() else labels.escape(text)
 
 
-def plain_json(text: str) -> str:
-    """JSON text in which no letter is spelled as an escape that need not be; text that is no JSON stays as it is."""
+def unescape_json(text: str) -> str:
+    """Rewrite JSON without unnecessary escapes. Text that isn't JSON is returned unchanged."""
     try:
         return msgspec.json.encode(msgspec.json.decode(text)).decode()
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
         return text
 
 
-def _pieces(part: object, rest: Iterator[Placement], target: Target, turns: Turns) -> list[Piece]:
+def _pieces(part: object, remaining: Iterator[Placement], target: Target, turns: Turns) -> list[Piece]:
     match part:
         case Text():
-            return [labels.said(part)] if part.audience != "user" and part.text.strip() else []
+            return [labels.escape_part(part)] if part.audience != "user" and part.text.strip() else []
         case Json():
-            return _json(cast("Json[Shown]", part), rest, target, turns)
+            return _json(cast("Json[Shown]", part), remaining, target, turns)
         case Shown():
-            return _file(next(rest), target, turns)
+            return _file(next(remaining), target, turns)
         case _:
             return []
 
 
-def _json(part: Json[Shown], rest: Iterator[Placement], target: Target, turns: Turns) -> list[Piece]:
+def _json(part: Json[Shown], remaining: Iterator[Placement], target: Target, turns: Turns) -> list[Piece]:
     if not part.files:
         return [Data(_arguments(part.text))]
     value: Any = msgspec.json.decode(part.text)
     files: list[Piece] = []
     for pointer, _ in part.files:
-        placement = next(rest)
-        value = _put(value, pointer, labels.in_json(placement.attachment))
+        placement = next(remaining)
+        value = _set_at(value, pointer, labels.json_placeholder(placement.attachment))
         files += _file(placement, target, turns)
     return [Data(labels.escape(msgspec.json.encode(value).decode())), *files]
 
 
-def _put(value: Any, pointer: str, words: str) -> Any:
-    """Write words where a file lay in a JSON value (RFC 6901)."""
+def _set_at(value: Any, pointer: str, text: str) -> Any:
+    """Replace what a JSON pointer (RFC 6901) refers to with text."""
     keys = [key.replace("~1", "/").replace("~0", "~") for key in pointer.split("/")[1:]]
     if not keys:
-        return words
-    holder: Any = value
+        return text
+    parent: Any = value
     for key in keys[:-1]:
-        holder = holder[_step(holder, key)]
-    holder[_step(holder, keys[-1])] = words
+        parent = parent[_key(parent, key)]
+    parent[_key(parent, keys[-1])] = text
     return value
 
 
-def _step(holder: Any, key: str) -> int | str:
-    return int(key) if isinstance(holder, list) else key
+def _key(parent: Any, key: str) -> int | str:
+    return int(key) if isinstance(parent, list) else key
 
 
 def _file(placement: Placement, target: Target, turns: Turns) -> list[Piece]:
-    """What stands where a file was shown; the file itself may be put off until after the results."""
+    """The pieces in place of a file. A relocated file itself follows after the results."""
     file = placement.attachment
     match placement.delivery:
         case "listed":
             return [labels.listed(file)]
         case "refused" if placement.reason == OUT_OF_VIEW:
-            # Shown again in view, the file is not refused after all; and from the next step on this showing is listed.
+            # If the file is used again in view, it isn't refused; and from the next step on this use is listed.
             return [labels.listed(file)]
         case "noted" | "refused":
             return [labels.not_sent(file, placement.reason)]
         case "relocated":
             call_id = _call_id(placement, target)
-            start = labels.frame_start(file, call_id, _note(placement, turns.policy))
-            turns.relocated += [start, *_placed(placement), labels.frame_end(file)]
+            start = labels.frame_start(file, call_id, _conversion_note(placement, turns.policy))
+            turns.relocated += [start, *_rendered_files(placement), labels.frame_end(file)]
             return [labels.shown_below(file)]
         case "native":
-            beside = labels.beside(file, _call_id(placement, target), _note(placement, turns.policy))
-            if placement.variant is not None and placement.variant.text is not None:
-                return [beside, Text(labels.escape(placement.variant.text)), labels.frame_end(file)]
-            return [beside, *_placed(placement)]
+            label = labels.file_label(file, _call_id(placement, target), _conversion_note(placement, turns.policy))
+            if placement.derivative is not None and placement.derivative.text is not None:
+                return [label, Text(labels.escape(placement.derivative.text)), labels.frame_end(file)]
+            return [label, *_rendered_files(placement)]
 
 
-def _placed(placement: Placement) -> list[Piece]:
-    """The files of a placement; of several, each behind a line that says which page or moment it is."""
-    file, variant, place = placement.attachment, placement.variant, placement.place or "user"
-    name, pieces = labels.line(file.name), list[Piece]()
-    for index, sent in enumerate(placement.files):
-        if variant is not None and (which := labels.piece(file, variant, index)) is not None:
-            pieces.append(which)
-        pieces.append(RenderedFile(file.number, placement.nth, name, sent, place))
+def _rendered_files(placement: Placement) -> list[Piece]:
+    """The files of a placement. If there are several, each has a label with its page or time."""
+    file, derivative, place = placement.attachment, placement.derivative, placement.place or "user"
+    name, pieces = labels.escape_line(file.name), list[Piece]()
+    for index, source in enumerate(placement.files):
+        if derivative is not None and (label := labels.piece_label(file, derivative, index)) is not None:
+            pieces.append(label)
+        pieces.append(RenderedFile(file.number, placement.nth, name, source, place))
     return pieces
 
 
 def _call_id(placement: Placement, target: Target) -> str | None:
     call_id = placement.attachment.origin.call_id
-    return spell(call_id, target.order.call_ids) if call_id else None
+    return fit_call_id(call_id, target.order.call_ids) if call_id else None
 
 
-def _note(placement: Placement, policy: Policy) -> str:
-    """What a converted file is not: whole, or in its own size."""
-    if placement.variant is None:
+def _conversion_note(placement: Placement, policy: Policy) -> str:
+    """How a converted file differs from its original; empty if it isn't converted."""
+    if placement.derivative is None:
         return ""
     crop = placement.view.crop if placement.view is not None else None
-    return labels.converted(placement.attachment, placement.variant, crop, can_view=policy.can_view)
+    return labels.describe_conversion(placement.attachment, placement.derivative, crop, can_view=policy.can_view)

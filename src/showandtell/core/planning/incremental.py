@@ -1,74 +1,87 @@
-"""What one step's plan leaves to the next, so that a run of many steps plans each of them for what is new alone.
+"""What `plan()` remembers between steps, so that a later step only plans new messages.
 
-Nothing here is ever invalidated: what was settled is used where it equals the start of the new conversation, and only
-where the assistant speaks next, for then no later message can change what stands before.
+Nothing here is ever invalidated. A cached plan is used only if its messages equal the start of the conversation, and
+the next message is the assistant's: then no later message can change what comes before.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, MutableMapping
-from typing import TypeAlias
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 from msgspec import Struct
 
 from showandtell.core.capabilities.cells import Target
 from showandtell.core.messages.attachments import Attachment
 from showandtell.core.messages.derivations import DerivationRequest, Derivations, Derivative, Failed
-from showandtell.core.messages.messages import Message
+from showandtell.core.messages.message import Message
 from showandtell.core.planning.eviction import EvictionState
 from showandtell.core.planning.values import Entry, Policy, Receipt, View
 
 
-class PlanCache(Struct, frozen=True):
-    """A planned conversation behind which the assistant speaks, and in which nothing was refused.
+class CachedPlan(Struct, frozen=True):
+    """The plan of the start of a conversation, up to where the assistant speaks next. Nothing in it was refused.
 
-    `nths` says how often each number was shown in it, `in_sight` which of them are in view.
+    policy, known, messages, files: what it was planned from; `files` are the files that `messages` show, by number.
+    counts: how often each file was shown. in_view: the numbers of the files in view.
+    eviction: what each use weighs, and the first file in view. entries, receipts: the result.
     """
 
     policy: Policy = Policy()
     known: Mapping[DerivationRequest, Derivative | Failed] = {}
     messages: tuple[Message, ...] = ()
     files: Mapping[int, Attachment] = {}
-    nths: Mapping[int, int] = {}
-    in_sight: frozenset[int] = frozenset()
-    front: EvictionState = EvictionState()
+    counts: Mapping[int, int] = {}
+    in_view: frozenset[int] = frozenset()
+    eviction: EvictionState = EvictionState()
     entries: tuple[Entry, ...] = ()
     receipts: Mapping[int, Receipt] = {}
 
-    def begins(self, view: View, known: Derivations, policy: Policy) -> bool:
-        """Whether a view goes on where this one ends, all else being equal."""
+    def is_start_of(self, view: View, known: Derivations, policy: Policy) -> bool:
+        """Whether a view continues this plan, with the same policy and no new facts about its files."""
         done = len(self.messages)
         return (
             view.messages[:done] == self.messages
             and (len(view.messages) == done or view.messages[done].role == "assistant")
             and policy == self.policy
             and self.known.items() <= known.items()
-            and self.hashes.isdisjoint(want.sha256 for want in known.keys() - self.known.keys())
+            and self.hashes.isdisjoint(request.sha256 for request in known.keys() - self.known.keys())
             and self.files.items() <= view.attachments.items()
         )
 
     @property
     def hashes(self) -> frozenset[str]:
-        """The bytes that it shows: news of any others change nothing in it."""
-        found = (file.facts or file.address for file in self.files.values())
-        return frozenset(one.sha256 for one in found if one)
+        """Hashes of the files that it shows: derivations of other files change nothing in it."""
+        sources = (file.facts or file.address for file in self.files.values())
+        return frozenset(source.sha256 for source in sources if source)
 
     @property
-    def count(self) -> int:
-        """How many showings it has."""
-        return len(self.front.weights)
+    def use_count(self) -> int:
+        """How many times a file is shown in it."""
+        return len(self.eviction.weights)
 
     def rest(self, view: View) -> View:
-        """What a view has behind this one."""
-        return View(view.messages[len(self.messages) :], view.attachments, view.answering, view.begun)
+        """The part of a view that follows this plan."""
+        return View(view.messages[len(self.messages) :], view.attachments, view.answering, view.started)
 
 
-#: The newest plan for each target. Whoever asks for plans step by step keeps it.
-PlanCaches: TypeAlias = MutableMapping[Target, PlanCache]
-NOTHING = PlanCache()
+EMPTY = CachedPlan()
 
 
-def cached_plan(view: View, target: Target, known: Derivations, policy: Policy, kept: PlanCaches) -> PlanCache:
-    """What is settled of a view; nothing where something before has changed."""
-    found = kept.get(target, NOTHING)
-    return found if found.begins(view, known, policy) else NOTHING
+@dataclass(frozen=True, slots=True)
+class PlanCache:
+    """What `plan()` remembers of one conversation between steps.
+
+    plans: the newest plan for each target.
+    """
+
+    plans: dict[Target, CachedPlan] = field(default_factory=dict[Target, CachedPlan])
+
+    def find(self, view: View, target: Target, known: Derivations, policy: Policy) -> CachedPlan:
+        """The plan of the start of a view, or `EMPTY` if anything in it has changed."""
+        cached = self.plans.get(target, EMPTY)
+        return cached if cached.is_start_of(view, known, policy) else EMPTY
+
+    def store(self, target: Target, plan: CachedPlan) -> None:
+        """Replace the plan for a target."""
+        self.plans[target] = plan

@@ -1,4 +1,4 @@
-"""The planner: from a stored conversation to entries and receipts. It reads no byte and waits for nothing."""
+"""The planner: turns a stored conversation into entries and receipts. It reads no file and never waits."""
 
 from __future__ import annotations
 
@@ -7,62 +7,66 @@ from collections.abc import Awaitable, Callable, Iterable, Sequence
 from showandtell.core.capabilities.cells import Target
 from showandtell.core.messages.attachments import Facts
 from showandtell.core.messages.derivations import DerivationRequest, Derivations
-from showandtell.core.planning.cache_marks import mark
+from showandtell.core.planning.cache_marks import mark_prefixes
 from showandtell.core.planning.eviction import advance_eviction
 from showandtell.core.planning.framing import frame
-from showandtell.core.planning.incremental import NOTHING, PlanCache, PlanCaches, cached_plan
+from showandtell.core.planning.incremental import EMPTY, CachedPlan, PlanCache
 from showandtell.core.planning.placement import EarlierUses, Placement, place
 from showandtell.core.planning.values import Plan, Policy, Receipt, View
 from showandtell.errors import UnsupportedFile
 
 
-def plan(view: View, target: Target, known: Derivations, policy: Policy, *, kept: PlanCaches | None = None) -> Plan:
-    """Say where every file goes. Ask again with what `wants` names in `known`, until it wants nothing.
+def plan(view: View, target: Target, known: Derivations, policy: Policy, *, cache: PlanCache | None = None) -> Plan:
+    """Decide where every file goes. Add what `wants` names to `known` and plan again, until `wants` is empty.
 
-    Whoever plans step after step hands in the same `kept`: then only what is new is planned, with the same result.
+    Pass the same `cache` at each step of a conversation: the plan is the same, but only new messages are planned.
     """
-    before = cached_plan(view, target, known, policy, kept or {})
-    front = advance_eviction(before.front, before.rest(view), target, policy)
-    if front.start != before.front.start:
-        before = NOTHING
-    rest = before.rest(view)
-    past = EarlierUses(before.nths, before.in_sight)
-    first, crowded = front.start - before.count, front.crowded - before.count
-    placements = place(rest, target, known, policy, first, past=past, crowded=crowded)
+    cached = EMPTY if cache is None else cache.find(view, target, known, policy)
+    eviction = advance_eviction(cached.eviction, cached.rest(view), target, policy)
+    if eviction.start != cached.eviction.start:
+        cached = EMPTY
+    rest = cached.rest(view)
+    earlier = EarlierUses(cached.counts, cached.in_view)
+    first, crowded = eviction.start - cached.use_count, eviction.crowded - cached.use_count
+    placements = place(rest, target, known, policy, first, earlier=earlier, crowded=crowded)
     wants = frozenset(placement.pending for placement in placements if placement.pending)
     if wants:
         return Plan((), (), wants)
-    last = before.entries[-1] if before.entries else None
-    entries = (*before.entries[:-1], *frame(rest, placements, target, policy, last))
-    told = {**before.receipts, **receipts(placements)}
-    refused = any(one.delivery == "refused" for one in placements)
-    # Which message is answered decides no more than what is refused.
-    if kept is not None and not refused and view.messages and view.messages[-1].role != "assistant":
-        kept[target] = PlanCache(
+    last = cached.entries[-1] if cached.entries else None
+    entries = (*cached.entries[:-1], *frame(rest, placements, target, policy, last))
+    receipts = {**cached.receipts, **make_receipts(placements)}
+    refused = any(placement.delivery == "refused" for placement in placements)
+    # `View.answering` only affects what is refused, so a plan without refusals holds for any later view.
+    if cache is not None and not refused and view.messages and view.messages[-1].role != "assistant":
+        shown = {placement.attachment.number: placement for placement in placements}
+        visible = {placement.attachment.number for placement in placements if placement.delivery != "listed"}
+        newest = CachedPlan(
             policy=policy,
             known=dict(known),
             messages=view.messages,
-            files={**before.files, **{one.attachment.number: one.attachment for one in placements}},
-            nths={**before.nths, **{one.attachment.number: one.nth for one in placements}},
-            in_sight=before.in_sight | {one.attachment.number for one in placements if one.delivery != "listed"},
-            front=front,
+            files={**cached.files, **{number: placement.attachment for number, placement in shown.items()}},
+            counts={**cached.counts, **{number: placement.nth for number, placement in shown.items()}},
+            in_view=cached.in_view | visible,
+            eviction=eviction,
             entries=entries,
-            receipts=told,
+            receipts=receipts,
         )
-    return Plan(entries, tuple(map(told.__getitem__, sorted(told))), wants, mark(entries, target, policy))
+        cache.store(target, newest)
+    marks = mark_prefixes(entries, target, policy)
+    return Plan(entries, tuple(receipts[number] for number in sorted(receipts)), wants, marks)
 
 
-def receipts(placements: Sequence[Placement]) -> dict[int, Receipt]:
-    """One receipt for each file; of a file that is shown twice, its newest showing counts."""
+def make_receipts(placements: Sequence[Placement]) -> dict[int, Receipt]:
+    """Receipts by file number. For a file that is shown twice, its newest use counts."""
     newest = {placement.attachment.number: placement for placement in placements}
-    return {number: receipt(placement) for number, placement in newest.items()}
+    return {number: make_receipt(placement) for number, placement in newest.items()}
 
 
-def receipt(placement: Placement) -> Receipt:
-    """What is told about one placement."""
-    file, variant = placement.attachment, placement.variant
-    text = variant.text if variant and variant.text is not None else ""
-    size = sum(sent.size for sent in placement.files if isinstance(sent, Facts)) + len(text.encode())
+def make_receipt(placement: Placement) -> Receipt:
+    """The receipt of one placement."""
+    file, derivative = placement.attachment, placement.derivative
+    text = derivative.text if derivative and derivative.text is not None else ""
+    size = sum(source.size for source in placement.files if isinstance(source, Facts)) + len(text.encode())
     reason = placement.reason
     if file.corrected:
         reason += f"; it claimed to be {file.corrected} and is {file.media_type}"
@@ -74,39 +78,46 @@ def receipt(placement: Placement) -> Receipt:
         origin=str(file.origin),
         place=placement.place,
         delivery=placement.delivery,
-        converted=variant is not None,
+        converted=derivative is not None,
         reason=reason,
         cell=placement.cell,
         bytes=size,
-        variant=variant,
-        view=placement.view if variant is not None else None,
+        variant=derivative,
+        view=placement.view if derivative is not None else None,
     )
 
 
-def refuse(plan: Plan, target: Target) -> None:
-    """Raise `UnsupportedFile` with every refused file at once, if there is any."""
-    refused = [one for one in plan.receipts if one.delivery == "refused"]
+def raise_refused(plan: Plan, target: Target) -> None:
+    """Raise `UnsupportedFile` that names all refused files, if there are any."""
+    refused = [receipt for receipt in plan.receipts if receipt.delivery == "refused"]
     if refused:
-        raise UnsupportedFile(target.name, [(f"{one.label} ({one.name})", one.reason) for one in refused])
+        files = [(f"{receipt.label} ({receipt.name})", receipt.reason) for receipt in refused]
+        raise UnsupportedFile(target.name, files)
 
 
-def read_by(plan: Plan, view: View) -> list[Facts]:
-    """The stored files whose bytes a plan sends."""
-    found: list[Facts] = []
+def inline_files(plan: Plan, view: View) -> list[Facts]:
+    """The stored files whose bytes a plan sends inline."""
+    files: list[Facts] = []
     for receipt in plan.receipts:
         if receipt.place is not None and receipt.cell is not None and receipt.cell.form == "inline":
             facts = view.attachments[receipt.number].facts
-            found += receipt.variant.files if receipt.variant is not None else [facts] if facts else []
-    return found
+            files += receipt.variant.files if receipt.variant is not None else [facts] if facts else []
+    return files
 
 
-Load = Callable[[Iterable[DerivationRequest]], Awaitable[Derivations]]
+LoadDerivations = Callable[[Iterable[DerivationRequest]], Awaitable[Derivations]]
 
 
 async def prepare(
-    view: View, target: Target, known: Derivations, load: Load, policy: Policy, *, kept: PlanCaches | None = None
+    view: View,
+    target: Target,
+    known: Derivations,
+    load: LoadDerivations,
+    policy: Policy,
+    *,
+    cache: PlanCache | None = None,
 ) -> tuple[Plan, Derivations]:
-    """Plan, load what is wanted, and plan again until nothing is; gives the plan and what was learnt on the way."""
-    while (now := plan(view, target, known, policy, kept=kept)).wants:
-        known = {**known, **await load(now.wants)}
-    return now, known
+    """Plan and load what the plan wants until it wants nothing. Returns the plan and all known derivations."""
+    while (planned := plan(view, target, known, policy, cache=cache)).wants:
+        known = {**known, **await load(planned.wants)}
+    return planned, known

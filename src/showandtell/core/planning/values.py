@@ -1,4 +1,4 @@
-"""The values between stored conversation and wire: what the planner reads (`View`), and what it says (`Plan`)."""
+"""The values between stored conversation and wire: the planner reads a `View` and returns a `Plan`."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from msgspec import Struct
 
 from showandtell.core.capabilities.cells import Capability, Place
 from showandtell.core.media_types.kinds import Kind
-from showandtell.core.messages.attachments import Address, Attachment, Facts, spoken
+from showandtell.core.messages.attachments import Address, Attachment, Facts, format_label
 from showandtell.core.messages.derivations import DerivationRequest, Derivative
-from showandtell.core.messages.messages import Message
+from showandtell.core.messages.message import Message
 from showandtell.core.messages.parts import Opaque, Selection, Text, ToolCall
 from showandtell.errors import BadInput
 
@@ -21,58 +21,61 @@ Delivery: TypeAlias = Literal["native", "relocated", "noted", "refused", "listed
 class View(Struct, frozen=True):
     """A conversation as the planner sees it. `answering` is the id of the user message that the run answers.
 
-    `begun` are the calls that were about to run, and have no result.
+    `started` are the ids of calls that were started and have no result.
     """
 
     messages: tuple[Message, ...]
     attachments: Mapping[int, Attachment]
     answering: str | None = None
-    begun: frozenset[str] = frozenset()
+    started: frozenset[str] = frozenset()
 
 
-#: What becomes of a file that the model can't be shown as it is.
+#: What to do with a file that the model doesn't accept as it is.
 OnUnsupported: TypeAlias = Literal["convert", "note", "error"]
 
 
 class Policy(Struct, frozen=True):
-    """What the program decides.
+    """Settings of the program.
 
-    on_unsupported: by kind, "convert" for those that it doesn't name; "note" never converts or refuses, "error" refuses
-    this run's tool files, too. focus: keep at most so many showings in view. cache: mark prefixes.
-    uploads: files may be stored at the provider, and stay there. links: a provider may fetch them from our own store.
-    expected_steps: how many requests are likely to carry a file; by it a file is large enough for either, or not.
-    can_view: whether the model has the tool view_file, so that it may be told of it. fetch: whether addresses that a
-    provider doesn't open may be fetched here.
+    on_unsupported: by kind; default "convert". "note" never converts or refuses; "error" also refuses this run's tool
+        files.
+    max_in_context: maximum number of file uses in view. cache: mark prefixes for the provider's cache.
+    uploads: files may be uploaded to the provider, and stay there.
+    signed_urls: the provider may fetch files from our own store.
+    expected_steps: how many requests are likely to carry a file. It decides if a file is large enough for an upload or
+        a signed URL.
+    can_view: whether the model has the tool view_file, so that labels may mention it.
+    fetch: whether we may fetch addresses that the provider doesn't open.
     """
 
     on_unsupported: Mapping[Kind, OnUnsupported] = {}
-    focus: int | None = None
+    max_in_context: int | None = None
     cache: bool = False
     uploads: bool = False
-    links: bool = False
+    signed_urls: bool = False
     expected_steps: int = 5
     can_view: bool = False
     fetch: bool = False
 
     def on(self, kind: Kind) -> OnUnsupported:
-        """What becomes of an unsupported file of this kind."""
+        """What to do with an unsupported file of this kind."""
         return self.on_unsupported.get(kind, "convert")
 
 
 def by_kind(on_unsupported: OnUnsupported | Mapping[Kind, OnUnsupported]) -> Mapping[Kind, OnUnsupported]:
-    """One answer for all kinds, or one for each, as a mapping. Raises `BadInput` for words that are neither."""
-    found: Mapping[Kind, OnUnsupported] = (
+    """Return the setting as a mapping by kind. Raises `BadInput` for unknown kinds or values."""
+    settings: Mapping[Kind, OnUnsupported] = (
         on_unsupported if isinstance(on_unsupported, Mapping) else dict.fromkeys(get_args(Kind), on_unsupported)
     )
-    for kind, does in found.items():
-        if kind not in get_args(Kind) or does not in get_args(OnUnsupported):
-            kinds, words = ", ".join(get_args(Kind)), ", ".join(get_args(OnUnsupported))
-            raise BadInput(f"on_unsupported has {kind}: {does!r}; kinds are {kinds}, and each is one of {words}")
-    return found
+    for kind, value in settings.items():
+        if kind not in get_args(Kind) or value not in get_args(OnUnsupported):
+            kinds, values = ", ".join(get_args(Kind)), ", ".join(get_args(OnUnsupported))
+            raise BadInput(f"on_unsupported has {kind}: {value!r}; kinds are {kinds}, and values are {values}")
+    return settings
 
 
 class RenderedFile(Struct, frozen=True):
-    """A file at its place on the wire: `number` and `nth` say which showing; `name` is for apis that take one."""
+    """A file at its place on the wire: `nth` counts the uses of file `number` from 1; `name` is for APIs with names."""
 
     number: int
     nth: int
@@ -82,7 +85,7 @@ class RenderedFile(Struct, frozen=True):
 
 
 class Result(Struct, frozen=True):
-    """A tool's result on the wire: `call_id` is already spelled for it. Text is words, `Data` a JSON value."""
+    """A tool's result on the wire. `call_id` is already in the API's form; `Data` is a JSON value."""
 
     call_id: str
     tool: str
@@ -91,20 +94,28 @@ class Result(Struct, frozen=True):
 
 
 class Data(Struct, frozen=True):
-    """A JSON value as text, for wires that take structured results; its files are already named in it."""
+    """A JSON value as text, for APIs with structured results. Its files are already replaced by their labels."""
 
     text: str
 
 
 class Entry(Struct, frozen=True, cache_hash=True):
-    """One merged, framed turn of the wire, equal by value."""
+    """One turn on the wire, merged and labelled; equal by value."""
 
     role: Literal["user", "assistant"]
     parts: tuple[Text | Data | RenderedFile | Result | ToolCall | Opaque, ...]
 
 
 class Receipt(Struct, frozen=True):
-    """What is told about one file in one step; `bytes` is what its delivery adds to the body, before base64."""
+    """How one file was delivered in one step. `bytes` is what it adds to the request body, before base64.
+
+    >>> from showandtell import Agent, builtin_tools
+    >>> from showandtell.samples import folder
+    >>> run = Agent("inspector", builtin_tools(folder())).run_sync("/read_file path=kiwi.jpg")
+    >>> receipt = run.receipts[0]
+    >>> receipt.number, receipt.name, receipt.delivery, receipt.place
+    (1, 'kiwi.jpg', 'native', 'tool_result')
+    """
 
     number: int
     name: str
@@ -122,22 +133,29 @@ class Receipt(Struct, frozen=True):
 
     @property
     def label(self) -> str:
-        """Kind and number as everybody says them."""
-        return spoken(self.kind, self.number)
+        """Kind and number: "image 5"."""
+        return format_label(self.kind, self.number)
 
     def shows(self) -> dict[str, object]:
-        """What a converted file shows of its original, as far as it applies, and what was made of it."""
+        """What a converted file shows of its original, and the files that it became; defaults are left out."""
         if self.variant is None:
             return {}
-        found = {name: getattr(self.variant, name) for name in ("scale", "pages", "times", "total", "cut")}
-        found["variants"] = [{"sha256": one.sha256, "media_type": one.media_type} for one in self.variant.files]
+        details = {name: getattr(self.variant, name) for name in ("scale", "pages", "times", "total", "cut")}
+        details["variants"] = [{"sha256": file.sha256, "media_type": file.media_type} for file in self.variant.files]
         if self.view is not None and self.view.crop is not None:
-            found["crop"] = self.view.crop
-        usual: dict[str, object] = {"scale": 1.0, "pages": (), "times": (), "total": None, "cut": False, "variants": []}
-        return {name: value for name, value in found.items() if value != usual.get(name)}
+            details["crop"] = self.view.crop
+        default: dict[str, object] = {
+            "scale": 1.0,
+            "pages": (),
+            "times": (),
+            "total": None,
+            "cut": False,
+            "variants": [],
+        }
+        return {name: value for name, value in details.items() if value != default.get(name)}
 
     def record(self) -> dict[str, object]:
-        """The receipt as JSON has it: the cell by name, and its evidence with the date."""
+        """The receipt as JSON: the cell by name, and its evidence with the date."""
         return {
             "number": self.number,
             "name": self.name,
@@ -156,9 +174,10 @@ class Receipt(Struct, frozen=True):
 
 
 class Plan(Struct, frozen=True):
-    """What to send: entries in order, one receipt for each file, and what is still wanted before it can be sent.
+    """What to send: entries in order and one receipt per file.
 
-    `marks` are the indexes of the entries that end a prefix worth caching.
+    `wants` are derivations that the plan needs first. `marks` are the indexes of entries that end a prefix worth
+    caching.
     """
 
     entries: tuple[Entry, ...]

@@ -1,4 +1,4 @@
-"""The files of a conversation by what people say of them: kind, type, who brought them, name and tool."""
+"""The files of a conversation by the traits that users mention: kind, type, origin, name and tool."""
 
 from __future__ import annotations
 
@@ -9,17 +9,17 @@ from collections.abc import Set as AbstractSet
 from functools import cached_property
 
 from showandtell.core.messages.attachments import Attachment
-from showandtell.core.references.tokens import WORD, fold
+from showandtell.core.references.tokens import WORD, normalize
 from showandtell.core.references.vocabulary import ENDINGS, STATES, TYPES, Trait
 
 CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])")
 VERSION = re.compile(r"v?\d+")
-#: The last words of a name are its head: "living room accent wall" is a wall.
-MOST_STEM_WORDS = 8
+#: Only the last words of a name count, because they are its head: "living room accent wall" is a wall.
+MAX_STEM_WORDS = 8
 
 
 class Catalogue:
-    """Answers, each found once, which files fit; numbers are ascending everywhere."""
+    """Finds files by trait, with cached results. All numbers are ascending."""
 
     def __init__(self, attachments: Mapping[int, Attachment], words: AbstractSet[str]) -> None:
         self.attachments = attachments
@@ -30,17 +30,17 @@ class Catalogue:
 
     @cached_property
     def _stems(self) -> dict[int, tuple[str, ...]]:
-        return {number: stem_words(one.name) for number, one in self.attachments.items()}
+        return {number: stem_words(file.name) for number, file in self.attachments.items()}
 
     @cached_property
     def _by_word(self) -> dict[str, set[int]]:
-        return _turn_round(self._stems)
+        return _invert(self._stems)
 
     @cached_property
     def _by_tool(self) -> dict[str, set[int]]:
-        tools = {number: one.origin.tool or "" for number, one in self.attachments.items()}
+        tools = {number: file.origin.tool or "" for number, file in self.attachments.items()}
         words = {tool: words_of(tool) for tool in set(tools.values())}
-        return _turn_round({number: words[tool] for number, tool in tools.items()})
+        return _invert({number: words[tool] for number, tool in tools.items()})
 
     def choose(self, traits: Iterable[Trait]) -> tuple[int, ...]:
         """The files that have all of these traits."""
@@ -68,40 +68,40 @@ class Catalogue:
                 yield from self._ending_in(self._by_word, word)
                 yield from self._ending_in(self._by_tool, word)
             case _:
-                yield from (number for number, one in self.attachments.items() if _has(one, trait))
+                yield from (number for number, file in self.attachments.items() if _has(file, trait))
 
     def _by_tools(self, word: str) -> Iterator[int]:
-        """Files of the tools with that word in their name, or at an end of one: "drive" is in gdrive_search."""
+        """Files of tools with that word in their name, or at an end of a word: "drive" is in gdrive_search."""
         yield from self._by_tool.get(word, ())
         yield from self._ending_in(self._by_tool, word)
 
     @staticmethod
     def _ending_in(by_word: Mapping[str, set[int]], word: str) -> Iterator[int]:
-        for one, numbers in by_word.items():
-            if one == word or (len(word) >= 4 and (one.startswith(word) or one.endswith(word))):
+        for other, numbers in by_word.items():
+            if other == word or (len(word) >= 4 and (other.startswith(word) or other.endswith(word))):
                 yield from numbers
 
     def called(self, words: tuple[str, ...]) -> tuple[int, ...]:
-        """The files whose name is these words, or ends with them where they are two or more."""
+        """The files whose name is these words, or ends with them if there are at least two."""
         return tuple(self._phrases.get(words, ()))
 
     @cached_property
     def _phrases(self) -> dict[tuple[str, ...], list[int]]:
-        """What the files may be called, for those that have a word of the text in their name."""
+        """Possible names of the files that have a word of the text in their name."""
         phrases: dict[tuple[str, ...], list[int]] = {}
         for number in self.numbers:
             stem = self._stems[number]
             if self._words.isdisjoint(stem):
                 continue
-            for one in dict.fromkeys((stem, _leave_state(stem))):
-                for start in range(max(1, len(one) - 1)):
-                    numbers = phrases.setdefault(one[start:], [])
+            for words in dict.fromkeys((stem, _without_state(stem))):
+                for start in range(max(1, len(words) - 1)):
+                    numbers = phrases.setdefault(words[start:], [])
                     if numbers[-1:] != [number]:
                         numbers.append(number)
         return phrases
 
-    def leave_twins(self, numbers: Iterable[int]) -> tuple[int, ...]:
-        """Of files with the same bytes the last one, for nobody can tell them apart."""
+    def without_duplicates(self, numbers: Iterable[int]) -> tuple[int, ...]:
+        """Keep only the last of files with the same bytes."""
         last: dict[str, int] = {}
         for number in numbers:
             facts = self.attachments[number].facts
@@ -110,12 +110,12 @@ class Catalogue:
 
 
 def within(span: tuple[int, int], numbers: Sequence[int]) -> list[int]:
-    """Those of ascending numbers that a span holds, in its direction."""
-    found = list(numbers[bisect_left(numbers, min(span)) : bisect_right(numbers, max(span))])
-    return found if span[0] <= span[1] else found[::-1]
+    """The numbers within a span, in its direction; `numbers` must be ascending."""
+    matches = list(numbers[bisect_left(numbers, min(span)) : bisect_right(numbers, max(span))])
+    return matches if span[0] <= span[1] else matches[::-1]
 
 
-def _turn_round(words_of_numbers: Mapping[int, tuple[str, ...]]) -> dict[str, set[int]]:
+def _invert(words_of_numbers: Mapping[int, tuple[str, ...]]) -> dict[str, set[int]]:
     by_word: dict[str, set[int]] = {}
     for number, words in words_of_numbers.items():
         for word in words:
@@ -123,16 +123,16 @@ def _turn_round(words_of_numbers: Mapping[int, tuple[str, ...]]) -> dict[str, se
     return by_word
 
 
-def _has(one: Attachment, trait: Trait) -> bool:
+def _has(file: Attachment, trait: Trait) -> bool:
     match trait:
         case ("kind", kind):
-            return one.kind == kind
+            return file.kind == kind
         case ("type", name):
-            return not {_ending_of(one.name), _ending_of_type(one.media_type)}.isdisjoint(TYPES[name].split())
+            return not {_ending_of(file.name), _ending_of_type(file.media_type)}.isdisjoint(TYPES[name].split())
         case ("by", "user"):
-            return one.origin.by == "user"
+            return file.origin.by == "user"
         case _:
-            return one.origin.by != "user"
+            return file.origin.by != "user"
 
 
 def _ending_of(name: str) -> str:
@@ -144,18 +144,18 @@ def _ending_of_type(media_type: str) -> str:
 
 
 def words_of(name: str) -> tuple[str, ...]:
-    """The words and numbers in a name: gdriveDisplay_image2 is gdrive, display, image, 2."""
-    return tuple(fold(part) for part in WORD.findall(name if name.islower() else CAMEL.sub(" ", name)))
+    """Split a name into words and numbers: gdriveDisplay_image2 is gdrive, display, image, 2."""
+    return tuple(normalize(part) for part in WORD.findall(name if name.islower() else CAMEL.sub(" ", name)))
 
 
 def stem_words(name: str) -> tuple[str, ...]:
-    """The same of a file's name without its ending, the last ones where there are many."""
+    """The words of a file name without its extension; only the last ones if there are many."""
     stem = name.rpartition(".")[0] or name
-    return words_of(stem)[-MOST_STEM_WORDS:]
+    return words_of(stem)[-MAX_STEM_WORDS:]
 
 
-def _leave_state(stem: tuple[str, ...]) -> tuple[str, ...]:
-    """A stem without the numbers and versions at its end: invoice 2024 03, report v 2, plan final."""
+def _without_state(stem: tuple[str, ...]) -> tuple[str, ...]:
+    """Remove numbers, versions and states at the end of a name: invoice 2024 03, report v 2, plan final."""
     end = len(stem)
     while end > 1 and (VERSION.fullmatch(stem[end - 1]) or stem[end - 1] in STATES):
         end -= 1

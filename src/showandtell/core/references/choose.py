@@ -1,4 +1,4 @@
-"""Which files a phrase means: one answer where it is clear, each candidate where it isn't, none where it means none."""
+"""Which files a phrase means: one reading if it is clear, several if it is ambiguous, none if it means no file."""
 
 from __future__ import annotations
 
@@ -10,19 +10,21 @@ from showandtell.core.references.numbers import Spans
 from showandtell.core.references.phrase import Phrase
 from showandtell.core.references.vocabulary import NEEDS_MORE, Trait
 
-#: Each thing that some words may mean; one where it is clear, none where they mean no file.
+#: The possible meanings of some words, each a list of files; one if it is clear, none if they mean no file.
 Readings: TypeAlias = tuple[tuple[int, ...], ...]
 
-#: More candidates are no help.
-MOST_READINGS = 6
-#: Nor are so many showings of the same bytes.
-MOST_TWINS = 50
+#: Maximum number of readings; more don't help the model.
+MAX_READINGS = 6
+#: Maximum number of files that are checked for the same bytes.
+MAX_DUPLICATES = 50
 
 
 def choose(phrase: Phrase, catalogue: Catalogue) -> Readings:
-    """What a phrase means in a conversation."""
+    """The readings of a phrase in a conversation."""
     if phrase.spans:
-        return _clean(one for spans in phrase.spans for one in _choose_numbered(phrase.traits, spans, catalogue))
+        return _clean(
+            numbers for spans in phrase.spans for numbers in _choose_numbered(phrase.traits, spans, catalogue)
+        )
     if phrase.noun in NEEDS_MORE and len(phrase.traits) == 1:
         return ()
     fitting = _choose_owned(phrase, catalogue)
@@ -38,30 +40,30 @@ def choose(phrase: Phrase, catalogue: Catalogue) -> Readings:
 
 
 def _clean(readings: Iterable[Sequence[int]]) -> Readings:
-    """Each reading once, those without files left out."""
-    return tuple(dict.fromkeys(tuple(dict.fromkeys(one)) for one in readings if one))
+    """Remove empty readings and duplicates."""
+    return tuple(dict.fromkeys(tuple(dict.fromkeys(reading)) for reading in readings if reading))
 
 
 def _choose_numbered(traits: Sequence[Trait], spans: Spans, catalogue: Catalogue) -> Readings:
-    """By number where the files are of that kind; else by number, and by their place among those that are."""
-    numbers = [one for span in spans for one in within(span, catalogue.numbers)]
+    """By number if these files have the traits; else both by number, and by position among the files that do."""
+    numbers = [number for span in spans for number in within(span, catalogue.numbers)]
     fitting = catalogue.choose(traits)
-    if numbers and all(_passes(one, traits, catalogue) for one in numbers):
+    if numbers and all(_passes(number, traits, catalogue) for number in numbers):
         return (tuple(numbers),)
     places = [fitting[at - 1] for first, last in spans for at in within((first, last), range(1, len(fitting) + 1))]
-    wanted = sum(abs(last - first) + 1 for first, last in spans)
+    count = sum(abs(last - first) + 1 for first, last in spans)
     strict = any(name in {"called", "word", "tool"} for name, _ in traits)
-    return _clean(([] if strict else numbers, places if len(places) == wanted else []))
+    return _clean(([] if strict else numbers, places if len(places) == count else []))
 
 
 def _passes(number: int, traits: Sequence[Trait], catalogue: Catalogue) -> bool:
-    """Whether a file is what it is called; a text is called a document, too."""
+    """Whether a file has the traits. A text counts as a document, too."""
     wide = {("kind", "document"): (("kind", "document"), ("kind", "text"))}
-    return all(any(number in catalogue.fit(one) for one in wide.get(trait, (trait,))) for trait in traits)
+    return all(any(number in catalogue.fit(either) for either in wide.get(trait, (trait,))) for trait in traits)
 
 
 def _choose_owned(phrase: Phrase, catalogue: Catalogue) -> tuple[int, ...]:
-    """The files that fit; "my" prefers the user's own, "your" those of others. Texts are documents if none else is."""
+    """The files that fit. "my" prefers the user's own, "your" those of others. Without documents, texts count."""
     traits = [
         ("kind", "text") if trait == ("kind", "document") and not catalogue.fit(trait) else trait
         for trait in phrase.traits
@@ -71,14 +73,14 @@ def _choose_owned(phrase: Phrase, catalogue: Catalogue) -> tuple[int, ...]:
 
 
 def _choose_previous(phrase: Phrase, fitting: tuple[int, ...]) -> Readings:
-    """The last file, or the one before it: nobody knows which of them the speaker has before them."""
+    """The last file or the one before it: it isn't known which one the user is looking at."""
     if phrase.plural or phrase.count:
         return (fitting[-phrase.count :],) if 0 < phrase.count <= len(fitting) else ()
     return _clean((fitting[-1:], fitting[-2:-1]))
 
 
 def _choose_places(phrase: Phrase, fitting: tuple[int, ...]) -> Readings:
-    """Places among the files that fit: "the 2nd drive image", "the last two images", "the first and the third"."""
+    """Positions among the files that fit: "the 2nd drive image", "the last two images", "the first and the third"."""
     if phrase.count > 1:
         first = phrase.places[0]
         if len(fitting) < phrase.count or first not in {1, -1}:
@@ -86,13 +88,13 @@ def _choose_places(phrase: Phrase, fitting: tuple[int, ...]) -> Readings:
         return (fitting[: phrase.count] if first == 1 else fitting[-phrase.count :],)
     if phrase.plural and len(phrase.places) == 1 and not phrase.one_of:
         return ()
-    found = [fitting[at - 1 if at > 0 else at] for at in phrase.places if -len(fitting) <= at <= len(fitting) and at]
-    if len(found) < len(phrase.places):
+    counted = [fitting[at - 1 if at > 0 else at] for at in phrase.places if -len(fitting) <= at <= len(fitting) and at]
+    if len(counted) < len(phrase.places):
         return ()
-    # "The third image" is image 3 to who reads our labels, and another one to who counts.
+    # "The third image" may mean image 3, as in our labels, or the third one of all images.
     numbered = [at for at in phrase.places if at in fitting]
-    plain = all(name == "kind" for name, _ in phrase.traits) and phrase.determiner not in {"my", "your"}
-    return _clean((found, numbered if plain and len(numbered) == len(found) else ()))
+    only_kind = all(name == "kind" for name, _ in phrase.traits) and phrase.determiner not in {"my", "your"}
+    return _clean((counted, numbered if only_kind and len(numbered) == len(counted) else ()))
 
 
 def _choose_all(phrase: Phrase, fitting: tuple[int, ...]) -> Readings:
@@ -104,7 +106,7 @@ def _choose_all(phrase: Phrase, fitting: tuple[int, ...]) -> Readings:
 
 
 def _choose_counted(phrase: Phrase, fitting: tuple[int, ...]) -> Readings:
-    """As many as there are, or the last ones: "the two charts", "these two images"."""
+    """All of them if the count matches, or the last ones: "the two charts", "these two images"."""
     if phrase.plural != (phrase.count > 1) or len(fitting) < phrase.count:
         return ()
     if len(fitting) == phrase.count or phrase.determiner in {"these", "those"}:
@@ -113,17 +115,17 @@ def _choose_counted(phrase: Phrase, fitting: tuple[int, ...]) -> Readings:
 
 
 def _choose_plain(phrase: Phrase, fitting: tuple[int, ...], catalogue: Catalogue) -> Readings:
-    """What is meant without number or place: "that picture", "the drive image", "my uploads", "the pdf"."""
+    """References without number or position: "that picture", "the drive image", "my uploads", "the pdf"."""
     if not phrase.determiner and not any(name == "word" and len(word) >= 5 for name, word in phrase.traits):
         return ()
     if phrase.plural:
-        return _clean((fitting,)) if phrase.narrow and phrase.determiner and not phrase.at_hand else ()
+        return _clean((fitting,)) if phrase.is_narrow and phrase.determiner and not phrase.at_hand else ()
     if phrase.determiner in {"this", "that"} or phrase.at_hand:
         return _clean((fitting[-1:],))
     makes_no_file = phrase.noun == "upload" and len(phrase.traits) > 1  # "a test for the image upload"
-    if len(fitting) > MOST_TWINS or makes_no_file:
+    if len(fitting) > MAX_DUPLICATES or makes_no_file:
         return ()
-    distinct = catalogue.leave_twins(fitting)
-    if len(distinct) == 1 or (phrase.narrow and len(distinct) <= MOST_READINGS):
-        return _clean((one,) for one in distinct)
+    distinct = catalogue.without_duplicates(fitting)
+    if len(distinct) == 1 or (phrase.is_narrow and len(distinct) <= MAX_READINGS):
+        return _clean((number,) for number in distinct)
     return ()

@@ -1,20 +1,20 @@
-"""Whole file names in a text, as a tree of their words: finding one takes no more steps than it has words."""
+"""Complete file names in a text, stored as a tree of words: to find a name takes one step per word."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
 from showandtell.core.messages.attachments import Attachment
-from showandtell.core.references.tokens import BREAK, JOINED, WORD, Token, fold, scan
+from showandtell.core.references.tokens import BREAK, JOINED, WORD, Token, normalize, scan
 
-#: A name of more words is known by its number only.
-MOST_WORDS = 32
-#: A step through a name: what stands before a word, and the word.
+#: Longer names are not recognized.
+MAX_WORDS = 32
+#: A step through a name: the separator before a word, and the word.
 Step = tuple[str, str]
 
 
 class Branch:
-    """What follows a word in the names, and the files whose name ends there."""
+    """The steps that follow a word in the names, and the files whose name ends there."""
 
     def __init__(self) -> None:
         self.below: dict[Step, Branch] = {}
@@ -22,21 +22,21 @@ class Branch:
 
 
 class Names:
-    """The names that begin with a word of the text, each a path through a tree."""
+    """The names that start with a word of the text, each a path through a tree."""
 
     def __init__(self, attachments: Mapping[int, Attachment], words: set[str]) -> None:
         self.root = Branch()
-        for number, one in attachments.items():
-            first = WORD.search(one.name)
-            if first is None or (fold(first[0]) not in words and not JOINED.fullmatch(first[0])):
+        for number, file in attachments.items():
+            first = WORD.search(file.name)
+            if first is None or (normalize(first[0]) not in words and not JOINED.fullmatch(first[0])):
                 continue
-            steps = spell_out(one.name)
-            if not steps or len(steps) > MOST_WORDS or steps[0][1] not in words:
+            steps = split_name(file.name)
+            if not steps or len(steps) > MAX_WORDS or steps[0][1] not in words:
                 continue
             if _has_ending(steps):
                 self._add(steps, number)
             stem = steps[:-1] if _has_ending(steps) else steps
-            if _tells(stem):
+            if _is_distinctive(stem):
                 self._add(stem, number)
 
     def _add(self, steps: list[Step], number: int) -> None:
@@ -46,10 +46,10 @@ class Names:
         branch.numbers.append(number)
 
     def find(self, text: str, tokens: list[Token], at: int) -> tuple[int, list[int]] | None:
-        """The longest name that starts at a token: the token behind it, and the files that are called so."""
+        """The longest name that starts at a token: the index of the next token, and the files with this name."""
         if not self.root.below or text[max(0, tokens[at].start - 1) : tokens[at].start] in set("_.-/\\@"):
             return None
-        found: tuple[int, list[int]] | None = None
+        longest: tuple[int, list[int]] | None = None
         branch, end = self.root, tokens[at].start
         for index in range(at, len(tokens)):
             token = tokens[index]
@@ -57,32 +57,32 @@ class Names:
                 break
             if not token.is_word:
                 continue
-            branch = branch.below.get((_respell(text[end : token.start]), token.word))
+            branch = branch.below.get((_normalize_gap(text[end : token.start]), token.word))
             if branch is None:
                 break
             end = token.end
-            if branch.numbers and not _goes_on(text, end):
-                found = index + 1, branch.numbers
-        return found
+            if branch.numbers and not _continues(text, end):
+                longest = index + 1, branch.numbers
+        return longest
 
 
-def spell_out(name: str) -> list[Step]:
-    """The words of a name, each with what stands before it."""
+def split_name(name: str) -> list[Step]:
+    """The words of a name, each with the separator before it."""
     steps: list[Step] = []
     end = 0
     for token in scan(name):
         if token.is_word:
-            steps.append((_respell(name[end : token.start]) if steps else "", token.word))
+            steps.append((_normalize_gap(name[end : token.start]) if steps else "", token.word))
             end = token.end
     return steps
 
 
-def _respell(gap: str) -> str:
+def _normalize_gap(gap: str) -> str:
     return " " if gap.isspace() else gap.strip().lower()
 
 
-def _goes_on(text: str, end: int) -> bool:
-    """Whether a name is only the beginning of a longer one."""
+def _continues(text: str, end: int) -> bool:
+    """Whether a name is only the start of a longer one."""
     after = text[end : end + 2]
     return after[:1] == "_" or (after[:1] in {".", "-"} and after[1:].isalnum())
 
@@ -92,8 +92,8 @@ def _has_ending(steps: list[Step]) -> bool:
     return len(steps) > 1 and gap == "." and not word.isdigit()
 
 
-def _tells(stem: list[Step]) -> bool:
-    """Whether it can be nothing but a file's name, even without its ending: accent_wall, IMG-2034."""
+def _is_distinctive(stem: list[Step]) -> bool:
+    """Whether it is clearly a file name, even without its extension: accent_wall, IMG-2034."""
     words = [word for _, word in stem]
     digits = sum(len(word) for word in words if word.isdigit())
     return any("_" in gap for gap, _ in stem) or (len(words) > 1 and digits >= 3 and digits < len("".join(words)))

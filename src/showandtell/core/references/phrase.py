@@ -1,4 +1,4 @@
-"""What is read of a noun phrase that may point at files, before anybody asks which files there are."""
+"""A parsed noun phrase that may refer to files, before it is matched with the files of a conversation."""
 
 from __future__ import annotations
 
@@ -10,7 +10,12 @@ from showandtell.core.references.vocabulary import Trait
 
 @dataclass(slots=True)
 class Phrase:
-    """What was read of a noun phrase. `end` is the token behind it; `places` count from the start, or from the end."""
+    """A parsed noun phrase.
+
+    end: the index of the next token. places: positions, from 1 at the start or from -1 at the end.
+    every: "all", "every", "each" or "both". one_of: "of my", "of the" follows the position.
+    at_hand: the file was just sent or is in view ("attached", "above"). spans: the numbers after the noun.
+    """
 
     end: int
     determiner: str = ""
@@ -26,11 +31,11 @@ class Phrase:
     spans: tuple[Spans, ...] = ()
 
     @property
-    def chosen(self) -> bool:
-        """Whether it says which ones, or how many, of the files."""
+    def is_selective(self) -> bool:
+        """Whether it says which files, or how many."""
         return bool(self.places or self.previous or self.count or self.every)
 
     @property
-    def narrow(self) -> bool:
-        """Whether more than a kind is said of the files."""
+    def is_narrow(self) -> bool:
+        """Whether it says more than the kind of the files."""
         return any(name in {"word", "tool", "by", "called"} for name, _ in self.traits)

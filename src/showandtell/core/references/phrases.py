@@ -1,11 +1,11 @@
-"""Noun phrases that may point at files: "the last two drive images", "both pictures", "image 5", "my first upload"."""
+"""Noun phrases that may refer to files: "the last two drive images", "both pictures", "image 5", "my first upload"."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
 from showandtell.core.references.catalogue import Catalogue
-from showandtell.core.references.numbers import Manner, read_number, read_spans
+from showandtell.core.references.numbers import NumberContext, read_number, read_spans
 from showandtell.core.references.phrase import Phrase
 from showandtell.core.references.tails import read_tail
 from showandtell.core.references.tokens import SENTENCE_ENDS, Token
@@ -38,15 +38,15 @@ PLACES = {
     ("second", "-", "last"): -2,
 }
 BEFORE_LAST = frozenset(words[0] for words in PLACES)
-MOST_PLACES = 8
+MAX_PLACES = 8
 ONE = frozenset({"one", "ones"})
-MOST_MODIFIERS = 4
-#: How far back a sentence is searched for a word of comparing.
-LOOK_BACK = 16
+MAX_MODIFIERS = 4
+#: How many tokens back a sentence is searched for a word of comparing.
+MAX_LOOK_BACK = 16
 
 
 def read_phrase(tokens: Sequence[Token], at: int, catalogue: Catalogue, context: Sequence[Trait]) -> Phrase | None:
-    """The phrase that starts at a token; `context` is what "the first one" is one of."""
+    """The phrase that starts at a token. `context` holds the traits of the noun that "the first one" refers to."""
     if tokens[at].word in INDEFINITE - ALL:
         return None
     indefinite = at > 0 and tokens[at - 1].word in INDEFINITE - ALL
@@ -54,7 +54,7 @@ def read_phrase(tokens: Sequence[Token], at: int, catalogue: Catalogue, context:
     _read_start(tokens, phrase)
     _read_places(tokens, phrase)
     if not _read_noun(tokens, phrase, catalogue, context):
-        return phrase if not indefinite and _lean_on(tokens, phrase, catalogue, context) else None
+        return phrase if not indefinite and _read_elliptical(tokens, phrase, catalogue, context) else None
     started = phrase.determiner or phrase.every or phrase.places or phrase.previous
     if not started and at and _is_counted(tokens[at - 1]):
         return None
@@ -73,7 +73,7 @@ def read_phrase(tokens: Sequence[Token], at: int, catalogue: Catalogue, context:
 
 
 def _read_owner(tokens: Sequence[Token], at: int, phrase: Phrase, catalogue: Catalogue) -> bool:
-    """Read the owner before "first image": the user's, or a tool's; anybody else's is no file of ours."""
+    """Read the owner before "first image": the user or a tool. Any other owner means no file of the conversation."""
     owner = tokens[at].word
     if owner != "user" and not catalogue.fit(("tool", owner)):
         return False
@@ -109,7 +109,7 @@ def _read_count(tokens: Sequence[Token], phrase: Phrase) -> None:
 def _read_places(tokens: Sequence[Token], phrase: Phrase) -> None:
     """Read "first", "2nd and 3rd", "second to last", "most recent", "last two"."""
     place = _read_place(tokens, phrase.end)
-    while place is not None and len(phrase.places) < MOST_PLACES:
+    while place is not None and len(phrase.places) < MAX_PLACES:
         phrase.places.append(place[0])
         phrase.end = place[1]
         following = phrase.end
@@ -142,13 +142,13 @@ def _read_place(tokens: Sequence[Token], at: int) -> tuple[int, int] | None:
 
 
 def _read_noun(tokens: Sequence[Token], phrase: Phrase, catalogue: Catalogue, context: Sequence[Trait]) -> bool:
-    """Read "drive images", "uploaded pdf file", "accent wall picture": words of names and tools, then what it is."""
+    """Read "drive images", "uploaded pdf file", "accent wall picture": words of names and tools, then the noun."""
     at, noun = phrase.end, ""
-    ahead = tokens[at : at + MOST_MODIFIERS + 1]
+    ahead = tokens[at : at + MAX_MODIFIERS + 1]
     if not any(token.word in NOUNS or token.word in PLURALS or token.word in ONE for token in ahead):
-        return False  # what most words come to, so that nothing is looked up for them
+        return False  # the result for most words, without any lookup
     traits: list[Trait | None] = []
-    for _ in range(MOST_MODIFIERS + 1):
+    for _ in range(MAX_MODIFIERS + 1):
         word = tokens[at].word
         singular = word if word in NOUNS else PLURALS.get(word, "")
         if singular:
@@ -175,11 +175,11 @@ def _read_noun(tokens: Sequence[Token], phrase: Phrase, catalogue: Catalogue, co
 
 
 def _narrows(word: str, catalogue: Catalogue) -> bool:
-    """Whether a word is in the name of a file or of a tool that gave one."""
+    """Whether a word is in the name of a file, or of a tool that returned a file."""
     return len(word) >= 3 and word not in FUNCTION_WORDS and bool(catalogue.fit(("word", word)))
 
 
-def _lean_on(tokens: Sequence[Token], phrase: Phrase, catalogue: Catalogue, context: Sequence[Trait]) -> bool:
+def _read_elliptical(tokens: Sequence[Token], phrase: Phrase, catalogue: Catalogue, context: Sequence[Trait]) -> bool:
     """Read "the second (one)" after a noun of its sentence; without one "the last two", "the first and the last"."""
     if not phrase.places or phrase.determiner != "the":
         return False
@@ -201,7 +201,7 @@ def _lean_on(tokens: Sequence[Token], phrase: Phrase, catalogue: Catalogue, cont
 
 
 def _is_within(tokens: Sequence[Token], at: int) -> bool:
-    """Whether "of the report" or "on page 2" follows: then it is a picture inside of a file."""
+    """Whether "of the report" or "on page 2" follows: then it is an image inside a file."""
     if tokens[at].is_digits:
         at += 1
     if tokens[at].word not in {"of", "in", "on"}:
@@ -211,26 +211,26 @@ def _is_within(tokens: Sequence[Token], at: int) -> bool:
 
 
 def _is_any(tokens: Sequence[Token], phrase: Phrase) -> bool:
-    """Whether it is all there are in the world: "all images of cats", but not "all images of this conversation"."""
-    said = phrase.every in ALL and not phrase.determiner and tokens[phrase.end].word in {"of", "on", "in"}
-    return said and tokens[phrase.end + 1].word not in {"this", "our", "total"}
+    """Whether it means any files at all: "all images of cats", but not "all images of this conversation"."""
+    any_file = phrase.every in ALL and not phrase.determiner and tokens[phrase.end].word in {"of", "on", "in"}
+    return any_file and tokens[phrase.end + 1].word not in {"this", "our", "total"}
 
 
 def _read_spans(tokens: Sequence[Token], phrase: Phrase, start: int) -> None:
-    """Read the numbers behind a noun: "image 5", "images 2 to 4"."""
+    """Read the numbers after a noun: "image 5", "images 2 to 4"."""
     if phrase.places or phrase.every or phrase.count or phrase.previous:
         return
-    comparing = any(one.word in COMPARING for one in sentence_before(tokens, start))
+    comparing = any(token.word in COMPARING for token in sentence_before(tokens, start))
     doubtful = phrase.noun in VERB_NOUNS and not phrase.plural and not phrase.determiner
-    manner = Manner(plural=phrase.plural, comparing=comparing, doubtful=doubtful)
-    found = read_spans(tokens, phrase.end, manner)
+    context = NumberContext(plural=phrase.plural, comparing=comparing, doubtful=doubtful)
+    found = read_spans(tokens, phrase.end, context)
     if found is not None:
         phrase.spans, phrase.end = found
 
 
 def sentence_before(tokens: Sequence[Token], at: int) -> Sequence[Token]:
-    """The last words of the same sentence before a token."""
+    """The tokens of the same sentence before a token, at most `MAX_LOOK_BACK`."""
     start = at
-    while start > 0 and at - start < LOOK_BACK and tokens[start - 1].word not in SENTENCE_ENDS:
+    while start > 0 and at - start < MAX_LOOK_BACK and tokens[start - 1].word not in SENTENCE_ENDS:
         start -= 1
     return tokens[start:at]

@@ -1,4 +1,4 @@
-"""What follows a noun and says which files are meant: "from gdrive", "that I uploaded", "above"."""
+"""Phrases after a noun that narrow down the files: "from gdrive", "that I uploaded", "above"."""
 
 from __future__ import annotations
 
@@ -9,18 +9,18 @@ from showandtell.core.references.phrase import Phrase
 from showandtell.core.references.tokens import Token
 from showandtell.core.references.vocabulary import FILLERS, FUNCTION_WORDS, MADE, NOUNS, SENT
 
-#: No phrase says more.
-MOST_TRAITS = 8
+#: Maximum number of traits of a phrase.
+MAX_TRAITS = 8
 
 
 def read_tail(tokens: Sequence[Token], phrase: Phrase, catalogue: Catalogue) -> int | None:
-    """Read what follows a noun: "from gdrive", "that I uploaded", "above"; the token behind it."""
+    """Read what follows a noun: "from gdrive", "that I uploaded", "above". Returns the index of the next token."""
     readers: tuple[Callable[[], int | None], ...] = (
         lambda: _read_source(tokens, phrase, catalogue),
         lambda: _read_clause(tokens, phrase),
         lambda: _read_nearness(tokens, phrase),
     )
-    if len(phrase.traits) > MOST_TRAITS:
+    if len(phrase.traits) > MAX_TRAITS:
         return None
     return next((end for read in readers if (end := read()) is not None), None)
 
@@ -41,28 +41,28 @@ def _read_source(tokens: Sequence[Token], phrase: Phrase, catalogue: Catalogue) 
     else:
         return None
     while tokens[at + 1].word in {"_", ".", "-"} and tokens[at + 2].is_word and tokens[at].end == tokens[at + 1].start:
-        at += 2  # the whole name of a tool
+        at += 2  # the complete name of a tool
     return at + (2 if tokens[at + 1].word in {"tool", "search"} else 1)
 
 
 def _read_clause(tokens: Sequence[Token], phrase: Phrase) -> int | None:
     """Read "I uploaded", "that you just made"."""
     at = phrase.end + (1 if tokens[phrase.end].word in {"that", "which"} else 0)
-    who = tokens[at].word
-    if who not in {"i", "we", "you"}:
+    subject = tokens[at].word
+    if subject not in {"i", "we", "you"}:
         return None
     at += 1
     while tokens[at].word in FILLERS:
         phrase.at_hand = phrase.at_hand or tokens[at].word == "just"
         at += 1
-    if tokens[at].word not in (MADE if who == "you" else SENT):
+    if tokens[at].word not in (MADE if subject == "you" else SENT):
         return None
-    phrase.traits.append(("by", "others" if who == "you" else "user"))
+    phrase.traits.append(("by", "others" if subject == "you" else "user"))
     return at + (2 if tokens[at + 1].word in {"me", "you", "us"} else 1)
 
 
 def _read_nearness(tokens: Sequence[Token], phrase: Phrase) -> int | None:
-    """Read "above" and "attached"; what is below hasn't come yet."""
+    """Read "above" and "attached". "Below" can't refer to a file yet."""
     word = tokens[phrase.end].word
     if word not in {"above", "attached", "uploaded"} or phrase.at_hand:
         return None
@@ -73,6 +73,6 @@ def _read_nearness(tokens: Sequence[Token], phrase: Phrase) -> int | None:
 
 
 def _may_be_tool(word: str) -> bool:
-    """Whether "from" and this word can name a tool: "from the chart tool", but not "from image 5"."""
+    """Whether this word after "from" may name a tool: "from the chart tool", but not "from image 5"."""
     trait = NOUNS.get(word, ("called", word))
     return len(word) >= 3 and word not in FUNCTION_WORDS and trait is not None and trait[0] == "called"

@@ -1,19 +1,19 @@
-"""A person's words as tokens. Code, links and JSON are other people's words: they are taken out before."""
+"""Splits a user's text into tokens. Code, links and JSON are removed first: they aren't the user's own words."""
 
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Iterator
 from collections.abc import Set as AbstractSet
 from functools import partial
 from typing import NamedTuple
-from unicodedata import normalize
 
-#: A new line, something taken out, the start and the end of the text: no phrase goes over it.
+#: A new line, removed text, the start and the end of the text: no phrase continues across it.
 BREAK = "\n"
 SENTENCE_ENDS = frozenset({BREAK, ".", "!", "?", ";"})
 
-# No pattern repeats a repetition, and each try stops at the sign that would start the next: all of them are linear.
+# No pattern nests repetitions, and each attempt stops at the character that would start the next: all are linear.
 TICKS = re.compile(r"`+|~{3,}")
 ELSEWHERE = re.compile(
     r"\b(?:https?|ftp|file|gs|s3)://\S+|\bwww\.\S+|\b(?:data|mailto):\S+"
@@ -21,7 +21,7 @@ ELSEWHERE = re.compile(
     re.IGNORECASE,
 )
 BRACES = re.compile(r"[{}]")
-#: What is shortened after an apostrophe ("what's", "image 5's") is one sign.
+#: A contraction after an apostrophe ("what's", "image 5's") is one token.
 TOKEN = re.compile(
     r"(?P<short>(?<=[^\W_])['\u2019](?:s|re|t|ll|ve|d|m)\b)"
     r"|(?P<word>(?:[^\W_]|[\u0300-\u036f])+)|[^\S\n]+|(?P<sign>\n+|.)"
@@ -31,7 +31,7 @@ JOINED = re.compile(r"(image|img|picture|pic|photo|file|document|doc|video)(\d{1
 
 
 class Token(NamedTuple):
-    """A word in lower case, digits, or one sign, and where it stands in the text."""
+    """A word in lower case, digits, or one sign, and its position in the text."""
 
     word: str
     start: int
@@ -39,7 +39,7 @@ class Token(NamedTuple):
 
     @property
     def is_word(self) -> bool:
-        """Whether it is letters, digits or both."""
+        """Whether it is made of letters, digits or both."""
         return self.word[0].isalnum()
 
     @property
@@ -49,35 +49,35 @@ class Token(NamedTuple):
 
 
 def split(text: str, names: AbstractSet[str] = frozenset()) -> list[Token]:
-    """The tokens of a text, and breaks behind them, so that whoever looks ahead, or back from the first, meets one.
+    """The tokens of a text, followed by breaks, so that code can look ahead, or back from the first token.
 
-    Of code only what is a file's name in ticks stays; `names` are folded.
+    In backticks only names of files stay; `names` are normalized.
     """
     end = len(text)
     return [*scan(_take_out(text, names)), *[Token(BREAK, end, end)] * 8]
 
 
-def fold(word: str) -> str:
-    """A word so that its spellings are equal, whatever its case and however its accents are written."""
-    return word.lower() if word.isascii() else normalize("NFKC", word).casefold() or word
+def normalize(word: str) -> str:
+    """Normalize case and the encoding of accents."""
+    return word.lower() if word.isascii() else unicodedata.normalize("NFKC", word).casefold() or word
 
 
 def scan(text: str) -> Iterator[Token]:
-    """The tokens of a text as it stands."""
-    for found in TOKEN.finditer(text):
-        if found.lastgroup == "short":
-            yield Token("'" + found[0][1:].lower(), found.start(), found.end())
-        elif found.lastgroup == "sign":
-            yield Token(found[0][0], found.start(), found.end())
-        elif found.lastgroup == "word":
-            joined = JOINED.fullmatch(found[0])
-            spans = (joined.span(1), joined.span(2)) if joined else ((0, len(found[0])),)
+    """The tokens of a text, with nothing removed."""
+    for match in TOKEN.finditer(text):
+        if match.lastgroup == "short":
+            yield Token("'" + match[0][1:].lower(), match.start(), match.end())
+        elif match.lastgroup == "sign":
+            yield Token(match[0][0], match.start(), match.end())
+        elif match.lastgroup == "word":
+            joined = JOINED.fullmatch(match[0])
+            spans = (joined.span(1), joined.span(2)) if joined else ((0, len(match[0])),)
             for start, end in spans:
-                yield Token(fold(found[0][start:end]), found.start() + start, found.start() + end)
+                yield Token(normalize(match[0][start:end]), match.start() + start, match.start() + end)
 
 
 def _take_out(text: str, names: AbstractSet[str]) -> str:
-    """The same text, as long, with breaks where it isn't the person who speaks."""
+    """Replace code, JSON, links and tags with breaks; the length stays the same."""
     for find in (partial(_find_code, names=names), _find_json, _find_elsewhere):
         pieces: list[str] = []
         done = 0
@@ -89,7 +89,7 @@ def _take_out(text: str, names: AbstractSet[str]) -> str:
 
 
 def _find_code(text: str, names: AbstractSet[str]) -> Iterator[tuple[int, int]]:
-    """Spans between two equal rows of ticks; a fence that nobody closed goes on to the end."""
+    """Spans between two equal runs of backticks or tildes; an unclosed fence extends to the end."""
     rows = list(TICKS.finditer(text))
     closing: dict[str, int] = {}
     pair: dict[int, int] = {}
@@ -103,27 +103,27 @@ def _find_code(text: str, names: AbstractSet[str]) -> Iterator[tuple[int, int]]:
             yield start, len(text)
             return
         if last >= 0 and (len(rows[index][0]) >= 3 or "\n\n" not in text[start : rows[last].start()]):
-            if rows[index][0] != "`" or fold(text[start + 1 : rows[last].start()].strip()) not in names:
+            if rows[index][0] != "`" or normalize(text[start + 1 : rows[last].start()].strip()) not in names:
                 yield start, rows[last].end()
             index = last
         index += 1
 
 
 def _find_json(text: str) -> Iterator[tuple[int, int]]:
-    """Spans of braces that pair, the outermost ones."""
+    """Spans of matching braces, only the outermost ones."""
     opened: list[int] = []
     pairs: list[tuple[int, int]] = []
-    for found in BRACES.finditer(text):
-        if found[0] == "{":
-            opened.append(found.start())
+    for match in BRACES.finditer(text):
+        if match[0] == "{":
+            opened.append(match.start())
         elif opened:
             start = opened.pop()
             while pairs and pairs[-1][0] > start:
                 pairs.pop()
-            pairs.append((start, found.end()))
+            pairs.append((start, match.end()))
     yield from pairs
 
 
 def _find_elsewhere(text: str) -> Iterator[tuple[int, int]]:
     """Spans of links, lists of strings and tags."""
-    return (found.span() for found in ELSEWHERE.finditer(text))
+    return (match.span() for match in ELSEWHERE.finditer(text))

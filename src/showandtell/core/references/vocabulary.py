@@ -1,10 +1,10 @@
-"""The English words that point at files, or say that nothing is pointed at. Data only; other languages aren't read."""
+"""The English words that refer to files, or that rule out a reference. Data only; other languages aren't supported."""
 
 from __future__ import annotations
 
 from typing import TypeAlias
 
-#: What a word says of a file: ("kind", "image"), ("type", "pdf"), ("by", "user"), ("called", "chart").
+#: What a word says about a file: ("kind", "image"), ("type", "pdf"), ("by", "user"), ("called", "chart").
 Trait: TypeAlias = tuple[str, str]
 
 
@@ -26,7 +26,7 @@ NUMBERS = {
         1,
     )
 }
-#: From the start from 1 on, from the end from -1 on.
+#: Positions from 1 at the start, from -1 at the end.
 ORDINALS = {
     **{
         word: number
@@ -45,7 +45,7 @@ ORDINALS = {
     "newest": -1,
     "penultimate": -2,
 }
-#: The last, or the one before it: who has seen the last one already means the other.
+#: The last one, or the one before it: a user who has already seen the last one means the other.
 PREVIOUS = frozenset({"previous", "preceding", "prior"})
 
 KINDS = {
@@ -55,7 +55,7 @@ KINDS = {
     "video": "video clip movie film",
     "text": "text",
 }
-#: File name endings by what people call them.
+#: File extensions by what users call them.
 TYPES: dict[str, str] = {
     "pdf": "pdf",
     "spreadsheet": "xlsx xls csv ods",
@@ -78,7 +78,7 @@ TYPES: dict[str, str] = {
     "mp4": "mp4",
     "recording": "mp3 wav ogg flac m4a mp4 webm mov",
 }
-#: Endings by media type, where its subtype isn't the ending.
+#: Extensions by media type, if the subtype isn't the extension.
 ENDINGS = {
     "application/vnd.ms-excel": "xls",
     "application/vnd.ms-powerpoint": "ppt",
@@ -90,7 +90,7 @@ ENDINGS = {
     "image/jpeg": "jpg",
     "image/svg+xml": "svg",
 }
-#: What a file shows, known only from its name or its tool's.
+#: What a file shows, which is only known from the name of the file or its tool.
 CALLED = _list_of(
     "banner blueprint chart collage contract cover diagram drawing flyer graph heatmap histogram icon invoice letter "
     "logo map mockup plot portrait poster receipt render rendering report scan screenshot selfie sketch thumbnail "
@@ -106,14 +106,14 @@ NOUNS: dict[str, Trait | None] = {
     "attachment": None,
 }
 PLURALS = {**{f"{noun}s": noun for noun in NOUNS}, "pngs": "png"}
-#: "This text: ...", "his first film", "the cover": too often no file at all, without a number or another word.
+#: "This text: ...", "his first film", "the cover": often no file, unless there is a number or another word.
 NEEDS_MORE = frozenset({"text", "sound", "song", "film", "movie", "cover"})
 
 DETERMINERS = frozenset({"the", "my", "your", "our", "his", "her", "their", "its", "this", "that", "these", "those"})
-#: Before a noun they make it any one of its kind, or a new one.
+#: Before a noun these words mean any one of its kind, or a new one.
 INDEFINITE = _set_of("a an another any some no every each new more other many few several next which what how")
 ALL = frozenset({"all", "every", "each"})
-#: Words between determiner and noun that say who brought it, or that it is at hand.
+#: Words between determiner and noun that say who sent it, or that it is at hand.
 MODIFIERS: dict[str, Trait] = {
     "uploaded": ("by", "user"),
     "attached": ("by", "user"),
@@ -125,19 +125,19 @@ MADE = _set_of(
 )
 FILLERS = _set_of("just have had has already first last then 've 'd")
 
-#: After "the image" they make it the first half of another noun.
+#: After "the image" these words make it the first half of a compound noun.
 COMPOUNDS = _set_of(
     "album albums api app call calls classification compression editing editor engine engines folder folders format "
     "formats gallery game games generation generator generators generic library libraries loading manager model models "
     "player processing recognition search segmentation server store system systems tool tools type types upload viewer"
 )
-#: What an image may be inside of: "image 3 of the report", "the first image on page 2".
+#: What an image may be inside: "image 3 of the report", "the first image on page 2".
 HOLDERS = _set_of(
     "document doc pdf page slide presentation report book article chapter section website folder directory "
     "repo repository project"
 )
 
-#: What a bare number after them may point at. Longest first is tried first.
+#: A number after these phrases may refer to a file. The longest phrases are tried first.
 LOOKING = frozenset(
     tuple(phrase.split())
     for phrase in (
@@ -194,19 +194,19 @@ FIRST_LOOKING = frozenset(phrase[0] for phrase in LOOKING)
 #: "I see 5" counts; "can I see 5" doesn't.
 SEERS = frozenset({"i", "we", "you", "they", "people"})
 ASKING = frozenset({"can", "could", "may", "let", "shall", "should", "must"})
-#: With them "2 to 5" and "2 with 5" are pairs.
+#: With these words "2 to 5" and "2 with 5" are pairs.
 COMPARING = _set_of(
     "compare compared comparing comparison contrast diff difference differences differ match similar versus vs"
 )
 
-#: What may stand behind a number that counts nothing.
+#: What may follow a number that doesn't count anything.
 FOLLOWING = _set_of(
     "a again against also and are as because been but by can closely could did differ do does for from go had has have "
     "how i if in instead into is it its like look looks me my next now on once or please right say says seems should "
     "show shows side so than that the them then there they this to together too versus vs was we were what when where "
     "which while who why will with would yes you your"
 )
-#: Plural-looking words that are none, and verbs.
+#: Words that look like plurals but aren't, and verbs.
 NO_PLURALS = _set_of(
     "appears as becomes besides comes contains depicts describes differs does focuses follows gets gives goes has "
     "helps includes is its lacks lists looks makes matches means mentions misses needs pls plus"
@@ -218,28 +218,28 @@ UNITS = _set_of(
     "page pages slide slides line lines row rows column columns "
     "people children men women more"
 )
-#: Verbs as well: "document 3 bugs", "picture 5 cats".
+#: Nouns that are also verbs: "document 3 bugs", "picture 5 cats".
 VERB_NOUNS = _set_of("document file text film picture sound clip scan plot sketch map")
-#: Behind "#1" they make it a rank.
+#: After "#1" these words make it a rank.
 RANKED = _set_of("best cause choice fan hit in issue most pick place priority problem rated reason rule seller")
-#: Before "#5" or "5 vs 7" they leave it a number of its own.
+#: Before "#5" or "5 vs 7" these words allow a reference.
 LEADING = _set_of(
     "about and as at between but can compare compared contrast diff does for from how in into is like look make me now "
     "of on only open or please see show so than then to us use versus view vs was what which with zoom"
 )
 
-#: With a colon before "#5" they make it a value of their own.
+#: Before ": #5" these words make it a value.
 VALUED = _set_of("background border bug color colour fill issue stroke ticket")
-#: With "than" between two numbers they compare files; "larger" and "less" compare numbers.
+#: With "than" between two numbers these words compare files; "larger" and "less" compare numbers.
 BETTER = _set_of(
     "better blurrier brighter clearer cleaner darker fresher longer newer nicer older prettier sharper shorter worse"
 )
 
-#: Never a part of what a file is called.
+#: Never part of a file's name.
 FUNCTION_WORDS = frozenset(
     FOLLOWING | DETERMINERS | INDEFINITE | ALL | set(ORDINALS) | set(NUMBERS) | {"of", "at", "both", "not", "be", "one"}
 )
-#: Single words of a name that people also use for other things.
+#: Single words of names that often mean something else.
 COMMON = _set_of(
     "about above after answer black brown class color colour company content council country cover design detail "
     "draft email evening example family final first friend front group house image important input issue legal level "
@@ -249,5 +249,5 @@ COMMON = _set_of(
     "title today topic total track travel untitled user users value version water website white woman world write "
     "wrong years young"
 )
-#: Endings of a name that say which state it is in, not what it shows.
+#: Last words of a name that describe the state of a file, not its content.
 STATES = frozenset({"copy", "draft", "edited", "final", "new", "old", "small", "large"})

@@ -1,1 +1,1 @@
-"""The UI message stream of the npm package `ai`: a run's events as chunks, and messages from chunks."""
+"""The UI message stream of npm's `ai`: converts run events to chunks, and chunks to messages."""

@@ -1,6 +1,6 @@
-"""Chunks become the message that npm `ai` 7.0.173 makes of them (`processUIMessageStream`).
+"""Accumulates chunks to a message as `processUIMessageStream` of npm's `ai` 7.0.173 does.
 
-It reads the chunks that we make of what is stored, where every call has come to its end.
+It only handles chunks made from stored messages, in which every call is complete.
 """
 
 from __future__ import annotations
@@ -15,51 +15,51 @@ from showandtell.core.ui_stream import chunks as ui
 
 
 class UiAccumulator:
-    """Takes chunks one by one; `message` is what they came to, as plain JSON values."""
+    """Accumulates chunks; `message` is the result, as plain JSON values."""
 
     def __init__(self) -> None:
         self.message: ui.Record = {"id": "", "role": "assistant", "parts": []}
         self._parts: list[ui.Record] = self.message["parts"]
         self._texts: dict[str, ui.Record] = {}
-        self._thoughts: dict[str, ui.Record] = {}
+        self._reasoning: dict[str, ui.Record] = {}
         self._calls: dict[str, ui.Record] = {}
         self._data: dict[tuple[str, str], ui.Record] = {}
 
     def add(self, chunks: Iterable[ui.Chunk]) -> None:
-        """Take chunks."""
+        """Apply chunks to the message."""
         for chunk in chunks:
-            self._take(chunk)
+            self._apply(chunk)
 
-    def _take(self, chunk: ui.Chunk) -> None:
+    def _apply(self, chunk: ui.Chunk) -> None:
         match chunk:
             case ui.Start() | ui.Metadata() | ui.End():
-                self._learn(chunk)
+                self._merge_metadata(chunk)
             case ui.StartStep():
                 self._parts.append({"type": "step-start"})
             case ui.ResetStep():
                 self._drop_step()
-            case ui.BeginText() | ui.BeginReasoning() | ui.MoreText() | ui.MoreReasoning():
-                self._take_words(chunk)
+            case ui.StartText() | ui.StartReasoning() | ui.MoreText() | ui.MoreReasoning():
+                self._apply_text(chunk)
             case ui.EndText(name):
                 self._texts.pop(name)["state"] = "done"
             case ui.EndReasoning(name):
-                self._thoughts.pop(name)["state"] = "done"
-            case ui.BeginInput() | ui.MoreInput() | ui.Input() | ui.InputError():
-                self._take_call(chunk)
+                self._reasoning.pop(name)["state"] = "done"
+            case ui.StartInput() | ui.MoreInput() | ui.Input() | ui.InputError():
+                self._apply_call(chunk)
             case ui.ApprovalRequest() | ui.ApprovalResponse():
-                self._take_approval(chunk)
+                self._apply_approval(chunk)
             case ui.Output() | ui.OutputError() | ui.OutputDenied():
-                self._take_output(chunk)
+                self._apply_output(chunk)
             case ui.FileLink(url, media_type):
                 self._parts.append({"type": "file", "mediaType": media_type, "url": url})
             case ui.AttachmentData() | ui.ReceiptData() | ui.StepData():
-                self._take_data(chunk)
+                self._apply_data(chunk)
             case ui.FinishStep() | ui.ProgressData() | ui.RetryData() | ui.Error() | ui.Abort():
                 pass
             case _:
                 assert_never(chunk)
 
-    def _learn(self, chunk: ui.Start | ui.Metadata | ui.End) -> None:
+    def _merge_metadata(self, chunk: ui.Start | ui.Metadata | ui.End) -> None:
         if isinstance(chunk, ui.Start):
             self.message["id"] = chunk.message_id
         self.message["metadata"] = {**self.message.get("metadata", {}), **msgspec.to_builtins(chunk.message_metadata)}
@@ -69,44 +69,44 @@ class UiAccumulator:
             dropped = self._parts.pop()
             self._data.pop((dropped["type"], dropped.get("id", "")), None)
         self._texts.clear()
-        self._thoughts.clear()
+        self._reasoning.clear()
 
-    def _take_words(self, chunk: ui.BeginText | ui.BeginReasoning | ui.MoreText | ui.MoreReasoning) -> None:
+    def _apply_text(self, chunk: ui.StartText | ui.StartReasoning | ui.MoreText | ui.MoreReasoning) -> None:
         match chunk:
             case ui.MoreText(name, more):
                 self._texts[name]["text"] += more
             case ui.MoreReasoning(name, more):
-                self._thoughts[name]["text"] += more
-            case ui.BeginText(name):
+                self._reasoning[name]["text"] += more
+            case ui.StartText(name):
                 self._texts[name] = part = {"type": "text", "text": "", "state": "streaming"}
                 self._parts.append(part)
-            case ui.BeginReasoning(name):
-                self._thoughts[name] = part = {"type": "reasoning", "id": name, "text": "", "state": "streaming"}
+            case ui.StartReasoning(name):
+                self._reasoning[name] = part = {"type": "reasoning", "id": name, "text": "", "state": "streaming"}
                 self._parts.append(part)
 
-    def _take_call(self, chunk: ui.BeginInput | ui.MoreInput | ui.Input | ui.InputError) -> None:
+    def _apply_call(self, chunk: ui.StartInput | ui.MoreInput | ui.Input | ui.InputError) -> None:
         if isinstance(chunk, ui.MoreInput):
             return
-        if isinstance(chunk, ui.BeginInput):
-            begun = {"type": f"tool-{chunk.tool_name}", "toolCallId": chunk.tool_call_id, "state": "input-streaming"}
-            part = self._of_step(chunk.tool_call_id)
+        if isinstance(chunk, ui.StartInput):
+            started = {"type": f"tool-{chunk.tool_name}", "toolCallId": chunk.tool_call_id, "state": "input-streaming"}
+            part = self._find_in_step(chunk.tool_call_id)
             if part is None:
                 self._parts.append(part := {})
-            _forget(part)
+            _drop_output(part)
             part.pop("input", None)
-            part |= begun
+            part |= started
             self._calls[chunk.tool_call_id] = part
             return
         part = self._calls[chunk.tool_call_id]
-        _forget(part)
+        _drop_output(part)
         part["input"] = msgspec.json.decode(chunk.input) if isinstance(chunk.input, Raw) else chunk.input
         if isinstance(chunk, ui.InputError):
             part |= {"state": "output-error", "errorText": chunk.error_text}
         else:
             part["state"] = "input-available"
 
-    def _of_step(self, call_id: str) -> ui.Record | None:
-        """The part of a call that this step has begun."""
+    def _find_in_step(self, call_id: str) -> ui.Record | None:
+        """Return the part of a call that was started in the current step."""
         for part in reversed(self._parts):
             if part["type"] == "step-start":
                 return None
@@ -114,41 +114,41 @@ class UiAccumulator:
                 return part
         return None
 
-    def _take_approval(self, chunk: ui.ApprovalRequest | ui.ApprovalResponse) -> None:
+    def _apply_approval(self, chunk: ui.ApprovalRequest | ui.ApprovalResponse) -> None:
         if isinstance(chunk, ui.ApprovalRequest):
             part = self._calls[chunk.tool_call_id]
             part |= {"state": "approval-requested", "approval": {"id": chunk.approval_id}}
             return
-        part = self._calls[chunk.approval_id]  # an approval has the id of its call
+        part = self._calls[chunk.approval_id]  # an approval's id is its call's id
         part["state"] = "approval-responded"
         part["approval"] |= {"approved": chunk.approved}
         if chunk.reason is not None:
             part["approval"]["reason"] = chunk.reason
 
-    def _take_output(self, chunk: ui.Output | ui.OutputError | ui.OutputDenied) -> None:
+    def _apply_output(self, chunk: ui.Output | ui.OutputError | ui.OutputDenied) -> None:
         part = self._calls[chunk.tool_call_id]
         match chunk:
             case ui.Output(_, output):
-                _forget(part)
+                _drop_output(part)
                 part |= {"state": "output-available", "output": msgspec.to_builtins(output)}
             case ui.OutputError(_, text):
-                _forget(part)
+                _drop_output(part)
                 part |= {"state": "output-error", "errorText": text}
             case ui.OutputDenied():
                 part["state"] = "output-denied"
 
-    def _take_data(self, chunk: ui.AttachmentData | ui.ReceiptData | ui.StepData) -> None:
-        found: ui.Record = msgspec.to_builtins(chunk)
-        if found.get("transient"):
+    def _apply_data(self, chunk: ui.AttachmentData | ui.ReceiptData | ui.StepData) -> None:
+        part: ui.Record = msgspec.to_builtins(chunk)
+        if part.get("transient"):
             return
-        there = self._data.setdefault((found["type"], found["id"]), found)
-        if there is found:
-            self._parts.append(found)
+        existing = self._data.setdefault((part["type"], part["id"]), part)
+        if existing is part:
+            self._parts.append(part)
         else:
-            there["data"] = found["data"]
+            existing["data"] = part["data"]
 
 
-def _forget(part: ui.Record) -> None:
-    """What a call gave before holds no more."""
+def _drop_output(part: ui.Record) -> None:
+    """Remove a call's earlier output."""
     part.pop("output", None)
     part.pop("errorText", None)

@@ -1,6 +1,6 @@
-"""The chunks of the UI message stream, version 1, spelled as npm `ai` 7.0.173 spells them, and their bytes.
+"""Chunks of the UI message stream, version 1 (npm `ai` 7.0.173), and their serialization.
 
-Of that list these are the ones that we send. What travels in a data part is ours, and spelled as everywhere here.
+Only the chunks that we send are defined. The contents of data parts are ours and use snake case.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from msgspec import Raw, Struct, structs
 
 from showandtell.core.wire import sse
 
-#: What a response with these chunks says of itself.
+#: Headers of a response with these chunks.
 HEADERS = {
     "content-type": "text/event-stream",
     "cache-control": "no-cache",
@@ -27,78 +27,78 @@ Record: TypeAlias = dict[str, Any]
 
 
 class Start(Struct, tag="start", rename="camel"):
-    """A message begins, or goes on."""
+    """Start or continue a message."""
 
     message_id: str
     message_metadata: Record
 
 
 class StartStep(Struct, tag="start-step"):
-    """A model call begins."""
+    """Start a step, which is one model call."""
 
 
 class FinishStep(Struct, tag="finish-step"):
-    """A model call is over, and its tools are."""
+    """Finish a step, including its tool calls."""
 
 
 class ResetStep(Struct, tag="reset-step"):
-    """What this step has said so far is void."""
+    """Discard the content of the current step."""
 
 
-class BeginText(Struct, tag="text-start"):
-    """A text begins."""
+class StartText(Struct, tag="text-start"):
+    """Start a text."""
 
     id: str
 
 
 class MoreText(Struct, tag="text-delta"):
-    """More of it."""
+    """Continue a text."""
 
     id: str
     delta: str
 
 
 class EndText(Struct, tag="text-end"):
-    """It is whole."""
+    """End a text."""
 
     id: str
 
 
-class BeginReasoning(Struct, tag="reasoning-start"):
-    """A thought begins."""
+class StartReasoning(Struct, tag="reasoning-start"):
+    """Start a reasoning block."""
 
     id: str
 
 
 class MoreReasoning(Struct, tag="reasoning-delta"):
-    """More of it."""
+    """Continue a reasoning block."""
 
     id: str
     delta: str
 
 
 class EndReasoning(Struct, tag="reasoning-end"):
-    """It is whole."""
+    """End a reasoning block."""
 
     id: str
 
 
-class BeginInput(Struct, tag="tool-input-start", rename="camel"):
-    """A call begins."""
+class StartInput(Struct, tag="tool-input-start", rename="camel"):
+    """Start a tool call."""
 
     tool_call_id: str
     tool_name: str
 
 
 class MoreInput(Struct, tag="tool-input-delta", rename="camel"):
-    """More of its arguments, as text."""
+    """Continue a call's arguments, as text."""
 
     tool_call_id: str
     input_text_delta: str
 
 
 class Input(Struct, tag="tool-input-available", rename="camel"):
-    """Its arguments: the model's own JSON, or its text where a browser must not read that as JSON."""
+    """A call's complete arguments: the model's JSON, or its text if a browser must not parse it as JSON."""
 
     tool_call_id: str
     tool_name: str
@@ -106,7 +106,7 @@ class Input(Struct, tag="tool-input-available", rename="camel"):
 
 
 class InputError(Struct, tag="tool-input-error", rename="camel"):
-    """Its arguments are not whole; `input` is the text that came."""
+    """A call's arguments were cut off; `input` is the text received."""
 
     tool_call_id: str
     tool_name: str
@@ -115,14 +115,14 @@ class InputError(Struct, tag="tool-input-error", rename="camel"):
 
 
 class ApprovalRequest(Struct, tag="tool-approval-request", rename="camel"):
-    """It waits for a person."""
+    """A call that waits for the user's approval."""
 
     approval_id: str
     tool_call_id: str
 
 
 class ApprovalResponse(Struct, tag="tool-approval-response", rename="camel", omit_defaults=True):
-    """A person has answered."""
+    """The user's approval or denial of a call."""
 
     approval_id: str
     approved: bool
@@ -130,34 +130,34 @@ class ApprovalResponse(Struct, tag="tool-approval-response", rename="camel", omi
 
 
 class Output(Struct, tag="tool-output-available", rename="camel"):
-    """What the tool gave: its words, and the numbers of its files."""
+    """A tool's result: its text, and the numbers of its files."""
 
     tool_call_id: str
     output: Record
 
 
 class OutputError(Struct, tag="tool-output-error", rename="camel"):
-    """What the tool said when it failed."""
+    """A tool's error text."""
 
     tool_call_id: str
     error_text: str
 
 
 class OutputDenied(Struct, tag="tool-output-denied", rename="camel"):
-    """A person said no."""
+    """A call was denied by the user."""
 
     tool_call_id: str
 
 
 class FileLink(Struct, tag="file", rename="camel"):
-    """A file for clients that know no attachments."""
+    """A file, for clients that don't support `data-attachment`."""
 
     url: str
     media_type: str
 
 
 class AttachmentData(Struct, tag="data-attachment", omit_defaults=True):
-    """A file of the conversation. `transient`: the client is told, the message doesn't hold it."""
+    """A file of the conversation. If `transient`, it does not become part of the message."""
 
     id: str
     data: Record
@@ -165,53 +165,53 @@ class AttachmentData(Struct, tag="data-attachment", omit_defaults=True):
 
 
 class ReceiptData(Struct, tag="data-receipt"):
-    """What the model was given of a file in a step; the same id again replaces it."""
+    """What the model received of a file in a step. A later chunk with the same id replaces it."""
 
     id: str
     data: Record
 
 
 class StepData(Struct, tag="data-step"):
-    """Which model made a step, what it took, and why it ended."""
+    """A step's model, usage and stop reason."""
 
     id: str
     data: Record
 
 
 class ProgressData(Struct, tag="data-progress"):
-    """How far a tool is."""
+    """A tool's progress."""
 
     data: Record
     transient: bool = True
 
 
 class RetryData(Struct, tag="data-retry"):
-    """The provider is asked again."""
+    """The request to the provider is retried."""
 
     data: Record
     transient: bool = True
 
 
 class Metadata(Struct, tag="message-metadata", rename="camel"):
-    """More about the message."""
+    """Additional metadata of the message."""
 
     message_metadata: Record
 
 
 class Error(Struct, tag="error", rename="camel"):
-    """The run failed. The stock client reads no further."""
+    """The run failed. The stock client ignores everything after this chunk."""
 
     error_text: str
 
 
 class Abort(Struct, tag="abort"):
-    """The run was stopped."""
+    """The run was cancelled."""
 
     reason: str
 
 
 class End(Struct, tag="finish", rename="camel"):
-    """The message is over."""
+    """Finish the message."""
 
     finish_reason: str
     message_metadata: Record
@@ -222,13 +222,13 @@ Chunk: TypeAlias = (
     | StartStep
     | FinishStep
     | ResetStep
-    | BeginText
+    | StartText
     | MoreText
     | EndText
-    | BeginReasoning
+    | StartReasoning
     | MoreReasoning
     | EndReasoning
-    | BeginInput
+    | StartInput
     | MoreInput
     | Input
     | InputError
@@ -252,26 +252,26 @@ Chunk: TypeAlias = (
 _encode = msgspec.json.Encoder().encode
 
 
-def spell(chunk: Chunk) -> bytes:
-    """One chunk as one server-sent event, whatever text is in it: half a surrogate pair becomes U+FFFD."""
+def serialize(chunk: Chunk) -> bytes:
+    """Encode a chunk as a server-sent event. Unpaired surrogates in its text become U+FFFD."""
     try:
         data = _encode(chunk)
     except UnicodeEncodeError:
-        fields = {name: mend(getattr(chunk, name)) for name in chunk.__struct_fields__}
+        fields = {name: replace_surrogates(getattr(chunk, name)) for name in chunk.__struct_fields__}
         data = _encode(structs.replace(chunk, **fields))
-    # Only a model's own arguments, which are sent as they are, hold line ends.
+    # Only a model's arguments, which are sent unchanged, can contain line ends.
     return b"data: " + data + b"\n\n" if b"\n" not in data and b"\r" not in data else sse.encode(data)
 
 
-def mend(value: Any) -> Any:
-    """A plain value whose words can be encoded."""
+def replace_surrogates(value: Any) -> Any:
+    """Replace unpaired surrogates in a JSON value."""
     match value:
         case str():
             return value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
         case dict():
-            held = cast("Record", value)
-            return {mend(key): mend(one) for key, one in held.items()}
+            items = cast("Record", value)
+            return {replace_surrogates(key): replace_surrogates(item) for key, item in items.items()}
         case list() | tuple():
-            return [mend(one) for one in cast("list[Any]", value)]
+            return [replace_surrogates(item) for item in cast("list[Any]", value)]
         case _:
             return value

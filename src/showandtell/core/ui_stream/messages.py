@@ -1,6 +1,6 @@
-"""Stored messages become the messages of a page: exactly those that a client has made of their streams.
+"""Converts stored messages to UI messages, equal to those that a client built from their streams.
 
-What nobody stores is not there: a step that ended before its message began, and what was told to watchers alone.
+Content that is never stored is missing: steps that ended before their message started, and transient parts.
 """
 
 from __future__ import annotations
@@ -13,41 +13,41 @@ import msgspec
 from showandtell.core.events.replay import StepSummary, replay
 from showandtell.core.events.turns import Turn, turns
 from showandtell.core.messages.attachments import Attachment
-from showandtell.core.messages.messages import Message, begins_turn
+from showandtell.core.messages.message import Message, starts_turn
 from showandtell.core.messages.parts import Json, Shown, Text
 from showandtell.core.ui_stream.answer import UiAccumulator
 from showandtell.core.ui_stream.chunks import Record
-from showandtell.core.ui_stream.stream import AnswerContext, Show, UiStream, answer_id, has_bytes
+from showandtell.core.ui_stream.ui_stream import AnswerContext, FilePresenter, UiStream, answer_id, has_bytes
 
 
 @dataclass(frozen=True)
 class Page:
-    """What a conversation's messages are shown with.
+    """The context for showing a conversation's messages.
 
-    `told` is what is known of each step by the id of its message, `waiting` the ids of the calls that wait for a person
-    now, `metadata` what is known of each message by its id on the page (`ans_…` for answers).
+    `summaries` are the steps' summaries by message id, `waiting` the ids of the calls that wait for approval now, and
+    `metadata` the metadata of UI messages by their id (`ans_…` for answers).
     """
 
     files: Mapping[int, Attachment]
-    show: Show
-    told: Mapping[str, StepSummary] = field(default_factory=dict[str, StepSummary])
+    show: FilePresenter
+    summaries: Mapping[str, StepSummary] = field(default_factory=dict[str, StepSummary])
     waiting: Collection[str] = ()
     metadata: Mapping[str, Record] = field(default_factory=dict[str, Record])
 
 
 def ui_messages(messages: Sequence[Message], page: Page) -> list[Record]:
-    """The messages of one branch as a page has them, plain JSON values: a person's words, and an answer to each."""
-    found: list[Record] = []
+    """Return the UI messages of one branch as plain JSON values: user messages, each followed by its answer."""
+    records: list[Record] = []
     for turn in turns(messages):
-        if turn.said is not None:
-            found.append(show_said(turn.said, page))
-        if (answer := show_answer(turn, page)) is not None:
-            found.append(answer)
-    return found
+        if turn.message is not None:
+            records.append(user_record(turn.message, page))
+        if (answer := answer_record(turn, page)) is not None:
+            records.append(answer)
+    return records
 
 
-def show_said(message: Message, page: Page) -> Record:
-    """What a person said: words, files, and what the words point at."""
+def user_record(message: Message, page: Page) -> Record:
+    """Return a user message: text, files, and references to documents."""
     parts: list[Record] = []
     for part in message.parts:
         match part:
@@ -55,64 +55,66 @@ def show_said(message: Message, page: Page) -> Record:
                 parts.append({"type": "text", "text": text})
             case Json(text, files):
                 parts.append({"type": "text", "text": text})
-                for _, one in files:
-                    parts += show_file(one, page)
+                for _, file in files:
+                    parts += file_parts(file, page)
             case Shown():
-                parts += show_file(part, page)
+                parts += file_parts(part, page)
             case _:
                 pass
-    parts += [{"type": "data-reference", "data": msgspec.to_builtins(one)} for one in message.references]
+    parts += [{"type": "data-reference", "data": msgspec.to_builtins(reference)} for reference in message.references]
     return {"id": message.id, "role": "user", "metadata": page.metadata.get(message.id, {}), "parts": parts}
 
 
-def show_file(shown: Shown, page: Page) -> list[Record]:
-    """A person's file, for clients that know attachments and for those that don't."""
+def file_parts(shown: Shown, page: Page) -> list[Record]:
+    """Return a user's file as a `data-attachment` part and, for clients that don't support those, a `file` part."""
     file = page.files.get(shown.number)
     if file is None:
         return []
     data = page.show.attachment(file)
-    found: list[Record] = [{"type": "data-attachment", "id": file.id, "data": data}]
+    parts: list[Record] = [{"type": "data-attachment", "id": file.id, "data": data}]
     if has_bytes(file):
-        found.append({"type": "file", "mediaType": file.media_type, "filename": file.name, "url": data["url"]})
-    return found
+        parts.append({"type": "file", "mediaType": file.media_type, "filename": file.name, "url": data["url"]})
+    return parts
 
 
-def show_answer(turn: Turn, page: Page) -> Record | None:
-    """An answer with all its steps, or None where there is none: neither words nor an end of a run."""
+def answer_record(turn: Turn, page: Page) -> Record | None:
+    """Return an answer with all its steps, or None if the turn has neither messages nor a finished run."""
     messages = turn.answer
     if not messages and answer_id(turn.message_id) not in page.metadata:
         return None
     name = answer_id(turn.message_id)
     stream = UiStream(AnswerContext(name, page.metadata.get(name, {}), page.files, page.show, "", lambda: None))
-    fold = UiAccumulator()
-    fold.add([stream.begin()])
-    fold.add(stream.replay(replay(messages, page.files, page.told, before=turn.before, waiting=page.waiting)))
-    return fold.message
+    accumulator = UiAccumulator()
+    accumulator.add([stream.start_chunk()])
+    accumulator.add(
+        stream.replay_chunks(replay(messages, page.files, page.summaries, before=turn.before, waiting=page.waiting))
+    )
+    return accumulator.message
 
 
 def branches(everything: Iterable[Message], branch: Iterable[Message]) -> dict[str, Record]:
-    """What else was said in the place of each message of a branch, by its id on the page.
+    """Return the alternatives of each message of a branch, by the message's id in the UI.
 
-    `index` and `count` say which of how many it is, and `others` are the ids of the messages that begin the others.
-    Every message of a person has them, and an answer where there are several: also one of which nothing was stored, as
-    it failed or was stopped, so that the others are still reached.
+    `index` and `count` give a message's position among its alternatives, and `others` are the ids of the messages that
+    start the other ones. Every user message has an entry. An answer has one if there are several, even if nothing of it
+    was stored because it failed or was stopped, so that the others stay reachable.
     """
-    beside: dict[tuple[str | None, bool], list[str]] = {}
-    said = set[str]()
+    siblings_of: dict[tuple[str | None, bool], list[str]] = {}
+    turn_ids = set[str]()
     for message in everything:
-        if begins_turn(message):
-            said.add(message.id)
-        beside.setdefault((message.parent_id, message.id in said), []).append(message.id)
-    found: dict[str, Record] = {}
+        if starts_turn(message):
+            turn_ids.add(message.id)
+        siblings_of.setdefault((message.parent_id, message.id in turn_ids), []).append(message.id)
+    alternatives: dict[str, Record] = {}
     message = None
     for message in branch:
-        there = beside.get((message.parent_id, message.id in said), [message.id])
-        others = [one for one in there if one != message.id]
-        place = {"index": there.index(message.id), "count": len(there), "others": others}
-        if message.id in said:
-            found[message.id] = place
-        elif message.parent_id in said and others:
-            found[answer_id(message.parent_id)] = place
-    if message is not None and message.id in said and (others := beside.get((message.id, False))):
-        found[answer_id(message.id)] = {"index": len(others), "count": len(others) + 1, "others": others}
-    return found
+        siblings = siblings_of.get((message.parent_id, message.id in turn_ids), [message.id])
+        others = [message_id for message_id in siblings if message_id != message.id]
+        position = {"index": siblings.index(message.id), "count": len(siblings), "others": others}
+        if message.id in turn_ids:
+            alternatives[message.id] = position
+        elif message.parent_id in turn_ids and others:
+            alternatives[answer_id(message.parent_id)] = position
+    if message is not None and message.id in turn_ids and (others := siblings_of.get((message.id, False))):
+        alternatives[answer_id(message.id)] = {"index": len(others), "count": len(others) + 1, "others": others}
+    return alternatives

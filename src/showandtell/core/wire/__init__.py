@@ -1,1 +1,1 @@
-"""Wire formats: how each API writes a request, and what its responses mean."""
+"""Wire formats: write requests for each API and parse its responses."""

@@ -1,7 +1,7 @@
 """AWS's binary event stream in both directions: `Splitter` finds the JSON of each frame, `encode` writes a frame.
 
-A frame is a prelude (its length, the length of its headers, their CRC-32), headers, a payload, and a CRC-32 over all
-before it. Layout and limits are those that botocore 1.44.5 reads (botocore/eventstream.py).
+A frame is a prelude (frame length, header length, CRC-32 of both), headers, a payload, and a CRC-32 of everything
+before it. Layout and limits are those of botocore 1.44.5 (botocore/eventstream.py).
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import lru_cache
 from struct import Struct as Layout
-from struct import error as OutOfBytes  # noqa: N812 - the only name that `struct` gives it says nothing
+from struct import error as StructError  # noqa: N812 - a bare `error` would say nothing
 from typing import Literal
 from zlib import crc32
 
@@ -18,46 +18,46 @@ from msgspec import Struct
 
 from showandtell.errors import BadAnswer
 
-LARGEST_HEADERS = 128 * 1024
-LARGEST_PAYLOAD = 24 * 1024 * 1024
+MAX_HEADERS = 128 * 1024
+MAX_PAYLOAD = 24 * 1024 * 1024
 PRELUDE = Layout(">III")
-#: A length, or a checksum.
-WORD = Layout(">I")
-#: The type of a string header, and the length before a string or before bytes.
-STRING, LENGTH = 7, Layout(">H")
-#: How many bytes the value of each other header type has; -1 where its length stands before it.
-VALUES = (0, 0, 1, 2, 4, 8, -1, -1, 8, 16)
+#: A length or a checksum.
+UINT32 = Layout(">I")
+#: The type of a string header, and the length prefix of strings and bytes.
+STRING_TYPE, LENGTH = 7, Layout(">H")
+#: Size in bytes of a header value, by header type; -1 if a length prefix gives it.
+VALUE_SIZES = (0, 0, 1, 2, 4, 8, -1, -1, 8, 16)
 JSON = "application/json"
-#: What decoding bytes that nobody vouches for may raise: not JSON, not UTF-8, of other types, nested too deep.
-UNREADABLE = (msgspec.MsgspecError, RecursionError, ValueError)
+#: Errors of decoding untrusted bytes: not JSON, not UTF-8, wrong types, nested too deep.
+DECODE_ERRORS = (msgspec.MsgspecError, RecursionError, ValueError)
 
 
 class _Head(Struct, frozen=True):
-    """What a frame's headers say: `opening` stands before JSON, `message` are an error's own words."""
+    """A frame's headers. `prefix` goes before the payload's JSON; `message` is the error message."""
 
     kind: Literal["json", "chunk", "exception", "other"]
     name: str = ""
     message: str = ""
-    opening: bytes = b""
+    prefix: bytes = b""
 
 
-class _Words(Struct, gc=False):
-    """What an exception says; its member is spelled both ways."""
+class _ExceptionBody(Struct, gc=False):
+    """An exception's payload. AWS uses both `message` and `Message`."""
 
     message: str = ""
-    capital: str = msgspec.field(default="", name="Message")
+    capitalized: str = msgspec.field(default="", name="Message")
 
 
-class _Bytes(Struct, gc=False):
+class _ChunkBody(Struct, gc=False):
     data: bytes = msgspec.field(default=b"", name="bytes")
 
 
-_words = msgspec.json.Decoder(_Words)
-_bytes = msgspec.json.Decoder(_Bytes)
+_exception_decoder = msgspec.json.Decoder(_ExceptionBody)
+_chunk_decoder = msgspec.json.Decoder(_ChunkBody)
 
 
 class Splitter:
-    """Gathers bytes until a frame is whole."""
+    """Buffers bytes until a frame is complete."""
 
     __slots__ = ("_buffer", "_failed", "_needed")
 
@@ -67,12 +67,12 @@ class Splitter:
         self._failed: BadAnswer | None = None
 
     def feed(self, data: bytes) -> list[bytes]:
-        """Take the bytes of one read, of any length, and give one JSON text for every frame that they complete.
+        """Feed the bytes of one read, of any length, and return the JSON of every frame that they complete.
 
-        An event is `{"<its type>": <payload>}`, but a chunk of InvokeModelWithResponseStream is what its bytes hold.
-        An exception or an error is `{"type": "error", "error": {"type": …, "message": …}}`, as Anthropic's streams
-        say it, so that each api's parser can read it. Raises `BadAnswer` for broken frames, but never before what
-        came first is given: then the next call raises, be it with no bytes.
+        An event becomes `{"<its type>": <payload>}`; a chunk of InvokeModelWithResponseStream becomes its decoded
+        bytes. An exception or an error becomes `{"type": "error", "error": {"type": …, "message": …}}`, as in
+        Anthropic's streams, so that every API's parser can read it. Raises `BadAnswer` for broken frames, but only
+        after the frames before them have been returned: then the next call raises, even without bytes.
         """
         if self._failed is not None:
             raise self._failed
@@ -85,12 +85,12 @@ class Splitter:
         return self._split(data)
 
     @property
-    def waiting(self) -> int:
-        """How many bytes belong to a frame that isn't whole yet."""
+    def pending(self) -> int:
+        """Bytes buffered for an incomplete frame."""
         return len(self._buffer)
 
     def _split(self, data: bytes) -> list[bytes]:
-        """Give every whole frame, and keep what follows the last one."""
+        """Return every complete frame and buffer the rest."""
         texts: list[bytes] = []
         start, self._needed = 0, PRELUDE.size
         try:
@@ -99,7 +99,7 @@ class Splitter:
                 if len(data) - start < size:
                     self._needed = size
                     break
-                if text := _read(data, start, start + size, headers):
+                if text := _read_frame(data, start, start + size, headers):
                     texts.append(text)
                 start += size
         except BadAnswer as error:
@@ -111,38 +111,38 @@ class Splitter:
 
 
 def _check_prelude(data: bytes, start: int) -> tuple[int, int]:
-    """The lengths of a frame and of its headers, which are believed only where their checksum holds."""
+    """Return the lengths of a frame and of its headers. They count only if their checksum matches."""
     size, headers, checksum = PRELUDE.unpack_from(data, start)
     if crc32(data[start : start + 8]) != checksum:
-        raise BadAnswer("a frame of the event stream begins with a wrong checksum")
-    payload = size - headers - PRELUDE.size - WORD.size
-    if headers > LARGEST_HEADERS or not 0 <= payload <= LARGEST_PAYLOAD:
+        raise BadAnswer("a frame of the event stream has a wrong prelude checksum")
+    payload = size - headers - PRELUDE.size - UINT32.size
+    if headers > MAX_HEADERS or not 0 <= payload <= MAX_PAYLOAD:
         raise BadAnswer(f"a frame of the event stream can't have {size} bytes, {headers} of them headers")
     return size, headers
 
 
-def _read(data: bytes, start: int, end: int, headers: int) -> bytes:
-    """The JSON text of one whole frame, or b"" where it holds none."""
-    end -= WORD.size
-    if crc32(data[start:end]) != WORD.unpack_from(data, end)[0]:
+def _read_frame(data: bytes, start: int, end: int, headers: int) -> bytes:
+    """Return the JSON of one complete frame, or b"" if it has none."""
+    end -= UINT32.size
+    if crc32(data[start:end]) != UINT32.unpack_from(data, end)[0]:
         raise BadAnswer("a frame of the event stream has a wrong checksum")
     start += PRELUDE.size
-    head = _describe(data[start : start + headers])
+    head = _parse_headers(data[start : start + headers])
     payload = data[start + headers : end]
     match head.kind:
         case "json":
-            return head.opening + (payload or b"{}") + b"}"
+            return head.prefix + (payload or b"{}") + b"}"
         case "chunk":
-            return _unwrap(payload)
+            return _read_chunk(payload)
         case "exception":
-            return _error(head.name, head.message or _message(payload))
+            return _serialize_error(head.name, head.message or _exception_message(payload))
         case "other":
             return b""
 
 
-# A stream repeats a handful of headers in every frame.
+# Every frame of a stream repeats the same few headers.
 @lru_cache(maxsize=32)
-def _describe(block: bytes) -> _Head:
+def _parse_headers(block: bytes) -> _Head:
     headers = dict(read_headers(block))
     match headers.get(":message-type", "event"):
         case "exception":
@@ -152,60 +152,60 @@ def _describe(block: bytes) -> _Head:
         case "event" if headers.get(":event-type") == "chunk":
             return _Head("chunk")
         case "event" if headers.get(":content-type", JSON) == JSON:
-            return _Head("json", opening=b"{%b:" % msgspec.json.encode(headers.get(":event-type", "")))
+            return _Head("json", prefix=b"{%b:" % msgspec.json.encode(headers.get(":event-type", "")))
         case _:
             return _Head("other")
 
 
-def _error(kind: str, message: str) -> bytes:
+def _serialize_error(kind: str, message: str) -> bytes:
     return msgspec.json.encode({"type": "error", "error": {"type": kind, "message": message}})
 
 
-def _message(payload: bytes) -> str:
-    """An exception's own words; where it isn't the JSON that it should be, the beginning of its text."""
+def _exception_message(payload: bytes) -> str:
+    """Return an exception's message, or the start of its payload if that isn't the expected JSON."""
     try:
-        words = _words.decode(payload)
-    except UNREADABLE:
+        body = _exception_decoder.decode(payload)
+    except DECODE_ERRORS:
         return payload.decode(errors="replace")[:500]
-    return words.message or words.capital
+    return body.message or body.capitalized
 
 
-def _unwrap(payload: bytes) -> bytes:
+def _read_chunk(payload: bytes) -> bytes:
     try:
-        return _bytes.decode(payload).data
-    except UNREADABLE as error:
-        raise BadAnswer(f"a chunk of the event stream is not what it should be: {error}") from error
+        return _chunk_decoder.decode(payload).data
+    except DECODE_ERRORS as error:
+        raise BadAnswer(f"can't decode a chunk of the event stream: {error}") from error
 
 
 def read_headers(block: bytes) -> Iterator[tuple[str, str]]:
-    """Names and values of a frame's string headers; the others are skipped. Raises `BadAnswer` where one is torn."""
-    at = 0
+    """Yield names and values of a frame's string headers and skip the others. Raises `BadAnswer` if one is cut off."""
+    position = 0
     try:
-        while at < len(block):
-            name = block[at + 1 : (at := at + 1 + block[at])]
-            kind, at = block[at], at + 1
-            size = VALUES[kind]
+        while position < len(block):
+            name = block[position + 1 : (position := position + 1 + block[position])]
+            kind, position = block[position], position + 1
+            size = VALUE_SIZES[kind]
             if size < 0:
-                (size,), at = LENGTH.unpack_from(block, at), at + LENGTH.size
-            value = block[at : (at := at + size)]
-            if kind == STRING:
+                (size,), position = LENGTH.unpack_from(block, position), position + LENGTH.size
+            value = block[position : (position := position + size)]
+            if kind == STRING_TYPE:
                 yield name.decode(), value.decode()
-    except (IndexError, OutOfBytes, UnicodeDecodeError) as error:
-        raise BadAnswer("a frame of the event stream has headers that can't be read") from error
-    if at > len(block):
-        raise BadAnswer("a frame of the event stream has headers that run over its end")
+    except (IndexError, StructError, UnicodeDecodeError) as error:
+        raise BadAnswer("a frame of the event stream has unreadable headers") from error
+    if position > len(block):
+        raise BadAnswer("a frame of the event stream has headers that run past its end")
 
 
 def encode(event_type: str, payload: bytes, *, message_type: str = "event") -> bytes:
-    """Write one frame with a JSON payload. With `message_type` "exception" the type is the exception's."""
-    names = {":content-type": JSON, ":message-type": message_type}
-    headers = b"".join(_header(*each) for each in ({f":{message_type}-type": event_type} | names).items())
-    size = PRELUDE.size + len(headers) + len(payload) + WORD.size
-    lengths = WORD.pack(size) + WORD.pack(len(headers))
-    frame = b"".join((lengths, WORD.pack(crc32(lengths)), headers, payload))
-    return frame + WORD.pack(crc32(frame))
+    """Encode one frame with a JSON payload. If `message_type` is "exception", `event_type` is the exception's type."""
+    fields = {f":{message_type}-type": event_type, ":content-type": JSON, ":message-type": message_type}
+    headers = b"".join(_serialize_header(name, value) for name, value in fields.items())
+    size = PRELUDE.size + len(headers) + len(payload) + UINT32.size
+    lengths = UINT32.pack(size) + UINT32.pack(len(headers))
+    frame = b"".join((lengths, UINT32.pack(crc32(lengths)), headers, payload))
+    return frame + UINT32.pack(crc32(frame))
 
 
-def _header(name: str, value: str) -> bytes:
-    key, words = name.encode(), value.encode()
-    return b"".join((bytes((len(key),)), key, bytes((STRING,)), LENGTH.pack(len(words)), words))
+def _serialize_header(name: str, value: str) -> bytes:
+    key, text = name.encode(), value.encode()
+    return b"".join((bytes((len(key),)), key, bytes((STRING_TYPE,)), LENGTH.pack(len(text)), text))

@@ -1,4 +1,4 @@
-"""The door to a provider: `Send` takes a request and gives an answer, be it by network, inspector or fault script."""
+"""HTTP types. `Send` takes a request and returns a response from the network, the inspector or a fault script."""
 
 from __future__ import annotations
 
@@ -9,42 +9,42 @@ from typing import Protocol, TypeAlias
 
 
 class HttpRequest(Protocol):
-    """A request, nearly always a POST: `size` is its exact content-length, `body()` the bytes anew for each try."""
+    """An HTTP request to a provider. Model calls are POSTs; requests that manage uploaded files use other methods."""
 
     @property
     def method(self) -> str:
-        """What is asked for: a POST, but where files at a provider are looked after."""
+        """The HTTP method, in capitals."""
         ...
 
     @property
     def url(self) -> str:
-        """Where it goes."""
+        """The absolute URL."""
         ...
 
     @property
     def headers(self) -> Mapping[str, str]:
-        """Headers, keys included: never logged."""
+        """The headers. They contain API keys, so they must never be logged."""
         ...
 
     @property
     def size(self) -> int:
-        """The exact content-length."""
+        """The exact content length in bytes."""
         ...
 
     def body(self) -> AsyncIterator[bytes]:
-        """The bytes, anew for each try."""
+        """Return a new iterator over the body; each attempt calls this once."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class HttpResponse:
-    """A response: HTTP status, headers with lower-case names, and the bytes as they are read."""
+    """An HTTP response. Header names are in lower case, and `body` yields the bytes as they are read."""
 
     status: int
     headers: Mapping[str, str]
     body: AsyncIterator[bytes]
 
 
-#: Headers of one very request: a token that is renewed, a signature over its body.
-Authorise: TypeAlias = Callable[[HttpRequest], Awaitable[Mapping[str, str]]]
+#: Returns the authorization headers of one request, such as a renewed token or a signature of its body.
+Authorize: TypeAlias = Callable[[HttpRequest], Awaitable[Mapping[str, str]]]
 Send: TypeAlias = Callable[[HttpRequest], AbstractAsyncContextManager[HttpResponse]]

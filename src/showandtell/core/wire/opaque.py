@@ -1,4 +1,4 @@
-"""What a model said, made fit for its own wire again: the arguments of its calls, and what its provider needs back."""
+"""Prepares a model's own output for a request: arguments of its calls, and opaque parts that its provider needs."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ import msgspec
 from showandtell.core.messages.parts import Opaque
 from showandtell.errors import CannotRender
 
-SomePart = TypeVar("SomePart")
-#: The types of thoughts that Anthropic and OpenAI want back.
-THOUGHTS = frozenset({"thinking", "redacted_thinking", "reasoning"})
+PartT = TypeVar("PartT")
+#: Types of the reasoning blocks and items that Anthropic and OpenAI want back.
+REASONING_TYPES = frozenset({"thinking", "redacted_thinking", "reasoning"})
 
 
-def arguments(text: str) -> msgspec.Raw:
-    """The arguments of a call as a JSON object. A model's text need not be one, but every wire wants one back.
+def arguments_json(text: str) -> msgspec.Raw:
+    """Return the arguments of a call as a JSON object, which every API requires; the model's text may be invalid.
 
-    OpenAI itself takes any text; hosts with chat templates parse it, and answer 400 to what is no object, or holds a
+    OpenAI itself accepts any text. Hosts with chat templates parse it, and reply 400 if it isn't an object or holds a
     number that is out of range.
     """
     text = text.strip() or "{}"
@@ -29,35 +29,35 @@ def arguments(text: str) -> msgspec.Raw:
     return msgspec.Raw(text.encode())
 
 
-def verbatim(opaque: Opaque) -> msgspec.Raw:
-    """An opaque part as the JSON that it is."""
+def opaque_json(opaque: Opaque) -> msgspec.Raw:
+    """Return an opaque part's JSON unchanged. Raises `CannotRender` if it isn't JSON."""
     try:
         return msgspec.json.decode(opaque.text, type=msgspec.Raw)
     except msgspec.DecodeError as error:
-        raise CannotRender(f"an opaque part of {opaque.provider} is no JSON: {error}") from error
+        raise CannotRender(f"an opaque part of {opaque.provider} is not JSON: {error}") from error
 
 
-def without_last_thoughts(parts: Sequence[SomePart]) -> Sequence[SomePart]:
-    """What a model said up to its last word or call. A cut stream may end in a thought, which is refused in history.
+def without_trailing_reasoning(parts: Sequence[PartT]) -> Sequence[PartT]:
+    """Drop reasoning after the last text or call. A cut stream may end in reasoning, which APIs reject in history.
 
     OpenAI: "Item of type 'reasoning' was provided without its required following item". Anthropic: "The final block in
     an assistant message cannot be `thinking`" (tailcallhq/forgecode #2107).
     """
     end = len(parts)
-    while end and isinstance(last := parts[end - 1], Opaque) and _is_thought(last):
+    while end and isinstance(last := parts[end - 1], Opaque) and _is_reasoning(last):
         end -= 1
     return parts[:end]
 
 
-def _is_thought(opaque: Opaque) -> bool:
-    """Whether an opaque part is a thought of Anthropic's, OpenAI's or Bedrock's, and nothing that was said or done."""
+def _is_reasoning(opaque: Opaque) -> bool:
+    """Whether an opaque part is reasoning of Anthropic, OpenAI or Bedrock."""
     try:
         fields = msgspec.json.decode(opaque.text, type=dict[str, object])
     except msgspec.DecodeError:
         return False
-    return "reasoningContent" in fields or fields.get("type") in THOUGHTS
+    return "reasoningContent" in fields or fields.get("type") in REASONING_TYPES
 
 
 def arguments_text(text: str) -> str:
-    """The same as a string, for wires that carry JSON in a string."""
-    return bytes(arguments(text)).decode()
+    """Return the arguments as a string, for APIs that put JSON in a string."""
+    return bytes(arguments_json(text)).decode()

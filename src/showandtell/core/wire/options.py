@@ -1,4 +1,4 @@
-"""What a request says besides its messages: instructions, tools, temperature and the like, the same for every api."""
+"""Request options other than messages: instructions, tools, temperature and so on, shared by all APIs."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Effort: TypeAlias = Literal["none", "minimal", "low", "medium", "high"]
 
 
 class ToolSpec(Struct, frozen=True):
-    """A tool as the model is told of it; `parameters` is a JSON schema, as JSON text so that it is a value."""
+    """A tool's declaration. `parameters` is a JSON schema, stored as text so that the struct is hashable."""
 
     name: str
     description: str
@@ -24,16 +24,16 @@ class ToolSpec(Struct, frozen=True):
 
 
 def is_strict(schema: str) -> bool:
-    """Whether a schema can be asked for strictly: OpenAI answers 400 to one whose top takes other properties."""
-    found = msgspec.json.decode(schema)
-    return isinstance(found, dict) and found.get("additionalProperties") is False  # pyright: ignore[reportUnknownMemberType] - any JSON
+    """Whether OpenAI accepts a schema as strict. It replies 400 if the top level allows additional properties."""
+    value = msgspec.json.decode(schema)
+    return isinstance(value, dict) and value.get("additionalProperties") is False  # pyright: ignore[reportUnknownMemberType] - any JSON
 
 
 class Options(Struct, frozen=True):
-    """Each field is left out of the body where it is None or empty.
+    """Options of one request. None and empty values are left out of the body.
 
-    tool_choice: "auto", "none", "required", or a tool's name. schema: a JSON schema (text) that the answer must fit.
-    extra: provider's own fields (JSON text of an object), merged into the top of the body as they are.
+    `tool_choice` is "auto", "none", "required" or a tool's name. `schema` is a JSON schema, as text, that the answer
+    must match. `extra` is a JSON object, as text, of provider-specific fields that are merged into the body.
     """
 
     instructions: str = ""
@@ -47,14 +47,14 @@ class Options(Struct, frozen=True):
     stream: bool = False
 
 
-def apart(body: Mapping[str, Any], own: Container[str]) -> dict[str, Any]:
-    """An SDK's arguments from a body: what it has no word for goes into `extra_body`."""
+def split_extra_body(body: Mapping[str, Any], own: Container[str]) -> dict[str, Any]:
+    """Return an SDK's arguments for a body. Fields that the SDK has no parameter for go into `extra_body`."""
     named = {key: value for key, value in body.items() if key in own}
     extra = {key: value for key, value in body.items() if key not in own}
     return named | {"extra_body": extra} if extra else named
 
 
-def choose(
+def build_options(
     *,
     instructions: str = "",
     tools: Sequence[ToolSpec] = (),
@@ -66,7 +66,7 @@ def choose(
     extra_body: Mapping[str, Any] | None = None,
     stream: bool = False,
 ) -> Options:
-    """Options from a program's own values. Raises `BadInput`, which names the field, for what no api takes."""
+    """Build options from a caller's values. Raises `BadInput`, naming the field, for values that no API accepts."""
     if temperature is not None and not isfinite(temperature):
         raise BadInput(f"temperature is {temperature}: give a number, or None")
     if max_tokens is not None and max_tokens < 1:
@@ -82,17 +82,17 @@ def choose(
         temperature=temperature,
         max_tokens=max_tokens,
         effort=reasoning_effort,
-        schema=_json("output_type", schema),
-        extra=_json("extra_body", extra_body),
+        schema=_json_text("output_type", schema),
+        extra=_json_text("extra_body", extra_body),
         stream=stream,
     )
 
 
-def _json(field: str, value: Mapping[str, Any] | None) -> str | None:
-    """A JSON object as text; the standard library's encoder, for it alone refuses NaN."""
+def _json_text(field: str, value: Mapping[str, Any] | None) -> str | None:
+    """Encode a JSON object. The standard library's encoder is used because msgspec's doesn't reject NaN."""
     if value is None:
         return None
     try:
         return json.dumps(value, allow_nan=False, ensure_ascii=False, separators=(",", ":"))
     except (TypeError, ValueError, RecursionError) as error:
-        raise BadInput(f"{field} is no JSON object: {error}") from error
+        raise BadInput(f"{field} is not a JSON object: {error}") from error

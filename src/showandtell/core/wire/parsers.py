@@ -1,4 +1,4 @@
-"""How each api's answers are read: by its own parser, in the frames that the answer's content type says."""
+"""Response parsers by API, and frame splitters by content type."""
 
 from __future__ import annotations
 
@@ -14,27 +14,27 @@ from showandtell.core.wire.bedrock_converse import parse as parse_bedrock
 from showandtell.core.wire.gemini import parse as parse_gemini
 from showandtell.core.wire.openai_chat import parse as parse_openai_chat
 from showandtell.core.wire.openai_responses import parse as parse_openai_responses
-from showandtell.core.wire.stream import Frames, Reading
+from showandtell.core.wire.stream import EventReader, FrameSplitter
 
 
-class Reads(Struct, frozen=True):
-    """The two ways to read an api's answer: event by event, or the whole body at once."""
+class ResponseParser(Struct, frozen=True):
+    """Parses an API's responses: event by event with a new reader, or a complete body at once."""
 
-    reading: Callable[[], Reading]
-    whole: Callable[[bytes], Sequence[StreamEvent]]
+    new_reader: Callable[[], EventReader]
+    parse_full: Callable[[bytes], Sequence[StreamEvent]]
 
 
-ANSWERS: dict[Api, Reads] = {
-    "anthropic-messages": Reads(parse_anthropic.reading, parse_anthropic.whole),
-    "openai-chat": Reads(parse_openai_chat.reading, parse_openai_chat.whole),
-    "openai-responses": Reads(parse_openai_responses.reading, parse_openai_responses.whole),
-    "gemini": Reads(parse_gemini.reading, parse_gemini.whole),
-    "bedrock-converse": Reads(parse_bedrock.reading, parse_bedrock.whole),
+PARSERS: dict[Api, ResponseParser] = {
+    "anthropic-messages": ResponseParser(parse_anthropic.new_reader, parse_anthropic.parse_full),
+    "openai-chat": ResponseParser(parse_openai_chat.new_reader, parse_openai_chat.parse_full),
+    "openai-responses": ResponseParser(parse_openai_responses.new_reader, parse_openai_responses.parse_full),
+    "gemini": ResponseParser(parse_gemini.new_reader, parse_gemini.parse_full),
+    "bedrock-converse": ResponseParser(parse_bedrock.new_reader, parse_bedrock.parse_full),
 }
-#: Frames by content type; server-sent events are the rule where none is said.
-FRAMES: dict[str, Callable[[], Frames]] = {
+#: Splitters by content type. A response without a content type is read as server-sent events.
+FRAMES: dict[str, Callable[[], FrameSplitter]] = {
     "text/event-stream": sse.Splitter,
     "application/vnd.amazon.eventstream": aws_eventstream.Splitter,
     "": sse.Splitter,
 }
-WHOLE = "application/json"
+JSON_TYPE = "application/json"

@@ -1,6 +1,6 @@
-"""Puts together the arguments of a call that Vertex streams: each piece says by a JSON path where it belongs.
+"""Assembles the arguments of a call that Vertex streams in pieces, each with the JSON path of its argument.
 
-Only programs that ask for `streamFunctionCallArguments` get them so; to all others a call comes whole.
+Vertex does so only for requests with `streamFunctionCallArguments`; otherwise a call comes complete.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ from msgspec import UNSET, Struct
 #: A step of a JSON path into a call's arguments: a key or an index.
 Step: TypeAlias = str | int
 STEP = re.compile(r"""\.([^.\[\]]+)|\[(\d+)\]|\['([^'\\]*)'\]|\["([^"\\]*)"\]""")
-#: The values so far by their places, in the order in which they began; a text is a list of its pieces.
-Gathered: TypeAlias = dict[tuple[Step, ...], list[str] | float | None]
+#: Values received so far by path, in order of arrival. A text is a list of its pieces.
+PartialValues: TypeAlias = dict[tuple[Step, ...], list[str] | float | None]
 
 
 class Partial(Struct, gc=False, rename="camel"):
-    """Some of one argument (google-genai 3.4, PartialArg). On the wire null is null, or a word."""
+    """A piece of one argument (google-genai 3.4, PartialArg). A null value comes as null or as a string."""
 
     json_path: str = "$"
     string_value: str | None = None
@@ -30,65 +30,65 @@ class Partial(Struct, gc=False, rename="camel"):
     null_value: object = UNSET
 
 
-def gather(gathered: Gathered, partial: Partial) -> None:
-    """Note some of one argument; one without a value only says that a text is whole.
+def add_partial(values: PartialValues, partial: Partial) -> None:
+    """Add a piece of one argument. A piece without a value only marks the end of a text.
 
-    `ValueError` for a path that names no argument, and for a text that goes on where a value of another kind is.
+    Raises `ValueError` if the path names no argument, or if a text continues a value of another type.
     """
-    steps = steps_of(partial.json_path)
+    steps = parse_path(partial.json_path)
     if partial.string_value is not None:
-        pieces = gathered.setdefault(steps, [])
+        pieces = values.setdefault(steps, [])
         if not isinstance(pieces, list):
-            raise ValueError(f"the argument at {partial.json_path} is of two kinds")
+            raise ValueError(f"the argument at {partial.json_path} has two types")
         pieces.append(partial.string_value)
     elif partial.number_value is not None:
-        gathered[steps] = partial.number_value
+        values[steps] = partial.number_value
     elif partial.bool_value is not None:
-        gathered[steps] = partial.bool_value
+        values[steps] = partial.bool_value
     elif partial.null_value is not UNSET:
-        gathered[steps] = None
+        values[steps] = None
 
 
-def join(args: str, gathered: Gathered) -> str:
-    """The arguments as JSON: those that came whole in `args`, an object, and those that were gathered.
+def merge_arguments(args: str, values: PartialValues) -> str:
+    """Return the arguments as JSON: `args`, an object of complete values, merged with the partial values.
 
-    `ValueError` where two values want one place, or a list has a gap.
+    Raises `ValueError` if two values have the same path, or if a list has a gap.
     """
     root = msgspec.json.decode(args, type=dict[str, Any])
-    for steps, value in gathered.items():
-        _place(root, steps, "".join(value) if isinstance(value, list) else value)
+    for steps, value in values.items():
+        _insert(root, steps, "".join(value) if isinstance(value, list) else value)
     return msgspec.json.encode(root).decode()
 
 
-def steps_of(path: str) -> tuple[Step, ...]:
-    """The keys and indexes of a JSON path such as `$.foo.bar[0]`; `ValueError` for any that is not so plain."""
+def parse_path(path: str) -> tuple[Step, ...]:
+    """Return the keys and indexes of a JSON path such as `$.foo.bar[0]`. Raises `ValueError` for any other syntax."""
     steps: list[Step] = []
-    at = 1
-    while path.startswith("$") and (found := STEP.match(path, at)):
-        key, index, *quoted = found.groups()
+    position = 1
+    while path.startswith("$") and (match := STEP.match(path, position)):
+        key, index, *quoted = match.groups()
         steps.append(int(index) if index else next(name for name in (key, *quoted) if name is not None))
-        at = found.end()
-    if not steps or at != len(path):
+        position = match.end()
+    if not steps or position != len(path):
         raise ValueError(f"{path!r} names no argument")
     return tuple(steps)
 
 
-def _place(root: dict[str, Any], steps: Sequence[Step], value: object) -> None:
-    """Put a value into the arguments, and what holds it where that is missing."""
-    holder: object = root
-    for step, following in pairwise(steps):
-        holder = _child(holder, step, [] if isinstance(following, int) else {})
-    if _child(holder, steps[-1], value) is not value:
+def _insert(root: dict[str, Any], steps: Sequence[Step], value: object) -> None:
+    """Insert a value and any missing container above it."""
+    container: object = root
+    for step, next_step in pairwise(steps):
+        container = _child(container, step, [] if isinstance(next_step, int) else {})
+    if _child(container, steps[-1], value) is not value:
         raise ValueError(f"the argument at {steps} is given twice")
 
 
-def _child(holder: object, step: Step, fresh: object) -> object:
-    """What stands at a key or an index, or else `fresh`, which is put there; a list grows only at its end."""
-    if isinstance(holder, dict) and isinstance(step, str):
-        return cast("dict[str, object]", holder).setdefault(step, fresh)
-    items = cast("list[object]", holder)
-    if not (isinstance(holder, list) and isinstance(step, int) and step <= len(items)):
+def _child(container: object, step: Step, default: object) -> object:
+    """Return the value at a key or index, inserting `default` if there is none. Lists grow only at their end."""
+    if isinstance(container, dict) and isinstance(step, str):
+        return cast("dict[str, object]", container).setdefault(step, default)
+    items = cast("list[object]", container)
+    if not (isinstance(container, list) and isinstance(step, int) and step <= len(items)):
         raise ValueError(f"an argument has no place at {step!r}")
     if step == len(items):
-        items.append(fresh)
+        items.append(default)
     return items[step]

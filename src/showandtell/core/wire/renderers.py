@@ -1,4 +1,4 @@
-"""The five wire formats by name. Each is a module of the same few functions, so that knowing one is knowing all."""
+"""The five wire formats by API name. Each is a module with the same few functions."""
 
 from __future__ import annotations
 
@@ -18,40 +18,40 @@ from showandtell.core.wire.tree import Tree
 
 
 class Api(Protocol):
-    """What a wire module offers. All of it is pure."""
+    """The interface of a wire format module. All functions are pure."""
 
     @property
-    def LIST(self) -> str:  # noqa: N802 - a constant of the module
-        """The key of the body's list of messages; it comes last."""
+    def MESSAGES_KEY(self) -> str:  # noqa: N802 - a constant of the module
+        """The body's key of the message list, which comes last."""
         ...
 
     @property
-    def RAW_BYTES(self) -> bool:  # noqa: N802 - a constant of the module
-        """Whether the provider's SDK wants bytes where the REST body has base64."""
+    def SDK_TAKES_BYTES(self) -> bool:  # noqa: N802 - a constant of the module
+        """Whether the provider's SDK takes bytes where the REST body has base64."""
         ...
 
     def head(self, target: Target, options: Options) -> dict[str, Tree]:
-        """The body without its messages."""
+        """Return the body without its messages."""
         ...
 
-    def leading(self, options: Options, target: Target) -> list[Tree]:
-        """The wire messages before the first entry."""
+    def leading_messages(self, options: Options, target: Target) -> list[Tree]:
+        """Return the wire messages before the first entry."""
         ...
 
-    def entry(self, entry: Entry, target: Target) -> list[Tree]:
-        """The wire messages of one entry."""
+    def render_entry(self, entry: Entry, target: Target) -> list[Tree]:
+        """Return the wire messages of one entry."""
         ...
 
-    def marked(self, items: Sequence[Tree], target: Target) -> list[Tree]:
-        """The same wire messages with a cache mark at their end, where the host takes one there."""
+    def with_cache_mark(self, items: Sequence[Tree], target: Target) -> list[Tree]:
+        """Return the wire messages with a cache mark at their end, if the host supports one there."""
         ...
 
     def url(self, target: Target, base: str, *, stream: bool) -> str:
-        """Where the request goes, below a base URL."""
+        """Return the request's URL below a base URL."""
         ...
 
     def kwargs(self, body: dict[str, Any], target: Target, options: Options) -> dict[str, Any]:
-        """What the provider's SDK call takes, from the REST body as Python values."""
+        """Return the arguments of the provider's SDK call for a REST body of Python values."""
         ...
 
 

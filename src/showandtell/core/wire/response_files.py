@@ -1,4 +1,4 @@
-"""Files that models make, as apis hand them over: base64, a data URL, or an address, which is not fetched."""
+"""Files that models generate: base64, a data URL, or an address, which is not fetched."""
 
 from __future__ import annotations
 
@@ -8,16 +8,16 @@ from showandtell.core.events.types import FileMade
 
 NO_BASE64 = "holds no base64"
 NOT_FETCHED = "was given as an address, which is not fetched"
-#: What is said of a file of which only an address is known.
-UNKNOWN = "application/octet-stream"
+#: Media type of a file that is known only by its address.
+UNKNOWN_TYPE = "application/octet-stream"
 
 
-def read_base64(text: str, media_type: str, *, loose: bool = False) -> FileMade:
-    """The file in a base64 text; a broken or empty text is told as the file's problem.
+def read_base64(text: str, media_type: str, *, lenient: bool = False) -> FileMade:
+    """Decode a file. An invalid or empty text becomes the file's `problem`.
 
-    A `loose` text may be in either alphabet, with or without its padding.
+    If `lenient`, the text may use the standard or the URL-safe alphabet, with or without padding.
     """
-    if loose:
+    if lenient:
         text = text.replace("-", "+").replace("_", "/")
         text += "=" * (-len(text) % 4)
     try:
@@ -27,17 +27,17 @@ def read_base64(text: str, media_type: str, *, loose: bool = False) -> FileMade:
     return FileMade(media_type, data, problem=None if data else NO_BASE64)
 
 
-def linked(media_type: str = UNKNOWN) -> FileMade:
-    """A file of which only the address is told."""
+def unfetched_file(media_type: str = UNKNOWN_TYPE) -> FileMade:
+    """Return a file that is known only by its address."""
     return FileMade(media_type, b"", problem=NOT_FETCHED)
 
 
 def read_data_url(url: str) -> FileMade:
-    """The file in a `data:` URL; any other address is told as the file's problem."""
+    """Decode a `data:` URL. Any other URL becomes a file that was not fetched."""
     if not url.startswith("data:"):
-        return linked()
+        return unfetched_file()
     head, _, text = url.removeprefix("data:").partition(",")
-    media_type = head.partition(";")[0] or UNKNOWN
+    media_type = head.partition(";")[0] or UNKNOWN_TYPE
     if not head.endswith(";base64"):
         return FileMade(media_type, b"", problem=NO_BASE64)
     return read_base64(text, media_type)

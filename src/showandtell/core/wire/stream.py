@@ -1,4 +1,4 @@
-"""What every stream parser does alike: events are split off, read one by one, and given as one batch a read."""
+"""Stream parsing shared by all APIs: split off events, read them one by one, return one batch per network read."""
 
 from __future__ import annotations
 
@@ -17,72 +17,72 @@ from showandtell.core.events.types import (
     TextStart,
     ToolInputStart,
 )
-from showandtell.core.wire.aws_eventstream import UNREADABLE
-from showandtell.core.wire.usage import within
+from showandtell.core.wire.aws_eventstream import DECODE_ERRORS
+from showandtell.core.wire.usage import clamp_usage
 from showandtell.errors import BadAnswer
 
 T = TypeVar("T")
 
-#: The most bytes that one event may have; no honest one comes near.
-LARGEST_EVENT = 32 * 1024 * 1024
-#: The most bytes that one answer may have. 128,000 tokens in chunks of 500 bytes are half of it.
-LARGEST_ANSWER = 128 * 1024 * 1024
-#: The most texts, thoughts, calls and files that one answer may have. An honest one has some hundred; each is stored,
-#: planned and sent again with every step, which blocks the event loop for a second or so where they are so many.
-MOST_PARTS = 10_000
-PARTS = frozenset({TextStart, ReasoningStart, ToolInputStart, FileMade})
-#: The most characters of a provider's own words for a fault or an end: they are logged, stored and shown.
-MOST_WORDS = 2_000
+#: Maximum size of one event in bytes, far above any real one.
+MAX_EVENT = 32 * 1024 * 1024
+#: Maximum size of one response in bytes. 128,000 tokens in chunks of 500 bytes are half of it.
+MAX_RESPONSE = 128 * 1024 * 1024
+#: Maximum number of texts, reasoning blocks, calls and files in one response. Real ones have some hundred. Each is
+#: stored, planned and sent again with every step; this many block the event loop for about a second.
+MAX_PARTS = 10_000
+PART_STARTS = frozenset({TextStart, ReasoningStart, ToolInputStart, FileMade})
+#: Maximum characters of a provider's message about a fault or a stop, which is logged, stored and shown.
+MAX_DETAIL = 2_000
 
 
-class Reading(Protocol):
-    """What an api's own reader keeps between events. `done` after the end or a fault."""
+class EventReader(Protocol):
+    """An API's reader of one response. `done` is true after the end or a fault."""
 
     done: bool
 
     def read(self, text: bytes, events: list[StreamEvent]) -> None:
-        """Take the data of one event; raises `BadAnswer` or what is `UNREADABLE`."""
+        """Read the data of one event and append its events. Raises `BadAnswer` or one of `DECODE_ERRORS`."""
         ...
 
     def end(self, events: list[StreamEvent]) -> None:
-        """Say how the message ended, once."""
+        """Append the event that ends the message, unless `done`."""
         ...
 
 
-class Frames(Protocol):
-    """How the events of a body lie in its bytes: server-sent events, or AWS's binary frames."""
+class FrameSplitter(Protocol):
+    """Splits a body into events: server-sent events or AWS's binary frames."""
 
     @property
-    def waiting(self) -> int:
-        """How many bytes belong to an event that isn't whole yet."""
+    def pending(self) -> int:
+        """Bytes buffered for an incomplete event."""
         ...
 
     def feed(self, data: bytes) -> list[bytes]:
-        """Take the bytes of one read; give the JSON of every event that they complete. May raise `BadAnswer`."""
+        """Feed the bytes of one read; return the JSON of every event that they complete. May raise `BadAnswer`."""
         ...
 
 
 class StreamParser:
-    """Takes the bytes of each read; gives one batch of events for it."""
+    """Turns the bytes of each network read into a batch of events."""
 
-    __slots__ = ("_failed", "_parts", "_reading", "_size", "_splitter")
+    __slots__ = ("_failed", "_parts", "_reader", "_size", "_splitter")
 
-    def __init__(self, reading: Reading, frames: Frames) -> None:
-        self._splitter = frames
-        self._reading = reading
+    def __init__(self, reader: EventReader, splitter: FrameSplitter) -> None:
+        self._splitter = splitter
+        self._reader = reader
         self._failed: BadAnswer | None = None
         self._size = 0
         self._parts = 0
 
     @property
     def done(self) -> bool:
-        """Whether nothing that may still come counts: the message has ended, or can't be read."""
-        return self._reading.done or self._failed is not None
+        """Whether the message has ended or can't be read, so that further bytes don't matter."""
+        return self._reader.done or self._failed is not None
 
     def feed(self, data: bytes) -> list[StreamEvent]:
-        """Events of one read, none after the end or a fault.
+        """Return the events of one read; none after the end or a fault.
 
-        Raises `BadAnswer` where data is not the api's JSON, but never before the events that came first are given.
+        Raises `BadAnswer` if the data is not the API's JSON, but only after the events before it have been returned.
         """
         if self._failed is not None:
             raise self._failed
@@ -90,98 +90,98 @@ class StreamParser:
         self._size += len(data)
         try:
             for text in self._splitter.feed(data):
-                if self._reading.done:
+                if self._reader.done:
                     break
-                self._reading.read(text, events)
+                self._reader.read(text, events)
         except BadAnswer as error:
             self._failed = error
-        except UNREADABLE as error:
-            self._failed = unreadable(error)
-        for event in events:  # with no call of a function, for many reads give one event
-            if type(event) in PARTS:
+        except DECODE_ERRORS as error:
+            self._failed = unreadable_response(error)
+        for event in events:  # inline, because many reads have only one event
+            if type(event) in PART_STARTS:
                 self._parts += 1
-        if self._parts > MOST_PARTS:
-            self._failed, events = too_many(), []
-        if self._reading.done:
-            hold_end(events)
-        # A read that gave something has emptied the splitter but for less than itself.
-        if not events or self._size > LARGEST_ANSWER:
+        if self._parts > MAX_PARTS:
+            self._failed, events = too_many_parts(), []
+        if self._reader.done:
+            limit_end(events)
+        # After a read that completed an event, the splitter holds less than that read.
+        if not events or self._size > MAX_RESPONSE:
             self._failed = self._failed or self._too_large()
             if self._failed is not None and not events:
                 raise self._failed
         return events
 
     def finish(self) -> list[StreamEvent]:
-        """End the body: "cut" unless the provider said why it ended; nothing where the end was told already."""
+        """End the body and return its last events; the stop is "cut" unless the provider gave a reason."""
         if self._failed is not None:
             raise self._failed
-        # Frames may hold back an error until what came before it is given: then this raises.
-        events = [] if self._reading.done else self.feed(b"")
-        self._reading.end(events)
-        hold_end(events)
+        # Raises if the splitter holds back an error until the events before it have been returned.
+        events = [] if self._reader.done else self.feed(b"")
+        self._reader.end(events)
+        limit_end(events)
         return events
 
     def _too_large(self) -> BadAnswer | None:
-        """Give up an event or an answer without end."""
-        if self._splitter.waiting > LARGEST_EVENT:
-            return BadAnswer(f"an event is larger than {LARGEST_EVENT} bytes")
-        if self._size > LARGEST_ANSWER and not self._reading.done:
-            return BadAnswer(f"the answer is larger than {LARGEST_ANSWER} bytes")
+        """Return an error if an event or the response exceeds its limit."""
+        if self._splitter.pending > MAX_EVENT:
+            return BadAnswer(f"an event is larger than {MAX_EVENT} bytes")
+        if self._size > MAX_RESPONSE and not self._reader.done:
+            return BadAnswer(f"the response is larger than {MAX_RESPONSE} bytes")
         return None
 
 
-Whole: TypeAlias = Callable[[bytes], list[StreamEvent]]
+FullParser: TypeAlias = Callable[[bytes], list[StreamEvent]]
 
 
-def whole_answer(read: Whole) -> Whole:
-    """What every reader of a whole body does alike: a stream's bounds hold, and bytes nobody can read are told."""
+def full_parser(read: FullParser) -> FullParser:
+    """Decorate a parser of complete bodies: apply a stream's limits, and raise `BadAnswer` for unreadable bytes."""
 
     @wraps(read)
     def bounded(data: bytes) -> list[StreamEvent]:
         try:
             events = read(data)
-        except UNREADABLE as error:
-            raise unreadable(error) from error
-        if sum(type(event) in PARTS for event in events) > MOST_PARTS:
-            raise too_many()
-        hold_end(events)
+        except DECODE_ERRORS as error:
+            raise unreadable_response(error) from error
+        if sum(type(event) in PART_STARTS for event in events) > MAX_PARTS:
+            raise too_many_parts()
+        limit_end(events)
         return events
 
     return bounded
 
 
-def hold_end(events: list[StreamEvent]) -> None:
-    """Hold within bounds what a provider says last, if it has: the words, and the tokens."""
+def limit_end(events: list[StreamEvent]) -> None:
+    """Limit the provider's message and token counts in the last event."""
     match events[-1] if events else None:
         case StepEnd(stop, usage, detail):
-            events[-1] = StepEnd(stop, within(usage), detail[:MOST_WORDS])
+            events[-1] = StepEnd(stop, clamp_usage(usage), detail[:MAX_DETAIL])
         case ProviderFault(text):
-            events[-1] = ProviderFault(text[:MOST_WORDS])
+            events[-1] = ProviderFault(text[:MAX_DETAIL])
         case _:
             pass
 
 
-def read_aside(decoder: msgspec.json.Decoder[T], raw: bytes | msgspec.Raw) -> T | None:
-    """What an answer says beside the point; None where it can't be read, for the answer is as good without it."""
+def decode_optional(decoder: msgspec.json.Decoder[T], raw: bytes | msgspec.Raw) -> T | None:
+    """Decode an optional part of a response, such as its usage. Returns None if it is unreadable."""
     try:
         return decoder.decode(raw)
-    except UNREADABLE:
+    except DECODE_ERRORS:
         return None
 
 
 def type_of(value: Any) -> str | None:
-    """The type that a decoded event, block or item says; None where it says none."""
-    found = cast("dict[str, Any]", value).get("type") if isinstance(value, dict) else None
-    return found if isinstance(found, str) else None
+    """Return the `type` of a decoded event, block or item, or None."""
+    name = cast("dict[str, Any]", value).get("type") if isinstance(value, dict) else None
+    return name if isinstance(name, str) else None
 
 
-def too_many() -> BadAnswer:
-    """What is told of an answer that has parts without end."""
-    return BadAnswer(f"the answer has more than {MOST_PARTS} parts")
+def too_many_parts() -> BadAnswer:
+    """Return the error for a response with too many parts."""
+    return BadAnswer(f"the response has more than {MAX_PARTS} parts")
 
 
-def unreadable(error: Exception) -> BadAnswer:
-    """What is told of bytes that can't be read."""
-    bad = BadAnswer(f"the answer is not what the api promises: {error}")
-    bad.__cause__ = error
-    return bad
+def unreadable_response(error: Exception) -> BadAnswer:
+    """Return the error for a response that can't be decoded."""
+    unreadable = BadAnswer(f"the response is not what the API promises: {error}")
+    unreadable.__cause__ = error
+    return unreadable

@@ -1,4 +1,4 @@
-"""Tokens and money as providers tell them, held within bounds, for a run's budget is counted with them."""
+"""Token counts and costs reported by providers, limited to sane values because they count against a run's budget."""
 
 from __future__ import annotations
 
@@ -6,31 +6,31 @@ import msgspec
 
 from showandtell.core.events.types import Usage
 
-#: The most that one count may be: every JSON reader keeps whole numbers up to here, and no model comes near.
-MOST_TOKENS = 2**53
-#: Where no usage is told.
-NOTHING = msgspec.Raw(b"null")
+#: Maximum of one count: the largest integer that every JSON reader represents exactly, far above any real count.
+MAX_COUNT = 2**53
+#: Default of an undecoded JSON field.
+NULL = msgspec.Raw(b"null")
 
 
-def within(usage: Usage) -> Usage:
-    """The same with no count below 0 or above `MOST_TOKENS`, so that a negative one can't lift a budget."""
+def clamp_usage(usage: Usage) -> Usage:
+    """Limit every count to 0…`MAX_COUNT`, so that a negative count can't raise a budget."""
     return Usage(
-        _hold(usage.input_tokens),
-        _hold(usage.output_tokens),
-        _hold(usage.cached_tokens),
-        _hold(usage.written_tokens),
-        _hold(usage.reasoning_tokens),
-        {kind: _hold(count) for kind, count in usage.modalities.items()},
+        _clamp(usage.input_tokens),
+        _clamp(usage.output_tokens),
+        _clamp(usage.cached_tokens),
+        _clamp(usage.written_tokens),
+        _clamp(usage.reasoning_tokens),
+        {kind: _clamp(count) for kind, count in usage.modalities.items()},
         usage.cost,
     )
 
 
-def dollars(told: object, parts: int = 1) -> float | None:
-    """A cost that is told in so many `parts` of a dollar; None for what is no sum of money: some hosts say objects."""
-    if isinstance(told, bool) or not isinstance(told, int | float) or not 0 <= told <= MOST_TOKENS:
+def dollars(amount: object, parts: int = 1) -> float | None:
+    """Convert a cost in 1/`parts` dollars to dollars. Returns None for invalid amounts; some hosts send objects."""
+    if isinstance(amount, bool) or not isinstance(amount, int | float) or not 0 <= amount <= MAX_COUNT:
         return None
-    return told if parts == 1 else told / parts
+    return amount if parts == 1 else amount / parts
 
 
-def _hold(count: int) -> int:
-    return min(max(count, 0), MOST_TOKENS)
+def _clamp(count: int) -> int:
+    return min(max(count, 0), MAX_COUNT)

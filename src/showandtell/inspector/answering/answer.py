@@ -1,4 +1,4 @@
-"""Decide what to answer: obey commands, pick a tool by words, or report and quote what arrived."""
+"""Decide on the answer: run commands, pick a tool by words, or describe and quote what was received."""
 
 from __future__ import annotations
 
@@ -18,87 +18,114 @@ from showandtell.inspector.answering.choose_tool import (
     sample_arguments,
     score,
 )
-from showandtell.inspector.answering.compare import compares
-from showandtell.inspector.answering.context import AnswerContext, Look, set_scene
-from showandtell.inspector.answering.describe import find_answers, is_sure, recall, tell_arrived, tell_named
-from showandtell.inspector.answering.quote import spell_quotes
-from showandtell.inspector.answering.words import asks, stems
+from showandtell.inspector.answering.compare import asks_to_compare
+from showandtell.inspector.answering.context import AnswerContext, Examine, build_context
+from showandtell.inspector.answering.describe import (
+    describe_mentioned,
+    describe_received,
+    earlier_sources,
+    find_answers,
+    is_sure,
+)
+from showandtell.inspector.answering.quote import format_quotes
+from showandtell.inspector.answering.words import asks_question, stems
 from showandtell.inspector.pixels import read_pixels
-from showandtell.inspector.request import Call, ModelRequest, OfferedTool, ReceivedFile, Reply, Result, Words, calls_of
+from showandtell.inspector.request import (
+    Call,
+    ModelRequest,
+    OfferedTool,
+    ReceivedFile,
+    Reply,
+    Result,
+    TextPart,
+    calls_of,
+)
 
-CONFESSION = "I am the inspector, not a language model: I run tools, look at the files that reach me, and quote them."
-#: Words that ask for what is already here, where other words ask to be shown it.
-ABOUT = re.compile(r"\b(describ\w*|inspect|look at|report|check|verify|analy[sz]e|summari[sz]e)\b", re.IGNORECASE)
-UNSURE = "I pick a tool by the words of a message, and obey `/tool_name key=value`. The tools are:"
+INTRODUCTION = "I am the inspector, not a language model: I run tools, look at the files that reach me, and quote them."
+#: Words that ask about files in the request, rather than for files from a tool.
+ASKS_ABOUT = re.compile(r"\b(describ\w*|inspect|look at|report|check|verify|analy[sz]e|summari[sz]e)\b", re.IGNORECASE)
+TOOL_HELP = "I pick a tool by the words of a message, and obey `/tool_name key=value`. The tools are:"
 
 
-def answer(asked: ModelRequest, look: Look) -> Reply:
-    """Answer a request. `look` opens files, so this blocks."""
-    text, calls = _decide(set_scene(asked), look)
-    if not asked.parallel:
+def answer(request: ModelRequest, examine: Examine) -> Reply:
+    """Answer a request. `examine` opens files, so this blocks."""
+    text, calls = _decide(build_context(request), examine)
+    if not request.parallel:
         calls = calls[:1]
-    return _fit(Reply(text, _number(calls, asked), count_tokens(asked)), asked.max_tokens)
+    return _truncate(Reply(text, _number(calls, request), count_tokens(request)), request.max_tokens)
 
 
-def _decide(scene: AnswerContext, look: Look) -> tuple[str, list[tuple[str, dict[str, Any]]]]:
-    # Beside results only a message that is itself a command counts: other words there may be a tool's.
-    if scene.fresh and (not scene.results or scene.words.startswith("/")) and (obeyed := _obey(scene)):
-        return obeyed
-    if scene.asked.tool_choice not in {"auto", "none"}:
-        return "", [_force(scene)]
-    if scene.results or not scene.fresh:
-        return _tell_arrived(scene, look), []
-    picked = choose_calls(scene.spelt, scene.offers, named=scene.uploads)
-    if scene.named.found or scene.named.missing:
-        return _run(_only_new(scene, picked)) if _wants_tool(scene, picked) else (tell_named(scene, look), [])
-    quotes = [] if scene.uploads or not asks(scene.words) else find_answers(scene, recall(scene, look))
-    if picked and (_names_anew(scene) or not is_sure(quotes, scene)):
-        return _run(picked)
-    if scene.uploads:
-        return _tell_arrived(scene, look), []
-    return spell_quotes(quotes) if quotes else _explain(scene), []
+def _decide(context: AnswerContext, examine: Examine) -> tuple[str, list[tuple[str, dict[str, Any]]]]:
+    # In a turn with tool results only a message that starts with a command counts: other text may be a tool's.
+    if (
+        context.user_spoke_last
+        and (not context.results or context.text.startswith("/"))
+        and (commanded := _run_commands(context))
+    ):
+        return commanded
+    if context.request.tool_choice not in {"auto", "none"}:
+        return "", [_forced_call(context)]
+    if context.results or not context.user_spoke_last:
+        return _describe_received(context, examine), []
+    picked = choose_calls(context.labelled_text, context.tools, by_name_only=context.has_files)
+    if context.mentioned.files or context.mentioned.missing:
+        return (
+            _call_tools(_skip_received(context, picked))
+            if _wants_tool(context, picked)
+            else (describe_mentioned(context, examine), [])
+        )
+    quotes = (
+        []
+        if context.has_files or not asks_question(context.text)
+        else find_answers(context, earlier_sources(context, examine))
+    )
+    if picked and (_names_new_file(context) or not is_sure(quotes, context)):
+        return _call_tools(picked)
+    if context.has_files:
+        return _describe_received(context, examine), []
+    return format_quotes(quotes) if quotes else _explain(context), []
 
 
-def _run(picked: Sequence[tuple[OfferedTool, dict[str, Any]]]) -> tuple[str, list[tuple[str, dict[str, Any]]]]:
+def _call_tools(picked: Sequence[tuple[OfferedTool, dict[str, Any]]]) -> tuple[str, list[tuple[str, dict[str, Any]]]]:
     times = f" {len(picked)} times" if len(picked) > 1 else ""
-    said = f"By the words of your message I run {picked[0][0].name}{times}."
-    return said, [(offer.name, arguments) for offer, arguments in picked]
+    text = f"By the words of your message I run {picked[0][0].name}{times}."
+    return text, [(tool.name, arguments) for tool, arguments in picked]
 
 
-def _names_anew(scene: AnswerContext) -> bool:
-    """Whether the person names a file that has not come along yet."""
-    return any(True for _ in scene.unseen(find_paths(scene.words)))
+def _names_new_file(context: AnswerContext) -> bool:
+    """Whether the user names a file that is not in the request."""
+    return any(True for _ in context.missing_names(find_paths(context.text)))
 
 
-def _wants_tool(scene: AnswerContext, picked: Sequence[tuple[OfferedTool, dict[str, Any]]]) -> bool:
-    """Whether words that name files mean a tool all the same: they aren't here, or are to be shown again."""
-    here = [file for file in scene.named.found if file.came]
-    if not here or _names_anew(scene):
+def _wants_tool(context: AnswerContext, picked: Sequence[tuple[OfferedTool, dict[str, Any]]]) -> bool:
+    """Whether a message that names files still means a tool: files are missing, or are to be shown again."""
+    present = [file for file in context.mentioned.files if file.is_present]
+    if not present or _names_new_file(context):
         return bool(picked)
-    return not _speaks_about(scene.words) and len(picked) >= len(here)
+    return not _asks_about_files(context.text) and len(picked) >= len(present)
 
 
-def _speaks_about(words: str) -> bool:
-    return asks(words) or compares(words) or ABOUT.search(words) is not None
+def _asks_about_files(text: str) -> bool:
+    return asks_question(text) or asks_to_compare(text) or ASKS_ABOUT.search(text) is not None
 
 
-def _only_new(
-    scene: AnswerContext, picked: Sequence[tuple[OfferedTool, dict[str, Any]]]
+def _skip_received(
+    context: AnswerContext, picked: Sequence[tuple[OfferedTool, dict[str, Any]]]
 ) -> Sequence[tuple[OfferedTool, dict[str, Any]]]:
-    """Where files are spoken about, the calls for those that aren't here."""
-    unseen = set(scene.unseen(find_paths(scene.words)))
-    new = [(offer, arguments) for offer, arguments in picked if unseen & set(map(str, arguments.values()))]
-    return new if new and _speaks_about(scene.words) else picked
+    """If the message asks about files, only the calls for missing ones."""
+    missing = set(context.missing_names(find_paths(context.text)))
+    new = [(tool, arguments) for tool, arguments in picked if missing & set(map(str, arguments.values()))]
+    return new if new and _asks_about_files(context.text) else picked
 
 
-def _tell_arrived(scene: AnswerContext, look: Look) -> str:
-    return tell_arrived(scene, look) or f"Nothing arrived. {CONFESSION}"
+def _describe_received(context: AnswerContext, examine: Examine) -> str:
+    return describe_received(context, examine) or f"Nothing arrived. {INTRODUCTION}"
 
 
-def _obey(scene: AnswerContext) -> tuple[str, list[tuple[str, dict[str, Any]]]] | None:
-    """The commands of a message as calls, and words about those that can't be run."""
-    known = {offer.name: offer for offer in scene.offers}
-    commands = read_commands(scene.words, frozenset(known))
+def _run_commands(context: AnswerContext) -> tuple[str, list[tuple[str, dict[str, Any]]]] | None:
+    """The commands of a message as calls, and a text about those that can't run. None without commands."""
+    known = {tool.name: tool for tool in context.tools}
+    commands = read_commands(context.text, frozenset(known))
     if not commands:
         return None
     calls = [(c.name, read_arguments(c, known[c.name])) for c in commands if c.name in known]
@@ -106,57 +133,57 @@ def _obey(scene: AnswerContext) -> tuple[str, list[tuple[str, dict[str, Any]]]] 
     if not unknown:
         return "", calls
     if not known:
-        return f"I can't run {', '.join(unknown)}: no tool may be called in this step. {CONFESSION}", []
-    return f"There is no tool {', '.join(unknown)}. {CONFESSION} The tools are:\n{list_tools(scene.offers)}", calls
+        return f"I can't run {', '.join(unknown)}: no tool may be called in this step. {INTRODUCTION}", []
+    return f"There is no tool {', '.join(unknown)}. {INTRODUCTION} The tools are:\n{list_tools(context.tools)}", calls
 
 
-def _force(scene: AnswerContext) -> tuple[str, dict[str, Any]]:
-    """A call that the request demands: the tool it names or the one that fits best, with samples where words lack."""
-    offers = [offer for offer in scene.offers if scene.asked.tool_choice in {"required", offer.name}]
-    asked = set(stems(scene.words))
-    best = max(offers, key=lambda offer: score(offer, asked, offers))
-    picked = choose_tool(scene.words, [best])
+def _forced_call(context: AnswerContext) -> tuple[str, dict[str, Any]]:
+    """The call that `tool_choice` requires: the named tool or the best match, with sample arguments if none fit."""
+    tools = [tool for tool in context.tools if context.request.tool_choice in {"required", tool.name}]
+    query = set(stems(context.text))
+    best = max(tools, key=lambda tool: score(tool, query, tools))
+    picked = choose_tool(context.text, [best])
     return (best.name, picked[1] if picked else sample_arguments(best))
 
 
-def _explain(scene: AnswerContext) -> str:
-    if not scene.asked.tools:
-        return f"{CONFESSION} No tools came with this request: send me a file."
-    if not scene.offers:
-        return f"{CONFESSION} No tool may be called in this step."
-    return f"{CONFESSION} {UNSURE}\n{list_tools(scene.offers)}"
+def _explain(context: AnswerContext) -> str:
+    if not context.request.tools:
+        return f"{INTRODUCTION} No tools came with this request: send me a file."
+    if not context.tools:
+        return f"{INTRODUCTION} No tool may be called in this step."
+    return f"{INTRODUCTION} {TOOL_HELP}\n{list_tools(context.tools)}"
 
 
-def _number(calls: Sequence[tuple[str, dict[str, Any]]], asked: ModelRequest) -> tuple[Call, ...]:
-    """Give calls ids that follow from the ids already in the conversation, so that the same request gives the same."""
-    known = ",".join(calls_of(asked.turns))
+def _number(calls: Sequence[tuple[str, dict[str, Any]]], request: ModelRequest) -> tuple[Call, ...]:
+    """Derive call ids from the ids already in the conversation, so that equal requests give equal ids."""
+    known = ",".join(calls_of(request.turns))
     return tuple(
         Call(hashlib.sha256(f"{known}|{at}".encode()).hexdigest()[:16], tool, msgspec.json.encode(arguments).decode())
         for at, (tool, arguments) in enumerate(calls)
     )
 
 
-def _fit(reply: Reply, max_tokens: int | None) -> Reply:
-    """Cut what is longer than the request allows, as a model is cut."""
+def _truncate(reply: Reply, max_tokens: int | None) -> Reply:
+    """Truncate a reply over the token limit."""
     if max_tokens is None or reply.output_tokens <= max_tokens:
         return reply
-    return msgspec.structs.replace(reply, text=reply.text[: max_tokens * 4], calls=(), cut=True)
+    return msgspec.structs.replace(reply, text=reply.text[: max_tokens * 4], calls=(), truncated=True)
 
 
-def count_tokens(asked: ModelRequest) -> int:
-    """A plausible number of input tokens: four characters each, a picture by its area, any other file by its size."""
-    texts = len(asked.system) + sum(len(offer.description) + len(repr(offer.schema)) for offer in asked.tools)
-    return texts // 4 + sum(_weigh(part) for turn in asked.turns for part in turn.parts) + 8
+def count_tokens(request: ModelRequest) -> int:
+    """A plausible number of input tokens: text by length, images by area, other files by size."""
+    texts = len(request.system) + sum(len(tool.description) + len(repr(tool.schema)) for tool in request.tools)
+    return texts // 4 + sum(_estimate_tokens(part) for turn in request.turns for part in turn.parts) + 8
 
 
-def _weigh(part: Words | ReceivedFile | Call | Result) -> int:
+def _estimate_tokens(part: TextPart | ReceivedFile | Call | Result) -> int:
     match part:
-        case Words():
+        case TextPart():
             return len(part.text) // 4 + 1
         case Call():
             return len(part.tool + part.arguments) // 4 + 4
         case Result():
-            return 4 + sum(_weigh(inner) for inner in part.parts)
+            return 4 + sum(_estimate_tokens(inner) for inner in part.parts)
         case ReceivedFile():
             data = part.data or bytes(100_000)
             width, height = read_pixels(data) or (0, 0)

@@ -1,4 +1,4 @@
-"""A request as the mind sees it: what a person last said, what came since, and which files that names."""
+"""A request in terms of the last user message: its text, what came since, and the files that it mentions."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from msgspec.structs import replace
 
 from showandtell.inspector.answering.arguments import PATH
 from showandtell.inspector.answering.meanings import Meaning, read_meanings
-from showandtell.inspector.answering.pieces import name_pieces
-from showandtell.inspector.answering.references import Known, Named, find_named, list_known
-from showandtell.inspector.answering.report import Sight
-from showandtell.inspector.answering.words import inlined_in, person_words
+from showandtell.inspector.answering.pieces import label_pieces
+from showandtell.inspector.answering.references import KnownFile, MentionedFiles, find_mentioned, list_files
+from showandtell.inspector.answering.report import FileReport
+from showandtell.inspector.answering.words import find_inlined, user_text
 from showandtell.inspector.request import (
     ModelRequest,
     OfferedTool,
@@ -25,72 +25,76 @@ from showandtell.inspector.request import (
     results_of,
 )
 
-#: A name or a text that a tool may be given as it stands.
+#: A file name or quoted text, which a tool may take literally.
 LITERAL = re.compile(rf"{PATH.pattern}|[\"\u201c'`]", PATH.flags)
 
 
-class Look(Protocol):
-    """How a file is looked at; `report.look_at`."""
+class Examine(Protocol):
+    """A function that examines a file, such as `report.examine`."""
 
-    def __call__(self, seen: ReceivedFile, index: int, *, read: bool) -> Sight:
-        """Say what the file is; with `read`, its words too."""
+    def __call__(self, file: ReceivedFile, index: int, *, read: bool) -> FileReport:
+        """Describe a file. With `read`, also extract its text."""
         ...
 
 
 class AnswerContext(Struct, frozen=True):
-    """What the person last said, the turns since then, every file of the request, and those that the words name."""
+    """The last user text, the turns since it and before it, all files, and the files that the text mentions."""
 
-    asked: ModelRequest
-    words: str
-    now: tuple[RequestTurn, ...]
-    before: tuple[RequestTurn, ...]
-    known: tuple[Known, ...]
-    named: Named
+    request: ModelRequest
+    text: str
+    current: tuple[RequestTurn, ...]
+    earlier: tuple[RequestTurn, ...]
+    files: tuple[KnownFile, ...]
+    mentioned: MentionedFiles
     meanings: tuple[Meaning, ...] = ()
 
     @property
-    def spelt(self) -> str:
-        """The words with what clearly means a file said as its label, so that "the first upload" fills a number."""
-        labels, words = {file.number: file.label for file in self.known}, self.words
-        for one in self.meanings:
-            if len(one.readings) == 1 and set(one.numbers) <= labels.keys() and not LITERAL.search(one.words):
-                said = ", ".join(labels[number] for number in one.numbers)
-                words = one.pattern.sub(lambda _, said=said: said, words)
-        return words
+    def labelled_text(self) -> str:
+        """The text with clear references to files replaced by labels, so that "the first upload" fills a number."""
+        labels, text = {file.number: file.label for file in self.files}, self.text
+        for meaning in self.meanings:
+            if (
+                len(meaning.readings) == 1
+                and set(meaning.numbers) <= labels.keys()
+                and not LITERAL.search(meaning.phrase)
+            ):
+                label = ", ".join(labels[number] for number in meaning.numbers)
+                text = meaning.pattern.sub(lambda _, label=label: label, text)
+        return text
 
     @property
     def results(self) -> list[Result]:
-        """Results in the turn that is to be answered."""
-        return results_of(self.asked.turns[-1])
+        """The results of the last turn."""
+        return results_of(self.request.turns[-1])
 
     @property
-    def offers(self) -> tuple[OfferedTool, ...]:
-        """The tools that may be called in this step."""
-        return () if self.asked.tool_choice == "none" else self.asked.tools
+    def tools(self) -> tuple[OfferedTool, ...]:
+        """The tools that this step may call."""
+        return () if self.request.tool_choice == "none" else self.request.tools
 
     @property
-    def fresh(self) -> bool:
-        """Whether the person spoke last, rather than a tool."""
-        return bool(person_words(self.asked.turns[-1]))
+    def user_spoke_last(self) -> bool:
+        """Whether the last turn has text of the user."""
+        return bool(user_text(self.request.turns[-1]))
 
     @property
-    def uploads(self) -> bool:
-        """Whether files came with the person's words."""
-        return any(True for turn in self.now for _ in (*files_of(turn), *inlined_in(turn)))
+    def has_files(self) -> bool:
+        """Whether files came with or after the user's text."""
+        return any(True for turn in self.current for _ in (*files_of(turn), *find_inlined(turn)))
 
-    def unseen(self, names: list[str]) -> Iterator[str]:
-        """Those names of files that belong to no file of the request."""
-        seen = {file.name.lower() for file in self.known if file.came}
-        return (name for name in names if name.lower().rpartition("/")[2] not in seen)
+    def missing_names(self, names: list[str]) -> Iterator[str]:
+        """The names that belong to no file in the request."""
+        present = {file.name.lower() for file in self.files if file.is_present}
+        return (name for name in names if name.lower().rpartition("/")[2] not in present)
 
 
-def set_scene(asked: ModelRequest) -> AnswerContext:
-    """Find the person's last words, and what they mean."""
-    asked = replace(asked, turns=name_pieces(asked.turns))
-    spoken = [at for at, turn in enumerate(asked.turns) if person_words(turn)]
-    start = spoken[-1] if spoken else 0
-    words = person_words(asked.turns[start]) if spoken else ""
-    known = list_known(asked.turns)
-    meanings = read_meanings(asked.turns[start], {file.number: file.name for file in known}) if spoken else ()
-    named = find_named(words, known, meanings)
-    return AnswerContext(asked, words, asked.turns[start:], asked.turns[:start], known, named, meanings)
+def build_context(request: ModelRequest) -> AnswerContext:
+    """Find the last user text and the files that it mentions."""
+    request = replace(request, turns=label_pieces(request.turns))
+    user_turns = [at for at, turn in enumerate(request.turns) if user_text(turn)]
+    start = user_turns[-1] if user_turns else 0
+    text = user_text(request.turns[start]) if user_turns else ""
+    files = list_files(request.turns)
+    meanings = read_meanings(request.turns[start], {file.number: file.name for file in files}) if user_turns else ()
+    mentioned = find_mentioned(text, files, meanings)
+    return AnswerContext(request, text, request.turns[start:], request.turns[:start], files, mentioned, meanings)

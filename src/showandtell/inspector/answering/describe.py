@@ -1,144 +1,161 @@
-"""What the inspector says of files and results: what arrived, what a person names, and lines that answer a question."""
+"""Describe received files and results, mentioned files, and quote lines that answer a question."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
 
-from showandtell.inspector.answering.compare import compares, spell_comparison
-from showandtell.inspector.answering.context import AnswerContext, Look
-from showandtell.inspector.answering.pieces import goes_on, spell_count
-from showandtell.inspector.answering.quote import Quote, Source, find_quotes, spell_quotes
-from showandtell.inspector.answering.references import Known, find_named, say_missing, say_unclear
+from showandtell.inspector.answering.compare import asks_to_compare, format_comparison
+from showandtell.inspector.answering.context import AnswerContext, Examine
+from showandtell.inspector.answering.pieces import format_count, is_later_piece
+from showandtell.inspector.answering.quote import Quote, Source, find_quotes, format_quotes
+from showandtell.inspector.answering.references import KnownFile, find_mentioned, format_missing, format_unclear
 from showandtell.inspector.answering.report import (
-    Sight,
-    look_at_words,
-    spell_inlined,
-    spell_report,
-    spell_result,
-    spell_sight,
+    FileReport,
+    examine_inlined,
+    format_file,
+    format_inlined,
+    format_report,
+    format_result,
 )
-from showandtell.inspector.answering.words import Inlined, asks, has_failed, inlined_in, notes_in, result_words, stems
+from showandtell.inspector.answering.words import (
+    InlinedFile,
+    asks_question,
+    find_inlined,
+    find_notes,
+    has_failed,
+    result_text,
+    stems,
+)
 from showandtell.inspector.request import Call, RequestTurn, Result, calls_of, files_of, results_of
 
-#: A list of records, as `list_files` gives: nearly any word occurs in one, so one word in common means nothing.
+#: A list of records, such as the result of `list_files`. It contains nearly any word, so one shared word means nothing.
 RECORDS = re.compile(r"\[\s*\{")
 
 
-def tell_arrived(scene: AnswerContext, look: Look) -> str:
-    """What arrived since the person last spoke, with quotes first where they asked; empty where nothing did."""
-    question = asks(scene.words)
-    seen = [file for turn in scene.now for file in files_of(turn)]
-    sights = {file.position: look(file, index, read=question) for index, file in enumerate(seen, 1)}
-    inlined = [file for turn in scene.now for file in inlined_in(turn)]
-    results = [result for turn in scene.now for result in results_of(turn)]
-    calls = calls_of(scene.asked.turns)
-    told = [spell_result(result, name_tool(result, calls)) for result in results]
-    sources = [Source(sight.title, sight.text) for sight in sights.values()]
-    sources += [*_quote_inlined(scene.now), *_quote_results((r for r in results if not has_failed(r)), calls)]
-    quotes = spell_quotes(find_answers(scene, sources)) if question else ""
-    notes = [note for turn in scene.now for note in notes_in(turn)]
-    files = sum(not goes_on(one) for one in seen) + len(inlined)
-    head = f"I received {spell_count(files, types_of(sights.values(), inlined))}:" if files else ""
-    report = spell_report(head, list(sights.values()), inlined, told, notes)
-    return _join(quotes, _compare_arrived(scene, look, sights), report, _count_earlier(scene))
+def describe_received(context: AnswerContext, examine: Examine) -> str:
+    """Describe what came since the last user text, with quotes first if it asks a question. Empty if nothing came."""
+    question = asks_question(context.text)
+    received = [file for turn in context.current for file in files_of(turn)]
+    reports = {file.position: examine(file, index, read=question) for index, file in enumerate(received, 1)}
+    inlined = [file for turn in context.current for file in find_inlined(turn)]
+    results = [result for turn in context.current for result in results_of(turn)]
+    calls = calls_of(context.request.turns)
+    result_lines = [format_result(result, name_tool(result, calls)) for result in results]
+    sources = [Source(report.title, report.text) for report in reports.values()]
+    sources += [
+        *_sources_inlined(context.current),
+        *_sources_in_results((r for r in results if not has_failed(r)), calls),
+    ]
+    quotes = format_quotes(find_answers(context, sources)) if question else ""
+    notes = [note for turn in context.current for note in find_notes(turn)]
+    count = sum(not is_later_piece(file) for file in received) + len(inlined)
+    head = f"I received {format_count(count, types_of(reports.values(), inlined))}:" if count else ""
+    body = format_report(head, list(reports.values()), inlined, result_lines, notes)
+    return _join(quotes, _compare_received(context, examine, reports), body, _count_earlier(context))
 
 
-def types_of(sights: Iterable[Sight], inlined: Sequence[Inlined]) -> list[str]:
-    """The media types of what came; words are text."""
-    return [*(sight.media_type for sight in sights), *("text/plain" for _ in inlined)]
+def types_of(reports: Iterable[FileReport], inlined: Sequence[InlinedFile]) -> list[str]:
+    """The media types of files. Inlined files are text."""
+    return [*(report.media_type for report in reports), *("text/plain" for _ in inlined)]
 
 
-def _count_earlier(scene: AnswerContext) -> str:
-    earlier = sum(not goes_on(seen) for turn in scene.before for seen in files_of(turn))
-    return f"{earlier} earlier file{'' if earlier == 1 else 's'} came along." if earlier else ""
+def _count_earlier(context: AnswerContext) -> str:
+    count = sum(not is_later_piece(file) for turn in context.earlier for file in files_of(turn))
+    return f"{count} earlier file{'' if count == 1 else 's'} came along." if count else ""
 
 
-def _compare_arrived(scene: AnswerContext, look: Look, sights: dict[str, Sight]) -> str:
-    """Where the person wants files compared, those they name, with what arrived just now looked at once only."""
-    files = [file for file in scene.named.found if file.came]
-    if len(files) < 2 or not compares(scene.words):
+def _compare_received(context: AnswerContext, examine: Examine, reports: dict[str, FileReport]) -> str:
+    """If the user asks for it, compare the mentioned files. Files in `reports` are not examined again."""
+    files = [file for file in context.mentioned.files if file.is_present]
+    if len(files) < 2 or not asks_to_compare(context.text):
         return ""
-    return spell_comparison([(file.called, _look_once(file, look, sights)) for file in files])
+    return format_comparison([(file.title, _examine_once(file, examine, reports)) for file in files])
 
 
-def _look_once(file: Known, look: Look, sights: dict[str, Sight]) -> list[Sight]:
-    found = [sights[seen.position] for seen in file.seen if seen.position in sights]
-    return found or look_at_known(file, look, read=False)
+def _examine_once(file: KnownFile, examine: Examine, reports: dict[str, FileReport]) -> list[FileReport]:
+    known = [reports[piece.position] for piece in file.pieces if piece.position in reports]
+    return known or examine_known(file, examine, read=False)
 
 
-def tell_named(scene: AnswerContext, look: Look) -> str:
-    """What the files are that the person names: a quote from them alone where it answers, else reports."""
-    files = [file for file in scene.named.found if file.came]
-    question = asks(scene.words)
-    sights = {file: look_at_known(file, look, read=question) for file in files}
-    sources = [Source(sight.title, sight.text) for some in sights.values() for sight in some]
-    quotes = find_answers(scene, sources) if question else []
-    missing = say_missing(scene.named, scene.known)
-    notes = "\n".join(f"- {file.note}" for file in scene.named.found if file.note and not file.came)
-    if is_sure(quotes, scene) and not compares(scene.words) and not scene.named.unclear:
-        return _join(spell_quotes(quotes), notes, missing)
-    pairs = [(file.called, some) for file, some in sights.items()]
-    comparison = spell_comparison(pairs) if len(pairs) > 1 else ""
-    unclear = say_unclear(scene.named, scene.known)
-    return _join(unclear, spell_quotes(quotes), comparison, _spell_named(sights), notes, missing)
+def describe_mentioned(context: AnswerContext, examine: Examine) -> str:
+    """Describe the files that the user mentions: only quotes if these answer the question, else reports."""
+    files = [file for file in context.mentioned.files if file.is_present]
+    question = asks_question(context.text)
+    reports = {file: examine_known(file, examine, read=question) for file in files}
+    sources = [Source(report.title, report.text) for file_reports in reports.values() for report in file_reports]
+    quotes = find_answers(context, sources) if question else []
+    missing = format_missing(context.mentioned, context.files)
+    notes = "\n".join(f"- {file.note}" for file in context.mentioned.files if file.note and not file.is_present)
+    if is_sure(quotes, context) and not asks_to_compare(context.text) and not context.mentioned.unclear:
+        return _join(format_quotes(quotes), notes, missing)
+    pairs = [(file.title, file_reports) for file, file_reports in reports.items()]
+    comparison = format_comparison(pairs) if len(pairs) > 1 else ""
+    unclear = format_unclear(context.mentioned, context.files)
+    return _join(unclear, format_quotes(quotes), comparison, _format_mentioned(reports), notes, missing)
 
 
-def look_at_known(file: Known, look: Look, *, read: bool) -> list[Sight]:
-    """What is found in a file: once for each of its pieces."""
+def examine_known(file: KnownFile, examine: Examine, *, read: bool) -> list[FileReport]:
+    """A report for each piece of a file."""
     if file.inlined is not None:
-        return [look_at_words(file.inlined)]
-    return [look(seen, file.number, read=read) for seen in file.seen]
+        return [examine_inlined(file.inlined)]
+    return [examine(piece, file.number, read=read) for piece in file.pieces]
 
 
-def _spell_named(sights: dict[Known, list[Sight]]) -> str:
-    if not sights:
+def _format_mentioned(reports: dict[KnownFile, list[FileReport]]) -> str:
+    if not reports:
         return ""
-    types = [sight.media_type if file.inlined is None else "text/plain" for file in sights for sight in sights[file]]
-    head = f"You name {spell_count(len(sights), types)}:"
+    types = [
+        report.media_type if file.inlined is None else "text/plain" for file in reports for report in reports[file]
+    ]
+    head = f"You name {format_count(len(reports), types)}:"
     lines = [
-        spell_inlined(file.inlined) if file.inlined else "\n".join(map(spell_sight, some))
-        for file, some in sights.items()
+        format_inlined(file.inlined) if file.inlined else "\n".join(map(format_file, file_reports))
+        for file, file_reports in reports.items()
     ]
     return "\n".join([head, *lines])
 
 
-def recall(scene: AnswerContext, look: Look) -> list[Source]:
-    """Every text that reached the conversation earlier."""
-    calls = calls_of(scene.asked.turns)
+def earlier_sources(context: AnswerContext, examine: Examine) -> list[Source]:
+    """All texts from earlier turns."""
+    calls = calls_of(context.request.turns)
     sources: list[Source] = []
-    for turn in scene.before:
-        sources += [*_quote_inlined([turn]), *_quote_results(results_of(turn), calls)]
-        sights = [look(file, index, read=True) for index, file in enumerate(files_of(turn), 1)]
-        sources += [Source(sight.title, sight.text) for sight in sights]
+    for turn in context.earlier:
+        sources += [*_sources_inlined([turn]), *_sources_in_results(results_of(turn), calls)]
+        reports = [examine(file, index, read=True) for index, file in enumerate(files_of(turn), 1)]
+        sources += [Source(report.title, report.text) for report in reports]
     return sources
 
 
-def _quote_inlined(turns: Iterable[RequestTurn]) -> list[Source]:
-    return [Source(file.title, file.text) for turn in turns for file in inlined_in(turn)]
+def _sources_inlined(turns: Iterable[RequestTurn]) -> list[Source]:
+    return [Source(file.title, file.text) for turn in turns for file in find_inlined(turn)]
 
 
-def _quote_results(results: Iterable[Result], calls: dict[str, Call]) -> list[Source]:
-    texts = [(name_tool(result, calls), result_words(result)) for result in results]
+def _sources_in_results(results: Iterable[Result], calls: dict[str, Call]) -> list[Source]:
+    texts = [(name_tool(result, calls), result_text(result)) for result in results]
     return [Source(tool, text, 2 if RECORDS.search(text) else 1) for tool, text in texts]
 
 
 def name_tool(result: Result, calls: dict[str, Call]) -> str:
-    """Which tool gave a result."""
+    """The tool that a result is from."""
     return calls[result.call_id].tool if result.call_id in calls else "a tool"
 
 
-def find_answers(scene: AnswerContext, sources: Sequence[Source]) -> list[Quote]:
-    """The best lines for each sentence that asks, none twice; names and numbers of files are nothing to look for."""
-    spoken = [source for source in sources if source.text.strip()]
-    sentences = re.split(r"(?<=[?.!])\s+", scene.words)
-    bare = [find_named(sentence, scene.known, scene.meanings).bare for sentence in sentences if asks(sentence)]
-    return list(dict.fromkeys(quote for question in bare for quote in find_quotes(question, spoken)))
+def find_answers(context: AnswerContext, sources: Sequence[Source]) -> list[Quote]:
+    """The best lines for each question, without duplicates. References to files in the question don't count."""
+    with_text = [source for source in sources if source.text.strip()]
+    sentences = re.split(r"(?<=[?.!])\s+", context.text)
+    questions = [
+        find_mentioned(sentence, context.files, context.meanings).rest
+        for sentence in sentences
+        if asks_question(sentence)
+    ]
+    return list(dict.fromkeys(quote for question in questions for quote in find_quotes(question, with_text)))
 
 
-def is_sure(quotes: Sequence[Quote], scene: AnswerContext) -> bool:
-    """Whether the quotes answer: two words of the question in a line, or all it has."""
-    return bool(quotes) and quotes[0].words >= min(2, len(set(stems(scene.named.bare))))
+def is_sure(quotes: Sequence[Quote], context: AnswerContext) -> bool:
+    """Whether the quotes answer the question: a line shares two words with it, or all if it has fewer."""
+    return bool(quotes) and quotes[0].shared_words >= min(2, len(set(stems(context.mentioned.rest))))
 
 
 def _join(*paragraphs: str) -> str:

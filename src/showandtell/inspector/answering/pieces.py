@@ -1,4 +1,4 @@
-"""Which file a picture is a piece of: pages and moments have labels of their own, behind the heading of their file."""
+"""Find the file of each piece: pages and frames have labels of their own, after the heading of their file."""
 
 from __future__ import annotations
 
@@ -9,52 +9,52 @@ from msgspec.structs import replace
 
 from showandtell.core.media_types.kinds import kind_of
 from showandtell.inspector.answering.words import HEADING, LABEL, PIECE
-from showandtell.inspector.request import Call, ReceivedFile, RequestTurn, Result, Words
+from showandtell.inspector.request import Call, ReceivedFile, RequestTurn, Result, TextPart
 
-Part: TypeAlias = Words | ReceivedFile | Call | Result
-#: What a piece is called where a file came in several.
+Part: TypeAlias = TextPart | ReceivedFile | Call | Result
+#: Nouns for the pieces of a file.
 NOUNS = {"image": "picture", "audio": "sound", "other": "file"}
 
 
-def name_pieces(turns: Sequence[RequestTurn]) -> tuple[RequestTurn, ...]:
-    """The same turns; each page and moment has its file's heading in its label, too, and counts behind that."""
-    return tuple(replace(turn, parts=tuple(_name_row(turn.parts))) for turn in turns)
+def label_pieces(turns: Sequence[RequestTurn]) -> tuple[RequestTurn, ...]:
+    """Add the heading of its file to the label of each page and frame, and number the pieces after a heading."""
+    return tuple(replace(turn, parts=tuple(_label_parts(turn.parts))) for turn in turns)
 
 
-def _name_row(parts: Sequence[Part]) -> Iterator[Part]:
+def _label_parts(parts: Sequence[Part]) -> Iterator[Part]:
     headings: dict[str, str] = {}
     counts: dict[str, int] = {}
     for part in parts:
-        if isinstance(part, Words):
+        if isinstance(part, TextPart):
             for label in LABEL.finditer(part.text):
-                if found := HEADING.match(label[1]):
-                    headings[found["file"]], counts[found["file"]] = label[0], 0
+                if match := HEADING.match(label[1]):
+                    headings[match["file"]], counts[match["file"]] = label[0], 0
         if isinstance(part, ReceivedFile) and (file := _file_of(part)) in headings:
             counts[file] += 1
             yield replace(part, label=f"{headings[file]}\n{part.label}", piece=counts[file])
         elif isinstance(part, Result):
-            inner = (one for one in _name_row(part.parts) if isinstance(one, Words | ReceivedFile))
+            inner = (part for part in _label_parts(part.parts) if isinstance(part, TextPart | ReceivedFile))
             yield replace(part, parts=tuple(inner))
         else:
             yield part
 
 
-def _file_of(seen: ReceivedFile) -> str:
-    """The file that a label calls a piece of: "image 2"; empty where it is a heading or none of ours."""
-    labels = LABEL.findall(seen.label)
-    found = PIECE.fullmatch(labels[-1]) if labels else None
-    return found["file"] if found else ""
+def _file_of(file: ReceivedFile) -> str:
+    """The file that a piece belongs to, such as "image 2". Empty for a heading or an unknown label."""
+    labels = LABEL.findall(file.label)
+    match = PIECE.fullmatch(labels[-1]) if labels else None
+    return match["file"] if match else ""
 
 
-def goes_on(seen: ReceivedFile) -> bool:
-    """Whether it is a later piece of a file that has come already."""
-    label = LABEL.search(seen.label)
-    return seen.piece > 1 and label is not None and HEADING.match(label[1]) is not None
+def is_later_piece(file: ReceivedFile) -> bool:
+    """Whether an earlier piece of the same file came before."""
+    label = LABEL.search(file.label)
+    return file.piece > 1 and label is not None and HEADING.match(label[1]) is not None
 
 
-def spell_count(files: int, types: Sequence[str]) -> str:
-    """How many files, and where they came in more pieces, of which kinds these are: 2 files (17 pictures)."""
-    kinds = [NOUNS.get(kind_of(one), kind_of(one)) for one in types]
+def format_count(files: int, types: Sequence[str]) -> str:
+    """The number of files, and the pieces by kind if there are more of these: 2 files (17 pictures)."""
+    kinds = [NOUNS.get(kind_of(media_type), kind_of(media_type)) for media_type in types]
     pieces = ", ".join(_count(kinds.count(kind), kind) for kind in dict.fromkeys(kinds))
     return _count(files, "file") + (f" ({pieces})" if len(types) > files else "")
 

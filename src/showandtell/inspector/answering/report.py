@@ -1,4 +1,4 @@
-"""Look at a file that came back out of a body, and say what it is: type, size, hash, and what its media hold."""
+"""Examine the files of a request: type, size, hash, and media properties."""
 
 from __future__ import annotations
 
@@ -12,22 +12,21 @@ from typing import Any
 from msgspec import Struct
 
 from showandtell.errors import BadFile
-from showandtell.inspector.answering.words import Inlined, has_failed, result_words, title_of
+from showandtell.inspector.answering.words import InlinedFile, has_failed, result_text, title_of
 from showandtell.inspector.request import ReceivedFile, Result
 from showandtell.media import gate
 
-MOST_TEXT = 600
-#: The words found in the last pictures, by their sha256: a picture comes again with each step, and to read one takes
-#: a second.
-READ: dict[str, str] = {}
-MOST_READ = 256
+MAX_QUOTE = 600
+#: OCR text of recent images by sha256. Images come again with each step, and OCR takes a second.
+ocr_cache: dict[str, str] = {}
+MAX_OCR_CACHE = 256
 
 
-class Sight(Struct, frozen=True):
-    """What was found in one file; `text` is all of its words, or `unread` why there are none; `facts` the gate's."""
+class FileReport(Struct, frozen=True):
+    """A description of a file. `text` is all of its text, or `unread` says why there is none."""
 
     title: str
-    where: str
+    location: str
     media_type: str
     size: int
     sha256: str
@@ -37,67 +36,67 @@ class Sight(Struct, frozen=True):
     unread: str = ""
 
 
-def look_at(seen: ReceivedFile, index: int, *, read: bool) -> Sight:
-    """Hash, prove and describe a file; with `read`, find the words in a picture too. Blocks: run it in a thread."""
-    title, where = title_of(seen, index), _where(seen)
-    if seen.data is None:
-        return Sight(title, where, seen.media_type, 0, "", {}, problem=f"only a reference came: {seen.reference}")
-    digest = hashlib.sha256(seen.data).hexdigest()
+def examine(file: ReceivedFile, index: int, *, read: bool) -> FileReport:
+    """Hash, probe and describe a file. With `read`, run OCR on images. Blocks: run it in a thread."""
+    title, where = title_of(file, index), _format_location(file)
+    if file.data is None:
+        return FileReport(title, where, file.media_type, 0, "", {}, problem=f"only a reference came: {file.reference}")
+    digest = hashlib.sha256(file.data).hexdigest()
     with tempfile.TemporaryDirectory(prefix="inspector-") as folder:
         path = Path(folder) / "file"
-        path.write_bytes(seen.data)
+        path.write_bytes(file.data)
         try:
-            proof = gate.prove(path, claimed=seen.media_type, name=title)
-            facts = dict(gate.describe(path, proof.media_type))
+            probed = gate.probe(path, claimed=file.media_type, name=title)
+            facts = dict(gate.describe(path, probed.media_type))
             text, unread = str(facts.pop("text", "") or ""), ""
             if not text.strip() and ("pixels" in facts or "pages" in facts):
-                text, unread = _read_picture(path, proof.media_type, digest) if read else ("", _say_unread())
+                text, unread = _read_image_text(path, probed.media_type, digest) if read else ("", _ocr_hint())
         except BadFile as error:
-            return Sight(
-                title, where, seen.media_type, len(seen.data), digest, {}, problem=f"it {error.problem}: {error.advice}"
+            return FileReport(
+                title, where, file.media_type, len(file.data), digest, {}, problem=f"it {error.problem}: {error.advice}"
             )
-    return Sight(title, where, proof.media_type, len(seen.data), digest, facts, text, unread=unread)
+    return FileReport(title, where, probed.media_type, len(file.data), digest, facts, text, unread=unread)
 
 
-def _read_picture(path: Path, media_type: str, digest: str) -> tuple[str, str]:
-    """The words in a picture or scan, and why there are none."""
-    text = READ.get(digest)
+def _read_image_text(path: Path, media_type: str, digest: str) -> tuple[str, str]:
+    """The text in an image or scan, and why there is none."""
+    text = ocr_cache.get(digest)
     if text is None:
         text = gate.read_text_in(path, media_type)
         if text is None:
             return "", "text not read: OCR is not installed"
-        READ[digest] = text
-        while len(READ) > MOST_READ:
-            READ.pop(next(iter(READ)), None)
+        ocr_cache[digest] = text
+        while len(ocr_cache) > MAX_OCR_CACHE:
+            ocr_cache.pop(next(iter(ocr_cache)), None)
     return text, "" if text.strip() else "no text found in it"
 
 
-def _say_unread() -> str:
+def _ocr_hint() -> str:
     return "text not read: ask what it says" if find_spec("rapidocr") else ""
 
 
-def _where(seen: ReceivedFile) -> str:
-    place = f"in the tool result of {seen.call_id}" if seen.place == "tool_result" else "in the user message"
-    return f"{place}, at {seen.position}"
+def _format_location(file: ReceivedFile) -> str:
+    location = f"in the tool result of {file.call_id}" if file.place == "tool_result" else "in the user message"
+    return f"{location}, at {file.position}"
 
 
-def spell_sight(sight: Sight) -> str:
-    """A few lines about one file."""
-    lines = [f"- {sight.title}", f"  {sight.where}"]
-    if sight.sha256:
-        lines.append(f"  {sight.media_type}, {sight.size:,} bytes, sha256 {sight.sha256}")
-    lines += [f"  {spell_fact(name, value)}" for name, value in sight.facts.items() if value not in (None, "", [])]
-    if sight.problem:
-        lines.append(f"  {sight.problem}")
-    if sight.text.strip():
-        lines.append(f"  text: {quote(sight.text)}")
-    elif sight.unread:
-        lines.append(f"  {sight.unread}")
+def format_file(report: FileReport) -> str:
+    """The lines about a file."""
+    lines = [f"- {report.title}", f"  {report.location}"]
+    if report.sha256:
+        lines.append(f"  {report.media_type}, {report.size:,} bytes, sha256 {report.sha256}")
+    lines += [f"  {format_fact(name, value)}" for name, value in report.facts.items() if value not in (None, "", [])]
+    if report.problem:
+        lines.append(f"  {report.problem}")
+    if report.text.strip():
+        lines.append(f"  text: {quote(report.text)}")
+    elif report.unread:
+        lines.append(f"  {report.unread}")
     return "\n".join(lines)
 
 
-def spell_fact(name: str, value: Any) -> str:
-    """One finding of the gate in words."""
+def format_fact(name: str, value: Any) -> str:
+    """A media property as text."""
     match name, value:
         case "pixels", [width, height]:
             return f"{width} x {height} pixels"
@@ -108,54 +107,60 @@ def spell_fact(name: str, value: Any) -> str:
         case "turned", str():
             return f"turned {value}"
         case _:
-            return f"{name}: {_spell_value(value)}"
+            return f"{name}: {_format_value(value)}"
 
 
-def _spell_value(value: Any) -> str:
+def _format_value(value: Any) -> str:
     match value:
         case [str() as word, float() as share]:
             return f"{word} {share:.0%}"
         case list() | tuple():
-            return ", ".join(_spell_value(item) for item in value)  # pyright: ignore[reportUnknownVariableType] - what the gate said, as it said it
+            return ", ".join(_format_value(item) for item in value)  # pyright: ignore[reportUnknownVariableType] - what the gate said, as it said it
         case dict():
-            return " ".join(_spell_value(item) for item in value.values())  # pyright: ignore[reportUnknownVariableType] - the same
+            return " ".join(_format_value(item) for item in value.values())  # pyright: ignore[reportUnknownVariableType] - the same
         case float():
             return f"{value:.2g}"
         case _:
             return str(value)
 
 
-def spell_inlined(file: Inlined) -> str:
-    """A file that came as words."""
-    sight = look_at_words(file)
-    size = f"{len(file.text):,} characters, {sight.size:,} bytes in UTF-8, sha256 {sight.sha256}"
-    return f"- {file.title}\n  {sight.where}, {size}\n  text: {quote(file.text)}"
+def format_inlined(file: InlinedFile) -> str:
+    """The lines about an inlined file."""
+    report = examine_inlined(file)
+    size = f"{len(file.text):,} characters, {report.size:,} bytes in UTF-8, sha256 {report.sha256}"
+    return f"- {file.title}\n  {report.location}, {size}\n  text: {quote(file.text)}"
 
 
-def look_at_words(file: Inlined) -> Sight:
-    """What can be said of a file that came as words: they are all of it."""
+def examine_inlined(file: InlinedFile) -> FileReport:
+    """Describe an inlined file."""
     data = file.text.encode()
-    return Sight(file.title, "as words", "text, as words", len(data), hashlib.sha256(data).hexdigest(), {}, file.text)
+    return FileReport(
+        file.title, "as words", "text, as words", len(data), hashlib.sha256(data).hexdigest(), {}, file.text
+    )
 
 
-def spell_result(result: Result, tool: str) -> str:
-    """What a tool said, or how it failed."""
-    words = result_words(result)
+def format_result(result: Result, tool: str) -> str:
+    """The output or error of a tool. Empty without text."""
+    text = result_text(result)
     if has_failed(result):
-        return f"- {tool} ({result.call_id}) failed: {quote(words)}"
-    return f"- {tool} ({result.call_id}) said: {quote(words)}" if words else ""
+        return f"- {tool} ({result.call_id}) failed: {quote(text)}"
+    return f"- {tool} ({result.call_id}) said: {quote(text)}" if text else ""
 
 
-def quote(text: str, most: int = MOST_TEXT) -> str:
-    """Words in quotes, on one line, cut with a note of what is left out."""
+def quote(text: str, limit: int = MAX_QUOTE) -> str:
+    """Text in quotes, on one line, truncated with a note."""
     flat = " ".join(text.split())
-    return f'"{flat}"' if len(flat) <= most else f'"{flat[:most]}…" ({len(flat) - most:,} more characters)'
+    return f'"{flat}"' if len(flat) <= limit else f'"{flat[:limit]}…" ({len(flat) - limit:,} more characters)'
 
 
-def spell_report(
-    head: str, sights: Sequence[Sight], inlined: Sequence[Inlined], results: Sequence[str], notes: Sequence[str]
+def format_report(
+    head: str,
+    reports: Sequence[FileReport],
+    inlined: Sequence[InlinedFile],
+    results: Sequence[str],
+    notes: Sequence[str],
 ) -> str:
-    """Everything that arrived since the person last spoke, below a head that counts it."""
-    files = [*(spell_sight(sight) for sight in sights), *(spell_inlined(file) for file in inlined)]
-    told = [f"- {note}" for note in notes]
-    return "\n".join(line for line in [head, *files, *results, *told] if line)
+    """Everything since the last user text, below a head that counts it."""
+    files = [*(format_file(report) for report in reports), *(format_inlined(file) for file in inlined)]
+    note_lines = [f"- {note}" for note in notes]
+    return "\n".join(line for line in [head, *files, *results, *note_lines] if line)

@@ -1,4 +1,4 @@
-"""Read a body of POST /v1/messages as strictly as its api does, and refuse in the api's own words."""
+"""Read a body of POST /v1/messages as strictly as the API does, with the API's own error messages."""
 
 from __future__ import annotations
 
@@ -14,42 +14,42 @@ from showandtell.inspector.anthropic import write
 from showandtell.inspector.anthropic.rules import check_body
 from showandtell.inspector.request import (
     OUT_OF_RANGE,
+    ApiError,
     Call,
-    Fault,
     Host,
     IncomingRequest,
     ModelRequest,
     OfferedTool,
     Place,
     ReceivedFile,
-    Refusal,
     Reply,
     RequestTurn,
     Result,
-    Words,
+    TextPart,
+    Violation,
     decode_base64,
-    fault_of,
     merge_turns,
+    read_violation,
 )
 
-PYDANTIC = {"str": "string", "int": "integer", "float": "number", "bool": "boolean", "array": "list"}
+PYDANTIC_TYPES = {"str": "string", "int": "integer", "float": "number", "bool": "boolean", "array": "list"}
 
 _decoder = msgspec.json.Decoder(wire.Body)
 
 
 def read_body(body: bytes) -> ModelRequest:
-    """Read a whole request. Raises `Refusal` for what the api would answer with 400."""
+    """Parse a request. Raises `ApiError` if the API would respond with 400."""
     try:
         decoded = _decoder.decode(body)
     except msgspec.ValidationError as error:
-        raise Refusal(spell_fault(fault_of(error), _read_loosely(body))) from None
+        raise ApiError(format_violation(read_violation(error), _read_loosely(body))) from None
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-        raise Refusal(f"The request body is not valid JSON: {error}") from None
+        raise ApiError(f"The request body is not valid JSON: {error}") from None
     return read_decoded(decoded)
 
 
 def read_decoded(decoded: wire.Body) -> ModelRequest:
-    """Read a request that fits its types, from whichever host it came. Raises `Refusal` for the rest."""
+    """Convert a well-typed body, from any host. Raises `ApiError` if it breaks a rule."""
     check_body(decoded)
     return ModelRequest(
         model=decoded.model,
@@ -64,40 +64,42 @@ def read_decoded(decoded: wire.Body) -> ModelRequest:
     )
 
 
-def spell(reply: Reply, asked: ModelRequest, name: str) -> Iterator[bytes]:
-    """The answer, streamed or whole."""
-    if asked.stream:
-        return write.spell_stream(reply, asked.model, name)
-    return iter((write.spell_message(reply, asked.model, name),))
+def serialize(reply: Reply, request: ModelRequest, name: str) -> Iterator[bytes]:
+    """The response: server-sent events or one JSON object."""
+    if request.stream:
+        return write.serialize_stream(reply, request.model, name)
+    return iter((write.serialize_message(reply, request.model, name),))
 
 
 def _read_loosely(body: bytes) -> Any:
-    """The body as far as its tags are needed; None where a number in it fits no type."""
+    """The body without types, to look up tags. None if it holds a number out of range."""
     try:
         return msgspec.json.decode(body)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         return None
 
 
-def spell_refusal(refusal: Refusal) -> bytes:
-    """The error form of this api."""
-    error = {"type": refusal.kind, "message": refusal.message}
-    return msgspec.json.encode({"type": "error", "error": error, "request_id": "req_inspector"})
+def format_error(error: ApiError) -> bytes:
+    """The JSON body of an error response."""
+    fields = {"type": error.kind, "message": error.message}
+    return msgspec.json.encode({"type": "error", "error": fields, "request_id": "req_inspector"})
 
 
 def _join(text: str | list[wire.Text]) -> str:
     return text if isinstance(text, str) else "\n".join(block.text for block in text)
 
 
-def _read_choice(choice: wire.Auto | wire.AnyTool | wire.OneTool | wire.NoTool | None) -> str:
+def _read_choice(
+    choice: wire.AutoToolChoice | wire.AnyToolChoice | wire.NamedToolChoice | wire.NoToolChoice | None,
+) -> str:
     match choice:
-        case wire.AnyTool():
+        case wire.AnyToolChoice():
             return "required"
-        case wire.OneTool():
+        case wire.NamedToolChoice():
             return choice.name
-        case wire.NoTool():
+        case wire.NoToolChoice():
             return "none"
-        case wire.Auto() | None:
+        case wire.AutoToolChoice() | None:
             return "auto"
 
 
@@ -110,15 +112,15 @@ def _read_message(message: wire.Message, at: int) -> RequestTurn:
 
 def _read_blocks(
     blocks: list[Any], path: str, place: Place, call_id: str | None
-) -> list[Words | ReceivedFile | Call | Result]:
-    parts: list[Words | ReceivedFile | Call | Result] = []
+) -> list[TextPart | ReceivedFile | Call | Result]:
+    parts: list[TextPart | ReceivedFile | Call | Result] = []
     label, piece = "", 0
     for index, block in enumerate(blocks):
         position = f"{path}.{index}"
         match block:
             case wire.Text():
                 label, piece = block.text, 0
-                parts.append(Words(block.text))
+                parts.append(TextPart(block.text))
             case wire.Image() | wire.Document():
                 piece += 1
                 parts += _read_file(block, ReceivedFile(place, "", position, call_id=call_id, label=label, piece=piece))
@@ -138,13 +140,13 @@ def _read_result(block: wire.ToolResult, position: str) -> Result:
     blocks: list[Any] = [wire.Text(content)] if isinstance(content, str) else content
     parts = _read_blocks(blocks, f"{position}.content", "tool_result", block.tool_use_id)
     return Result(
-        block.tool_use_id, tuple(part for part in parts if isinstance(part, Words | ReceivedFile)), block.is_error
+        block.tool_use_id, tuple(part for part in parts if isinstance(part, TextPart | ReceivedFile)), block.is_error
     )
 
 
-def _read_file(block: wire.Image | wire.Document, seen: ReceivedFile) -> list[Words | ReceivedFile]:
-    """Fill in what the source says; `seen` already knows its place and label."""
-    named = msgspec.structs.replace(seen, name=getattr(block, "title", None) or "")
+def _read_file(block: wire.Image | wire.Document, file: ReceivedFile) -> list[TextPart | ReceivedFile]:
+    """Add the content of the source to `file`, which already has its position and label."""
+    named = msgspec.structs.replace(file, name=getattr(block, "title", None) or "")
     guess = "image/*" if isinstance(block, wire.Image) else "application/pdf"
     match block.source:
         case wire.Base64(media_type=media_type, data=data):
@@ -155,48 +157,50 @@ def _read_file(block: wire.Image | wire.Document, seen: ReceivedFile) -> list[Wo
             return [msgspec.structs.replace(named, media_type=guess, reference=reference)]
         case wire.Content(content=content):
             blocks: list[Any] = [wire.Text(content)] if isinstance(content, str) else content
-            inner = _read_blocks(blocks, f"{seen.position}.source.content", seen.place, seen.call_id)
-            return [part for part in inner if isinstance(part, Words | ReceivedFile)]
+            inner = _read_blocks(blocks, f"{file.position}.source.content", file.place, file.call_id)
+            return [part for part in inner if isinstance(part, TextPart | ReceivedFile)]
 
 
-def spell_fault(fault: Fault, body: Any) -> str:
-    """Say a fault as the api's own validator does, with the union's tags in the path."""
-    if fault.shape == "value" and fault.path[-1:] == ("type",):
-        place = _place(fault.path[:-1], body).removesuffix(f".{fault.detail}")
-        return f"{place}: Input tag '{fault.detail}' found using 'type' does not match any of the expected tags"
-    field = (fault.detail,) if fault.shape in {"unknown", "missing"} else ()
-    place = _place((*fault.path, *field), body) or "body"
-    match fault.shape:
+def format_violation(violation: Violation, body: Any) -> str:
+    """The message of the API's validator, with union tags in the path."""
+    if violation.kind == "value" and violation.path[-1:] == ("type",):
+        place = _place(violation.path[:-1], body).removesuffix(f".{violation.detail}")
+        return f"{place}: Input tag '{violation.detail}' found using 'type' does not match any of the expected tags"
+    field = (violation.detail,) if violation.kind in {"unknown", "missing"} else ()
+    place = _place((*violation.path, *field), body) or "body"
+    match violation.kind:
         case "unknown":
             return f"{place}: Extra inputs are not permitted"
         case "missing":
             return f"{place}: Field required"
-        case "value" if fault.detail == OUT_OF_RANGE:
+        case "value" if violation.detail == OUT_OF_RANGE:
             return f"{place}: Input should be a finite number"
         case "value":
-            return f"{place}: Input should be one of the permitted values, not '{fault.detail}'"
+            return f"{place}: Input should be one of the permitted values, not '{violation.detail}'"
         case "type":
-            wanted = fault.detail.split(" | ")[-1] if "array" in fault.detail else fault.detail.split(" | ")[0]
-            return f"{place}: Input should be a valid {PYDANTIC.get(wanted, 'dictionary')}"
+            wanted = (
+                violation.detail.split(" | ")[-1] if "array" in violation.detail else violation.detail.split(" | ")[0]
+            )
+            return f"{place}: Input should be a valid {PYDANTIC_TYPES.get(wanted, 'dictionary')}"
 
 
 def _place(path: tuple[str | int, ...], body: Any) -> str:
-    """A dotted path; a tagged object's tag follows its own step: messages.0.content.1.image.source.base64.data."""
+    """A dotted path. The tag of a tagged object follows its step: messages.0.content.1.image.source.base64.data."""
     words: list[str] = []
-    here = body
+    value = body
     for step in path:
         words.append(str(step))
-        here = _enter(here, step)
-        tag = _enter(here, "type")
+        value = _get_step(value, step)
+        tag = _get_step(value, "type")
         if isinstance(tag, str):
             words.append(tag)
     return ".".join(words)
 
 
-def _enter(here: Any, step: str | int) -> Any:
-    """What lies one step down in a JSON value, or None."""
+def _get_step(value: Any, step: str | int) -> Any:
+    """The element of a JSON value at a key or index, or None."""
     try:
-        return here[step]
+        return value[step]
     except (LookupError, TypeError):
         return None
 
@@ -205,18 +209,18 @@ def _read(incoming: IncomingRequest) -> ModelRequest:
     return read_body(incoming.body)
 
 
-def _too_large() -> Refusal:
-    return Refusal("Request exceeds the maximum size", status=413, kind="request_too_large")
+def _too_large() -> ApiError:
+    return ApiError("Request exceeds the maximum size", status=413, kind="request_too_large")
 
 
-HOUSES = (
+HOSTS = (
     Host(
         base="anthropic",
         path=re.compile("/v1/messages"),
         read=_read,
-        spell=spell,
-        refuse=spell_refusal,
+        serialize=serialize,
+        format_error=format_error,
         too_large=_too_large,
-        unknown="not_found_error",
+        unknown_path_kind="not_found_error",
     ),
 )

@@ -1,6 +1,6 @@
-"""What POST /v1/messages demands across blocks and messages: places, order, pairing, sizes; words as the api has them.
+"""Rules of POST /v1/messages across blocks and messages: roles, order, pairing, sizes; with the API's messages.
 
-Sizes of images are measured in base64, as recorded refusals of the api show (docs/providers.md).
+The limit on image size is on the base64, as recorded errors of the API show (docs/providers.md).
 """
 
 from __future__ import annotations
@@ -13,24 +13,24 @@ from msgspec import UNSET
 
 from showandtell.inspector.anthropic import schema as wire
 from showandtell.inspector.pixels import read_pixels
-from showandtell.inspector.request import Refusal, decode_base64, is_really
+from showandtell.inspector.request import ApiError, decode_base64, matches_type
 
 IMAGE_TYPES = ("image/jpeg", "image/png", "image/gif", "image/webp")
-IMAGE_CHARACTERS = 5 * 1024 * 1024
-MOST_MEDIA = 100
-MOST_MARKS = 4
-MANY_IMAGES, SIDE, MANY_SIDE = 20, 8000, 2000
+MAX_IMAGE_BASE64 = 5 * 1024 * 1024
+MAX_MEDIA = 100
+MAX_CACHE_MARKS = 4
+MANY_IMAGES, MAX_SIDE, MAX_SIDE_OF_MANY = 20, 8000, 2000
 CALL_ID = re.compile(r"[a-zA-Z0-9_-]+")
 TOOL_NAME = re.compile(r"[a-zA-Z0-9_-]{1,128}")
 PLACES = {"tool_result": "user", "image": "user", "document": "user", "tool_use": "assistant", "thinking": "assistant"}
 
 
 def check_body(body: wire.Body) -> None:
-    """Raise `Refusal` for the first rule that a well-typed body breaks."""
+    """Raise `ApiError` for the first rule that a well-typed body breaks."""
     if body.max_tokens < 1:
-        raise Refusal("max_tokens: Input should be greater than or equal to 1")
+        raise ApiError("max_tokens: Input should be greater than or equal to 1")
     if body.temperature is not None and not 0 <= body.temperature <= 1:
-        raise Refusal("temperature: range: 0..1")
+        raise ApiError("temperature: range: 0..1")
     _check_tools(body)
     _check_marks(body)
     _check_messages(body.messages)
@@ -39,7 +39,7 @@ def check_body(body: wire.Body) -> None:
 
 
 def blocks_of(message: wire.Message) -> list[Any]:
-    """The blocks of a message; a string is one text."""
+    """The blocks of a message. A string is one text block."""
     return [wire.Text(message.content)] if isinstance(message.content, str) else list(message.content)
 
 
@@ -47,42 +47,42 @@ def _check_tools(body: wire.Body) -> None:
     names = [tool.name for tool in body.tools]
     for at, tool in enumerate(body.tools):
         if not TOOL_NAME.fullmatch(tool.name):
-            raise Refusal(f"tools.{at}.custom.name: String should match pattern '^[a-zA-Z0-9_-]{{1,128}}$'")
+            raise ApiError(f"tools.{at}.custom.name: String should match pattern '^[a-zA-Z0-9_-]{{1,128}}$'")
         if tool.input_schema.get("type") != "object":
             missing = "type" not in tool.input_schema
             problem = "Field required" if missing else "Input should be 'object'"
-            raise Refusal(f"tools.{at}.custom.input_schema.type: {problem}")
+            raise ApiError(f"tools.{at}.custom.input_schema.type: {problem}")
     if len(set(names)) < len(names):
-        raise Refusal("tools: Tool names must be unique.")
+        raise ApiError("tools: Tool names must be unique.")
     if body.tool_choice is not None and not names:
-        raise Refusal("tool_choice: tool_choice may only be specified while providing tools.")
-    if isinstance(body.tool_choice, wire.OneTool) and body.tool_choice.name not in names:
-        raise Refusal(f"tool_choice: Tool '{body.tool_choice.name}' not found in provided tools")
+        raise ApiError("tool_choice: tool_choice may only be specified while providing tools.")
+    if isinstance(body.tool_choice, wire.NamedToolChoice) and body.tool_choice.name not in names:
+        raise ApiError(f"tool_choice: Tool '{body.tool_choice.name}' not found in provided tools")
 
 
 def _check_marks(body: wire.Body) -> None:
     system = [] if isinstance(body.system, str) else body.system
     blocks = [block for message in body.messages for _, block in _walk(blocks_of(message), "")]
-    marks = sum(thing.cache_control is not None for thing in (*body.tools, *system, body))
+    marks = sum(holder.cache_control is not None for holder in (*body.tools, *system, body))
     marks += sum(getattr(block, "cache_control", None) is not None for block in blocks)
-    if marks > MOST_MARKS:
-        raise Refusal(f"A maximum of {MOST_MARKS} blocks with cache_control may be provided. Found {marks}.")
+    if marks > MAX_CACHE_MARKS:
+        raise ApiError(f"A maximum of {MAX_CACHE_MARKS} blocks with cache_control may be provided. Found {marks}.")
 
 
 def _check_messages(messages: Sequence[wire.Message]) -> None:
     if not messages:
-        raise Refusal("messages: at least one message is required")
+        raise ApiError("messages: at least one message is required")
     if messages[0].role != "user":
-        raise Refusal('messages: first message must use the "user" role')
+        raise ApiError('messages: first message must use the "user" role')
     if messages[-1].role == "assistant":
-        raise Refusal(
+        raise ApiError(
             "This model does not support assistant message prefill. The conversation must end with a user message."
         )
     for at, message in enumerate(messages):
         blocks = blocks_of(message)
         if not blocks or message.content == "":
-            raise Refusal(f"messages.{at}: all messages must have non-empty content except for the optional final"
-                          " assistant message")  # fmt: skip
+            raise ApiError(f"messages.{at}: all messages must have non-empty content except for the optional final"
+                           " assistant message")  # fmt: skip
         if message.role == "system":
             _check_system(messages, at)
         _check_places(blocks, message.role, f"messages.{at}")
@@ -91,14 +91,14 @@ def _check_messages(messages: Sequence[wire.Message]) -> None:
 def _check_system(messages: Sequence[wire.Message], at: int) -> None:
     following = messages[at + 1].role if at + 1 < len(messages) else "assistant"
     if following != "assistant":
-        raise Refusal(f"messages.{at}: a `system` message may only stand before an assistant message or at the end")
+        raise ApiError(f"messages.{at}: a `system` message may only stand before an assistant message or at the end")
 
 
 def _check_places(blocks: Sequence[Any], role: str, path: str) -> None:
     for block in blocks:
         kind = str(block.__struct_config__.tag)
         if PLACES.get(kind, role) != role:
-            raise Refusal(f"{path}: `{kind}` blocks can only be in `{PLACES[kind]}` messages")
+            raise ApiError(f"{path}: `{kind}` blocks can only be in `{PLACES[kind]}` messages")
     for place, block in _walk(blocks, f"{path}.content"):
         if isinstance(block, wire.Text):
             _check_text(block, path)
@@ -108,22 +108,22 @@ def _check_places(blocks: Sequence[Any], role: str, path: str) -> None:
 
 def _check_text(block: wire.Text, path: str) -> None:
     if not block.text:
-        raise Refusal(f"{path}: text content blocks must be non-empty")
+        raise ApiError(f"{path}: text content blocks must be non-empty")
     if not block.text.strip():
-        raise Refusal(f"{path}: text content blocks must contain non-whitespace text")
+        raise ApiError(f"{path}: text content blocks must contain non-whitespace text")
 
 
 def _check_result(block: wire.ToolResult, path: str) -> None:
     if block.content is UNSET or isinstance(block.content, str):
         return
     if not block.content:
-        raise Refusal(f"{path}.tool_result.content: List should have at least 1 item after validation, not 0")
+        raise ApiError(f"{path}.tool_result.content: List should have at least 1 item after validation, not 0")
     if block.is_error and not all(isinstance(inner, wire.Text) for inner in block.content):
-        raise Refusal(f"{path}.tool_result: all content must be type `text` if `is_error` is true")
+        raise ApiError(f"{path}.tool_result: all content must be type `text` if `is_error` is true")
 
 
 def _walk(blocks: Sequence[Any], path: str) -> Iterator[tuple[str, Any]]:
-    """Every block with its path, those inside tool results and documents too."""
+    """Each block with its path, including those inside tool results and documents."""
     for index, block in enumerate(blocks):
         place = f"{path}.{index}"
         yield place, block
@@ -135,47 +135,47 @@ def _walk(blocks: Sequence[Any], path: str) -> Iterator[tuple[str, Any]]:
 
 
 def _check_pairs(messages: Sequence[wire.Message]) -> None:
-    known: set[str] = set()
-    asked: list[str] = []
+    all_ids: set[str] = set()
+    call_ids: list[str] = []
     for at, message in enumerate(messages):
         blocks = blocks_of(message)
-        _check_answered(asked, blocks, at)
-        asked = []
+        _check_all_answered(call_ids, blocks, at)
+        call_ids = []
         for index, block in enumerate(blocks):
             if not isinstance(block, wire.ToolUse):
                 continue
             if not CALL_ID.fullmatch(block.id):
                 path = f"messages.{at}.content.{index}.tool_use.id"
-                raise Refusal(f"{path}: String should match pattern '^[a-zA-Z0-9_-]+$'")
-            if block.id in known:
-                raise Refusal("messages: `tool_use` ids must be unique")
-            known.add(block.id)
-            asked.append(block.id)
-    if asked:
-        _check_answered(asked, [], len(messages))
+                raise ApiError(f"{path}: String should match pattern '^[a-zA-Z0-9_-]+$'")
+            if block.id in all_ids:
+                raise ApiError("messages: `tool_use` ids must be unique")
+            all_ids.add(block.id)
+            call_ids.append(block.id)
+    if call_ids:
+        _check_all_answered(call_ids, [], len(messages))
 
 
-def _check_answered(asked: Sequence[str], blocks: Sequence[Any], at: int) -> None:
-    """Every call has one result, and all results come first: `blocks` are those of the message after the calls."""
+def _check_all_answered(call_ids: Sequence[str], blocks: Sequence[Any], at: int) -> None:
+    """Check that each call has one result, before other blocks. `blocks` are those of the message after the calls."""
     answered: list[str] = []
     for index, block in enumerate(blocks):
         if not isinstance(block, wire.ToolResult):
             continue
         call_id = block.tool_use_id
-        if call_id not in asked:
-            raise Refusal(f"messages.{at}.content.{index}: unexpected `tool_use_id` found in `tool_result` blocks: "
-                          f"{call_id}. Each `tool_result` block must have a corresponding `tool_use` block in the "
-                          "previous message.")  # fmt: skip
+        if call_id not in call_ids:
+            raise ApiError(f"messages.{at}.content.{index}: unexpected `tool_use_id` found in `tool_result` blocks: "
+                           f"{call_id}. Each `tool_result` block must have a corresponding `tool_use` block in the "
+                           "previous message.")  # fmt: skip
         if call_id in answered:
-            raise Refusal(f"messages.{at}.content.{index}: each tool_use must have a single result. Found multiple "
-                          f"`tool_result` blocks with id: {call_id}")  # fmt: skip
+            raise ApiError(f"messages.{at}.content.{index}: each tool_use must have a single result. Found multiple "
+                           f"`tool_result` blocks with id: {call_id}")  # fmt: skip
         if index == len(answered):
             answered.append(call_id)
-    missing = [call_id for call_id in asked if call_id not in answered]
+    missing = [call_id for call_id in call_ids if call_id not in answered]
     if missing:
-        raise Refusal(f"messages.{at - 1}: `tool_use` ids were found without `tool_result` blocks immediately after: "
-                      f"{', '.join(missing)}. Each `tool_use` block must have a corresponding `tool_result` block in "
-                      "the next message.")  # fmt: skip
+        raise ApiError(f"messages.{at - 1}: `tool_use` ids were found without `tool_result` blocks immediately after: "
+                       f"{', '.join(missing)}. Each `tool_use` block must have a corresponding `tool_result` block in "
+                       "the next message.")  # fmt: skip
 
 
 def _check_files(messages: Sequence[wire.Message]) -> None:
@@ -187,8 +187,8 @@ def _check_files(messages: Sequence[wire.Message]) -> None:
     ]
     images = sum(isinstance(block, wire.Image) for _, block in files)
     documents = len(files) - images
-    if images + documents > MOST_MEDIA:
-        raise Refusal(f"too many images and documents: {images} + {documents} > {MOST_MEDIA}")
+    if images + documents > MAX_MEDIA:
+        raise ApiError(f"too many images and documents: {images} + {documents} > {MAX_MEDIA}")
     for place, block in files:
         if isinstance(block, wire.Image):
             _check_image(block, f"{place}.image.source", many=images > MANY_IMAGES)
@@ -199,36 +199,38 @@ def _check_files(messages: Sequence[wire.Message]) -> None:
 def _check_image(block: wire.Image, path: str, *, many: bool) -> None:
     source = block.source
     if isinstance(source, wire.Url) and not source.url.startswith("https://"):
-        raise Refusal(f"{path}.url.url: Only HTTPS URLs are supported.")
+        raise ApiError(f"{path}.url.url: Only HTTPS URLs are supported.")
     if not isinstance(source, wire.Base64):
         return
     if source.media_type not in IMAGE_TYPES:
         allowed = "'image/jpeg', 'image/png', 'image/gif' or 'image/webp'"
-        raise Refusal(f"{path}.base64.media_type: Input should be {allowed}")
-    if len(source.data) > IMAGE_CHARACTERS:
-        size = f"{len(source.data)} bytes > {IMAGE_CHARACTERS} bytes"
-        raise Refusal(f"{path}.base64: image exceeds 5 MB maximum: {size}")
+        raise ApiError(f"{path}.base64.media_type: Input should be {allowed}")
+    if len(source.data) > MAX_IMAGE_BASE64:
+        size = f"{len(source.data)} bytes > {MAX_IMAGE_BASE64} bytes"
+        raise ApiError(f"{path}.base64: image exceeds 5 MB maximum: {size}")
     data = decode_base64(source.data)
     if data is None:
-        raise Refusal(f"{path}.base64.data: Invalid base64 data")
-    if not is_really(data, source.media_type):
-        raise Refusal(f"{path}.base64.data: Image does not match the provided media type {source.media_type}")
-    side, words = (MANY_SIDE, "max allowed size for many-image requests") if many else (SIDE, "max allowed size")
+        raise ApiError(f"{path}.base64.data: Invalid base64 data")
+    if not matches_type(data, source.media_type):
+        raise ApiError(f"{path}.base64.data: Image does not match the provided media type {source.media_type}")
+    side, words = (
+        (MAX_SIDE_OF_MANY, "max allowed size for many-image requests") if many else (MAX_SIDE, "max allowed size")
+    )
     if max(read_pixels(data) or (0, 0)) > side:
-        raise Refusal(f"{path}.base64.data: At least one of the image dimensions exceed {words}: {side} pixels")
+        raise ApiError(f"{path}.base64.data: At least one of the image dimensions exceed {words}: {side} pixels")
 
 
 def _check_document(block: wire.Document, path: str) -> None:
     match block.source:
         case wire.Base64(media_type=media_type) if media_type != "application/pdf":
-            raise Refusal(f"{path}.base64.media_type: Input should be 'application/pdf'")
+            raise ApiError(f"{path}.base64.media_type: Input should be 'application/pdf'")
         case wire.Base64(data=text):
             data = decode_base64(text)
             if data is None:
-                raise Refusal(f"{path}.base64.data: Invalid base64 data")
-            if not is_really(data, "application/pdf"):
-                raise Refusal(f"{path}.base64.data: The PDF specified was not valid.")
+                raise ApiError(f"{path}.base64.data: Invalid base64 data")
+            if not matches_type(data, "application/pdf"):
+                raise ApiError(f"{path}.base64.data: The PDF specified was not valid.")
         case wire.PlainText(media_type=media_type) if media_type != "text/plain":
-            raise Refusal(f"{path}.text.media_type: Input should be 'text/plain'")
+            raise ApiError(f"{path}.text.media_type: Input should be 'text/plain'")
         case _:
             return

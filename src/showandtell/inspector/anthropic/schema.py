@@ -1,4 +1,4 @@
-"""The body of POST /v1/messages as its api defines it: names, types and nesting, and nothing that spans messages."""
+"""The body of POST /v1/messages as the API defines it: names, types and nesting of one message."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ class Strict(Struct, forbid_unknown_fields=True):
     """An object in which unknown fields are an error."""
 
 
-class Cache(Strict, tag="ephemeral"):
+class CacheControl(Strict, tag="ephemeral"):
     """A cache mark."""
 
     ttl: Literal["5m", "1h"] | None = None
@@ -21,7 +21,7 @@ class Text(Strict, tag="text"):
     """A text block."""
 
     text: str
-    cache_control: Cache | None = None
+    cache_control: CacheControl | None = None
     citations: list[Any] | None = None
 
 
@@ -33,13 +33,13 @@ class Base64(Strict, tag="base64"):
 
 
 class Url(Strict, tag="url"):
-    """Bytes elsewhere."""
+    """A URL of the bytes."""
 
     url: str
 
 
 class FileId(Strict, tag="file"):
-    """Bytes that were uploaded before."""
+    """The id of an upload."""
 
     file_id: str
 
@@ -55,7 +55,7 @@ class Image(Strict, tag="image"):
     """An image block."""
 
     source: Base64 | Url | FileId
-    cache_control: Cache | None = None
+    cache_control: CacheControl | None = None
     transformations: dict[str, Any] | None = None
 
 
@@ -69,45 +69,45 @@ class Document(Strict, tag="document"):
     """A document block."""
 
     source: Base64 | PlainText | Content | Url | FileId
-    cache_control: Cache | None = None
+    cache_control: CacheControl | None = None
     citations: dict[str, bool] | None = None
     context: str | None = None
     title: str | None = None
 
 
 class ToolUse(Strict, tag="tool_use"):
-    """A call of the assistant's."""
+    """A tool call by the assistant."""
 
     id: str
     name: str
     input: dict[str, Any]
-    cache_control: Cache | None = None
+    cache_control: CacheControl | None = None
     caller: dict[str, Any] | None = None
 
 
 class ToolResult(Strict, tag="tool_result"):
-    """What came back for a call."""
+    """The result of a tool call."""
 
     tool_use_id: str
     content: str | list[Text | Image | Document] | UnsetType = UNSET
     is_error: bool = False
-    cache_control: Cache | None = None
+    cache_control: CacheControl | None = None
 
 
 class Thinking(Strict, tag="thinking"):
-    """A signed thought."""
+    """Signed reasoning."""
 
     thinking: str
     signature: str
 
 
-class Redacted(Strict, tag="redacted_thinking"):
-    """A thought under seal."""
+class RedactedThinking(Strict, tag="redacted_thinking"):
+    """Encrypted reasoning."""
 
     data: str
 
 
-Block: TypeAlias = Text | Image | Document | ToolUse | ToolResult | Thinking | Redacted
+Block: TypeAlias = Text | Image | Document | ToolUse | ToolResult | Thinking | RedactedThinking
 
 
 class Message(Strict):
@@ -118,13 +118,13 @@ class Message(Strict):
 
 
 class Tool(Strict):
-    """A tool of the program's own."""
+    """A tool of the client."""
 
     name: str
     input_schema: dict[str, Any]
     description: str = ""
     type: Literal["custom"] | None = None
-    cache_control: Cache | None = None
+    cache_control: CacheControl | None = None
     strict: bool | None = None
     eager_input_streaming: bool | None = None
     input_examples: list[dict[str, Any]] | None = None
@@ -132,45 +132,45 @@ class Tool(Strict):
     allowed_callers: list[str] | None = None
 
 
-class Auto(Strict, tag="auto"):
-    """Call or speak."""
+class AutoToolChoice(Strict, tag="auto"):
+    """Lets the model decide whether to call a tool."""
 
     disable_parallel_tool_use: bool = False
 
 
-class AnyTool(Strict, tag="any"):
-    """Call something."""
+class AnyToolChoice(Strict, tag="any"):
+    """Requires a tool call."""
 
     disable_parallel_tool_use: bool = False
 
 
-class OneTool(Strict, tag="tool"):
-    """Call this one."""
+class NamedToolChoice(Strict, tag="tool"):
+    """Requires a call of this tool."""
 
     name: str
     disable_parallel_tool_use: bool = False
 
 
-class NoTool(Strict, tag="none"):
-    """Speak."""
+class NoToolChoice(Strict, tag="none"):
+    """Forbids tool calls."""
 
 
 class OutputConfig(Strict):
-    """Effort, and the form of the answer."""
+    """Effort, and the format of the response."""
 
     effort: Literal["low", "medium", "high", "xhigh", "max"] | None = None
     format: dict[str, Any] | None = None
 
 
 class Body(Strict):
-    """The whole body."""
+    """The request body."""
 
     model: str
     messages: list[Message]
     max_tokens: int
     system: str | list[Text] = ""
     tools: list[Tool] = []
-    tool_choice: Auto | AnyTool | OneTool | NoTool | None = None
+    tool_choice: AutoToolChoice | AnyToolChoice | NamedToolChoice | NoToolChoice | None = None
     stream: bool = False
     temperature: float | None = None
     top_p: float | None = None
@@ -180,7 +180,7 @@ class Body(Strict):
     output_config: OutputConfig | None = None
     metadata: dict[str, Any] | None = None
     service_tier: Literal["auto", "standard_only"] | None = None
-    cache_control: Cache | None = None
+    cache_control: CacheControl | None = None
     container: Any = None
     inference_geo: str | None = None
     speed: Literal["standard", "fast"] | None = None

@@ -8,21 +8,21 @@ from typing import Any
 import msgspec
 
 from showandtell.inspector.request import Call, Reply
-from showandtell.inspector.text_chunks import PIECE, cut_text
+from showandtell.inspector.text_chunks import CHUNK_SIZE, split_text
 
 
-def spell_message(reply: Reply, model: str, name: str) -> bytes:
-    """The whole message; `name` makes its id."""
+def serialize_message(reply: Reply, model: str, name: str) -> bytes:
+    """The complete message. `name` is part of its id."""
     return msgspec.json.encode(
         {**_message(reply, model, name), "content": [*_text(reply), *map(_tool_use, reply.calls)]}
     )
 
 
-def spell_stream(reply: Reply, model: str, name: str) -> Iterator[bytes]:
-    """The message event by event."""
+def serialize_stream(reply: Reply, model: str, name: str) -> Iterator[bytes]:
+    """The message as events."""
     usage = {"input_tokens": reply.input_tokens, "output_tokens": 1}
-    opened: dict[str, Any] = {**_message(reply, model, name), "content": [], "stop_reason": None, "usage": usage}
-    yield _event("message_start", {"message": opened})
+    started: dict[str, Any] = {**_message(reply, model, name), "content": [], "stop_reason": None, "usage": usage}
+    yield _event("message_start", {"message": started})
     yield _event("ping", {})
     index = 0
     if reply.text or not reply.calls:
@@ -50,7 +50,7 @@ def _message(reply: Reply, model: str, name: str) -> dict[str, Any]:
 
 
 def _stop(reply: Reply) -> str:
-    if reply.cut:
+    if reply.truncated:
         return "max_tokens"
     return "tool_use" if reply.calls else "end_turn"
 
@@ -65,18 +65,18 @@ def _tool_use(call: Call) -> dict[str, Any]:
 
 
 def _text_deltas(text: str) -> Iterator[dict[str, Any]]:
-    for piece in cut_text(text, PIECE):
-        yield {"type": "text_delta", "text": piece}
+    for chunk in split_text(text, CHUNK_SIZE):
+        yield {"type": "text_delta", "text": chunk}
 
 
 def _input_deltas(arguments: str) -> Iterator[dict[str, Any]]:
-    # The api opens with an empty piece, and clients have stumbled over it.
-    for piece in ("", *cut_text(arguments, PIECE // 4)):
-        yield {"type": "input_json_delta", "partial_json": piece}
+    # The API starts with an empty piece, which has broken clients.
+    for chunk in ("", *split_text(arguments, CHUNK_SIZE // 4)):
+        yield {"type": "input_json_delta", "partial_json": chunk}
 
 
-def _block(index: int, opened: dict[str, Any], deltas: Iterator[dict[str, Any]]) -> Iterator[bytes]:
-    yield _event("content_block_start", {"index": index, "content_block": opened})
+def _block(index: int, started: dict[str, Any], deltas: Iterator[dict[str, Any]]) -> Iterator[bytes]:
+    yield _event("content_block_start", {"index": index, "content_block": started})
     for delta in deltas:
         yield _event("content_block_delta", {"index": index, "delta": delta})
     yield _event("content_block_stop", {"index": index})

@@ -1,50 +1,50 @@
-"""What each family of models takes behind Converse, as a table; the family follows from the model's id.
+"""What each family of models accepts in Converse. The model id determines the family.
 
-Evidence: docs/providers.md, and botocore 1.44.5 where it speaks of models.
+Sources: docs/providers.md, and botocore 1.44.5 where it documents models.
 """
 
 from __future__ import annotations
 
 from msgspec import Struct
 
-#: What a model says itself comes through the service with this before it.
-MODEL_SAYS = "The model returned the following errors: "
+#: The prefix of errors that come from the model rather than the service.
+MODEL_ERROR = "The model returned the following errors: "
 MEDIA = frozenset({"image", "document", "video", "audio"})
 
 
 class Family(Struct, frozen=True):
-    """What the models of one house take.
+    """What the models of a vendor accept.
 
-    media: files in a message; in_results: files in a tool result; not_beside: what may not share a turn with a tool
-    result; s3: whether it fetches from a bucket; opens: whether the assistant may speak first; status: whether a tool
-    result may have one.
+    media: kinds of files in a message. in_results: kinds of files in a tool result. not_with_results: blocks that may
+    not share a turn with a tool result. s3: whether S3 locations are allowed. assistant_first: whether a conversation
+    may start with the assistant. result_status: whether a tool result may have a status.
     """
 
     vendor: str
     media: frozenset[str] = frozenset({"image", "document"})
     in_results: frozenset[str] = frozenset({"image", "document"})
-    not_beside: frozenset[str] = frozenset()
+    not_with_results: frozenset[str] = frozenset()
     s3: bool = False
-    opens: bool = False
-    status: bool = True
+    assistant_first: bool = False
+    result_status: bool = True
 
 
 EVERYTHING = MEDIA | {"text", "guardContent", "searchResult"}
-CLAUDE = Family("claude", not_beside=frozenset({"document", "video"}), opens=True)
+CLAUDE = Family("claude", not_with_results=frozenset({"document", "video"}), assistant_first=True)
 NOVA = Family("nova", media=MEDIA, s3=True)
-#: Houses by a word of their models' ids; the inspector's own model is as strict as Claude.
+#: Families by a part of the model id. The inspector's own model is as strict as Claude.
 FAMILIES: tuple[tuple[str, Family], ...] = (
     ("claude", CLAUDE),
     ("bedrock-converse", CLAUDE),
     ("nova", NOVA),
-    ("meta.", Family("llama", not_beside=EVERYTHING)),
-    ("mistral.", Family("mistral", in_results=frozenset({"document"}), not_beside=EVERYTHING)),
-    ("qwen.", Family("qwen", in_results=frozenset(), opens=True)),
+    ("meta.", Family("llama", not_with_results=EVERYTHING)),
+    ("mistral.", Family("mistral", in_results=frozenset({"document"}), not_with_results=EVERYTHING)),
+    ("qwen.", Family("qwen", in_results=frozenset(), assistant_first=True)),
     ("moonshot", Family("kimi", in_results=frozenset())),
-    ("writer.", Family("writer", not_beside=EVERYTHING, status=False)),
+    ("writer.", Family("writer", not_with_results=EVERYTHING, result_status=False)),
     ("openai.", Family("openai", in_results=frozenset({"document"}))),
 )
-UNKNOWN = Family("unknown", media=MEDIA, in_results=MEDIA, s3=True, opens=True)
+UNKNOWN = Family("unknown", media=MEDIA, in_results=MEDIA, s3=True, assistant_first=True)
 
 
 def find_family(model: str) -> Family:

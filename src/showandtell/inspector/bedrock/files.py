@@ -1,4 +1,4 @@
-"""One file of a Converse body: its size, its pixels, and whether its bytes are what its format says."""
+"""Check a file of a Converse body: its size, its pixels, and whether its bytes match its format."""
 
 from __future__ import annotations
 
@@ -8,17 +8,17 @@ from typing import Any
 from msgspec import UNSET
 
 from showandtell.inspector.bedrock import schema as wire
-from showandtell.inspector.bedrock.errors import spell_bound
-from showandtell.inspector.bedrock.families import MODEL_SAYS
+from showandtell.inspector.bedrock.errors import format_bound
+from showandtell.inspector.bedrock.families import MODEL_ERROR
 from showandtell.inspector.pixels import read_pixels
-from showandtell.inspector.request import Refusal, decode_base64, is_really
+from showandtell.inspector.request import ApiError, decode_base64, matches_type
 
-#: The most bytes of a file; a film is measured in base64.
-LARGEST = {"image": 3_750_000, "document": 4_500_000, "video": 18_750_000}
+#: Maximum bytes of a file. The limit of a video is on its base64.
+MAX_BYTES = {"image": 3_750_000, "document": 4_500_000, "video": 18_750_000}
 ZIP, OLE = re.compile(rb"PK\x03\x04"), re.compile(rb"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1")
 ISO, MATROSKA = re.compile(rb"....ftyp", re.DOTALL), re.compile(rb"\x1a\x45\xdf\xa3")
-#: How the bytes of a format begin; a format that isn't here can't be told by its beginning.
-BEGINNINGS: dict[str, re.Pattern[bytes]] = {
+#: The first bytes of each format. Other formats can't be recognized by them.
+MAGIC: dict[str, re.Pattern[bytes]] = {
     "pdf": re.compile(rb"%PDF-"),
     "docx": ZIP,
     "xlsx": ZIP,
@@ -45,34 +45,34 @@ PLAIN = frozenset({"csv", "html", "txt", "md"})
 def check_file(
     block: wire.Image | wire.Document | wire.Video | wire.Audio, path: str, side: int, *, claude: bool
 ) -> None:
-    """Raise `Refusal` for a file that the service or its model can't take; `side` is the most pixels of one."""
-    kind, held = wire.member_of(block.source)
+    """Raise `ApiError` if the service or model rejects a file. `side` is the maximum side of an image in pixels."""
+    kind, content = wire.member_of(block.source)
     if kind in {"bytes", "s3Location"} and block.format is UNSET:
-        raise Refusal(spell_bound(f"{path}.format", "not be null"))
+        raise ApiError(format_bound(f"{path}.format", "not be null"))
     if kind != "bytes":
         return
-    data = decode_base64(held)
+    data = decode_base64(content)
     if data is None:
-        raise Refusal(f"Malformed input request: #/{path.replace('.', '/')}/source/bytes: the value is not valid "
-                      "base64, please reformat your input and try again.")  # fmt: skip
+        raise ApiError(f"Malformed input request: #/{path.replace('.', '/')}/source/bytes: the value is not valid "
+                       "base64, please reformat your input and try again.")  # fmt: skip
     name = path.rpartition(".")[2]
-    most = LARGEST.get(name, LARGEST["video"])
-    if len(data) > most:
-        raise Refusal(spell_bound(f"{path}.source.bytes", f"have length less than or equal to {most}"))
-    if not _is_really(data, block):
-        raise Refusal(_say_unlike(name, str(block.format), path, claude=claude))
+    limit = MAX_BYTES.get(name, MAX_BYTES["video"])
+    if len(data) > limit:
+        raise ApiError(format_bound(f"{path}.source.bytes", f"have length less than or equal to {limit}"))
+    if not _matches_format(data, block):
+        raise ApiError(_format_mismatch(name, str(block.format), path, claude=claude))
     if isinstance(block, wire.Image) and max(read_pixels(data) or (0, 0)) > side:
         words = "max allowed size" if side > 2000 else "max allowed size for many-image requests"
-        raise Refusal(f"{MODEL_SAYS}{path}.source.base64.data: At least one of the image dimensions exceed {words}: "
-                      f"{side} pixels")  # fmt: skip
+        raise ApiError(f"{MODEL_ERROR}{path}.source.base64.data: At least one of the image dimensions exceed {words}: "
+                       f"{side} pixels")  # fmt: skip
 
 
-def _is_really(data: bytes, block: Any) -> bool:
+def _matches_format(data: bytes, block: Any) -> bool:
     if isinstance(block, wire.Image):
-        return is_really(data, f"image/{block.format}")
+        return matches_type(data, f"image/{block.format}")
     if block.format in PLAIN:
         return _is_text(data)
-    beginning = BEGINNINGS.get(block.format)
+    beginning = MAGIC.get(block.format)
     return beginning is None or beginning.match(data) is not None
 
 
@@ -83,11 +83,11 @@ def _is_text(data: bytes) -> bool:
         return False
 
 
-def _say_unlike(name: str, form: str, path: str, *, claude: bool) -> str:
+def _format_mismatch(name: str, form: str, path: str, *, claude: bool) -> str:
     match name:
         case "image" if claude:
-            return f"{MODEL_SAYS}{path}.source.base64.data: Image does not match the provided media type image/{form}"
+            return f"{MODEL_ERROR}{path}.source.base64.data: Image does not match the provided media type image/{form}"
         case "document" if claude and form == "pdf":
-            return f"{MODEL_SAYS}{path}.source.base64.data: The PDF specified was not valid."
+            return f"{MODEL_ERROR}{path}.source.base64.data: The PDF specified was not valid."
         case _:
-            return f"{MODEL_SAYS}The provided {name} does not match the specified {name} format."
+            return f"{MODEL_ERROR}The provided {name} does not match the specified {name} format."

@@ -1,4 +1,4 @@
-"""Read a body of Bedrock's Converse and ConverseStream as strictly as the service does, and refuse in its own words."""
+"""Read a body of Bedrock's Converse and ConverseStream as strictly as the service does, with its error messages."""
 
 from __future__ import annotations
 
@@ -12,10 +12,11 @@ from msgspec.structs import replace
 
 from showandtell.inspector.bedrock import schema as wire
 from showandtell.inspector.bedrock import write
-from showandtell.inspector.bedrock.errors import spell_fault
+from showandtell.inspector.bedrock.errors import format_violation
 from showandtell.inspector.bedrock.families import CLAUDE, MEDIA, find_family
-from showandtell.inspector.bedrock.rules import Piece, check_body, pieces_of
+from showandtell.inspector.bedrock.rules import LocatedBlock, check_body, locate_blocks
 from showandtell.inspector.request import (
+    ApiError,
     Call,
     Host,
     IncomingRequest,
@@ -23,16 +24,15 @@ from showandtell.inspector.request import (
     OfferedTool,
     Place,
     ReceivedFile,
-    Refusal,
     Reply,
     RequestTurn,
     Result,
-    Words,
+    TextPart,
     decode_base64,
     merge_turns,
 )
 
-#: Media types by the api's words for formats, where they aren't `<block>/<format>`.
+#: Media types of formats for which `<block>/<format>` is wrong.
 MEDIA_TYPES = {
     ("document", "pdf"): "application/pdf",
     ("document", "csv"): "text/csv",
@@ -56,10 +56,10 @@ MEDIA_TYPES = {
     ("audio", "mka"): "audio/x-matroska",
     ("audio", "mkv"): "audio/x-matroska",
 }
-#: What stands for the bytes of a file that the api takes and the model doesn't see.
-BLIND = "blind"
+#: The `reference` of a file that the API accepts but the model doesn't see.
+UNSEEN = "blind"
 MODEL = re.compile(r"[a-zA-Z0-9.:/_-]{1,2048}")
-#: Exceptions by status, from the service model; a refusal may name another.
+#: Exceptions by status, from the service model. `ApiError.kind` may name another.
 EXCEPTIONS = {
     403: "AccessDeniedException",
     404: "ResourceNotFoundException",
@@ -74,15 +74,15 @@ _decoder = msgspec.json.Decoder(wire.Body)
 
 
 def read_body(body: bytes, model: str, *, stream: bool) -> ModelRequest:
-    """Read a whole request. Raises `Refusal` for what the service would answer with 400."""
+    """Parse a request. Raises `ApiError` if the service would respond with 400."""
     if not MODEL.fullmatch(model):
-        raise Refusal("The provided model identifier is invalid.")
+        raise ApiError("The provided model identifier is invalid.")
     try:
         decoded = _decoder.decode(body)
     except msgspec.ValidationError as error:
-        raise Refusal(spell_fault(error)) from None
+        raise ApiError(format_violation(error)) from None
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-        raise Refusal("Malformed input request, please reformat your input and try again.") from None
+        raise ApiError("Malformed input request, please reformat your input and try again.") from None
     check_body(decoded, model)
     config = None if decoded.tool_config is UNSET else decoded.tool_config
     maximum = UNSET if decoded.inference_config is UNSET else decoded.inference_config.max_tokens
@@ -99,28 +99,28 @@ def read_body(body: bytes, model: str, *, stream: bool) -> ModelRequest:
     )
 
 
-def spell(reply: Reply, asked: ModelRequest, name: str) -> Iterator[bytes]:  # noqa: ARG001 - this api's answers have no id
-    """The answer, streamed or whole."""
-    return write.spell_stream(reply) if asked.stream else iter((write.spell_answer(reply),))
+def serialize(reply: Reply, request: ModelRequest, name: str) -> Iterator[bytes]:  # noqa: ARG001 - responses of this API have no id
+    """The response: event-stream frames or one JSON object."""
+    return write.serialize_stream(reply) if request.stream else iter((write.serialize_message(reply),))
 
 
-def spell_refusal(refusal: Refusal) -> bytes:
-    """The error form of this api; `__type` says what the header x-amzn-errortype says besides."""
-    return msgspec.json.encode({"__type": name_exception(refusal), "message": refusal.message})
+def format_error(error: ApiError) -> bytes:
+    """The JSON body of an error. `__type` repeats the header x-amzn-errortype."""
+    return msgspec.json.encode({"__type": name_exception(error), "message": error.message})
 
 
-def name_exception(refusal: Refusal) -> str:
-    """The service's name for a refusal."""
-    if refusal.kind.endswith("Exception"):
-        return refusal.kind
-    return EXCEPTIONS.get(refusal.status, "ValidationException")
+def name_exception(error: ApiError) -> str:
+    """The name of the service's exception for an error."""
+    if error.kind.endswith("Exception"):
+        return error.kind
+    return EXCEPTIONS.get(error.status, "ValidationException")
 
 
 def _read_turns(messages: Sequence[wire.Message], *, claude: bool) -> Iterator[RequestTurn]:
     for at, message in enumerate(messages):
         if message.role != "system":
-            pieces = pieces_of(message.content, f"messages.{at}.content")
-            yield RequestTurn(message.role, tuple(_read_pieces(pieces, "user", None, claude=claude)))
+            blocks = locate_blocks(message.content, f"messages.{at}.content")
+            yield RequestTurn(message.role, tuple(_read_blocks(blocks, "user", None, claude=claude)))
 
 
 def _read_tools(tools: Sequence[wire.Tool]) -> Iterator[OfferedTool]:
@@ -143,47 +143,47 @@ def _read_choice(config: wire.ToolConfig | None) -> str:
 
 
 def _read_system(body: wire.Body) -> str:
-    """The instructions, and what the system says between messages."""
-    later = [block for message in body.messages if message.role == "system" for block in message.content]
-    pieces = [*pieces_of(body.system, ""), *pieces_of(later, "")]
-    return "\n".join(text for piece in pieces if (text := _text_of(piece)))
+    """The instructions, and the content of system messages."""
+    later = [content for message in body.messages if message.role == "system" for content in message.content]
+    blocks = [*locate_blocks(body.system, ""), *locate_blocks(later, "")]
+    return "\n".join(text for block in blocks if (text := _text_of(block)))
 
 
 def _is_single(fields: dict[str, Any]) -> bool:
-    """Whether Claude's own field forbids several calls at once; Converse has no word of its own for it."""
+    """Whether Claude's own field disables parallel calls. Converse has no field for it."""
     choice = fields.get("tool_choice")
-    return isinstance(choice, dict) and choice.get("disable_parallel_tool_use") is True  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType] - a field of the model's, of any shape
+    return isinstance(choice, dict) and choice.get("disable_parallel_tool_use") is True  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType] - a model-specific field of any shape
 
 
-def _read_pieces(
-    pieces: Iterator[Piece], place: Place, call_id: str | None, *, claude: bool
-) -> Iterator[Words | ReceivedFile | Call | Result]:
+def _read_blocks(
+    blocks: Iterator[LocatedBlock], place: Place, call_id: str | None, *, claude: bool
+) -> Iterator[TextPart | ReceivedFile | Call | Result]:
     label, count = "", 0
-    for piece in pieces:
-        if (text := _text_of(piece)) is not None:
+    for block in blocks:
+        if (text := _text_of(block)) is not None:
             label, count = text, 0
-            yield Words(text)
-        elif piece.kind in MEDIA:
+            yield TextPart(text)
+        elif block.kind in MEDIA:
             count += 1
-            seen = ReceivedFile(place, "", piece.path, call_id=call_id, label=label, piece=count)
-            yield _read_file(piece, seen, claude=claude)
-        elif piece.kind == "toolUse":
-            yield Call(piece.value.tool_use_id, piece.value.name, msgspec.json.encode(piece.value.input).decode())
-        elif piece.kind == "toolResult":
-            yield _read_result(piece, claude=claude)
+            file = ReceivedFile(place, "", block.path, call_id=call_id, label=label, piece=count)
+            yield _read_file(block, file, claude=claude)
+        elif block.kind == "toolUse":
+            yield Call(block.value.tool_use_id, block.value.name, msgspec.json.encode(block.value.input).decode())
+        elif block.kind == "toolResult":
+            yield _read_result(block, claude=claude)
 
 
-def _read_result(piece: Piece, *, claude: bool) -> Result:
-    result: wire.ToolResult = piece.value
-    inner = pieces_of(result.content, f"{piece.path}.toolResult.content")
-    parts = _read_pieces(inner, "tool_result", result.tool_use_id, claude=claude)
-    held = tuple(part for part in parts if isinstance(part, Words | ReceivedFile))
-    return Result(result.tool_use_id, held, result.status == "error")
+def _read_result(block: LocatedBlock, *, claude: bool) -> Result:
+    result: wire.ToolResult = block.value
+    inner = locate_blocks(result.content, f"{block.path}.toolResult.content")
+    blocks = _read_blocks(inner, "tool_result", result.tool_use_id, claude=claude)
+    parts = tuple(part for part in blocks if isinstance(part, TextPart | ReceivedFile))
+    return Result(result.tool_use_id, parts, result.status == "error")
 
 
-def _text_of(piece: Piece) -> str | None:
-    """The words of a block that has some."""
-    match piece.kind, piece.value:
+def _text_of(block: LocatedBlock) -> str | None:
+    """The text of a block, or None."""
+    match block.kind, block.value:
         case "text", str() as text:
             return text
         case "json", value:
@@ -191,22 +191,22 @@ def _text_of(piece: Piece) -> str | None:
         case "guardContent", wire.Guard(text=wire.GuardText(text=text)):
             return text
         case "searchResult", wire.SearchResult(title=title, content=content):
-            return "\n".join((title, *(found.text for found in content)))
-        case "citationsContent", wire.Cited(content=list() as content):
-            return "".join(str(wire.member_of(found)[1]) for found in content)
+            return "\n".join((title, *(passage.text for passage in content)))
+        case "citationsContent", wire.CitationsContent(content=list() as content):
+            return "".join(str(wire.member_of(passage)[1]) for passage in content)
         case _:
             return None
 
 
-def _read_file(piece: Piece, seen: ReceivedFile, *, claude: bool) -> ReceivedFile:
-    """Fill in what the block says; `seen` already knows its place and label."""
-    block: Any = piece.value
-    form = block.format
-    media_type = MEDIA_TYPES.get((piece.kind, form), f"{piece.kind}/{form}")
-    named = replace(seen, media_type=media_type, name=getattr(block, "name", ""))
-    match wire.member_of(block.source):
-        case "bytes", _ if claude and seen.place == "tool_result" and _is_unseen(block):
-            return replace(named, reference=BLIND)
+def _read_file(block: LocatedBlock, file: ReceivedFile, *, claude: bool) -> ReceivedFile:
+    """Add the content of the block to `file`, which already has its position and label."""
+    value: Any = block.value
+    form = value.format
+    media_type = MEDIA_TYPES.get((block.kind, form), f"{block.kind}/{form}")
+    named = replace(file, media_type=media_type, name=getattr(value, "name", ""))
+    match wire.member_of(value.source):
+        case "bytes", _ if claude and file.place == "tool_result" and _is_unseen(value):
+            return replace(named, reference=UNSEEN)
         case "bytes", data:
             return replace(named, data=decode_base64(data))
         case "text", text:
@@ -219,7 +219,7 @@ def _read_file(piece: Piece, seen: ReceivedFile, *, claude: bool) -> ReceivedFil
 
 
 def _is_unseen(block: wire.Image | wire.Document | wire.Video | wire.Audio) -> bool:
-    """Whether Claude is blind for it in a tool result: a PDF without citations (recorded 2026-03-16)."""
+    """Whether Claude can't see it in a tool result: a PDF without citations (recorded 2026-03-16)."""
     match block:
         case wire.Document(format="pdf", citations=wire.Citations(enabled=True)):
             return False
@@ -232,20 +232,20 @@ def _read(incoming: IncomingRequest) -> ModelRequest:
     return read_body(incoming.body, incoming.groups["model"], stream=stream)
 
 
-def name_in_headers(refusal: Refusal) -> Mapping[str, str]:
-    """Where AWS says the name of an error."""
-    return {"x-amzn-errortype": name_exception(refusal)}
+def error_headers(error: ApiError) -> Mapping[str, str]:
+    """The header with the name of the exception."""
+    return {"x-amzn-errortype": name_exception(error)}
 
 
-HOUSES: tuple[Host, ...] = (
+HOSTS: tuple[Host, ...] = (
     Host(
         base="bedrock",
         path=re.compile(r"/model/(?P<model>[^/]+)/(?P<verb>converse|converse-stream)"),
         read=_read,
-        spell=spell,
-        refuse=spell_refusal,
+        serialize=serialize,
+        format_error=format_error,
         stream_type="application/vnd.amazon.eventstream",
-        unknown="UnknownOperationException",
-        error_headers=name_in_headers,
+        unknown_path_kind="UnknownOperationException",
+        error_headers=error_headers,
     ),
 )

@@ -1,4 +1,4 @@
-"""The body of POST /model/{model}/converse and converse-stream: names, types, bounds and nesting, nothing beyond.
+"""The body of POST /model/{model}/converse and converse-stream: names, types, bounds and nesting only.
 
 From the service model of bedrock-runtime in botocore 1.44.5. Bytes are base64 text here, as they are on the wire.
 """
@@ -28,7 +28,7 @@ class Strict(Struct, rename="camel", forbid_unknown_fields=True):
 
 
 class OneOf(Strict):
-    """A union: an object of which exactly one member is set; `member_of` says which."""
+    """A union: an object with exactly one member set. `member_of` returns it."""
 
 
 class S3Location(Strict):
@@ -54,7 +54,7 @@ class TextOnly(OneOf):
 
 
 class DocumentSource(OneOf):
-    """Where a document's bytes are, or its words."""
+    """Where a document's bytes are, or its text."""
 
     bytes: NonEmpty | UnsetType = UNSET
     s3_location: S3Location | UnsetType = UNSET
@@ -63,7 +63,7 @@ class DocumentSource(OneOf):
 
 
 class Image(Strict):
-    """A picture."""
+    """An image."""
 
     format: ImageFormat
     source: Source
@@ -71,7 +71,7 @@ class Image(Strict):
 
 
 class Citations(Strict):
-    """Whether answers cite; for Claude also whether a PDF is looked at."""
+    """Whether responses cite. For Claude also whether it sees a PDF."""
 
     enabled: bool
 
@@ -87,14 +87,14 @@ class Document(Strict):
 
 
 class Video(Strict):
-    """A film."""
+    """A video."""
 
     format: VideoFormat
     source: Source
 
 
 class Audio(Strict):
-    """A sound."""
+    """Audio."""
 
     format: AudioFormat
     source: Source
@@ -102,7 +102,7 @@ class Audio(Strict):
 
 
 class ToolUse(Strict):
-    """A call of the assistant's."""
+    """A tool call by the assistant."""
 
     tool_use_id: CallId
     name: ToolName
@@ -111,7 +111,7 @@ class ToolUse(Strict):
 
 
 class SearchText(Strict):
-    """A passage that was found."""
+    """A passage of a search result."""
 
     text: str
 
@@ -126,7 +126,7 @@ class SearchResult(Strict):
 
 
 class ResultBlock(OneOf):
-    """What a tool result may hold."""
+    """A block of a tool result."""
 
     json: Any = UNSET
     text: str | UnsetType = UNSET
@@ -137,7 +137,7 @@ class ResultBlock(OneOf):
 
 
 class ToolResult(Strict):
-    """What came back for a call."""
+    """The result of a tool call."""
 
     tool_use_id: CallId
     content: list[ResultBlock]
@@ -146,7 +146,7 @@ class ToolResult(Strict):
 
 
 class GuardText(Strict):
-    """Words for the guardrail."""
+    """Text for the guardrail."""
 
     text: str
     qualifiers: list[Literal["grounding_source", "query", "guard_content"]] | UnsetType = UNSET
@@ -159,14 +159,14 @@ class GuardSource(OneOf):
 
 
 class GuardImage(Strict):
-    """A picture for the guardrail."""
+    """An image for the guardrail."""
 
     format: Literal["png", "jpeg"]
     source: GuardSource
 
 
 class Guard(OneOf):
-    """What the guardrail is to look at."""
+    """Content that the guardrail checks."""
 
     text: GuardText | UnsetType = UNSET
     image: GuardImage | UnsetType = UNSET
@@ -180,21 +180,21 @@ class CachePoint(Strict):
 
 
 class ReasoningText(Strict):
-    """A thought."""
+    """Reasoning as text."""
 
     text: str
     signature: str | UnsetType = UNSET
 
 
 class Reasoning(OneOf):
-    """A thought, open or under seal."""
+    """Reasoning as text or encrypted."""
 
     reasoning_text: ReasoningText | UnsetType = UNSET
     redacted_content: str | UnsetType = UNSET
 
 
-class Cited(Strict):
-    """Words with what they cite."""
+class CitationsContent(Strict):
+    """Text with citations."""
 
     content: list[TextOnly] | UnsetType = UNSET
     citations: list[dict[str, Any]] | UnsetType = UNSET
@@ -209,13 +209,13 @@ class ToolReference(Strict):
 
 
 class ToolChange(Strict):
-    """A tool that comes or goes."""
+    """A tool that is added or removed."""
 
     tool: ToolReference
 
 
 class Block(OneOf):
-    """What a message may hold."""
+    """A block of a message."""
 
     text: str | UnsetType = UNSET
     image: Image | UnsetType = UNSET
@@ -227,7 +227,7 @@ class Block(OneOf):
     guard_content: Guard | UnsetType = UNSET
     cache_point: CachePoint | UnsetType = UNSET
     reasoning_content: Reasoning | UnsetType = UNSET
-    citations_content: Cited | UnsetType = UNSET
+    citations_content: CitationsContent | UnsetType = UNSET
     search_result: SearchResult | UnsetType = UNSET
     tool_addition: ToolChange | UnsetType = UNSET
     tool_removal: ToolChange | UnsetType = UNSET
@@ -241,15 +241,15 @@ class Message(Strict):
 
 
 class SystemBlock(OneOf):
-    """What the instructions may hold."""
+    """A block of the instructions."""
 
     text: NonEmpty | UnsetType = UNSET
     guard_content: Guard | UnsetType = UNSET
     cache_point: CachePoint | UnsetType = UNSET
 
 
-class Inference(Strict):
-    """How the answer is drawn."""
+class InferenceConfig(Strict):
+    """Sampling parameters."""
 
     max_tokens: Annotated[int, Meta(ge=1)] | UnsetType = UNSET
     temperature: Annotated[float, Meta(ge=0, le=1)] | UnsetType = UNSET
@@ -264,7 +264,7 @@ class InputSchema(OneOf):
 
 
 class ToolSpec(Strict):
-    """A tool of the program's own."""
+    """A tool of the client."""
 
     name: ToolName
     input_schema: InputSchema
@@ -273,28 +273,28 @@ class ToolSpec(Strict):
 
 
 class NamedTool(Strict):
-    """A tool of the house's, or the one that must be called."""
+    """A tool of the host, or the required tool."""
 
     name: ToolName
 
 
 class Tool(OneOf):
-    """What may be called, or a cache mark."""
+    """A tool, or a cache mark."""
 
     tool_spec: ToolSpec | UnsetType = UNSET
     system_tool: NamedTool | UnsetType = UNSET
     cache_point: CachePoint | UnsetType = UNSET
 
 
-class Nothing(Strict):
+class Empty(Strict):
     """An empty object."""
 
 
 class ToolChoice(OneOf):
-    """Call or speak, call something, call this one."""
+    """Whether the model calls a tool: if it likes, any, or a given one."""
 
-    auto: Nothing | UnsetType = UNSET
-    any: Nothing | UnsetType = UNSET
+    auto: Empty | UnsetType = UNSET
+    any: Empty | UnsetType = UNSET
     tool: NamedTool | UnsetType = UNSET
 
 
@@ -306,7 +306,7 @@ class ToolConfig(Strict):
 
 
 class Guardrail(Strict):
-    """Which guardrail watches; its mode belongs to streams."""
+    """The guardrail. The processing mode is for streams."""
 
     guardrail_identifier: Annotated[str, Meta(max_length=2048)] | UnsetType = UNSET
     guardrail_version: Annotated[str, Meta(pattern=r"^(|([1-9][0-9]{0,7})|(DRAFT))\Z")] | UnsetType = UNSET
@@ -314,20 +314,20 @@ class Guardrail(Strict):
     stream_processing_mode: Literal["sync", "async"] | UnsetType = UNSET
 
 
-class Performance(Strict):
-    """How fast."""
+class PerformanceConfig(Strict):
+    """Latency."""
 
     latency: Literal["standard", "optimized"] | UnsetType = UNSET
 
 
 class ServiceTier(Strict):
-    """At what price."""
+    """Price tier."""
 
     type: Literal["priority", "default", "flex", "reserved"]
 
 
 class JsonSchema(Strict):
-    """A schema of the answer; it is JSON text."""
+    """A schema of the response, as JSON text."""
 
     schema: str
     name: str | UnsetType = UNSET
@@ -335,31 +335,31 @@ class JsonSchema(Strict):
 
 
 class Structure(OneOf):
-    """How the answer's form is said."""
+    """The definition of a response format."""
 
     json_schema: JsonSchema | UnsetType = UNSET
 
 
 class TextFormat(Strict):
-    """The form of the answer."""
+    """The format of the response."""
 
     type: Literal["json_schema"]
     structure: Structure
 
 
 class OutputConfig(Strict):
-    """Effort, and the form of the answer."""
+    """Effort, and the format of the response."""
 
     text_format: TextFormat | UnsetType = UNSET
     effort: Annotated[str, Meta(max_length=16)] | UnsetType = UNSET
 
 
 class Body(Strict):
-    """The whole body. botocore lets `messages` be left out, for stored prompts alone, which aren't here."""
+    """The request body. botocore makes `messages` optional for stored prompts, which the inspector doesn't have."""
 
     messages: list[Message]
     system: list[SystemBlock] = []
-    inference_config: Inference | UnsetType = UNSET
+    inference_config: InferenceConfig | UnsetType = UNSET
     tool_config: ToolConfig | UnsetType = UNSET
     guardrail_config: Guardrail | UnsetType = UNSET
     additional_model_request_fields: dict[str, Any] = {}
@@ -368,7 +368,7 @@ class Body(Strict):
         Annotated[list[Annotated[str, Meta(min_length=1, max_length=256)]], Meta(max_length=10)] | UnsetType
     ) = UNSET
     request_metadata: Annotated[dict[str, str], Meta(min_length=1, max_length=16)] | UnsetType = UNSET
-    performance_config: Performance | UnsetType = UNSET
+    performance_config: PerformanceConfig | UnsetType = UNSET
     service_tier: ServiceTier | UnsetType = UNSET
     output_config: OutputConfig | UnsetType = UNSET
 
@@ -379,20 +379,20 @@ def _names_of(kind: type[Struct]) -> tuple[tuple[str, str], ...]:
 
 
 def member_of(union: OneOf) -> tuple[str, Any]:
-    """The name and value of a union's one member; no name where none or several are set."""
-    found = [(name, value) for field, name in _names_of(type(union)) if (value := getattr(union, field)) is not UNSET]
-    return found[0] if len(found) == 1 else ("", None)
+    """The name and value of the set member. The name is empty if none or several are set."""
+    members = [(name, value) for field, name in _names_of(type(union)) if (value := getattr(union, field)) is not UNSET]
+    return members[0] if len(members) == 1 else ("", None)
 
 
 def walk(value: Any, path: str = "") -> Iterator[tuple[str, Strict]]:
-    """Every object of a body with its path, such as `messages.0.content.1.image`."""
+    """Each object of a body with its path, such as `messages.0.content.1.image`."""
     match value:
         case Strict():
             yield path, value
             for field, name in _names_of(type(value)):
                 yield from walk(getattr(value, field), f"{path}.{name}".removeprefix("."))
         case list():
-            for index, item in enumerate(value):  # pyright: ignore[reportUnknownVariableType, reportUnknownArgumentType] - a list of a body's own
+            for index, item in enumerate(value):  # pyright: ignore[reportUnknownVariableType, reportUnknownArgumentType] - a list from the body
                 yield from walk(item, f"{path}.{index}")
         case _:
             return

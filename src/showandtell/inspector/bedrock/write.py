@@ -1,4 +1,4 @@
-"""Write a reply as Bedrock's Converse does: one JSON answer, or the frames of its event stream."""
+"""Write a reply as Bedrock's Converse does: one JSON response, or the frames of its event stream."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ import msgspec
 
 from showandtell.core.wire.aws_eventstream import encode
 from showandtell.inspector.request import Call, Reply
-from showandtell.inspector.text_chunks import PIECE, cut_text
+from showandtell.inspector.text_chunks import CHUNK_SIZE, split_text
 
-#: No clock runs here: the same request gives the same bytes.
+#: A constant, so that equal requests give equal bytes.
 METRICS = {"latencyMs": 1}
 
 
-def spell_answer(reply: Reply) -> bytes:
-    """The whole answer."""
+def serialize_message(reply: Reply) -> bytes:
+    """The complete response."""
     content = [{"text": reply.text}] if reply.text else []
-    calls = [{"toolUse": {**_opened(call), "input": msgspec.json.decode(call.arguments)}} for call in reply.calls]
+    calls = [{"toolUse": {**_start(call), "input": msgspec.json.decode(call.arguments)}} for call in reply.calls]
     answer = {
         "output": {"message": {"role": "assistant", "content": [*content, *calls]}},
         "stopReason": _stop(reply),
@@ -28,17 +28,17 @@ def spell_answer(reply: Reply) -> bytes:
     return msgspec.json.encode(answer)
 
 
-def spell_stream(reply: Reply) -> Iterator[bytes]:
-    """The answer frame by frame. A text block has no start: the union of starts has no member for it."""
+def serialize_stream(reply: Reply) -> Iterator[bytes]:
+    """The response as frames. A text block has no start frame: the union of starts has no member for it."""
     yield _frame("messageStart", {"role": "assistant"})
     index = 0
     if reply.text or not reply.calls:
-        yield from _deltas(index, [{"text": piece} for piece in cut_text(reply.text, PIECE)])
+        yield from _deltas(index, [{"text": chunk} for chunk in split_text(reply.text, CHUNK_SIZE)])
         index += 1
     for call in reply.calls:
-        yield _frame("contentBlockStart", {"start": {"toolUse": _opened(call)}, "contentBlockIndex": index})
-        pieces = ("", *cut_text(call.arguments, PIECE // 4))
-        yield from _deltas(index, [{"toolUse": {"input": piece}} for piece in pieces])
+        yield _frame("contentBlockStart", {"start": {"toolUse": _start(call)}, "contentBlockIndex": index})
+        chunks = ("", *split_text(call.arguments, CHUNK_SIZE // 4))
+        yield from _deltas(index, [{"toolUse": {"input": chunk}} for chunk in chunks])
         index += 1
     yield _frame("messageStop", {"stopReason": _stop(reply)})
     yield _frame("metadata", {"usage": _usage(reply), "metrics": METRICS})
@@ -50,12 +50,12 @@ def _deltas(index: int, deltas: list[dict[str, Any]]) -> Iterator[bytes]:
     yield _frame("contentBlockStop", {"contentBlockIndex": index})
 
 
-def _opened(call: Call) -> dict[str, Any]:
+def _start(call: Call) -> dict[str, Any]:
     return {"toolUseId": f"tooluse_{call.call_id}", "name": call.tool}
 
 
 def _stop(reply: Reply) -> str:
-    if reply.cut:
+    if reply.truncated:
         return "max_tokens"
     return "tool_use" if reply.calls else "end_turn"
 

@@ -1,4 +1,4 @@
-"""Read a body of generateContent as strictly as the Gemini API and Vertex do, and refuse in their words."""
+"""Read a body of generateContent as strictly as the Gemini API and Vertex do, with their error messages."""
 
 from __future__ import annotations
 
@@ -14,25 +14,25 @@ from showandtell.inspector.answering.words import LABEL, PIECE
 from showandtell.inspector.gemini import schema as wire
 from showandtell.inspector.gemini import write
 from showandtell.inspector.gemini.json import read_json
-from showandtell.inspector.gemini.rules import Target, bare_type, check_body, pair_results
+from showandtell.inspector.gemini.rules import Target, base_type, check_body, pair_results
 from showandtell.inspector.request import (
+    ApiError,
     Call,
     Host,
     IncomingRequest,
     ModelRequest,
     OfferedTool,
     ReceivedFile,
-    Refusal,
     Reply,
     RequestTurn,
     Result,
-    Words,
+    TextPart,
     merge_turns,
 )
 
 MODEL = r"(?P<model>[^/:]+):(?P<verb>generateContent|streamGenerateContent)"
 PROJECT = r"(?:projects/(?P<project>[^/]+)/locations/(?P<location>[^/]+)/)?"
-#: Labels that introduce no file: it stands elsewhere, or nowhere.
+#: Labels without a file after them: it is elsewhere, or missing.
 ABSENT_FILE = re.compile(r"was not sent|not in view any more$|: shown below$|^end of |^this call failed$|, as text$")
 STATUS = {
     400: "INVALID_ARGUMENT",
@@ -48,7 +48,7 @@ STATUS = {
 
 
 def read_body(incoming: IncomingRequest, host: wire.Host) -> ModelRequest:
-    """Read a whole request. Raises `Refusal` for what the api would answer with 400."""
+    """Parse a request. Raises `ApiError` if the API would respond with 400."""
     target = Target(host, incoming.groups["model"])
     body = read_json(incoming.body, host)
     check_body(body, target)
@@ -68,23 +68,23 @@ def read_body(incoming: IncomingRequest, host: wire.Host) -> ModelRequest:
     )
 
 
-def spell(reply: Reply, asked: ModelRequest, name: str, host: wire.Host) -> Iterator[bytes]:
-    """The answer, streamed or whole."""
-    target = Target(host, asked.model)
-    if asked.stream:
-        return write.spell_stream(reply, asked, target, name)
-    whole = write.spell_array if asked.array else write.spell_answer
-    return iter((whole(reply, asked, target, name),))
+def serialize(reply: Reply, request: ModelRequest, name: str, host: wire.Host) -> Iterator[bytes]:
+    """The response: server-sent events, one JSON object, or an array of chunks."""
+    target = Target(host, request.model)
+    if request.stream:
+        return write.serialize_stream(reply, request, target, name)
+    whole = write.serialize_array if request.array else write.serialize_message
+    return iter((whole(reply, request, target, name),))
 
 
-def spell_refusal(refusal: Refusal) -> bytes:
+def format_error(error: ApiError) -> bytes:
     """The error form of this api; its parser's complaints come with the field they mean."""
-    status = STATUS.get(refusal.status, "INTERNAL" if refusal.status >= 500 else "FAILED_PRECONDITION")
-    error: dict[str, Any] = {"code": refusal.status, "message": refusal.message, "status": status}
-    if refusal.parameter:
-        violations = [{"field": refusal.parameter, "description": refusal.message}]
-        error["details"] = [{"@type": "type.googleapis.com/google.rpc.BadRequest", "fieldViolations": violations}]
-    return msgspec.json.encode({"error": error})
+    status = STATUS.get(error.status, "INTERNAL" if error.status >= 500 else "FAILED_PRECONDITION")
+    fields: dict[str, Any] = {"code": error.status, "message": error.message, "status": status}
+    if error.parameter:
+        violations = [{"field": error.parameter, "description": error.message}]
+        fields["details"] = [{"@type": "type.googleapis.com/google.rpc.BadRequest", "fieldViolations": violations}]
+    return msgspec.json.encode({"error": fields})
 
 
 def _read_choice(config: wire.FunctionCallingConfig) -> str:
@@ -106,10 +106,10 @@ def _read_tool(declared: wire.FunctionDeclaration) -> OfferedTool:
 
 
 def _read_schema(schema: wire.Schema) -> dict[str, Any]:
-    """The api's dialect as JSON schema: what the mind reads of one."""
+    """Convert the API's dialect to JSON schema, as far as the inspector uses it."""
     read: dict[str, Any] = {"type": (schema.type or "object").lower(), "description": schema.description or ""}
     if schema.properties:
-        read["properties"] = {name: _read_schema(one) for name, one in schema.properties.items()}
+        read["properties"] = {name: _read_schema(inner) for name, inner in schema.properties.items()}
     if schema.items:
         read["items"] = _read_schema(schema.items)
     return read | {key: value for key in ("required", "enum", "default") if (value := getattr(schema, key)) is not None}
@@ -122,12 +122,12 @@ def _read_turns(contents: Sequence[wire.Content]) -> tuple[RequestTurn, ...]:
     for at, content in enumerate(contents):
         place = f"contents[{at}].parts"
         if content.role == "model":
-            made = [part.function_call for part in content.parts if part.function_call]
-            calls = [(call, _read_call(call, count + nth)) for nth, call in enumerate(made, 1)]
+            function_calls = [part.function_call for part in content.parts if part.function_call]
+            calls = [(call, _read_call(call, count + nth)) for nth, call in enumerate(function_calls, 1)]
             count += len(calls)
-            # Pictures that a model made before are its own: they came from nobody, so they are no files to report.
-            said = [Words(part.text) for part in content.parts if part.text and not part.thought]
-            turns.append(RequestTurn("assistant", (*said, *(call for _, call in calls))))
+            # Images that the model generated are not files that it received.
+            texts = [TextPart(part.text) for part in content.parts if part.text and not part.thought]
+            turns.append(RequestTurn("assistant", (*texts, *(call for _, call in calls))))
         elif any(part.function_response for part in content.parts):
             turns.append(RequestTurn("user", tuple(_read_results(content, place, calls))))
         else:
@@ -136,7 +136,7 @@ def _read_turns(contents: Sequence[wire.Content]) -> tuple[RequestTurn, ...]:
 
 
 def _read_call(call: wire.FunctionCall, nth: int) -> Call:
-    """A call; one without an id is named by its place among all calls."""
+    """A call. One without an id is named by its position among all calls."""
     return Call(call.id or f"{call.name}-{nth}", call.name, msgspec.json.encode(call.args or {}).decode())
 
 
@@ -149,92 +149,92 @@ def _read_results(
         call_id = calls[answered][1].call_id
         words = list(_read_response(result.response or {}))
         files = _read_files(result, f"{place}[{at}].function_response", call_id, words)
-        yield Result(call_id, (*map(Words, words), *files), "error" in (result.response or {}))
+        yield Result(call_id, (*map(TextPart, words), *files), "error" in (result.response or {}))
 
 
 def _read_response(response: wire.Object) -> Iterator[str]:
-    """The words of a response: what stands under its one conventional key, else all of it as JSON."""
-    said: Any = response
+    """The texts of a response: the value of its one conventional key, else all of it as JSON."""
+    value: Any = response
     if len(response) == 1 and (key := next(iter(response))) in {"output", "error", "result"}:
-        said = response[key]
-    # A list with words in it is the parts of a result; one without is a value.
-    items = cast("list[Any]", said) if isinstance(said, list) else []
-    parts: list[Any] = items if any(isinstance(item, str) for item in items) else [said]
-    spelled = (part if isinstance(part, str) else msgspec.json.encode(part).decode() for part in parts)
-    yield from (words for words in spelled if words not in {"", "{}"})
+        value = response[key]
+    # A list with strings is the parts of a result. Any other list is a value.
+    items = cast("list[Any]", value) if isinstance(value, list) else []
+    parts: list[Any] = items if any(isinstance(item, str) for item in items) else [value]
+    texts = (part if isinstance(part, str) else msgspec.json.encode(part).decode() for part in parts)
+    yield from (text for text in texts if text not in {"", "{}"})
 
 
 def _read_files(
-    result: wire.FunctionResponse, place: str, call_id: str, words: Sequence[str]
+    result: wire.FunctionResponse, place: str, call_id: str, texts: Sequence[str]
 ) -> Iterator[ReceivedFile]:
-    labels = _share_labels(words, len(result.parts))
+    labels = _share_labels(texts, len(result.parts))
     for at, (part, (label, piece)) in enumerate(zip(result.parts, labels, strict=True)):
-        seen = ReceivedFile("tool_result", "", f"{place}.parts[{at}]", call_id=call_id, label=label, piece=piece)
-        yield _fill(seen, part.inline_data, part.file_data)
+        file = ReceivedFile("tool_result", "", f"{place}.parts[{at}]", call_id=call_id, label=label, piece=piece)
+        yield _fill(file, part.inline_data, part.file_data)
 
 
-def _share_labels(words: Sequence[str], count: int) -> list[tuple[str, int]]:
-    """The label of each of `count` files behind a response's words, and which piece of it each is.
+def _share_labels(texts: Sequence[str], count: int) -> list[tuple[str, int]]:
+    """The label and piece number for each of `count` files in a response.
 
-    Words stand before all files, so the labels are dealt out in order; where their number doesn't fit, none is told.
+    All text comes before the files, so labels are matched to files in order, if there is one for each.
     """
-    labels = [found for found in LABEL.finditer("\n".join(words)) if not ABSENT_FILE.search(found[1])]
+    labels = [match for match in LABEL.finditer("\n".join(texts)) if not ABSENT_FILE.search(match[1])]
     following = [*(label[1] for label in labels[1:]), ""][: len(labels)]
     titles = [label for label, after in zip(labels, following, strict=True) if not _is_heading(label[1], after)]
     if len(titles) == count:
         return [(title[0], 1) for title in titles]
-    label = titles[0][0] if len(titles) == 1 else "" if titles else "".join(words[-1:])
+    label = titles[0][0] if len(titles) == 1 else "" if titles else "".join(texts[-1:])
     return [(label, at) for at in range(1, count + 1)]
 
 
-def _read_user(content: wire.Content, place: str) -> Iterator[Words | ReceivedFile]:
+def _read_user(content: wire.Content, place: str) -> Iterator[TextPart | ReceivedFile]:
     label, piece = "", 0
     for at, part in enumerate(content.parts):
         if part.text:
             label, piece = part.text, 0
-            yield Words(label)
+            yield TextPart(label)
         elif part.inline_data or part.file_data:
             piece += 1
-            seen = ReceivedFile("user", "", f"{place}[{at}]", label=label, piece=piece)
-            yield _fill(seen, part.inline_data, part.file_data)
+            file = ReceivedFile("user", "", f"{place}[{at}]", label=label, piece=piece)
+            yield _fill(file, part.inline_data, part.file_data)
 
 
-def _fill(seen: ReceivedFile, blob: wire.Blob | None, file: wire.FileData | None) -> ReceivedFile:
-    """Fill in what the part says; a reference stays one: on the Gemini API the model doesn't see it in a result."""
+def _fill(file: ReceivedFile, blob: wire.Blob | None, link: wire.FileData | None) -> ReceivedFile:
+    """Add the content of the part to `file`. On the Gemini API the model doesn't see references in results."""
     replace = msgspec.structs.replace
     if blob is not None:
-        return replace(seen, media_type=bare_type(blob.mime_type), data=blob.data, name=blob.display_name)
-    if file is not None:
-        return replace(seen, media_type=file.mime_type, reference=file.file_uri, name=file.display_name)
-    return seen
+        return replace(file, media_type=base_type(blob.mime_type), data=blob.data, name=blob.display_name)
+    if link is not None:
+        return replace(file, media_type=link.mime_type, reference=link.file_uri, name=link.display_name)
+    return file
 
 
-def _refuse_size(limit: int) -> Refusal:
-    return Refusal(f"Request payload size exceeds the limit: {limit} bytes.")
+def _refuse_size(limit: int) -> ApiError:
+    return ApiError(f"Request payload size exceeds the limit: {limit} bytes.")
 
 
-def _house(host: wire.Host, path: str, largest: int) -> Host:
+def _make_host(host: wire.Host, path: str, largest: int) -> Host:
     return Host(
         base=host,
         path=re.compile(path),
         read=partial(read_body, host=host),
-        spell=partial(spell, host=host),
-        refuse=spell_refusal,
+        serialize=partial(serialize, host=host),
+        format_error=format_error,
         stream_type="text/event-stream",
-        largest=largest,
+        max_body=largest,
         too_large=partial(_refuse_size, largest),
-        unknown="NOT_FOUND",
+        unknown_path_kind="NOT_FOUND",
     )
 
 
 # 100 MB: Google's announcement of the new file limits, January 2026. 20 MB: the only figure stated for Vertex.
-HOUSES = (
-    _house("google", rf"/v1(?:beta|alpha)?/models/{MODEL}", 100_000_000),
-    _house("vertex", rf"/v1(?:beta1)?/{PROJECT}publishers/google/models/{MODEL}", 20_000_000),
+HOSTS = (
+    _make_host("google", rf"/v1(?:beta|alpha)?/models/{MODEL}", 100_000_000),
+    _make_host("vertex", rf"/v1(?:beta1)?/{PROJECT}publishers/google/models/{MODEL}", 20_000_000),
 )
 
 
 def _is_heading(label: str, after: str) -> bool:
-    """Whether pieces of its own follow a label, each with the file that it stands for."""
+    """Whether labels of its pieces follow a file's label."""
     piece = PIECE.fullmatch(after)
     return piece is not None and label.startswith(f"{piece['file']}: ")

@@ -1,6 +1,6 @@
-"""The body of generateContent as its api defines it: names, types and nesting, and nothing that spans contents.
+"""The body of generateContent as the API defines it: names, types and nesting of one content.
 
-Names and types are those of google-genai 3.4, in snake_case as the api names places; `gemini.py` takes both spellings.
+Names and types are those of google-genai 3.4, in snake_case like the API's paths. `gemini.json` also accepts camelCase.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import Any, Literal, TypeAlias
 from msgspec import Struct, field, inspect
 
 Host: TypeAlias = Literal["google", "vertex"]
-#: A JSON object whose keys are not the api's.
+#: A JSON object with keys that the API doesn't define.
 Object: TypeAlias = dict[str, Any]
 
 Modality: TypeAlias = Literal["MODALITY_UNSPECIFIED", "TEXT", "IMAGE", "AUDIO", "VIDEO"]
@@ -52,7 +52,7 @@ class FileData(Strict):
 
 
 class FunctionCall(Strict):
-    """A call of the model's."""
+    """A function call by the model."""
 
     name: str = ""
     id: str = ""
@@ -62,7 +62,7 @@ class FunctionCall(Strict):
 
 
 class FunctionResponsePart(Strict):
-    """A file in what came back for a call."""
+    """A file in the result of a function call."""
 
     inline_data: Blob | None = None
     file_data: FileData | None = None
@@ -75,7 +75,7 @@ class FunctionResponsePart(Strict):
 
 
 class FunctionResponse(Strict):
-    """What came back for a call."""
+    """The result of a function call."""
 
     name: str = ""
     id: str = ""
@@ -86,7 +86,7 @@ class FunctionResponse(Strict):
 
 
 class Part(Strict):
-    """A part of a content; one of the fields of `DATA` holds it."""
+    """A part of a content. Exactly one field of `DATA` is set."""
 
     text: str | None = None
     inline_data: Blob | None = None
@@ -110,7 +110,7 @@ class Part(Strict):
     audio_metadata: Object | None = None
 
 
-#: The fields of a part of which one alone is set.
+#: The fields of a part of which only one may be set.
 DATA = (
     "text", "inline_data", "file_data", "function_call", "function_response", "executable_code",
     "code_execution_result", "tool_call", "tool_response", "audio_transcription",
@@ -125,7 +125,7 @@ class Content(Strict):
 
 
 class Schema(Strict):
-    """The api's own dialect of JSON schema."""
+    """The API's own dialect of JSON schema."""
 
     type: Kind | None = None
     format: str | None = None
@@ -155,7 +155,7 @@ class Schema(Strict):
 
 
 class FunctionDeclaration(Strict):
-    """A function that may be called."""
+    """A function that the model may call."""
 
     name: str = ""
     description: str = ""
@@ -185,7 +185,7 @@ class Tool(Strict):
 
 
 class FunctionCallingConfig(Strict):
-    """Whether functions are called, and which."""
+    """Whether the model calls functions, and which."""
 
     mode: Mode | None = None
     allowed_function_names: list[str] = []
@@ -201,7 +201,7 @@ class ToolConfig(Strict):
 
 
 class SafetySetting(Strict):
-    """What is blocked."""
+    """A threshold for harmful content."""
 
     category: str = ""
     threshold: Threshold | None = None
@@ -209,7 +209,7 @@ class SafetySetting(Strict):
 
 
 class ThinkingConfig(Strict):
-    """How much is thought."""
+    """Reasoning effort."""
 
     include_thoughts: bool | None = None
     thinking_budget: int | None = None
@@ -217,7 +217,7 @@ class ThinkingConfig(Strict):
 
 
 class ImageConfig(Strict):
-    """What pictures are made."""
+    """Options for generated images."""
 
     aspect_ratio: str | None = None
     image_size: str | None = None
@@ -227,7 +227,7 @@ class ImageConfig(Strict):
 
 
 class GenerationConfig(Strict):
-    """How the answer is made."""
+    """Options for the response."""
 
     temperature: float | None = None
     top_p: float | None = None
@@ -260,7 +260,7 @@ class GenerationConfig(Strict):
 
 
 class Body(Strict):
-    """The whole body."""
+    """The request body."""
 
     contents: list[Content] = []
     system_instruction: Content | None = None
@@ -278,7 +278,7 @@ class Body(Strict):
     output_config: Object | None = None
 
 
-#: What a host doesn't know of the above: google-genai 3.4 raises before it sends these there.
+#: Fields that a host doesn't have: google-genai 3.4 raises instead of sending them.
 ABSENT: dict[Host, frozenset[str]] = {
     "google": frozenset(
         {
@@ -302,7 +302,7 @@ ABSENT: dict[Host, frozenset[str]] = {
 
 
 def decode_bytes(text: str) -> bytes | None:
-    """Decode either alphabet, padded or not; None for anything else."""
+    """Decode standard or URL-safe base64, padded or not. None if invalid."""
     standard = text.replace("-", "+").replace("_", "/")
     try:
         return binascii.a2b_base64(standard + "=" * (-len(standard) % 4), strict_mode=True)
@@ -331,16 +331,16 @@ def _read_number(value: Any) -> float | None:
         return None
 
 
-def _read_whole(value: Any) -> int | None:
+def _read_integer(value: Any) -> int | None:
     number = _read_number(value)
     return int(number) if number is not None and number.is_integer() else None
 
 
-#: Each plain type: its name in complaints, and how its value is read; None where it is of another type.
+#: Each scalar type: its name in messages, and a function that reads a value, or returns None for another type.
 SCALARS: dict[type[inspect.Type], tuple[str, Callable[[Any], Any]]] = {
     inspect.StrType: ("TYPE_STRING", _read_text),
     inspect.BytesType: ("TYPE_BYTES", _read_bytes),
     inspect.BoolType: ("TYPE_BOOL", _read_flag),
-    inspect.IntType: ("TYPE_INT32", _read_whole),
+    inspect.IntType: ("TYPE_INT32", _read_integer),
     inspect.FloatType: ("TYPE_FLOAT", _read_number),
 }

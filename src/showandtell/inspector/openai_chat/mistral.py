@@ -1,4 +1,4 @@
-"""Mistral's dialect of chat completions: the order of messages that it takes, and the words in which it refuses."""
+"""Mistral's dialect of chat completions: its message order and its error messages."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from showandtell.inspector.openai_chat.rules import (
     names,
     tag_of,
 )
-from showandtell.inspector.request import Fault, Refusal
+from showandtell.inspector.request import ApiError, Violation
 
-PYDANTIC = {
+PYDANTIC_TYPES = {
     "str": ("string_type", "Input should be a valid string"),
     "int": ("int_type", "Input should be a valid integer"),
     "float": ("float_type", "Input should be a valid number"),
@@ -23,7 +23,7 @@ PYDANTIC = {
     "array": ("list_type", "Input should be a valid list"),
     "object": ("dict_type", "Input should be a valid dictionary"),
 }
-NINE = re.compile("[a-zA-Z0-9]{9}")
+CALL_ID = re.compile("[a-zA-Z0-9]{9}")
 AFTER = {
     "system": names("system user assistant"),
     "user": names("system user assistant"),
@@ -32,72 +32,75 @@ AFTER = {
 }
 
 
-def say_mistral(fault: Fault) -> Refusal:
-    """A fault of the schema is 422; the place is a list, without the union's tags that the real one has in it."""
-    path = fault.path
-    match fault.shape:
+def mistral_error(violation: Violation) -> ApiError:
+    """Schema violations are 422. The path is a list, without the union tags that Mistral includes."""
+    path = violation.path
+    match violation.kind:
         case "unknown":
-            path, kind, words = (*path, fault.detail), "extra_forbidden", "Extra inputs are not permitted"
+            path, kind, message = (*path, violation.detail), "extra_forbidden", "Extra inputs are not permitted"
         case "missing":
-            path, kind, words = (*path, fault.detail), "missing", "Field required"
+            path, kind, message = (*path, violation.detail), "missing", "Field required"
         case "type":
-            kind, words = PYDANTIC.get(fault.detail.split(" | ")[0], PYDANTIC["object"])
+            kind, message = PYDANTIC_TYPES.get(violation.detail.split(" | ")[0], PYDANTIC_TYPES["object"])
         case "value" if path[-1:] in {("type",), ("role",)}:
-            kind, words = "union_tag_invalid", f"Input tag '{fault.detail}' does not match any of the expected tags"
+            kind, message = (
+                "union_tag_invalid",
+                f"Input tag '{violation.detail}' does not match any of the expected tags",
+            )
         case "value":
-            kind, words = "value_error", f"Value error, {fault.detail}"
+            kind, message = "value_error", f"Value error, {violation.detail}"
     place = "".join(f".{step}" for step in path).removeprefix(".")
-    return Refusal(words, status=422, kind=kind, parameter=place)
+    return ApiError(message, status=422, kind=kind, parameter=place)
 
 
 def check_mistral(messages: Sequence[wire.Message]) -> None:
-    """Roles may not follow each other freely, calls have ids of nine letters or digits, and all are answered."""
+    """Check the order of roles, call ids of nine letters or digits, and that every call has a result."""
     for message in messages:
-        _check_nine(message)
-        if isinstance(message, wire.Assistant) and not (message.content or _calls(message)):
-            words = "Assistant message must have either content or tool_calls, but not none."
-            raise Refusal(words, kind="invalid_request_assistant_message", code="3240")
+        _check_call_ids(message)
+        if isinstance(message, wire.AssistantMessage) and not (message.content or _calls(message)):
+            problem = "Assistant message must have either content or tool_calls, but not none."
+            raise ApiError(problem, kind="invalid_request_assistant_message", code="3240")
     check_order(messages)
     last = messages[-1]
-    if not isinstance(last, wire.User | wire.ToolMessage) and getattr(last, "prefix", False) is not True:
-        words = f"but got {tag_of(last)}"
-        raise _disorder(f"Expected last role User or Tool (or Assistant with prefix True) for serving {words}")
+    if not isinstance(last, wire.UserMessage | wire.ToolMessage) and getattr(last, "prefix", False) is not True:
+        problem = f"but got {tag_of(last)}"
+        raise _order_error(f"Expected last role User or Tool (or Assistant with prefix True) for serving {problem}")
 
 
 def check_order(messages: Sequence[wire.Message]) -> None:
-    """Mistral's order of roles, which other hosts of its models demand, too."""
+    """Check Mistral's order of roles, which other hosts of its models also require."""
     waiting: list[str] = []
-    for before, message in zip([None, *messages], messages, strict=False):
-        if before is not None and tag_of(message) not in AFTER.get(tag_of(before), AFTER["system"]):
-            raise _disorder(f"Unexpected role '{tag_of(message)}' after role '{tag_of(before)}'")
+    for previous, message in zip([None, *messages], messages, strict=False):
+        if previous is not None and tag_of(message) not in AFTER.get(tag_of(previous), AFTER["system"]):
+            raise _order_error(f"Unexpected role '{tag_of(message)}' after role '{tag_of(previous)}'")
         if isinstance(message, wire.ToolMessage):
             if message.tool_call_id not in waiting:
-                raise _disorder("Not the same number of function calls and responses")
+                raise _order_error("Not the same number of function calls and responses")
             waiting.remove(message.tool_call_id)
             continue
         if waiting:
-            raise _disorder("Not the same number of function calls and responses")
+            raise _order_error("Not the same number of function calls and responses")
         waiting = [call.id for call in _calls(message)]
     if waiting:
-        raise _disorder("Not the same number of function calls and responses")
+        raise _order_error("Not the same number of function calls and responses")
 
 
-def _disorder(words: str) -> Refusal:
-    return Refusal(words, kind="invalid_request_message_order", code="3230")
+def _order_error(message: str) -> ApiError:
+    return ApiError(message, kind="invalid_request_message_order", code="3230")
 
 
 def _calls(message: wire.Message) -> Sequence[wire.ToolCall]:
-    return message.tool_calls if isinstance(message, wire.Assistant) and message.tool_calls is not UNSET else ()
+    return message.tool_calls if isinstance(message, wire.AssistantMessage) and message.tool_calls is not UNSET else ()
 
 
-def _check_nine(message: wire.Message) -> None:
+def _check_call_ids(message: wire.Message) -> None:
     ids = [call.id for call in _calls(message)]
     if isinstance(message, wire.ToolMessage):
         ids.append(message.tool_call_id)
     for call_id in ids:
-        if not NINE.fullmatch(call_id):
-            words = f"Tool call id was {call_id} but must be a-z, A-Z, 0-9, with a length of 9."
-            raise Refusal(words, kind="invalid_function_call", code="3280")
+        if not CALL_ID.fullmatch(call_id):
+            problem = f"Tool call id was {call_id} but must be a-z, A-Z, 0-9, with a length of 9."
+            raise ApiError(problem, kind="invalid_function_call", code="3280")
 
 
 CHUNKS = frozenset({"text", "image_url", "document_url", "file", "input_audio", "thinking"})
@@ -116,14 +119,14 @@ MISTRAL = Rules(
         thinking.closed
         """
     ),
-    say=say_mistral,
-    bare=names("image_url input_audio arguments"),
+    violation_error=mistral_error,
+    alternate_forms=names("image_url input_audio arguments"),
     roles=names("system user assistant tool"),
     user_parts=CHUNKS,
     assistant_parts=CHUNKS,
     result_parts=CHUNKS,
-    choices=names("none auto any required"),
-    hears=re.compile("voxtral"),
-    empty=True,
-    order=check_mistral,
+    tool_choices=names("none auto any required"),
+    audio_models=re.compile("voxtral"),
+    allows_empty=True,
+    check_order=check_mistral,
 )

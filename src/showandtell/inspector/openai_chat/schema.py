@@ -1,6 +1,6 @@
-"""The body of POST /v1/chat/completions as its api and its many hosts define it: names, types and nesting.
+"""The body of POST /v1/chat/completions, as the API and its many hosts define it: names, types and nesting.
 
-What only some hosts know is optional here; `openai_rules.Rules` says which of it a host takes.
+Fields that only some hosts accept are optional here. `rules.Rules` holds which of them a host accepts.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ class Strict(Struct, forbid_unknown_fields=True):
 
 
 class Part(Strict):
-    """What every part may carry."""
+    """Fields that any part may have."""
 
     prompt_cache_breakpoint: dict[str, Any] | UnsetType = UNSET
     cache_control: dict[str, Any] | UnsetType = UNSET
@@ -27,7 +27,7 @@ class Text(Part, tag="text", kw_only=True):
     text: str
 
 
-class Refused(Strict, tag="refusal"):
+class RefusalPart(Strict, tag="refusal"):
     """The assistant's refusal."""
 
     refusal: str
@@ -41,7 +41,7 @@ class ImageUrl(Strict):
 
 
 class Image(Part, tag="image_url", kw_only=True):
-    """An image part; Mistral takes the URL alone, too."""
+    """An image part. Mistral also accepts a plain URL."""
 
     image_url: ImageUrl | str
 
@@ -54,7 +54,7 @@ class AudioData(Strict):
 
 
 class Audio(Part, tag="input_audio", kw_only=True):
-    """An audio part; Mistral takes base64 or a URL alone."""
+    """An audio part. Mistral accepts base64 or a URL as a plain string."""
 
     input_audio: AudioData | str
 
@@ -68,7 +68,7 @@ class FileData(Strict):
 
 
 class File(Part, tag="file", kw_only=True):
-    """A file part; Mistral takes only the id of an upload, beside the type."""
+    """A file part. Mistral accepts only the id of an upload."""
 
     file: FileData | UnsetType = UNSET
     file_id: str | UnsetType = UNSET
@@ -88,37 +88,37 @@ class VideoData(Strict):
 
 
 class Video(Part, tag="video_url", kw_only=True):
-    """A video part, of OpenRouter and vLLM."""
+    """A video part (OpenRouter, vLLM)."""
 
     video_url: VideoData
 
 
 class JsonDocument(Part, tag="document", kw_only=True):
-    """Groq's and Cohere's document: JSON."""
+    """A JSON document (Groq, Cohere)."""
 
     document: dict[str, Any]
 
 
 class Thinking(Part, tag="thinking", kw_only=True):
-    """Mistral's thoughts, given back."""
+    """Mistral's reasoning, sent back to it."""
 
     thinking: list[dict[str, Any]]
     signature: str | UnsetType | None = UNSET
     closed: bool | UnsetType = UNSET
 
 
-Anything: TypeAlias = Text | Image | Audio | File | Refused | DocumentUrl | Video | JsonDocument | Thinking
+AnyPart: TypeAlias = Text | Image | Audio | File | RefusalPart | DocumentUrl | Video | JsonDocument | Thinking
 
 
 class Function(Strict):
-    """Name and arguments of a call; Mistral takes an object of arguments, too."""
+    """Name and arguments of a call. Mistral also accepts the arguments as an object."""
 
     name: str
     arguments: str | dict[str, Any]
 
 
 class ToolCall(Strict, kw_only=True):
-    """A call of the assistant's."""
+    """A tool call by the assistant."""
 
     id: str
     type: Literal["function"] | UnsetType = UNSET
@@ -126,31 +126,31 @@ class ToolCall(Strict, kw_only=True):
     index: int | UnsetType = UNSET
 
 
-class Instruction(Strict, tag_field="role", tag="system"):
-    """The program's words."""
+class SystemMessage(Strict, tag_field="role", tag="system"):
+    """Instructions."""
 
-    content: str | list[Anything]
+    content: str | list[AnyPart]
     name: str | UnsetType = UNSET
 
 
-class Developer(Strict, tag_field="role", tag="developer"):
-    """The program's words, as newer models name them."""
+class DeveloperMessage(Strict, tag_field="role", tag="developer"):
+    """Instructions, under the role that newer models use."""
 
-    content: str | list[Anything]
+    content: str | list[AnyPart]
     name: str | UnsetType = UNSET
 
 
-class User(Strict, tag_field="role", tag="user"):
-    """A person's message."""
+class UserMessage(Strict, tag_field="role", tag="user"):
+    """A user message."""
 
-    content: str | list[Anything]
+    content: str | list[AnyPart]
     name: str | UnsetType = UNSET
 
 
-class Assistant(Strict, tag_field="role", tag="assistant"):
-    """The model's message."""
+class AssistantMessage(Strict, tag_field="role", tag="assistant"):
+    """An assistant message."""
 
-    content: str | list[Anything] | None = None
+    content: str | list[AnyPart] | None = None
     tool_calls: list[ToolCall] | UnsetType = UNSET
     refusal: str | UnsetType | None = UNSET
     name: str | UnsetType = UNSET
@@ -165,15 +165,15 @@ class Assistant(Strict, tag_field="role", tag="assistant"):
 class ToolMessage(Strict, tag_field="role", tag="tool"):
     """A tool's result."""
 
-    content: str | list[Anything]
+    content: str | list[AnyPart]
     tool_call_id: str
     name: str | UnsetType = UNSET
 
 
-Message: TypeAlias = Instruction | Developer | User | Assistant | ToolMessage
+Message: TypeAlias = SystemMessage | DeveloperMessage | UserMessage | AssistantMessage | ToolMessage
 
 
-class Declared(Strict):
+class FunctionDefinition(Strict):
     """A function that may be called."""
 
     name: str
@@ -186,36 +186,36 @@ class Tool(Strict):
     """A tool."""
 
     type: Literal["function"]
-    function: Declared
+    function: FunctionDefinition
 
 
-class Name(Strict):
+class FunctionName(Strict):
     """A function's name."""
 
     name: str
 
 
-class OneTool(Strict):
-    """Call this one."""
+class NamedToolChoice(Strict):
+    """Requires a call of this function."""
 
     type: Literal["function"]
-    function: Name
+    function: FunctionName
 
 
 class StreamOptions(Strict):
-    """What a stream carries besides."""
+    """Extras in a stream."""
 
     include_usage: bool | UnsetType = UNSET
     include_obfuscation: bool | UnsetType = UNSET
 
 
 class Body(Strict):
-    """The whole body."""
+    """The request body."""
 
     model: str
     messages: list[Message]
     tools: list[Tool] | UnsetType = UNSET
-    tool_choice: str | OneTool | UnsetType = UNSET
+    tool_choice: str | NamedToolChoice | UnsetType = UNSET
     parallel_tool_calls: bool = True
     stream: bool | None = None
     stream_options: StreamOptions | None = None

@@ -1,6 +1,6 @@
-"""What POST /v1/responses demands across items and parts: places, order, pairing, media; words as the api has them.
+"""Rules of POST /v1/responses across items and parts: order, pairing, media; with the API's error messages.
 
-Words that no recording or issue shows are those of the same check elsewhere in OpenAI's api, or plain ones.
+Messages that no recording or issue shows are those of the same check elsewhere in OpenAI's API, or made up.
 """
 
 from __future__ import annotations
@@ -14,12 +14,12 @@ from msgspec import Struct
 
 from showandtell.inspector.openai_chat.rules import BAD_IMAGE, IMAGE_TYPES, NO_PDF, TOOL_NAME, read_data_url
 from showandtell.inspector.openai_responses import schema as wire
-from showandtell.inspector.request import MAGIC, Refusal, is_really
+from showandtell.inspector.request import MAGIC, ApiError, matches_type
 
 NO_IMAGE_URL = (
     "Expected a base64-encoded data URL with an image MIME type (e.g. 'data:image/png;base64,aW1nIGJ5dGVzIGhlcmU=')"
 )
-#: Beside text/*: the categories are those of OpenAI's guide on file inputs, some MIME names are from memory.
+#: In addition to text/*. The categories are from OpenAI's guide on file inputs, some MIME types from memory.
 DOCUMENTS = frozenset({
     "application/pdf", "application/json", "application/xml", "application/yaml", "application/x-yaml",
     "application/javascript", "application/typescript", "application/x-sh", "application/csv", "application/rtf",
@@ -28,15 +28,15 @@ DOCUMENTS = frozenset({
 })  # fmt: skip
 OFFICE_XML = "application/vnd.openxmlformats-officedocument."
 UNFETCHED = ("audio/", "video/", "image/")
-LOOSE = "'additionalProperties' is required to be supplied and to be false."
+NOT_CLOSED = "'additionalProperties' is required to be supplied and to be false."
 CHOICES = frozenset({"none", "auto", "required"})
-MOST_IMAGES = 1500  # (from memory)
-CALL_ID = 64
+MAX_IMAGES = 1500  # (from memory)
+MAX_CALL_ID = 64
 PREFIXES: dict[type[wire.Item], str] = {wire.Assistant: "msg", wire.FunctionCall: "fc", wire.Reasoning: "rs"}
 
 
 class Rules(Struct, frozen=True):
-    """Where the hosts of this api differ. image_bytes: the most of one picture; ordered: results as their calls."""
+    """Differences between hosts. image_bytes: maximum size of an image; ordered: results in the order of calls."""
 
     image_types: frozenset[str] = IMAGE_TYPES
     image_bytes: int | None = None
@@ -58,7 +58,7 @@ XAI = Rules(
 
 
 def check_body(body: wire.Body, items: Sequence[wire.Item], tools: Sequence[wire.Tool], rules: Rules) -> None:
-    """Raise `Refusal` for the first rule that a well-typed body breaks; `items` and `tools` are those decoded."""
+    """Raise `ApiError` for the first rule that a well-typed body breaks. `items` and `tools` are its decoded ones."""
     _check_numbers(body)
     _check_state(body)
     _check_tools(tools)
@@ -71,7 +71,7 @@ def check_body(body: wire.Body, items: Sequence[wire.Item], tools: Sequence[wire
 
 
 def parts_of(item: wire.Item, at: int) -> Iterator[tuple[str, wire.Input]]:
-    """Every input part of an item with its path, such as input[3].output[0]."""
+    """Each input part of an item with its path, such as input[3].output[0]."""
     if isinstance(item, wire.User) and not isinstance(item.content, str):
         yield from ((f"input[{at}].content[{index}]", part) for index, part in enumerate(item.content))
     elif isinstance(item, wire.FunctionOutput | wire.CustomOutput) and not isinstance(item.output, str):
@@ -79,80 +79,80 @@ def parts_of(item: wire.Item, at: int) -> Iterator[tuple[str, wire.Input]]:
 
 
 def guess_type(name: str) -> str:
-    """The media type that the end of a name or URL stands for, or nothing."""
+    """The media type for the extension of a name or URL, or an empty string."""
     return mimetypes.guess_type(urlsplit(name).path if "://" in name else name)[0] or ""
 
 
 def _check_numbers(body: wire.Body) -> None:
     if body.max_output_tokens is not None and body.max_output_tokens < 16:
-        words = f"integer below minimum value. Expected a value >= 16, but got {body.max_output_tokens} instead."
-        raise _invalid("max_output_tokens", words, "integer_below_min_value")
-    for name, value, most in (("temperature", body.temperature, 2), ("top_p", body.top_p, 1)):
-        if value is not None and value > most:
-            words = f"decimal above maximum value. Expected a value <= {most}, but got {value:g} instead."
-            raise _invalid(name, words, "decimal_above_max_value")
+        message = f"integer below minimum value. Expected a value >= 16, but got {body.max_output_tokens} instead."
+        raise _invalid("max_output_tokens", message, "integer_below_min_value")
+    for name, value, maximum in (("temperature", body.temperature, 2), ("top_p", body.top_p, 1)):
+        if value is not None and value > maximum:
+            message = f"decimal above maximum value. Expected a value <= {maximum}, but got {value:g} instead."
+            raise _invalid(name, message, "decimal_above_max_value")
         if value is not None and value < 0:
-            words = f"decimal below minimum value. Expected a value >= 0, but got {value:g} instead."
-            raise _invalid(name, words, "decimal_below_min_value")
+            message = f"decimal below minimum value. Expected a value >= 0, but got {value:g} instead."
+            raise _invalid(name, message, "decimal_below_min_value")
     if body.stream_options is not None and not body.stream:
-        words = "The 'stream_options' parameter is only allowed when 'stream' is enabled."
-        raise Refusal(words, parameter="stream_options")
+        message = "The 'stream_options' parameter is only allowed when 'stream' is enabled."
+        raise ApiError(message, parameter="stream_options")
 
 
 def _check_state(body: wire.Body) -> None:
-    """Nothing is kept here, so that nothing can be continued."""
+    """Reject references to stored state: the inspector stores nothing."""
     if body.previous_response_id is not None:
-        words = f"Previous response with id '{body.previous_response_id}' not found."
-        raise Refusal(words, parameter="previous_response_id", code="previous_response_not_found")
+        message = f"Previous response with id '{body.previous_response_id}' not found."
+        raise ApiError(message, parameter="previous_response_id", code="previous_response_not_found")
     for name, value in (("conversation", body.conversation), ("prompt", body.prompt)):
         if value is not None:
-            found = value if isinstance(value, str) else value.get("id")
-            raise Refusal(f"{name.title()} with id '{found}' not found.", status=404, parameter=name)
+            parsed = value if isinstance(value, str) else value.get("id")
+            raise ApiError(f"{name.title()} with id '{parsed}' not found.", status=404, parameter=name)
 
 
 def _check_tools(tools: Sequence[wire.Tool]) -> None:
     for at, tool in enumerate(tools):
         _check_name(tool.name, f"tools[{at}].name")
         if tool.parameters is not None:
-            where = f"function '{tool.name}'", f"tools[{at}].parameters", "invalid_function_parameters"
-            _check_schema(tool.parameters, where, strict=tool.strict is True)
+            names = f"function '{tool.name}'", f"tools[{at}].parameters", "invalid_function_parameters"
+            _check_schema(tool.parameters, names, strict=tool.strict is True)
 
 
 def _check_format(body: wire.Body) -> None:
     chosen = body.text.format if isinstance(body.text, wire.TextOptions) else None
     if isinstance(chosen, wire.SchemaFormat):
         _check_name(chosen.name, "text.format.name")
-        where = f"response_format '{chosen.name}'", "text.format.schema", "invalid_json_schema"
-        _check_schema(chosen.schema, where, strict=chosen.strict is True)
+        names = f"response_format '{chosen.name}'", "text.format.schema", "invalid_json_schema"
+        _check_schema(chosen.schema, names, strict=chosen.strict is True)
 
 
 def _check_name(name: str, place: str) -> None:
     if not TOOL_NAME.fullmatch(name):
-        words = "string does not match pattern. Expected a string that matches the pattern '^[a-zA-Z0-9_-]+$'."
-        raise _invalid(place, words, "invalid_value")
+        message = "string does not match pattern. Expected a string that matches the pattern '^[a-zA-Z0-9_-]+$'."
+        raise _invalid(place, message, "invalid_value")
 
 
-def _check_schema(schema: dict[str, Any], where: tuple[str, str, str], *, strict: bool) -> None:
-    owner, place, code = where
+def _check_schema(schema: dict[str, Any], names: tuple[str, str, str], *, strict: bool) -> None:
+    owner, place, code = names
     if schema.get("type") != "object":
-        words = f"schema must be a JSON Schema of 'type: \"object\"', got 'type: \"{schema.get('type')}\"'."
-        raise Refusal(f"Invalid schema for {owner}: {words}", parameter=place, code=code)
+        message = f"schema must be a JSON Schema of 'type: \"object\"', got 'type: \"{schema.get('type')}\"'."
+        raise ApiError(f"Invalid schema for {owner}: {message}", parameter=place, code=code)
     for context, problem in _find_loose(schema, ()) if strict else ():
-        words = f"Invalid schema for {owner}: In context={context}, {problem}"
-        raise Refusal(words, parameter=place, code=code)
+        message = f"Invalid schema for {owner}: In context={context}, {problem}"
+        raise ApiError(message, parameter=place, code=code)
 
 
 def _find_loose(schema: dict[str, Any], context: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], str]]:
-    """Every object of a schema that is not strict: one that lets other fields in, or leaves some out."""
+    """Each object of a schema that strict mode rejects: it allows other fields, or does not require all of its own."""
     properties = _entries(schema.get("properties"))
     if schema.get("type") == "object" or properties:
         if schema.get("additionalProperties") is not False:
-            yield context, LOOSE
+            yield context, NOT_CLOSED
         required = schema.get("required")
         for name in properties:
             if not isinstance(required, list) or name not in required:
-                words = "to be an array including every key in properties."
-                yield context, f"'required' is required to be supplied and {words} Missing '{name}'."
+                message = "to be an array including every key in properties."
+                yield context, f"'required' is required to be supplied and {message} Missing '{name}'."
     for key in ("properties", "$defs", "definitions"):
         for name, inner in _entries(schema.get(key)).items():
             yield from _find_loose(_entries(inner), (*context, key, name))
@@ -170,8 +170,8 @@ def _check_choice(body: wire.Body, tools: Sequence[wire.Tool]) -> None:
     choice = body.tool_choice
     if isinstance(choice, str):
         if choice not in CHOICES:
-            words = f"Invalid value: '{choice}'. Supported values are: 'none', 'auto', and 'required'."
-            raise Refusal(words, parameter="tool_choice", code="invalid_value")
+            message = f"Invalid value: '{choice}'. Supported values are: 'none', 'auto', and 'required'."
+            raise ApiError(message, parameter="tool_choice", code="invalid_value")
         named = []
     elif choice.type == "allowed_tools":
         allowed = choice.tools if isinstance(choice.tools, list) else []
@@ -179,55 +179,55 @@ def _check_choice(body: wire.Body, tools: Sequence[wire.Tool]) -> None:
     else:
         named = [str(choice.name)] if choice.type == "function" else []
     if choice not in ("none", "auto") and not body.tools:
-        words = "Invalid value for 'tool_choice': 'tool_choice' is only allowed when 'tools' are specified."
-        raise Refusal(words, parameter="tool_choice")
+        message = "Invalid value for 'tool_choice': 'tool_choice' is only allowed when 'tools' are specified."
+        raise ApiError(message, parameter="tool_choice")
     for name in named:
         if name not in {tool.name for tool in tools}:
-            raise Refusal(f"Tool choice '{name}' not found in 'tools' parameter.", parameter="tool_choice")
+            raise ApiError(f"Tool choice '{name}' not found in 'tools' parameter.", parameter="tool_choice")
 
 
 def _check_items(items: Sequence[wire.Item], rules: Rules) -> None:
     if not items:
         raise _empty_array("input")
     known: set[str] = set()
-    spoken = False
+    past_system = False
     for at, item in enumerate(items):
         if isinstance(item, wire.Reference):
             raise _not_found(item.id)
         if item.id is not None and rules.item_ids:
             _check_id(item, item.id, at)
         if item.id is not None and item.id in known:
-            words = f"Duplicate item found with id {item.id}. Remove duplicate items from your input and try again."
-            raise Refusal(words, parameter="input")
+            message = f"Duplicate item found with id {item.id}. Remove duplicate items from your input and try again."
+            raise ApiError(message, parameter="input")
         known |= {item.id} if item.id is not None else set()
         if isinstance(item, wire.FunctionCall | wire.CustomCall | wire.FunctionOutput | wire.CustomOutput):
             _check_call(item, at)
-        if rules.system_first and isinstance(item, wire.Instruction) and spoken:
-            raise Refusal("A system message must be the first message.", parameter=f"input[{at}]")
-        spoken = spoken or not isinstance(item, wire.Instruction)
+        if rules.system_first and isinstance(item, wire.Instruction) and past_system:
+            raise ApiError("A system message must be the first message.", parameter=f"input[{at}]")
+        past_system = past_system or not isinstance(item, wire.Instruction)
 
 
 def _check_id(item: wire.Item, item_id: str, at: int) -> None:
     prefix = PREFIXES.get(type(item), "")
     if not item_id.startswith(prefix):
-        words = f"Invalid 'input[{at}].id': '{item_id}'. Expected an ID that begins with '{prefix}'."
-        raise Refusal(words, parameter=f"input[{at}].id", code="invalid_value")
+        message = f"Invalid 'input[{at}].id': '{item_id}'. Expected an ID that begins with '{prefix}'."
+        raise ApiError(message, parameter=f"input[{at}].id", code="invalid_value")
 
 
 def _check_call(item: wire.Call | wire.Output, at: int) -> None:
     place, length = f"input[{at}].call_id", len(item.call_id)
     if not length:
-        words = "empty string. Expected a string with minimum length 1, but got an empty string instead."
-        raise _invalid(place, words, "empty_string")
-    if length > CALL_ID:
-        words = f"Expected a string with maximum length {CALL_ID}, but got a string with length {length} instead."
-        raise _invalid(place, f"string too long. {words}", "string_above_max_length")
+        message = "empty string. Expected a string with minimum length 1, but got an empty string instead."
+        raise _invalid(place, message, "empty_string")
+    if length > MAX_CALL_ID:
+        message = f"Expected a string with maximum length {MAX_CALL_ID}, but got a string with length {length} instead."
+        raise _invalid(place, f"string too long. {message}", "string_above_max_length")
     if isinstance(item, wire.FunctionCall):
         _check_name(item.name, f"input[{at}].name")
 
 
 def _check_pairs(items: Sequence[wire.Item], rules: Rules) -> None:
-    """Every output answers one earlier call that no other has answered, and no call stays without one."""
+    """Check that each call has exactly one later output, and each output a call."""
     waiting: list[tuple[str, str]] = []
     for at, item in enumerate(items):
         match item:
@@ -242,15 +242,15 @@ def _check_pairs(items: Sequence[wire.Item], rules: Rules) -> None:
             case _:
                 continue
     for kind, call_id in waiting:
-        raise Refusal(f"No tool output found for {kind} call {call_id}.", parameter="input")
+        raise ApiError(f"No tool output found for {kind} call {call_id}.", parameter="input")
 
 
 def _answer(waiting: list[tuple[str, str]], call: tuple[str, str], at: int, rules: Rules) -> None:
     if call not in waiting:
         kind, call_id = call
-        raise Refusal(f"No tool call found for {kind} call output with call_id {call_id}.", parameter="input")
+        raise ApiError(f"No tool call found for {kind} call output with call_id {call_id}.", parameter="input")
     if rules.ordered and waiting[0] != call:
-        raise Refusal("Tool results must be in the order of their tool calls.", parameter=f"input[{at}]")
+        raise ApiError("Tool results must be in the order of their tool calls.", parameter=f"input[{at}]")
     waiting.remove(call)
 
 
@@ -259,17 +259,20 @@ def _check_reasoning(items: Sequence[wire.Item], *, stored: bool) -> None:
         if not isinstance(item, wire.Reasoning):
             continue
         if not item.encrypted_content and item.id is None:
-            words = f"Missing required parameter: 'input[{at}].id'."
-            raise Refusal(words, parameter=f"input[{at}].id", code="missing_required_parameter")
+            message = f"Missing required parameter: 'input[{at}].id'."
+            raise ApiError(message, parameter=f"input[{at}].id", code="missing_required_parameter")
         if not item.encrypted_content and not stored:
             raise _not_found(str(item.id))
-        following = next((one for one in items[at + 1 :] if not isinstance(one, wire.Reasoning)), None)
-        if not _is_models(following):
-            words = f"Item '{item.id}' of type 'reasoning' was provided without its required following item."
-            raise Refusal(words, parameter="input")
+        following = next(
+            (following_item for following_item in items[at + 1 :] if not isinstance(following_item, wire.Reasoning)),
+            None,
+        )
+        if not _is_model_item(following):
+            message = f"Item '{item.id}' of type 'reasoning' was provided without its required following item."
+            raise ApiError(message, parameter="input")
 
 
-def _is_models(item: wire.Item | None) -> bool:
+def _is_model_item(item: wire.Item | None) -> bool:
     if isinstance(item, wire.Hosted):
         return item.type in wire.HOSTED_CALLS
     return isinstance(item, wire.Assistant | wire.FunctionCall | wire.CustomCall)
@@ -293,77 +296,77 @@ def _check_parts(items: Sequence[wire.Item], rules: Rules) -> None:
                     continue
                 case _ as never:
                     assert_never(never)
-    if images > MOST_IMAGES:
-        raise Refusal(f"Too many images in request. Max is {MOST_IMAGES}.", parameter="input")
+    if images > MAX_IMAGES:
+        raise ApiError(f"Too many images in request. Max is {MAX_IMAGES}.", parameter="input")
 
 
 def _check_image(part: wire.Image, place: str, rules: Rules) -> None:
-    _check_one(place, {"image_url": part.image_url, "file_id": part.file_id})
+    _check_one_source(place, {"image_url": part.image_url, "file_id": part.file_id})
     if part.image_url is None:
         return
-    place, found = f"{place}.image_url", read_data_url(part.image_url)
-    if found is None:
+    place, parsed = f"{place}.image_url", read_data_url(part.image_url)
+    if parsed is None:
         if not part.image_url.startswith("https://"):
-            words = "Expected a valid URL, but got a value with an invalid format."
-            raise Refusal(f"Invalid '{place}'. {words}", parameter=place, code="invalid_value")
+            message = "Expected a valid URL, but got a value with an invalid format."
+            raise ApiError(f"Invalid '{place}'. {message}", parameter=place, code="invalid_value")
         return
-    media_type, data = found
+    media_type, data = parsed
     if media_type not in rules.image_types:
         problem = f"but got unsupported MIME type '{media_type}'."
     elif data is None:
         problem = f"but got {_bad_base64(part.image_url)}."
-    elif not is_really(data, media_type):
-        raise Refusal(BAD_IMAGE, parameter=place, code="invalid_value")
+    elif not matches_type(data, media_type):
+        raise ApiError(BAD_IMAGE, parameter=place, code="invalid_value")
     elif rules.image_bytes is not None and len(data) > rules.image_bytes:
         problem = f"but got {len(data)} bytes. The largest image has {rules.image_bytes} bytes."
     else:
         return
-    raise Refusal(f"Invalid '{place}'. {NO_IMAGE_URL}, {problem}", parameter=place, code="invalid_value")
+    raise ApiError(f"Invalid '{place}'. {NO_IMAGE_URL}, {problem}", parameter=place, code="invalid_value")
 
 
 def _check_file(part: wire.File, place: str, rules: Rules) -> None:
-    _check_one(place, {"file_data": part.file_data, "file_url": part.file_url, "file_id": part.file_id})
+    _check_one_source(place, {"file_data": part.file_data, "file_url": part.file_url, "file_id": part.file_id})
     if part.file_url is not None:
         _check_file_url(part.file_url, f"{place}.file_url")
     elif part.file_data is not None and not rules.inline_files:
-        words = "Inline file data is not supported. Use file_id or file_url."
-        raise Refusal(f"Invalid '{place}.file_data'. {words}", parameter=f"{place}.file_data", code="invalid_value")
+        message = "Inline file data is not supported. Use file_id or file_url."
+        raise ApiError(f"Invalid '{place}.file_data'. {message}", parameter=f"{place}.file_data", code="invalid_value")
     elif part.file_data is not None and not part.filename:
-        words = f"Missing required parameter: '{place}.filename'."
-        raise Refusal(words, parameter=f"{place}.filename", code="missing_required_parameter")
-    elif part.file_data is not None and (problem := _find_fault(part.file_data)):
-        words = f"Invalid file data: '{place}.file_data'. {NO_PDF}, but got {problem}."
-        raise Refusal(words, parameter=f"{place}.file_data", code="invalid_value")
+        message = f"Missing required parameter: '{place}.filename'."
+        raise ApiError(message, parameter=f"{place}.filename", code="missing_required_parameter")
+    elif part.file_data is not None and (problem := _find_problem(part.file_data)):
+        message = f"Invalid file data: '{place}.file_data'. {NO_PDF}, but got {problem}."
+        raise ApiError(message, parameter=f"{place}.file_data", code="invalid_value")
 
 
 def _check_file_url(url: str, place: str) -> None:
     if not url.startswith("https://"):
-        words = "Expected a valid URL, but got a value with an invalid format."
-        raise Refusal(f"Invalid '{place}'. {words}", parameter=place, code="invalid_value")
+        message = "Expected a valid URL, but got a value with an invalid format."
+        raise ApiError(f"Invalid '{place}'. {message}", parameter=place, code="invalid_value")
     if guess_type(url).startswith(UNFETCHED):
-        words = "The file type you uploaded is not supported. Please try again with a pdf"
-        raise Refusal(words, parameter="input", code="unsupported_file")
+        message = "The file type you uploaded is not supported. Please try again with a pdf"
+        raise ApiError(message, parameter="input", code="unsupported_file")
 
 
-def _find_fault(url: str) -> str:
-    """What is wrong with a file's data URL; nothing where it is right."""
-    found = read_data_url(url)
-    if found is None:
+def _find_problem(url: str) -> str:
+    """What is wrong with a file's data URL, or an empty string."""
+    parsed = read_data_url(url)
+    if parsed is None:
         return "a value without the 'data:' prefix"
-    media_type, data = found
+    media_type, data = parsed
     if not (media_type in DOCUMENTS or media_type.startswith(("text/", OFFICE_XML))):
         return f"unsupported MIME type '{media_type}'"
     if data is None:
         return _bad_base64(url)
-    return "" if _fits(data, media_type) else f"data that is not of type '{media_type}'"
+    return "" if _matches(data, media_type) else f"data that is not of type '{media_type}'"
 
 
-def _fits(data: bytes, media_type: str) -> bool:
+def _matches(data: bytes, media_type: str) -> bool:
     if media_type in MAGIC:
-        return is_really(data, media_type)
+        return matches_type(data, media_type)
     if media_type.startswith(OFFICE_XML):
         return data.startswith(b"PK")
-    return not any(is_really(data, other) for other in MAGIC)
+    return not any(matches_type(data, other) for other in MAGIC)
 
 
 def _bad_base64(url: str) -> str:
@@ -371,27 +374,27 @@ def _bad_base64(url: str) -> str:
     return "empty base64-encoded bytes" if empty else "an invalid base64-encoded value"
 
 
-def _check_one(place: str, sources: dict[str, str | None]) -> None:
-    """Bytes come from exactly one of these fields."""
-    given = [name for name, value in sources.items() if value is not None]
-    if not given:
+def _check_one_source(place: str, sources: dict[str, str | None]) -> None:
+    """Check that exactly one of these fields is set."""
+    present = [name for name, value in sources.items() if value is not None]
+    if not present:
         first = f"{place}.{next(iter(sources))}"
-        raise Refusal(f"Missing required parameter: '{first}'.", parameter=first, code="missing_required_parameter")
-    if len(given) > 1:
-        words = f"Mutually exclusive parameters: '{place}.{given[0]}' and '{place}.{given[1]}'."
-        raise Refusal(words, parameter=f"{place}.{given[1]}", code="mutually_exclusive_parameters")
+        raise ApiError(f"Missing required parameter: '{first}'.", parameter=first, code="missing_required_parameter")
+    if len(present) > 1:
+        message = f"Mutually exclusive parameters: '{place}.{present[0]}' and '{place}.{present[1]}'."
+        raise ApiError(message, parameter=f"{place}.{present[1]}", code="mutually_exclusive_parameters")
 
 
-def _not_found(item_id: str) -> Refusal:
-    words = "Items are not persisted when `store` is set to false."
+def _not_found(item_id: str) -> ApiError:
+    message = "Items are not persisted when `store` is set to false."
     advice = "Try again with `store` set to true, or remove this item from your input."
-    return Refusal(f"Item with id '{item_id}' not found. {words} {advice}", status=404, parameter="input")
+    return ApiError(f"Item with id '{item_id}' not found. {message} {advice}", status=404, parameter="input")
 
 
-def _empty_array(place: str) -> Refusal:
-    words = "empty array. Expected an array with minimum length 1, but got an empty array instead."
-    return _invalid(place, words, "empty_array")
+def _empty_array(place: str) -> ApiError:
+    message = "empty array. Expected an array with minimum length 1, but got an empty array instead."
+    return _invalid(place, message, "empty_array")
 
 
-def _invalid(place: str, words: str, code: str) -> Refusal:
-    return Refusal(f"Invalid '{place}': {words}", parameter=place, code=code)
+def _invalid(place: str, message: str, code: str) -> ApiError:
+    return ApiError(f"Invalid '{place}': {message}", parameter=place, code=code)

@@ -1,6 +1,6 @@
-"""The body of POST /v1/responses as its api defines it (types of openai 3.54): names, types and nesting of one item.
+"""The body of POST /v1/responses as the API defines it (types of openai 3.54): names, types and nesting of one item.
 
-Items and tools stay raw in `Body`: each is decoded by its own `type`, and the hosts' own tools are not looked into.
+Items and tools stay raw in `Body`: each is decoded by its own `type`. Tools that the host provides are not checked.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ class Breakpoint(Strict):
 
 
 class Part(Strict):
-    """What every input part may carry."""
+    """Fields that any input part may have."""
 
     prompt_cache_breakpoint: Breakpoint | None = None
 
@@ -41,7 +41,7 @@ class Text(Part, tag="input_text", kw_only=True):
 
 
 class Image(Part, tag="input_image", kw_only=True):
-    """A picture: a URL, a data URL, or the id of an upload."""
+    """An image: a URL, a data URL, or the id of an upload."""
 
     image_url: str | None = None
     file_id: str | None = None
@@ -58,8 +58,8 @@ class File(Part, tag="input_file", kw_only=True):
     detail: Literal["auto", "low", "high"] | UnsetType = UNSET
 
 
-class Said(Strict, tag="output_text"):
-    """What the model said."""
+class OutputText(Strict, tag="output_text"):
+    """Text of the model."""
 
     text: str
     annotations: list[dict[str, Any]] = []
@@ -76,7 +76,7 @@ Input: TypeAlias = Text | Image | File
 
 
 class User(Strict):
-    """A person's message."""
+    """A user message."""
 
     role: Literal["user"]
     content: str | list[Input]
@@ -86,7 +86,7 @@ class User(Strict):
 
 
 class Instruction(Strict):
-    """The program's words."""
+    """Instructions."""
 
     role: Literal["system", "developer"]
     content: str | list[Text]
@@ -96,10 +96,10 @@ class Instruction(Strict):
 
 
 class Assistant(Strict):
-    """The model's message."""
+    """An assistant message."""
 
     role: Literal["assistant"]
-    content: str | list[Said | Refused]
+    content: str | list[OutputText | Refused]
     type: Literal["message"] = "message"
     id: str | None = None
     status: Status | None = None
@@ -107,7 +107,7 @@ class Assistant(Strict):
 
 
 class FunctionCall(Strict):
-    """A call of the model's."""
+    """A function call by the model."""
 
     type: Literal["function_call"]
     call_id: str
@@ -121,7 +121,7 @@ class FunctionCall(Strict):
 
 
 class FunctionOutput(Strict):
-    """What came back for a call."""
+    """The result of a function call."""
 
     type: Literal["function_call_output"]
     call_id: str
@@ -148,7 +148,7 @@ class CustomCall(Strict):
 
 
 class CustomOutput(Strict):
-    """What came back for such a call."""
+    """The result of a `CustomCall`."""
 
     type: Literal["custom_tool_call_output"]
     call_id: str
@@ -161,19 +161,19 @@ class CustomOutput(Strict):
 
 
 class Thought(Strict, tag="summary_text"):
-    """A thought's summary."""
+    """A summary of reasoning."""
 
     text: str
 
 
 class Thinking(Strict, tag="reasoning_text"):
-    """A thought itself."""
+    """Text of reasoning."""
 
     text: str
 
 
 class Reasoning(Strict):
-    """What the model thought: known by its id where the answer was stored, else by its encrypted content."""
+    """Reasoning of the model: an id if the response was stored, else encrypted content."""
 
     type: Literal["reasoning"]
     summary: list[Thought]
@@ -184,14 +184,14 @@ class Reasoning(Strict):
 
 
 class Reference(Strict):
-    """An item that the host keeps."""
+    """The id of a stored item."""
 
     id: str
     type: Literal["item_reference"] | None = None
 
 
 class Hosted(Struct):
-    """An item or tool of the host's own, which isn't looked into."""
+    """An item of, or a tool that the host provides. Its content is not checked."""
 
     type: str
     id: str | None = None
@@ -216,7 +216,7 @@ ITEMS: dict[str, type[Item]] = {
     "reasoning": Reasoning,
     "item_reference": Reference,
 }
-#: Items that the host's own tools leave behind; the calls are the model's.
+#: Items that tools of the host produce. The model makes the calls.
 HOSTED_CALLS = frozenset(
     re.findall(
         r"\w+",
@@ -249,7 +249,7 @@ HOSTED_TOOLS = frozenset(
 
 
 class Peek(Struct):
-    """What tells items apart."""
+    """The fields that tell items apart."""
 
     type: str | None = None
     role: str | None = None
@@ -270,7 +270,7 @@ class Tool(Strict):
 
 
 class Choice(Strict):
-    """A tool that must be called, or those that may be."""
+    """A required tool, or the allowed tools."""
 
     type: str
     name: str | None = None
@@ -280,7 +280,7 @@ class Choice(Strict):
 
 
 class PlainFormat(Strict, tag="text"):
-    """Plain words."""
+    """Plain text."""
 
 
 class ObjectFormat(Strict, tag="json_object"):
@@ -288,7 +288,7 @@ class ObjectFormat(Strict, tag="json_object"):
 
 
 class SchemaFormat(Strict, tag="json_schema"):
-    """JSON by a schema."""
+    """JSON that matches a schema."""
 
     name: str
     schema: dict[str, Any]
@@ -297,14 +297,14 @@ class SchemaFormat(Strict, tag="json_schema"):
 
 
 class TextOptions(Strict):
-    """The form of the answer."""
+    """The format of the response."""
 
     format: PlainFormat | ObjectFormat | SchemaFormat | UnsetType = UNSET
     verbosity: Literal["low", "medium", "high"] | None = None
 
 
 class ReasoningOptions(Strict):
-    """How long to think, and what to tell of it."""
+    """Reasoning effort, and what to return of it."""
 
     effort: Effort | None = None
     summary: Summaries | None = None
@@ -314,7 +314,7 @@ class ReasoningOptions(Strict):
 
 
 class StreamOptions(Strict):
-    """What a stream carries besides."""
+    """Extras in a stream."""
 
     include_obfuscation: bool = True
 
@@ -332,7 +332,7 @@ Includable: TypeAlias = Literal[
 
 
 class Body(Strict):
-    """The whole body."""
+    """The request body."""
 
     model: str
     input: str | list[Raw]

@@ -9,31 +9,31 @@ import msgspec
 
 from showandtell.inspector.openai_chat.write import CREATED
 from showandtell.inspector.request import Call, ModelRequest, Reply
-from showandtell.inspector.text_chunks import PIECE, cut_text
+from showandtell.inspector.text_chunks import CHUNK_SIZE, split_text
 
 Event: TypeAlias = tuple[str, dict[str, Any]]
 
 
-def spell_response(reply: Reply, asked: ModelRequest, name: str) -> bytes:
-    """The whole response; `name` makes its id."""
-    return msgspec.json.encode(_finished(reply, asked, name))
+def serialize_response(reply: Reply, request: ModelRequest, name: str) -> bytes:
+    """The complete response. `name` is part of its id."""
+    return msgspec.json.encode(_finished(reply, request, name))
 
 
-def spell_stream(reply: Reply, asked: ModelRequest, name: str) -> Iterator[bytes]:
-    """The response event by event, numbered from 0. Nothing follows the last event, no [DONE] either."""
-    for number, (kind, fields) in enumerate(_events(reply, asked, name)):
+def serialize_stream(reply: Reply, request: ModelRequest, name: str) -> Iterator[bytes]:
+    """The response as events, numbered from 0. There is no [DONE] at the end."""
+    for number, (kind, fields) in enumerate(_events(reply, request, name)):
         data = msgspec.json.encode({"type": kind, "sequence_number": number, **fields})
         yield b"event: " + kind.encode() + b"\ndata: " + data + b"\n\n"
 
 
-def _events(reply: Reply, asked: ModelRequest, name: str) -> Iterator[Event]:
-    opened = _response(asked, name, "in_progress", [])
-    yield "response.created", {"response": opened}
-    yield "response.in_progress", {"response": opened}
+def _events(reply: Reply, request: ModelRequest, name: str) -> Iterator[Event]:
+    started = _response(request, name, "in_progress", [])
+    yield "response.created", {"response": started}
+    yield "response.in_progress", {"response": started}
     for index, item in enumerate(_items(reply, name)):
         yield from _message_events(item, index) if item["type"] == "message" else _call_events(item, index)
-    finished = _finished(reply, asked, name)
-    yield f"response.{finished['status']}", {"response": finished}
+    completed = _finished(reply, request, name)
+    yield f"response.{completed['status']}", {"response": completed}
 
 
 def _message_events(item: dict[str, Any], index: int) -> Iterator[Event]:
@@ -41,8 +41,8 @@ def _message_events(item: dict[str, Any], index: int) -> Iterator[Event]:
     part = item["content"][0]
     place = {"item_id": item["id"], "output_index": index, "content_index": 0}
     yield "response.content_part.added", {**place, "part": {**part, "text": ""}}
-    for piece in cut_text(part["text"], PIECE):
-        yield "response.output_text.delta", {**place, "delta": piece, "logprobs": []}
+    for chunk in split_text(part["text"], CHUNK_SIZE):
+        yield "response.output_text.delta", {**place, "delta": chunk, "logprobs": []}
     yield "response.output_text.done", {**place, "text": part["text"], "logprobs": []}
     yield "response.content_part.done", {**place, "part": part}
     yield _item_event("done", item, index)
@@ -51,8 +51,8 @@ def _message_events(item: dict[str, Any], index: int) -> Iterator[Event]:
 def _call_events(item: dict[str, Any], index: int) -> Iterator[Event]:
     yield _item_event("added", {**item, "status": "in_progress", "arguments": ""}, index)
     place = {"item_id": item["id"], "output_index": index}
-    for piece in cut_text(item["arguments"], PIECE // 4):
-        yield "response.function_call_arguments.delta", {**place, "delta": piece}
+    for chunk in split_text(item["arguments"], CHUNK_SIZE // 4):
+        yield "response.function_call_arguments.delta", {**place, "delta": chunk}
     yield "response.function_call_arguments.done", {**place, "arguments": item["arguments"]}
     yield _item_event("done", item, index)
 
@@ -62,13 +62,13 @@ def _item_event(stage: str, item: dict[str, Any], index: int) -> Event:
 
 
 def _items(reply: Reply, name: str) -> list[dict[str, Any]]:
-    said = [_message(reply, name)] if reply.text or not reply.calls else []
-    return [*said, *map(_function_call, reply.calls)]
+    messages = [_message(reply, name)] if reply.text or not reply.calls else []
+    return [*messages, *map(_function_call, reply.calls)]
 
 
 def _message(reply: Reply, name: str) -> dict[str, Any]:
     part: dict[str, Any] = {"type": "output_text", "annotations": [], "logprobs": [], "text": reply.text}
-    status = "incomplete" if reply.cut else "completed"
+    status = "incomplete" if reply.truncated else "completed"
     return {"id": f"msg_{name}", "type": "message", "status": status, "content": [part], "role": "assistant"}
 
 
@@ -83,19 +83,19 @@ def _function_call(call: Call) -> dict[str, Any]:
     }
 
 
-def _finished(reply: Reply, asked: ModelRequest, name: str) -> dict[str, Any]:
-    whole = _response(asked, name, "incomplete" if reply.cut else "completed", _items(reply, name))
-    reason = {"reason": "max_output_tokens"} if reply.cut else None
-    completed = None if reply.cut else CREATED
-    return {**whole, "completed_at": completed, "incomplete_details": reason, "usage": _usage(reply)}
+def _finished(reply: Reply, request: ModelRequest, name: str) -> dict[str, Any]:
+    response = _response(request, name, "incomplete" if reply.truncated else "completed", _items(reply, name))
+    reason = {"reason": "max_output_tokens"} if reply.truncated else None
+    completed = None if reply.truncated else CREATED
+    return {**response, "completed_at": completed, "incomplete_details": reason, "usage": _usage(reply)}
 
 
-def _response(asked: ModelRequest, name: str, status: str, output: list[dict[str, Any]]) -> dict[str, Any]:
+def _response(request: ModelRequest, name: str, status: str, output: list[dict[str, Any]]) -> dict[str, Any]:
     tools = [
         {"type": "function", "name": t.name, "description": t.description, "parameters": t.schema, "strict": False}
-        for t in asked.tools
+        for t in request.tools
     ]
-    bare = asked.tool_choice in {"auto", "none", "required"}
+    is_mode = request.tool_choice in {"auto", "none", "required"}
     return {
         "id": f"resp_{name}",
         "object": "response",
@@ -104,12 +104,12 @@ def _response(asked: ModelRequest, name: str, status: str, output: list[dict[str
         "completed_at": None,
         "error": None,
         "incomplete_details": None,
-        "instructions": asked.system or None,
-        "max_output_tokens": asked.max_tokens,
-        "model": asked.model,
+        "instructions": request.system or None,
+        "max_output_tokens": request.max_tokens,
+        "model": request.model,
         "output": output,
-        "parallel_tool_calls": asked.parallel,
-        "tool_choice": asked.tool_choice if bare else {"type": "function", "name": asked.tool_choice},
+        "parallel_tool_calls": request.parallel,
+        "tool_choice": request.tool_choice if is_mode else {"type": "function", "name": request.tool_choice},
         "tools": tools,
         "usage": None,
         "metadata": {},

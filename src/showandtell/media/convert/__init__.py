@@ -1,7 +1,7 @@
-"""Conversions, for the child only: a module for each kind of source, found by what a recipe makes of which type.
+"""Conversions, only in the child: a module for each kind of source, chosen by the conversion's name and the media type.
 
-Each module has functions of one shape: (path, media type, recipe, folder) to the fields of the gate's `Made`, with
-files written straight into that folder and nowhere else. They are imported when they are first needed.
+Each module has functions that take (path, media type, conversion, folder) and return the fields of the gate's
+`ConversionOutput`. They write files directly into that folder and nowhere else. They are imported at first use.
 """
 
 from __future__ import annotations
@@ -10,25 +10,25 @@ import importlib
 from typing import Any
 
 from showandtell.core.media_types.kinds import kind_of
-from showandtell.core.messages.conversion import Conversion, read_recipe
+from showandtell.core.messages.conversion import Conversion, parse_conversion
 from showandtell.errors import BadFile
 
-#: What is made of a kind or of a type: the module, and its function. A type goes before its kind.
-MAKERS: dict[tuple[str, str], tuple[str, str]] = {
-    ("image", "image"): ("pictures", "make_pictures"),
-    ("image", "image/svg+xml"): ("drawings", "make_picture"),
+#: Module and function by conversion and by media type or kind. A media type has precedence over its kind.
+CONVERTERS: dict[tuple[str, str], tuple[str, str]] = {
+    ("image", "image"): ("images", "make_images"),
+    ("image", "image/svg+xml"): ("drawings", "make_image"),
     ("pages", "application/pdf"): ("pages", "make_pages"),
     ("text", "application/pdf"): ("plain", "make_text"),
     ("text", "text/html"): ("office", "make_text"),
     ("text", "document"): ("office", "make_text"),
     ("text", "other"): ("office", "make_text"),
-    ("audio", "audio"): ("sound", "make_audio"),
-    ("audio", "video"): ("sound", "make_audio"),
-    ("frames", "video"): ("film", "make_frames"),
+    ("audio", "audio"): ("audio", "make_audio"),
+    ("audio", "video"): ("audio", "make_audio"),
+    ("frames", "video"): ("video", "make_frames"),
     ("transcript", "audio"): ("speech", "make_transcript"),
     ("transcript", "video"): ("speech", "make_transcript"),
 }
-WHAT = {
+DESCRIPTIONS = {
     "image": "a picture",
     "pages": "pages",
     "text": "words",
@@ -37,33 +37,42 @@ WHAT = {
     "thumbnail": "a small picture",
 }
 SMALL = 320
-#: What a thumbnail is: of a PDF its first page, of a film a frame from its middle, each at most 320 pixels long.
+#: Thumbnails: the first page of a PDF, a frame from the middle of a video; the longer side has at most 320 pixels.
 THUMBNAILS = {
-    "image": Conversion("image", ("image/webp",), side=SMALL, most=1),
+    "image": Conversion("image", ("image/webp",), side=SMALL, max_count=1),
     "image/svg+xml": Conversion("image", ("image/webp",), side=SMALL),
-    "application/pdf": Conversion("pages", ("image/webp",), side=SMALL, most=1),
-    "video": Conversion("frames", ("image/jpeg",), side=SMALL, most=1),
+    "application/pdf": Conversion("pages", ("image/webp",), side=SMALL, max_count=1),
+    "video": Conversion("frames", ("image/jpeg",), side=SMALL, max_count=1),
 }
 
 
-def make(path: str, media_type: str, recipe: str, folder: str) -> dict[str, Any]:
-    """Obey a recipe; raises `BadFile` where nothing here makes that of this type."""
-    read = read_recipe(recipe)
-    if read.name == "thumbnail":
-        read = THUMBNAILS.get(media_type) or THUMBNAILS.get(kind_of(media_type)) or read
-    found = MAKERS.get((read.name, media_type)) or MAKERS.get((read.name, kind_of(media_type)))
-    if found is None:
-        raise BadFile("", f"can't be made into {WHAT.get(read.name, read.name)}", "ask for another form of it")
-    module, function = found
-    maker = getattr(importlib.import_module(f"showandtell.media.convert.{module}"), function)
-    return maker(path, media_type, check_recipe(read), folder)
+def make(path: str, media_type: str, conversion: str, folder: str) -> dict[str, Any]:
+    """Run a conversion; raises `BadFile` if there is no such conversion of this type."""
+    parsed = parse_conversion(conversion)
+    if parsed.name == "thumbnail":
+        parsed = THUMBNAILS.get(media_type) or THUMBNAILS.get(kind_of(media_type)) or parsed
+    converter = CONVERTERS.get((parsed.name, media_type)) or CONVERTERS.get((parsed.name, kind_of(media_type)))
+    if converter is None:
+        raise BadFile(
+            "", f"can't be made into {DESCRIPTIONS.get(parsed.name, parsed.name)}", "ask for another form of it"
+        )
+    module, function = converter
+    convert = getattr(importlib.import_module(f"showandtell.media.convert.{module}"), function)
+    return convert(path, media_type, check_conversion(parsed), folder)
 
 
-def check_recipe(recipe: Conversion) -> Conversion:
-    """The recipe, where none of its bounds is below 1; raises `BadFile`."""
-    bounds = (recipe.bytes, recipe.side, recipe.pixels, recipe.first, recipe.most, *(recipe.only or ()))
+def check_conversion(conversion: Conversion) -> Conversion:
+    """Return the conversion; raises `BadFile` if one of its limits is below 1 or its crop is malformed."""
+    bounds = (
+        conversion.bytes,
+        conversion.side,
+        conversion.pixels,
+        conversion.first_page,
+        conversion.max_count,
+        *(conversion.pages or ()),
+    )
     if any(bound is not None and bound < 1 for bound in bounds):
         raise BadFile("", "can't be converted to less than one", "ask for at least one page, pixel or byte")
-    if recipe.crop is not None and len(recipe.crop) != 4:
+    if conversion.crop is not None and len(conversion.crop) != 4:
         raise BadFile("", "can't be cropped to that", "give left, top, right and bottom")
-    return recipe
+    return conversion

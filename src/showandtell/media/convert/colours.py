@@ -1,4 +1,4 @@
-"""Colours as every reader of PNG and JPEG sees them alike: eight bits, sRGB, with or without transparency."""
+"""Converts colours to what all readers of PNG and JPEG show alike: eight bits, sRGB, with or without transparency."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from typing import Any, cast
 
 from PIL import Image, ImageCms
 
-#: Whole 16-bit samples, and how they become eight bits.
+#: Modes with unsigned 16-bit samples, and the factor to eight bits.
 SIXTEEN = {"I;16", "I;16B", "I;16L", "I;16N"}
 TO_EIGHT = 1 / 257
 
 
 def prepare(image: Image.Image) -> Image.Image:
-    """A picture whose samples can be averaged: no palette, no single bits, eight bits each, transparency in a band."""
+    """An image whose samples can be averaged: no palette, no single bits, eight bits each, transparency in a band."""
     if image.mode in SIXTEEN:
         return image.point(lambda sample: sample * TO_EIGHT).convert("L")
     if image.mode in {"I", "F"}:
@@ -26,7 +26,7 @@ def prepare(image: Image.Image) -> Image.Image:
 
 
 def stretch(image: Image.Image) -> Image.Image:
-    """Whole numbers of 16 bits as they are; wider ones, and fractions, from their least to their greatest."""
+    """Scale integers of 16 bits by their full range, larger ones and floats from their minimum to their maximum."""
     low, high = cast("tuple[float, float]", image.getextrema())
     if image.mode == "I" and low >= 0 and high <= 0xFFFF:
         low, high = (0, 0xFFFF) if high > 0xFF else (0, 0xFF)
@@ -36,7 +36,7 @@ def stretch(image: Image.Image) -> Image.Image:
 
 
 def unify(image: Image.Image, profile: bytes | None) -> Image.Image:
-    """A prepared picture in sRGB: mode L, RGB, or RGBA where something in it is transparent."""
+    """A prepared image in sRGB: mode L, RGB, or RGBA if a part of it is transparent."""
     if image.mode == "RGBA" and cast("tuple[int, int]", image.getchannel("A").getextrema())[0] == 255:
         image = image.convert("RGB")
     matched = match_profile(image, profile) if profile else image
@@ -44,11 +44,11 @@ def unify(image: Image.Image, profile: bytes | None) -> Image.Image:
 
 
 def match_profile(image: Image.Image, profile: bytes) -> Image.Image:
-    """The colours of a profile as those of sRGB; the picture as it is where the profile is damaged or not its own."""
+    """Convert from a profile to sRGB; returns the image unchanged if the profile is damaged or doesn't fit."""
     cms: Any = ImageCms
     try:
-        given = cms.ImageCmsProfile(io.BytesIO(profile))
+        source = cms.ImageCmsProfile(io.BytesIO(profile))
         mode = "RGBA" if image.mode == "RGBA" else "RGB"
-        return cms.profileToProfile(image, given, cms.createProfile("sRGB"), outputMode=mode) or image
+        return cms.profileToProfile(image, source, cms.createProfile("sRGB"), outputMode=mode) or image
     except (cms.PyCMSError, OSError, ValueError):
         return image

@@ -1,4 +1,4 @@
-"""What to say of a conversion whose library comes with one of our extras, where that is not installed."""
+"""The error for a conversion whose library comes with an extra that is not installed."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from showandtell.errors import BadFile
 
 
 def missing(extra: str, purpose: str = "") -> BadFile:
-    """The error to raise, which passes once the extra is there; `purpose`, if any, begins with a space."""
+    """The error to raise, passing because the extra can be installed; `purpose` starts with a space or is empty."""
     return BadFile(
         "", f"needs showandtell[{extra}]{purpose}", f"install it: pip install 'showandtell[{extra}]'", passing=True
     )

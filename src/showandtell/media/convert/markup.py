@@ -1,4 +1,4 @@
-"""HTML made into Markdown, for the child only. Nothing that it refers to is opened, and pictures leave a mark alone."""
+"""Converts HTML to Markdown, only in the child. Nothing that it refers to is opened; images only leave a mark."""
 
 from __future__ import annotations
 
@@ -9,24 +9,36 @@ from showandtell.media.convert.extras import missing
 
 try:
     import lxml.etree as untyped_etree  # pyright: ignore[reportMissingTypeStubs] - it ships none
-    import lxml.html as untyped_html  # pyright: ignore[reportMissingTypeStubs] - the same
-    import markdownify as found_writer
+    import lxml.html as untyped_html  # pyright: ignore[reportMissingTypeStubs] - it ships none
+    import markdownify as untyped_markdownify
 except ImportError:
     untyped_etree = untyped_html = None
-    found_writer = None
+    untyped_markdownify = None
 
 etree: Any = untyped_etree
 parsed: Any = untyped_html
-Converter: Any = found_writer.MarkdownConverter if found_writer else object
+Converter: Any = untyped_markdownify.MarkdownConverter if untyped_markdownify else object
 
-#: Measured: a megabyte of bare markup takes 2 to 4 s, and about 100 MiB.
+#: Measured: a megabyte of markup without text takes 2 to 4 s, and about 100 MiB.
 MARKUP_LIMIT = 1_000_000
-#: Deeper than this only words are kept: each level of lists writes its own indentation.
-DEEPEST = 60
-#: A cell may be so many columns wide.
-WIDEST = 40
-UNREAD = ("script", "style", "template", "noscript", "iframe", "object", "embed", "svg", "math", "canvas", "select")
-#: They say nothing in Markdown, and markdownify counts the rows in them anew for each row.
+#: Deeper elements become plain text: each level of lists adds indentation.
+MAX_DEPTH = 60
+#: Maximum columns that a cell spans.
+MAX_COLUMNS = 40
+SKIPPED_TAGS = (
+    "script",
+    "style",
+    "template",
+    "noscript",
+    "iframe",
+    "object",
+    "embed",
+    "svg",
+    "math",
+    "canvas",
+    "select",
+)
+#: They mean nothing in Markdown, and markdownify counts their rows again for each row.
 TABLE_PARTS = ("thead", "tbody", "tfoot", "colgroup")
 LONG_VALUE, LONG_TAG = re.compile(r"""=("[^"<>]{2000,}"|'[^'<>]{2000,}')"""), re.compile("<[^<>]{4000,}>?")
 LINKS = ("http://", "https://", "mailto:")
@@ -47,30 +59,30 @@ def write_markdown(text: str) -> tuple[str, bool]:
     parser = parsed.HTMLParser(encoding="utf-8", no_network=True)
     try:
         root = parsed.document_fromstring(trim(text).encode(), parser=parser)
-    except etree.ParserError:  # of a page without anything
+    except etree.ParserError:  # the page is empty
         return "", False
     markup = tidy(root)
-    is_deep = any("depth" in one.message for one in parser.error_log)
+    is_deep = any("depth" in error.message for error in parser.error_log)
     # What was cut in the middle of a tag is closed by the parser.
     return MarkdownWriter(**OPTIONS).convert(markup[:MARKUP_LIMIT]).strip(), is_deep or len(markup) > MARKUP_LIMIT
 
 
 def trim(text: str) -> str:
-    """Markup without long values, such as pictures, and long tags: of many attributes each is compared with all."""
+    """Markup without long values, such as images, and long tags: the parser compares each attribute with all others."""
     return LONG_TAG.sub(" ", LONG_VALUE.sub('=""', text))
 
 
 def tidy(root: Any) -> str:
-    """Markup without what is never read, and without what takes markdownify time that grows with the square."""
-    etree.strip_elements(root, *UNREAD, with_tail=False)
+    """Markup without elements that are skipped, and without those for which markdownify takes quadratic time."""
+    etree.strip_elements(root, *SKIPPED_TAGS, with_tail=False)
     etree.strip_elements(root, etree.Comment, etree.ProcessingInstruction, with_tail=False)
     etree.strip_tags(root, *TABLE_PARTS)
-    for picture in root.iter("img"):
-        picture.attrib.pop("src", None)
+    for image in root.iter("img"):
+        image.attrib.pop("src", None)
     for cell in root.iter("td", "th"):
         width = cell.attrib.pop("colspan", "1")
         if width.isascii() and width.isdigit() and len(width) < 6:
-            cell.set("colspan", str(min(int(width), WIDEST)))
+            cell.set("colspan", str(min(int(width), MAX_COLUMNS)))
     for ordered in root.iter("ol"):
         for number, item in enumerate(ordered.findall("li"), 1):
             item.set("value", str(number))
@@ -78,48 +90,48 @@ def tidy(root: Any) -> str:
 
 
 class MarkdownWriter(Converter):
-    """Markdownify's rules, and ours for what must not be kept."""
+    """Markdownify's rules, with changes for links, images, lists and tables."""
 
     depth = 0
 
     def process_tag(self, node: Any, parent_tags: Any = None) -> str:
-        """The words alone where tags are nested too deeply."""
+        """Only the text if tags are nested too deeply."""
         rules: Any = super()
         self.depth += 1
         try:
-            return node.get_text(" ") if self.depth > DEEPEST else rules.process_tag(node, parent_tags)
+            return node.get_text(" ") if self.depth > MAX_DEPTH else rules.process_tag(node, parent_tags)
         finally:
             self.depth -= 1
 
     def convert_img(self, el: Any, text: str, parent_tags: Any) -> str:  # noqa: ARG002 - called by these names
-        """A mark, with what the picture's author says of it."""
-        said = " ".join(str(el.get("alt") or "").split())
-        return f"[image: {said}]" if said else "[image]"
+        """A mark with the alt text."""
+        alt = " ".join(str(el.get("alt") or "").split())
+        return f"[image: {alt}]" if alt else "[image]"
 
     def convert_a(self, el: Any, text: str, parent_tags: Any) -> str:
-        """A link, where it leads to another page; a footnote's way back is left out."""
+        """A link if it leads to another page; a footnote's link back is left out."""
         rules: Any = super()
         if str(el.get("href") or "").lower().startswith(LINKS):
             return rules.convert_a(el, text, parent_tags)
         return "" if text.strip() == "↑" else text
 
-    def convert_li(self, el: Any, text: str, parent_tags: Any) -> str:  # noqa: ARG002 - the same
-        """An item under its number or a dash."""
+    def convert_li(self, el: Any, text: str, parent_tags: Any) -> str:  # noqa: ARG002 - called by these names
+        """A list item after its number or a dash."""
         number = el.get("value") if el.parent is not None and el.parent.name == "ol" else None
         mark = f"{number}. " if number else "- "
         lines = text.strip().splitlines()
         return mark + f"\n{' ' * len(mark)}".join(lines) + "\n" if lines else "\n"
 
     def convert_td(self, el: Any, text: str, parent_tags: Any) -> str:
-        """A cell; a bar inside it would end it."""
+        """A cell; a bar in it is escaped, because it would end the cell."""
         rules: Any = super()
         return rules.convert_td(el, text.replace("|", "\\|"), parent_tags)
 
     def convert_th(self, el: Any, text: str, parent_tags: Any) -> str:
-        """The same."""
+        """A header cell, escaped like other cells."""
         rules: Any = super()
         return rules.convert_th(el, text.replace("|", "\\|"), parent_tags)
 
-    def convert_title(self, el: Any, text: str, parent_tags: Any) -> str:  # noqa: ARG002 - the same
-        """The title, in a line of its own."""
+    def convert_title(self, el: Any, text: str, parent_tags: Any) -> str:  # noqa: ARG002 - called by these names
+        """The title, on a separate line."""
         return f"{' '.join(text.split())}\n\n"

@@ -1,6 +1,6 @@
-"""Office files and web pages made into text, for the child only. Nothing that they refer to is opened.
+"""Converts office files and web pages to text, only in the child. Nothing that they refer to is opened.
 
-Tables, headings, lists and notes are kept; a picture leaves a mark, never its bytes.
+Tables, headings, lists and notes are preserved; an image becomes a mark, without its bytes.
 """
 
 from __future__ import annotations
@@ -8,30 +8,30 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from showandtell.core.messages.conversion import MOST_CHARACTERS, Conversion
+from showandtell.core.messages.conversion import MAX_CHARACTERS, Conversion
 from showandtell.errors import BadFile
 from showandtell.media.convert.extras import missing
 from showandtell.media.convert.markup import write_markdown
 from showandtell.media.convert.sheets import SPREADSHEET, write_sheets
 from showandtell.media.convert.slides import write_slides
-from showandtell.media.convert.zipped import AGAIN, Shortener, copy_markup, open_archive
+from showandtell.media.convert.zipped import SAVE_AGAIN, Shortener, copy_markup, open_archive
 
 try:
     import mammoth as untyped_mammoth  # pyright: ignore[reportMissingTypeStubs] - it ships none
-    from mammoth import html as untyped_elements  # pyright: ignore[reportMissingTypeStubs] - the same
+    from mammoth import html as untyped_elements  # pyright: ignore[reportMissingTypeStubs] - it ships none
 except ImportError:
     untyped_mammoth = untyped_elements = None
 
 mammoth: Any = untyped_mammoth
 elements: Any = untyped_elements
 
-#: Of a page so many characters are looked at; most of a large one are scripts.
+#: Maximum characters of a page to parse; most of a large page are scripts.
 PAGE_LIMIT = 16_000_000
 #: Measured: 140,000 take 3 to 5 s and 180 MiB; 200,000 characters of running text have half as many.
-MOST_ELEMENTS = 150_000
+MAX_ELEMENTS = 150_000
 OPENXML = "application/vnd.openxmlformats-officedocument."
 WORKBOOKS = {OPENXML + "spreadsheetml.sheet", "application/vnd.ms-excel", SPREADSHEET}
-#: What can't be read here, and as what to save it.
+#: Types that can't be read, and the format to save them in.
 UNREADABLE = {
     "application/msword": ".docx",
     "application/vnd.ms-powerpoint": ".pptx",
@@ -41,23 +41,23 @@ UNREADABLE = {
 }
 
 
-def make_text(path: str, media_type: str, recipe: Conversion, folder: str) -> dict[str, Any]:
-    """The words of a file as `text`, mostly Markdown, at most 200,000 characters; `cut` where its end is missing.
+def make_text(path: str, media_type: str, conversion: Conversion, folder: str) -> dict[str, Any]:
+    """The text of a file, mostly Markdown, at most 200,000 characters; `cut` is True if the end is missing.
 
-    Takes docx, xlsx, xls, ods, pptx and HTML. Raises `BadFile` for what is torn, locked, hostile, or none of these.
+    Takes docx, xlsx, xls, ods, pptx and HTML. Raises `BadFile` if it is torn, locked, hostile, or none of these.
     """
-    del recipe, folder
+    del conversion, folder
     try:
         text, cut = write_text(path, media_type)
     except RecursionError:
-        raise BadFile("", "is nested too deeply to be read", AGAIN) from None
+        raise BadFile("", "is nested too deeply to be read", SAVE_AGAIN) from None
     except (BadFile, MemoryError):
         raise
     except Exception as error:  # noqa: BLE001 - these libraries raise anything, such as KeyError for a missing part
-        raise BadFile("", f"can't be read ({type(error).__name__}: {error})"[:200], AGAIN) from None
+        raise BadFile("", f"can't be read ({type(error).__name__}: {error})"[:200], SAVE_AGAIN) from None
     if not text.strip():
         raise BadFile("", "has no text", "look at it as a PDF or as pictures")
-    return {"text": text[:MOST_CHARACTERS], "cut": cut or len(text) > MOST_CHARACTERS}
+    return {"text": text[:MAX_CHARACTERS], "cut": cut or len(text) > MAX_CHARACTERS}
 
 
 def write_text(path: str, media_type: str) -> tuple[str, bool]:
@@ -65,9 +65,9 @@ def write_text(path: str, media_type: str) -> tuple[str, bool]:
     if media_type in UNREADABLE:
         raise BadFile("", "is in a format that can't be read here", f"save it as {UNREADABLE[media_type]}")
     if media_type in WORKBOOKS:
-        return write_sheets(path, media_type, MOST_CHARACTERS)
+        return write_sheets(path, media_type, MAX_CHARACTERS)
     if media_type == OPENXML + "presentationml.presentation":
-        return write_slides(path, MOST_CHARACTERS)
+        return write_slides(path, MAX_CHARACTERS)
     if media_type == OPENXML + "wordprocessingml.document":
         return write_document(path)
     if media_type == "text/html":
@@ -76,25 +76,25 @@ def write_text(path: str, media_type: str) -> tuple[str, bool]:
 
 
 def write_document(path: str) -> tuple[str, bool]:
-    """A .docx as Markdown; its comments and headers stay out."""
+    """A .docx as Markdown; without its comments and headers."""
     if mammoth is None:
         raise missing("office")
-    shortener = Shortener(MOST_ELEMENTS)
+    shortener = Shortener(MAX_ELEMENTS)
     with open_archive(path) as archive:
         copy = copy_markup(archive, shortener.shorten)
-    made = mammoth.convert_to_html(copy, convert_image=mark_picture, external_file_access=False)
-    text, cut = write_markdown(made.value)
+    result = mammoth.convert_to_html(copy, convert_image=mark_image, external_file_access=False)
+    text, cut = write_markdown(result.value)
     return text, cut or shortener.cut
 
 
-def mark_picture(picture: Any) -> list[Any]:
-    """The mark of an embedded picture, with its author's words for it; its bytes are not even read."""
-    said = " ".join((picture.alt_text or "").split())
-    return [elements.text(f"[image: {said}]" if said else "[image]")]
+def mark_image(image: Any) -> list[Any]:
+    """The mark for an embedded image, with its alt text; its bytes are not read."""
+    alt = " ".join((image.alt_text or "").split())
+    return [elements.text(f"[image: {alt}]" if alt else "[image]")]
 
 
 def write_page(path: str) -> tuple[str, bool]:
-    """A web page as Markdown; as it is written where what makes Markdown is not installed."""
+    """A web page as Markdown; unchanged if the extra is not installed."""
     with Path(path).open(encoding="utf-8-sig", errors="replace") as stream:
         page = stream.read(PAGE_LIMIT + 1)
     try:

@@ -1,4 +1,4 @@
-"""Slides made into Markdown, for the child only: titles, bullets, tables, charts' values and notes, in their order."""
+"""Converts slides to Markdown, only in the child: titles, bullets, tables, charts' values and notes, in order."""
 
 from __future__ import annotations
 
@@ -9,42 +9,42 @@ from showandtell.media.convert.extras import missing
 from showandtell.media.convert.zipped import Shortener, copy_markup, open_archive
 
 try:
-    import pptx as found_pptx
-    from pptx.enum import shapes as found_shapes
+    import pptx as imported_pptx
+    from pptx.enum import shapes as imported_shapes
 except ImportError:
-    found_pptx = found_shapes = None
+    imported_pptx = imported_shapes = None
 
-pptx: Any = found_pptx
-enums: Any = found_shapes
+pptx: Any = imported_pptx
+enums: Any = imported_shapes
 
 #: Measured: 100,000 elements take about 1 s and 60 MiB.
-MOST_ELEMENTS = 600_000
-DEEPEST = 20
+MAX_ELEMENTS = 600_000
+MAX_DEPTH = 20
 
 
-def write_slides(path: str, most: int) -> tuple[str, bool]:
-    """All slides as text of about `most` characters, and whether the end is missing. Raises `BadFile`."""
+def write_slides(path: str, max_characters: int) -> tuple[str, bool]:
+    """All slides as text of about `max_characters`, and whether the end is missing. Raises `BadFile`."""
     if pptx is None:
         raise missing("office")
-    shortener = Shortener(MOST_ELEMENTS)
+    shortener = Shortener(MAX_ELEMENTS)
     with open_archive(path) as archive:
         copy = copy_markup(archive, shortener.shorten)
     parts: list[str] = []
-    left, number = most, 0
+    remaining, number = max_characters, 0
     for number, slide in enumerate(pptx.Presentation(copy).slides, 1):
-        if left <= 0:
+        if remaining <= 0:
             return "\n\n".join(parts), True
         parts.append(write_slide(number, slide))
-        left -= len(parts[-1])
+        remaining -= len(parts[-1])
     return "\n\n".join(parts) if number else "(no slides)", shortener.cut
 
 
 def write_slide(number: int, slide: Any) -> str:
-    """One slide under its number and title."""
+    """A slide under its number and title."""
     title = slide.shapes.title
-    words = " ".join(title.text_frame.text.split()) if title is not None and title.has_text_frame else ""
-    rest = (one for one in slide.shapes if title is None or one.shape_id != title.shape_id)
-    parts = [f"## Slide {number}: {words}" if words else f"## Slide {number}", *write_shapes(rest)]
+    text = " ".join(title.text_frame.text.split()) if title is not None and title.has_text_frame else ""
+    rest = (shape for shape in slide.shapes if title is None or shape.shape_id != title.shape_id)
+    parts = [f"## Slide {number}: {text}" if text else f"## Slide {number}", *write_shapes(rest)]
     if slide.has_notes_slide and slide.notes_slide.notes_text_frame is not None:
         notes = slide.notes_slide.notes_text_frame.text.strip()
         parts += [f"Notes: {notes}"] if notes else []
@@ -52,34 +52,34 @@ def write_slide(number: int, slide: Any) -> str:
 
 
 def write_shapes(shapes: Any, depth: int = 0) -> Iterator[str]:
-    """What each shape says, groups from the inside."""
+    """The text of each shape; of a group, that of its shapes."""
     for shape in shapes:
         if shape.shape_type == enums.MSO_SHAPE_TYPE.GROUP:
-            if depth < DEEPEST:
+            if depth < MAX_DEPTH:
                 yield from write_shapes(shape.shapes, depth + 1)
-        elif words := write_shape(shape):
-            yield words
+        elif text := write_shape(shape):
+            yield text
 
 
 def write_shape(shape: Any) -> str:
-    """A table, a chart, a picture's mark, or words; empty where it says nothing, as a slide's number does."""
+    """A table, a chart, the mark for an image, or text; empty for slide numbers, dates and footers."""
     if shape.has_table:
         return write_table(shape.table)
     if shape.has_chart:
         return write_chart(shape.chart)
     if shape.shape_type == enums.MSO_SHAPE_TYPE.PICTURE:
-        said = " ".join((shape._element._nvXxPr.cNvPr.get("descr") or "").split())  # noqa: SLF001 - no public name
-        return f"[image: {said}]" if said else "[image]"
+        alt = " ".join((shape._element._nvXxPr.cNvPr.get("descr") or "").split())  # noqa: SLF001 - no public name
+        return f"[image: {alt}]" if alt else "[image]"
     numbering = {enums.PP_PLACEHOLDER.SLIDE_NUMBER, enums.PP_PLACEHOLDER.DATE, enums.PP_PLACEHOLDER.FOOTER}
     if not shape.has_text_frame or (shape.is_placeholder and shape.placeholder_format.type in numbering):
         return ""
-    lines = [(one.level, " ".join(one.text.split())) for one in shape.text_frame.paragraphs]
-    said = [(level, words) for level, words in lines if words]
-    return said[0][1] if len(said) == 1 else "\n".join(f"{'  ' * level}- {words}" for level, words in said)
+    paragraphs = [(entry.level, " ".join(entry.text.split())) for entry in shape.text_frame.paragraphs]
+    lines = [(level, text) for level, text in paragraphs if text]
+    return lines[0][1] if len(lines) == 1 else "\n".join(f"{'  ' * level}- {text}" for level, text in lines)
 
 
 def write_table(table: Any) -> str:
-    """A table in Markdown, its first row on top."""
+    """A table in Markdown, with its first row as header."""
     rows = [[" ".join(cell.text.split()).replace("|", "\\|") for cell in row.cells] for row in table.rows]
     lines = [f"| {' | '.join(row)} |" for row in rows]
     return "\n".join([*lines[:1], f"|{' --- |' * len(rows[0])}", *lines[1:]]) if rows else ""

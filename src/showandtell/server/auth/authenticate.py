@@ -1,4 +1,4 @@
-"""Who asks: by a cookie of the page, a bearer token, or a signed address of a file. Not: what they may do."""
+"""Identify the user of a request by cookie, bearer token or signed file URL. Permissions are checked elsewhere."""
 
 from __future__ import annotations
 
@@ -13,77 +13,77 @@ from starlette.requests import HTTPConnection
 from starlette.responses import RedirectResponse, Response
 
 from showandtell.errors import ShowAndTellError
-from showandtell.server.auth.error_pages import ADDRESS, UNKEPT, closed
-from showandtell.server.auth.keys import COOKIE_AGE, DAY, RENEWED_AFTER, Keys
+from showandtell.server.auth.error_pages import NO_STORE, OPEN_ADDRESS, message_page
+from showandtell.server.auth.keys import COOKIE_AGE, DAY, RENEW_AFTER, Keys
 
-#: The one user where there are no accounts; the command line's conversations are theirs, too.
+#: The single user of a server without accounts. The command line's conversations belong to this user as well.
 ALONE: Final = "local"
 COOKIE: Final = "showandtell"
-#: Seconds after which who has an account signs in again: whether they still have it, only its issuer knows.
-ENTRY_AGE: Final = 7 * DAY
-#: Where a scope keeps who asks, once that is known, and the cookies that its answer is to set.
-KNOWN: Final = "showandtell.user"
-COOKIES: Final = "showandtell.cookies"
-#: The only addresses that are ever signed.
-SIGNED: Final = "/api/attachments/"
-#: A path on this server and nothing a browser takes for another one: `//host`, `/\\host`, or what hides in blanks.
-OWN_PATH: Final = re.compile(r"/(?!/)[!-\[\]-~]*", re.ASCII)
+#: Seconds until a user with an account has to sign in again. Only the issuer knows if the account still exists.
+LOGIN_AGE: Final = 7 * DAY
+#: Keys of the ASGI scope: the identified user, and the cookies that the response sets.
+USER_KEY: Final = "showandtell.user"
+COOKIES_KEY: Final = "showandtell.cookies"
+#: Only URLs below this path are ever signed.
+SIGNED_PREFIX: Final = "/api/attachments/"
+#: A path on this server. Browsers read `//host`, `/\\host` and some paths with whitespace as another server.
+LOCAL_PATH: Final = re.compile(r"/(?!/)[!-\[\]-~]*", re.ASCII)
 BEARER: Final = re.compile(r"bearer +([A-Za-z0-9._~+/!-]+=*)", re.ASCII | re.IGNORECASE)
 
 
 class Unauthorised(ShowAndTellError):
-    """Nobody we know asks: 401; `tried`: by a token. `challenge` is what the header `WWW-Authenticate` says."""
+    """Status 401. `invalid_token`: the request had credentials. `challenge` is the header `WWW-Authenticate`."""
 
     status: Final = 401
 
-    def __init__(self, text: str, *, tried: bool = False) -> None:
+    def __init__(self, text: str, *, invalid_token: bool = False) -> None:
         super().__init__(text)
-        self.tried = tried
-        self.challenge = 'Bearer realm="showandtell"' + (', error="invalid_token"' if tried else "")
+        self.invalid_token = invalid_token
+        self.challenge = 'Bearer realm="showandtell"' + (', error="invalid_token"' if invalid_token else "")
 
 
 class Forbidden(ShowAndTellError):
-    """We know who asks, and this is not for them, whatever they send: 403."""
+    """The user is known and not allowed to do this: status 403."""
 
     status: Final = 403
 
 
 class LoginUnavailable(ShowAndTellError):
-    """The issuer of the accounts does not answer, so nobody can be told from anybody else: 503."""
+    """The issuer of the accounts does not respond, so users can't be identified: status 503."""
 
     status: Final = 503
 
 
 class User(Struct, frozen=True):
-    """Who asks, and how we know: `name` is the owner of what they make."""
+    """An identified user, and the method of identification. `name` is the owner of what the user creates."""
 
     name: str
-    how: Literal["cookie", "bearer", "signed"]
+    method: Literal["cookie", "bearer", "signed"]
 
 
 class Accounts(Protocol):
-    """Where users come from when there is more than one."""
+    """The users of a server with more than one, such as those of an OpenID Connect issuer."""
 
     def owns(self, user: str) -> bool:
-        """Whether this is the name of one of its users."""
+        """Whether a user name belongs to these accounts."""
         ...
 
     async def user_of(self, token: str, now: float) -> str:
-        """The name of the user whom a bearer token belongs to. Raises `Unauthorised`, and `LoginUnavailable`."""
+        """Return the user name of a bearer token. Raises `Unauthorised` or `LoginUnavailable`."""
         ...
 
 
 class AuthContext(Protocol):
-    """What is needed to tell who asks: `Server` has it. Without `accounts` there is one user, who has the token."""
+    """What identifying a user needs; `Server` implements it. Without `accounts` there is one user, with one token."""
 
     @property
     def keys(self) -> Keys:
-        """The server's keys."""
+        """The keys for tokens, cookies and signed URLs."""
         ...
 
     @property
     def accounts(self) -> Accounts | None:
-        """Where users come from."""
+        """The accounts, or None for a single user."""
         ...
 
     @property
@@ -92,125 +92,132 @@ class AuthContext(Protocol):
         ...
 
 
-def door_of(request: HTTPConnection) -> AuthContext:
-    """The server's own."""
+def auth_context(request: HTTPConnection) -> AuthContext:
+    """Return the server that handles the request."""
     return cast("AuthContext", request.app.state.server)
 
 
 async def current_user(request: HTTPConnection) -> User:
-    """Who asks; found out once for a request. Raises `Unauthorised`, and `LoginUnavailable`."""
-    known: User | None = request.scope.get(KNOWN)
+    """Return the user of a request, identified once per request. Raises `Unauthorised` or `LoginUnavailable`."""
+    known: User | None = request.scope.get(USER_KEY)
     if known is None:
-        known = request.scope[KNOWN] = await recognise(request, door_of(request))
+        known = request.scope[USER_KEY] = await identify_user(request, auth_context(request))
     return known
 
 
 CurrentUser = Annotated[User, Depends(current_user)]
 
 
-async def recognise(request: HTTPConnection, door: AuthContext) -> User:
-    """Who asks. A request with an `Authorization` is judged by that alone: its cookie could be somebody else's."""
-    if said := request.headers.getlist("authorization"):
-        return User(await _bearer(said, door), "bearer")
-    if signed := _signed(request, door):
-        return User(signed, "signed")
-    if visitor := _visitor(request, door):
-        return User(visitor, "cookie")
-    raise Unauthorised(how_to_enter(door))
+async def identify_user(request: HTTPConnection, context: AuthContext) -> User:
+    """Return the user of a request.
+
+    An `Authorization` header decides alone: the cookie could belong to another user. Raises like `current_user`.
+    """
+    if headers := request.headers.getlist("authorization"):
+        return User(await _bearer_user(headers, context), "bearer")
+    if user := _signed_user(request, context):
+        return User(user, "signed")
+    if user := _cookie_user(request, context):
+        return User(user, "cookie")
+    raise Unauthorised(how_to_sign_in(context))
 
 
-def how_to_enter(door: AuthContext) -> str:
-    """What somebody does whom we don't know."""
-    if door.accounts is not None:
-        return "not signed in: go to /login, or send `Authorization: Bearer` with a token of this server's issuer"
+def how_to_sign_in(context: AuthContext) -> str:
+    """Return the advice for a client that is not signed in."""
+    if context.accounts is not None:
+        return "not signed in: open /login, or send `Authorization: Bearer` with a token from this server's issuer"
     return "not signed in: open the address that `showandtell serve` printed, or send `Authorization: Bearer TOKEN`"
 
 
 def set_cookie(request: HTTPConnection, value: str, *, name: str = COOKIE, age: int = COOKIE_AGE) -> None:
-    """Have the answer to this request set a cookie that no script reads and no other site's form sends."""
+    """Set a cookie on the response. Scripts can't read it, and forms of other sites don't send it."""
     secure = "; Secure" if _is_secure(request) else ""
-    kept = f"{_spelt(request, name)}={value}; Path=/; Max-Age={age}; HttpOnly; SameSite=Lax{secure}"
-    request.scope.setdefault(COOKIES, []).append(kept)
+    cookie = f"{_cookie_name(request, name)}={value}; Path=/; Max-Age={age}; HttpOnly; SameSite=Lax{secure}"
+    request.scope.setdefault(COOKIES_KEY, []).append(cookie)
 
 
 def get_cookie(request: HTTPConnection, name: str = COOKIE) -> str:
-    """The value of a cookie that `set_cookie` has set; empty where there is none."""
-    return request.cookies.get(_spelt(request, name), "")
+    """Return the value of a cookie set by `set_cookie`, or an empty string."""
+    return request.cookies.get(_cookie_name(request, name), "")
 
 
-async def enter(request: HTTPConnection) -> Response | None:
-    """The answer to who asks for a page and has to come in first; None: they may have the page.
+async def require_login(request: HTTPConnection) -> Response | None:
+    """Return None if the user may see the page, else the response that signs them in or says how to.
 
-    `?token=T` becomes a cookie, and leaves the address. Without one, or with a wrong one, a small page says what to do;
-    where there are accounts, the way leads to /login.
+    `?token=T` becomes a cookie, and a redirect removes it from the address. Without a valid token, a server with
+    accounts redirects to /login; other servers return a short page with advice.
     """
-    door = door_of(request)
-    kept = [(name, value) for name, value in parse_qsl(request.url.query) if name != "token"]
-    page = own_path(quote(request.scope["path"]) + ("?" + urlencode(kept) if kept else ""))
+    context = auth_context(request)
+    query = [(name, value) for name, value in parse_qsl(request.url.query) if name != "token"]
+    page = local_path(quote(request.scope["path"]) + ("?" + urlencode(query) if query else ""))
     tokens = request.query_params.getlist("token")
-    if door.accounts is None and any(door.keys.is_token(token) for token in tokens[:1]):
-        set_cookie(request, door.keys.sign_cookie(ALONE, door.clock()))
-        return RedirectResponse(page, 303, UNKEPT)
+    if context.accounts is None and any(context.keys.is_token(token) for token in tokens[:1]):
+        set_cookie(request, context.keys.sign_cookie(ALONE, context.clock()))
+        return RedirectResponse(page, 303, NO_STORE)
     try:
         await current_user(request)
     except Unauthorised:
-        if door.accounts is not None:
-            return RedirectResponse("/login?" + urlencode({"to": page}), 303, UNKEPT)
-        problem = "The token in the address is not this server's." if tokens else "This page needs its token."
-        return closed("Not signed in", problem, ADDRESS, 401)
-    return RedirectResponse(page, 303, UNKEPT) if tokens else None
+        if context.accounts is not None:
+            return RedirectResponse("/login?" + urlencode({"to": page}), 303, NO_STORE)
+        problem = "The token in the address does not belong to this server." if tokens else "This page needs a token."
+        return message_page("Not signed in", problem, OPEN_ADDRESS, 401)
+    return RedirectResponse(page, 303, NO_STORE) if tokens else None
 
 
-def own_path(said: str) -> str:
-    """The same path, if it leads nowhere but to this server; else the first page."""
-    return said if OWN_PATH.fullmatch(said) else "/"
+def local_path(path: str) -> str:
+    """Return the path if it stays on this server, else `/`."""
+    return path if LOCAL_PATH.fullmatch(path) else "/"
 
 
-async def _bearer(said: list[str], door: AuthContext) -> str:
-    match = BEARER.fullmatch(said[0].strip()) if len(said) == 1 else None
-    if match and door.accounts is not None:
-        return await door.accounts.user_of(match[1], door.clock())
-    if match and door.keys.is_token(match[1]):
+async def _bearer_user(headers: list[str], context: AuthContext) -> str:
+    match = BEARER.fullmatch(headers[0].strip()) if len(headers) == 1 else None
+    if match and context.accounts is not None:
+        return await context.accounts.user_of(match[1], context.clock())
+    if match and context.keys.is_token(match[1]):
         return ALONE
-    raise Unauthorised(how_to_enter(door), tried=True)
+    raise Unauthorised(how_to_sign_in(context), invalid_token=True)
 
 
-def _signed(request: HTTPConnection, door: AuthContext) -> str | None:
+def _signed_user(request: HTTPConnection, context: AuthContext) -> str | None:
     scope = request.scope
     query: str = scope["query_string"].decode("latin-1")
-    if "sig=" not in query or not scope["path"].startswith(SIGNED):
+    if "sig=" not in query or not scope["path"].startswith(SIGNED_PREFIX):
         return None
     raw: bytes = scope.get("raw_path") or quote(scope["path"]).encode()
-    user = door.keys.check_url(scope["method"], raw.decode("latin-1"), query, door.clock())
-    return user if user is not None and _is_ours(user, door) else None
+    user = context.keys.check_url(scope["method"], raw.decode("latin-1"), query, context.clock())
+    return user if user is not None and _is_known(user, context) else None
 
 
-def _visitor(request: HTTPConnection, door: AuthContext) -> str | None:
-    """Whose cookie it is. The single user's is written anew when it is a day old, so that who comes often stays in."""
-    text, now = get_cookie(request), door.clock()
-    visit = door.keys.read_cookie(text, now) if text else None
-    if visit is None or not _is_ours(visit.user, door):
+def _cookie_user(request: HTTPConnection, context: AuthContext) -> str | None:
+    """Return the user of the cookie.
+
+    The single user's cookie is renewed once a day, so that regular visitors stay signed in.
+    """
+    text, now = get_cookie(request), context.clock()
+    session = context.keys.read_cookie(text, now) if text else None
+    if session is None or not _is_known(session.user, context):
         return None
-    if door.accounts is not None and now - visit.since > ENTRY_AGE:
+    if context.accounts is not None and now - session.since > LOGIN_AGE:
         return None
-    if door.accounts is None and now - visit.written > RENEWED_AFTER:
-        set_cookie(request, door.keys.sign_cookie(visit.user, now, visit.since))
-    return visit.user
+    if context.accounts is None and now - session.written > RENEW_AFTER:
+        set_cookie(request, context.keys.sign_cookie(session.user, now, session.since))
+    return session.user
 
 
 def _is_secure(request: HTTPConnection) -> bool:
     return request.scope["scheme"] == "https"
 
 
-def _spelt(request: HTTPConnection, name: str) -> str:
-    """A cookie's name: with this prefix, browsers take it from this very host alone, and from no neighbour of it.
+def _cookie_name(request: HTTPConnection, name: str) -> str:
+    """Return the cookie's full name.
 
-    Another server on the same host has cookies of another mark: neither signs the other's users out.
+    Browsers accept the prefix `__Host-` only from this very host, not from sibling domains. The suffix differs between
+    servers on one host, so that they don't sign each other's users out.
     """
-    marked = f"{name}-{door_of(request).keys.mark}"
-    return f"__Host-{marked}" if _is_secure(request) else marked
+    full_name = f"{name}-{auth_context(request).keys.cookie_suffix}"
+    return f"__Host-{full_name}" if _is_secure(request) else full_name
 
 
-def _is_ours(user: str, door: AuthContext) -> bool:
-    """What was signed for the single user is nobody's where there are accounts, and the other way round."""
-    return user == ALONE if door.accounts is None else door.accounts.owns(user)
+def _is_known(user: str, context: AuthContext) -> bool:
+    """Whether the user exists here: signatures for the single user are void once there are accounts, and vice versa."""
+    return user == ALONE if context.accounts is None else context.accounts.owns(user)

@@ -1,4 +1,4 @@
-"""JSON that another server publishes: fetched within bounds, kept for a while, and once for all who wait for it."""
+"""Fetch JSON that another server publishes, with limits, and cache it. Concurrent callers share one fetch."""
 
 from __future__ import annotations
 
@@ -11,88 +11,96 @@ import msgspec
 
 from showandtell.core.wire.http import HttpRequest, HttpResponse, Send
 from showandtell.errors import BadAnswer, ShowAndTellError
-from showandtell.providers.exchange import gather
+from showandtell.providers.exchange import read_limited
 from showandtell.server.auth.authenticate import LoginUnavailable
 
 T = TypeVar("T")
-#: Bytes and seconds that an answer may have.
-MOST: Final = 1024 * 1024
-PATIENCE: Final = 10.0
-#: Seconds: how long an answer is good unless it is said otherwise, how soon it is asked for again where something is
-#: missing in it, how soon after a failure, and for how long an old one does when no new one comes.
-GOOD: Final = 600
-AGAIN: Final = 60
-AFTER_FAILURE: Final = 10
-OLDEST: Final = 86_400
+#: Limits of one response: bytes, and seconds until it is complete.
+MAX_BODY: Final = 1024 * 1024
+TIMEOUT: Final = 10.0
+#: Seconds: how long a value is fresh by default, how soon a caller that misses something in it may fetch again, how
+#: soon to retry after a failure, and how old a stale value may be if fetching fails.
+MAX_AGE: Final = 600
+REFETCH_AFTER: Final = 60
+RETRY_AFTER: Final = 10
+MAX_STALE: Final = 86_400
 
 
 async def fetch_json(send: Send, call: HttpRequest) -> dict[str, Any]:
-    """The object that a request is answered with. Raises `LoginUnavailable`, which tells nothing of what was sent."""
-    where = urlsplit(call.url).netloc
+    """Send a request and return the JSON object of the response.
+
+    Raises `LoginUnavailable`; its message contains nothing of the request but the host.
+    """
+    host = urlsplit(call.url).netloc
     try:
-        async with asyncio.timeout(PATIENCE), send(call) as answer:
-            return await read_json(answer)
+        async with asyncio.timeout(TIMEOUT), send(call) as response:
+            return await read_json(response)
     except TimeoutError:
-        problem = f"{where} did not answer in {PATIENCE:g} s"
+        problem = f"{host} did not respond within {TIMEOUT:g} s"
     except (msgspec.MsgspecError, UnicodeDecodeError):
-        problem = f"{where} doesn't answer with a JSON object"
+        problem = f"{host} did not respond with a JSON object"
     except (OSError, ShowAndTellError) as error:
-        problem = getattr(error, "strerror", None) or f"{where}: {error}"
-    raise LoginUnavailable(f"accounts can't be looked up, {problem}: try again, and tell who runs this server")
+        problem = getattr(error, "strerror", None) or f"{host}: {error}"
+    raise LoginUnavailable(
+        f"accounts can't be looked up ({problem}): try again, or contact the operator of this server"
+    )
 
 
-async def read_json(answer: HttpResponse) -> dict[str, Any]:
-    """The object in an answer. Raises `BadAnswer`, and msgspec's errors for what is no object."""
-    if answer.status != 200:
-        raise BadAnswer("it says no", answer.status)
-    data = await gather(answer.body, MOST + 1)
-    if len(data) > MOST:
-        raise BadAnswer(f"it answers with more than {MOST:,} bytes")
+async def read_json(response: HttpResponse) -> dict[str, Any]:
+    """Return the JSON object of a response.
+
+    Raises `BadAnswer` for an error status or an oversized body, and msgspec's errors if the body is no JSON object.
+    """
+    if response.status != 200:
+        raise BadAnswer("the request was refused", response.status)
+    data = await read_limited(response.body, MAX_BODY + 1)
+    if len(data) > MAX_BODY:
+        raise BadAnswer(f"the response has more than {MAX_BODY:,} bytes")
     return msgspec.json.decode(data, type=dict[str, Any])
 
 
-class Fetched(Generic[T]):
-    """A value that is fetched when it is first needed, when it has grown old, and when somebody misses something in it.
+class CachedFetch(Generic[T]):
+    """A value that is fetched on first use, when it expires, and when a caller misses something in it.
 
-    Many who need it at once wait for one fetch. Where none succeeds, the old value does for a day.
+    Concurrent callers wait for one fetch. If fetching fails, the last value is used for up to a day.
     """
 
-    def __init__(self, fetch: Callable[[float], Awaitable[T]], good: float = GOOD) -> None:
-        self._fetch, self._seconds = fetch, good
+    def __init__(self, fetch: Callable[[float], Awaitable[T]], max_age: float = MAX_AGE) -> None:
+        self._fetch, self._max_age = fetch, max_age
         self._lock = asyncio.Lock()
         self._value: tuple[T, float] | None = None
         self._failure: tuple[LoginUnavailable, float] | None = None
 
-    async def get(self, now: float, *, missing: T | None = None) -> T:
-        """The value; a newer one than `missing`, if it may be asked for yet. Raises `LoginUnavailable`."""
-        found = self._good(now, missing)
-        if found is None:
+    async def get(self, now: float, *, newer_than: T | None = None) -> T:
+        """Return the value, fetched again if it is `newer_than` and may be fetched yet. Raises `LoginUnavailable`."""
+        value = self._fresh(now, newer_than)
+        if value is None:
             async with self._lock:
-                found = self._good(now, missing)
-                if found is None:
-                    found = await self._renew(now)
-        return found
+                value = self._fresh(now, newer_than)
+                if value is None:
+                    value = await self._refresh(now)
+        return value
 
-    def _good(self, now: float, missing: T | None) -> T | None:
-        """What is there, where that does; a failure that just was is raised again."""
+    def _fresh(self, now: float, newer_than: T | None) -> T | None:
+        """Return the cached value if it is fresh. Soon after a failure, return the stale value or raise the failure."""
         if self._value is not None:
             value, fetched = self._value
-            if abs(now - fetched) < (AGAIN if value is missing else self._seconds):
+            if abs(now - fetched) < (REFETCH_AFTER if value is newer_than else self._max_age):
                 return value
-        if self._failure is not None and abs(now - self._failure[1]) < AFTER_FAILURE:
-            return self._old(now, self._failure[0])
+        if self._failure is not None and abs(now - self._failure[1]) < RETRY_AFTER:
+            return self._stale(now, self._failure[0])
         return None
 
-    async def _renew(self, now: float) -> T:
+    async def _refresh(self, now: float) -> T:
         try:
             value = await self._fetch(now)
         except LoginUnavailable as error:
             self._failure = error, now
-            return self._old(now, error)
+            return self._stale(now, error)
         self._value, self._failure = (value, now), None
         return value
 
-    def _old(self, now: float, error: LoginUnavailable) -> T:
-        if self._value is None or abs(now - self._value[1]) > OLDEST:
+    def _stale(self, now: float, error: LoginUnavailable) -> T:
+        if self._value is None or abs(now - self._value[1]) > MAX_STALE:
             raise LoginUnavailable(str(error))
         return self._value[0]

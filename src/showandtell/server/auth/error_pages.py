@@ -1,4 +1,4 @@
-"""Small pages for who can't come in (yet), or is lost: they say what to do, load nothing and run nothing."""
+"""Small HTML pages for people who are not signed in or opened a wrong address. They load and run nothing."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Final
 
 from starlette.responses import HTMLResponse
 
-UNKEPT: Final = {"cache-control": "no-store"}
+NO_STORE: Final = {"cache-control": "no-store"}
 PAGE: Final = """<!doctype html>
 <html lang="en">
 <head>
@@ -25,12 +25,12 @@ PAGE: Final = """<!doctype html>
 </body>
 </html>
 """
-ADDRESS: Final = """<p>Open the whole address that <code>showandtell serve</code> printed when it started; it ends in
-<code>?token=</code> and the token. It can be opened again at any time, and this browser will remember it.</p>"""
-HOME: Final = '<p><a href="/">Go to the chat</a></p>'
-AGAIN: Final = '<p><a href="/login">Sign in</a></p>'
+OPEN_ADDRESS: Final = """<p>Open the full address that <code>showandtell serve</code> printed when it started; it ends
+in <code>?token=</code> and the token. You can open it again at any time, and this browser will remember it.</p>"""
+CHAT_LINK: Final = '<p><a href="/">Go to the chat</a></p>'
+LOGIN_LINK: Final = '<p><a href="/login">Sign in</a></p>'
 
 
-def closed(title: str, problem: str, advice: str, status: int) -> HTMLResponse:
-    """A page of our words; `advice` is HTML of this module."""
-    return HTMLResponse(PAGE.format(title=escape(title), problem=escape(problem), advice=advice), status, UNKEPT)
+def message_page(title: str, problem: str, advice: str, status: int) -> HTMLResponse:
+    """Return a page with a title and a sentence, both escaped. `advice` is HTML from this module."""
+    return HTMLResponse(PAGE.format(title=escape(title), problem=escape(problem), advice=advice), status, NO_STORE)

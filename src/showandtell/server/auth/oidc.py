@@ -1,4 +1,4 @@
-"""Accounts of an OpenID Connect issuer: its settings, what it publishes, and whose its tokens are."""
+"""Accounts of an OpenID Connect issuer: settings, discovery, and the users of its tokens."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from msgspec import Struct, ValidationError, convert
 
 from showandtell.core.wire.http import Send
 from showandtell.errors import BadInput
-from showandtell.providers.uploads import Parcel
+from showandtell.providers.uploads import UploadRequest
 from showandtell.server.auth import tokens
 from showandtell.server.auth.authenticate import LoginUnavailable
-from showandtell.server.auth.cached_fetch import Fetched, fetch_json
+from showandtell.server.auth.cached_fetch import CachedFetch, fetch_json
 
 PREFIX: Final = "SHOWANDTELL_OIDC_"
 DISCOVERY: Final = "/.well-known/openid-configuration"
@@ -25,9 +25,9 @@ DISCOVERY: Final = "/.well-known/openid-configuration"
 
 @dataclass(frozen=True, slots=True)
 class Oidc:
-    """The issuer, and what it knows this server as. Without a secret this is a public client; PKCE is used always.
+    """The issuer, and this server's registration there. Without a secret this is a public client; PKCE is always used.
 
-    `audience` is what bearer tokens must be made for: where it isn't named, the client.
+    `audience` is the one that bearer tokens must have (default: the client id).
     """
 
     issuer: str
@@ -38,39 +38,43 @@ class Oidc:
 
 
 def read_oidc(environ: Mapping[str, str] = os.environ) -> Oidc | None:
-    """What `SHOWANDTELL_OIDC_ISSUER`, `_CLIENT_ID`, `_CLIENT_SECRET`, `_AUDIENCE` and `_SCOPES` say; None: no accounts.
+    """Read `SHOWANDTELL_OIDC_ISSUER`, `_CLIENT_ID`, `_CLIENT_SECRET`, `_AUDIENCE` and `_SCOPES`. None: no accounts.
 
-    Raises `BadInput` where something is missing, or an issuer could be overheard.
+    Raises `BadInput` if the issuer or the client id is missing, or if the issuer is neither https nor on this machine.
     """
     names = ("ISSUER", "CLIENT_ID", "CLIENT_SECRET", "AUDIENCE", "SCOPES")
     issuer, client, secret, audience, scopes = (environ.get(PREFIX + name, "").strip() for name in names)
     if not issuer and not client:
         return None
     if not issuer or not client:
-        raise BadInput(f"{PREFIX}{'CLIENT_ID' if issuer else 'ISSUER'} is missing: accounts need both")
-    if not is_safe(issuer) or urlsplit(issuer).query or urlsplit(issuer).fragment:
         raise BadInput(
-            f"{PREFIX}ISSUER is {issuer!r:.200}: it must begin with https:// (http:// on this machine alone)"
+            f"{PREFIX}{'CLIENT_ID' if issuer else 'ISSUER'} is missing: accounts need both the issuer and the client id"
+        )
+    if not is_secure_url(issuer) or urlsplit(issuer).query or urlsplit(issuer).fragment:
+        raise BadInput(
+            f"{PREFIX}ISSUER is {issuer!r:.200}: it must begin with https:// (http:// is allowed on this machine only)"
         )
     return Oidc(
         issuer, client, secret or None, audience or None, " ".join({"openid": 0} | dict.fromkeys(scopes.split()))
     )
 
 
-def is_safe(url: object) -> bool:
-    """Whether an address can't be overheard: https, or this very machine."""
+def is_secure_url(url: object) -> bool:
+    """Whether a URL is safe from eavesdropping: https, or http on this machine."""
     try:
         parts = urlsplit(url if isinstance(url, str) else "")
         host = parts.hostname or ""
         return (
-            bool(host) and parts.port != 0 and (parts.scheme == "https" or (parts.scheme == "http" and _is_near(host)))
+            bool(host)
+            and parts.port != 0
+            and (parts.scheme == "https" or (parts.scheme == "http" and _is_loopback(host)))
         )
     except ValueError:
         return False
 
 
-class Published(Struct, frozen=True):
-    """What an issuer says of itself (OpenID Connect Discovery 1.0, section 3)."""
+class IssuerMetadata(Struct, frozen=True):
+    """An issuer's metadata (OpenID Connect Discovery 1.0, section 3)."""
 
     issuer: str
     authorization_endpoint: str
@@ -82,64 +86,66 @@ class Published(Struct, frozen=True):
 
 
 class Issuer:
-    """The accounts of one issuer. Users are called `sub@issuer`: nobody else's sub is the same name."""
+    """The accounts of one issuer. Users are named `sub@issuer`, which is unique across issuers."""
 
     def __init__(self, oidc: Oidc, send: Send) -> None:
         self.oidc, self.send = oidc, send
         self._suffix = "@" + oidc.issuer.partition("://")[2].rstrip("/")
-        self._published = Fetched(self._discover)
-        self._keys = Fetched(self._fetch_keys)
+        self._metadata = CachedFetch(self._discover)
+        self._keys = CachedFetch(self._fetch_keys)
 
     def owns(self, user: str) -> bool:
-        """Whether a user is one of its."""
+        """Whether a user name ends in this issuer's name."""
         return user.endswith(self._suffix) and len(user) > len(self._suffix)
 
     async def user_of(self, token: str, now: float) -> str:
-        """The name of the user whom a bearer token belongs to. Raises `Unauthorised`, and `LoginUnavailable`."""
+        """Return the user name of a bearer token. Raises `Unauthorised` or `LoginUnavailable`."""
         return self.name_of(await self.read_token(token, self.oidc.audience or self.oidc.client_id, now))
 
     def name_of(self, claims: Mapping[str, Any]) -> str:
-        """What the user of a token is called here. Raises `Unauthorised`."""
+        """Return the user name for a token's claims. Raises `Unauthorised` for an unusable `sub`."""
         return tokens.user_of(claims) + self._suffix
 
     async def read_token(self, token: str, audience: str, now: float) -> dict[str, Any]:
-        """The claims of a token made for `audience`. Raises `Unauthorised`, and `LoginUnavailable`."""
+        """Return the claims of a valid token for `audience`. Raises `Unauthorised` or `LoginUnavailable`."""
         expected = tokens.Expected(self.oidc.issuer, audience)
         keys = await self._keys.get(now)
         try:
             return tokens.read_token(token, keys, expected, now)
         except tokens.UnknownKey:
-            newer = await self._keys.get(now, missing=keys)
+            newer = await self._keys.get(now, newer_than=keys)
             if newer is keys:
                 raise
         return tokens.read_token(token, newer, expected, now)
 
-    async def published(self, now: float) -> Published:
-        """Its addresses. Raises `LoginUnavailable`."""
-        return await self._published.get(now)
+    async def metadata(self, now: float) -> IssuerMetadata:
+        """Return the issuer's metadata, cached. Raises `LoginUnavailable`."""
+        return await self._metadata.get(now)
 
     async def _fetch_keys(self, now: float) -> list[Key]:
-        published = await self._published.get(now)
-        return tokens.read_keys(await fetch_json(self.send, Parcel(published.jwks_uri, {}, method="GET")))
+        metadata = await self._metadata.get(now)
+        return tokens.read_keys(await fetch_json(self.send, UploadRequest(metadata.jwks_uri, {}, method="GET")))
 
-    async def _discover(self, _: float) -> Published:
+    async def _discover(self, _: float) -> IssuerMetadata:
         address = self.oidc.issuer.rstrip("/") + DISCOVERY
-        said = await fetch_json(self.send, Parcel(address, {}, method="GET"))
+        document = await fetch_json(self.send, UploadRequest(address, {}, method="GET"))
         try:
-            published = convert(said, Published)
+            metadata = convert(document, IssuerMetadata)
         except ValidationError:
-            raise LoginUnavailable(f"{self.oidc.issuer} doesn't say where accounts are: is it an issuer?") from None
-        urls = (published.authorization_endpoint, published.token_endpoint, published.jwks_uri)
-        if published.issuer != self.oidc.issuer:
             raise LoginUnavailable(
-                f"{self.oidc.issuer} calls itself {published.issuer!r:.200}: name it so in {PREFIX}ISSUER"
+                f"{self.oidc.issuer} has no usable OpenID Connect metadata: check {PREFIX}ISSUER"
+            ) from None
+        urls = (metadata.authorization_endpoint, metadata.token_endpoint, metadata.jwks_uri)
+        if metadata.issuer != self.oidc.issuer:
+            raise LoginUnavailable(
+                f"{self.oidc.issuer} calls itself {metadata.issuer!r:.200}: set {PREFIX}ISSUER to that"
             )
-        if not all(map(is_safe, urls)):
-            raise LoginUnavailable(f"{self.oidc.issuer} names addresses that are not https")
-        return published
+        if not all(map(is_secure_url, urls)):
+            raise LoginUnavailable(f"{self.oidc.issuer} publishes endpoints that are not https: contact its operator")
+        return metadata
 
 
-def _is_near(host: str) -> bool:
+def _is_loopback(host: str) -> bool:
     try:
         return ip_address(host).is_loopback
     except ValueError:

@@ -1,4 +1,4 @@
-"""Signed tokens (JWT) of an issuer: read with its public keys alone, and only by the algorithms named here."""
+"""Verify an issuer's signed tokens (JWT), only with its public keys and the algorithms listed here."""
 
 from __future__ import annotations
 
@@ -15,29 +15,29 @@ from msgspec import Struct
 
 from showandtell.server.auth.authenticate import Unauthorised
 
-#: What may sign, and by which kind of key. No shared secret (HS…) and no "none": a public key would pass for one.
+#: Accepted algorithms and their key types. Not HS…, where a public key would pass as the shared secret, and not "none".
 ALGORITHMS: Final[Mapping[str, type]] = {"RS256": RSAKey, "ES256": ECKey, "EdDSA": OKPKey, "Ed25519": OKPKey}
-#: What a token may say it is (RFC 9068 names the second): others are made for other ends, a logout for one.
+#: Accepted values of `typ` (RFC 9068 defines the second). Tokens of other types serve other purposes, such as logout.
 TYPES: Final = ("jwt", "at+jwt", "application/at+jwt", "none")
-#: Seconds by which the issuer's clock may differ from ours, and the base64 letters of the shortest RSA key, 2048 bits.
+#: Seconds by which the issuer's clock may differ. Base64 characters of the shortest RSA modulus, 2048 bits.
 LEEWAY: Final = 60
-RSA_LETTERS: Final = 342
-USER_LETTERS: Final = 255
+MIN_RSA_CHARACTERS: Final = 342
+MAX_USER_CHARACTERS: Final = 255
 
 
 class UnknownKey(Unauthorised):
-    """A token is signed with a key that we haven't got; its issuer may have a new one."""
+    """A token's key is not among the known ones. The issuer may have published a new one."""
 
 
 class Expected(Struct, frozen=True):
-    """What a token must say: who issued it, and for whom."""
+    """The issuer and the audience that a token must have."""
 
     issuer: str
     audience: str
 
 
 class _Registry(JWSRegistry):
-    """Takes our algorithms alone. Headers that we don't know mean nothing, as the standard has it."""
+    """Accepts only `ALGORITHMS`. Ignores unknown headers, as the standard requires."""
 
     max_header_length = 8192
 
@@ -45,7 +45,7 @@ class _Registry(JWSRegistry):
         super().__init__(algorithms=[*ALGORITHMS], strict_check_header=False)
 
     def get_alg(self, name: str) -> Any:
-        """The algorithm of that name, without the library's warning that EdDSA has a newer name."""
+        """Return an algorithm by name, without the library's warning that EdDSA has a newer name."""
         if name not in ALGORITHMS:
             raise UnsupportedAlgorithmError
         return self.algorithms[name]
@@ -54,56 +54,58 @@ class _Registry(JWSRegistry):
 REGISTRY: Final = _Registry()
 
 
-def read_keys(published: Mapping[str, Any]) -> list[Key]:
-    """The keys of a JWKS that can verify a token: those for something else, and those that are none, are left out."""
-    found: object = published.get("keys")
+def read_keys(jwks: Mapping[str, Any]) -> list[Key]:
+    """Return the keys of a JWKS that can verify a token. Skips invalid keys and keys for other uses."""
+    entries: object = jwks.get("keys")
     keys: list[Key] = []
-    for one in cast("Iterable[object]", found if isinstance(found, list) else ()):
+    for entry in cast("Iterable[object]", entries if isinstance(entries, list) else ()):
         with suppress(JoseError, ValueError, TypeError, KeyError):
-            if isinstance(one, dict) and _may_verify(key := cast("dict[str, Any]", one)):
+            if isinstance(entry, dict) and _may_verify(key := cast("dict[str, Any]", entry)):
                 keys.append(JWKRegistry.import_key(key))
     return keys
 
 
 def _may_verify(key: Mapping[str, Any]) -> bool:
-    strong = key.get("kty") in {"EC", "OKP"} or (key.get("kty") == "RSA" and len(key["n"]) >= RSA_LETTERS)
+    strong = key.get("kty") in {"EC", "OKP"} or (key.get("kty") == "RSA" and len(key["n"]) >= MIN_RSA_CHARACTERS)
     return strong and isinstance(key.get("kid"), str) and key.get("use", "sig") == "sig" and "d" not in key
 
 
 def read_token(token: str, keys: Iterable[Key], expected: Expected, now: float) -> dict[str, Any]:
-    """The claims of a token that is good now. Raises `Unauthorised`, and `UnknownKey` where its key isn't there."""
+    """Return the claims of a token that is valid at `now`. Raises `Unauthorised`, or `UnknownKey` for a missing key."""
     try:
         header = extract_compact(token.encode(), registry=REGISTRY).headers()
         claims = jwt.decode(token, _key_of(header, keys), registry=REGISTRY).claims
         _rules(expected, now).validate(claims)
     except ExpiredTokenError:
-        raise _refused("it has expired") from None
+        raise _invalid_token("it has expired") from None
     except ClaimError as error:
-        raise _refused(f"its claim {error.claim!r} is not what it must be") from None
+        raise _invalid_token(f"its claim {error.claim!r} is wrong") from None
     except (JoseError, ValueError, TypeError, RecursionError):
-        raise _refused("it is none that this server's issuer signed") from None
+        raise _invalid_token("this server's issuer did not sign it") from None
     return claims
 
 
 def user_of(claims: Mapping[str, Any]) -> str:
-    """The issuer's name of the user. Raises `Unauthorised` for one that nothing could be stored under."""
+    """Return the claim `sub`. Raises `Unauthorised` if it can't serve as a stored user name."""
     name = claims["sub"]
-    if not name.isprintable() or not 0 < len(name) <= USER_LETTERS:
-        raise _refused("its claim 'sub' is not what it must be")
+    if not name.isprintable() or not 0 < len(name) <= MAX_USER_CHARACTERS:
+        raise _invalid_token("its claim 'sub' is empty, too long or not printable")
     return name
 
 
 def _key_of(header: Mapping[str, Any], keys: Iterable[Key]) -> Key:
-    """The key that a header names, and never one that it holds."""
+    """Return the published key that the header names, never a key inside the header."""
     if "crit" in header or str(header.get("typ", "none")).lower() not in TYPES:
-        raise _refused("it is made for something else")
+        raise _invalid_token("it is a token for another purpose")
     kind, kid = ALGORITHMS.get(str(header.get("alg"))), header.get("kid")
     if kind is None or not isinstance(kid, str):
-        raise _refused("its header names no key, or an algorithm that is not taken")
+        raise _invalid_token("its header names no key, or an unsupported algorithm")
     for key in keys:
         if key.kid == kid and isinstance(key, kind):
             return key
-    raise UnknownKey("this token is signed with a key that its issuer doesn't publish: get a new one", tried=True)
+    raise UnknownKey(
+        "this token is signed with a key that its issuer doesn't publish: get a new token", invalid_token=True
+    )
 
 
 def _rules(expected: Expected, now: float) -> JWTClaimsRegistry:
@@ -117,5 +119,5 @@ def _rules(expected: Expected, now: float) -> JWTClaimsRegistry:
     )
 
 
-def _refused(why: str) -> Unauthorised:
-    return Unauthorised(f"this token is not taken, {why}: get a new one from this server's issuer", tried=True)
+def _invalid_token(reason: str) -> Unauthorised:
+    return Unauthorised(f"invalid token, {reason}: get a new one from this server's issuer", invalid_token=True)

@@ -1,1 +1,1 @@
-"""Files over HTTP: uploads, and the only way by which bytes are served."""
+"""Files over HTTP: uploads and downloads."""

@@ -1,4 +1,4 @@
-"""Routes of files: upload, look at, download, delete. Bytes leave by `serving_files` alone."""
+"""Routes that upload, describe and delete files. `contents` has the routes that serve their bytes."""
 
 from __future__ import annotations
 
@@ -13,30 +13,32 @@ from starlette.responses import Response
 from showandtell.agent.provider_uploads import delete_uploads
 from showandtell.errors import ShowAndTellError
 from showandtell.server.auth.authenticate import CurrentUser, User
-from showandtell.server.files.receiving import MOST_FILES, Body, check_length, receive_file, receive_form, turn_away
+from showandtell.server.files.receiving import MAX_FILES, Body, check_length, receive_file, receive_form, refuse_body
 from showandtell.server.schemas import (
-    BYTES,
+    BINARY,
     PENDING,
     AttachmentShape,
     ErrorShape,
     Link,
     Shape,
-    answer,
     attachment_json,
     errors,
-    plain,
+    json_response,
+    unsigned,
 )
 from showandtell.server.state import CurrentServer, Server
 from showandtell.storage.conversations.uploads import AttachedFile, Upload
 
-#: What an uploaded file is called.
-Name = Annotated[str, Query(description="what the file is called")]
+#: The name of an uploaded file.
+Name = Annotated[str, Query(description="file name")]
 
 router = APIRouter(prefix="/api/attachments", tags=["attachments"])
 
-SLOW: Final[dict[int | str, dict[str, Any]]] = {408: {"description": "no more of the body came", "model": ErrorShape}}
-#: What a form adds to its files.
-FORM_BYTES: Final = 1 << 20
+TIMEOUT_RESPONSE: Final[dict[int | str, dict[str, Any]]] = {
+    408: {"description": "the body stopped arriving", "model": ErrorShape}
+}
+#: Maximum bytes that a form adds to its files.
+FORM_OVERHEAD: Final = 1 << 20
 FORM: Final[dict[str, Any]] = {
     "requestBody": {
         "required": True,
@@ -45,9 +47,9 @@ FORM: Final[dict[str, Any]] = {
                 "schema": {
                     "type": "object",
                     "required": ["file"],
-                    "properties": {"file": {"type": "array", "items": BYTES["schema"]}},
+                    "properties": {"file": {"type": "array", "items": BINARY["schema"]}},
                 },
-                "example": {"file": [BYTES["example"]]},
+                "example": {"file": [BINARY["example"]]},
             }
         },
     }
@@ -55,49 +57,49 @@ FORM: Final[dict[str, Any]] = {
 RAW: Final[dict[str, Any]] = {
     "requestBody": {
         "required": True,
-        "content": {"application/octet-stream": BYTES},
+        "content": {"application/octet-stream": BINARY},
     }
 }
 
 
 class UploadedShape(Shape):
-    """What was uploaded, in the order of the form."""
+    """The uploaded files, in the order of the form."""
 
     model_config = ConfigDict(json_schema_extra={"examples": [{"attachments": [PENDING]}]})
 
     attachments: list[AttachmentShape]
 
 
-def link_for(here: Server, user: User) -> Link:
-    """How this user is given addresses of files: plain where a cookie goes along, else signed for them alone."""
-    if user.how == "cookie":
-        return plain
+def link_for(server: Server, user: User) -> Link:
+    """Return the function that makes file URLs for a user: unsigned with a cookie, else signed for this user only."""
+    if user.method == "cookie":
+        return unsigned
 
     def sign(path: str) -> str:
-        return f"{path}?{here.keys.sign_url(path, user.name, here.clock())}"
+        return f"{path}?{server.keys.sign_url(path, user.name, server.clock())}"
 
     return sign
 
 
-def found_json(found: Upload | AttachedFile, link: Link) -> dict[str, Any]:
-    """An upload, or a file of a conversation, as JSON."""
-    if isinstance(found, Upload):
-        return attachment_json(found.attachment, None, link)
-    return attachment_json(found.attachment, found.conversation_id, link)
+def file_json(file: Upload | AttachedFile, link: Link) -> dict[str, Any]:
+    """Return an upload, or a file of a conversation, as JSON."""
+    if isinstance(file, Upload):
+        return attachment_json(file.attachment, None, link)
+    return attachment_json(file.attachment, file.conversation_id, link)
 
 
-async def take_in(request: Request, work: Callable[[Body], Awaitable[Any]], most: int) -> Response:
-    """Read a body of at most so many bytes; where it is refused before its end, the connection ends, too."""
+async def receive_body(request: Request, job: Callable[[Body], Awaitable[Any]], max_bytes: int) -> Response:
+    """Return the response to a body of at most `max_bytes`. Closes the connection if it rejects a partial body."""
     body = Body(request)
     try:
-        check_length(request, most)
-        return answer(await work(body), 201)
+        check_length(request, max_bytes)
+        return json_response(await job(body), 201)
     except ClientDisconnect:
-        return Response(status_code=499)  # nobody reads it: for those who count
+        return Response(status_code=499)  # the client is gone: only metrics and logs see this
     except ShowAndTellError as error:
-        if body.is_whole:
+        if body.is_complete:
             raise
-        return turn_away(error)
+        return refuse_body(error)
 
 
 @router.post(
@@ -106,64 +108,67 @@ async def take_in(request: Request, work: Callable[[Body], Awaitable[Any]], most
     summary="Upload files as a form",
     status_code=201,
     response_model=UploadedShape,
-    responses={**errors(413, 415, 422, 507), **SLOW},
+    responses={**errors(413, 415, 422, 507), **TIMEOUT_RESPONSE},
     openapi_extra=FORM,
 )
-async def upload_files(request: Request, here: CurrentServer, user: CurrentUser) -> Response:
-    """Each field `file` is one file, up to 32; all of them are taken, or none. They wait a day for their message."""
-    uploads = here.store.uploads(user.name)
+async def upload_files(request: Request, server: CurrentServer, user: CurrentUser) -> Response:
+    """Each field `file` is one file, up to 32. Either all are stored or none.
 
-    async def work(body: Body) -> dict[str, Any]:
-        done = await receive_form(uploads, body, request.headers.get("content-type"))
-        return {"attachments": [found_json(one, link_for(here, user)) for one in done]}
+    An upload is deleted after a day if no message uses it.
+    """
+    uploads = server.store.uploads(user.name)
 
-    return await take_in(request, work, MOST_FILES * here.store.max_file_bytes + FORM_BYTES)
+    async def receive(body: Body) -> dict[str, Any]:
+        files = await receive_form(uploads, body, request.headers.get("content-type"))
+        return {"attachments": [file_json(file, link_for(server, user)) for file in files]}
+
+    return await receive_body(request, receive, MAX_FILES * server.store.max_file_bytes + FORM_OVERHEAD)
 
 
 @router.put(
     "",
     operation_id="upload_file",
-    summary="Upload one file as it is",
+    summary="Upload one file as the request body",
     status_code=201,
     response_model=AttachmentShape,
-    responses={**errors(413, 422, 507), **SLOW},
+    responses={**errors(413, 422, 507), **TIMEOUT_RESPONSE},
     openapi_extra=RAW,
 )
-async def upload_file(request: Request, here: CurrentServer, user: CurrentUser, name: Name = "") -> Response:
-    """The body is the file, its content type what it is said to be; what it is, its bytes prove."""
-    uploads = here.store.uploads(user.name)
+async def upload_file(request: Request, server: CurrentServer, user: CurrentUser, name: Name = "") -> Response:
+    """The body is the file. The content type is only a claim: the bytes decide the type."""
+    uploads = server.store.uploads(user.name)
 
-    async def work(body: Body) -> dict[str, Any]:
-        claimed = request.headers.get("content-type")
-        return found_json(await receive_file(uploads, body, name, claimed), link_for(here, user))
+    async def receive(body: Body) -> dict[str, Any]:
+        media_type = request.headers.get("content-type")
+        return file_json(await receive_file(uploads, body, name, media_type), link_for(server, user))
 
-    return await take_in(request, work, here.store.max_file_bytes)
+    return await receive_body(request, receive, server.store.max_file_bytes)
 
 
 @router.get(
     "/{id}",
     operation_id="get_attachment",
-    summary="What is known of a file",
+    summary="Describe a file",
     response_model=AttachmentShape,
     responses=errors(404),
 )
-async def get_attachment(id: str, here: CurrentServer, user: CurrentUser) -> Response:  # noqa: A002 - it is one
-    """An upload of yours, or a file of a conversation that you may read."""
-    found = await here.store.uploads(user.name).find(id)
-    return answer(found_json(found, link_for(here, user)))
+async def get_attachment(id: str, server: CurrentServer, user: CurrentUser) -> Response:  # noqa: A002 - it is an id
+    """Describes an upload of yours, or a file of a conversation that you may read."""
+    file = await server.store.uploads(user.name).find(id)
+    return json_response(file_json(file, link_for(server, user)))
 
 
 @router.delete(
     "/{id}", operation_id="delete_attachment", summary="Delete a file", status_code=204, responses=errors(404)
 )
-async def delete_attachment(id: str, here: CurrentServer, user: CurrentUser) -> Response:  # noqa: A002 - it is one
-    """An upload, or the bytes of a conversation's file: its number and name stay. Only its owner may."""
-    uploads = here.store.uploads(user.name)
-    found = await uploads.find(id)
-    if isinstance(found, Upload):
-        await uploads.drop(id)
+async def delete_attachment(id: str, server: CurrentServer, user: CurrentUser) -> Response:  # noqa: A002 - it is an id
+    """Deletes an upload, or the bytes of a conversation's file, which keeps its number and name. Owners only."""
+    uploads = server.store.uploads(user.name)
+    file = await uploads.find(id)
+    if isinstance(file, Upload):
+        await uploads.delete(id)
         return Response(status_code=204)
-    conversation = await here.store.open(found.conversation_id, user.name, "owner")
-    await delete_uploads(conversation, [found.attachment.number])
-    await here.store.delete_file(conversation, found.attachment.number)
+    conversation = await server.store.open(file.conversation_id, user.name, "owner")
+    await delete_uploads(conversation, [file.attachment.number])
+    await server.store.delete_file(conversation, file.attachment.number)
     return Response(status_code=204)

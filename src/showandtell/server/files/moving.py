@@ -1,4 +1,4 @@
-"""Threads for bytes on their way in and out: a store that is slow holds up those alone who want something of it."""
+"""Threads for reading and writing file bytes: a slow store delays only the requests that use it."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from typing import Any, TypeVar
 
 T = TypeVar("T")
 
-#: So many pieces are read and written at once; whoever comes then waits.
-AT_ONCE = 64
-THREADS = ThreadPoolExecutor(AT_ONCE, "bytes")
+#: Maximum number of concurrent reads and writes; others wait.
+MAX_THREADS = 64
+THREADS = ThreadPoolExecutor(MAX_THREADS, "bytes")
 
 
-async def move(work: Callable[..., T], *values: Any) -> T:
-    """What some work with bytes gives, done in one of these threads."""
-    return await asyncio.get_running_loop().run_in_executor(THREADS, work, *values)
+async def run_in_thread(job: Callable[..., T], *values: Any) -> T:
+    """Run a blocking call in one of these threads, and return its result."""
+    return await asyncio.get_running_loop().run_in_executor(THREADS, job, *values)

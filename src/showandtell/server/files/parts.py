@@ -1,4 +1,4 @@
-"""The parts of a multipart/form-data body as they stream in: heads and pieces of data, none held longer than a read."""
+"""Parse a multipart/form-data body as it streams in, without holding more than one read in memory."""
 
 from __future__ import annotations
 
@@ -12,21 +12,21 @@ from python_multipart.multipart import MultipartParser, parse_options_header
 
 from showandtell.errors import BadInput
 
-#: Fields and files of one body. A part is 80 bytes at least, so many of them are many for what they bring.
-MOST_PARTS: Final = 64
-#: One line of a part's head, and all of it.
-MOST_HEADERS: Final = 8
-MOST_LINE: Final = 8192
+#: Maximum number of fields and files in a body. A part has at least 80 bytes of overhead: large numbers are costly.
+MAX_PARTS: Final = 64
+#: Maximum number of headers of a part, and maximum bytes of one.
+MAX_HEADERS: Final = 8
+MAX_HEADER_LINE: Final = 8192
 FORM: Final = b"multipart/form-data"
-HOW: Final = "send multipart/form-data with a boundary, as browsers and curl -F do"
-CUT: Final = "the body ended in the middle of a file: nothing was stored, send it again"
+FORM_ADVICE: Final = "send multipart/form-data with a boundary, as browsers and curl -F do"
+CUT_OFF: Final = "the body ended in the middle of a file, and nothing was stored: send it again"
 
-#: The parser tells its log of every body that it can't read: whoever sent it is told, and nobody else need know.
+# The parser logs every invalid body. The client gets an error, so the log doesn't need it.
 logging.getLogger("python_multipart").setLevel(logging.CRITICAL)
 
 
 class Head(Struct, frozen=True):
-    """How a part begins: the field's name, and a file's name and what it claims to be, where it has them."""
+    """The start of a part: field name, and file name and claimed media type if given."""
 
     field: str
     filename: str | None
@@ -34,38 +34,38 @@ class Head(Struct, frozen=True):
 
 
 class End(Struct, frozen=True):
-    """A part is whole."""
+    """The end of a part."""
 
 
 Event: TypeAlias = Head | bytes | End
 
 
 async def read_parts(chunks: AsyncIterable[bytes], content_type: str | None) -> AsyncIterator[Event]:
-    """Each part as its `Head`, its data in pieces, and `End`. Raises `BadInput` for a body that isn't so, or cut."""
+    """Yield each part as its `Head`, chunks of data, and `End`. Raises `BadInput` for an invalid or truncated body."""
     reader = PartReader(find_boundary(content_type))
     async for chunk in chunks:
-        for event in reader.take(chunk):
+        for event in reader.feed(chunk):
             yield event
     reader.finish()
 
 
 def find_boundary(content_type: str | None) -> bytes:
-    """What stands between the parts."""
+    """Return the boundary between parts. Raises `BadInput` for other content types."""
     kind, options = parse_options_header(content_type)
     boundary = options.get(b"boundary", b"")
     if kind != FORM or not boundary:
-        raise BadInput(HOW)
+        raise BadInput(FORM_ADVICE)
     return boundary
 
 
 class PartReader:
-    """The parser's callbacks, gathered: what one read gave."""
+    """Collects the parser's callbacks as events."""
 
     def __init__(self, boundary: bytes) -> None:
         self._events: list[Event] = []
         self._headers: dict[str, bytes] = {}
         self._name, self._value = bytearray(), bytearray()
-        self._parts, self._has_begun, self._is_whole = 0, False, False
+        self._parts, self._has_started, self._is_complete = 0, False, False
         try:
             self._parser = MultipartParser(
                 boundary,
@@ -79,34 +79,34 @@ class PartReader:
                     "on_part_end": lambda: self._events.append(End()),
                     "on_end": self._end,
                 },
-                max_header_count=MOST_HEADERS,
-                max_header_size=MOST_LINE,
+                max_header_count=MAX_HEADERS,
+                max_header_size=MAX_HEADER_LINE,
             )
         except FormParserError as error:
-            raise BadInput(f"{error}: {HOW}") from None
+            raise BadInput(f"{error}: {FORM_ADVICE}") from None
 
-    def take(self, chunk: bytes) -> list[Event]:
-        """What a read gave."""
+    def feed(self, chunk: bytes) -> list[Event]:
+        """Parse one chunk and return its events. Raises `BadInput` for an invalid body."""
         self._events = []
-        if not self._has_begun:
-            # The parser skips more than line ends behind these, up to where a read ends.
+        if not self._has_started:
+            # After leading line ends the parser would skip all data up to the end of the chunk.
             chunk = chunk.lstrip(b"\r\n")
-            self._has_begun = bool(chunk)
+            self._has_started = bool(chunk)
         try:
             self._parser.write(chunk)
         except FormParserError as error:
-            raise BadInput(f"the body can't be read ({error}): {HOW}") from None
+            raise BadInput(f"the body can't be read ({error}): {FORM_ADVICE}") from None
         return self._events
 
     def finish(self) -> None:
-        """Raise `BadInput` where the last boundary is missing."""
-        if not self._is_whole:
-            raise BadInput(CUT)
+        """Raise `BadInput` if the last boundary is missing."""
+        if not self._is_complete:
+            raise BadInput(CUT_OFF)
 
     def _begin(self) -> None:
         self._parts += 1
-        if self._parts > MOST_PARTS:
-            raise BadInput(f"the body has more than {MOST_PARTS} parts: send fewer files at once")
+        if self._parts > MAX_PARTS:
+            raise BadInput(f"the body has more than {MAX_PARTS} parts: send fewer files at once")
         self._headers.clear()
 
     def _end_header(self) -> None:
@@ -121,11 +121,11 @@ class PartReader:
         self._events.append(data[start:end])
 
     def _end(self) -> None:
-        self._is_whole = True
+        self._is_complete = True
 
 
 def adder(buffer: bytearray) -> Callable[[bytes, int, int], None]:
-    """A callback that adds to a buffer."""
+    """Return a parser callback that appends to a buffer."""
 
     def add(data: bytes, start: int, end: int) -> None:
         buffer.extend(memoryview(data)[start:end])
@@ -134,18 +134,18 @@ def adder(buffer: bytearray) -> Callable[[bytes, int, int], None]:
 
 
 def read_head(headers: dict[str, bytes]) -> Head:
-    """What a part's headers say."""
+    """Parse a part's headers. Raises `BadInput` for a part without a name."""
     options = parse_options_header(headers.get("content-disposition"))[1]
     if b"name" not in options:
-        raise BadInput(f"a part has no name: {HOW}")
-    named, claimed = options.get(b"filename"), headers.get("content-type")
+        raise BadInput(f"a part has no name: {FORM_ADVICE}")
+    filename, media_type = options.get(b"filename"), headers.get("content-type")
     return Head(
         options[b"name"].decode(errors="replace"),
-        None if named is None else unescape(named.decode(errors="replace")),
-        None if claimed is None else claimed.decode(errors="replace"),
+        None if filename is None else unescape(filename.decode(errors="replace")),
+        None if media_type is None else media_type.decode(errors="replace"),
     )
 
 
 def unescape(name: str) -> str:
-    """A file's name as its user knows it: browsers write quotes and line ends in their own way, and nothing else."""
+    """Undo the escapes of browsers in a file name: they encode quotes and line ends, and nothing else."""
     return name.replace("%22", '"').replace("%0D", "\r").replace("%0A", "\n")

@@ -1,4 +1,4 @@
-"""Which part of a file a request wants, and whether it has it already: RFC 9110, sections 13 and 14, for one range."""
+"""Conditional requests and single byte ranges (RFC 9110, sections 13 and 14)."""
 
 from __future__ import annotations
 
@@ -7,38 +7,38 @@ from typing import Final, TypeAlias
 
 from starlette.datastructures import Headers
 
-#: First byte, and the one behind the last.
+#: First byte, and the one after the last.
 Span: TypeAlias = tuple[int, int]
 
 RANGE: Final = re.compile(
     r"bytes[ \t]*=[ \t]*(?:([0-9]{1,18})-([0-9]{0,18})|-([0-9]{1,18}))[ \t]*", re.ASCII | re.IGNORECASE
 )
-#: No range that we take is longer.
-LONGEST: Final = 64
+#: Maximum characters of a supported Range header.
+MAX_RANGE_HEADER: Final = 64
 
 
 class Unsatisfiable(Exception):
-    """The range lies behind the end: 416."""
+    """The range starts after the end of the file: status 416."""
 
 
 def choose_span(method: str, headers: Headers, etag: str, size: int) -> Span | None:
-    """The part that is wanted; None for all of it.
+    """Return the requested span, or None for the full file.
 
-    Several ranges, other units and what can't be read are ignored, as the RFC lets a server do; so is a range of a
-    file that the client has in another form. Raises `Unsatisfiable`.
+    Ignores several ranges, other units and invalid ranges, as the RFC permits, and a range of another version of the
+    file (`If-Range`). Raises `Unsatisfiable`.
     """
-    said = headers.getlist("range")
-    if method != "GET" or len(said) != 1 or len(said[0]) > LONGEST:
+    ranges = headers.getlist("range")
+    if method != "GET" or len(ranges) != 1 or len(ranges[0]) > MAX_RANGE_HEADER:
         return None
-    wanted = headers.get("if-range")
-    if wanted is not None and wanted.strip() != etag:
+    if_range = headers.get("if-range")
+    if if_range is not None and if_range.strip() != etag:
         return None
-    return read_range(said[0], size)
+    return parse_range(ranges[0], size)
 
 
-def read_range(said: str, size: int) -> Span | None:
-    """One range, as first and last byte, open to the end, or as so many from the end."""
-    match = RANGE.fullmatch(said.strip())
+def parse_range(text: str, size: int) -> Span | None:
+    """Parse `bytes=first-last`, `bytes=first-` or `bytes=-suffix`. Raises `Unsatisfiable`."""
+    match = RANGE.fullmatch(text.strip())
     if match is None:
         return None
     first, last, suffix = match.groups()
@@ -53,7 +53,7 @@ def read_range(said: str, size: int) -> Span | None:
     return start, end
 
 
-def has_it(headers: Headers, etag: str) -> bool:
-    """Whether the client says that it has just this."""
+def matches_etag(headers: Headers, etag: str) -> bool:
+    """Whether `If-None-Match` names this ETag."""
     tags = (tag.strip().removeprefix("W/") for tag in ",".join(headers.getlist("if-none-match")).split(","))
     return any(tag in {etag, "*"} for tag in tags)

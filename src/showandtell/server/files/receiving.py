@@ -1,4 +1,4 @@
-"""Files on their way in: a body is written to the store's spool as it comes, and never held, copied or believed."""
+"""Receive uploads: write the body to the store's spool as it arrives, and trust none of its claims."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from typing import Final
 from starlette.requests import Request
 
 from showandtell.core.messages.file import File, Reader
-from showandtell.core.planning.labels import size_of
+from showandtell.core.planning.labels import format_size
 from showandtell.errors import BadInput, ShowAndTellError
-from showandtell.server.answers import status_of, told_of
-from showandtell.server.files.moving import move
+from showandtell.server.answers import public_message, status_of
+from showandtell.server.files.moving import run_in_thread
 from showandtell.server.files.parts import End, Head, read_parts
 from showandtell.server.middleware.refusals import Refusal
 from showandtell.storage.blobs.base import TooLarge, UploadWriter
@@ -21,111 +21,117 @@ from showandtell.storage.files.file_cache import clean_name
 from showandtell.storage.files.sources import SpooledSource
 from showandtell.storage.uncancelled import shielded
 
-#: So much is gathered before a thread writes it.
-PIECE: Final = 256 * 1024
-#: So many seconds may pass until more of a body comes.
-PATIENCE: Final = 60.0
-#: The most letters of what a file is said to be; what is longer is no media type.
-MOST_LETTERS: Final = 255
-#: The most files of one form.
-MOST_FILES: Final = 32
+#: Bytes to collect before a thread writes them.
+CHUNK: Final = 256 * 1024
+#: Seconds to wait for more of a body.
+BODY_TIMEOUT: Final = 60.0
+#: Maximum characters of a claimed media type; the rest is ignored.
+MAX_MEDIA_TYPE: Final = 255
+#: Maximum number of files in a form.
+MAX_FILES: Final = 32
 
 
 class FileTooLarge(BadInput):
-    """A file above the limit, or more files than one form may have."""
+    """A file over the size limit, or a form with too many files."""
 
     status: Final = 413
 
 
 class TooSlow(BadInput):
-    """Nothing more came of a body."""
+    """A body stopped arriving."""
 
     status: Final = 408
 
 
 class Body:
-    """A request's body, read once; it knows whether all of it was. Iterating raises `TooSlow` where nothing comes."""
+    """A request body, which can be iterated once. Raises `TooSlow` if it stops arriving.
+
+    `is_complete` is true once the body was read to its end.
+    """
 
     def __init__(self, request: Request) -> None:
         self._request = request
-        self.is_whole = False
+        self.is_complete = False
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
         chunks = self._request.stream()
         try:
             while True:
-                async with asyncio.timeout(PATIENCE):
+                async with asyncio.timeout(BODY_TIMEOUT):
                     chunk = await anext(chunks, None)
                 if chunk is None:
                     break
                 yield chunk
         except TimeoutError:
-            raise TooSlow(f"no more of the body came for {PATIENCE:g} s: send it again") from None
-        self.is_whole = True
+            raise TooSlow(f"no data arrived for {BODY_TIMEOUT:g} s: send the body again") from None
+        self.is_complete = True
 
 
 class Receiver:
-    """One file, gathered in pieces that are worth a thread."""
+    """Buffers one file into chunks large enough for a thread to write."""
 
-    def __init__(self, incoming: UploadWriter) -> None:
-        self._incoming, self._held = incoming, bytearray()
+    def __init__(self, writer: UploadWriter) -> None:
+        self._writer, self._buffer = writer, bytearray()
 
-    async def take(self, chunk: bytes) -> None:
-        """Take some more of it."""
-        self._held += chunk
-        if len(self._held) >= PIECE:
+    async def write(self, chunk: bytes) -> None:
+        """Add a chunk. Raises `FileTooLarge`."""
+        self._buffer += chunk
+        if len(self._buffer) >= CHUNK:
             await self.flush()
 
     async def flush(self) -> None:
-        """Write what is gathered. Raises `FileTooLarge`."""
-        held, self._held = self._held, bytearray()
+        """Write the buffer. Raises `FileTooLarge`."""
+        data, self._buffer = self._buffer, bytearray()
         try:
-            await shielded(move(self._incoming.write, memoryview(held)))
+            await shielded(run_in_thread(self._writer.write, memoryview(data)))
         except TooLarge as error:
-            name, limit = error.name, size_of(error.most)
-            raise FileTooLarge(f"{name} is larger than {limit}, the most that one file may have") from error
+            name, limit = error.name, format_size(error.max_bytes)
+            raise FileTooLarge(f"{name} is larger than {limit}, the limit for a file") from error
 
 
 async def receive_file(uploads: Uploads, chunks: AsyncIterable[bytes], name: str, media_type: str | None) -> Upload:
-    """Take one file in. Raises `FileTooLarge` as soon as it is, `BadFile` where it can't be taken; nothing stays."""
-    incoming = await move(uploads.receive, clean_name(name) or "the file")
+    """Store one file as an upload.
+
+    Raises `FileTooLarge` as soon as the limit is exceeded, and `BadFile` for unusable files; then nothing is stored.
+    """
+    writer = await run_in_thread(uploads.receive, clean_name(name) or "the file")
     try:
-        receiver = Receiver(incoming)
+        receiver = Receiver(writer)
         async for chunk in chunks:
-            await receiver.take(chunk)
+            await receiver.write(chunk)
         await receiver.flush()
-        spooled = await shielded(move(incoming.end))
-        claimed = media_type[:MOST_LETTERS] if media_type else None
-        return await uploads.add(File(Reader(SpooledSource(spooled), spooled.size), claimed, name))
+        spooled = await shielded(run_in_thread(writer.finish))
+        claimed_type = media_type[:MAX_MEDIA_TYPE] if media_type else None
+        return await uploads.add(File(Reader(SpooledSource(spooled), spooled.size), claimed_type, name))
     finally:
-        await shielded(move(incoming.drop))
+        await shielded(run_in_thread(writer.discard))
 
 
 async def receive_form(uploads: Uploads, chunks: AsyncIterable[bytes], content_type: str | None) -> list[Upload]:
-    """Take the files of a form's fields `file` in, all of them or none; other fields are not looked at."""
-    parts, done = read_parts(chunks, content_type), list[Upload]()
+    """Store the files of a form's fields `file`, all of them or none. Ignores other fields."""
+    parts, received = read_parts(chunks, content_type), list[Upload]()
     try:
         async for event in parts:
             if isinstance(event, Head) and event.field == "file":
-                check_count(len(done) + 1)
-                done.append(await receive_file(uploads, data_of(parts), event.filename or "", event.media_type))
+                check_count(len(received) + 1)
+                received.append(await receive_file(uploads, data_of(parts), event.filename or "", event.media_type))
     except BaseException:
-        for one in done:
-            await shielded(uploads.drop(one.id))
+        for upload in received:
+            await shielded(uploads.delete(upload.id))
         raise
-    if not done:
-        raise BadInput("the form has no file: send each in a field `file`")
-    return done
+    if not received:
+        raise BadInput("the form has no file: send each file in a field named `file`")
+    return received
 
 
 def check_count(files: int) -> None:
-    """Raise `FileTooLarge` for more files than one form may have."""
-    if files > MOST_FILES:
-        raise FileTooLarge(f"more than {MOST_FILES} files at once: send them in several forms")
+    """Raise `FileTooLarge` if a form has too many files."""
+    if files > MAX_FILES:
+        raise FileTooLarge(f"more than {MAX_FILES} files in one form: send several forms")
 
 
 async def data_of(parts: AsyncIterator[Head | bytes | End]) -> AsyncIterator[bytes]:
-    """What a part holds, up to its end."""
+    """Yield the data of the current part."""
     async for event in parts:
         if isinstance(event, End):
             return
@@ -133,13 +139,15 @@ async def data_of(parts: AsyncIterator[Head | bytes | End]) -> AsyncIterator[byt
             yield event
 
 
-def check_length(request: Request, most: int) -> None:
-    """Raise `FileTooLarge` for a body that says itself that it is; what it says otherwise is not believed."""
-    said = request.headers.get("content-length", "")
-    if said.isascii() and said.isdecimal() and len(said) < 19 and int(said) > most:
-        raise FileTooLarge(f"{size_of(int(said))} are more than the {size_of(most)} that may be sent at once")
+def check_length(request: Request, max_bytes: int) -> None:
+    """Raise `FileTooLarge` if the declared length exceeds `max_bytes`. The received bytes are counted anyway."""
+    length = request.headers.get("content-length", "")
+    if length.isascii() and length.isdecimal() and len(length) < 19 and int(length) > max_bytes:
+        raise FileTooLarge(
+            f"the body has {format_size(int(length))}, over the limit of {format_size(max_bytes)}: send less at once"
+        )
 
 
-def turn_away(error: ShowAndTellError) -> Refusal:
-    """The answer to a body that wasn't read to its end."""
-    return Refusal(status_of(error), type(error).__name__, told_of(error))
+def refuse_body(error: ShowAndTellError) -> Refusal:
+    """Return the response for an error raised before the body was read in full."""
+    return Refusal(status_of(error), type(error).__name__, public_message(error))

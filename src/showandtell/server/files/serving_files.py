@@ -1,7 +1,6 @@
-"""The one way by which bytes of files leave: what their headers say, which part of them, in pieces from a thread.
+"""Serve the bytes of files: headers, ranges, and chunks read in a thread. No other module sends file bytes.
 
-A file of a stranger may be anything: it is shown by the browser only where its proved type is harmless there, and as
-a document of its own it may do nothing.
+Files are untrusted. Browsers display a file only if its detected type is harmless, and a sandbox disables its scripts.
 """
 
 from __future__ import annotations
@@ -19,18 +18,18 @@ from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
 from showandtell.errors import FileChanged, NotFound
-from showandtell.server.files.moving import move
-from showandtell.server.files.ranges import Unsatisfiable, choose_span, has_it
-from showandtell.server.middleware.origin_guard import UPLOADS, guards_of
+from showandtell.server.files.moving import run_in_thread
+from showandtell.server.files.ranges import Unsatisfiable, choose_span, matches_etag
+from showandtell.server.middleware.origin_guard import UPLOADS_PATH, security_headers
 from showandtell.server.middleware.refusals import Problem
 from showandtell.storage.uncancelled import run_to_completion, shielded
 
-#: So much is read and sent at a time.
-PIECE: Final = 256 * 1024
-#: What leaves under its own type, and as what.
-SHOWN: Final = {
-    one: one
-    for one in (
+#: Bytes to read and send at a time.
+CHUNK: Final = 256 * 1024
+#: Media types that are served as such, and their Content-Type.
+CONTENT_TYPES: Final = {
+    media_type: media_type
+    for media_type in (
         "image/png",
         "image/jpeg",
         "image/gif",
@@ -51,17 +50,17 @@ SHOWN: Final = {
         "video/x-matroska",
     )
 } | {"text/plain": "text/plain; charset=utf-8"}
-#: What keeps its type and is never shown: a browser's viewer runs the scripts of a PDF, whatever our policy says.
-SAVED: Final = frozenset({"application/pdf"})
-UNKNOWN: Final = "application/octet-stream"
-#: The bytes of an id never change, but it may be deleted: so it isn't kept for ever. Another user's cookie asks anew.
-KEPT: Final = {"cache-control": "private, max-age=3600, immutable", "vary": "cookie, authorization"}
-#: What stands in a quoted name as it is, in every client's reading.
-PLAIN: Final = re.compile(r"[^ !#$&'()+,.0-9=@A-Z\[\]^_`a-z{}~-]", re.ASCII)
+#: Never displayed: PDF viewers of browsers run the scripts of a PDF regardless of our policy.
+DOWNLOAD_ONLY: Final = frozenset({"application/pdf"})
+OCTET_STREAM: Final = "application/octet-stream"
+#: The bytes of an id never change, but the file may be deleted, so caches expire. `vary` separates users.
+CACHE_HEADERS: Final = {"cache-control": "private, max-age=3600, immutable", "vary": "cookie, authorization"}
+#: Characters that not every client reads unchanged in a quoted file name.
+UNQUOTABLE: Final = re.compile(r"[^ !#$&'()+,.0-9=@A-Z\[\]^_`a-z{}~-]", re.ASCII)
 
 
-class Served(Struct, frozen=True):
-    """Bytes that may leave: how they are opened, how many, what they are called and are, and a tag that names them."""
+class ServedFile(Struct, frozen=True):
+    """Bytes to serve: a function that opens them, their size, name and media type, and a tag of the version."""
 
     open: Callable[[], BinaryIO]
     size: int
@@ -72,75 +71,75 @@ class Served(Struct, frozen=True):
 
     @property
     def etag(self) -> str:
-        """The tag as HTTP writes it."""
+        """The value of the ETag header."""
         return f'"{self.tag}"'
 
 
 def disposition(name: str, *, inline: bool) -> str:
-    """The Content-Disposition of a name, as RFC 6266 and RFC 8187 spell it: one line, in ASCII."""
-    plain = PLAIN.sub("_", name) or "file"
+    """Return the Content-Disposition for a file name: one line of ASCII (RFC 6266, RFC 8187)."""
+    ascii_name = UNQUOTABLE.sub("_", name) or "file"
     kind = "inline" if inline else "attachment"
-    if plain == name:
-        return f'{kind}; filename="{plain}"'
-    return f"{kind}; filename=\"{plain}\"; filename*=UTF-8''{quote(name, safe='', errors='replace')}"
+    if ascii_name == name:
+        return f'{kind}; filename="{ascii_name}"'
+    return f"{kind}; filename=\"{ascii_name}\"; filename*=UTF-8''{quote(name, safe='', errors='replace')}"
 
 
-def headers_of(file: Served, *, download: bool) -> dict[str, str]:
-    """What a file's own answers say."""
-    shown = SHOWN.get(file.media_type)
-    inline = shown is not None and file.media_type not in SAVED and not download
+def headers_of(file: ServedFile, *, download: bool) -> dict[str, str]:
+    """Return the headers of a response with the file."""
+    content_type = CONTENT_TYPES.get(file.media_type)
+    inline = content_type is not None and file.media_type not in DOWNLOAD_ONLY and not download
     return {
-        **guards_of(UPLOADS),
-        **KEPT,
+        **security_headers(UPLOADS_PATH),
+        **CACHE_HEADERS,
         "etag": file.etag,
         "accept-ranges": "bytes",
-        "content-type": shown or UNKNOWN,
+        "content-type": content_type or OCTET_STREAM,
         "content-disposition": disposition(file.name, inline=inline),
         **file.extra,
     }
 
 
-def answer_file(request: Request, file: Served, *, download: bool = False) -> Response:
-    """A file, a part of it, or the news that the client has it. It is opened when it is sent."""
+def file_response(request: Request, file: ServedFile, *, download: bool = False) -> Response:
+    """Return the response with a file or a range of it, or a 304. The file is opened when the response is sent."""
     headers = headers_of(file, download=download)
-    if has_it(request.headers, file.etag):
+    if matches_etag(request.headers, file.etag):
         headers.pop("content-type")
         return Response(status_code=304, headers=headers)
     try:
         span = choose_span(request.method, request.headers, file.etag, file.size)
     except Unsatisfiable:
-        told = {"accept-ranges": "bytes", "content-range": f"bytes */{file.size}"}
-        return Problem(416, "BadInput", f"the file ends at byte {file.size}: ask for a part before that", told)
+        range_headers = {"accept-ranges": "bytes", "content-range": f"bytes */{file.size}"}
+        return Problem(416, "BadInput", f"the file has {file.size} bytes: request a range within them", range_headers)
     if span is None:
-        return Sending(file, (0, file.size), 200, headers)
+        return StreamedFile(file, (0, file.size), 200, headers)
     headers["content-range"] = f"bytes {span[0]}-{span[1] - 1}/{file.size}"
-    return Sending(file, span, 206, headers)
+    return StreamedFile(file, span, 206, headers)
 
 
-def refuse(error: FileChanged) -> Response:
-    """Why there are no bytes: those that changed are as good as none."""
+def changed_response(error: FileChanged) -> Response:
+    """Return the 404 response for stored bytes that have changed."""
     return Problem(404, NotFound.__name__, str(error))
 
 
-class Sending(Response):
-    """Bytes on their way out: no more of them is held than a piece."""
+class StreamedFile(Response):
+    """Streams a span of a file, one chunk in memory at a time."""
 
-    def __init__(self, file: Served, span: tuple[int, int], status: int, headers: Mapping[str, str]) -> None:
+    def __init__(self, file: ServedFile, span: tuple[int, int], status: int, headers: Mapping[str, str]) -> None:
         super().__init__(status_code=status, headers={**headers, "content-length": str(span[1] - span[0])})
-        self._file, self._start, self._left = file, span[0], span[1] - span[0]
+        self._file, self._start, self._remaining = file, span[0], span[1] - span[0]
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Open, and send. Where the bytes are no longer what they were, nothing of them leaves."""
+        """Open the file and send it. If the stored bytes have changed, send a 404 instead."""
         try:
-            cancelled, source = await run_to_completion(move(self._open))
+            cancelled, source = await run_to_completion(run_in_thread(self._open))
         except FileChanged as error:
-            return await refuse(error)(scope, receive, send)
+            return await changed_response(error)(scope, receive, send)
         try:
             if cancelled is not None:
                 raise cancelled
             await self._send(source, scope, receive, send)
         finally:
-            await shielded(move(source.close))
+            await shielded(run_in_thread(source.close))
 
     def _open(self) -> BinaryIO:
         source = self._file.open()
@@ -150,28 +149,28 @@ class Sending(Response):
 
     async def _send(self, source: BinaryIO, scope: Scope, receive: Receive, send: Send) -> None:
         await send({"type": "http.response.start", "status": self.status_code, "headers": self.raw_headers})
-        if scope["method"] == "HEAD" or not self._left:
-            return await send(piece_of(b"", more=False))
-        gone = asyncio.create_task(wait_gone(receive))
+        if scope["method"] == "HEAD" or not self._remaining:
+            return await send(body_message(b"", more=False))
+        disconnected = asyncio.create_task(wait_for_disconnect(receive))
         try:
-            while self._left and not gone.done():
-                piece = await shielded(move(source.read, min(PIECE, self._left)))
-                if not piece:
-                    raise FileChanged(f"{self._file.name} ended early: its stored bytes have changed")
-                self._left -= len(piece)
-                await send(piece_of(piece, more=self._left > 0))
+            while self._remaining and not disconnected.done():
+                chunk = await shielded(run_in_thread(source.read, min(CHUNK, self._remaining)))
+                if not chunk:
+                    raise FileChanged(f"{self._file.name} ended early: the stored bytes have changed")
+                self._remaining -= len(chunk)
+                await send(body_message(chunk, more=self._remaining > 0))
         finally:
-            gone.cancel()
+            disconnected.cancel()
             with suppress(asyncio.CancelledError):
-                await gone
+                await disconnected
 
 
-def piece_of(data: bytes, *, more: bool) -> dict[str, Any]:
-    """A piece as ASGI has it."""
+def body_message(data: bytes, *, more: bool) -> dict[str, Any]:
+    """Return the ASGI message for a chunk."""
     return {"type": "http.response.body", "body": data, "more_body": more}
 
 
-async def wait_gone(receive: Receive) -> None:
-    """Wait until the client has left."""
+async def wait_for_disconnect(receive: Receive) -> None:
+    """Wait until the client disconnects."""
     while (await receive())["type"] != "http.disconnect":
         pass

@@ -1,1 +1,1 @@
-"""What every request passes before its route: the check of its origin, rate limits, limits of its body."""
+"""ASGI middleware for every request: origin checks, rate limits and body limits."""

@@ -1,4 +1,4 @@
-"""Bodies that aren't files: read whole before anybody works with them, no more than is allowed, and no longer."""
+"""Limit the size and time of request bodies other than uploads, which are read in full before the route runs."""
 
 from __future__ import annotations
 
@@ -8,40 +8,44 @@ from typing import Final
 from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from showandtell.server.middleware.origin_guard import READING, UPLOADS
+from showandtell.server.middleware.origin_guard import SAFE_METHODS, UPLOADS_PATH
 from showandtell.server.middleware.refusals import Refusal
 
-#: Bytes of a chat's JSON body, which a client fills with all that was said, and of others: 20,000 letters, spelt out.
-#: A body that isn't what its route takes is told field by field: 7 MB of such fields take 5 s of the event loop.
-MOST: Final = 8 * 1024 * 1024
-SMALL: Final = 256 * 1024
-CHAT: Final = "/api/chat"
-#: Seconds in which a body has to be there.
-PATIENCE: Final = 60.0
+#: Maximum bytes of a chat request, in which clients send the full history, and of any other body: 20,000 escaped
+#: characters. Validation reports each invalid field: 7 MB of such fields take 5 s of the event loop.
+MAX_CHAT_BODY: Final = 8 * 1024 * 1024
+MAX_BODY: Final = 256 * 1024
+CHAT_PATH: Final = "/api/chat"
+#: Seconds until a body has to be complete.
+BODY_TIMEOUT: Final = 60.0
 
 
 class BodyLimits:
-    """ASGI middleware, the innermost: 413 for what is too long, 408 for what isn't there in time.
+    """Innermost ASGI middleware: 413 for bodies over the limit, 408 for bodies that arrive too slowly.
 
-    Uploads pass: their route bounds them while it stores them.
+    Uploads pass: their route limits them while it stores them.
     """
 
-    def __init__(self, app: ASGIApp, most: int = MOST, small: int = SMALL, patience: float = PATIENCE) -> None:
-        self._app, self._most, self._small, self._patience = app, most, small, patience
+    def __init__(
+        self, app: ASGIApp, max_chat_body: int = MAX_CHAT_BODY, max_body: int = MAX_BODY, timeout: float = BODY_TIMEOUT
+    ) -> None:
+        self._app, self._max_chat_body, self._max_body, self._timeout = app, max_chat_body, max_body, timeout
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Let one request through with its body, or answer it."""
-        if scope["type"] != "http" or scope["method"] in READING or scope["path"] == UPLOADS:
+        """Read the body and pass the request on, or send an error."""
+        if scope["type"] != "http" or scope["method"] in SAFE_METHODS or scope["path"] == UPLOADS_PATH:
             await self._app(scope, receive, send)
             return
-        most = self._most if scope["path"] == CHAT else min(self._small, self._most)
+        limit = self._max_chat_body if scope["path"] == CHAT_PATH else min(self._max_body, self._max_chat_body)
         try:
-            async with asyncio.timeout(self._patience):
-                body = await read_body(Headers(scope=scope), receive, most)
+            async with asyncio.timeout(self._timeout):
+                body = await read_body(Headers(scope=scope), receive, limit)
         except OverflowError:
-            await Refusal(413, "TooLarge", f"more than {most:,} bytes: upload files on their own")(scope, receive, send)
+            await Refusal(
+                413, "TooLarge", f"the body has more than {limit:,} bytes: send less, and upload files separately"
+            )(scope, receive, send)
         except TimeoutError:
-            await Refusal(408, "TooSlow", f"the body was not there within {self._patience:g} s: send it again")(
+            await Refusal(408, "TooSlow", f"the body did not arrive within {self._timeout:g} s: send it again")(
                 scope, receive, send
             )
         else:
@@ -49,10 +53,13 @@ class BodyLimits:
                 await self._app(scope, _replay(body, receive), send)
 
 
-async def read_body(headers: Headers, receive: Receive, most: int) -> bytes | None:
-    """The body; None where the reader left. Raises `OverflowError` as soon as it is too long, or says so."""
+async def read_body(headers: Headers, receive: Receive, max_bytes: int) -> bytes | None:
+    """Return the body, or None if the client disconnected.
+
+    Raises `OverflowError` as soon as the length, declared or received, exceeds `max_bytes`.
+    """
     length = headers.get("content-length", "0")
-    if not length.isdecimal() or len(length) > 18 or int(length) > most:
+    if not length.isdecimal() or len(length) > 18 or int(length) > max_bytes:
         raise OverflowError
     body, more = bytearray(), True
     while more:
@@ -61,13 +68,13 @@ async def read_body(headers: Headers, receive: Receive, most: int) -> bytes | No
             return None
         body += message.get("body", b"")
         more = message.get("more_body", False)
-        if len(body) > most:
+        if len(body) > max_bytes:
             raise OverflowError
     return bytes(body)
 
 
 def _replay(body: bytes, receive: Receive) -> Receive:
-    """What receives the body that was read, and then whatever comes."""
+    """Return a `receive` that yields the body first, then later messages."""
     waiting: list[Message] = [{"type": "http.request", "body": body, "more_body": False}]
 
     async def replayed() -> Message:

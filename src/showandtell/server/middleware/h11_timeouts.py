@@ -1,6 +1,6 @@
-"""A connection as uvicorn has it, that must say what it wants: a request's head has to be whole in time.
+"""uvicorn's HTTP/1.1 connection with a timeout for request heads.
 
-uvicorn waits for ever for the first one, and for the rest of one that has begun.
+uvicorn waits indefinitely for the first head, and for the rest of a partial one.
 """
 
 from __future__ import annotations
@@ -10,42 +10,42 @@ from typing import Final
 
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
-#: Seconds in which a head has to be there: from when the connection opens, or from the first byte of a later request.
-PATIENCE: Final = 30.0
+#: Seconds until a head has to be complete, from the opening of the connection or the first byte of a later request.
+HEAD_TIMEOUT: Final = 30.0
 
 
 class Connection(H11Protocol):
-    """Closes itself where no whole head comes in time, however many bytes of it do. uvicorn takes it as `http`.
+    """Closes itself if no complete head arrives in time, even if bytes keep arriving. For uvicorn's option `http`.
 
-    The same goes for a body that still comes when its answer was sent. While a request is answered, nothing is timed.
+    This includes a body that still arrives after its response was sent. No timer runs while a request is handled.
     """
 
-    patience = PATIENCE
-    _closing: asyncio.TimerHandle | None = None
+    head_timeout = HEAD_TIMEOUT
+    _timer: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        """Begin to wait."""
+        """Start the timer for the first head."""
         super().connection_made(transport)
-        self._watch()
+        self._update_timer()
 
     def data_received(self, data: bytes) -> None:
-        """Take what came, and wait on where nothing is to be answered yet."""
+        """Process received bytes; the timer keeps running until a request is complete."""
         super().data_received(data)
-        self._watch()
+        self._update_timer()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Wait no more."""
-        self._rest()
+        """Stop the timer."""
+        self._cancel_timer()
         super().connection_lost(exc)
 
-    def _watch(self) -> None:
+    def _update_timer(self) -> None:
         is_idle: bool = self.cycle is None or self.cycle.response_complete  # pyright: ignore[reportUnnecessaryComparison]
         if not is_idle:
-            self._rest()
-        elif self._closing is None:
-            self._closing = self.loop.call_later(self.patience, self.transport.close)
+            self._cancel_timer()
+        elif self._timer is None:
+            self._timer = self.loop.call_later(self.head_timeout, self.transport.close)
 
-    def _rest(self) -> None:
-        if self._closing is not None:
-            self._closing.cancel()
-            self._closing = None
+    def _cancel_timer(self) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None

@@ -1,4 +1,4 @@
-"""What every request passes on its way to a route, in its order."""
+"""Install the middleware in its order."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from showandtell.server.middleware.origin_guard import OriginGuard
 from showandtell.server.middleware.rate_limits import RateLimits, read_rates
 
 
-def guard(
+def install_middleware(
     app: Starlette, hosts: Collection[str], origins: Collection[str], rates: str, clock: Callable[[], float]
 ) -> None:
-    """Put the gate, the limits and the bodies' bounds before all routes. Raises `BadInput` for rates that are none."""
-    app.add_middleware(BodyLimits)  # the last that is added is the first to be passed
+    """Add origin checks, rate limits and body limits to all routes. Raises `BadInput` for invalid rates."""
+    app.add_middleware(BodyLimits)  # the middleware added last runs first
     app.add_middleware(RateLimits, rates=read_rates(rates), clock=clock)
     app.add_middleware(OriginGuard, hosts=hosts, origins=origins)

@@ -1,7 +1,7 @@
-"""How often one user, or one address where nobody is signed in, may ask: per group of routes, counted in this process.
+"""Rate limits for each user, or each address that is not signed in, per group of routes.
 
-Counted here and not by a library's store: that of `limits` sweeps all its keys in a thread of its own every 10 ms, and
-goes by no clock but the machine's. Several workers allow as many times as much, together.
+Counts are kept in this process, so n workers together allow n times the rate. This doesn't use the store of the library
+`limits`: that one sweeps all keys in a thread every 10 ms, and accepts no other clock than the machine's.
 """
 
 from __future__ import annotations
@@ -21,24 +21,24 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from showandtell.errors import BadInput
 from showandtell.server.auth.authenticate import LoginUnavailable, Unauthorised, current_user
-from showandtell.server.middleware.origin_guard import PROBES, READING, UPLOADS
+from showandtell.server.middleware.origin_guard import PROBE_PATHS, SAFE_METHODS, UPLOADS_PATH
 from showandtell.server.middleware.refusals import Refusal
 
 VARIABLE: Final = "SHOWANDTELL_RATE"
 UNITS: Final = {"second": 1, "minute": 60, "hour": 3600, "day": 86_400}
 RATE: Final = re.compile(r"([a-z]+)=([1-9][0-9]{0,8})/(second|minute|hour|day)", re.ASCII)
-#: So many are counted at once, about 20 MB; beyond that those who came first are forgotten.
-COUNTED: Final = 100_000
+#: Maximum number of windows, about 20 MB; the oldest are dropped first.
+MAX_WINDOWS: Final = 100_000
 
 
 class Rate(Struct, frozen=True):
-    """So many requests in so many seconds."""
+    """A number of requests per number of seconds."""
 
     amount: int
     seconds: int
 
 
-#: Chat is POST /api/chat, uploads are files that come, login is everything that tries to sign in; the rest is reads.
+#: chat: POST /api/chat. uploads: incoming files. login: every attempt to sign in. reads: all other routes.
 RATES: Final[Mapping[str, Rate]] = {
     "chat": Rate(60, 60),
     "uploads": Rate(300, 60),
@@ -48,53 +48,55 @@ RATES: Final[Mapping[str, Rate]] = {
 
 
 def read_rates(text: str) -> dict[str, Rate]:
-    """The usual rates, but for those that `text` names: "chat=10/minute, reads=100/second". Raises `BadInput`."""
+    """Parse rates such as "chat=10/minute, reads=100/second"; other groups keep their default. Raises `BadInput`."""
     rates = dict(RATES)
-    for one in filter(None, (one.strip() for one in text.split(","))):
-        match = RATE.fullmatch(one)
+    for item in filter(None, (item.strip() for item in text.split(","))):
+        match = RATE.fullmatch(item)
         if match is None or match[1] not in RATES:
-            raise BadInput(f"{VARIABLE}: {one!r:.60} is no rate: write chat, uploads, reads or login=NUMBER/minute")
+            raise BadInput(
+                f"{VARIABLE}: invalid rate {item!r:.60}: write chat, uploads, reads or login, as in chat=NUMBER/minute"
+            )
         rates[match[1]] = Rate(int(match[2]), UNITS[match[3]])
     return rates
 
 
 @dataclass(slots=True)
 class Counts:
-    """Requests of each who asks, in a window that begins with the first of them."""
+    """Counts of requests per group and client, each in a window that starts with its first request."""
 
     clock: Callable[[], float]
-    most: int = COUNTED
+    max_windows: int = MAX_WINDOWS
     windows: dict[tuple[str, str], tuple[float, int]] = field(default_factory=dict[tuple[str, str], tuple[float, int]])
 
     def hit(self, group: str, name: str, rate: Rate) -> int:
-        """Count one more; the seconds to wait where that is too many, else 0."""
+        """Count a request. Returns 0, or the seconds to wait if it is over the limit."""
         now, key = self.clock(), (group, name)
-        begun, count = self.windows.get(key, (now, 0))
-        if not begun <= now < begun + rate.seconds:
-            begun, count = now, 0
-            self.windows.pop(key, None)  # so that it stands behind all that began before
+        started, count = self.windows.get(key, (now, 0))
+        if not started <= now < started + rate.seconds:
+            started, count = now, 0
+            self.windows.pop(key, None)  # moves the key to the end: the dict is ordered by age
         if count >= rate.amount:
-            return max(1, math.ceil(begun + rate.seconds - now))
-        self.windows[key] = (begun, count + 1)
-        if len(self.windows) > self.most:
+            return max(1, math.ceil(started + rate.seconds - now))
+        self.windows[key] = (started, count + 1)
+        if len(self.windows) > self.max_windows:
             del self.windows[next(iter(self.windows))]
         return 0
 
 
 class RateLimits:
-    """ASGI middleware behind the gate: 429 for who asks too often, 401 for a stranger who wants to change something.
+    """ASGI middleware after `OriginGuard`: 429 for clients over the limit, 401 for unsafe requests without a user.
 
-    A stranger's body is thus never read, and who tries tokens is slowed down like who tries to sign in, wherever they
-    try them: in any address, and in any request's `Authorization`.
+    The body of a client that is not signed in is therefore never read. Guessed tokens count as attempts to sign in, in
+    any URL and in the `Authorization` header of any request.
     """
 
     def __init__(self, app: ASGIApp, rates: Mapping[str, Rate], clock: Callable[[], float]) -> None:
         self._app, self._rates, self._counts = app, rates, Counts(clock)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Let one request through, or answer it."""
-        refused = await self._refuse(HTTPConnection(scope)) if scope["type"] == "http" else None
-        await (self._app if refused is None else refused)(scope, receive, send)
+        """Pass the request on, or reject it."""
+        refusal = await self._refuse(HTTPConnection(scope)) if scope["type"] == "http" else None
+        await (self._app if refusal is None else refusal)(scope, receive, send)
 
     async def _refuse(self, request: HTTPConnection) -> Refusal | None:
         group = group_of(request.scope)
@@ -107,37 +109,37 @@ class RateLimits:
         except LoginUnavailable as error:
             return Refusal(503, "LoginUnavailable", str(error))
         except Unauthorised as error:
-            return self._strange(request, error)
+            return self._refuse_unknown(request, error)
         return self._count(group, user.name)
 
-    def _strange(self, request: HTTPConnection, error: Unauthorised) -> Refusal | None:
-        refused = self._count("login" if error.tried else "reads", address_of(request))
-        if refused is None and request.scope["method"] not in READING:
+    def _refuse_unknown(self, request: HTTPConnection, error: Unauthorised) -> Refusal | None:
+        refusal = self._count("login" if error.invalid_token else "reads", address_of(request))
+        if refusal is None and request.scope["method"] not in SAFE_METHODS:
             return Refusal(401, "Unauthorised", str(error), {"www-authenticate": error.challenge})
-        return refused
+        return refusal
 
     def _count(self, group: str, name: str) -> Refusal | None:
         rate = self._rates[group]
         wait = self._counts.hit(group, name, rate)
-        told = f"more than {rate.amount} requests in {rate.seconds} s: try again in {wait} s"
-        return Refusal(429, "TooMany", told, {"retry-after": str(wait)}) if wait else None
+        text = f"more than {rate.amount} requests in {rate.seconds} s: try again in {wait} s"
+        return Refusal(429, "TooMany", text, {"retry-after": str(wait)}) if wait else None
 
 
 def group_of(scope: Scope) -> str | None:
-    """Which rate a request counts for; None for who asks whether the server lives, or for the page without a token."""
+    """Return the group that a request counts for, or None for health checks and for the page without a token."""
     path: str = scope["path"]
-    if path in PROBES:
+    if path in PROBE_PATHS:
         return None
     if not path.startswith("/api/"):
         enters = path.startswith("/login") or "token=" in unquote_plus(scope["query_string"].decode("latin-1"))
         return "login" if enters else "reads" if "authorization" in Headers(scope=scope) else None
-    if scope["method"] in READING:
+    if scope["method"] in SAFE_METHODS:
         return "reads"
-    return {"/api/chat": "chat", UPLOADS: "uploads"}.get(path, "reads")
+    return {"/api/chat": "chat", UPLOADS_PATH: "uploads"}.get(path, "reads")
 
 
 def address_of(request: HTTPConnection) -> str:
-    """Where a stranger comes from; of IPv6 the network, for one customer has as many addresses as they like."""
+    """Return the client's address; for IPv6 its /64 network, in which a client can use any address."""
     client = request.client
     try:
         address = ip_address(client.host if client else "")

@@ -1,4 +1,4 @@
-"""Errors as everybody gets them: JSON with a kind and words. And what becomes of a body that nobody wants."""
+"""Error responses: JSON with a kind and a text. Also drains the body of a rejected request."""
 
 from __future__ import annotations
 
@@ -10,43 +10,43 @@ from typing import Final
 from starlette.responses import JSONResponse
 from starlette.types import Receive, Scope, Send
 
-#: Bytes that are dropped, and seconds, before a connection is closed.
+#: Limits on draining a body before the connection is closed: bytes and seconds.
 LINGER_BYTES: Final = 32 * 1024 * 1024
-LINGER: Final = 5.0
+LINGER_SECONDS: Final = 5.0
 
 
 class Problem(JSONResponse):
-    """An error; nobody keeps a copy of it."""
+    """An error response, never cached."""
 
     def __init__(self, status: int, kind: str, text: str, headers: Mapping[str, str] | None = None) -> None:
-        kept = {"cache-control": "no-store", **(headers or {})}
-        super().__init__({"error": {"kind": kind, "text": text}}, status, kept)
+        all_headers = {"cache-control": "no-store", **(headers or {})}
+        super().__init__({"error": {"kind": kind, "text": text}}, status, all_headers)
 
 
 class Refusal(Problem):
-    """An error for a request whose body wasn't read to its end.
+    """An error response to a request whose body was not read in full.
 
-    Of what still comes some is read and dropped, for who is cut off while sending never reads why; then the connection
-    is closed.
+    Discards part of the remaining body, because a client that is cut off while sending never reads the response. Then
+    closes the connection.
     """
 
     def __init__(self, status: int, kind: str, text: str, headers: Mapping[str, str] | None = None) -> None:
         super().__init__(status, kind, text, {**(headers or {}), "connection": "close"})
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Send it."""
+        """Send the response, discard the body for a while, and close."""
         del scope
         await send({"type": "http.response.start", "status": self.status_code, "headers": self.raw_headers})
         await send({"type": "http.response.body", "body": bytes(self.body), "more_body": True})
         with suppress(TimeoutError):
-            async with asyncio.timeout(LINGER):
-                await _drop(receive)
+            async with asyncio.timeout(LINGER_SECONDS):
+                await _discard(receive)
         await send({"type": "http.response.body"})
 
 
-async def _drop(receive: Receive) -> None:
-    left, more = LINGER_BYTES, True
-    while more and left > 0:
+async def _discard(receive: Receive) -> None:
+    remaining, more = LINGER_BYTES, True
+    while more and remaining > 0:
         message = await receive()
         more = message["type"] == "http.request" and message.get("more_body", False)
-        left -= len(message.get("body", b""))
+        remaining -= len(message.get("body", b""))

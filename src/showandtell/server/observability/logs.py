@@ -1,6 +1,6 @@
-"""What the server logs, as lines for people or one JSON object a line for machines: never content, keys or queries.
+"""Logging, as text or as one JSON object per line. Never logs content, keys or query strings.
 
-Text that came from anywhere is cleaned on its way out, whoever logged it. Requests are told by their route's template.
+The formatters clean all text, whatever its origin. Requests are logged with their route's template, not their path.
 """
 
 from __future__ import annotations
@@ -25,106 +25,116 @@ from showandtell.server.runs.live_run import LiveRun
 Format: TypeAlias = Literal["text", "json"]
 log = logging.getLogger(__name__)
 
-#: Longer than any word or path of ours: base64, mostly.
-LONG: Final = re.compile(r"\S{257,}")
-#: Queries hold tokens and seals; what follows these words, or begins so, is a key.
-SECRET: Final = (
+#: Longer than any word or path of this program: mostly base64.
+LONG_WORD: Final = re.compile(r"\S{257,}")
+#: Queries contain tokens and signatures. The other patterns match keys, passwords and credentials in URLs.
+SECRETS: Final = (
     (re.compile(r"\?[\w.~%-]+=[^\s\"'<>]*"), "?…"),
     (re.compile(r"(?i)\b(bearer|basic|token|api[_-]?key|secret|password)([=: ]+)[^\s,;\"']{6,}"), r"\1\2…"),
     (re.compile(r"\b(?:sk|pk|rk|gsk|xai|AKIA|AIza)[-_A-Za-z0-9]{16,}"), "…"),
     (re.compile(r"://[^/@\s]+@"), "://…@"),
 )
-#: What is known of what goes on in this task: the id of its request, and of its run and conversation.
-AROUND: ContextVar[dict[str, str]] = ContextVar("AROUND")
+#: Fields of all log lines of the current task: the ids of its request, run and conversation.
+CONTEXT: ContextVar[dict[str, str]] = ContextVar("CONTEXT")
 
 
 def clean(text: str) -> str:
-    """A line without queries, keys, and anything as long as a file's bytes would be."""
-    for pattern, instead in SECRET:
-        text = pattern.sub(instead, text)
-    return LONG.sub(lambda found: f"{found[0][:32]}…({len(found[0])} characters)", text)
+    """Remove query strings, keys, and words long enough to be a file's bytes."""
+    for pattern, replacement in SECRETS:
+        text = pattern.sub(replacement, text)
+    return LONG_WORD.sub(lambda match: f"{match[0][:32]}…({len(match[0])} characters)", text)
 
 
-class Lines(logging.Formatter):
-    """A line for people. Of an error its class and where it was raised; with `verbose` also what it says."""
+class TextFormatter(logging.Formatter):
+    """Formats records as text. Errors show their class and traceback locations; with `verbose` also their message."""
 
     def __init__(self, *, verbose: bool = False) -> None:
         super().__init__()
         self._verbose = verbose
 
     def format(self, record: logging.LogRecord) -> str:
-        """The record in one line, and one more for each place of an error."""
-        around = "".join(f" {name}={value}" for name, value in fields_of(record).items())
-        told = " ".join(clean(record.getMessage()).split())
-        head = f"{record.levelname.lower()} {record.name}: {told}{around}"
-        found = record.exc_info[1] if record.exc_info else None
-        if found is None:
+        """Return one line for the record, and one for each traceback location of an error."""
+        fields = "".join(f" {name}={value}" for name, value in fields_of(record).items())
+        text = " ".join(clean(record.getMessage()).split())
+        head = f"{record.levelname.lower()} {record.name}: {text}{fields}"
+        error = record.exc_info[1] if record.exc_info else None
+        if error is None:
             return head
         if self._verbose:
-            return f"{head}\n{clean(''.join(traceback.format_exception(found)))}"
-        return "\n  ".join([f"{head} ({type(found).__name__})", *places_of(found)])
+            return f"{head}\n{clean(''.join(traceback.format_exception(error)))}"
+        return "\n  ".join([f"{head} ({type(error).__name__})", *places_of(error)])
 
 
-class JsonLines(logging.Formatter):
-    """One JSON object a line: time (UTC), level, logger, text, what is known around it, an error's class and places."""
+class JsonFormatter(logging.Formatter):
+    """Formats records as JSON: time (UTC), level, logger, text, fields, an error's class and traceback locations."""
 
     def format(self, record: logging.LogRecord) -> str:
-        """The record as JSON."""
-        found = record.exc_info[1] if record.exc_info else None
-        error = {"error": {"kind": type(found).__name__, "places": places_of(found)}} if found is not None else {}
+        """Return the record as one line of JSON."""
+        error = record.exc_info[1] if record.exc_info else None
+        details = {"error": {"kind": type(error).__name__, "places": places_of(error)}} if error is not None else {}
         line = {
             "time": datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds"),
             "level": record.levelname.lower(),
             "logger": record.name,
             "text": clean(record.getMessage()),
             **fields_of(record),
-            **error,
+            **details,
         }
         return msgspec.json.encode(line).decode(errors="replace")
 
 
 def fields_of(record: logging.LogRecord) -> dict[str, Any]:
-    """What is known besides the text: given with the record, or around it."""
-    given: dict[str, Any] = getattr(record, "fields", {})
-    return {**AROUND.get({}), **given}
+    """Return the fields of the task, updated with those of the record."""
+    fields: dict[str, Any] = getattr(record, "fields", {})
+    return {**CONTEXT.get({}), **fields}
 
 
 def places_of(error: BaseException) -> list[str]:
-    """Where an error was raised, the innermost place last; not what it says, for that could be anybody's words."""
-    return [f"{one.filename}:{one.lineno} in {one.name}" for one in traceback.extract_tb(error.__traceback__)]
+    """Return the traceback locations, innermost last, without the error's message, which may quote a user."""
+    return [f"{frame.filename}:{frame.lineno} in {frame.name}" for frame in traceback.extract_tb(error.__traceback__)]
 
 
-def set_up(form: Format, *, verbose: bool) -> None:
-    """Let all that is logged here reach stderr in a form; requests and runs too, where that is JSON or verbose."""
+def configure_logging(form: Format, *, verbose: bool) -> None:
+    """Log to stderr. Requests and runs are included for JSON and with `verbose`."""
     handler = logging.StreamHandler(sys.stderr)
-    handler.setFormatter(JsonLines() if form == "json" else Lines(verbose=verbose))
+    handler.setFormatter(JsonFormatter() if form == "json" else TextFormatter(verbose=verbose))
     logging.basicConfig(level=logging.WARNING, handlers=[handler], force=True)
-    talks = form == "json" or verbose
-    logging.getLogger("showandtell").setLevel(logging.INFO if talks else logging.WARNING)
+    has_info = form == "json" or verbose
+    logging.getLogger("showandtell").setLevel(logging.INFO if has_info else logging.WARNING)
 
 
-def log_run(going: LiveRun) -> Callable[[Event], None]:
-    """Name the run in whatever its task logs from now on, and tell how it ended: a `Watch` for every run."""
-    row, since = going.row, time.monotonic()
-    AROUND.set({**AROUND.get({}), "run_id": row.id, "conversation_id": row.conversation_id})
+def log_run(live_run: LiveRun) -> Callable[[Event], None]:
+    """Add the run's ids to its task's log lines, and log how it ends. A `Watch` for every run."""
+    row, started = live_run.row, time.monotonic()
+    CONTEXT.set({**CONTEXT.get({}), "run_id": row.id, "conversation_id": row.conversation_id})
 
-    def take(event: Event) -> None:
+    def log_finish(event: Event) -> None:
         if isinstance(event, Finish):
             tokens = {"input_tokens": event.usage.input_tokens, "output_tokens": event.usage.output_tokens}
-            told = {"status": event.status, "seconds": round(time.monotonic() - since, 3), "model": row.model, **tokens}
-            log.info("run ended", extra={"fields": told})
+            fields = {
+                "status": event.status,
+                "seconds": round(time.monotonic() - started, 3),
+                "model": row.model,
+                **tokens,
+            }
+            log.info("run ended", extra={"fields": fields})
 
-    return take
+    return log_finish
 
 
 @contextmanager
-def log_visit(visit: RequestRecord) -> Generator[None]:
-    """Name a request in whatever its task logs, and tell how it ended."""
-    AROUND.set({"request_id": visit.id})
+def log_request(record: RequestRecord) -> Generator[None]:
+    """Add the request's id to its task's log lines, and log how it ends."""
+    CONTEXT.set({"request_id": record.id})
     try:
         yield
     finally:
-        if not visit.is_probe:
-            seconds = round(visit.seconds, 3)
-            told = {"method": visit.scope["method"], "route": visit.route, "status": visit.status, "seconds": seconds}
-            log.info("request", extra={"fields": told})
+        if not record.is_probe:
+            seconds = round(record.seconds, 3)
+            fields = {
+                "method": record.scope["method"],
+                "route": record.route,
+                "status": record.status,
+                "seconds": seconds,
+            }
+            log.info("request", extra={"fields": fields})

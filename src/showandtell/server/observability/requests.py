@@ -1,4 +1,4 @@
-"""Each request from its first byte to its last: what went in and out, how it ended, and who is told of it."""
+"""Record each request until the last byte of its response, for logs, metrics and traces."""
 
 from __future__ import annotations
 
@@ -13,93 +13,93 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from showandtell.core.messages.ids import new_id
 
-#: Who is asked too often to be worth a line or a span.
-PROBES: Final = frozenset({"/healthz", "/readyz", "/metrics"})
-HEADER: Final = "x-request-id"
-#: What of a proxy's own id is taken: nothing that could be anything but an id.
+#: Paths that are requested too often for a log line or a span.
+PROBE_PATHS: Final = frozenset({"/healthz", "/readyz", "/metrics"})
+REQUEST_ID_HEADER: Final = "x-request-id"
+#: Accepted ids from a proxy: nothing that could be more than an id.
 REQUEST_ID: Final = re.compile(r"[A-Za-z0-9._-]{8,64}", re.ASCII)
-#: The status of a request whose client left before any answer began; nginx calls it so. It is nobody's fault here.
-LEFT: Final = 499
+#: Status of a request whose client disconnected before the response started, as in nginx. Not an error of the server.
+STATUS_CLIENT_CLOSED: Final = 499
 
 
 class RequestRecord:
-    """One request. Its `id` is answered as `x-request-id`; `status` is 0 until an answer begins, or none will."""
+    """One request. The response has its `id` as `x-request-id`. `status` is 0 until the response starts or fails."""
 
     def __init__(self, scope: Scope, receive: Receive, send: Send) -> None:
         self.scope, self.id = scope, id_of(Headers(scope=scope))
         self.status = self.received = self.sent = 0
-        self.seconds, self.left = 0.0, False
+        self.seconds, self.disconnected = 0.0, False
         self._receive, self._send = receive, send
 
     @property
     def route(self) -> str:
-        """The template of the route that it found, as `/api/conversations/{id}`, never what somebody wrote."""
+        """The template of the matched route, such as `/api/conversations/{id}`, or "none". Never the client's path."""
         return getattr(self.scope.get("route"), "path", None) or "none"
 
     @property
     def is_probe(self) -> bool:
-        """Whether a machine asks how this one is."""
-        return self.scope["path"] in PROBES
+        """Whether this is a health check or a scrape of metrics."""
+        return self.scope["path"] in PROBE_PATHS
 
     async def receive(self) -> Message:
-        """The next message of the server."""
+        """Receive the next ASGI message and count its bytes."""
         message = await self._receive()
         if message["type"] == "http.disconnect":
-            self.left = True
+            self.disconnected = True
         else:
             self.received += len(message.get("body", b""))
         return message
 
     async def send(self, message: Message) -> None:
-        """A message to the server."""
+        """Send an ASGI message: adds the request id, and counts bytes."""
         if message["type"] == "http.response.start":
             self.status = message["status"]
             headers = MutableHeaders(raw=[*message.get("headers", ())])
-            headers[HEADER] = self.id
+            headers[REQUEST_ID_HEADER] = self.id
             message = {**message, "headers": headers.raw}
         else:
             self.sent += len(message.get("body", b""))
         await self._send(message)
 
     def end(self, seconds: float) -> None:
-        """Nothing more comes; where no answer has begun, its client has left, or something is wrong here."""
-        self.seconds, self.status = seconds, self.status or (LEFT if self.left else 500)
+        """Set the duration, and the status if no response has started: 499 after a disconnect, else 500."""
+        self.seconds, self.status = seconds, self.status or (STATUS_CLIENT_CLOSED if self.disconnected else 500)
 
 
-#: Is told of each visit: what it gives is entered when the visit begins, and left when all is known of it.
+#: Returns a context manager for a request, entered when it starts and exited when its record is complete.
 Observer: TypeAlias = Callable[[RequestRecord], AbstractContextManager[None]]
 
 
 class RequestLog:
-    """ASGI middleware, the outermost: what all others refuse is told, too. The last witness is nearest to the request.
+    """Outermost ASGI middleware, so that it also records requests that other middleware rejects.
 
-    `clock` gives seconds.
+    The context manager of the last observer is the innermost. `clock` returns seconds.
     """
 
     def __init__(
-        self, app: ASGIApp, witnesses: Sequence[Observer], clock: Callable[[], float] = time.monotonic
+        self, app: ASGIApp, observers: Sequence[Observer], clock: Callable[[], float] = time.monotonic
     ) -> None:
-        self._app, self._witnesses, self._clock = app, witnesses, clock
+        self._app, self._observers, self._clock = app, observers, clock
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Let a request through, and tell the witnesses."""
+        """Pass the request on inside the context managers of the observers."""
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        visit, since = RequestRecord(scope, receive, send), self._clock()
-        with ExitStack() as telling:
-            for witness in self._witnesses:
-                telling.enter_context(witness(visit))
+        record, started = RequestRecord(scope, receive, send), self._clock()
+        with ExitStack() as stack:
+            for observer in self._observers:
+                stack.enter_context(observer(record))
             try:
-                await self._app(scope, visit.receive, visit.send)
+                await self._app(scope, record.receive, record.send)
             except Exception:
-                visit.status = visit.status or 500  # whoever has left besides
+                record.status = record.status or 500  # even if the client has disconnected
                 raise
             finally:
-                visit.end(self._clock() - since)
+                record.end(self._clock() - started)
 
 
 def id_of(headers: Headers) -> str:
-    """The request's id: that of a proxy where it is one, else a new one."""
-    said = headers.getlist(HEADER)
-    return said[0] if len(said) == 1 and REQUEST_ID.fullmatch(said[0]) else new_id("req")
+    """Return the proxy's request id if it is valid, else a new one."""
+    ids = headers.getlist(REQUEST_ID_HEADER)
+    return ids[0] if len(ids) == 1 and REQUEST_ID.fullmatch(ids[0]) else new_id("req")

@@ -1,7 +1,7 @@
-"""Traces by OpenTelemetry's GenAI conventions: spans of requests, runs, steps and tool calls; files by their sha256.
+"""Traces with OpenTelemetry's GenAI conventions: spans of requests, runs, steps and tool calls; files by their sha256.
 
-Where nobody collects spans they cost next to nothing. FastAPI's own are off (see `FASTAPI`): they hold whole addresses.
-Words and arguments are in them where SHOWANDTELL_TELEMETRY_CONTENT is 1; bytes never are.
+Without a collector, spans cost next to nothing. FastAPI's own spans are off (see `FASTAPI`): they contain full URLs.
+Spans contain texts and arguments if SHOWANDTELL_TELEMETRY_CONTENT is 1, and never bytes.
 Attributes: open-telemetry/semantic-conventions-genai, docs/gen-ai/gen-ai-spans.md and gen-ai-agent-spans.md, read in
 November 2026.
 """
@@ -46,9 +46,9 @@ from showandtell.server.runs.live_run import LiveRun
 
 VARIABLE = "SHOWANDTELL_TELEMETRY_CONTENT"
 NAME = "showandtell"
-#: Nothing of FastAPI's own, but for the exporters that it makes where FASTAPI_OTEL_AUTO_CONFIGURE is "true".
+#: Disables FastAPI's telemetry, except for the exporters that it creates if FASTAPI_OTEL_AUTO_CONFIGURE is "true".
 FASTAPI: TelemetryConfig = {"exclude": lambda _: True, "metrics": False, "logs": False, "operation_spans": False}
-#: What the conventions call providers, where we call them otherwise.
+#: Provider names of the conventions that differ from ours.
 PROVIDERS: Mapping[str, str] = {
     "azure": "azure.ai.openai",
     "bedrock": "aws.bedrock",
@@ -58,190 +58,190 @@ PROVIDERS: Mapping[str, str] = {
     "vertex": "gcp.vertex_ai",
     "xai": "x_ai",
 }
-#: The same for why a message ended.
+#: Finish reasons of the conventions that differ from ours.
 REASONS: Mapping[str, str] = {"end": "stop", "tool_calls": "tool_call", "refusal": "content_filter"}
 
 
 def make_telemetry(environ: Mapping[str, str] = os.environ) -> Telemetry:
-    """What makes traces for whoever collects them in this process."""
+    """Return the telemetry for this process's tracer provider."""
     return Telemetry(get_tracer(NAME), content=environ.get(VARIABLE, "") in {"1", "true"})
 
 
 class Telemetry:
-    """Makes spans with a tracer; with `content` also what was said."""
+    """Makes spans with a tracer. With `content`, spans include texts and tool arguments."""
 
     def __init__(self, tracer: Tracer, *, content: bool = False) -> None:
         self.tracer, self.content = tracer, content
 
-    def watch(self, going: LiveRun) -> Callable[[Event], None]:
-        """What is to be given every event of a run, in order."""
-        provider, _, model = going.row.model.partition(":")
-        asked = {
+    def watch(self, live_run: LiveRun) -> Callable[[Event], None]:
+        """Start the span of a run, and return the function to call with each of its events, in order."""
+        provider, _, model = live_run.row.model.partition(":")
+        common = {
             "gen_ai.provider.name": PROVIDERS.get(provider, provider),
             "gen_ai.request.model": model or provider,
-            "gen_ai.conversation.id": going.row.conversation_id,
+            "gen_ai.conversation.id": live_run.row.conversation_id,
         }
-        own = {"gen_ai.agent.name": NAME, "showandtell.run.id": going.row.id}
-        attributes = {"gen_ai.operation.name": "invoke_agent", **asked, **own}
+        own = {"gen_ai.agent.name": NAME, "showandtell.run.id": live_run.row.id}
+        attributes = {"gen_ai.operation.name": "invoke_agent", **common, **own}
         span = self.tracer.start_span(f"invoke_agent {NAME}", attributes=attributes)
         if not span.is_recording():
             return ignore
-        files = going.conversation.attachments
-        watched = RunSpans(self, span, asked, files)
+        files = live_run.conversation.attachments
+        spans = RunSpans(self, span, common, files)
         if self.content:
-            words = [part.text for draft in going.asked.drafts for part in draft.parts if isinstance(part, Text)]
-            watched.tell(span, "gen_ai.input.messages", "user", [text_part(one) for one in words])
-        return watched.take
+            texts = [part.text for draft in live_run.request.drafts for part in draft.parts if isinstance(part, Text)]
+            spans.add_message(span, "gen_ai.input.messages", "user", [text_part(text) for text in texts])
+        return spans.record
 
     @contextmanager
-    def trace_visit(self, visit: RequestRecord) -> Generator[None]:
-        """A span around a request, by the template of its route and never by what somebody wrote."""
-        if visit.is_probe:
+    def trace_request(self, record: RequestRecord) -> Generator[None]:
+        """Wrap a request in a span named after the template of its route, never the client's path."""
+        if record.is_probe:
             yield
             return
-        method, within = visit.scope["method"], extract(dict(Headers(scope=visit.scope)))
-        asked = {"http.request.method": method, "url.scheme": visit.scope["scheme"]}
+        method, parent = record.scope["method"], extract(dict(Headers(scope=record.scope)))
+        attributes = {"http.request.method": method, "url.scheme": record.scope["scheme"]}
         with self.tracer.start_as_current_span(
-            method, within, SpanKind.SERVER, asked, record_exception=False, set_status_on_exception=False
+            method, parent, SpanKind.SERVER, attributes, record_exception=False, set_status_on_exception=False
         ) as span:
             try:
                 yield
             finally:
-                span.update_name(f"{method} {visit.route}")
-                span.set_attributes({"http.route": visit.route, "http.response.status_code": visit.status})
-                if visit.status >= 500:
-                    fail(span, str(visit.status))
+                span.update_name(f"{method} {record.route}")
+                span.set_attributes({"http.route": record.route, "http.response.status_code": record.status})
+                if record.status >= 500:
+                    mark_failed(span, str(record.status))
 
-    def start_within(self, parent: Span, operation: str, what: str, *, client: bool, **attributes: Any) -> Span:
-        """A span that begins now inside another; `client`: it is a call to somebody else's service."""
+    def start_child(self, parent: Span, operation: str, name: str, *, client: bool, **attributes: Any) -> Span:
+        """Start a span inside another. `client` marks a call to an external service."""
         kind = SpanKind.CLIENT if client else SpanKind.INTERNAL
         attributes["gen_ai.operation.name"] = operation
-        within = set_span_in_context(parent)
-        return self.tracer.start_span(f"{operation} {what}", within, kind, attributes)
+        context = set_span_in_context(parent)
+        return self.tracer.start_span(f"{operation} {name}", context, kind, attributes)
 
 
 @dataclass(slots=True)
 class RunSpans:
-    """The spans of one run: its own, that of the step that goes on, and those of the tools that run."""
+    """The spans of one run: the run, the current step, and the running tools."""
 
     telemetry: Telemetry
     run: Span
-    asked: Mapping[str, Any]
+    common: Mapping[str, Any]
     files: Mapping[int, Attachment]
     step: Span | None = None
-    since: float | None = None
+    step_started: float | None = None
     tools: dict[str, Span] = field(default_factory=dict[str, Span])
-    shown: list[int] = field(default_factory=list[int])
-    words: list[str] = field(default_factory=list[str])
+    sent_files: list[int] = field(default_factory=list[int])
+    texts: list[str] = field(default_factory=list[str])
 
-    def take(self, event: Event) -> None:
-        """Note what an event says."""
+    def record(self, event: Event) -> None:
+        """Update the spans for an event."""
         match event:
             case StepStart(step):
-                self._begin_step(step)
+                self._start_step(step)
             case TextDelta(_, text):
-                self._hear_first()
+                self._note_first_chunk()
                 if self.telemetry.content:
-                    self.words.append(text)
+                    self.texts.append(text)
             case ReasoningDelta() | ToolInputStart():
-                self._hear_first()
+                self._note_first_chunk()
             case StepEnd(stop, usage):
                 self._end_step(stop, usage)
             case StepFinish(_, stop, usage):
                 self._end_step(stop, usage)
             case ToolStart(call_id, tool, arguments):
-                self._begin_tool(call_id, tool, arguments)
+                self._start_tool(call_id, tool, arguments)
             case ToolOutput():
                 self._end_tool(event)
             case FileEvent(number):
-                add_files(self.run, "showandtell.files.made", self._parts([number]))
+                add_files(self.run, "showandtell.files.made", self._file_parts([number]))
             case ReceiptEvent(_, receipt):
                 if isinstance(number := receipt.get("number"), int) and receipt.get("delivery") != "noted":
-                    self.shown.append(number)
+                    self.sent_files.append(number)
             case Retry(_, seconds, files):
-                noted = {"showandtell.retry.seconds": seconds, "showandtell.retry.without": list(files)}
-                (self.step or self.run).add_event("showandtell.retry", noted)
+                attributes = {"showandtell.retry.seconds": seconds, "showandtell.retry.without": list(files)}
+                (self.step or self.run).add_event("showandtell.retry", attributes)
             case ErrorEvent(kind):
                 for span in (self.step, self.run):
-                    fail(span, kind)
+                    mark_failed(span, kind)
             case Finish(status, reason, usage):
                 self._finish(status, reason, usage)
             case _:
                 pass
 
-    def _begin_step(self, step: int) -> None:
-        self._leave_step()
-        model = str(self.asked["gen_ai.request.model"])
-        more = {**self.asked, "gen_ai.request.stream": True, "showandtell.step": step}
-        self.step = self.telemetry.start_within(self.run, "chat", model, client=True, **more)
-        self.since = time.monotonic()
+    def _start_step(self, step: int) -> None:
+        self._close_step()
+        model = str(self.common["gen_ai.request.model"])
+        attributes = {**self.common, "gen_ai.request.stream": True, "showandtell.step": step}
+        self.step = self.telemetry.start_child(self.run, "chat", model, client=True, **attributes)
+        self.step_started = time.monotonic()
 
-    def _hear_first(self) -> None:
-        if self.since is not None and self.step is not None:
-            self.step.set_attribute("gen_ai.response.time_to_first_chunk", time.monotonic() - self.since)
-            self.since = None
+    def _note_first_chunk(self) -> None:
+        if self.step_started is not None and self.step is not None:
+            self.step.set_attribute("gen_ai.response.time_to_first_chunk", time.monotonic() - self.step_started)
+            self.step_started = None
 
     def _end_step(self, stop: str, usage: Usage) -> None:
         if self.step is not None:
             self.step.set_attribute("gen_ai.response.finish_reasons", [REASONS.get(stop, stop)])
-            self.step.set_attributes(usage_of(usage))
-            self._leave_step()
+            self.step.set_attributes(usage_attributes(usage))
+            self._close_step()
 
-    def _leave_step(self) -> None:
-        """End the step's span, with the files that the model was given in it."""
-        step, self.step, self.since = self.step, None, None
+    def _close_step(self) -> None:
+        """End the step's span, and add the files that the step sent to the model."""
+        step, self.step, self.step_started = self.step, None, None
         if step is not None:
-            add_files(step, "showandtell.files.given", self._parts(self.shown))
-            self.tell(step, "gen_ai.output.messages", "assistant", [text_part("".join(self.words))])
+            add_files(step, "showandtell.files.given", self._file_parts(self.sent_files))
+            self.add_message(step, "gen_ai.output.messages", "assistant", [text_part("".join(self.texts))])
             step.end()
-        self.shown, self.words = [], []
+        self.sent_files, self.texts = [], []
 
-    def _begin_tool(self, call_id: str, tool: str, arguments: str) -> None:
-        named = {"gen_ai.tool.name": tool, "gen_ai.tool.call.id": call_id, "gen_ai.tool.type": "function"}
+    def _start_tool(self, call_id: str, tool: str, arguments: str) -> None:
+        attributes = {"gen_ai.tool.name": tool, "gen_ai.tool.call.id": call_id, "gen_ai.tool.type": "function"}
         if self.telemetry.content:
-            named["gen_ai.tool.call.arguments"] = arguments
-        self.tools[call_id] = self.telemetry.start_within(self.run, "execute_tool", tool, client=False, **named)
+            attributes["gen_ai.tool.call.arguments"] = arguments
+        self.tools[call_id] = self.telemetry.start_child(self.run, "execute_tool", tool, client=False, **attributes)
 
     def _end_tool(self, event: ToolOutput) -> None:
         span = self.tools.pop(event.call_id, None)
         if span is None:
             return
-        add_files(span, "showandtell.files.made", self._parts(event.files))
+        add_files(span, "showandtell.files.made", self._file_parts(event.files))
         if self.telemetry.content:
             span.set_attribute("gen_ai.tool.call.result", event.text)
         if event.is_error:
-            fail(span, "tool_error")
+            mark_failed(span, "tool_error")
         span.end()
 
     def _finish(self, status: str, reason: str | None, usage: Usage) -> None:
-        self._leave_step()
+        self._close_step()
         for span in self.tools.values():
-            fail(span, "cancelled")
+            mark_failed(span, "cancelled")
             span.end()
         self.tools.clear()
         self.run.set_attribute("showandtell.run.status", status)
-        if status == "incomplete" and reason:  # one of our own words; of an error it could be a provider's sentence
+        if status == "incomplete" and reason:  # a constant of ours; the reason of an error could be a provider's text
             self.run.set_attribute("showandtell.run.reason", reason)
-        self.run.set_attributes(usage_of(usage))
+        self.run.set_attributes(usage_attributes(usage))
         self.run.end()
 
-    def _parts(self, numbers: Sequence[int]) -> list[dict[str, str]]:
-        found = [self.files.get(number) for number in numbers]
-        return [uri_part(one) for one in found if one is not None and one.facts is not None]
+    def _file_parts(self, numbers: Sequence[int]) -> list[dict[str, str]]:
+        files = [self.files.get(number) for number in numbers]
+        return [uri_part(file) for file in files if file is not None and file.facts is not None]
 
-    def tell(self, span: Span, attribute: str, role: str, parts: list[dict[str, str]]) -> None:
-        """Add a message to a span, where content is wanted."""
+    def add_message(self, span: Span, attribute: str, role: str, parts: list[dict[str, str]]) -> None:
+        """Add a message to a span if content is enabled."""
         if self.telemetry.content:
             span.set_attribute(attribute, msgspec.json.encode([{"role": role, "parts": parts}]).decode())
 
 
-def text_part(words: str) -> dict[str, str]:
-    """Words as the conventions write them."""
-    return {"type": "text", "content": words}
+def text_part(text: str) -> dict[str, str]:
+    """Return a text part as defined by the conventions."""
+    return {"type": "text", "content": text}
 
 
 def uri_part(file: Attachment) -> dict[str, str]:
-    """A file as the conventions write it: by an address that is the same wherever its bytes are; not by its name."""
+    """Return a URI part as defined by the conventions. The URI depends on the bytes only, and has no file name."""
     if file.facts is None:
         raise ValueError(file.id)
     uri = f"{NAME}://sha256/{file.facts.sha256}?size={file.facts.size}"
@@ -249,25 +249,25 @@ def uri_part(file: Attachment) -> dict[str, str]:
 
 
 def add_files(span: Span, attribute: str, parts: list[dict[str, str]]) -> None:
-    """Note files on a span; none are not noted."""
+    """Set an attribute with files, unless there are none."""
     if parts:
-        span.set_attribute(attribute, [msgspec.json.encode(one).decode() for one in parts])
+        span.set_attribute(attribute, [msgspec.json.encode(part).decode() for part in parts])
 
 
-def usage_of(usage: Usage) -> dict[str, int]:
-    """Tokens by the conventions' names; what a provider doesn't tell is left out."""
-    found = {
+def usage_attributes(usage: Usage) -> dict[str, int]:
+    """Return token counts by the conventions' names, without those that the provider doesn't report."""
+    counts = {
         "gen_ai.usage.input_tokens": usage.input_tokens,
         "gen_ai.usage.output_tokens": usage.output_tokens,
         "gen_ai.usage.cache_read.input_tokens": usage.cached_tokens,
         "gen_ai.usage.cache_creation.input_tokens": usage.written_tokens,
         "gen_ai.usage.reasoning.output_tokens": usage.reasoning_tokens,
     }
-    return {name: count for name, count in found.items() if count}
+    return {name: count for name, count in counts.items() if count}
 
 
-def fail(span: Span | None, kind: str) -> None:
-    """Mark a span as failed, by the error's class and none of its words."""
+def mark_failed(span: Span | None, kind: str) -> None:
+    """Mark a span as failed, with the error's class and not its message."""
     if span is not None:
         span.set_attribute("error.type", kind)
         span.set_status(Status(StatusCode.ERROR))

@@ -1,4 +1,4 @@
-"""The agents of a server: one for each model and instructions, kept from run to run, all over the same connections."""
+"""The agents of a server: one per model and instructions. They are cached, and share one transport."""
 
 from __future__ import annotations
 
@@ -13,36 +13,36 @@ from showandtell.agent.tools import Tool, by_name
 from showandtell.network.transport import Transport
 from showandtell.server.config import Config
 
-#: What every model is told, before the user's own instructions: what it can do with numbers on this server's page.
+#: Every model gets this text before the user's own instructions: how file numbers work on this server's page.
 ABOUT_FILES = (
     'Files of this conversation have numbers, as in "image 5", by which you and the user may name them. The user has '
     "seen each where it came up; ![caption](file:5) in your answer shows number 5 in that place."
 )
-#: So many are kept; of more, the one that was used longest ago is made again.
-MOST = 64
+#: Maximum number of cached agents (least recently used first out).
+MAX_AGENTS = 64
 
 
-def tools_of(folder: Path | None, named: tuple[Tool, ...]) -> list[Tool]:
-    """What a server's models may do: a named tool replaces one of ours; files are read where one says which."""
-    ours = [chart, view_file, get_document, list_files, *([read_file_in(folder)] if folder is not None else [])]
-    return [*({**by_name(ours), **by_name(named)}).values()]
+def build_tools(folder: Path | None, configured: tuple[Tool, ...]) -> list[Tool]:
+    """The tools of every agent. A configured tool replaces a built-in one of that name; `read_file` needs a folder."""
+    builtin = [chart, view_file, get_document, list_files, *([read_file_in(folder)] if folder is not None else [])]
+    return [*({**by_name(builtin), **by_name(configured)}).values()]
 
 
 class Agents:
-    """Agents by model and instructions."""
+    """A cache of agents by model and instructions."""
 
     def __init__(self, config: Config, transport: Transport) -> None:
         self._config, self._transport = config, transport
-        self._tools = tools_of(config.folder, config.tools)
-        self._kept: OrderedDict[tuple[str, str], Agent] = OrderedDict()
+        self._tools = build_tools(config.folder, config.tools)
+        self._cached: OrderedDict[tuple[str, str], Agent] = OrderedDict()
 
-    def of(self, model: str, instructions: str = "") -> Agent:
-        """The agent of a model. Raises `UnknownModel`, and `MissingKey` which names the variable to set."""
+    def get(self, model: str, instructions: str = "") -> Agent:
+        """Return the agent for a model. Raises `UnknownModel`, and `MissingKey`, which names the variable to set."""
         key = (model, instructions)
-        agent = self._kept.pop(key, None) or self._make(model, instructions)
-        self._kept[key] = agent
-        if len(self._kept) > MOST:
-            self._kept.popitem(last=False)
+        agent = self._cached.pop(key, None) or self._make(model, instructions)
+        self._cached[key] = agent
+        if len(self._cached) > MAX_AGENTS:
+            self._cached.popitem(last=False)
         return agent
 
     def _make(self, model: str, instructions: str) -> Agent:

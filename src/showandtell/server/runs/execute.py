@@ -1,4 +1,4 @@
-"""The work of a run: an agent answers, and what happens is told on the run's tape as the UI message stream."""
+"""Execute a run: an agent responds, and its events go into the run's buffer as the UI message stream."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from showandtell.agent.agent import Run
 from showandtell.core.events.replay import StepSummary, replay
 from showandtell.core.events.turns import Turn, turns
 from showandtell.core.events.types import ErrorEvent, Event, Finish, Status
-from showandtell.core.messages.messages import begins_turn
+from showandtell.core.messages.message import starts_turn
 from showandtell.core.messages.parts import is_approval
-from showandtell.core.ui_stream.stream import AnswerContext, UiStream, answer_id
+from showandtell.core.ui_stream.ui_stream import AnswerContext, UiStream, answer_id
 from showandtell.errors import NotFound, StorageFailed, UnsupportedFile
-from showandtell.server.answers import told_of
+from showandtell.server.answers import public_message
 from showandtell.server.runs.agents import Agents
 from showandtell.server.runs.live_run import LiveRun
-from showandtell.server.schemas import Showing
+from showandtell.server.schemas import FileLinks
 from showandtell.storage.conversations.memory_conversation import waiting_calls
 from showandtell.storage.conversations.preferences import read_preferences
 from showandtell.storage.conversations.runs import RunEnd, RunRow
@@ -31,168 +31,170 @@ from showandtell.storage.uncancelled import shielded
 
 log = logging.getLogger(__name__)
 
-#: Gives, for a run that begins, what is told every event of it, the `Finish` last.
-Watch: TypeAlias = Callable[[LiveRun], Callable[[Event], None]]
+#: Called when a run starts; returns a function that gets each event of the run, the `Finish` last.
+Watcher: TypeAlias = Callable[[LiveRun], Callable[[Event], None]]
 
 
 class RunExecutor:
-    """Answers with the agents of a server; `watching` see what happens."""
+    """Executes runs with the agents of a server; `watchers` see every event."""
 
-    def __init__(self, store: Store, agents: Agents, watching: Sequence[Watch] = ()) -> None:
-        self._store, self._agents, self._watching = store, agents, watching
+    def __init__(self, store: Store, agents: Agents, watchers: Sequence[Watcher] = ()) -> None:
+        self._store, self._agents, self._watchers = store, agents, watchers
 
-    async def __call__(self, going: LiveRun) -> None:
-        """One run, to its end."""
-        conversation, asked = going.conversation, going.asked
-        instructions = asked.instructions
+    async def __call__(self, live: LiveRun) -> None:
+        """Execute one run to its end."""
+        conversation, request = live.conversation, live.request
+        instructions = request.instructions
         if instructions is None:
-            instructions = (await read_preferences(self._store.database, going.row.user_id)).instructions
-        agent = self._agents.of(going.row.model, instructions)
-        # What is said anew is stored together with where: a crash leaves both or neither.
-        run = Run(agent, asked.drafts, conversation, asked.lead if asked.drafts else None)
-        if asked.lead is None or asked.drafts:
-            await self._tell(going, run)
+            instructions = (await read_preferences(self._store.database, live.row.user_id)).instructions
+        agent = self._agents.get(live.row.model, instructions)
+        # New messages are stored in one transaction with their branch point: a crash leaves both or neither.
+        run = Run(agent, request.drafts, conversation, request.branch_point if request.drafts else None)
+        if request.branch_point is None or request.drafts:
+            await self._report(live, run)
             return
         try:
-            await conversation.lead(asked.lead.message_id)
-            await self._tell(going, run)
+            await conversation.lead(request.branch_point.message_id)
+            await self._report(live, run)
         except BaseException:
-            if not (going.has_said or going.is_left):  # it has never been: the answer before stands again
-                await shielded(conversation.lead(going.row.before))
+            if not (live.has_started or live.is_abandoned):  # nothing was stored: return to the previous response
+                await shielded(conversation.lead(live.row.before))
             raise
 
-    async def _tell(self, going: LiveRun, run: Run) -> None:
-        """The run itself, told to all who watch it."""
-        telling = RunReporter(going, run, await going.conversation.told(), self._store.terms.clock)
-        watched = EventFanOut([telling.take, *(watch(going) for watch in self._watching)])
+    async def _report(self, live: LiveRun, run: Run) -> None:
+        """Run the agent, and pass its events to the reporter and to all watchers."""
+        reporter = RunReporter(live, run, await live.conversation.step_summaries(), self._store.terms.clock)
+        events = EventFanOut([reporter.report, *(watch(live) for watch in self._watchers)])
         try:
-            await run.pour(watched.take)
+            await run.pour(events.send)
         finally:
-            going.error = run.error
-            watched.end()
+            live.error = run.error
+            events.end()
 
 
 @dataclass(slots=True)
 class EventFanOut:
-    """Gives every event of a run to all who watch it. The first one tells it; of the others, who fails is left out."""
+    """Passes every event to all receivers. Errors of the first one propagate; any other is removed when it fails."""
 
-    takers: list[Callable[[Event], None]]
-    _is_over: bool = False
+    receivers: list[Callable[[Event], None]]
+    _is_finished: bool = False
 
-    def take(self, event: Event) -> None:
-        """Give it to all."""
-        self._is_over = self._is_over or isinstance(event, Finish)
-        self.takers[0](event)
-        for taker in self.takers[1:]:
+    def send(self, event: Event) -> None:
+        """Pass an event to all receivers."""
+        self._is_finished = self._is_finished or isinstance(event, Finish)
+        self.receivers[0](event)
+        for receiver in self.receivers[1:]:
             try:
-                taker(event)
+                receiver(event)
             except Exception:
-                log.exception("a run goes on unwatched")
-                self.takers.remove(taker)
+                log.exception("a watcher failed: the run continues without it")
+                self.receivers.remove(receiver)
 
     def end(self) -> None:
-        """Tell those who watch that it is over here, where the run itself didn't: another worker goes on with it."""
-        if not self._is_over:
-            del self.takers[:1]
-            self.takers.insert(0, ignore)
-            self.take(Finish("incomplete", "left"))
+        """Send the watchers a `Finish` if the run sent none, as when another worker takes it over."""
+        if not self._is_finished:
+            del self.receivers[:1]
+            self.receivers.insert(0, ignore)
+            self.send(Finish("incomplete", "left"))
 
 
 def ignore(_: Event) -> None:
-    """Do nothing with an event."""
+    """Discard an event."""
 
 
 @dataclass(slots=True)
 class RunReporter:
-    """Tells one run: everything that one turn of the event loop brings goes onto the tape as one piece."""
+    """Writes a run's events into its buffer. All data from one turn of the event loop becomes one chunk."""
 
-    going: LiveRun
+    live: LiveRun
     run: Run
-    told: Mapping[str, StepSummary]
+    summaries: Mapping[str, StepSummary]
     clock: Callable[[], float]
     _stream: UiStream | None = None
-    _ended: float | None = None
-    _waiting: list[bytes] = field(default_factory=list[bytes])
-    _words: str = ""
+    _ended_at: float | None = None
+    _pending: list[bytes] = field(default_factory=list[bytes])
+    _message: str = ""
 
-    def take(self, event: Event) -> None:
-        """Tell an event. Nothing is told before the message that is answered is stored, or after others took over."""
-        going = self.going
-        if going.is_left:
+    def report(self, event: Event) -> None:
+        """Write an event, unless the question isn't stored yet or another worker has taken the run over."""
+        live = self.live
+        if live.is_abandoned:
             return
         if self._stream is None:
-            says = any(not is_approval(one.parts) for one in going.asked.drafts)
-            if says and not any(map(begins_turn, self.run.messages)):
-                return  # it belongs to the answer before; where nothing follows, the client gets an error, no stream
-            self._stream = self._begin()
-        event = self._hushed(event)
+            has_question = any(not is_approval(draft.parts) for draft in live.request.drafts)
+            if has_question and not any(map(starts_turn, self.run.messages)):
+                return  # belongs to the previous response; if nothing follows, the client gets an error, not a stream
+            self._stream = self._start_stream()
+        event = self._redact(event)
         if isinstance(event, Finish):
-            self._ended = self.clock()
-            going.over = RunEnd(event.status, event.reason, self._ended)
-        data = self._stream.take(event)
+            self._ended_at = self.clock()
+            live.end = RunEnd(event.status, event.reason, self._ended_at)
+        data = self._stream.feed(event)
         if isinstance(event, Finish):
-            going.last = b"".join((*self._waiting, data))
-            self._waiting.clear()
+            live.final_chunk = b"".join((*self._pending, data))
+            self._pending.clear()
         elif data:
-            if not self._waiting:
+            if not self._pending:
                 asyncio.get_running_loop().call_soon(self._flush)
-            self._waiting.append(data)
+            self._pending.append(data)
 
-    def _hushed(self, event: Event) -> Event:
-        """The same event, but for what an error says of where things are kept: that stands in the log alone.
+    def _redact(self, event: Event) -> Event:
+        """Return the event without storage details from its error text: those go to the log alone.
 
-        Why files were refused is told with the end, which is what a page finds after a reload.
+        A `Finish` after refused files gets the reason, because a page finds only that after a reload.
         """
         error = self.run.error
         if isinstance(error, UnsupportedFile) and isinstance(event, Finish):
             return replace(event, reason=str(error))
         if not isinstance(error, StorageFailed) or not isinstance(event, ErrorEvent | Finish):
             return event
-        self._words = self._words or told_of(error)
-        return replace(event, text=self._words) if isinstance(event, ErrorEvent) else replace(event, reason=self._words)
+        self._message = self._message or public_message(error)
+        return (
+            replace(event, text=self._message)
+            if isinstance(event, ErrorEvent)
+            else replace(event, reason=self._message)
+        )
 
     def _flush(self) -> None:
-        if self._waiting and not self.going.is_left:
-            self.going.tape.say(b"".join(self._waiting))
-        self._waiting.clear()
+        if self._pending and not self.live.is_abandoned:
+            self.live.buffer.write(b"".join(self._pending))
+        self._pending.clear()
 
-    def _begin(self) -> UiStream:
-        """The stream's start, for who asked; for who comes later with all that is stored of this answer already."""
-        going, fresh = self.going, {one.id for one in self.run.messages}
-        turn = find_turn(going.conversation, None)
-        earlier = [one for one in turn.answer if one.id not in fresh or is_approval(one.parts)]
-        asked = self.run.agent.target.name
-        stream = UiStream(answer_of(going.conversation, going.row, turn, lambda: self._ended, asked))
-        going.row = replace(going.row, message_id=turn.message_id)
-        start, opening = (
-            stream.start(),
-            stream.look_back(replay(earlier, going.conversation.attachments, self.told, before=turn.before)),
-        )
+    def _start_stream(self) -> UiStream:
+        """Start the stream. Late readers also get the part of the response that was stored before this run."""
+        live, new_ids = self.live, {message.id for message in self.run.messages}
+        turn = find_turn(live.conversation, None)
+        earlier = [message for message in turn.answer if message.id not in new_ids or is_approval(message.parts)]
+        model = self.run.agent.target.name
+        stream = UiStream(answer_context(live.conversation, live.row, turn, lambda: self._ended_at, model))
+        live.row = replace(live.row, message_id=turn.message_id)
+        start = stream.start()
+        opening = stream.replay(replay(earlier, live.conversation.attachments, self.summaries, before=turn.before))
         if opening:
-            going.tape.opening = start + opening
-        going.tape.say(start)
-        going.begun.set()
+            live.buffer.opening = start + opening
+        live.buffer.write(start)
+        live.started.set()
         return stream
 
 
 def find_turn(conversation: StoredConversation, message_id: str | None) -> Turn:
-    """The turn of a message of the branch that is talked on, or the last one. Raises `NotFound`."""
-    found = [one for one in turns(conversation.messages) if one.said and message_id in {None, one.said.id}]
-    if not found:
-        raise NotFound("there is no such message in what is talked on: load the conversation again")
-    return found[-1]
+    """Return a message's turn on the current branch; None: the last turn. Raises `NotFound`."""
+    matches = [turn for turn in turns(conversation.messages) if turn.message and message_id in {None, turn.message.id}]
+    if not matches:
+        raise NotFound("the message is not on the current branch: load the conversation again")
+    return matches[-1]
 
 
-def answer_of(
-    conversation: StoredConversation, row: RunRow, turn: Turn, clock: Callable[[], object], asked: str
+def answer_context(
+    conversation: StoredConversation, row: RunRow, turn: Turn, clock: Callable[[], object], model: str
 ) -> AnswerContext:
-    """What the answer of a run is told with; `asked` is the model's full name, as it is stored with each step."""
+    """The context of a run's stream. `model` is the full name that is stored with each step."""
     return AnswerContext(
         id=answer_id(turn.message_id),
         start={"conversation_id": conversation.id, "run_id": row.id, "model": row.model, "created": row.created},
         files=conversation.attachments,
-        show=Showing(conversation.id),
-        model=asked,
+        show=FileLinks(conversation.id),
+        model=model,
         now=clock,
         receipts={number: receipt.record() for number, receipt in conversation.receipts.items()},
         messages=lambda: conversation.messages,
@@ -200,20 +202,20 @@ def answer_of(
 
 
 async def replay_run(conversation: StoredConversation, row: RunRow, last: RunRow) -> bytes:
-    """The stream of an answer from what is stored: `row` is the run that began it, `last` the one that ended it.
+    """Build the stream of a stored response: `row` is the run that started it, `last` the run that ended it.
 
-    Raises `NotFound` where another branch has it.
+    Raises `NotFound` if the response is on another branch.
     """
-    turn, told = find_turn(conversation, row.message_id), await conversation.told()
-    return await asyncio.to_thread(lambda: b"".join(replay_pieces(conversation, turn, told, row, last)))
+    turn, summaries = find_turn(conversation, row.message_id), await conversation.step_summaries()
+    return await asyncio.to_thread(lambda: b"".join(replay_chunks(conversation, turn, summaries, row, last)))
 
 
-def replay_pieces(
-    conversation: StoredConversation, turn: Turn, told: Mapping[str, StepSummary], row: RunRow, last: RunRow
+def replay_chunks(
+    conversation: StoredConversation, turn: Turn, summaries: Mapping[str, StepSummary], row: RunRow, last: RunRow
 ) -> Iterator[bytes]:
-    """The pieces of `replay_run`."""
-    waiting = [one.call_id for one in waiting_calls(turn.answer)] if last.status == "waiting" else ()
-    stream = UiStream(answer_of(conversation, row, turn, lambda: last.ended, row.model))
+    """Yield the chunks of `replay_run`."""
+    waiting = [call.call_id for call in waiting_calls(turn.answer)] if last.status == "waiting" else ()
+    stream = UiStream(answer_context(conversation, row, turn, lambda: last.ended, row.model))
     yield stream.start()
-    yield stream.look_back(replay(turn.answer, conversation.attachments, told, before=turn.before, waiting=waiting))
-    yield stream.take(Finish(cast("Status", last.status or "complete"), last.reason))
+    yield stream.replay(replay(turn.answer, conversation.attachments, summaries, before=turn.before, waiting=waiting))
+    yield stream.feed(Finish(cast("Status", last.status or "complete"), last.reason))

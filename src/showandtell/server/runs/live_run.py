@@ -1,4 +1,4 @@
-"""One run that goes on in this worker: what it was asked, what it has said, and what of that is stored."""
+"""A run that this worker executes: its request, its stream, and how much of the stream is stored."""
 
 from __future__ import annotations
 
@@ -8,95 +8,95 @@ from dataclasses import dataclass, field
 
 from msgspec import Struct
 
-from showandtell.core.messages.messages import Draft, Lead
+from showandtell.core.messages.message import BranchPoint, Draft
 from showandtell.errors import Busy
 from showandtell.server.runs.stream_buffer import StreamBuffer
 from showandtell.storage.conversations.runs import RunEnd, RunRow, RunUpdate
 from showandtell.storage.conversations.stored_conversation import StoredConversation
 
-#: How often a run without news says that its worker is there, in seconds.
-BEAT_EVERY = 5.0
+#: Seconds after which a run without new data updates its heartbeat in the database.
+HEARTBEAT_SECONDS = 5.0
 
 
 class RunRequest(Struct, frozen=True):
-    """What a run begins with: what is said, and where; one that goes on where the conversation stands has neither.
+    """The new messages of a run and where they branch off. A run that continues the conversation has neither.
 
-    `instructions` are the user's; None: as they are set when it goes on.
+    `instructions` are the user's; None: read the settings when the run executes.
     """
 
     drafts: Sequence[Draft] = ()
-    lead: Lead | None = None
+    branch_point: BranchPoint | None = None
     instructions: str | None = None
 
 
-#: What is told of a message that nobody has taken, so that it can be sent again.
-STOPPED = "the answer was stopped before the message was taken: send it again"
-LEFT = "the server could not take the message: send it again"
-#: What a run ended as that never said so.
-FAILED = RunEnd("error", "the server itself failed")
+#: Errors for a message that was not stored: the client can send it again.
+STOPPED = "the run was stopped before the message was stored: send it again"
+NOT_ACCEPTED = "the server could not store the message: send it again"
+#: The end of a run that sent no `Finish`.
+FAILED = RunEnd("error", "internal server error")
 
 
 @dataclass(slots=True)
 class LiveRun:
-    """A run that this worker runs.
+    """A run that this worker executes.
 
-    `last` is the end of its stream, which readers get when the end is stored: then the next message may come.
-    `spelled` counts the pieces of its tape, that end included, which stand in its log or in `unstored`.
+    `final_chunk` is the end of the stream. Readers get it after the run's end is stored, so that the next message can
+    follow at once. `logged` counts the chunks of the buffer, `final_chunk` included, that are in the log or `unstored`.
     """
 
     row: RunRow
-    tape: StreamBuffer
+    buffer: StreamBuffer
     conversation: StoredConversation
-    asked: RunRequest
-    last: bytes = b""
-    over: RunEnd = FAILED
+    request: RunRequest
+    final_chunk: bytes = b""
+    end: RunEnd = FAILED
     error: Exception | None = None
     task: asyncio.Task[None] | None = None
-    #: Pieces of its log, by their place, that are not known to be stored: they are stored again as they are.
+    #: Log entries as (seq, text) that may not be stored yet. A retry writes them unchanged.
     unstored: list[tuple[int, str]] = field(default_factory=list[tuple[int, str]])
-    spelled: int = 0
+    logged: int = 0
     seq: int = 0
-    beat: float = 0.0
+    heartbeat: float = 0.0
     is_done: bool = False
-    is_left: bool = False
+    is_abandoned: bool = False
     is_stopped: bool = False
-    begun: asyncio.Event = field(default_factory=asyncio.Event)
+    started: asyncio.Event = field(default_factory=asyncio.Event)
 
     @property
-    def has_said(self) -> bool:
-        """Whether the stream has begun, which it does when what is answered is stored."""
-        return bool(len(self.tape) or self.last)
+    def has_started(self) -> bool:
+        """Whether the stream has started, which it does once the question is stored."""
+        return bool(len(self.buffer) or self.final_chunk)
 
-    async def begin(self) -> None:
-        """Wait until what is answered is stored, and the stream begins. Raises why, where it never does."""
-        await self.begun.wait()
-        if not len(self.tape):
-            raise self.error or Busy(STOPPED if self.is_stopped else LEFT)
+    async def wait_started(self) -> None:
+        """Wait for the stream to start. Raises the run's error, or `Busy`, if it never does."""
+        await self.started.wait()
+        if not len(self.buffer):
+            raise self.error or Busy(STOPPED if self.is_stopped else NOT_ACCEPTED)
 
-    def news(self, now: float) -> RunUpdate | None:
-        """What there is to store; None where there is nothing."""
-        self._spell()
-        if self.unstored or self.is_done or abs(now - self.beat) > BEAT_EVERY:  # a clock may go back
-            over = self.over if self.is_done else None
-            return RunUpdate(self.row.id, tuple(self.unstored), over, self.row.message_id)
+    def next_update(self, now: float) -> RunUpdate | None:
+        """The data to store next; None if there is nothing."""
+        self._collect()
+        if self.unstored or self.is_done or abs(now - self.heartbeat) > HEARTBEAT_SECONDS:  # a clock may go back
+            end = self.end if self.is_done else None
+            return RunUpdate(self.row.id, tuple(self.unstored), end, self.row.message_id)
         return None
 
-    def _spell(self) -> None:
-        """Make pieces of the log of what is new. A stream's start is one of its own, which late readers skip."""
-        length = len(self.tape)
-        if self.spelled == 0 and length:
-            if self.tape.opening is not None:
-                self.unstored.append((0, self.tape.opening.decode()))
-            self.unstored.append((1, self.tape.since(0, 1).decode()))
-        rest = self.tape.since(max(self.spelled, 1))
-        if self.is_done and self.last and self.spelled <= length:
-            rest, length = rest + self.last, length + 1
+    def _collect(self) -> None:
+        """Turn new chunks into log entries. The stream's start is one of its own: late readers skip it."""
+        length = len(self.buffer)
+        if self.logged == 0 and length:
+            if self.buffer.opening is not None:
+                self.unstored.append((0, self.buffer.opening.decode()))
+            self.unstored.append((1, self.buffer.slice(0, 1).decode()))
+        rest = self.buffer.slice(max(self.logged, 1))
+        if self.is_done and self.final_chunk and self.logged <= length:
+            rest, length = rest + self.final_chunk, length + 1
         if rest:
             self.seq = max(self.seq, 1) + 1
             self.unstored.append((self.seq, rest.decode()))
-        self.spelled = max(self.spelled, length)
+        self.logged = max(self.logged, length)
 
-    def stored(self, news: RunUpdate, now: float) -> None:
-        """Note that this is stored."""
-        del self.unstored[: len(news.said)]
-        self.beat = now
+    def mark_stored(self, update: RunUpdate, now: float) -> None:
+        """Note that an update is stored."""
+        del self.unstored[: len(update.chunks)]
+        self.heartbeat = now

@@ -1,4 +1,4 @@
-"""What the runs of other workers say, told here to whoever reads it, from their logs."""
+"""Streams of runs on other workers, copied from their logs in the database."""
 
 from __future__ import annotations
 
@@ -18,65 +18,65 @@ log = logging.getLogger(__name__)
 
 
 class RemoteRuns:
-    """One tape for each run elsewhere that is read here, for as long as anybody reads it."""
+    """One buffer per remote run, shared by its readers on this worker and dropped after the last of them."""
 
-    def __init__(self, database: Database, hearing: Notifications) -> None:
-        self._database, self._hearing = database, hearing
-        self._tapes: dict[tuple[str, int], StreamBuffer] = {}
+    def __init__(self, database: Database, notifications: Notifications) -> None:
+        self._database, self._notifications = database, notifications
+        self._buffers: dict[tuple[str, int], StreamBuffer] = {}
         self._tasks: set[asyncio.Task[None]] = set()
 
     @property
-    def tapes(self) -> Iterable[StreamBuffer]:
-        """All that is told here now."""
-        return tuple(self._tapes.values())
+    def buffers(self) -> Iterable[StreamBuffer]:
+        """The buffers that have readers."""
+        return tuple(self._buffers.values())
 
     async def close(self) -> None:
-        """Tell no more."""
+        """Stop copying."""
         for task in self._tasks:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
 
     async def follow(self, row: RunRow, *, late: bool) -> AsyncGenerator[bytes]:
-        """The stream of a run, from its start to its end, or until another worker has it."""
-        pieces = self._tape(row).follow(late=late)  # looked for when it is read, or it might have ended by then
-        async with aclosing(pieces):
-            async for piece in pieces:
-                yield piece
+        """Yield a run's stream from its start to its end, or until another worker takes it over."""
+        chunks = self._buffer_of(row).follow(late=late)  # not before the first read: an unread buffer is dropped
+        async with aclosing(chunks):
+            async for chunk in chunks:
+                yield chunk
 
-    def _tape(self, row: RunRow) -> StreamBuffer:
+    def _buffer_of(self, row: RunRow) -> StreamBuffer:
         key = (row.id, row.tries)
-        tape = self._tapes.get(key)
-        if tape is None:
-            tape = self._tapes[key] = StreamBuffer()
-            task = asyncio.create_task(self._copy(row, tape))
+        buffer = self._buffers.get(key)
+        if buffer is None:
+            buffer = self._buffers[key] = StreamBuffer()
+            task = asyncio.create_task(self._copy(row, buffer))
             self._tasks.add(task)
             task.add_done_callback(self._tasks.discard)
-        return tape
+        return buffer
 
-    async def _copy(self, row: RunRow, tape: StreamBuffer) -> None:
+    async def _copy(self, row: RunRow, buffer: StreamBuffer) -> None:
         after = -1
         try:
             while True:
-                heard = self._hearing.next(row.id)
-                now = await runs.find(self._database, row.id)
+                event = self._notifications.subscribe(row.id)
+                current = await runs.find(self._database, row.id)
                 for seq, data in await runs.read_log(self._database, row.id, row.tries, after):
                     after = seq
                     if seq == 0:
-                        tape.opening = data.encode()
+                        buffer.opening = data.encode()
                     else:
-                        tape.say(data.encode())
-                if now is None or now.tries != row.tries:
+                        buffer.write(data.encode())
+                if current is None or current.tries != row.tries:
                     return
-                if now.state == ENDED:
-                    tape.end()
+                if current.state == ENDED:
+                    buffer.finish()
                     return
-                await self._hearing.wait(heard)
-                if not tape.readers:
+                await self._notifications.wait(event)
+                if not buffer.readers:
                     return
-        except StorageFailed as error:  # readers are let go, and come back
-            log.warning("a run of another worker can't be read: %s", error)
+        except StorageFailed as error:  # readers are disconnected, and reconnect
+            log.warning("can't read the log of a run on another worker: %s", error)
         finally:
-            self._tapes.pop((row.id, row.tries), None)
-            self._hearing.forget(row.id)
-            if not tape.is_over:
-                tape.tear()
+            self._buffers.pop((row.id, row.tries), None)
+            self._notifications.unsubscribe(row.id)
+            if not buffer.is_finished:
+                buffer.interrupt()

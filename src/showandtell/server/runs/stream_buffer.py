@@ -1,91 +1,91 @@
-"""What a run has said so far, for any number of readers at their own pace; each keeps only its place in it."""
+"""The stream of a run so far. Any number of readers follow it, each at its own pace and position."""
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncGenerator
 
-#: Sent when nothing is said for a while, so that nobody on the way takes the connection for dead; clients ignore it.
+#: An SSE comment that keeps proxies from closing an idle connection; clients ignore it.
 HEARTBEAT = b":\n\n"
-#: At most so much is joined for one write to a reader.
-MOST_AT_ONCE = 256 * 1024
+#: Chunks are joined up to this many bytes per write to a reader.
+MAX_WRITE = 256 * 1024
 
 
 class StreamBuffer:
-    """Pieces of a stream in the order in which they were said.
+    """The chunks of a stream, in order.
 
-    `opening` is what a reader who comes later is told in place of a stream's own start: all of the answer that was
-    stored before this run went on with it.
+    Late readers get `opening` in place of the first chunk: it also has the part of the response that was stored
+    before this run continued it.
     """
 
     def __init__(self, opening: bytes | None = None) -> None:
         self.opening = opening
-        self.is_over = False
-        self.is_torn = False
+        self.is_finished = False
+        self.is_interrupted = False
         self.readers = 0
-        self._pieces: list[bytes] = []
-        self._beats = 0
-        self._bell = asyncio.Event()
+        self._chunks: list[bytes] = []
+        self._heartbeats = 0
+        self._changed = asyncio.Event()
 
     def __len__(self) -> int:
-        return len(self._pieces)
+        return len(self._chunks)
 
-    def say(self, data: bytes) -> None:
-        """Add a piece, and wake all readers."""
-        self._pieces.append(data)
-        self._ring()
+    def write(self, data: bytes) -> None:
+        """Add a chunk, and wake all readers."""
+        self._chunks.append(data)
+        self._wake()
 
-    def since(self, place: int, end: int | None = None) -> bytes:
-        """All from a piece on, or up to another one."""
-        return b"".join(self._pieces[place:end])
+    def slice(self, start: int, end: int | None = None) -> bytes:
+        """Join the chunks from index `start` up to `end`."""
+        return b"".join(self._chunks[start:end])
 
-    def end(self) -> None:
-        """Nothing more will be said."""
-        self.is_over = True
-        self._ring()
+    def finish(self) -> None:
+        """End the stream."""
+        self.is_finished = True
+        self._wake()
 
-    def tear(self) -> None:
-        """Let readers go before the end: another worker tells it anew, to whoever asks again."""
-        self.is_torn = True
-        self._ring()
+    def interrupt(self) -> None:
+        """Disconnect all readers before the end: another worker streams the run to those that reconnect."""
+        self.is_interrupted = True
+        self._wake()
 
-    def beat(self) -> None:
-        """Let readers who have heard all send a sign of life."""
-        self._beats += 1
-        self._ring()
+    def heartbeat(self) -> None:
+        """Send a heartbeat to readers that have caught up."""
+        self._heartbeats += 1
+        self._wake()
 
-    def _ring(self) -> None:
-        bell, self._bell = self._bell, asyncio.Event()
-        bell.set()
+    def _wake(self) -> None:
+        changed, self._changed = self._changed, asyncio.Event()
+        changed.set()
 
     async def follow(self, *, late: bool = False) -> AsyncGenerator[bytes]:
-        """Everything from the start to the end, joined as far as it is there. `late`: with the opening."""
-        place = 0
+        """Yield the stream from start to end, with available chunks joined. `late`: begin with `opening`."""
+        position = 0
         self.readers += 1
         try:
             if late and self.opening is not None:
                 yield self.opening
-                place = 1  # the opening has a start of its own
-            beats = self._beats
-            while not self.is_torn:
-                bell = self._bell
-                if place < len(self._pieces):
-                    place, data = self._some(place)
+                position = 1  # the opening includes the start
+            heartbeats = self._heartbeats
+            while not self.is_interrupted:
+                changed = self._changed
+                if position < len(self._chunks):
+                    position, data = self._read(position)
                     yield data
-                elif self.is_over:
+                elif self.is_finished:
                     return
                 else:
-                    if beats != self._beats:
+                    if heartbeats != self._heartbeats:
                         yield HEARTBEAT
-                    beats = self._beats
-                    if bell is self._bell:
-                        await bell.wait()
+                    heartbeats = self._heartbeats
+                    if changed is self._changed:
+                        await changed.wait()
         finally:
             self.readers -= 1
 
-    def _some(self, place: int) -> tuple[int, bytes]:
-        first, size = place, 0
-        while place < len(self._pieces) and size < MOST_AT_ONCE:
-            size += len(self._pieces[place])
-            place += 1
-        return place, self._pieces[first] if place == first + 1 else b"".join(self._pieces[first:place])
+    def _read(self, position: int) -> tuple[int, bytes]:
+        first, size = position, 0
+        while position < len(self._chunks) and size < MAX_WRITE:
+            size += len(self._chunks[position])
+            position += 1
+        return position, self._chunks[first] if position == first + 1 else b"".join(self._chunks[first:position])

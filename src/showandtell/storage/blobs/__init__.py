@@ -1,1 +1,1 @@
-"""The bytes of files, by their hash: in a folder, in a bucket, in memory."""
+"""Content-addressed storage for file bytes: in a folder, a bucket or memory."""

@@ -1,4 +1,4 @@
-"""What every store of blobs does, and which store an address means: a folder, or S3, GCS and Azure by their URLs."""
+"""The interface of a blob store and the values that all stores share."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ from showandtell.core.messages.attachments import Facts
 from showandtell.core.messages.blobs import Blobs
 from showandtell.errors import BadFile, BadInput, FileChanged
 
-#: How many bytes are read, hashed and written at once.
-PIECE = 768 * 1024
-#: What is wrong with a blob that has other bytes than its name says.
-WRONG = "no longer matches its hash"
+#: Bytes read, hashed and written at a time.
+CHUNK_SIZE = 768 * 1024
+#: Problem of a blob whose bytes don't match its name.
+HASH_MISMATCH = "no longer matches its hash"
 SHA256 = re.compile(r"[0-9a-f]{64}", re.ASCII)
 OWNER = re.compile(r"[0-9a-f]{32}", re.ASCII)
 
 
 class Spooled(Struct, frozen=True):
-    """Bytes on their way in: where they lie until they are kept, their sha256 in hex and their size."""
+    """Bytes that are copied in but not committed: their path, sha256 in hex and size."""
 
     path: Path
     sha256: str
@@ -32,23 +32,25 @@ class Spooled(Struct, frozen=True):
 
 
 class Damaged(FileChanged):
-    """A blob that can't be used; `problem` says why, in words that follow a name."""
+    """A blob that can't be used. `problem` is the reason, phrased to follow a name."""
 
-    def __init__(self, of: Facts, problem: str) -> None:
-        super().__init__(f"the stored {of.media_type} {of.sha256[:12]} {problem}: add the file again")
+    def __init__(self, facts: Facts, problem: str) -> None:
+        super().__init__(f"the stored {facts.media_type} {facts.sha256[:12]} {problem}: add the file again")
         self.problem = problem
 
 
 class TooLarge(BadFile):
-    """A file of more than `most` bytes, which is not read any further."""
+    """A file larger than `max_bytes`; reading stops there."""
 
-    def __init__(self, name: str, most: int) -> None:
-        super().__init__(name, f"is larger than {most} bytes", "send a smaller file, or raise the limit of one file")
-        self.most = most
+    def __init__(self, name: str, max_bytes: int) -> None:
+        super().__init__(
+            name, f"is larger than {max_bytes} bytes", "send a smaller file, or raise the limit of one file"
+        )
+        self.max_bytes = max_bytes
 
 
 class StoredBlob(Struct, frozen=True):
-    """A blob that lies there: its sha256, the bytes that it takes, and when it was written in epoch seconds."""
+    """A stored blob: its sha256, its size on disk and its mtime in epoch seconds."""
 
     sha256: str
     size: int
@@ -56,138 +58,138 @@ class StoredBlob(Struct, frozen=True):
 
 
 class UploadWriter(Protocol):
-    """One file on its way in. All of it blocks; threads may take turns at it, but not share it.
+    """A file that is being received. Its methods block; threads may take turns but must not call it concurrently.
 
-    Whoever began it calls `end`, and gives what that gives to somebody who drops it, or `drop`.
+    The caller must call `finish` (and later discard the result) or `discard`.
     """
 
     size: int
 
-    def write(self, piece: bytes | memoryview) -> None:
-        """Take a piece. `TooLarge` for the one that goes beyond the limit, of which nothing is written."""
+    def write(self, chunk: bytes | memoryview) -> None:
+        """Write a chunk. Raises `TooLarge`, and writes nothing, if the chunk exceeds the limit."""
         ...
 
-    def end(self) -> Spooled:
-        """All is there."""
+    def finish(self) -> Spooled:
+        """Close the file and return it as spooled."""
         ...
 
-    def drop(self) -> None:
-        """Forget it."""
+    def discard(self) -> None:
+        """Discard the upload."""
         ...
 
 
 class BlobStore(Protocol):
-    """Bytes under their sha256, once for each owner. All of it blocks and is called from threads.
+    """Stores bytes by sha256, separately for each owner. Methods block and are called from threads.
 
-    Whoever reads gets the bytes of the hash: they are hashed at the first reading in this process, and again when what
-    lies there was touched. Else, and where a blob is gone or not `of.size` bytes, `FileChanged` is raised;
-    `StorageFailed` where the store itself can't be used, `StorageFull` where it has no room.
+    Readers always get the bytes that match the hash: a blob is hashed when this process first reads it, and again when
+    its file changed. Raises `FileChanged` if a blob is missing, damaged or not `facts.size` bytes long, `StorageFailed`
+    if the store can't be used, and `StorageFull` if it is out of space.
     """
 
-    def of(self, owner: str) -> Self:
-        """The blobs of one owner alone; the owner's name is hashed and never reaches the store."""
-        return self.at(owner_key(owner))
+    def for_owner(self, owner: str) -> Self:
+        """The blobs of one owner. The owner's name is hashed and never reaches the store."""
+        return self.for_key(owner_key(owner))
 
-    def at(self, key: str) -> Self:
-        """The same by the key that `owners` gives."""
+    def for_key(self, key: str) -> Self:
+        """Like `for_owner`, by a key from `owners`."""
         ...
 
     def owners(self) -> Iterator[str]:
-        """The keys of the owners who have blobs here."""
+        """The keys of all owners with blobs in this store."""
         ...
 
-    def spool(self, open_source: Callable[[], BinaryIO], name: str, most: int) -> Spooled:
-        """Copy a source in, in pieces, hashing it; nothing can read it yet. `BadFile` beyond `most` bytes."""
+    def spool(self, open_source: Callable[[], BinaryIO], name: str, max_bytes: int) -> Spooled:
+        """Copy and hash a source, without publishing it yet. Raises `BadFile` above `max_bytes`."""
         ...
 
-    def receive(self, name: str, most: int) -> UploadWriter:
-        """Begin a spool for a file that arrives in pieces; `BadFile` for the one that goes beyond `most` bytes."""
+    def receive(self, name: str, max_bytes: int) -> UploadWriter:
+        """Start spooling a file that arrives in chunks. Writing more than `max_bytes` raises `BadFile`."""
         ...
 
-    def keep(self, spooled: Spooled) -> None:
-        """Give spooled bytes their name, durably. A good blob of that name stays, a bad one is replaced."""
+    def commit(self, spooled: Spooled) -> None:
+        """Publish spooled bytes durably. An intact blob with this hash stays; a damaged one is replaced."""
         ...
 
-    def drop(self, spooled: Spooled) -> None:
-        """Forget what was spooled; a kept blob stays."""
+    def discard(self, spooled: Spooled) -> None:
+        """Delete a spooled file. A committed blob stays."""
         ...
 
-    def store(self, open_source: Callable[[], BinaryIO], name: str, most: int) -> tuple[str, int]:
-        """Spool, keep and drop; gives sha256 and size."""
-        spooled = self.spool(open_source, name, most)
+    def store(self, open_source: Callable[[], BinaryIO], name: str, max_bytes: int) -> tuple[str, int]:
+        """Spool, commit and clean up. Returns sha256 and size."""
+        spooled = self.spool(open_source, name, max_bytes)
         try:
-            self.keep(spooled)
+            self.commit(spooled)
         finally:
-            self.drop(spooled)
+            self.discard(spooled)
         return spooled.sha256, spooled.size
 
     def clear_spools(self, before: float) -> int:
-        """Remove what crashed programs left half copied, untouched since `before` in epoch seconds; gives how many."""
+        """Delete leftover spools not touched since `before` (epoch seconds). Returns their number."""
         ...
 
     @property
     def durable(self) -> bool:
-        """Whether what is kept outlives the program."""
+        """Whether committed blobs outlive the process."""
         ...
 
-    def compress(self, of: Facts) -> None:
-        """Replace a blob by its zstd form where that is smaller by a tenth; its hash stays that of the original."""
+    def compress(self, facts: Facts) -> None:
+        """Replace a blob with a zstd copy if that saves at least a tenth. The name stays the original's hash."""
         ...
 
-    def open(self, of: Facts) -> BinaryIO:
-        """The original bytes as a binary file."""
+    def open(self, facts: Facts) -> BinaryIO:
+        """Open the original bytes."""
         ...
 
-    def read(self, of: Facts) -> bytes:
-        """The original bytes at once."""
+    def read(self, facts: Facts) -> bytes:
+        """The original bytes."""
         ...
 
-    def chunks(self, of: Facts, size: int) -> Iterator[memoryview]:
-        """The original bytes in pieces of `size`, each valid until the next is asked for."""
+    def chunks(self, facts: Facts, size: int) -> Iterator[memoryview]:
+        """The original bytes in chunks of `size`; each is valid only until the next one is requested."""
         ...
 
-    def local(self, of: Facts) -> AbstractContextManager[Path]:
-        """A path with the original bytes. It is there until the context ends, whatever is deleted meanwhile."""
+    def local(self, facts: Facts) -> AbstractContextManager[Path]:
+        """A path to the original bytes. It stays valid inside the context, even if the blob is deleted."""
         ...
 
-    def check(self, of: Facts, *, anew: bool = False) -> str | None:
-        """What is wrong with a blob in words ("is missing"), or None; hashed once, then trusted until it is touched.
+    def check(self, facts: Facts, *, rehash: bool = False) -> str | None:
+        """What is wrong with a blob ("is missing"), or None. The result is cached until the file changes.
 
-        `anew` trusts nothing: bytes that were swapped without a trace in size and time are found by it alone.
+        `rehash` ignores the cache: only then are bytes found that changed while size and mtime stayed the same.
         """
         ...
 
-    def has(self, of: Facts) -> bool:
-        """Whether a blob of this name lies there, as far as can be told without reading it."""
+    def has(self, facts: Facts) -> bool:
+        """Whether a blob with this hash exists. Doesn't read it."""
         ...
 
     def is_same(self, other: Blobs) -> bool:
-        """Whether these are the same owner's blobs in the same store."""
+        """Whether `other` is the same owner's part of the same store."""
         ...
 
     def delete(self, sha256: str) -> None:
-        """Remove a blob, if it is there. Nobody may be keeping the same bytes meanwhile."""
+        """Delete a blob if it exists. The caller must make sure that nothing commits the same bytes concurrently."""
         ...
 
-    def listed(self) -> Iterator[StoredBlob]:
-        """What lies there."""
+    def list_blobs(self) -> Iterator[StoredBlob]:
+        """All stored blobs."""
         ...
 
 
 def owner_key(owner: str) -> str:
-    """What stands for an owner in paths and keys: 32 hex digits of a hash."""
+    """The owner's key in paths and object names: 32 hex digits of a hash."""
     return hashlib.sha256(f"owner:{owner}".encode("utf-8", "surrogatepass")).hexdigest()[:32]
 
 
 def check_sha256(text: str) -> str:
-    """The same text; `BadInput` where it is no sha256, so that no record can name another file."""
+    """Return `text`. Raises `BadInput` unless it is a sha256, so that no record can name another file."""
     if not SHA256.fullmatch(text):
-        raise BadInput(f"{text[:80]!r} is no sha256: 64 small hex digits are one")
+        raise BadInput(f"{text[:80]!r} is not a sha256: expected 64 lowercase hex digits")
     return text
 
 
 def check_key(key: str) -> str:
-    """The same key; `BadInput` where it is none."""
+    """Return `key`. Raises `BadInput` if it is not an owner's key."""
     if not OWNER.fullmatch(key):
-        raise BadInput(f"{key[:80]!r} is no owner's key: take one that owners() gives")
+        raise BadInput(f"{key[:80]!r} is not an owner's key: use one from owners()")
     return key

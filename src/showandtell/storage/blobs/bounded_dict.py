@@ -1,4 +1,4 @@
-"""A bounded memory of what was found out: threads share it, and what was learnt first is forgotten first."""
+"""A thread-safe dict with a maximum size, for values that can be computed again."""
 
 from __future__ import annotations
 
@@ -11,27 +11,27 @@ Value = TypeVar("Value")
 
 
 class LruDict(Generic[Key, Value]):
-    """At most `most` values by key. Nothing that is in it may be needed: it is found out again."""
+    """Holds at most `max_size` values. When it is full, the value that was set first is dropped."""
 
-    def __init__(self, most: int) -> None:
-        self._most = most
-        self._known: dict[Key, Value] = {}
+    def __init__(self, max_size: int) -> None:
+        self._max_size = max_size
+        self._values: dict[Key, Value] = {}
         self._lock = threading.Lock()
 
     def get(self, key: Key) -> Value | None:
-        """What is known under a key."""
+        """The value of a key, or None."""
         with self._lock:
-            return self._known.get(key)
+            return self._values.get(key)
 
     def add(self, key: Key, value: Value) -> None:
-        """Remember a value, in place of an older one."""
+        """Set a value."""
         with self._lock:
-            self._known.pop(key, None)
-            while len(self._known) >= self._most:
-                del self._known[next(iter(self._known))]
-            self._known[key] = value
+            self._values.pop(key, None)
+            while len(self._values) >= self._max_size:
+                del self._values[next(iter(self._values))]
+            self._values[key] = value
 
     def drop(self, key: Key) -> None:
-        """Forget what is known under a key."""
+        """Remove a key."""
         with self._lock:
-            self._known.pop(key, None)
+            self._values.pop(key, None)

@@ -1,4 +1,4 @@
-"""A folder that holds some of a remote store's blobs. When it is over its limit, what was used longest ago leaves."""
+"""A local cache for the blobs of a remote store. When it is full, the least recently used blob is deleted."""
 
 from __future__ import annotations
 
@@ -9,46 +9,46 @@ from collections.abc import Generator
 
 from showandtell.storage.blobs.folder import Folder
 
-#: The most that a cache takes, in bytes, as long as nothing larger is in use.
-MOST_CACHED = 2_000_000_000
+#: Default size limit in bytes. Blobs in use may exceed it.
+MAX_CACHE_BYTES = 2_000_000_000
 
 
 class Cache:
-    """Blobs at hand, for one process. What is in use never leaves, so that the limit gives way before a reader does."""
+    """Cached blobs of one process. Blobs in use are never evicted, even if the cache exceeds its limit."""
 
-    def __init__(self, folder: Folder | None = None, most: int = MOST_CACHED) -> None:
+    def __init__(self, folder: Folder | None = None, max_bytes: int = MAX_CACHE_BYTES) -> None:
         self.folder = folder or Folder()
-        self.most = most
+        self.max_bytes = max_bytes
         self._lock = threading.Lock()
-        self._used: Counter[str] = Counter()
-        there = sorted(self.folder.listed(), key=lambda kept: kept.mtime)
-        self._sizes = OrderedDict((kept.sha256, kept.size) for kept in there)
+        self._users: Counter[str] = Counter()
+        blobs = sorted(self.folder.list_blobs(), key=lambda blob: blob.mtime)
+        self._sizes = OrderedDict((blob.sha256, blob.size) for blob in blobs)
         self._total = sum(self._sizes.values())
 
     @contextlib.contextmanager
-    def holding(self, sha256: str) -> Generator[Folder]:
-        """The folder, from which this blob doesn't leave until the context ends."""
+    def in_use(self, sha256: str) -> Generator[Folder]:
+        """Protect a blob from eviction inside the context."""
         with self._lock:
-            self._used[sha256] += 1
+            self._users[sha256] += 1
         try:
             yield self.folder
         finally:
             with self._lock:
-                self._used[sha256] -= 1
-                if not self._used[sha256]:
-                    del self._used[sha256]
-                self._note(sha256)
+                self._users[sha256] -= 1
+                if not self._users[sha256]:
+                    del self._users[sha256]
+                self._record(sha256)
                 self._shrink()
 
-    def _note(self, sha256: str) -> None:
+    def _record(self, sha256: str) -> None:
         self._total -= self._sizes.pop(sha256, 0)
         with contextlib.suppress(FileNotFoundError):
             self._sizes[sha256] = self.folder.blob(sha256).stat().st_size
             self._total += self._sizes[sha256]
 
     def _shrink(self) -> None:
-        while self._total > self.most:
-            oldest = next((one for one in self._sizes if one not in self._used), None)
+        while self._total > self.max_bytes:
+            oldest = next((sha256 for sha256 in self._sizes if sha256 not in self._users), None)
             if oldest is None:
                 return
             self.folder.delete(oldest)

@@ -1,4 +1,4 @@
-"""What a blob's way to the disk is made of: names that are really there, stamps of files, errors in words."""
+"""Disk primitives for the blob store: fsync, links, file stamps and error translation."""
 
 from __future__ import annotations
 
@@ -15,31 +15,31 @@ from showandtell.errors import StorageFailed, StorageFull
 
 #: No space, no quota, or over the largest file that this process or file system may write.
 FULL = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
-#: What says nothing about the file that was asked for.
-OURS = frozenset({errno.EMFILE, errno.ENFILE, errno.ENOMEM})
-#: File systems without hard links say one of these.
-NO_LINKS = frozenset({errno.EPERM, errno.ENOSYS, errno.EOPNOTSUPP, errno.ENOTSUP, errno.EMLINK})
+#: Errors of the process, which say nothing about the requested file.
+PROCESS_LIMITS = frozenset({errno.EMFILE, errno.ENFILE, errno.ENOMEM})
+#: Errors of file systems without hard links.
+LINKS_UNSUPPORTED = frozenset({errno.EPERM, errno.ENOSYS, errno.EOPNOTSUPP, errno.ENOTSUP, errno.EMLINK})
 
 
 @contextlib.contextmanager
-def storing(where: Path) -> Generator[None]:
-    """Turn the disk's errors into ours: they are the program's, and never those of the file that is stored."""
+def disk_errors(path: Path) -> Generator[None]:
+    """Turn an `OSError` into `StorageFailed`, so that it isn't mistaken for an error of the stored file."""
     try:
         yield
     except OSError as error:
-        raise storage_error(error, where) from error
+        raise storage_error(error, path) from error
 
 
-def storage_error(error: OSError, where: Path) -> StorageFailed:
-    """What a disk's error means, and what to do."""
+def storage_error(error: OSError, path: Path) -> StorageFailed:
+    """The `StorageFailed` for a disk error, with advice."""
     if error.errno in FULL:
-        return StorageFull(f"{where} has no room left ({error.strerror}): free some, or keep files in another folder")
+        return StorageFull(f"{path} has no room left ({error.strerror}): free some, or keep files in another folder")
     reason = error.strerror or type(error).__name__
-    return StorageFailed(f"{where} can't be used ({reason}): check the disk and who may write there")
+    return StorageFailed(f"{path} can't be used ({reason}): check the disk and who may write there")
 
 
 def sync(path: Path) -> None:
-    """Return when a file's bytes, or a folder's names, are on the disk and not only on their way."""
+    """Return when a file's bytes, or a folder's entries, are on disk."""
     handle = os.open(path, os.O_RDONLY)
     try:
         if sys.platform == "darwin":  # there, fsync stops at the drive's own cache
@@ -51,13 +51,13 @@ def sync(path: Path) -> None:
 
 
 def link(source: Path, target: Path) -> None:
-    """Give a file a second name; where the file system can't, its only name. `FileExistsError` where there is one."""
+    """Hard-link a file, or move it if the file system has no links. Raises `FileExistsError` if the target exists."""
     try:
         os.link(source, target)
     except FileExistsError:
         raise
     except OSError as error:
-        if error.errno not in NO_LINKS:
+        if error.errno not in LINKS_UNSUPPORTED:
             raise
         source.replace(target)
 
@@ -66,19 +66,19 @@ Stamp: TypeAlias = tuple[int, int, int]
 
 
 def stamp(file: Path | int) -> Stamp:
-    """What changes when a file, by path or handle, is written to: its inode, size and time of change in nanoseconds.
+    """A file's inode, size and mtime in nanoseconds; they change whenever it is written to.
 
-    Bytes that are swapped under the same three, as a failing disk does, can't be told by it.
+    Bytes that change without them, as on a failing disk, go unnoticed.
     """
-    found = os.fstat(file) if isinstance(file, int) else file.stat()
-    return (found.st_ino, found.st_size, found.st_mtime_ns)
+    status = os.fstat(file) if isinstance(file, int) else file.stat()
+    return (status.st_ino, status.st_size, status.st_mtime_ns)
 
 
 def entries(folder: Path) -> Iterator[os.DirEntry[str]]:
-    """What is in a folder, by name; nothing where there is none. Raises `StorageFailed` where it can't be read."""
+    """A folder's entries by name; none if it doesn't exist. Raises `StorageFailed` if it can't be read."""
     try:
-        with os.scandir(folder) as found:
-            yield from sorted(found, key=lambda entry: entry.name)
+        with os.scandir(folder) as listing:
+            yield from sorted(listing, key=lambda entry: entry.name)
     except (FileNotFoundError, NotADirectoryError):
         return
     except OSError as error:

@@ -1,4 +1,4 @@
-"""Blobs in a folder, each under its sha256, which bytes get when they are whole; readers find either form of a blob."""
+"""Blobs in a folder. A file gets its name, the sha256, only when complete; it may be stored compressed."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from showandtell.core.messages.attachments import Facts
 from showandtell.core.messages.blobs import Blobs
 from showandtell.errors import StorageFailed
 from showandtell.storage.blobs.base import (
+    CHUNK_SIZE,
+    HASH_MISMATCH,
     OWNER,
-    PIECE,
     SHA256,
-    WRONG,
     BlobStore,
     Damaged,
     Spooled,
@@ -27,275 +27,276 @@ from showandtell.storage.blobs.base import (
     check_key,
     check_sha256,
 )
-from showandtell.storage.blobs.disk import OURS, entries, stamp, storage_error, storing, sync
+from showandtell.storage.blobs.disk import PROCESS_LIMITS, disk_errors, entries, stamp, storage_error, sync
 from showandtell.storage.blobs.spool import HashingReader, SpoolDirectory
 from showandtell.storage.blobs.upload_writer import SpoolWriter
-from showandtell.storage.blobs.zstd import ENDING, pack, unpack, zstd
+from showandtell.storage.blobs.zstd import SUFFIX, compress_chunks, decompress, zstd_module
 
-__all__ = ["PIECE", "Folder"]
+__all__ = ["CHUNK_SIZE", "Folder"]
 
-#: A compressed form is kept where it is at most this share of the original.
-WORTH = 0.9
+#: A compressed copy is kept only if it is at most this share of the original.
+MAX_RATIO = 0.9
 
 
 class Folder(BlobStore):
-    """A folder of blobs. Without a path it is a temporary one, removed when the folder is collected or Python ends.
+    """A folder of blobs. Without a path it is temporary: removed when the object is collected or Python exits.
 
-    What `keep` returned from survives a power cut, unless `durable` is off, as it is in a temporary folder. `ground` is
-    the folder's own, and of an owner's part that of the whole.
+    Committed blobs survive a power cut unless `durable` is off, as in a temporary folder. `spools` is shared by the
+    folder and all owners' parts of it.
     """
 
-    def __init__(self, path: Path | None = None, *, durable: bool = True, ground: SpoolDirectory | None = None) -> None:
+    def __init__(self, path: Path | None = None, *, durable: bool = True, spools: SpoolDirectory | None = None) -> None:
         if path is None:
             path = Path(tempfile.mkdtemp(prefix="showandtell-"))
-            ground = SpoolDirectory(path, durable=False)
-            weakref.finalize(ground, shutil.rmtree, path, ignore_errors=True)
+            spools = SpoolDirectory(path, durable=False)
+            weakref.finalize(spools, shutil.rmtree, path, ignore_errors=True)
         self.path = path
-        self._ground = ground or SpoolDirectory(path, durable=durable)
+        self._spools = spools or SpoolDirectory(path, durable=durable)
 
     @property
     def durable(self) -> bool:
-        """Whether what is kept outlives the program and a power cut."""
-        return self._ground.durable
+        """Whether committed blobs survive the process and a power cut."""
+        return self._spools.durable
 
-    def at(self, key: str) -> Folder:
-        """The blobs of one owner alone, below this folder, by the key that `owners` gives."""
-        return Folder(self._ground.path / check_key(key), ground=self._ground)
+    def for_key(self, key: str) -> Folder:
+        """One owner's blobs in a subfolder, by a key from `owners`."""
+        return Folder(self._spools.path / check_key(key), spools=self._spools)
 
     def owners(self) -> Iterator[str]:
-        """The keys of the owners who have blobs below this folder."""
-        return (entry.name for entry in entries(self._ground.path) if OWNER.fullmatch(entry.name))
+        """The keys of all owners with blobs in this folder."""
+        return (entry.name for entry in entries(self._spools.path) if OWNER.fullmatch(entry.name))
 
     def blob(self, sha256: str) -> Path:
-        """Where the blob of this hash lies, as long as it isn't compressed."""
+        """The path of an uncompressed blob."""
         return self.path.joinpath(check_sha256(sha256)[:2], sha256)
 
-    def spool(self, open_source: Callable[[], BinaryIO], name: str, most: int) -> Spooled:
-        """Copy a source in, in pieces, hashing it; nothing can read it yet.
+    def spool(self, open_source: Callable[[], BinaryIO], name: str, max_bytes: int) -> Spooled:
+        """Copy and hash a source, without publishing it yet.
 
-        Beyond `most` bytes at most one piece is read, and `BadFile` is raised. What the source raises goes through;
-        the disk's own errors are `StorageFailed`, or `StorageFull`.
+        Raises `BadFile` above `max_bytes`, after reading at most one chunk too many. Errors of the source propagate;
+        errors of the disk become `StorageFailed` or `StorageFull`.
         """
         with open_source() as source:
-            return self._ground.spool(HashingReader(source, name, most), self.blob)
+            return self._spools.spool(HashingReader(source, name, max_bytes), self.blob)
 
-    def receive(self, name: str, most: int) -> SpoolWriter:
-        """Begin a spool for a file that arrives in pieces."""
-        return SpoolWriter(self._ground, name, most)
+    def receive(self, name: str, max_bytes: int) -> SpoolWriter:
+        """Start spooling a file that arrives in chunks."""
+        return SpoolWriter(self._spools, name, max_bytes)
 
-    def drop(self, spooled: Spooled) -> None:
-        """Forget what was spooled; a kept blob stays."""
-        with storing(self.path):
+    def discard(self, spooled: Spooled) -> None:
+        """Delete a spooled file. A committed blob stays."""
+        with disk_errors(self.path):
             spooled.path.unlink(missing_ok=True)
 
     def clear_spools(self, before: float) -> int:
-        """Remove what crashed programs left half copied, untouched since `before` in epoch seconds; gives how many."""
-        return self._ground.clear(before)
+        """Delete leftover spools not touched since `before` (epoch seconds). Returns their number."""
+        return self._spools.clear(before)
 
-    def keep(self, spooled: Spooled) -> None:
-        """Give spooled bytes their name, durably. A good blob of that name stays, a bad one is replaced."""
+    def commit(self, spooled: Spooled) -> None:
+        """Publish spooled bytes durably. An intact blob with this hash stays; a damaged one is replaced."""
         blob = self.blob(spooled.sha256)
-        with storing(self.path):
-            if self._is_kept(blob, spooled):
+        with disk_errors(self.path):
+            if self._is_stored(blob, spooled):
                 return
-            self._ground.make(blob.parent)
-            # A bad compressed form stays: the good one that another thread makes just now can't be told from it.
-            self._ground.name(spooled.path, blob)
+            self._spools.make_folder(blob.parent)
+            # A damaged compressed form stays: it looks like a good one that another thread is still writing.
+            self._spools.publish(spooled.path, blob)
 
-    def _is_kept(self, blob: Path, spooled: Spooled) -> bool:
-        """Whether the bytes are there in either form; hashed once, and put on the disk once, whoever wrote them."""
-        if any(map(self._ground.has, forms(blob))):
+    def _is_stored(self, blob: Path, spooled: Spooled) -> bool:
+        """Whether the blob exists, compressed or not. Each file is hashed and synced once, even if it existed."""
+        if any(map(self._spools.has, stored_paths(blob))):
             return True
         if self.check(Facts(spooled.sha256, "file", spooled.size)) is not None:
             return False
-        for form in forms(blob):
-            sound = self._ground.sound.get(form)
-            with contextlib.suppress(FileNotFoundError):  # somebody compresses it just now: then it is kept anew
-                if sound is not None and sound == stamp(form):
+        for path in stored_paths(blob):
+            verified = self._spools.verified.get(path)
+            with contextlib.suppress(FileNotFoundError):  # being compressed by another thread: then it is written again
+                if verified is not None and verified == stamp(path):
                     if self.durable:
-                        sync(form)
-                    self._ground.settle(form, sound)
+                        sync(path)
+                    self._spools.sync(path, verified)
                     return True
         return False
 
-    def compress(self, of: Facts) -> None:
-        """Replace a blob by its zstd form where that is smaller by a tenth; its hash stays that of the original.
+    def compress(self, facts: Facts) -> None:
+        """Replace a blob with a zstd copy if that saves at least a tenth. The name stays the original's hash.
 
-        Nothing is done where zstd is not installed. `FileChanged` where the bytes are no longer those of the hash.
+        Does nothing if zstd is not installed. Raises `FileChanged` if the bytes no longer match the hash.
         """
-        blob = self.blob(of.sha256)
+        blob = self.blob(facts.sha256)
         if not blob.exists():
             return
-        with self.packing(of) as smaller, storing(self.path):
-            if smaller is not None:
-                self._ground.name(smaller, packed(blob))
+        with self.compressed(facts) as compressed, disk_errors(self.path):
+            if compressed is not None:
+                self._spools.publish(compressed, compressed_path(blob))
                 blob.unlink(missing_ok=True)
 
     @contextlib.contextmanager
-    def packing(self, of: Facts) -> Generator[Path | None]:
-        """The zstd form of a blob in a file of its own, until the context ends; None where it isn't worth it."""
-        if zstd() is None:
+    def compressed(self, facts: Facts) -> Generator[Path | None]:
+        """A temporary zstd copy of a blob, or None if compression isn't worth it."""
+        if zstd_module() is None:
             yield None
             return
-        smaller = self._ground.write_out(pack(self.chunks(of, PIECE), of))
+        compressed = self._spools.write_out(compress_chunks(self.chunks(facts, CHUNK_SIZE), facts))
         try:
-            yield smaller if smaller.stat().st_size <= of.size * WORTH else None
+            yield compressed if compressed.stat().st_size <= facts.size * MAX_RATIO else None
         finally:
-            with contextlib.suppress(OSError):  # what stays is cleared away later
-                smaller.unlink(missing_ok=True)
+            with contextlib.suppress(OSError):  # leftovers are cleared later
+                compressed.unlink(missing_ok=True)
 
-    def open(self, of: Facts) -> BinaryIO:
-        """The original bytes as a binary file. `FileChanged` where they are gone or others."""
-        return self._open(of)
+    def open(self, facts: Facts) -> BinaryIO:
+        """Open the original bytes. Raises `FileChanged` if they are missing or damaged."""
+        return self._open(facts)
 
-    def _open(self, of: Facts, *, anew: bool = False) -> io.BufferedReader:
-        """The one way to a blob's bytes, and so to all that is made of them."""
-        for form in forms(self.blob(of.sha256)):
-            with self._reading(of):
+    def _open(self, facts: Facts, *, rehash: bool = False) -> io.BufferedReader:
+        """Open a blob. All reads go through here, so all of them are verified."""
+        for path in stored_paths(self.blob(facts.sha256)):
+            with self._read_errors(facts):
                 try:
-                    file = form.open("rb")
+                    file = path.open("rb")
                 except FileNotFoundError:
                     continue
-            return self._judge(form, file, of, anew=anew)
-        raise Damaged(of, "is missing")
+            return self._verified(path, file, facts, rehash=rehash)
+        raise Damaged(facts, "is missing")
 
-    def _judge(self, form: Path, file: io.BufferedReader, of: Facts, *, anew: bool = False) -> io.BufferedReader:
-        """An open blob at its beginning, once it is known to be whole; what is hashed is what is read afterwards."""
-        as_it_is, is_packed = stamp(file.fileno()), form.suffix == ENDING
-        if not is_packed and as_it_is[1] != of.size:
+    def _verified(
+        self, path: Path, file: io.BufferedReader, facts: Facts, *, rehash: bool = False
+    ) -> io.BufferedReader:
+        """The open blob, rewound, once its hash is known to match. The same handle is hashed and then read."""
+        current, is_compressed = stamp(file.fileno()), path.suffix == SUFFIX
+        if not is_compressed and current[1] != facts.size:
             file.close()
-            raise Damaged(of, f"has {as_it_is[1]} of {of.size} bytes")
-        source = unpack(file, of) if is_packed else file
+            raise Damaged(facts, f"has {current[1]} of {facts.size} bytes")
+        source = decompress(file, facts) if is_compressed else file
         try:
-            if anew or self._ground.sound.get(form) != as_it_is:
-                self._hash(source, of)
-                self._ground.sound.add(form, as_it_is)
+            if rehash or self._spools.verified.get(path) != current:
+                self._check_hash(source, facts)
+                self._spools.verified.add(path, current)
         except BaseException:
-            self._ground.distrust(form)
+            self._spools.invalidate(path)
             source.close()
             raise
         return source
 
-    def _hash(self, source: io.BufferedReader, of: Facts) -> None:
-        with self._reading(of):
+    def _check_hash(self, source: io.BufferedReader, facts: Facts) -> None:
+        with self._read_errors(facts):
             digest = hashlib.file_digest(source, "sha256")
             source.seek(0)
-        if digest.hexdigest() != of.sha256:
-            raise Damaged(of, WRONG)
+        if digest.hexdigest() != facts.sha256:
+            raise Damaged(facts, HASH_MISMATCH)
 
     @contextlib.contextmanager
-    def _reading(self, of: Facts) -> Generator[None]:
+    def _read_errors(self, facts: Facts) -> Generator[None]:
         try:
             yield
         except OSError as error:
-            raise self._unreadable(error, of) from error
+            raise self._read_error(error, facts) from error
 
-    def _unreadable(self, error: OSError, of: Facts) -> Damaged | StorageFailed:
-        if error.errno in OURS:
+    def _read_error(self, error: OSError, facts: Facts) -> Damaged | StorageFailed:
+        if error.errno in PROCESS_LIMITS:
             return storage_error(error, self.path)
-        return Damaged(of, f"can't be read ({error.strerror or type(error).__name__})")
+        return Damaged(facts, f"can't be read ({error.strerror or type(error).__name__})")
 
-    def chunks(self, of: Facts, size: int) -> Iterator[memoryview]:
-        """The bytes in pieces of `size`, in one reused buffer: a piece is valid until the next is asked for."""
-        buffer = memoryview(bytearray(min(size, of.size)))
-        left = of.size
-        with self._open(of) as source:
-            while left:
-                piece = buffer[:left]
-                with self._reading(of):
-                    count = source.readinto(piece)
-                if count != len(piece):
-                    raise Damaged(of, CHANGES)
-                left -= count
-                yield piece
-            with self._reading(of):
+    def chunks(self, facts: Facts, size: int) -> Iterator[memoryview]:
+        """The bytes in chunks of `size`, in one reused buffer: a chunk is valid until the next one is requested."""
+        buffer = memoryview(bytearray(min(size, facts.size)))
+        remaining = facts.size
+        with self._open(facts) as source:
+            while remaining:
+                chunk = buffer[:remaining]
+                with self._read_errors(facts):
+                    count = source.readinto(chunk)
+                if count != len(chunk):
+                    raise Damaged(facts, CHANGED_WHILE_READ)
+                remaining -= count
+                yield chunk
+            with self._read_errors(facts):
                 if source.read(1):
-                    raise Damaged(of, CHANGES)
+                    raise Damaged(facts, CHANGED_WHILE_READ)
 
-    def read(self, of: Facts) -> bytes:
-        """The bytes at once."""
-        with self._open(of) as source, self._reading(of):
-            data = source.read(of.size + 1)
-        if len(data) != of.size:
-            raise Damaged(of, CHANGES)
+    def read(self, facts: Facts) -> bytes:
+        """The original bytes."""
+        with self._open(facts) as source, self._read_errors(facts):
+            data = source.read(facts.size + 1)
+        if len(data) != facts.size:
+            raise Damaged(facts, CHANGED_WHILE_READ)
         return data
 
     @contextlib.contextmanager
-    def local(self, of: Facts) -> Generator[Path]:
-        """A path with the original bytes. It is there until the context ends, whatever is deleted meanwhile."""
-        lent = self._lend(of)
+    def local(self, facts: Facts) -> Generator[Path]:
+        """A path to the original bytes. It stays valid inside the context, even if the blob is deleted."""
+        path = self._hardlink(facts)
         try:
-            yield lent
+            yield path
         finally:
-            lent.unlink(missing_ok=True)
+            path.unlink(missing_ok=True)
 
-    def _lend(self, of: Facts) -> Path:
-        blob = self.blob(of.sha256)
-        with storing(self.path):
-            self._ground.make(self._ground.spools)
-        lent = self._ground.lend(blob)
-        if lent is None:  # compressed, or on a file system without links
-            return self._ground.write_out(self.chunks(of, PIECE))
+    def _hardlink(self, facts: Facts) -> Path:
+        blob = self.blob(facts.sha256)
+        with disk_errors(self.path):
+            self._spools.make_folder(self._spools.spools)
+        path = self._spools.hardlink(blob)
+        if path is None:  # compressed, or on a file system without links
+            return self._spools.write_out(self.chunks(facts, CHUNK_SIZE))
         try:
-            with self._reading(of):
-                file = lent.open("rb")
-            self._judge(blob, file, of).close()
+            with self._read_errors(facts):
+                file = path.open("rb")
+            self._verified(blob, file, facts).close()
         except BaseException:
-            lent.unlink()
+            path.unlink()
             raise
-        return lent
+        return path
 
-    def check(self, of: Facts, *, anew: bool = False) -> str | None:
-        """What is wrong with a blob in words ("is missing"), or None; hashed once, then trusted until it is touched.
+    def check(self, facts: Facts, *, rehash: bool = False) -> str | None:
+        """What is wrong with a blob ("is missing"), or None. The result is cached until the file changes.
 
-        Whether it was touched is told by inode, size and time of change: what is swapped under the same three is found
-        with `anew` alone, which hashes in any case.
+        Changes are detected by inode, size and mtime; `rehash` also finds bytes that changed without them.
         """
         try:
-            self._open(of, anew=anew).close()
+            self._open(facts, rehash=rehash).close()
         except Damaged as error:
             return error.problem
         return None
 
-    def has(self, of: Facts) -> bool:
-        """Whether a blob of this name lies there, in either form."""
-        return any(form.exists() for form in forms(self.blob(of.sha256)))
+    def has(self, facts: Facts) -> bool:
+        """Whether the blob exists, compressed or not."""
+        return any(form.exists() for form in stored_paths(self.blob(facts.sha256)))
 
     def is_same(self, other: Blobs) -> bool:
-        """Whether these are the same owner's blobs in the same folder."""
+        """Whether `other` is the same owner's part of the same folder."""
         return isinstance(other, Folder) and other.path == self.path
 
     def delete(self, sha256: str) -> None:
-        """Remove a blob, if it is there. Nobody may be keeping the same bytes meanwhile."""
+        """Delete a blob if it exists. The caller must make sure that nothing commits the same bytes concurrently."""
         blob = self.blob(sha256)
-        with storing(self.path):
+        with disk_errors(self.path):
             blob.unlink(missing_ok=True)
-            packed(blob).unlink(missing_ok=True)
+            compressed_path(blob).unlink(missing_ok=True)
             if self.durable and blob.parent.exists():
                 sync(blob.parent)
 
-    def listed(self) -> Iterator[StoredBlob]:
-        """What lies there, in the order of the hashes; a blob that has both forms is told twice."""
+    def list_blobs(self) -> Iterator[StoredBlob]:
+        """All blobs by hash. A blob with a compressed and an uncompressed file is listed twice."""
         for shard in entries(self.path):
-            for entry in entries(Path(shard.path)) if len(shard.name) == SHARD else ():
-                sha256 = entry.name.removesuffix(ENDING)
+            for entry in entries(Path(shard.path)) if len(shard.name) == SHARD_LENGTH else ():
+                sha256 = entry.name.removesuffix(SUFFIX)
                 if SHA256.fullmatch(sha256):
                     with contextlib.suppress(FileNotFoundError):
-                        found = entry.stat()
-                        yield StoredBlob(sha256, found.st_size, found.st_mtime)
+                        status = entry.stat()
+                        yield StoredBlob(sha256, status.st_size, status.st_mtime)
 
 
-#: The length of the names of the folders between ours and the blobs.
-SHARD = 2
-CHANGES = "changes while it is read"
+#: Length of the names of the shard folders that hold the blobs.
+SHARD_LENGTH = 2
+CHANGED_WHILE_READ = "changes while it is read"
 
 
-def packed(blob: Path) -> Path:
-    """Where the compressed form of a blob lies."""
-    return blob.with_name(blob.name + ENDING)
+def compressed_path(blob: Path) -> Path:
+    """The path of the compressed form of a blob."""
+    return blob.with_name(blob.name + SUFFIX)
 
 
-def forms(blob: Path) -> Iterator[Path]:
-    """Where a blob may lie, the form that is read if there are both first."""
+def stored_paths(blob: Path) -> Iterator[Path]:
+    """The possible paths of a blob, in the order in which they are tried."""
     yield blob
-    yield packed(blob)
+    yield compressed_path(blob)

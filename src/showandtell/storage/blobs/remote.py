@@ -1,6 +1,6 @@
-"""Blobs in a bucket, uploaded before they count, and read through a folder of this machine that is checked by hash.
+"""Blobs in a bucket. Commits upload first; reads go through a local cache that is verified by hash.
 
-Keys are `<owner's key>/<first two digits>/<sha256>`, with .zst behind the compressed form.
+Keys are `<owner's key>/<first two digits>/<sha256>`, with .zst appended to the compressed form.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ from showandtell.core.messages.attachments import Facts
 from showandtell.core.messages.blobs import Blobs
 from showandtell.errors import BadFile, FileChanged
 from showandtell.storage.blobs.base import (
+    HASH_MISMATCH,
     OWNER,
     SHA256,
-    WRONG,
     BlobStore,
     Damaged,
     Spooled,
@@ -32,190 +32,197 @@ from showandtell.storage.blobs.bounded_dict import LruDict
 from showandtell.storage.blobs.bucket import Bucket, BucketEntry, open_bucket
 from showandtell.storage.blobs.cache import Cache
 from showandtell.storage.blobs.folder import Folder
-from showandtell.storage.blobs.zstd import ENDING, pays, unpack
+from showandtell.storage.blobs.zstd import SUFFIX, decompress, is_compressible
 
-#: So many objects are remembered as hashed; of more, the first are read again when they are met again.
-MOST_SOUND = 20_000
-GONE = "is missing or damaged in the store"
+#: How many objects are remembered as verified. Forgotten ones are hashed again.
+MAX_VERIFIED = 20_000
+UNAVAILABLE = "is missing or damaged in the store"
 
 
 class Remote(BlobStore):
-    """A bucket of blobs, or one owner's `part` of it, which shares the cache and what is known of objects."""
+    """A bucket of blobs, or one owner's part of it under `prefix`. All parts share the cache and verified objects."""
 
     def __init__(
-        self, bucket: Bucket, cache: Cache | None = None, part: str = "", sound: LruDict[str, BucketEntry] | None = None
+        self,
+        bucket: Bucket,
+        cache: Cache | None = None,
+        prefix: str = "",
+        verified: LruDict[str, BucketEntry] | None = None,
     ) -> None:
         self.bucket = bucket
-        self._part, self._cache = part, cache or Cache()
-        self._sound = sound or LruDict[str, BucketEntry](MOST_SOUND)
+        self._prefix, self._cache = prefix, cache or Cache()
+        self._verified = verified or LruDict[str, BucketEntry](MAX_VERIFIED)
 
     @classmethod
     def from_url(cls, url: str, cache: Cache | None = None) -> Remote:
-        """The store of a URL (s3:, gs:, az: ...), with the credentials of the environment; `BadInput` if it is none."""
+        """Open the store at a URL (s3:, gs:, az: ...) with credentials from the environment. Raises `BadInput`."""
         return cls(open_bucket(url), cache)
 
     @property
     def durable(self) -> bool:
-        """Whether what is kept outlives the program."""
+        """Whether committed blobs outlive the process."""
         return self.bucket.durable
 
-    def at(self, key: str) -> Remote:
-        """The blobs of one owner alone, by the key that `owners` gives."""
-        return Remote(self.bucket, self._cache, check_key(key) + "/", self._sound)
+    def for_key(self, key: str) -> Remote:
+        """One owner's blobs, by a key from `owners`."""
+        return Remote(self.bucket, self._cache, check_key(key) + "/", self._verified)
 
     def owners(self) -> Iterator[str]:
-        """The keys of the owners who have blobs here."""
-        return (one for one in self.bucket.folders() if OWNER.fullmatch(one))
+        """The keys of all owners with blobs in this bucket."""
+        return (name for name in self.bucket.folders() if OWNER.fullmatch(name))
 
-    def spool(self, open_source: Callable[[], BinaryIO], name: str, most: int) -> Spooled:
-        """Copy a source in, in pieces, hashing it; nothing leaves this machine yet. `BadFile` beyond `most` bytes."""
-        return self._cache.folder.spool(open_source, name, most)
+    def spool(self, open_source: Callable[[], BinaryIO], name: str, max_bytes: int) -> Spooled:
+        """Copy and hash a source locally; nothing is uploaded yet. Raises `BadFile` above `max_bytes`."""
+        return self._cache.folder.spool(open_source, name, max_bytes)
 
-    def receive(self, name: str, most: int) -> UploadWriter:
-        """Begin a spool for a file that arrives in pieces; nothing leaves this machine yet."""
-        return self._cache.folder.receive(name, most)
+    def receive(self, name: str, max_bytes: int) -> UploadWriter:
+        """Start spooling a file that arrives in chunks; nothing is uploaded yet."""
+        return self._cache.folder.receive(name, max_bytes)
 
-    def drop(self, spooled: Spooled) -> None:
-        """Forget what was spooled; a kept blob stays."""
-        self._cache.folder.drop(spooled)
+    def discard(self, spooled: Spooled) -> None:
+        """Delete a spooled file. A committed blob stays."""
+        self._cache.folder.discard(spooled)
 
     def clear_spools(self, before: float) -> int:
-        """Remove what crashed programs left on this machine, untouched since `before`; gives how many."""
+        """Delete local spools not touched since `before` (epoch seconds). Returns their number."""
         return self._cache.folder.clear_spools(before)
 
-    def keep(self, spooled: Spooled) -> None:
-        """Upload spooled bytes, unless they are there; when it returns, the store has answered that it has them."""
-        with self._cache.holding(spooled.sha256) as folder:
-            if not self._is_there(spooled):
+    def commit(self, spooled: Spooled) -> None:
+        """Upload spooled bytes unless the bucket has them. Returns once the bucket has confirmed the upload."""
+        with self._cache.in_use(spooled.sha256) as folder:
+            if not self._is_stored(spooled):
                 self.bucket.put(self._key(spooled.sha256), spooled.path)
-            folder.keep(spooled)
+            folder.commit(spooled)
 
-    def compress(self, of: Facts) -> None:
-        """Replace a blob by its zstd form where that is smaller by a tenth; its hash stays that of the original."""
-        key = self._key(of.sha256)
+    def compress(self, facts: Facts) -> None:
+        """Replace a blob with a zstd copy if that saves at least a tenth. The name stays the original's hash."""
+        key = self._key(facts.sha256)
         if self.bucket.find(key) is None:
             return
-        with self._here(of) as folder, folder.packing(of) as packed:
-            if packed is not None:
-                self.bucket.put(key + ENDING, packed)
+        with self._cached(facts) as folder, folder.compressed(facts) as compressed:
+            if compressed is not None:
+                self.bucket.put(key + SUFFIX, compressed)
                 self.bucket.delete(key)
 
-    def open(self, of: Facts) -> BinaryIO:
-        """The original bytes as a binary file, fetched first. `FileChanged` where they are gone or others."""
-        with self._here(of) as folder:
-            return folder.open(of)
+    def open(self, facts: Facts) -> BinaryIO:
+        """Download the blob and open its original bytes. Raises `FileChanged` if they are missing or damaged."""
+        with self._cached(facts) as folder:
+            return folder.open(facts)
 
-    def read(self, of: Facts) -> bytes:
-        """The original bytes at once."""
-        with self._here(of) as folder:
-            return folder.read(of)
+    def read(self, facts: Facts) -> bytes:
+        """The original bytes."""
+        with self._cached(facts) as folder:
+            return folder.read(facts)
 
-    def chunks(self, of: Facts, size: int) -> Iterator[memoryview]:
-        """The original bytes in pieces of `size`, each valid until the next is asked for."""
-        with self._here(of) as folder:
-            yield from folder.chunks(of, size)
+    def chunks(self, facts: Facts, size: int) -> Iterator[memoryview]:
+        """The original bytes in chunks of `size`; each is valid only until the next one is requested."""
+        with self._cached(facts) as folder:
+            yield from folder.chunks(facts, size)
 
     @contextlib.contextmanager
-    def local(self, of: Facts) -> Generator[Path]:
-        """A path with the original bytes. It is there until the context ends, whatever is deleted meanwhile."""
-        with self._here(of) as folder, folder.local(of) as path:
+    def local(self, facts: Facts) -> Generator[Path]:
+        """A path to the original bytes. It stays valid inside the context, even if the blob is deleted."""
+        with self._cached(facts) as folder, folder.local(facts) as path:
             yield path
 
-    def check(self, of: Facts, *, anew: bool = False) -> str | None:
-        """What is wrong with the bucket's own copy ("is missing"), or None; hashed once, then trusted by its tag.
+    def check(self, facts: Facts, *, rehash: bool = False) -> str | None:
+        """What is wrong with the bucket's copy ("is missing"), or None. The result is cached by object version.
 
-        `anew` hashes it in any case.
+        `rehash` downloads and hashes it in any case.
         """
         problems: list[str] = []
-        for found in filter(None, map(self.bucket.find, self._forms(of))):
-            problem = self._judge(of, found, anew=anew)
+        for entry in filter(None, map(self.bucket.find, self._keys(facts))):
+            problem = self._check_entry(facts, entry, rehash=rehash)
             if problem is None:
                 return None
             problems.append(problem)
         return problems[0] if problems else "is missing"
 
-    def _judge(self, of: Facts, found: BucketEntry, *, anew: bool = False) -> str | None:
-        if not found.key.endswith(ENDING) and found.size != of.size:
-            return f"has {found.size} of {of.size} bytes"
-        return None if not anew and self._sound.get(found.key) == found else self._hash(of, found)
+    def _check_entry(self, facts: Facts, entry: BucketEntry, *, rehash: bool = False) -> str | None:
+        if not entry.key.endswith(SUFFIX) and entry.size != facts.size:
+            return f"has {entry.size} of {facts.size} bytes"
+        return None if not rehash and self._verified.get(entry.key) == entry else self._check_hash(facts, entry)
 
-    def _hash(self, of: Facts, found: BucketEntry) -> str | None:
-        self._sound.drop(found.key)
+    def _check_hash(self, facts: Facts, entry: BucketEntry) -> str | None:
+        self._verified.drop(entry.key)
         try:
-            with self._stream(of, found.key) as source:
+            with self._stream(facts, entry.key) as source:
                 digest = hashlib.file_digest(source, "sha256")
         except (FileChanged, FileNotFoundError):
-            return WRONG
-        if digest.hexdigest() != of.sha256:
-            return WRONG
-        self._sound.add(found.key, found)
+            return HASH_MISMATCH
+        if digest.hexdigest() != facts.sha256:
+            return HASH_MISMATCH
+        self._verified.add(entry.key, entry)
         return None
 
-    def has(self, of: Facts) -> bool:
-        """Whether an object of this name lies there, in either form."""
-        return any(self.bucket.find(key) is not None for key in self._forms(of))
+    def has(self, facts: Facts) -> bool:
+        """Whether the object exists, compressed or not."""
+        return any(self.bucket.find(key) is not None for key in self._keys(facts))
 
     def is_same(self, other: Blobs) -> bool:
-        """Whether these are the same owner's blobs in the same bucket."""
-        return isinstance(other, Remote) and (other.bucket, other._part) == (self.bucket, self._part)  # noqa: SLF001
+        """Whether `other` is the same owner's part of the same bucket."""
+        return isinstance(other, Remote) and (other.bucket, other._prefix) == (self.bucket, self._prefix)  # noqa: SLF001
 
     def delete(self, sha256: str) -> None:
-        """Remove a blob, if it is there. Nobody may be keeping the same bytes meanwhile."""
+        """Delete a blob if it exists. The caller must make sure that nothing commits the same bytes concurrently."""
         key = self._key(sha256)
         self.bucket.delete(key)
-        self.bucket.delete(key + ENDING)
+        self.bucket.delete(key + SUFFIX)
         self._cache.folder.delete(sha256)
 
-    def listed(self) -> Iterator[StoredBlob]:
-        """What lies there; a blob that has both forms is told twice."""
-        ours = re.compile(rf"{self._part}[0-9a-f]{{2}}/({SHA256.pattern})({re.escape(ENDING)})?", re.ASCII)
-        for found in self.bucket.list(self._part):
-            if match := ours.fullmatch(found.key):
-                yield StoredBlob(match[1], found.size, found.mtime)
+    def list_blobs(self) -> Iterator[StoredBlob]:
+        """All blobs. A blob with a compressed and an uncompressed object is listed twice."""
+        pattern = re.compile(rf"{self._prefix}[0-9a-f]{{2}}/({SHA256.pattern})({re.escape(SUFFIX)})?", re.ASCII)
+        for entry in self.bucket.list(self._prefix):
+            if match := pattern.fullmatch(entry.key):
+                yield StoredBlob(match[1], entry.size, entry.mtime)
 
     def _key(self, sha256: str) -> str:
-        return f"{self._part}{check_sha256(sha256)[:2]}/{sha256}"
+        return f"{self._prefix}{check_sha256(sha256)[:2]}/{sha256}"
 
-    def _forms(self, of: Facts) -> tuple[str, str]:
-        """Both keys, the likelier one first."""
-        key = self._key(of.sha256)
-        return (key + ENDING, key) if pays(of.media_type) else (key, key + ENDING)
+    def _keys(self, facts: Facts) -> tuple[str, str]:
+        """Both possible keys, the more likely one first."""
+        key = self._key(facts.sha256)
+        return (key + SUFFIX, key) if is_compressible(facts.media_type) else (key, key + SUFFIX)
 
-    def _is_there(self, spooled: Spooled) -> bool:
+    def _is_stored(self, spooled: Spooled) -> bool:
         key = self._key(spooled.sha256)
-        if (plain := self.bucket.find(key)) is not None:
-            return plain.size == spooled.size
-        packed = self.bucket.find(key + ENDING)
-        return packed is not None and self._judge(Facts(spooled.sha256, "file", spooled.size), packed) is None
+        if (uncompressed := self.bucket.find(key)) is not None:
+            return uncompressed.size == spooled.size
+        compressed = self.bucket.find(key + SUFFIX)
+        return (
+            compressed is not None
+            and self._check_entry(Facts(spooled.sha256, "file", spooled.size), compressed) is None
+        )
 
     @contextlib.contextmanager
-    def _here(self, of: Facts) -> Generator[Folder]:
-        """The cache's folder, with this blob in it."""
-        with self._cache.holding(of.sha256) as folder:
-            if folder.check(of) is not None:
-                self._fetch(of, folder)
+    def _cached(self, facts: Facts) -> Generator[Folder]:
+        """The cache folder, with this blob downloaded into it."""
+        with self._cache.in_use(facts.sha256) as folder:
+            if folder.check(facts) is not None:
+                self._fetch(facts, folder)
             yield folder
 
-    def _fetch(self, of: Facts, folder: Folder) -> None:
-        for key in self._forms(of):
+    def _fetch(self, facts: Facts, folder: Folder) -> None:
+        for key in self._keys(facts):
             with contextlib.suppress(FileNotFoundError, FileChanged):
-                return self._take(of, key, folder)
-        raise Damaged(of, GONE)
+                return self._download(facts, key, folder)
+        raise Damaged(facts, UNAVAILABLE)
 
-    def _take(self, of: Facts, key: str, folder: Folder) -> None:
-        """Bring an object here, if it is what it should be."""
+    def _download(self, facts: Facts, key: str, folder: Folder) -> None:
+        """Copy an object into the cache if it has the expected bytes."""
         try:
-            spooled = folder.spool(lambda: self._stream(of, key), of.sha256, of.size)
-        except BadFile as error:  # it is longer than it was
-            raise Damaged(of, WRONG) from error
+            spooled = folder.spool(lambda: self._stream(facts, key), facts.sha256, facts.size)
+        except BadFile as error:  # the object is longer than expected
+            raise Damaged(facts, HASH_MISMATCH) from error
         try:
-            if (spooled.sha256, spooled.size) != (of.sha256, of.size):
-                raise Damaged(of, WRONG)
-            folder.keep(spooled)
+            if (spooled.sha256, spooled.size) != (facts.sha256, facts.size):
+                raise Damaged(facts, HASH_MISMATCH)
+            folder.commit(spooled)
         finally:
-            folder.drop(spooled)
+            folder.discard(spooled)
 
-    def _stream(self, of: Facts, key: str) -> io.BufferedReader:
-        """An object's original bytes, as they arrive."""
+    def _stream(self, facts: Facts, key: str) -> io.BufferedReader:
+        """Stream an object's original bytes."""
         source = self.bucket.stream(key)
-        return unpack(source, of) if key.endswith(ENDING) else source
+        return decompress(source, facts) if key.endswith(SUFFIX) else source

@@ -1,4 +1,4 @@
-"""What a folder of blobs stands on: where bytes are spooled, how they get their names, what is known of its files."""
+"""The spool of a blob folder: where bytes are written before they get their names, and which files were verified."""
 
 from __future__ import annotations
 
@@ -12,21 +12,21 @@ from itertools import chain, islice
 from pathlib import Path
 from typing import BinaryIO
 
-from showandtell.storage.blobs.base import PIECE, Spooled, TooLarge
+from showandtell.storage.blobs.base import CHUNK_SIZE, Spooled, TooLarge
 from showandtell.storage.blobs.bounded_dict import LruDict
-from showandtell.storage.blobs.disk import Stamp, entries, link, stamp, storing, sync
+from showandtell.storage.blobs.disk import Stamp, disk_errors, entries, link, stamp, sync
 
-#: Files of fewer pieces are hashed before anything is written.
-HELD = 3
-#: So many files are remembered as read and whole; of more, the first are read again when they are met again.
-MOST_SOUND = 20_000
+#: Files with fewer chunks than this are hashed before anything is written.
+BUFFERED_CHUNKS = 3
+#: How many files are remembered as verified. Forgotten ones are hashed again when next read.
+MAX_VERIFIED = 20_000
 
 
 class HashingReader:
-    """The pieces of a source, hashed as they are read; the piece that goes beyond `most` bytes raises `TooLarge`."""
+    """Iterates over the chunks of a source and hashes them. Raises `TooLarge` above `max_bytes`."""
 
-    def __init__(self, source: BinaryIO, name: str, most: int) -> None:
-        self._source, self._name, self._most = source, name, most
+    def __init__(self, source: BinaryIO, name: str, max_bytes: int) -> None:
+        self._source, self._name, self._max_bytes = source, name, max_bytes
         self._digest = hashlib.sha256()
         self.size = 0
 
@@ -34,128 +34,132 @@ class HashingReader:
         return self
 
     def __next__(self) -> bytes:
-        piece = self._source.read(PIECE)
-        if not piece:
+        chunk = self._source.read(CHUNK_SIZE)
+        if not chunk:
             raise StopIteration
-        self.size += len(piece)
-        if self.size > self._most:
-            raise TooLarge(self._name, self._most)
-        self._digest.update(piece)
-        return piece
+        self.size += len(chunk)
+        if self.size > self._max_bytes:
+            raise TooLarge(self._name, self._max_bytes)
+        self._digest.update(chunk)
+        return chunk
 
     @property
     def sha256(self) -> str:
-        """The hash of what was read so far, in hex."""
+        """The hash of everything read so far, in hex."""
         return self._digest.hexdigest()
 
 
 class SpoolDirectory:
-    """One folder on a disk and its spool, shared by the parts of all owners.
+    """A blob folder and its spool, shared by all owners' parts.
 
-    `sound` has the stamps of files that were found to be what their names say, `settled` of those whose names are on
-    the disk besides.
+    `verified` maps files to their stamps when their hash was last checked; `synced` lists those whose names are known
+    to be on disk as well.
     """
 
     def __init__(self, path: Path, *, durable: bool) -> None:
         self.path, self.durable = path, durable
         self.spools = path / "spool"
-        self.sound, self.settled = LruDict[Path, Stamp](MOST_SOUND), LruDict[Path, Stamp](MOST_SOUND)
-        self._made: set[Path] = set()
+        self.verified, self.synced = LruDict[Path, Stamp](MAX_VERIFIED), LruDict[Path, Stamp](MAX_VERIFIED)
+        self._made_folders: set[Path] = set()
 
-    def make(self, folder: Path) -> None:
-        """Make a folder, and be sure once that its name is on the disk: another process may have made it just now."""
-        if folder in self._made and folder.is_dir():
+    def make_folder(self, folder: Path) -> None:
+        """Create a folder and sync its name to disk once, even if another process has just created it."""
+        if folder in self._made_folders and folder.is_dir():
             return
         if folder != self.path:
-            self.make(folder.parent)
+            self.make_folder(folder.parent)
         folder.mkdir(0o700, parents=True, exist_ok=True)
         if self.durable:
-            with contextlib.suppress(PermissionError):  # the folder above ours may be somebody else's
+            with contextlib.suppress(PermissionError):  # the parent folder may belong to another user
                 sync(folder.parent)
-        self._made.add(folder)
+        self._made_folders.add(folder)
 
     def new_spool(self) -> tuple[int, Path]:
-        """A new file to write to: its handle and path."""
-        with storing(self.path):
-            self.make(self.spools)
+        """Create a spool file. Returns its handle and path."""
+        with disk_errors(self.path):
+            self.make_folder(self.spools)
             handle, path = tempfile.mkstemp(dir=self.spools)
             return handle, Path(path)
 
-    def spool(self, intake: HashingReader, blob: Callable[[str], Path]) -> Spooled:
-        """Copy a source in. A small one whose blob is here (`blob` says where) is not written again, only lent."""
-        first = list(islice(intake, HELD))
-        known = self.lend(blob(intake.sha256)) if len(first) < HELD and self.has(blob(intake.sha256)) else None
-        path = known or self.write_out(chain(first, intake))
-        return Spooled(path, intake.sha256, intake.size)
+    def spool(self, reader: HashingReader, blob: Callable[[str], Path]) -> Spooled:
+        """Copy a source in. If it is small and its blob exists (at `blob(sha256)`), the blob is linked instead."""
+        first = list(islice(reader, BUFFERED_CHUNKS))
+        existing = (
+            self.hardlink(blob(reader.sha256))
+            if len(first) < BUFFERED_CHUNKS and self.has(blob(reader.sha256))
+            else None
+        )
+        path = existing or self.write_out(chain(first, reader))
+        return Spooled(path, reader.sha256, reader.size)
 
-    def write_out(self, pieces: Iterable[bytes | memoryview]) -> Path:
-        """Write pieces to a new spool; gives its path."""
+    def write_out(self, chunks: Iterable[bytes | memoryview]) -> Path:
+        """Write chunks to a new spool file and return its path."""
         handle, path = self.new_spool()
         try:
             try:
-                for piece in pieces:
-                    self.write(handle, piece)
+                for chunk in chunks:
+                    self.write(handle, chunk)
             finally:
-                with storing(self.path):
+                with disk_errors(self.path):
                     os.close(handle)
         except BaseException:
-            with contextlib.suppress(OSError):  # what stays is cleared away later
+            with contextlib.suppress(OSError):  # leftovers are cleared later
                 path.unlink(missing_ok=True)
             raise
         return path
 
-    def lend(self, blob: Path) -> Path | None:
-        """Another name for a blob, which stays when the blob goes; None where it is gone or can't have one."""
-        lent = self.spools / f"lent-{secrets.token_hex(8)}"
+    def hardlink(self, blob: Path) -> Path | None:
+        """Link a blob into the spool, so that it survives deletion. None if it is gone or can't be linked."""
+        path = self.spools / f"link-{secrets.token_hex(8)}"
         try:
-            os.link(blob, lent)
+            os.link(blob, path)
         except OSError:
             return None
-        return lent
+        return path
 
-    def write(self, handle: int, piece: bytes | memoryview) -> None:
-        """Write all of it."""
-        left = memoryview(piece)
-        with storing(self.path):
-            while left:
-                left = left[os.write(handle, left) :]
+    def write(self, handle: int, chunk: bytes | memoryview) -> None:
+        """Write the complete chunk."""
+        remaining = memoryview(chunk)
+        with disk_errors(self.path):
+            while remaining:
+                remaining = remaining[os.write(handle, remaining) :]
 
-    def name(self, source: Path, target: Path) -> None:
-        """Bytes first, then the name: a name that is there has all of its bytes."""
-        source.chmod(0o400)  # a tool may be given its path, and what was proved must stay what is sent
-        as_it_is = stamp(source)
+    def publish(self, source: Path, target: Path) -> None:
+        """Sync the bytes, then link the name: a name that exists has all of its bytes."""
+        source.chmod(0o400)  # tools may get this path, and must not change what was probed
+        current = stamp(source)
         if self.durable:
             sync(source)
         try:
             link(source, target)
         except FileExistsError:
             source.replace(target)
-        self.settle(target, as_it_is)
-        self.sound.add(target, as_it_is)
+        self.sync(target, current)
+        self.verified.add(target, current)
 
-    def settle(self, target: Path, as_it_is: Stamp) -> None:
-        """Be sure that a name is on the disk."""
+    def sync(self, target: Path, current: Stamp) -> None:
+        """Sync a name to disk."""
         if self.durable:
             sync(target.parent)
-        self.settled.add(target, as_it_is)
+        self.synced.add(target, current)
 
     def has(self, blob: Path) -> bool:
-        """Whether a whole blob is on the disk under its name, as far as a stat can tell."""
+        """Whether a complete blob is on disk, judging by its stat."""
         with contextlib.suppress(OSError):
-            return self.settled.get(blob) == stamp(blob)
+            return self.synced.get(blob) == stamp(blob)
         return False
 
-    def distrust(self, blob: Path) -> None:
-        """What was found out about a file holds no more."""
-        self.sound.drop(blob)
-        self.settled.drop(blob)
+    def invalidate(self, blob: Path) -> None:
+        """Forget what was verified about a file."""
+        self.verified.drop(blob)
+        self.synced.drop(blob)
 
     def clear(self, before: float) -> int:
-        """Remove what was spooled and left, untouched since `before`; gives how many."""
+        """Delete leftover spools not touched since `before`. Returns their number."""
         count = 0
         for entry in entries(self.spools):
-            with storing(self.path), contextlib.suppress(FileNotFoundError):
-                if entry.stat().st_ctime < before:  # not mtime: what is lent has that of its blob
+            with disk_errors(self.path), contextlib.suppress(FileNotFoundError):
+                if entry.stat().st_ctime < before:  # not mtime: a hard link has its blob's mtime
                     Path(entry.path).unlink()
                     count += 1
         return count

@@ -1,4 +1,4 @@
-"""The compressed form of a blob: written in one pass, read as the original bytes, never whole in memory."""
+"""zstd compression of blobs, streamed in both directions."""
 
 from __future__ import annotations
 
@@ -13,109 +13,111 @@ from typing import Any, BinaryIO, cast
 from showandtell.core.media_types.kinds import kind_of
 from showandtell.core.messages.attachments import Facts
 from showandtell.errors import StorageFailed
-from showandtell.storage.blobs.base import WRONG, Damaged
+from showandtell.storage.blobs.base import HASH_MISMATCH, Damaged
 
-ENDING = ".zst"
-#: zstd's own default: text shrinks to a third at some 300 MB/s.
+SUFFIX = ".zst"
+#: zstd's default: text shrinks to a third at some 300 MB/s.
 LEVEL = 3
-#: Where zstd is found: in Python 3.14 and later, else in the package that brings it to older ones.
-HOMES = ("compression.zstd", "backports.zstd")
-#: Sound without compression of its own.
-PLAIN_SOUND = frozenset({"audio/wav", "audio/aiff", "audio/x-aiff", "audio/basic", "audio/l16"})
+#: Where zstd lives: in Python 3.14 and later, otherwise in the backport.
+MODULES = ("compression.zstd", "backports.zstd")
+#: Audio types without compression of their own.
+UNCOMPRESSED_AUDIO = frozenset({"audio/wav", "audio/aiff", "audio/x-aiff", "audio/basic", "audio/l16"})
 
 
-def pays(media_type: str) -> bool:
-    """Whether a type is written plainly, so that compressing it is worth a try: text, JSON, SVG, WAV."""
-    return kind_of(media_type) == "text" or media_type in PLAIN_SOUND
+def is_compressible(media_type: str) -> bool:
+    """Whether a type is worth compressing: text, JSON, SVG, WAV."""
+    return kind_of(media_type) == "text" or media_type in UNCOMPRESSED_AUDIO
 
 
-def zstd() -> ModuleType | None:
-    """The zstd module, imported at first need; None where there is none."""
-    return _find(HOMES)
+def zstd_module() -> ModuleType | None:
+    """The zstd module, imported on first use; None if it is not installed."""
+    return _import_first(MODULES)
 
 
 @functools.cache
-def _find(homes: tuple[str, ...]) -> ModuleType | None:
-    """The first of these modules; what isn't there is searched for in every folder, so it is done once."""
-    for home in homes:
+def _import_first(names: tuple[str, ...]) -> ModuleType | None:
+    """The first module that can be imported. Cached, because a failed import searches every folder."""
+    for name in names:
         try:
-            return importlib.import_module(home)
+            return importlib.import_module(name)
         except ImportError:
             continue
     return None
 
 
-def pack(pieces: Iterable[memoryview], of: Facts) -> Iterator[bytes]:
-    """The compressed form of a blob, in pieces; `Damaged` at the end where the original bytes aren't `of`'s."""
-    module = _needed()
-    knob = module.CompressionParameter
-    compressor = module.ZstdCompressor(options={knob.compression_level: LEVEL, knob.checksum_flag: 1})
+def compress_chunks(chunks: Iterable[memoryview], facts: Facts) -> Iterator[bytes]:
+    """Compress a blob in chunks. Raises `Damaged` at the end if the input doesn't match the hash of `facts`."""
+    module = _require_zstd()
+    parameter = module.CompressionParameter
+    compressor = module.ZstdCompressor(options={parameter.compression_level: LEVEL, parameter.checksum_flag: 1})
     digest = hashlib.sha256()
-    for piece in pieces:
-        digest.update(piece)
-        yield compressor.compress(piece)
-    if digest.hexdigest() != of.sha256:
-        raise Damaged(of, WRONG)
+    for chunk in chunks:
+        digest.update(chunk)
+        yield compressor.compress(chunk)
+    if digest.hexdigest() != facts.sha256:
+        raise Damaged(facts, HASH_MISMATCH)
     yield compressor.flush()
 
 
-class Unpacked(io.RawIOBase):
-    """The original bytes of a compressed blob. More or fewer than `of.size`, or torn ones, raise `Damaged`."""
+class DecompressingReader(io.RawIOBase):
+    """The original bytes of a compressed blob. Raises `Damaged` if truncated, corrupt or not `facts.size` long."""
 
-    def __init__(self, packed: BinaryIO, of: Facts) -> None:
-        module = _needed()
-        self._packed, self._of, self._size = packed, of, of.size
-        self._torn: tuple[type[Exception], ...] = (module.ZstdError, EOFError)
-        self._source: Any = module.ZstdFile(packed)
+    def __init__(self, compressed: BinaryIO, facts: Facts) -> None:
+        module = _require_zstd()
+        self._compressed, self._facts, self._size = compressed, facts, facts.size
+        self._zstd_errors: tuple[type[Exception], ...] = (module.ZstdError, EOFError)
+        self._source: Any = module.ZstdFile(compressed)
 
     def readable(self) -> bool:
-        """Tell that it can be read."""
+        """Always true."""
         return True
 
     def seekable(self) -> bool:
-        """Tell whether it can start again: where the compressed form can."""
+        """Whether the compressed file is seekable."""
         return bool(self._source.seekable())
 
     def readinto(self, buffer: Any, /) -> int:
-        """Read on, and refuse what is not the original's length."""
+        """Read the next bytes. Raises `Damaged` if the length is wrong."""
         try:
             count = cast("int", self._source.readinto(buffer))
-        except self._torn as error:
-            raise Damaged(self._of, WRONG) from error
-        here = cast("int", self._source.tell())
-        if here > self._size or (not count and len(buffer) and here < self._size):
-            raise Damaged(self._of, WRONG)
+        except self._zstd_errors as error:
+            raise Damaged(self._facts, HASH_MISMATCH) from error
+        position = cast("int", self._source.tell())
+        if position > self._size or (not count and len(buffer) and position < self._size):
+            raise Damaged(self._facts, HASH_MISMATCH)
         return count
 
     def seek(self, offset: int, whence: int = io.SEEK_SET, /) -> int:
-        """Go to a place; back means to unpack anew from the beginning."""
+        """Change the position. Seeking back decompresses from the start again."""
         if whence == io.SEEK_END:
             offset, whence = self._size + offset, io.SEEK_SET
         return cast("int", self._source.seek(offset, whence))
 
     def tell(self) -> int:
-        """Say where it is in the original bytes."""
+        """The position in the original bytes."""
         return cast("int", self._source.tell())
 
     def close(self) -> None:
-        """Close it, and the compressed form."""
+        """Close this reader and the compressed file."""
         if not self.closed:
             self._source.close()
-            self._packed.close()
+            self._compressed.close()
         super().close()
 
 
-def unpack(packed: BinaryIO, of: Facts) -> io.BufferedReader:
-    """Read a compressed blob as its original bytes."""
+def decompress(compressed: BinaryIO, facts: Facts) -> io.BufferedReader:
+    """Open a compressed blob for reading its original bytes."""
     try:
-        return io.BufferedReader(Unpacked(packed, of))
+        return io.BufferedReader(DecompressingReader(compressed, facts))
     except BaseException:
-        packed.close()
+        compressed.close()
         raise
 
 
-def _needed() -> ModuleType:
-    module = zstd()
+def _require_zstd() -> ModuleType:
+    module = zstd_module()
     if module is None:
-        raise StorageFailed("a stored file is compressed and zstd is not installed: pip install 'showandtell[history]'")
+        raise StorageFailed(
+            "a stored file is compressed, but zstd is not installed: pip install 'showandtell[history]'"
+        )
     return module

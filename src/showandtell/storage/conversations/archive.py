@@ -1,4 +1,4 @@
-"""The zip file of an exported conversation: `conversation.json` and `files/`, written whole, and read with distrust."""
+"""The zip file of an exported conversation: `conversation.json` and `files/`. Written atomically, read as untrusted."""
 
 from __future__ import annotations
 
@@ -20,33 +20,33 @@ from showandtell.config.atomic_file import written_atomically
 from showandtell.core.messages.attachments import Attachment, Facts
 from showandtell.core.messages.blobs import Blobs
 from showandtell.errors import BadConversation, BadInput, StorageFailed
-from showandtell.storage.blobs.zstd import pays
+from showandtell.storage.blobs.zstd import is_compressible
 
 RECORDS, FILES = "conversation.json", "files"
-#: What a file may be called in the archive.
+#: Valid names of files in the archive.
 NAME = re.compile(r"files/[0-9]{1,10}(\.[A-Za-z0-9]{1,16})?", re.ASCII)
-#: The most that `conversation.json` may have.
-MOST_RECORDS = 256 * 1024 * 1024
-#: All of an archive may come to so many times its own size, and this besides: plain words shrink to a fifth, bombs to
-#: a thousandth.
-GROWTH, BESIDES = 100, 256 * 1024 * 1024
-PIECE = 1024 * 1024
-#: How a file begins that is a zip file, whole or torn.
+#: Maximum size of `conversation.json` in bytes.
+MAX_RECORDS_SIZE = 256 * 1024 * 1024
+#: An archive may expand to this many times its size plus a constant: plain text compresses to a fifth, bombs to a
+#: thousandth.
+MAX_EXPANSION, EXTRA_SIZE = 100, 256 * 1024 * 1024
+CHUNK_SIZE = 1024 * 1024
+#: The first bytes of a zip file, complete or truncated.
 ZIP = (b"PK\x03\x04", b"PK\x05\x06")
 METHODS = frozenset({zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED})
-#: What `zipfile` raises for archives that are damaged, encrypted, or of another kind.
+#: What `zipfile` raises for damaged, encrypted or unsupported archives.
 DAMAGED = (zipfile.BadZipFile, zlib.error, lzma.LZMAError, struct.error, EOFError, ValueError, RuntimeError, KeyError)
 
 
 def path_of(file: Attachment) -> str:
-    """Where a file lies in the archive: by its number, and the ending of its name where that is a plain one."""
+    """A file's path in the archive: its number, and the extension of its name if that is safe."""
     ending = PurePosixPath(file.name).suffix
     named = f"{FILES}/{file.number}{ending}"
     return named if NAME.fullmatch(named) else f"{FILES}/{file.number}"
 
 
 def write_archive(path: Path, data: bytes, files: Iterable[Attachment], blobs: Blobs) -> None:
-    """Write the archive whole, or not at all. Raises `BadInput` where that can't be."""
+    """Write the archive atomically. Raises `BadInput` if that fails."""
     try:
         with written_atomically(path) as sink, zipfile.ZipFile(sink, "w", zipfile.ZIP_DEFLATED) as archive:
             archive.writestr(RECORDS, data)
@@ -54,21 +54,21 @@ def write_archive(path: Path, data: bytes, files: Iterable[Attachment], blobs: B
                 if file.facts is not None:
                     add(archive, path_of(file), file.facts, blobs)
     except OSError as error:
-        raise BadInput(f"{path} can't be written ({error.strerror or error}): name another place") from error
+        raise BadInput(f"{path} can't be written ({error.strerror or error}): choose another path") from error
 
 
 def add(archive: zipfile.ZipFile, name: str, facts: Facts, blobs: Blobs) -> None:
-    """Add the bytes of a file; pictures and their like are small already."""
+    """Add the bytes of a file. Types that are compressed already, such as images, are stored as they are."""
     entry = zipfile.ZipInfo(name)
-    entry.compress_type = zipfile.ZIP_DEFLATED if pays(facts.media_type) else zipfile.ZIP_STORED
+    entry.compress_type = zipfile.ZIP_DEFLATED if is_compressible(facts.media_type) else zipfile.ZIP_STORED
     entry.external_attr = (stat.S_IFREG | 0o600) << 16
-    entry.file_size = facts.size  # so that one beyond 4 GB is written as such
+    entry.file_size = facts.size  # so that zip64 is used above 4 GB
     with blobs.open(facts) as source, archive.open(entry, "w") as sink:
-        shutil.copyfileobj(source, sink, PIECE)
+        shutil.copyfileobj(source, sink, CHUNK_SIZE)
 
 
 def is_archive(path: Path) -> bool:
-    """Whether a file begins as a zip file does."""
+    """Whether a file starts like a zip file."""
     try:
         with path.open("rb") as source:
             return source.read(4) in ZIP
@@ -77,19 +77,19 @@ def is_archive(path: Path) -> bool:
 
 
 @contextmanager
-def unpacked(path: Path, most: int | None) -> Generator[Path]:
-    """The conversation file of an archive, its files beside it, while it is needed; any other file as it is.
+def unpacked(path: Path, max_bytes: int | None) -> Generator[Path]:
+    """Unpack an archive temporarily and yield its conversation file; any other file is yielded as it is.
 
-    `most` is what one file may have. Raises `BadConversation` for an archive that isn't one of ours.
+    `max_bytes` limits a single file. Raises `BadConversation` for an archive that isn't an export.
     """
     if not is_archive(path):
         yield path
         return
     with tempfile.TemporaryDirectory(prefix="showandtell-") as folder:
         try:
-            unpack(path, Path(folder), most)
+            unpack(path, Path(folder), max_bytes)
         except OSError as error:
-            if error.errno == errno.EINVAL:  # its directory points before the file's start
+            if error.errno == errno.EINVAL:  # the zip directory points before the start of the file
                 raise BadConversation(f"{path.name} is damaged ({error.strerror}): export it again") from error
             raise StorageFailed(
                 f"{path.name} can't be unpacked ({error.strerror or error}): free some space"
@@ -97,54 +97,56 @@ def unpacked(path: Path, most: int | None) -> Generator[Path]:
         yield Path(folder) / RECORDS
 
 
-def unpack(path: Path, folder: Path, most: int | None) -> None:
-    """Take out what belongs into an archive of ours, bounded by what is really in it."""
+def unpack(path: Path, folder: Path, max_bytes: int | None) -> None:
+    """Extract an archive. Limits apply to the bytes actually extracted, not to the declared sizes."""
     (folder / FILES).mkdir()
-    room = path.stat().st_size * GROWTH + BESIDES
+    remaining = path.stat().st_size * MAX_EXPANSION + EXTRA_SIZE
     try:
         with zipfile.ZipFile(path) as archive:
-            for entry in wanted(archive, path.name):
-                bound = MOST_RECORDS if entry.filename == RECORDS else most
+            for entry in exported_entries(archive, path.name):
+                bound = MAX_RECORDS_SIZE if entry.filename == RECORDS else max_bytes
                 with archive.open(entry) as source, (folder / entry.filename).open("xb") as sink:
-                    size = copy(source, sink, room if bound is None else min(room, bound))
-                if size is None and bound is not None and bound < room:
+                    size = copy(source, sink, remaining if bound is None else min(remaining, bound))
+                if size is None and bound is not None and bound < remaining:
                     raise BadConversation(f"{entry.filename} has more than {bound} bytes: raise the limit of one file")
-                room -= room if size is None else size
-                if room <= 0:
-                    raise BadConversation(f"{path.name} holds far more than its size says: it is no export")
+                remaining -= remaining if size is None else size
+                if remaining <= 0:
+                    raise BadConversation(f"{path.name} expands to far more than its size: it is not an export")
     except BadInput:
         raise
     except DAMAGED as error:
         raise BadConversation(f"{path.name} is damaged ({error}): export it again") from error
 
 
-def wanted(archive: zipfile.ZipFile, name: str) -> list[zipfile.ZipInfo]:
-    """The entries that are taken out. Raises `BadConversation` for what no export holds."""
-    found: dict[str, zipfile.ZipInfo] = {}
+def exported_entries(archive: zipfile.ZipFile, name: str) -> list[zipfile.ZipInfo]:
+    """The entries to extract. Raises `BadConversation` if there are unexpected ones."""
+    entries: dict[str, zipfile.ZipInfo] = {}
     for entry in archive.infolist():
-        if is_strange(entry) or entry.filename in found:
-            raise BadConversation(f"{name} holds {entry.filename[:80]!r}, which no export does: don't trust it")
+        if is_suspicious(entry) or entry.filename in entries:
+            raise BadConversation(
+                f"{name} contains {entry.filename[:80]!r}, which exports never contain: don't trust this file"
+            )
         if entry.filename == RECORDS or NAME.fullmatch(entry.filename):
-            found[entry.filename] = entry
-    if RECORDS not in found:
-        raise BadConversation(f"{name} holds no {RECORDS}: name a file that was exported")
-    return list(found.values())
+            entries[entry.filename] = entry
+    if RECORDS not in entries:
+        raise BadConversation(f"{name} has no {RECORDS}: choose an exported file")
+    return list(entries.values())
 
 
-def is_strange(entry: zipfile.ZipInfo) -> bool:
-    """Whether an entry leads outside, is no plain file or folder, or is packed in a way of its own."""
+def is_suspicious(entry: zipfile.ZipInfo) -> bool:
+    """Whether an entry leads outside, is not a regular file or folder, or uses an unsupported compression."""
     kind = stat.S_IFMT(entry.external_attr >> 16)
     path = PurePosixPath(entry.orig_filename.replace("\\", "/"))
     outside = path.is_absolute() or ".." in path.parts or ":" in path.parts[0] if path.parts else True
     return outside or kind not in {0, stat.S_IFREG, stat.S_IFDIR} or entry.compress_type not in METHODS
 
 
-def copy(source: IO[bytes], sink: IO[bytes], most: int) -> int | None:
-    """Copy what is there; gives how many bytes that were, None where they are more than `most`."""
+def copy(source: IO[bytes], sink: IO[bytes], max_bytes: int) -> int | None:
+    """Copy a stream and return its size, or None if it exceeds `max_bytes`."""
     size = 0
-    while piece := source.read(min(PIECE, most - size + 1)):
-        size += len(piece)
-        if size > most:
+    while chunk := source.read(min(CHUNK_SIZE, max_bytes - size + 1)):
+        size += len(chunk)
+        if size > max_bytes:
             return None
-        sink.write(piece)
+        sink.write(chunk)
     return size

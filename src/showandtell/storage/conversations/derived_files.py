@@ -1,4 +1,4 @@
-"""Conversions of a stored file for people: what is known is taken, what is made is kept for as long as the file is."""
+"""Conversions of stored files for people: existing ones are reused, new ones are stored as long as the file is."""
 
 from __future__ import annotations
 
@@ -9,18 +9,18 @@ from sqlalchemy import bindparam, or_, select
 
 from showandtell.core.messages.attachments import Facts
 from showandtell.core.messages.derivations import DerivationRequest, Derivations, Derivative, Failed
-from showandtell.storage.conversations.known_results import store_known
-from showandtell.storage.database.garbage_collection import ROW
+from showandtell.storage.conversations.known_results import store_results
+from showandtell.storage.database.garbage_collection import KNOWN_COLUMNS
 from showandtell.storage.database.quotas import Account, reference_from_threads
 from showandtell.storage.database.rows import derivations_of
 from showandtell.storage.database.tables import derivations, known
-from showandtell.storage.files.convert import load_now
+from showandtell.storage.files.convert import convert_all
 
 if TYPE_CHECKING:
     from showandtell.storage.conversations.store import Store
 
-#: What was learnt of some bytes, and of what was made of them.
-SELECT_DERIVATIONS = select(*ROW).where(
+#: The records of some bytes, and of everything derived from them.
+SELECT_DERIVATIONS = select(*KNOWN_COLUMNS).where(
     known.c.owner == bindparam("who"),
     or_(
         known.c.sha256 == bindparam("hash"),
@@ -33,61 +33,61 @@ SELECT_DERIVATIONS = select(*ROW).where(
 )
 
 
-async def known_of(store: Store, owner: str, sha256: str) -> Derivations:
-    """What is known of an owner's bytes, or of an address, and of what was made of them."""
+async def load_derivations(store: Store, owner: str, sha256: str) -> Derivations:
+    """The derivations of an owner's bytes or address, and of everything derived from them."""
     return derivations_of(await store.database.read(SELECT_DERIVATIONS, who=owner, hash=sha256))
 
 
-async def find_variant(store: Store, owner: str, sha256: str, made: str) -> Facts | None:
-    """The bytes of a hash `made`, if they were made of these, or of what was made of these."""
-    for found in (await known_of(store, owner, sha256)).values():
-        for facts in found.files if isinstance(found, Derivative) else ():
-            if facts.sha256 == made:
+async def find_derivative(store: Store, owner: str, sha256: str, derived_sha256: str) -> Facts | None:
+    """The facts of `derived_sha256`, if it was derived from these bytes, directly or indirectly."""
+    for result in (await load_derivations(store, owner, sha256)).values():
+        for facts in result.files if isinstance(result, Derivative) else ():
+            if facts.sha256 == derived_sha256:
                 return facts
     return None
 
 
-async def convert(store: Store, owner: str, facts: Facts, recipe: str) -> Derivative | Failed:
-    """A conversion of stored bytes, as it is known, or made now and kept; a failure that may pass is tried again.
+async def convert(store: Store, owner: str, facts: Facts, conversion: str) -> Derivative | Failed:
+    """A conversion of stored bytes, stored or new. A failure that may pass is tried again.
 
-    It is made once for all who ask meanwhile, and to its end, whoever of them leaves.
+    Concurrent callers share one conversion. It completes even if callers are cancelled.
     """
-    want = DerivationRequest(facts.sha256, recipe)
-    found = (await known_of(store, owner, facts.sha256)).get(want)
-    if is_final(found):
-        return found
-    underway, key = store.underway, (owner, want)
+    request = DerivationRequest(facts.sha256, conversion)
+    result = (await load_derivations(store, owner, facts.sha256)).get(request)
+    if is_final(result):
+        return result
+    underway, key = store.active_conversions, (owner, request)
     if key not in underway:
-        underway[key] = task = asyncio.create_task(make_in_turn(store, owner, facts, want))
+        underway[key] = task = asyncio.create_task(convert_in_slot(store, owner, facts, request))
         task.add_done_callback(lambda done: finish(store, key, done))
     return await asyncio.shield(underway[key])
 
 
-def finish(store: Store, key: tuple[str, DerivationRequest], done: asyncio.Task[Derivative | Failed]) -> None:
-    """Forget what is done; where all have left who asked for it, nobody else looks at its error."""
-    del store.underway[key]
-    if not done.cancelled():
-        done.exception()
+def finish(store: Store, key: tuple[str, DerivationRequest], task: asyncio.Task[Derivative | Failed]) -> None:
+    """Forget a finished conversion. Its exception is retrieved here, because all callers may be gone."""
+    del store.active_conversions[key]
+    if not task.cancelled():
+        task.exception()
 
 
-async def make_in_turn(store: Store, owner: str, facts: Facts, want: DerivationRequest) -> Derivative | Failed:
-    """A conversion, when there is room for one more; while it waits, another process may make it."""
-    async with store.making:
-        found = (await known_of(store, owner, facts.sha256)).get(want)
-        return found if is_final(found) else await make(store, owner, facts, want)
+async def convert_in_slot(store: Store, owner: str, facts: Facts, request: DerivationRequest) -> Derivative | Failed:
+    """Convert once a slot is free, unless another process has done so meanwhile."""
+    async with store.conversion_slots:
+        result = (await load_derivations(store, owner, facts.sha256)).get(request)
+        return result if is_final(result) else await convert_now(store, owner, facts, request)
 
 
-def is_final(found: Derivative | Failed | None) -> TypeGuard[Derivative | Failed]:
-    """Whether what is known needs no further try."""
-    return found is not None and not (isinstance(found, Failed) and found.passing)
+def is_final(result: Derivative | Failed | None) -> TypeGuard[Derivative | Failed]:
+    """Whether a result exists and needs no retry."""
+    return result is not None and not (isinstance(result, Failed) and result.passing)
 
 
-async def make(store: Store, owner: str, facts: Facts, want: DerivationRequest) -> Derivative | Failed:
-    """Convert now, and keep what it gave."""
+async def convert_now(store: Store, owner: str, facts: Facts, request: DerivationRequest) -> Derivative | Failed:
+    """Convert and store the result."""
     account = Account(owner, store.quotas, store.terms.clock)
     file_cache = store.file_cache(owner, reference_from_threads(store.database, account))
     file_cache.facts[facts.sha256] = facts
-    found = (await asyncio.to_thread(load_now, [want], file_cache))[want]
+    result = (await asyncio.to_thread(convert_all, [request], file_cache))[request]
     now = store.terms.clock()
-    await store.database.write(lambda connection: store_known(connection, owner, {want: found}, now))
-    return found
+    await store.database.write(lambda connection: store_results(connection, owner, {request: result}, now))
+    return result

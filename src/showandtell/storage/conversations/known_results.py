@@ -1,4 +1,4 @@
-"""Rows of what conversions, uploads and rejections taught, and of which bytes were converted from which."""
+"""Stores the results of conversions, uploads and rejections, and which bytes were derived from which."""
 
 from __future__ import annotations
 
@@ -21,64 +21,68 @@ SELECT_ADDRESSES = select(attachments.c.address).where(
 )
 
 
-def key_of(owner: str, want: DerivationRequest) -> dict[str, str]:
-    """The columns that a want is found by."""
-    return {"owner": owner, "sha256": want.sha256, "recipe": want.conversion, "at": want.at or ""}
+def key_of(owner: str, request: DerivationRequest) -> dict[str, str]:
+    """The key columns of a request."""
+    return {"owner": owner, "sha256": request.sha256, "recipe": request.conversion, "at": request.scope or ""}
 
 
-def store_known(connection: Connection, owner: str, news: Derivations, now: float) -> None:
-    """Store what was learnt of files that are still there; converted bytes stay for as long as their source does.
+def store_results(connection: Connection, owner: str, results: Derivations, now: float) -> None:
+    """Store results for files that still exist. Derived bytes are kept as long as their source.
 
-    Of a file that was deleted meanwhile nothing is kept but its uploads, for they have to be deleted, too.
+    For deleted files only uploads are stored, because they still have to be deleted at the provider.
     """
-    pins = Counter(facts.sha256 for found in news.values() for facts in made_by(found))
-    for want in news:
-        pins[want.sha256] += 0
-    # First the bytes, then what is known of them: so does who deletes them, and neither waits for the other for ever.
-    held = reserve(connection, owner, pins, now)
-    gone = {want.sha256 for want in news} - held
-    if gone:
-        rows = connection.execute(SELECT_ADDRESSES, {"who": owner, "hashes": sorted(gone)})
-        held |= {row[0] for row in rows}
-    stored = {want: news[want] for want in sorted(news, key=spell_key) if holds(want, news[want], held)}
-    derive(connection, owner, stored)
+    pins = Counter(facts.sha256 for result in results.values() for facts in files_of(result))
+    for request in results:
+        pins[request.sha256] += 0
+    # Lock blobs before results, as garbage collection does, so that they can't deadlock.
+    reserved = reserve(connection, owner, pins, now)
+    missing = {request.sha256 for request in results} - reserved
+    if missing:
+        rows = connection.execute(SELECT_ADDRESSES, {"who": owner, "hashes": sorted(missing)})
+        reserved |= {row[0] for row in rows}
+    stored = {
+        request: results[request]
+        for request in sorted(results, key=sort_key)
+        if is_worth_storing(request, results[request], reserved)
+    }
+    store_derivations(connection, owner, stored)
     if stored:
         fresh = upsert(connection, known)
         insert = fresh.on_conflict_do_update(index_elements=KEY, set_={"record": fresh.excluded.record})
-        rows = [{**key_of(owner, want), "record": serialize_outcome(found)} for want, found in stored.items()]
+        rows = [{**key_of(owner, request), "record": serialize_outcome(result)} for request, result in stored.items()]
         connection.execute(insert, rows)
 
 
-def made_by(found: Derivative | Failed) -> tuple[Facts, ...]:
-    """The files that a conversion gave."""
-    return found.files if isinstance(found, Derivative) else ()
+def files_of(result: Derivative | Failed) -> tuple[Facts, ...]:
+    """The files of a conversion's result."""
+    return result.files if isinstance(result, Derivative) else ()
 
 
-def holds(want: DerivationRequest, found: Derivative | Failed, held: AbstractSet[str]) -> bool:
-    """Whether something that was learnt is worth keeping: its subject and its bytes are there, or it is an upload."""
-    if isinstance(found, Derivative) and found.file_id is not None:
+def is_worth_storing(request: DerivationRequest, result: Derivative | Failed, reserved: AbstractSet[str]) -> bool:
+    """Whether to store a result: its source and its files still exist, or it is an upload."""
+    if isinstance(result, Derivative) and result.file_id is not None:
         return True
-    return want.sha256 in held and all(facts.sha256 in held for facts in made_by(found))
+    return request.sha256 in reserved and all(facts.sha256 in reserved for facts in files_of(result))
 
 
-def spell_key(want: DerivationRequest) -> tuple[str, str, str]:
-    """Rows are written in one order by all, so that no two transactions wait for each other."""
-    return (want.sha256, want.conversion, want.at or "")
+def sort_key(request: DerivationRequest) -> tuple[str, str, str]:
+    """Rows are written in one order, so that transactions can't deadlock."""
+    return (request.sha256, request.conversion, request.scope or "")
 
 
-def derive(connection: Connection, owner: str, stored: Derivations) -> None:
-    """Note which bytes were made of which."""
+def store_derivations(connection: Connection, owner: str, stored: Derivations) -> None:
+    """Store which bytes were derived from which."""
     rows = [
-        {"owner": owner, "sha256": facts.sha256, "source": want.sha256, "recipe": want.conversion}
-        for want, found in stored.items()
-        for facts in made_by(found)
-        if facts.sha256 != want.sha256
+        {"owner": owner, "sha256": facts.sha256, "source": request.sha256, "recipe": request.conversion}
+        for request, result in stored.items()
+        for facts in files_of(result)
+        if facts.sha256 != request.sha256
     ]
     if rows:
         connection.execute(upsert(connection, derivations).on_conflict_do_nothing(), rows)
 
 
-def drop_known(connection: Connection, owner: str, wants: Iterable[DerivationRequest]) -> None:
-    """Delete what holds no more."""
-    keys = [key_of(owner, want) for want in sorted(wants, key=spell_key)]
+def delete_results(connection: Connection, owner: str, requests: Iterable[DerivationRequest]) -> None:
+    """Delete outdated results."""
+    keys = [key_of(owner, request) for request in sorted(requests, key=sort_key)]
     connection.execute(DELETE_KNOWN, [{f"_{name}": value for name, value in key.items()} for key in keys])

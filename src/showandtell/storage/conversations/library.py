@@ -1,6 +1,6 @@
-"""A user's conversations as a list with search, what is known of each without reading it, and clients' names of them.
+"""Lists, searches and renames a user's conversations, and finds them by a client's own id (alias).
 
-Nothing here reads a whole conversation.
+Nothing here reads a complete conversation.
 """
 
 from __future__ import annotations
@@ -19,35 +19,35 @@ from showandtell.storage.conversations.access import (
     check_id,
     check_user,
     not_found,
-    question,
+    select_by_id,
 )
-from showandtell.storage.conversations.search import Words, matching
-from showandtell.storage.conversations.store import OLDER, SELECT_NEWEST, Summary, check_limit
+from showandtell.storage.conversations.search import SearchTerms, find_matching
+from showandtell.storage.conversations.store import SELECT_NEWEST, SELECT_OLDER, Summary, check_limit
 from showandtell.storage.database.database import Database
 from showandtell.storage.database.tables import aliases, conversations, messages, runs, shares
-from showandtell.storage.files.file_cache import drop_unseen
+from showandtell.storage.files.file_cache import strip_invisible
 
-#: The most letters of a title that a person gives, and of a client's name for a conversation.
-MOST_TITLE, MOST_ALIAS = 200, 200
-#: So many conversations are searched at a time, and by one question.
-SOME, MOST_SEARCHED = 200, 5_000
+#: Maximum length of a title and of an alias.
+MAX_TITLE, MAX_ALIAS = 200, 200
+#: Conversations searched per query, and per search.
+BATCH, MAX_SEARCHED = 200, 5_000
 
 RUNNING: ColumnElement[bool] = exists().where(
     runs.c.conversation_id == conversations.c.id, runs.c.state == literal_column("'running'")
 )
-FIRST, FURTHER = SELECT_NEWEST.add_columns(RUNNING), OLDER.add_columns(RUNNING)
+SELECT_FIRST, SELECT_FURTHER = SELECT_NEWEST.add_columns(RUNNING), SELECT_OLDER.add_columns(RUNNING)
 
 
 class Listed(Summary, frozen=True):
-    """A conversation in a list, and whether a run goes on in it."""
+    """A conversation in a list, and whether it has a running run."""
 
     running: bool
 
 
-class Found(Struct, frozen=True):
-    """Some of a list, the one that changed last first; `next` is what to ask for what comes `before` it, if anything.
+class ConversationPage(Struct, frozen=True):
+    """A page of a list, most recently changed first. `next` is the `before` of the next page, or None.
 
-    A search that has looked through many may have found none, and still go on there.
+    A search that reached its limit may have no matches and still have a next page.
     """
 
     conversations: tuple[Listed, ...]
@@ -55,45 +55,44 @@ class Found(Struct, frozen=True):
 
 
 async def list_conversations(
-    database: Database, owner: str, words: str = "", *, limit: int = 50, before: str | None = None
-) -> Found:
-    """An owner's own conversations; with `words`, those in whose title, or in one message, each of them stands.
+    database: Database, owner: str, query: str = "", *, limit: int = 50, before: str | None = None
+) -> ConversationPage:
+    """An owner's conversations. With `query`, those with every term in the title or in a single message.
 
-    Upper and lower case are the same. At most 5,000 are searched at once. Raises `BadInput` for a limit below 1 or
-    above 10,000.
+    Matching ignores case. Searches at most 5,000 conversations. Raises `BadInput` unless `limit` is 1 to 10,000.
     """
     check_limit(limit)
-    sought = Words(words)
-    if not sought.each:
+    terms = SearchTerms(query)
+    if not terms.terms:
         page = await read_page(database, owner, limit + 1, before)
-        return Found(page[:limit], page[limit - 1].id if len(page) > limit else None)
-    found: list[Listed] = []
-    for _ in range(MOST_SEARCHED // SOME):
-        page = await read_page(database, owner, SOME, before)
-        said = await matching(database, owner, sought, SOME, before)
-        for one in page:
-            before = one.id
-            if one.id in said or sought.are_in(one.title):
-                found.append(one)
-                if len(found) == limit:
-                    return Found(tuple(found), before)
-        if len(page) < SOME:
-            return Found(tuple(found), None)
-    return Found(tuple(found), before)
+        return ConversationPage(page[:limit], page[limit - 1].id if len(page) > limit else None)
+    matches: list[Listed] = []
+    for _ in range(MAX_SEARCHED // BATCH):
+        page = await read_page(database, owner, BATCH, before)
+        matching_ids = await find_matching(database, owner, terms, BATCH, before)
+        for conversation in page:
+            before = conversation.id
+            if conversation.id in matching_ids or terms.match(conversation.title):
+                matches.append(conversation)
+                if len(matches) == limit:
+                    return ConversationPage(tuple(matches), before)
+        if len(page) < BATCH:
+            return ConversationPage(tuple(matches), None)
+    return ConversationPage(tuple(matches), before)
 
 
-async def read_page(database: Database, owner: str, most: int, before: str | None) -> tuple[Listed, ...]:
-    """The first conversations of an owner, or those that come behind one."""
-    asked = {"who": check_user(owner), "most": most}
+async def read_page(database: Database, owner: str, limit: int, before: str | None) -> tuple[Listed, ...]:
+    """The first conversations of an owner, or those after `before`."""
+    asked = {"who": check_user(owner), "most": limit}
     if before is None:
-        rows = await database.read(FIRST, **asked)
+        rows = await database.read(SELECT_FIRST, **asked)
     else:
-        rows = await database.read(FURTHER, **asked, before=check_id(before))
-    return tuple(Listed(*known, running=bool(running)) for *known, running in rows)
+        rows = await database.read(SELECT_FURTHER, **asked, before=check_id(before))
+    return tuple(Listed(*summary, running=bool(running)) for *summary, running in rows)
 
 
 class Overview(Struct, frozen=True):
-    """A conversation without what was said in it. `alias` is this user's client's name; `model` answered last."""
+    """A conversation without its messages. `alias` is this user's; `model` is that of the last run."""
 
     id: str
     owner: str
@@ -140,12 +139,12 @@ SELECT_OVERVIEW = select(
 
 
 async def overview(database: Database, id: str, user: str) -> Overview:  # noqa: A002 - it is one
-    """What is known of a conversation that a user may read. Raises `NotFound`."""
+    """The overview of a conversation that a user may read. Raises `NotFound`."""
     rows = await database.read(SELECT_OVERVIEW, id=check_id(id), user=check_user(user))
     if not rows:
         raise not_found(id)
-    *known, running = rows[0]
-    return Overview(*known, running=bool(running))
+    *columns, running = rows[0]
+    return Overview(*columns, running=bool(running))
 
 
 SELECT_MESSAGE_TIMES = select(messages.c.id, messages.c.created).where(
@@ -156,7 +155,7 @@ SELECT_MESSAGE_TIMES = select(messages.c.id, messages.c.created).where(
 async def times_of(database: Database, conversation_id: str) -> dict[str, float]:
     """When each message of a conversation was stored, in epoch seconds, by id.
 
-    Whoever asks has been found to be allowed to.
+    The caller must have checked access.
     """
     return {row[0]: row[1] for row in await database.read(SELECT_MESSAGE_TIMES, conversation=conversation_id)}
 
@@ -164,28 +163,28 @@ async def times_of(database: Database, conversation_id: str) -> dict[str, float]
 UPDATE_TITLE = (
     update(conversations)
     .where(conversations.c.id == bindparam("conversation"))
-    .values(title=bindparam("words"))
+    .values(title=bindparam("title"))
     .returning(conversations.c.id)
 )
 
 
 async def rename(database: Database, id: str, owner: str, title: str) -> str:  # noqa: A002 - it is one
-    """Give a conversation of this owner's another title; gives it as it is kept, on one line.
+    """Change a conversation's title. Returns the title as stored, on one line.
 
-    Raises `NotFound`, and `BadInput` for a title without a letter, or of more than 200.
+    Raises `NotFound`, or `BadInput` for an empty title or one of more than 200 characters.
     """
-    words = drop_unseen(" ".join(title.split()))
-    if not 1 <= len(words) <= MOST_TITLE:
-        raise BadInput(f"a title of {len(words)} letters can't be kept: write 1 to {MOST_TITLE}")
-    asked = {"id": check_id(id), "user": check_user(owner)}
+    title = strip_invisible(" ".join(title.split()))
+    if not 1 <= len(title) <= MAX_TITLE:
+        raise BadInput(f"a title of {len(title)} characters can't be stored: use 1 to {MAX_TITLE}")
+    parameters = {"id": check_id(id), "user": check_user(owner)}
 
-    def work(connection: Connection) -> None:
-        if connection.execute(question("conv", "owner"), asked).first() is None:
+    def transaction(connection: Connection) -> None:
+        if connection.execute(select_by_id("conv", "owner"), parameters).first() is None:
             raise not_found(id)
-        connection.execute(UPDATE_TITLE, {"conversation": id, "words": words})
+        connection.execute(UPDATE_TITLE, {"conversation": id, "title": title})
 
-    await database.write(work)
-    return words
+    await database.write(transaction)
+    return title
 
 
 SELECT_BY_ALIAS = select(aliases.c.conversation_id).where(
@@ -194,18 +193,18 @@ SELECT_BY_ALIAS = select(aliases.c.conversation_id).where(
 
 
 async def find_alias(database: Database, user: str, alias: str) -> str | None:
-    """The id of the conversation that a user's client calls so; None where it is none of its names."""
+    """The id of the conversation with this alias, or None."""
     rows = await database.read(SELECT_BY_ALIAS, who=check_user(user), name=check_alias(alias))
     return rows[0][0] if rows else None
 
 
 def check_alias(alias: str) -> str:
-    """The same name. Raises `BadInput` for what a database doesn't take, `NotFound` for what looks like an id of ours.
+    """Return `alias`. Raises `BadInput` for text that a database rejects, `NotFound` for what looks like our own ids.
 
-    Nobody's client may call its own conversation by the id of another.
+    So an alias can't shadow another conversation's id.
     """
     if re.match(r"(conv|msg|att)_", alias) and ID.fullmatch(alias):
         raise not_found(alias)
-    if not 1 <= len(alias) <= MOST_ALIAS or NO_TEXT.search(alias):
-        raise BadInput(f"a conversation can't be called {alias!r:.40}: use 1 to {MOST_ALIAS} letters without NUL")
+    if not 1 <= len(alias) <= MAX_ALIAS or NO_TEXT.search(alias):
+        raise BadInput(f"a conversation can't be called {alias!r:.40}: use 1 to {MAX_ALIAS} characters without NUL")
     return alias

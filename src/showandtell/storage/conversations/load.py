@@ -1,4 +1,4 @@
-"""A conversation as it lies in the database: how records are written, and how all of them are read by one query."""
+"""Reads a complete conversation from the database with one query."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from sqlalchemy.sql import Executable
 
 from showandtell.core.messages.attachments import Attachment
 from showandtell.core.messages.derivations import DerivationRequest, Derivative, Failed
-from showandtell.core.messages.messages import Lead, Message
+from showandtell.core.messages.message import BranchPoint, Message
 from showandtell.core.planning.values import Receipt
 from showandtell.storage.conversations.access import Right, allowed, check_id, check_right, check_user, not_found
 from showandtell.storage.database.database import Database, Row
@@ -31,7 +31,7 @@ T = TypeVar("T")
 
 
 class State(Struct, frozen=True):
-    """All of a conversation, on the branch that is talked on."""
+    """A complete conversation, on its current branch."""
 
     id: str
     owner: str
@@ -39,22 +39,23 @@ class State(Struct, frozen=True):
     messages: list[Message]
     attachments: list[Attachment]
     receipts: dict[int, Receipt]
-    known: dict[DerivationRequest, Derivative | Failed]
-    begun: set[str]
+    derivations: dict[DerivationRequest, Derivative | Failed]
+    started_calls: set[str]
 
 
 def empty(id: str, owner: str) -> State:  # noqa: A002 - it is one
-    """A conversation in which nothing was said."""
+    """A conversation without messages."""
     return State(id, owner, 0, [], [], {}, {}, set())
 
 
-#: What stands in a step that has any, and in no other (empty fields are left out): most have none, and aren't decoded.
+#: Occurs in the JSON of steps that have receipts, and only there (empty fields are omitted). Other steps aren't
+#: decoded.
 RECEIPTS = '"receipts":'
 
 
 @cache
 def rows_of(right: Right) -> Executable:
-    """The query for all rows of a conversation that `user` has this right to; the first column says what a row is."""
+    """The query for all rows of a conversation that `user` has a right to. The first column is the kind of the row."""
     nothing = cast(null(), Text)
 
     def kind(letter: str) -> Any:
@@ -97,12 +98,12 @@ async def load(
     id: str,  # noqa: A002 - it is one
     user: str,
     right: Right,
-    lead: Lead | None = None,
+    lead: BranchPoint | None = None,
 ) -> State:
-    """Read a conversation as it stands, or as it stood behind a message of another branch.
+    """Read a conversation on its current branch, or on the branch that ends at a message.
 
-    Raises `NotFound` where it isn't there, or `user` has no such right, and `StorageFailed` where what is stored
-    contradicts itself.
+    Raises `NotFound` if it doesn't exist or `user` lacks the right, and `StorageFailed` if the stored records
+    contradict each other.
     """
     rows = await database.read(rows_of(check_right(right)), id=check_id(id), user=check_user(user))
     if lead is not None and lead.message_id is not None and all(lead.message_id != row[2] for row in rows):
@@ -113,24 +114,24 @@ async def load(
     return state
 
 
-def read_state(found: Iterable[Row], lead: Lead | None) -> State | None:
-    """A conversation of its rows; None where there are none."""
+def read_state(all_rows: Iterable[Row], lead: BranchPoint | None) -> State | None:
+    """Build a conversation from its rows; None without rows."""
     rows: dict[str, list[Row]] = {"c": [], "m": [], "a": [], "k": [], "i": []}
-    for row in found:
+    for row in all_rows:
         rows[row[0]].append(row)
     if not rows["c"]:
         return None
     _, version, id, head, owner, _ = rows["c"][0]  # noqa: A001 - it is one
-    said = lead_to(rows["m"], head if lead is None else lead.message_id)
+    branch = branch_rows(rows["m"], head if lead is None else lead.message_id)
     return State(
         id=id,
         owner=owner,
         version=version,
-        messages=read_all(read_messages, said, 4),
+        messages=read_all(read_messages, branch, 4),
         attachments=read_all(read_attachments, sorted(rows["a"], key=number_of), 4),
-        receipts=told([row for row in said if row[5] is not None and RECEIPTS in row[5]]),
-        known=derivations_of(rows["k"]),
-        begun={read_text(row[2]) for row in rows["i"]},
+        receipts=latest_receipts([row for row in branch if row[5] is not None and RECEIPTS in row[5]]),
+        derivations=derivations_of(rows["k"]),
+        started_calls={read_text(row[2]) for row in rows["i"]},
     )
 
 
@@ -139,17 +140,17 @@ def number_of(row: Row) -> int:
     return row[1]
 
 
-def lead_to(rows: Sequence[Row], head: str | None) -> list[Row]:
-    """The rows of the messages that lead to one, from the first. Raises `KeyError` where one of them isn't there."""
+def branch_rows(rows: Sequence[Row], head: str | None) -> list[Row]:
+    """The rows of the messages up to `head`, oldest first. Raises `KeyError` if one is missing."""
     by_id = {row[2]: row for row in rows}
-    found: list[Row] = []
+    branch: list[Row] = []
     while head is not None:
-        found.append(by_id.pop(head))  # none leads to itself
-        head = found[-1][3]
-    found.reverse()
-    return found
+        branch.append(by_id.pop(head))  # removed, so that a cycle raises `KeyError`
+        head = branch[-1][3]
+    branch.reverse()
+    return branch
 
 
-def told(rows: Sequence[Row]) -> dict[int, Receipt]:
-    """What the model was last given of each file."""
+def latest_receipts(rows: Sequence[Row]) -> dict[int, Receipt]:
+    """The latest receipt of each file."""
     return {receipt.number: receipt for step in read_all(read_steps, rows, 5) for receipt in step.receipts}

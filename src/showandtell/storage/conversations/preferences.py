@@ -1,4 +1,4 @@
-"""What each user has set: one record."""
+"""Each user's settings, stored as one record."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Theme: TypeAlias = Literal["system", "light", "dark"]
 
 
 class Preferences(Struct, frozen=True, omit_defaults=True):
-    """What a user has set: the model that answers where a message names none, instructions for it, the page's look."""
+    """A user's settings: the default model, instructions for it, and the page's theme."""
 
     model: str | None = None
     instructions: str = ""
@@ -27,12 +27,12 @@ class Preferences(Struct, frozen=True, omit_defaults=True):
 
 
 SELECT_PREFERENCES = select(preferences.c.record).where(preferences.c.owner == bindparam("who"))
-LOCKED = SELECT_PREFERENCES.with_for_update()
+SELECT_LOCKED = SELECT_PREFERENCES.with_for_update()
 UPDATE_PREFERENCES = update(preferences).where(preferences.c.owner == bindparam("who")).values(record=bindparam("new"))
 
 
 async def read_preferences(database: Database, owner: str) -> Preferences:
-    """What a user has set, or the usual. Raises `StorageFailed` where it can't be read."""
+    """A user's settings, or the defaults. Raises `StorageFailed` if they can't be read."""
     rows = await database.read(SELECT_PREFERENCES, who=check_user(owner))
     try:
         return msgspec.json.decode(rows[0][0], type=Preferences) if rows else Preferences()
@@ -41,25 +41,25 @@ async def read_preferences(database: Database, owner: str) -> Preferences:
 
 
 async def change_preferences(database: Database, owner: str, **changes: object) -> Preferences:
-    """Set some of it, by the fields' names, and leave the rest as it is; gives all that is set now.
+    """Change some settings, by field name, and return all of them.
 
-    Two who change different things at once both get their way. What can't be read any more is as if nobody had set it.
+    Concurrent changes of different fields don't overwrite each other. A damaged record counts as the defaults.
     """
-    who = check_user(owner)
+    user = check_user(owner)
 
-    def keep(connection: Connection) -> Preferences:
-        # There is a row to lock for whoever is first, too.
+    def transaction(connection: Connection) -> Preferences:
+        # So that the first change has a row to lock.
         first = upsert(connection, preferences).on_conflict_do_nothing(index_elements=["owner"])
-        connection.execute(first, {"owner": who, "record": serialize(Preferences())})
-        wanted = replace(read_or_usual(connection.execute(LOCKED, {"who": who}).scalar_one()), **changes)
-        connection.execute(UPDATE_PREFERENCES, {"who": who, "new": serialize(wanted)})
-        return wanted
+        connection.execute(first, {"owner": user, "record": serialize(Preferences())})
+        changed = replace(read_or_default(connection.execute(SELECT_LOCKED, {"who": user}).scalar_one()), **changes)
+        connection.execute(UPDATE_PREFERENCES, {"who": user, "new": serialize(changed)})
+        return changed
 
-    return await database.write(keep)
+    return await database.write(transaction)
 
 
-def read_or_usual(record: str) -> Preferences:
-    """What a record says, or the usual where it is damaged."""
+def read_or_default(record: str) -> Preferences:
+    """Decode a record, or return the defaults if it is damaged."""
     try:
         return msgspec.json.decode(record, type=Preferences)
     except msgspec.DecodeError:

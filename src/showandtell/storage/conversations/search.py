@@ -1,4 +1,4 @@
-"""Which conversations hold some words: the database picks records that may, and what was really said decides."""
+"""Full-text search: the database preselects records, and the decoded messages decide."""
 
 from __future__ import annotations
 
@@ -8,78 +8,78 @@ from functools import cache
 import msgspec
 from sqlalchemy import Select, bindparam, select
 
-from showandtell.core.messages.messages import Message
+from showandtell.core.messages.message import Message
 from showandtell.core.messages.parts import Text
 from showandtell.storage.conversations.access import check_id, check_user
-from showandtell.storage.conversations.store import OLDER, SELECT_NEWEST
+from showandtell.storage.conversations.store import SELECT_NEWEST, SELECT_OLDER
 from showandtell.storage.database.database import Database, Row
 from showandtell.storage.database.rows import decode_in_thread, read_all, read_messages
 from showandtell.storage.database.tables import conversations, messages
 
-#: So many words are looked for, and so many letters of each.
-MOST_WORDS, MOST_LETTERS = 8, 100
-#: What makes a sign of a pattern an ordinary letter.
+#: Maximum number of search terms, and maximum length of each.
+MAX_TERMS, MAX_TERM_LENGTH = 8, 100
+#: Escapes wildcards in a pattern.
 ESCAPE = "!"
 
 
-class Words:
-    """What somebody looks for: `each` word once, in lower case, and a pattern for each that finds records with it."""
+class SearchTerms:
+    """The distinct terms of a query in lower case, and a LIKE pattern for each that preselects records."""
 
     def __init__(self, text: str) -> None:
-        words = dict.fromkeys(word.lower()[:MOST_LETTERS] for word in text.split())
-        self.each = tuple(words)[:MOST_WORDS]
-        self.patterns = tuple(map(pattern, self.each))
+        words = dict.fromkeys(word.lower()[:MAX_TERM_LENGTH] for word in text.split())
+        self.terms = tuple(words)[:MAX_TERMS]
+        self.patterns = tuple(map(pattern, self.terms))
 
-    def are_in(self, text: str) -> bool:
-        """Whether all of them stand in a text."""
+    def match(self, text: str) -> bool:
+        """Whether a text contains all terms."""
         lower = text.lower()
-        return all(word in lower for word in self.each)
+        return all(word in lower for word in self.terms)
 
 
-def pattern(word: str) -> str:
-    """A pattern for LIKE, which fits every record with this word, and perhaps others.
+def pattern(term: str) -> str:
+    """A LIKE pattern that matches every record with this term, and possibly others.
 
-    A letter beyond ASCII that has two cases may be anything: SQLite doesn't know which belong together.
+    Non-ASCII letters with two cases become wildcards, because SQLite doesn't fold their case.
     """
-    spelled = msgspec.json.encode(word.encode(errors="replace").decode()).decode()[1:-1]
-    return f"%{''.join(map(sign, spelled))}%"
+    serialized = msgspec.json.encode(term.encode(errors="replace").decode()).decode()[1:-1]
+    return f"%{''.join(map(escape_character, serialized))}%"
 
 
-def sign(letter: str) -> str:
-    """One letter of a pattern."""
-    if letter in {"%", "_", ESCAPE}:
-        return ESCAPE + letter
-    return letter if letter.isascii() or letter.lower() == letter.upper() else "%"
+def escape_character(character: str) -> str:
+    """One character of a pattern."""
+    if character in {"%", "_", ESCAPE}:
+        return ESCAPE + character
+    return character if character.isascii() or character.lower() == character.upper() else "%"
 
 
-async def matching(database: Database, owner: str, words: Words, most: int, before: str | None) -> set[str]:
-    """The ids of those conversations, among an owner's first or those behind one, in a message of which all words are.
+async def find_matching(database: Database, owner: str, terms: SearchTerms, limit: int, before: str | None) -> set[str]:
+    """The ids of an owner's first conversations (or those after `before`) with a message that contains all terms.
 
-    Only what a person sees counts: neither names of fields nor words for the model alone.
+    Only visible text counts: neither field names nor text for the model alone.
     """
-    asked: dict[str, object] = {"who": check_user(owner), "most": most}
-    asked |= {f"word{index}": one for index, one in enumerate(words.patterns)}
+    parameters: dict[str, object] = {"who": check_user(owner), "most": limit}
+    parameters |= {f"word{index}": like for index, like in enumerate(terms.patterns)}
     if before is not None:
-        asked["before"] = check_id(before)
-    rows = await database.read(records_with(len(words.each), database.is_sqlite, before is None), **asked)
-    return await decode_in_thread(lambda: sift(rows, words), rows)
+        parameters["before"] = check_id(before)
+    rows = await database.read(select_candidates(len(terms.terms), database.is_sqlite, before is None), **parameters)
+    return await decode_in_thread(lambda: filter_rows(rows, terms), rows)
 
 
-def sift(rows: Sequence[Row], words: Words) -> set[str]:
-    """The ids of the conversations whose records really say the words."""
-    said = read_all(read_messages, rows, 1)
-    return {row[0] for row, message in zip(rows, said, strict=True) if words.are_in(seen(message))}
+def filter_rows(rows: Sequence[Row], terms: SearchTerms) -> set[str]:
+    """The ids of the conversations whose messages really match."""
+    decoded = read_all(read_messages, rows, 1)
+    return {row[0] for row, message in zip(rows, decoded, strict=True) if terms.match(visible_text(message))}
 
 
-def seen(message: Message) -> str:
-    """What a person sees of a message's words."""
+def visible_text(message: Message) -> str:
+    """The text of a message that people see."""
     return "\n".join(part.text for part in message.parts if isinstance(part, Text) and part.audience != "model")
 
 
 @cache
-def records_with(count: int, is_sqlite: bool, first: bool) -> Select[str, str]:
-    """The query for records that fit so many patterns: on SQLite LIKE knows no case, on PostgreSQL ILIKE doesn't."""
-    page = (SELECT_NEWEST if first else OLDER).with_only_columns(conversations.c.id).subquery()
+def select_candidates(count: int, is_sqlite: bool, first: bool) -> Select[str, str]:
+    """The query for matching records. On SQLite LIKE ignores case; PostgreSQL needs ILIKE."""
+    page = (SELECT_NEWEST if first else SELECT_OLDER).with_only_columns(conversations.c.id).subquery()
     like = messages.c.record.like if is_sqlite else messages.c.record.ilike
     fits = (like(bindparam(f"word{index}"), escape=ESCAPE) for index in range(count))
     return select(messages.c.conversation_id, messages.c.record).where(

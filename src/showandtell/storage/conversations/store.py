@@ -1,4 +1,4 @@
-"""The door to what is kept: conversations in a database, and the bytes of their files in a folder or a bucket."""
+"""The store: conversations in a database, and file bytes in a folder or a bucket."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from typing import Self, TypedDict, Unpack
 from msgspec import Struct
 from sqlalchemy import URL, Connection, bindparam, delete, exists, func, insert, or_, select
 
-from showandtell.core.messages.attachments import Proved
+from showandtell.core.messages.attachments import ProbedFile
 from showandtell.core.messages.derivations import DerivationRequest, Derivative, Failed
 from showandtell.core.messages.file import File
 from showandtell.core.messages.ids import new_id
 from showandtell.errors import BadInput, Busy, NotFound, StorageFailed
 from showandtell.storage.blobs.base import BlobStore
 from showandtell.storage.blobs.open import open_store
-from showandtell.storage.conversations.access import Right, check_id, check_user, not_found, question, resolve
+from showandtell.storage.conversations.access import Right, check_id, check_user, not_found, resolve, select_by_id
 from showandtell.storage.conversations.load import State, empty, load
 from showandtell.storage.conversations.stored_conversation import StoredConversation, shorten
 from showandtell.storage.conversations.uploads import Uploads
@@ -29,16 +29,16 @@ from showandtell.storage.database.garbage_collection import Collected, Key, coll
 from showandtell.storage.database.lease import Terms
 from showandtell.storage.database.quotas import Account, Quotas, reference_from_threads
 from showandtell.storage.database.tables import aliases, attachments, conversations, messages, shares, upsert
-from showandtell.storage.files.convert import AT_ONCE
+from showandtell.storage.files.convert import MAX_CONCURRENT
 from showandtell.storage.files.file_cache import MAX_FILE_BYTES, FileCache
-from showandtell.storage.files.proofs import PROVE_AT_ONCE, start_proof
+from showandtell.storage.files.proofs import MAX_CONCURRENT_PROBES, start_probe
 
-#: How long bytes that nobody needs are kept, in seconds: what is stored now may be named by a message that long after.
+#: How long unused bytes are kept, in seconds. A message may name bytes this long after they were stored.
 GRACE = 24 * 3600.0
 
 
 class Settings(TypedDict, total=False):
-    """What a store may be told besides where it lies."""
+    """Options of a store."""
 
     quotas: Quotas
     clock: Callable[[], float]
@@ -47,7 +47,7 @@ class Settings(TypedDict, total=False):
 
 
 class Summary(Struct, frozen=True):
-    """A conversation in a list: its title (the first words that were said), its times (epoch seconds), its counts."""
+    """A conversation in a list: title, times (epoch seconds) and counts."""
 
     id: str
     title: str
@@ -67,22 +67,22 @@ SELECT_NEWEST = (
     .order_by(conversations.c.changed.desc(), conversations.c.id.desc())
     .limit(bindparam("most"))
 )
-LAST = conversations.alias("last")
-#: Those behind one of them.
-OLDER = SELECT_NEWEST.where(
+ANCHOR = conversations.alias("last")
+#: The conversations after one of them.
+SELECT_OLDER = SELECT_NEWEST.where(
     exists().where(
-        LAST.c.id == bindparam("before"),
-        LAST.c.owner == conversations.c.owner,
+        ANCHOR.c.id == bindparam("before"),
+        ANCHOR.c.owner == conversations.c.owner,
         or_(
-            conversations.c.changed < LAST.c.changed,
-            (conversations.c.changed == LAST.c.changed) & (conversations.c.id < LAST.c.id),
+            conversations.c.changed < ANCHOR.c.changed,
+            (conversations.c.changed == ANCHOR.c.changed) & (conversations.c.id < ANCHOR.c.id),
         ),
     )
 )
-#: A conversation of an owner, held until the transaction ends.
-OWNED = question("conv", "owner").with_for_update()
-#: The most conversations of one list.
-MOST = 10_000
+#: An owner's conversation, locked until the transaction ends.
+SELECT_OWNED = select_by_id("conv", "owner").with_for_update()
+#: Maximum length of a list.
+MAX_LISTED = 10_000
 DELETE_SHARE = delete(shares).where(
     shares.c.conversation_id == bindparam("conversation"), shares.c.user_id == bindparam("whom")
 )
@@ -92,10 +92,21 @@ SELECT_HASHES = select(attachments.c.owner, attachments.c.sha256).where(
 
 
 class Store:
-    """Kept conversations. Use it as `async with Store.at(folder) as store:`, in one event loop.
+    """Stored conversations. Use it as `async with Store.at(folder) as store:`, in one event loop.
 
     `database` is a URL (sqlite:///path or postgresql://user:password@host/name), `blobs` a folder or the URL of a
-    bucket (s3://, gs://, az://). `clock` gives epoch seconds. With `strip_location`, photos lose where they were made.
+    bucket (s3://, gs://, az://). `clock` returns epoch seconds. `strip_location` removes the location from photos.
+
+    >>> import asyncio, tempfile
+    >>> from showandtell import Agent, Store
+    >>> async def chat(folder: str) -> str:
+    ...     async with Store.at(folder) as store:
+    ...         conversation = await store.create()
+    ...         run = await Agent("inspector").run("hello", conversation=conversation)
+    ...         return run.status
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     asyncio.run(chat(folder))
+    'complete'
     """
 
     def __init__(
@@ -109,12 +120,12 @@ class Store:
         self.quotas = settings.get("quotas", Quotas())
         self.terms = settings.get("terms", Terms(settings.get("clock", time.time)))
         self.strip_location = settings.get("strip_location", False)
-        #: Of files that are uploaded, so many are proved at once: the gate has no more children, and little patience.
-        self.proving = asyncio.Semaphore(PROVE_AT_ONCE)
-        #: So many conversions for people at once: models' own go on beside them.
-        self.making = asyncio.Semaphore(AT_ONCE)
-        #: What is made for people now, by owner and want.
-        self.underway: dict[tuple[str, DerivationRequest], asyncio.Task[Derivative | Failed]] = {}
+        #: Limits concurrent probes of uploads to the number of the gate's child processes.
+        self.probe_slots = asyncio.Semaphore(MAX_CONCURRENT_PROBES)
+        #: Limits concurrent conversions for people; those for models are not counted.
+        self.conversion_slots = asyncio.Semaphore(MAX_CONCURRENT)
+        #: Running conversions for people, by owner and request.
+        self.active_conversions: dict[tuple[str, DerivationRequest], asyncio.Task[Derivative | Failed]] = {}
 
     @classmethod
     def at(
@@ -124,15 +135,15 @@ class Store:
         blobs: str | Path | None = None,
         **settings: Unpack[Settings],
     ) -> Self:
-        """Everything in one folder, which is made where it isn't there: showandtell.db and blobs/.
+        """A store in one folder, created if necessary: showandtell.db and blobs/.
 
-        What `database` or `blobs` names lies there instead.
+        `database` and `blobs` override either of them.
         """
         folder = Path(folder).expanduser()
         try:
             folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         except OSError as error:
-            raise StorageFailed(f"the folder {folder} can't be made ({error.strerror}): name another") from error
+            raise StorageFailed(f"the folder {folder} can't be created ({error.strerror}): choose another") from error
         own = URL.create("sqlite", database=str(folder.absolute() / "showandtell.db"))
         return cls(database or own, blobs or folder.absolute() / "blobs", **settings)
 
@@ -144,28 +155,28 @@ class Store:
         await self.database.close()
 
     async def create(self, owner: str = "local", title: str = "", alias: str | None = None) -> StoredConversation:
-        """A new conversation; without a title, the first words that are said become it.
+        """Create a conversation. Without a title, it gets one from the first message.
 
-        `alias` is what the owner's client calls it. Raises `Busy` where that is the name of another one.
+        `alias` is the client's own id for it. Raises `Busy` if another conversation has that alias.
         """
-        now, fresh = self.terms.clock(), new_id("conv")
+        now, conversation_id = self.terms.clock(), new_id("conv")
         row = {"owner": check_user(owner), "title": shorten(title), "next_seq": 0, "version": 0}
 
-        def work(connection: Connection) -> None:
-            connection.execute(insert(conversations), {**row, "id": fresh, "created": now, "changed": now})
+        def transaction(connection: Connection) -> None:
+            connection.execute(insert(conversations), {**row, "id": conversation_id, "created": now, "changed": now})
             if alias is not None:
-                called = upsert(connection, aliases).on_conflict_do_nothing().returning(aliases.c.alias)
-                named = {"owner": owner, "alias": alias, "conversation_id": fresh}
-                if connection.execute(called, named).first() is None:
-                    raise Busy(f"a conversation is called {alias[:40]!r} already: open that one")
+                statement = upsert(connection, aliases).on_conflict_do_nothing().returning(aliases.c.alias)
+                alias_row = {"owner": owner, "alias": alias, "conversation_id": conversation_id}
+                if connection.execute(statement, alias_row).first() is None:
+                    raise Busy(f"another conversation has the alias {alias[:40]!r}: open that one")
 
-        await self.database.write(work)
-        return self._opened(empty(fresh, owner), owner, "owner")
+        await self.database.write(transaction)
+        return self._opened(empty(conversation_id, owner), owner, "owner")
 
     async def open(self, id: str, user: str = "local", right: Right | None = None) -> StoredConversation:  # noqa: A002 - it is one
-        """A conversation as it stands, with a right of this user's, or else to write, or at least to read.
+        """Open a conversation with the given right, by default the highest that the user has.
 
-        Raises `NotFound` where it isn't there, or the user has no such right to it.
+        Raises `NotFound` if it doesn't exist or the user lacks the right.
         """
         if right is None:
             with suppress(NotFound):
@@ -179,89 +190,89 @@ class Store:
 
     @property
     def max_file_bytes(self) -> int:
-        """The most bytes that one file may have."""
+        """Maximum size of a file in bytes."""
         return MAX_FILE_BYTES if self.quotas.file is None else self.quotas.file
 
-    def file_cache(self, owner: str, pin: Callable[[str, int], None] | None = None) -> FileCache:
-        """What proves and keeps an owner's files; `pin` is as in `FileCache`."""
-        return FileCache(self.blobs.of(owner), self.max_file_bytes, pin, strip_location=self.strip_location)
+    def file_cache(self, owner: str, reference: Callable[[str, int], None] | None = None) -> FileCache:
+        """A cache that stores and probes an owner's files. `reference` is that of `FileCache`."""
+        return FileCache(
+            self.blobs.for_owner(owner), self.max_file_bytes, reference, strip_location=self.strip_location
+        )
 
     def uploads(self, user: str = "local") -> Uploads:
-        """What a user has uploaded for messages to come, and what a message names by a file's id."""
-        most = self.max_file_bytes
-        return Uploads(self.database, self.blobs, check_user(user), self._prove, self.terms.clock, most)
+        """The user's uploaded files, and files that messages refer to by id."""
+        max_bytes = self.max_file_bytes
+        return Uploads(self.database, self.blobs, check_user(user), self._probe, self.terms.clock, max_bytes)
 
-    async def _prove(self, user: str, file: File) -> Proved:
-        """Store and prove a file that belongs to no message yet; its bytes are held until a row names them."""
+    async def _probe(self, user: str, file: File) -> ProbedFile:
+        """Store and probe a file that belongs to no message yet. Its bytes are protected until a row names them."""
         account = Account(user, self.quotas, self.terms.clock)
         file_cache = self.file_cache(user, reference_from_threads(self.database, account))
-        async with self.proving:
-            return await asyncio.wrap_future(start_proof(file_cache, file))
+        async with self.probe_slots:
+            return await asyncio.wrap_future(start_probe(file_cache, file))
 
     async def list(self, owner: str = "local", *, limit: int = 50, before: str | None = None) -> tuple[Summary, ...]:
-        """An owner's own conversations, the one that changed last first; `before` is the id of the last one seen.
+        """An owner's conversations, most recently changed first; `before` is the last id of the previous page.
 
-        Those that others share with them are not among them: they are opened by their ids. At most 10,000 at once.
+        Conversations shared by others are not listed: open them by id. At most 10,000 at once.
         """
-        asked = {"who": check_user(owner), "most": check_limit(limit)}
+        parameters = {"who": check_user(owner), "most": check_limit(limit)}
         if before is None:
-            rows = await self.database.read(SELECT_NEWEST, **asked)
+            rows = await self.database.read(SELECT_NEWEST, **parameters)
         else:
-            rows = await self.database.read(OLDER, **asked, before=check_id(before))
+            rows = await self.database.read(SELECT_OLDER, **parameters, before=check_id(before))
         return tuple(Summary(*row) for row in rows)
 
     async def newest(self, owner: str = "local") -> Summary | None:
-        """The conversation of an owner that changed last, if there is any."""
+        """The owner's most recently changed conversation, or None."""
         return next(iter(await self.list(owner, limit=1)), None)
 
     async def share(self, id: str, owner: str, user: str, right: Right | None) -> None:  # noqa: A002 - it is one
-        """Let another user read or write a conversation; None takes it back. Only its owner may."""
+        """Give another user read or write access; None revokes it. Only the owner may."""
         if right not in (None, "reader", "writer"):
-            raise BadInput(
-                f'{right!r} can\'t be given: share with the right "reader" or "writer", or None to take it back'
-            )
-        asked = {"id": check_id(id), "user": check_user(owner)}
+            raise BadInput(f'{right!r} can\'t be given: share with "reader" or "writer", or None to take it back')
+        parameters = {"id": check_id(id), "user": check_user(owner)}
         row = {"conversation_id": id, "user_id": check_user(user), "access": right}
 
-        def work(connection: Connection) -> None:
-            if connection.execute(OWNED, asked).first() is None:
+        def transaction(connection: Connection) -> None:
+            if connection.execute(SELECT_OWNED, parameters).first() is None:
                 raise not_found(id)
             connection.execute(DELETE_SHARE, {"conversation": id, "whom": user})
             if right is not None:
                 connection.execute(insert(shares), row)
 
-        await self.database.write(work)
+        await self.database.write(transaction)
 
     async def delete(self, id: str, owner: str = "local") -> Collected:  # noqa: A002 - it is one
-        """Delete a conversation, and every file that no other of its owner has."""
+        """Delete a conversation, and its files unless the owner has them in another one."""
         await resolve(self.database, id, owner, "owner")
 
-        def work(connection: Connection) -> set[Key]:
+        def transaction(connection: Connection) -> set[Key]:
             keys = {(row[0], row[1]) for row in connection.execute(SELECT_HASHES, {"conversation": id})}
             connection.execute(delete(conversations).where(conversations.c.id == id))
             return keys
 
-        return await collect_now(self.database, self.blobs, await self.database.write(work))
+        return await collect_now(self.database, self.blobs, await self.database.write(transaction))
 
     async def delete_file(self, conversation: StoredConversation, number: int) -> Collected:
-        """Delete the bytes of a file, and all that was made of them; its name and number stay, and say so.
+        """Delete the bytes of a file and everything derived from them. Its name and number stay, with a note.
 
-        Where another file of the same owner has the same bytes, they stay for it. Uploads at providers are deleted
-        first, by `agent.delete_uploads`: those that weren't are in what this returns.
+        Bytes that another file of the owner shares are kept. Delete uploads at providers first, with
+        `agent.delete_uploads`: the result lists those that are left.
         """
         return await conversation.delete_file(number, self.blobs)
 
     async def collect(self, grace: float = GRACE) -> Collected:
-        """Delete what nobody needs, and nobody has wanted for `grace` seconds."""
+        """Delete bytes that are unused and were not touched for `grace` seconds."""
         return await collect(self.database, self.blobs, self.terms.clock(), grace)
 
     async def fsck(self, owner: str | None = None) -> tuple[Finding, ...]:
-        """What is wrong with the stored bytes: missing, short, changed, or without a row that names them."""
+        """Problems of the stored bytes: missing, short, changed, or without a row."""
         return await check_all(self.database, self.blobs, owner)
 
 
 def check_limit(limit: int) -> int:
-    """The same length of a list. Raises `BadInput` for none, and for one that is too long."""
-    if not 1 <= limit <= MOST:
-        raise BadInput(f"a list of {limit} conversations can't be given: ask for 1 to {MOST}")
+    """Return `limit`. Raises `BadInput` unless it is 1 to 10,000."""
+    if not 1 <= limit <= MAX_LISTED:
+        raise BadInput(f"the limit {limit} is invalid: use 1 to {MAX_LISTED}")
     return limit

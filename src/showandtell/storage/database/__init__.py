@@ -1,1 +1,1 @@
-"""The tables and everything that works on rows: migrations, leases, quotas, garbage collection."""
+"""The database: tables, migrations, leases, quotas and garbage collection."""

@@ -1,6 +1,6 @@
-"""One database: SQLite in a file, or PostgreSQL. A read is a single statement, a write a transaction from its start.
+"""A database: SQLite or PostgreSQL. A read is a single statement, a write a transaction.
 
-Both are done in threads of the database's own: one trip there and back for each, which no cancellation cuts in two.
+Both run in the database's own threads, one call each, so that a cancellation can't interrupt them.
 """
 
 from __future__ import annotations
@@ -27,139 +27,143 @@ from showandtell.storage.database.tables import HEAD
 from showandtell.storage.uncancelled import shielded
 
 Row: TypeAlias = Sequence[Any]
-#: A statement for SQLite's driver: its text, the names of its values in order, and those values that never change.
+#: A statement for SQLite's driver: its SQL, the parameter names in order, and the constant parameters.
 Compiled: TypeAlias = tuple[str, Sequence[str], dict[str, Any]]
 T = TypeVar("T")
 
 DRIVERS = {"sqlite": "sqlite", "postgresql": "postgresql+psycopg", "postgres": "postgresql+psycopg"}
-HOW = "write sqlite:///path/to/file.db, or postgresql://user:password@host/name"
-#: How long SQLite waits for another process that writes, in seconds.
-WAIT = 30.0
-#: SQLite's own setting for each connection: wait for others, check references, survive a power cut.
-PRAGMAS = (f"PRAGMA busy_timeout={WAIT * 1000:.0f}", "PRAGMA foreign_keys=ON", "PRAGMA synchronous=FULL")
-#: So many connections to PostgreSQL work at once, each in a thread.
-AT_ONCE = 15
-#: How a connection to PostgreSQL learns that nobody is at its other end any more: after half a minute or so, where
-#: Linux alone would wait for hours. A URL may say otherwise (libpq's names, in seconds; the last in milliseconds).
-ALIVE = {"keepalives_idle": 20, "keepalives_interval": 5, "keepalives_count": 3, "tcp_user_timeout": 35_000}
-#: One number for all of our programs, by which they wait for each other's migrations on PostgreSQL.
-MIGRATING = 0x73686F77
-FULL = ("disk is full", "No space left", "could not extend file", "quota")
+URL_HELP = "write sqlite:///path/to/file.db, or postgresql://user:password@host/name"
+#: How long SQLite waits for another writing process, in seconds.
+BUSY_SECONDS = 30.0
+#: Settings of each SQLite connection: wait for other writers, enforce foreign keys, survive a power cut.
+PRAGMAS = (f"PRAGMA busy_timeout={BUSY_SECONDS * 1000:.0f}", "PRAGMA foreign_keys=ON", "PRAGMA synchronous=FULL")
+#: Maximum number of concurrent PostgreSQL connections, each with its own thread.
+MAX_CONNECTIONS = 15
+#: Detect a dead PostgreSQL connection after about half a minute; Linux's default takes hours. A URL can override these
+#: (libpq's names, in seconds; the last in milliseconds).
+KEEPALIVE = {"keepalives_idle": 20, "keepalives_interval": 5, "keepalives_count": 3, "tcp_user_timeout": 35_000}
+#: The advisory lock on PostgreSQL that serializes migrations.
+MIGRATION_LOCK = 0x73686F77
+DISK_FULL = ("disk is full", "No space left", "could not extend file", "quota")
 
 
 @dataclass(slots=True, eq=False)
 class Job:
-    """Some work for a transaction, and what became of it when that has ended."""
+    """A transaction to run, and its result."""
 
-    work: Callable[[Connection], Any]
+    transaction: Callable[[Connection], Any]
     value: Any = None
     error: BaseException | None = None
     is_done: bool = False
 
-    def do(self, connection: Connection, *, alone: bool) -> None:
-        """Do it; beside others, what it did is undone where it raises, and theirs isn't."""
+    def run(self, connection: Connection, *, alone: bool) -> None:
+        """Run it. Unless it is `alone`, in a savepoint, so that an error rolls back only this job."""
         if alone:
-            self.value = self.work(connection)
+            self.value = self.transaction(connection)
             return
         try:
             with connection.begin_nested():
-                self.value = self.work(connection)
+                self.value = self.transaction(connection)
         except Exception as error:
             self.error = error
-            if not connection.connection.in_transaction:  # SQLite gave up all of it: the disk is full, say
+            if (
+                not connection.connection.in_transaction
+            ):  # SQLite rolled back everything, for example because the disk is full
                 raise
 
 
 class Database:
-    """An open database. It belongs to the event loop that opened it."""
+    """A database. It belongs to the event loop that opened it."""
 
     def __init__(self, url: str | URL) -> None:
         self.url = read_url(url)
-        shown = self.url.set(drivername=self.url.get_backend_name(), query={})  # for a query may hold a password
+        shown = self.url.set(drivername=self.url.get_backend_name(), query={})  # the query may contain a password
         self.name = shown.render_as_string(hide_password=True)
         self.is_sqlite = self.url.get_backend_name() == "sqlite"
         self.engine = self._connect()
         self._single = self.engine.execution_options(isolation_level="AUTOCOMMIT")
-        self._hire()
+        self._make_threads()
         self._reader: sqlite3.Connection | None = None
         self._jobs: deque[Job] = deque()
         self._compiled: WeakKeyDictionary[Executable, Compiled] = WeakKeyDictionary()
-        self._events: asyncio.AbstractEventLoop | None = None
+        self._loop: asyncio.AbstractEventLoop | None = None
         self._file: tuple[int, int] | None = None
 
-    def _hire(self) -> None:
-        """Threads that are started when they are needed. On SQLite who reads doesn't wait for who writes."""
-        self._writing = ThreadPoolExecutor(1 if self.is_sqlite else AT_ONCE, "database")
+    def _make_threads(self) -> None:
+        """Thread pools, started on demand. On SQLite, readers don't wait for writers."""
+        self._writing = ThreadPoolExecutor(1 if self.is_sqlite else MAX_CONNECTIONS, "database")
         self._reading = ThreadPoolExecutor(1, "database reader") if self.is_sqlite else self._writing
 
     def _connect(self) -> Engine:
         try:
             if not self.is_sqlite:
-                alive = {name: value for name, value in ALIVE.items() if name not in self.url.query}
-                sizes = {"pool_size": 5, "max_overflow": AT_ONCE - 5}
-                return create_engine(self.url, hide_parameters=True, pool_pre_ping=True, connect_args=alive, **sizes)
-            settings = {"isolation_level": None, "timeout": WAIT, "check_same_thread": False}
+                keepalive = {name: value for name, value in KEEPALIVE.items() if name not in self.url.query}
+                sizes = {"pool_size": 5, "max_overflow": MAX_CONNECTIONS - 5}
+                return create_engine(
+                    self.url, hide_parameters=True, pool_pre_ping=True, connect_args=keepalive, **sizes
+                )
+            settings = {"isolation_level": None, "timeout": BUSY_SECONDS, "check_same_thread": False}
             engine = create_engine(self.url, hide_parameters=True, connect_args=settings, pool_size=1, max_overflow=0)
         except ImportError as error:
-            raise BadInput(f"{self.name} needs {error.name}: pip install 'showandtell[history,postgres]'") from error
+            raise BadInput(f"{self.name} requires {error.name}: pip install 'showandtell[history,postgres]'") from error
         event.listen(engine, "connect", set_pragmas)
         event.listen(engine, "begin", begin_immediately)
         return engine
 
     async def open(self) -> None:
-        """Connect, and bring the tables up to date; processes that start at once wait for each other."""
-        self._events = asyncio.get_running_loop()
+        """Connect and migrate the tables. Processes that start concurrently wait for each other."""
+        self._loop = asyncio.get_running_loop()
         try:
-            with self.telling():
+            with self.translated_errors():
                 if self.is_sqlite:
-                    await self._in(self._reading, self._open_reader, self.url.database or "")
-                await self._update()
+                    await self._run_in(self._reading, self._open_reader, self.url.database or "")
+                await self._migrate_if_needed()
         except BaseException:
             await self.close()
             raise
 
     def _open_reader(self, path: str) -> None:
         use_wal(path)
-        self._file = file_at(path)
-        self._reader = sqlite3.connect(path, isolation_level=None, timeout=WAIT, check_same_thread=False)
+        self._file = file_identity(path)
+        self._reader = sqlite3.connect(path, isolation_level=None, timeout=BUSY_SECONDS, check_same_thread=False)
         for pragma in (*PRAGMAS, "PRAGMA query_only=ON"):
             self._reader.execute(pragma)
 
     async def close(self) -> None:
-        """Close every connection, when what goes on has ended."""
-        self._events = None
+        """Close every connection once running work has finished."""
+        self._loop = None
         await shielded(asyncio.to_thread(self._close))
 
     def _close(self) -> None:
         self._reading.shutdown()
         self._writing.shutdown()
-        self._hire()
+        self._make_threads()
         if self._reader is not None:
             self._reader.close()
             self._reader = None
         self.engine.dispose()
 
-    async def _in(self, threads: ThreadPoolExecutor, work: Callable[..., T], *values: Any) -> T:
-        return await asyncio.get_running_loop().run_in_executor(threads, work, *values)
+    async def _run_in(self, threads: ThreadPoolExecutor, function: Callable[..., T], *values: Any) -> T:
+        return await asyncio.get_running_loop().run_in_executor(threads, function, *values)
 
     async def read(self, statement: Executable, **values: object) -> Sequence[Row]:
-        """The rows of one query, which takes no lock."""
+        """The rows of one query. Takes no lock."""
         self._check_open()
-        with self.telling():
-            return await self._in(self._reading, self._read, statement, values)
+        with self.translated_errors():
+            return await self._run_in(self._reading, self._read, statement, values)
 
     def _read(self, statement: Executable, values: dict[str, Any]) -> Sequence[Row]:
         if self._reader is None:
             with self._single.connect() as connection:
                 return connection.execute(statement, values).all()
         sql, order, constants = self._compile(statement)
-        given = {**constants, **values}
-        return self._reader.execute(sql, [given[name] for name in order]).fetchall()
+        parameters = {**constants, **values}
+        return self._reader.execute(sql, [parameters[name] for name in order]).fetchall()
 
     def _check_open(self) -> None:
-        if self._events is None:
+        if self._loop is None:
             raise StorageFailed(f"the database {self.name} is closed: use it inside `async with`")
-        if self._events is not asyncio.get_running_loop():
+        if self._loop is not asyncio.get_running_loop():
             raise BadInput(f"the database {self.name} was opened in another event loop: open one in each")
 
     def _compile(self, statement: Executable) -> Compiled:
@@ -170,51 +174,50 @@ class Database:
             self._compiled[statement] = (str(compiled), tuple(compiled.positiontup), constants)
         return self._compiled[statement]
 
-    async def write(self, work: Callable[[Connection], T]) -> T:
-        """What some work gives, done in one transaction that holds SQLite's write lock from its start.
+    async def write(self, transaction: Callable[[Connection], T]) -> T:
+        """Run `transaction` in a database transaction and return its result. On SQLite it starts with the write lock.
 
-        It is done whole in a thread, whoever cancels meanwhile, and undone where the work raises. Raises
-        `StorageFailed` where SQLite's file is no longer the one that was opened: what is written to a file that was
-        deleted is gone.
+        It completes even if the caller is cancelled, and is rolled back if it raises. Raises `StorageFailed` if
+        SQLite's file was deleted or replaced since it was opened, because the write would be lost.
         """
         self._check_open()
-        with self.telling():
+        with self.translated_errors():
             if not self.is_sqlite:
-                return await shielded(self._in(self._writing, self._write, work))
-            self._jobs.append(job := Job(work))
-            return await shielded(self._in(self._writing, self._write_together, job))
+                return await shielded(self._run_in(self._writing, self._write, transaction))
+            self._jobs.append(job := Job(transaction))
+            return await shielded(self._run_in(self._writing, self._write_together, job))
 
-    def _write(self, work: Callable[[Connection], Any]) -> Any:
+    def _write(self, transaction: Callable[[Connection], Any]) -> Any:
         with self.engine.begin() as connection:
-            return work(connection)
+            return transaction(connection)
 
     def _write_together(self, job: Job) -> Any:
-        """What became of a job: all that wait are stored as one transaction, for each of them waits for the disk."""
+        """Run all queued jobs in one transaction, since each commit waits for the disk."""
         if not job.is_done:
             jobs = [self._jobs.popleft() for _ in range(len(self._jobs))]
             try:
-                self._do_all(jobs)
-            except Exception as error:  # noqa: BLE001 - nothing of any is stored, and each of them says so
-                for one in jobs:
-                    one.error = one.error or error
-            for one in jobs:
-                one.is_done = True
+                self._run_all(jobs)
+            except Exception as error:  # noqa: BLE001 - nothing was stored, so it is raised for every job
+                for failed in jobs:
+                    failed.error = failed.error or error
+            for finished in jobs:
+                finished.is_done = True
         if job.error is not None:
             raise job.error
         return job.value
 
-    def _do_all(self, jobs: Sequence[Job]) -> None:
-        if file_at(self.url.database or "") != self._file:
+    def _run_all(self, jobs: Sequence[Job]) -> None:
+        if file_identity(self.url.database or "") != self._file:
             raise StorageFailed(
                 f"the file of the database {self.name} was deleted or replaced while it was in use: start again"
             )
         with self.engine.begin() as connection:
-            for one in jobs:
-                one.do(connection, alone=len(jobs) == 1)
+            for job in jobs:
+                job.run(connection, alone=len(jobs) == 1)
 
     @contextmanager
-    def telling(self) -> Generator[None]:
-        """Say in our words that the database fails; its password and our statements are in none of them."""
+    def translated_errors(self) -> Generator[None]:
+        """Turn database errors into `StorageFailed`, without passwords or SQL statements."""
         try:
             yield
         except (DBAPIError, sqlite3.Error) as error:
@@ -222,75 +225,75 @@ class Database:
 
     def _failed(self, error: Exception) -> StorageFailed:
         cause = error.orig if isinstance(error, DBAPIError) else error
-        words = " ".join(str(cause).strip().partition("\n")[0].split())[:200]
-        if any(sign in words for sign in FULL):
+        text = " ".join(str(cause).strip().partition("\n")[0].split())[:200]
+        if any(phrase in text for phrase in DISK_FULL):
             return StorageFull(f"the database {self.name} has no space left: free some, then try again")
         if isinstance(error, (OperationalError, InterfaceError, sqlite3.OperationalError)) or (
             isinstance(error, DBAPIError) and error.connection_invalidated
         ):
             return StorageFailed(
-                f"the database {self.name} does not answer ({words}): check that it is there and try again"
+                f"the database {self.name} does not answer ({text}): check that it is running, then try again"
             )
-        return StorageFailed(f"the database {self.name} refuses what it was asked ({words}): check its tables and disk")
+        return StorageFailed(f"the database {self.name} rejected a statement ({text}): check its tables and disk")
 
-    async def _update(self) -> None:
+    async def _migrate_if_needed(self) -> None:
         try:
-            there = await self.read(text("SELECT version_num FROM alembic_version"))
-        except StorageFailed:  # there are no tables yet; what else it may be, the migration will say
-            there = ()
-        if [row[0] for row in there] != [HEAD]:
+            versions = await self.read(text("SELECT version_num FROM alembic_version"))
+        except StorageFailed:  # no tables yet; the migration reports any other problem
+            versions = ()
+        if [row[0] for row in versions] != [HEAD]:
             await self.write(self._migrate)
 
     def _migrate(self, connection: Connection) -> None:
         if not self.is_sqlite:
-            connection.execute(text(f"SELECT pg_advisory_xact_lock({MIGRATING})"))
+            connection.execute(text(f"SELECT pg_advisory_xact_lock({MIGRATION_LOCK})"))
         migrate(connection)
 
 
 def read_url(url: str | URL) -> URL:
-    """A database's URL as people write it, with our driver. Raises `BadInput`, which shows no password."""
+    """Parse a database URL and set the driver. Raises `BadInput`, which doesn't show the password."""
     try:
-        found = make_url(url)
+        parsed = make_url(url)
     except (ArgumentError, ValueError):
-        raise BadInput(f"the database's URL can't be read: {HOW}") from None
-    driver = DRIVERS.get(found.drivername.partition("+")[0])
+        raise BadInput(f"the database URL can't be parsed: {URL_HELP}") from None
+    driver = DRIVERS.get(parsed.drivername.partition("+")[0])
     if driver is None:
-        raise BadInput(f"a database of the kind {found.drivername!r} is not supported: {HOW}")
-    if "@" in (found.host or ""):
-        raise BadInput(f"the database's URL can't be read: {HOW}, with an @ of the password written as %40")
+        raise BadInput(f"databases of type {parsed.drivername!r} are not supported: {URL_HELP}")
+    if "@" in (parsed.host or ""):
+        raise BadInput(f"the database URL can't be parsed: {URL_HELP}, with any @ in the password written as %40")
     if not driver.startswith("sqlite"):
-        return found.set(drivername=driver)
-    path = found.database
+        return parsed.set(drivername=driver)
+    path = parsed.database
     if path is None or path in {"", ":memory:"}:
-        raise BadInput(f"SQLite needs a file here, for what is only in memory is not kept: {HOW}")
-    if found.query or found.host or found.username or found.password or "\0" in path:
-        raise BadInput(f"SQLite takes the path of a file, and nothing else: {HOW}")
-    return found.set(drivername=driver, database=str(Path(path).absolute()))
+        raise BadInput(f"in-memory SQLite databases are not supported: {URL_HELP}")
+    if parsed.query or parsed.host or parsed.username or parsed.password or "\0" in path:
+        raise BadInput(f"a SQLite URL may contain only a file path: {URL_HELP}")
+    return parsed.set(drivername=driver, database=str(Path(path).absolute()))
 
 
-def file_at(path: str) -> tuple[int, int] | None:
-    """Which file lies there now: its device and number; None where there is none."""
+def file_identity(path: str) -> tuple[int, int] | None:
+    """Device and inode of a file, or None if it doesn't exist."""
     try:
-        found = Path(path).stat()
+        status = Path(path).stat()
     except OSError:
         return None
-    return found.st_dev, found.st_ino
+    return status.st_dev, status.st_ino
 
 
 def use_wal(path: str) -> None:
-    """Let readers and one writer work side by side. Two processes that switch at once may have to try again."""
-    with suppress(OSError):  # what can't be made here is told when it is opened
-        # For its owner alone, as its companions are.
+    """Switch to WAL mode, so that readers don't block the writer. Retries if another process does so concurrently."""
+    with suppress(OSError):  # an error is reported when it is opened
+        # Readable by its owner only, and so are the files that SQLite adds.
         os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600))
-    until = time.monotonic() + WAIT
+    deadline = time.monotonic() + BUSY_SECONDS
     while True:
-        database = sqlite3.connect(path, timeout=WAIT, isolation_level=None)
+        database = sqlite3.connect(path, timeout=BUSY_SECONDS, isolation_level=None)
         try:
             if database.execute("PRAGMA journal_mode=WAL").fetchone()[0] == "wal":
                 return
-            raise StorageFailed(f"the disk of {Path(path).name} can't hold a database that several programs use")
+            raise StorageFailed(f"the disk of {Path(path).name} doesn't support a database shared by several processes")
         except sqlite3.OperationalError as error:
-            if "locked" not in str(error) or time.monotonic() > until:
+            if "locked" not in str(error) or time.monotonic() > deadline:
                 raise
         finally:
             database.close()
@@ -298,7 +301,7 @@ def use_wal(path: str) -> None:
 
 
 def set_pragmas(connection: Any, _record: object) -> None:
-    """Prepare a new connection to SQLite."""
+    """Configure a new SQLite connection."""
     cursor = connection.cursor()
     for pragma in PRAGMAS:
         cursor.execute(pragma)
@@ -306,13 +309,13 @@ def set_pragmas(connection: Any, _record: object) -> None:
 
 
 def begin_immediately(connection: Connection) -> None:
-    """Take the write lock at once: a transaction that reads first might be told `locked` when it writes."""
+    """Take the write lock at once: a transaction that reads first could fail with `locked` when it writes."""
     connection.exec_driver_sql("BEGIN IMMEDIATE")
 
 
 def migrate(connection: Connection) -> None:
-    """Run the revisions that a database lacks, in the transaction of this connection."""
-    from alembic import command  # noqa: PLC0415 - heavy, and seldom needed
+    """Run the missing migrations in this connection's transaction."""
+    from alembic import command  # noqa: PLC0415 - slow to import, and seldom needed
     from alembic.config import Config  # noqa: PLC0415
     from alembic.util import CommandError  # noqa: PLC0415
 

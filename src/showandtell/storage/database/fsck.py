@@ -1,4 +1,4 @@
-"""Whether what lies in the store of blobs is what the database says: missing, short, changed and orphaned bytes."""
+"""Compares the blob store with the database: finds missing, short, changed and orphaned blobs."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from showandtell.storage.database.tables import attachments, blobs, uploads
 
 
 class Finding(Struct, frozen=True):
-    """Something wrong: the bytes, what is wrong in words, and the ids of the files that need them (none: no one does).
+    """A problem: the blob, what is wrong with it, and the ids of the files that need it (may be empty).
 
-    `owner` is the owner's name, or what stands for one in the store where the database knows none.
+    `owner` is the owner's name, or their key in the store if the database doesn't know them.
     """
 
     owner: str
@@ -33,40 +33,40 @@ SELECT_NEEDED = union_all(
     select(uploads.c.owner, uploads.c.sha256, uploads.c.id),
 ).subquery()
 SELECT_ALL_NEEDED = select(SELECT_NEEDED)
-ROWS_OF = SELECT_BLOBS.where(blobs.c.owner == bindparam("who"))
-FILES_OF = SELECT_ALL_NEEDED.where(SELECT_NEEDED.c.owner == bindparam("who"))
+SELECT_BLOBS_OF_OWNER = SELECT_BLOBS.where(blobs.c.owner == bindparam("who"))
+SELECT_NEEDED_OF_OWNER = SELECT_ALL_NEEDED.where(SELECT_NEEDED.c.owner == bindparam("who"))
 
 
 async def check_all(database: Database, store: BlobStore, owner: str | None = None) -> tuple[Finding, ...]:
-    """Look at every blob of an owner, or of all: its size and hash, and whether a row names it."""
-    there = await asyncio.to_thread(list_all, store, None if owner is None else owner_key(owner))
+    """Check every blob of an owner, or of all owners: its size, its hash, and whether a row names it."""
+    stored = await asyncio.to_thread(list_all, store, None if owner is None else owner_key(owner))
     if owner is None:
         rows, files = await database.read(SELECT_BLOBS), await database.read(SELECT_ALL_NEEDED)
     else:
-        rows = await database.read(ROWS_OF, who=owner)
-        files = await database.read(FILES_OF, who=owner)
+        rows = await database.read(SELECT_BLOBS_OF_OWNER, who=owner)
+        files = await database.read(SELECT_NEEDED_OF_OWNER, who=owner)
     needed: dict[tuple[str, str], list[str]] = defaultdict(list)
     for who, sha256, file in files:
         needed[who, sha256].append(file)
-    found = await asyncio.to_thread(compare, store, rows, needed)
+    findings = await asyncio.to_thread(compare, store, rows, needed)
     named = {(owner_key(row[0]), row[1]) for row in rows}
     names = {owner_key(row[0]): row[0] for row in rows}
-    orphans = [Finding(names.get(who, who), sha256, "is named by no row") for who, sha256 in there - named]
-    return tuple(sorted([*found, *orphans], key=lambda one: (one.owner, one.sha256)))
+    orphans = [Finding(names.get(who, who), sha256, "is named by no row") for who, sha256 in stored - named]
+    return tuple(sorted([*findings, *orphans], key=lambda finding: (finding.owner, finding.sha256)))
 
 
-def list_all(store: BlobStore, only: str | None) -> set[tuple[str, str]]:
-    """What lies in the store: keys of owners, and hashes."""
-    owners = [*store.owners()] if only is None else [only]
-    return {(owner, kept.sha256) for owner in owners for kept in store.at(owner).listed()}
+def list_all(store: BlobStore, owner_key: str | None) -> set[tuple[str, str]]:
+    """The keys of owners and the hashes of all blobs in the store."""
+    owners = [*store.owners()] if owner_key is None else [owner_key]
+    return {(owner, blob.sha256) for owner in owners for blob in store.for_key(owner).list_blobs()}
 
 
 def compare(store: BlobStore, rows: Sequence[Row], needed: dict[tuple[str, str], list[str]]) -> list[Finding]:
-    """What is wrong with the bytes that rows name; those that are being deleted may be gone."""
-    found: list[Finding] = []
+    """Problems with the bytes that rows name. Bytes being deleted may be missing."""
+    findings: list[Finding] = []
     for owner, sha256, size, state in rows:
         files = tuple(needed.get((owner, sha256), ()))
-        problem = store.of(owner).check(Facts(sha256, "application/octet-stream", size), anew=True)
+        problem = store.for_owner(owner).check(Facts(sha256, "application/octet-stream", size), rehash=True)
         if problem is not None and (state == "ready" or files):
-            found.append(Finding(owner, sha256, problem, files))
-    return found
+            findings.append(Finding(owner, sha256, problem, files))
+    return findings

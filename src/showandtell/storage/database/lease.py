@@ -1,4 +1,4 @@
-"""One writer at a time for each conversation, over all processes: a lease in its row, a token that fences writes."""
+"""One writer at a time for each conversation, across processes: a lease in its row, and a fencing token for writes."""
 
 from __future__ import annotations
 
@@ -21,29 +21,29 @@ from showandtell.storage.database.database import Database
 from showandtell.storage.database.tables import conversations as c
 from showandtell.storage.uncancelled import shielded
 
-LOST = "another process has taken this conversation over, or deleted it: open it again"
-BUSY = "somebody else is answering in this conversation: try again when that has ended"
+LOST = "another process has taken over or deleted this conversation: open it again"
+BUSY = "another run is in progress in this conversation: try again when it has ended"
 
 
 @dataclass(frozen=True, slots=True)
 class Terms:
-    """How leases are given. `length` and `patience` are seconds; `clock` gives epoch seconds, `sleep` waits for some.
+    """The settings of leases. `length` and `timeout` are in seconds; `clock` returns epoch seconds, `sleep` waits.
 
-    A lease that isn't renewed ends after `length`; who waits for one gives up after `patience`. Where `clock` is the
-    machine's own, leases on PostgreSQL go by the database's, for the clocks of machines differ.
+    A lease expires after `length` unless it is renewed; acquiring one fails after `timeout`. With the system clock,
+    leases on PostgreSQL use the database's clock, because those of machines differ.
     """
 
     clock: Callable[[], float] = time.time
     sleep: Callable[[float], Awaitable[None]] = asyncio.sleep
     length: float = 30.0
-    patience: float = 45.0
+    timeout: float = 45.0
 
 
-#: No clock is so far ahead of another, in seconds: a lease that is must come from one that jumped.
-FAR = 3600.0
-#: What time it is on PostgreSQL, in epoch seconds, also where a transaction began long ago.
+#: In seconds. A lease that ends later than this from now was written by a clock that jumped.
+MAX_CLOCK_SKEW = 3600.0
+#: The current time on PostgreSQL in epoch seconds, even if the transaction started long ago.
 SELECT_CLOCK = select(cast(extract("epoch", func.clock_timestamp()), Double))
-#: Free, ended, too far ahead, or held by a process that is known to be dead.
+#: Free, expired, too far ahead, held by a process known to be dead, or left by this process.
 UPDATE_LEASE = (
     update(c)
     .where(
@@ -62,145 +62,151 @@ UPDATE_LEASE = (
 SELECT_HOLDER = select(c.c.lease_holder, c.c.lease_until, c.c.lease_token).where(c.c.id == bindparam("conversation"))
 UPDATE_HELD = update(c).where(c.c.id == bindparam("conversation"), c.c.lease_token == bindparam("token"))
 RENEW = UPDATE_HELD.values(lease_until=bindparam("until"))
-FREE = UPDATE_HELD.values(lease_holder=None, lease_token=None, lease_until=None)
+RELEASE = UPDATE_HELD.values(lease_holder=None, lease_token=None, lease_until=None)
 
 
 class Lease:
-    """The lease of one conversation: `token` while it is held, and every write asks for it."""
+    """The lease of one conversation. Every write must present its `token`."""
 
-    #: Tokens that this process couldn't give back: who finds one of them in the row has the lease.
-    _left: ClassVar[set[str]] = set()
+    #: Tokens that this process failed to release; a lease with one of them is free.
+    _unreleased: ClassVar[set[str]] = set()
 
     def __init__(self, database: Database, conversation: str, terms: Terms) -> None:
         self._database, self._conversation, self._terms = database, conversation, terms
-        self._beat: asyncio.Task[None] | None = None
+        self._heartbeat: asyncio.Task[None] | None = None
         self._is_lost = False
         self._token: str | None = None
 
     @property
     def is_held(self) -> bool:
-        """Whether it was taken, and not given back."""
-        return self._beat is not None
+        """Whether the lease was acquired and not released."""
+        return self._heartbeat is not None
 
     @property
     def token(self) -> str:
-        """What a write shows. Raises `LeaseLost` where the lease is known to be gone."""
+        """The token for a write. Raises `LeaseLost` if the lease is known to be lost."""
         if self._is_lost or self._token is None:
             raise LeaseLost(LOST)
         return self._token
 
-    async def take(self, check: Callable[[Connection], None]) -> int:
-        """Wait until it is ours; gives the conversation's version. Raises `Busy`, `NotFound`, and what `check` does.
+    async def acquire(self, check: Callable[[Connection], None]) -> int:
+        """Wait for the lease and return the conversation's version. Raises `Busy`, `NotFound` and errors of `check`.
 
-        `check` is asked in the same transaction whether it may be taken at all.
+        `check` runs in the same transaction and may refuse.
         """
         pause, waited = 0.005, 0.0
         while (version := await self._try(check)) is None:
-            if waited >= self._terms.patience:
+            if waited >= self._terms.timeout:
                 raise Busy(BUSY)
             pause = min(pause * 1.5, 0.1)
-            moment = pause * random.uniform(0.5, 1.5)  # noqa: S311 - so that those who wait don't march in step
-            await self._terms.sleep(moment)
-            waited += moment
+            delay = pause * random.uniform(0.5, 1.5)  # noqa: S311 - jitter
+            await self._terms.sleep(delay)
+            waited += delay
         self._is_lost = False
-        self._beat = asyncio.create_task(self._renew())
+        self._heartbeat = asyncio.create_task(self._renew())
         return version
 
-    async def give_back(self) -> None:
-        """Let others write; also where the one who had it is cancelled."""
-        await shielded(self._give_back())
+    async def release(self) -> None:
+        """Release the lease, even if the caller is cancelled."""
+        await shielded(self._release())
 
-    async def leave(self) -> None:
-        """Let others write, in the midst of a run: whatever it still writes raises `LeaseLost`."""
+    async def abandon(self) -> None:
+        """Release the lease in the middle of a run: its further writes raise `LeaseLost`."""
         self._is_lost = True
-        await self.give_back()
+        await self.release()
 
-    async def _give_back(self) -> None:
-        beat, self._beat = self._beat, None
-        if beat is not None:
-            beat.cancel()
-            await asyncio.wait({beat})
+    async def _release(self) -> None:
+        heartbeat, self._heartbeat = self._heartbeat, None
+        if heartbeat is not None:
+            heartbeat.cancel()
+            await asyncio.wait({heartbeat})
         token, self._token = self._token, None
         if token is not None:
-            self._left.add(token)
-            with suppress(StorageFailed):  # it ends by itself, or we take it again
-                mine = {"conversation": self._conversation, "token": token}
-                await self._database.write(lambda connection: connection.execute(FREE, mine))
-                self._left.discard(token)
+            self._unreleased.add(token)
+            with suppress(StorageFailed):  # it expires, or this process acquires it again
+                parameters = {"conversation": self._conversation, "token": token}
+                await self._database.write(lambda connection: connection.execute(RELEASE, parameters))
+                self._unreleased.discard(token)
 
     def _now(self, connection: Connection) -> float:
-        """What time it is, for everybody who may want this lease."""
+        """The current time on a clock that all candidates share."""
         if self._database.is_sqlite or self._terms.clock is not time.time:
             return self._terms.clock()
         return connection.execute(SELECT_CLOCK).scalar_one()
 
     async def _try(self, check: Callable[[Connection], None]) -> int | None:
-        # Known before it is ours: whoever is cancelled in between gives it back.
+        # Set before it is acquired, so that a cancellation in between releases it.
         token = self._token = secrets.token_hex(16)
 
-        def work(connection: Connection) -> int | None:
+        def transaction(connection: Connection) -> int | None:
             check(connection)
-            return self._take(connection, token)
+            return self._acquire(connection, token)
 
-        version = await self._database.write(work)
+        version = await self._database.write(transaction)
         if version is None:
             self._token = None
         return version
 
-    def _take(self, connection: Connection, token: str) -> int | None:
+    def _acquire(self, connection: Connection, token: str) -> int | None:
         row = connection.execute(SELECT_HOLDER, {"conversation": self._conversation}).first()
         if row is None:
             raise NotFound(LOST)
-        holder, until, held = row
+        holder, until, held_token = row
         dead = holder if holder is not None and is_dead(holder) else ""
-        left = held if held in self._left else ""
+        unreleased = held_token if held_token in self._unreleased else ""
         now = self._now(connection)
-        if holder is not None and not dead and not left and now < until <= now + FAR:
+        if holder is not None and not dead and not unreleased and now < until <= now + MAX_CLOCK_SKEW:
             return None
-        asked = {"conversation": self._conversation, "dead": dead, "left": left, "holder": myself(), "token": token}
-        times = {"now": now, "until": now + self._terms.length, "furthest": now + FAR}
-        return connection.execute(UPDATE_LEASE, {**asked, **times}).scalar_one_or_none()
+        parameters = {
+            "conversation": self._conversation,
+            "dead": dead,
+            "left": unreleased,
+            "holder": this_process(),
+            "token": token,
+        }
+        times = {"now": now, "until": now + self._terms.length, "furthest": now + MAX_CLOCK_SKEW}
+        return connection.execute(UPDATE_LEASE, {**parameters, **times}).scalar_one_or_none()
 
     async def _renew(self) -> None:
         while not self._is_lost:
             await self._terms.sleep(self._terms.length / 3)
-            await shielded(self._beat_once())
+            await shielded(self._renew_once())
 
-    async def _beat_once(self) -> None:
-        """Hold it for as long again, if it is still ours."""
+    async def _renew_once(self) -> None:
+        """Extend the lease if it is still ours."""
 
-        def work(connection: Connection) -> bool:
+        def transaction(connection: Connection) -> bool:
             until = self._now(connection) + self._terms.length
-            asked = {"conversation": self._conversation, "token": self._token, "until": until}
-            return connection.execute(RENEW, asked).rowcount == 0
+            parameters = {"conversation": self._conversation, "token": self._token, "until": until}
+            return connection.execute(RENEW, parameters).rowcount == 0
 
-        with suppress(StorageFailed):  # the database may be back in time for the next beat
-            self._is_lost = await self._database.write(work)
+        with suppress(StorageFailed):  # the database may be back in time for the next renewal
+            self._is_lost = await self._database.write(transaction)
 
 
-def myself() -> str:
-    """This process: machine, number and start, for numbers are given again."""
-    return f"{machine()}/{os.getpid()}/{started(os.getpid())}"
+def this_process() -> str:
+    """This process: machine, pid and start time, because pids are reused."""
+    return f"{machine()}/{os.getpid()}/{start_time(os.getpid())}"
 
 
 def machine() -> str:
-    """This machine; in a container, the container, for only there do the numbers of processes mean the same."""
+    """This machine, or in a container its pid namespace, where pids are unique."""
     with suppress(OSError):
         return f"{socket.gethostname()}:{Path('/proc/self/ns/pid').readlink()}"
     return socket.gethostname()
 
 
-def started(process: int) -> str:
-    """When a process was started, in the system's own count; empty where the system doesn't tell."""
+def start_time(process: int) -> str:
+    """When a process was started, in clock ticks; empty if unknown."""
     with suppress(OSError):
         return Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[19]
     return ""
 
 
 def is_dead(holder: str) -> bool:
-    """Whether a holder is a process of this machine that has ended; of other machines nobody knows."""
-    where, number, start = holder.rsplit("/", 2)
-    if where != machine():
+    """Whether a holder is a process of this machine that has exited. Unknown, so false, for other machines."""
+    host, number, start = holder.rsplit("/", 2)
+    if host != machine():
         return False
     try:
         os.kill(int(number), 0)
@@ -208,4 +214,4 @@ def is_dead(holder: str) -> bool:
         return True
     except OSError:
         return False
-    return bool(start) and started(int(number)) != start
+    return bool(start) and start_time(int(number)) != start

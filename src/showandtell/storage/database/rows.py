@@ -1,4 +1,4 @@
-"""Messages, files and what is known of them as rows of their tables: how records are written and read."""
+"""Converts messages, files and derivations to database rows and back."""
 
 from __future__ import annotations
 
@@ -7,27 +7,28 @@ from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
 import msgspec
-from msgspec import Struct
+from msgspec import Struct, field
 
 from showandtell.core.messages.attachments import Attachment
 from showandtell.core.messages.derivations import DerivationRequest, Derivative, Failed
-from showandtell.core.messages.messages import Message
-from showandtell.core.planning.step import Step
+from showandtell.core.messages.message import Message
+from showandtell.core.planning.step_record import Step
 from showandtell.errors import StorageFailed
 from showandtell.storage.database.database import Row
 
 T = TypeVar("T")
 
-#: So many records are decoded at a time, and more of them in a thread.
-SOME = 500
+#: How many records are decoded at a time. Larger sets are decoded in a thread.
+BATCH = 500
 
 encode = msgspec.json.Encoder().encode
 
 
 class Outcome(Struct, frozen=True):
-    """A row of `Known`: exactly one of the two."""
+    """The record of a `known` row. Exactly one field is set."""
 
-    variant: Derivative | None = None
+    # Stored records call it `variant`.
+    derivative: Derivative | None = field(default=None, name="variant")
     failed: Failed | None = None
 
 
@@ -39,13 +40,13 @@ read_text = msgspec.json.Decoder(str).decode
 
 
 def serialize(value: Struct | str) -> str:
-    """A record as it is stored; as JSON, text may hold what PostgreSQL can't."""
+    """A record as JSON, which can hold text that PostgreSQL's text type can't."""
     return encode(value).decode()
 
 
-def serialize_outcome(found: Derivative | Failed) -> str:
-    """A row of `Known` as it is stored."""
-    return serialize(Outcome(variant=found) if isinstance(found, Derivative) else Outcome(failed=found))
+def serialize_outcome(outcome: Derivative | Failed) -> str:
+    """The record of a `known` row."""
+    return serialize(Outcome(derivative=outcome) if isinstance(outcome, Derivative) else Outcome(failed=outcome))
 
 
 def row_of(message: Message, conversation_id: str, seq: int, now: float, step: Step | None = None) -> dict[str, Any]:
@@ -61,46 +62,46 @@ def row_of(message: Message, conversation_id: str, seq: int, now: float, step: S
     }
 
 
-def row_of_file(one: Attachment, conversation_id: str, owner: str) -> dict[str, Any]:
+def row_of_file(file: Attachment, conversation_id: str, owner: str) -> dict[str, Any]:
     """The row of a file."""
     return {
-        "id": one.id,
+        "id": file.id,
         "conversation_id": conversation_id,
         "owner": owner,
-        "number": one.number,
-        "sha256": one.facts.sha256 if one.facts else None,
-        "address": one.address.sha256 if one.address else None,
-        "state": one.state,
-        "record": serialize(one),
+        "number": file.number,
+        "sha256": file.facts.sha256 if file.facts else None,
+        "address": file.address.sha256 if file.address else None,
+        "state": file.state,
+        "record": serialize(file),
     }
 
 
 async def decode_in_thread(decode: Callable[[], T], rows: Sequence[Row]) -> T:
-    """Decode rows: many in a thread, for others to go on. Raises `StorageFailed` where they can't be."""
+    """Decode rows, in a thread if there are many. Raises `StorageFailed` for damaged records."""
     try:
-        return await asyncio.to_thread(decode) if len(rows) > SOME else decode()
+        return await asyncio.to_thread(decode) if len(rows) > BATCH else decode()
     except (KeyError, msgspec.DecodeError) as error:
         raise StorageFailed(f"a stored conversation is damaged ({error}): restore it from a backup") from error
 
 
 def read_all(decoder: msgspec.json.Decoder[list[T]], rows: Sequence[Row], column: int) -> list[T]:
-    """The records in a column. Many at once are decoded faster than each alone; other threads go on after every few."""
-    found: list[T] = []
-    for start in range(0, len(rows), SOME):
-        found += decoder.decode(join(rows[start : start + SOME], column))
-    return found
+    """The records in a column. Decoding in batches is faster than one by one, and lets other threads run in between."""
+    records: list[T] = []
+    for start in range(0, len(rows), BATCH):
+        records += decoder.decode(join_records(rows[start : start + BATCH], column))
+    return records
 
 
-def join(rows: Sequence[Row], column: int) -> str:
+def join_records(rows: Sequence[Row], column: int) -> str:
     """Records as one JSON array."""
     return f"[{','.join([row[column] for row in rows])}]"
 
 
 def derivations_of(rows: Sequence[Row]) -> dict[DerivationRequest, Derivative | Failed]:
-    """Conversions, uploads and rejections."""
+    """Conversions, uploads and rejections from their rows."""
     outcomes = read_all(read_outcomes, rows, 4)
     return {
-        DerivationRequest(row[2], row[3], row[5] or None): found
+        DerivationRequest(row[2], row[3], row[5] or None): result
         for row, outcome in zip(rows, outcomes, strict=True)
-        if (found := outcome.variant or outcome.failed) is not None
+        if (result := outcome.derivative or outcome.failed) is not None
     }

@@ -1,4 +1,4 @@
-"""Uploads that a message has taken: it holds their files from then on."""
+"""Removes uploads once a message has their files."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ SELECT_TAKEN = select(attachments.c.id).where(attachments.c.id.in_(bindparam("id
 
 
 def mark_sent(connection: Connection, user: str, files: Iterable[Attachment]) -> None:
-    """The uploads among the files of a message are no more: it has them. Raises `BadInput` where another has one."""
-    ids = {one.id for one in files}
+    """Delete the uploads among a message's files. Raises `BadInput` if another message has one of them."""
+    ids = {file.id for file in files}
     if not ids:
         return
     ids -= {row[0] for row in connection.execute(DELETE_SENT, {"user": user, "ids": sorted(ids)})}
     if ids and connection.execute(SELECT_TAKEN, {"ids": sorted(ids)}).first() is not None:
-        raise BadInput("a file of this message was sent in another one meanwhile: add it again")
+        raise BadInput("a file of this message was sent in another message meanwhile: add it again")

@@ -1,4 +1,4 @@
-"""The tables of stored conversations. Records are JSON text; the bytes of files are never here, they lie in blobs."""
+"""The tables of stored conversations. Records are JSON text; file bytes are in the blob store."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from sqlalchemy import (
 )
 from sqlalchemy.dialects import postgresql, sqlite
 
-#: The newest revision in migrations/versions: a database that has it needs no migration.
+#: The newest revision in migrations/versions. A database at this revision needs no migration.
 HEAD = "0002"
 
 metadata = MetaData(
@@ -32,12 +32,12 @@ metadata = MetaData(
 
 
 def _of_conversation(*, key: bool = False) -> Column[str]:
-    there = ForeignKey("conversations.id", ondelete="CASCADE")
-    return Column("conversation_id", Text, there, primary_key=key, nullable=False)
+    conversation = ForeignKey("conversations.id", ondelete="CASCADE")
+    return Column("conversation_id", Text, conversation, primary_key=key, nullable=False)
 
 
-#: `head` is the last message of the branch that is talked on, `next_seq` the seq of the newest message of all
-#: branches, `version` counts every change. The lease: who writes now, with which token, until when (epoch seconds).
+#: `head` is the last message of the current branch, `next_seq` the seq of the newest message of all branches, `version`
+#: counts every change. The lease columns say which writer holds which token until when (epoch seconds).
 conversations = Table(
     "conversations",
     metadata,
@@ -55,8 +55,8 @@ conversations = Table(
     Index(None, "owner", "changed"),
 )
 
-#: `seq` counts from 1 without a gap. `step` belongs to assistant messages: usage, and the receipts that changed.
-#: `created` (epoch seconds) is for whoever asks when that was: no record says so.
+#: `seq` counts from 1 without gaps. `step` is set on assistant messages: usage, and the receipts that changed.
+#: `created` is in epoch seconds; the record doesn't contain it.
 messages = Table(
     "messages",
     metadata,
@@ -70,9 +70,9 @@ messages = Table(
     UniqueConstraint("conversation_id", "seq"),
 )
 
-#: `sha256` is that of stored bytes, and `address` the hash of an address: one of them, or none where there is a
-#: problem. A deleted file has neither. The owner is the conversation's.
-#: `state` is ready, quarantined or deleted, as in the record: what is deleted is never set aside.
+#: `sha256` is that of the stored bytes and `address` the hash of an address: one of them is set, or neither if the file
+#: has a problem or was deleted. The owner is the conversation's. `state` is ready, quarantined or deleted, as in the
+#: record; a deleted file is never quarantined.
 attachments = Table(
     "attachments",
     metadata,
@@ -90,8 +90,8 @@ attachments = Table(
     Index(None, "owner", "address"),
 )
 
-#: `size` is that of the original bytes, `state` ready or deleting, `touched` when somebody last wanted it kept, `pins`
-#: how often that was before a message named it, or a conversion.
+#: `size` is that of the original bytes, `state` ready or deleting, `touched` when the bytes were last referenced,
+#: `pins` the number of references that no message or conversion has used yet.
 blobs = Table(
     "blobs",
     metadata,
@@ -103,7 +103,7 @@ blobs = Table(
     Column("pins", Integer, nullable=False),
 )
 
-#: Which blob was converted from which: it stays for as long as its source does.
+#: Which blob was converted from which. A derived blob is kept as long as its source.
 derivations = Table(
     "derivations",
     metadata,
@@ -121,7 +121,7 @@ derivations = Table(
     Index(None, "owner", "source"),
 )
 
-#: Conversions, uploads and rejections; `at` is empty where none is meant.
+#: Conversions, uploads and rejections; `at` is empty if it doesn't apply.
 known = Table(
     "known",
     metadata,
@@ -132,8 +132,8 @@ known = Table(
     Column("record", Text, nullable=False),
 )
 
-#: Tool calls that were about to run, and have no stored result; a model's own words are JSON strings here.
-#: `started` (epoch seconds) is for whoever asks since when.
+#: Tool calls that were started and have no stored result. The call id is stored as a JSON string. `started` is in epoch
+#: seconds.
 intents = Table(
     "intents",
     metadata,
@@ -142,7 +142,7 @@ intents = Table(
     Column("started", Double, nullable=False),
 )
 
-#: Who else may read or write a conversation: `access` is reader or writer.
+#: Other users with access to a conversation: `access` is reader or writer.
 shares = Table(
     "shares",
     metadata,
@@ -151,7 +151,7 @@ shares = Table(
     Column("access", Text, nullable=False),
 )
 
-#: A client's own name for a conversation: what a stock chat client calls its `id`.
+#: A client's own id of a conversation, such as the `id` of a stock chat client.
 aliases = Table(
     "aliases",
     metadata,
@@ -161,7 +161,7 @@ aliases = Table(
     Index(None, "conversation_id"),
 )
 
-#: Files that were uploaded and belong to no message yet. `created` is epoch seconds; `record` says what was proved.
+#: Uploaded files that belong to no message yet. `created` is in epoch seconds; `record` holds the probed facts.
 uploads = Table(
     "uploads",
     metadata,
@@ -175,10 +175,10 @@ uploads = Table(
     Index(None, "created"),
 )
 
-#: Runs of a server. `client_id` is the message's id of the client that began it, so that the same one twice is one
-#: run; `message_id` is the stored message it answers, `before` the head that it found. `state` is running or ended;
-#: `worker` is the process that runs it, `beat` when that was last known (epoch seconds), `tries` how often it was
-#: taken over; `stop` is 1 once somebody asked it to stop. `status` and `reason` are those of its end.
+#: Runs of a server. `client_id` is the id of the client's message, so that a repeated message doesn't start a second
+#: run; `message_id` is the stored message it answers, `before` the head when it started. `state` is running or ended;
+#: `worker` is the process that runs it, `beat` its last heartbeat (epoch seconds), `tries` how often it was taken over;
+#: `stop` is 1 once a stop was requested. `status` and `reason` describe how it ended.
 runs = Table(
     "runs",
     metadata,
@@ -201,7 +201,7 @@ runs = Table(
     UniqueConstraint("conversation_id", "client_id"),
     Index(None, "ended"),
 )
-#: One run a conversation.
+#: At most one running run per conversation.
 Index(
     "ix_runs_running",
     runs.c.conversation_id,
@@ -210,7 +210,7 @@ Index(
     postgresql_where=runs.c.state == "running",
 )
 
-#: What a run has said so far, in pieces as they were written: bytes of its stream, as text.
+#: The output of a run so far, in chunks as they were written: its stream, as text.
 run_log = Table(
     "run_log",
     metadata,
@@ -219,7 +219,7 @@ run_log = Table(
     Column("data", Text, nullable=False),
 )
 
-#: What a user has set: one JSON record each.
+#: Each user's settings, as one JSON record.
 preferences = Table(
     "preferences",
     metadata,
@@ -229,5 +229,5 @@ preferences = Table(
 
 
 def upsert(connection: Connection, table: Table) -> sqlite.Insert | postgresql.Insert:
-    """An insert that can say what becomes of a row that is there already, as this database spells it."""
+    """An insert with `ON CONFLICT`, in the dialect of this database."""
     return (sqlite.insert if connection.dialect.name == "sqlite" else postgresql.insert)(table)

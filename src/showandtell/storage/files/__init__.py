@@ -1,1 +1,1 @@
-"""Files on their way into storage: read, proved, numbered, converted."""
+"""Reads, stores, probes, numbers and converts files."""

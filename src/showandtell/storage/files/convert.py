@@ -1,4 +1,4 @@
-"""What answers the plan's wants: conversions by the gate, in a folder of their own, stored and proved like any file."""
+"""Runs the conversions that a plan requests, in temporary folders. Outputs are stored and probed like any file."""
 
 from __future__ import annotations
 
@@ -9,35 +9,35 @@ from functools import partial
 from pathlib import Path
 
 from showandtell.core.messages.attachments import Facts
-from showandtell.core.messages.conversion import MOST_CHARACTERS
+from showandtell.core.messages.conversion import MAX_CHARACTERS
 from showandtell.core.messages.derivations import DerivationRequest, Derivations, Derivative, Failed
 from showandtell.core.messages.file import File
 from showandtell.errors import BadFile, BadInput, FileChanged
 from showandtell.media import gate
-from showandtell.media.gate import Made
+from showandtell.media.gate import ConversionOutput
 from showandtell.storage.files.file_cache import FileCache
 
-#: Conversions side by side; the gate has as many children for them.
-AT_ONCE = 2
+#: Concurrent conversions; the gate has as many child processes for them.
+MAX_CONCURRENT = 2
 
 
-def load_now(wants: Iterable[DerivationRequest], file_cache: FileCache) -> Derivations:
-    """Answer every want, with what was made, which is stored now, or why not. Raises nothing but `StorageFailed`."""
-    listed = list(wants)
-    if len(listed) < 2:
-        return {want: answer(want, file_cache) for want in listed}
-    with ThreadPoolExecutor(AT_ONCE, thread_name_prefix="showandtell-load") as pool:
-        return dict(zip(listed, pool.map(partial(answer, file_cache=file_cache), listed), strict=True))
+def convert_all(requests: Iterable[DerivationRequest], file_cache: FileCache) -> Derivations:
+    """Run all conversions and store their outputs. Failures are returned; only `StorageFailed` is raised."""
+    pending = list(requests)
+    if len(pending) < 2:
+        return {want: convert(want, file_cache) for want in pending}
+    with ThreadPoolExecutor(MAX_CONCURRENT, thread_name_prefix="showandtell-load") as pool:
+        return dict(zip(pending, pool.map(partial(convert, file_cache=file_cache), pending), strict=True))
 
 
-def answer(want: DerivationRequest, file_cache: FileCache) -> Derivative | Failed:
-    """One conversion, done now."""
-    facts = file_cache.facts.get(want.sha256)
+def convert(request: DerivationRequest, file_cache: FileCache) -> Derivative | Failed:
+    """Run one conversion."""
+    facts = file_cache.facts.get(request.sha256)
     if facts is None:
         return Failed("is not stored here: add the file again", passing=True)
     try:
         with file_cache.blobs.local(facts) as path, tempfile.TemporaryDirectory(prefix="showandtell-") as folder:
-            return keep(gate.make(path, facts.media_type, want.conversion, Path(folder)), file_cache)
+            return store(gate.make(path, facts.media_type, request.conversion, Path(folder)), file_cache)
     except BadFile as error:
         return Failed(f"{error.problem}: {error.advice}", passing=error.passing)
     except FileChanged as error:
@@ -48,34 +48,34 @@ def answer(want: DerivationRequest, file_cache: FileCache) -> Derivative | Faile
         return Failed(f"can't be converted now ({error.strerror or type(error).__name__}): try again", passing=True)
 
 
-def keep(made: Made, file_cache: FileCache) -> Derivative:
-    """Store and prove what was made; raises `BadFile` where it can't be kept.
+def store(output: ConversionOutput, file_cache: FileCache) -> Derivative:
+    """Store and probe the output of a conversion. Raises `BadFile` if that fails.
 
-    It is a whole file: what is against it is a quota, a limit or a disk, each of which may give way.
+    Such a failure may pass: the output is a complete file, so the cause is a quota, a limit or the disk.
     """
     files: list[Facts] = []
-    for path in made.files:
-        proved = file_cache.prove(File.from_path(path))
+    for path in output.files:
+        proved = file_cache.probe(File.from_path(path))
         if proved.facts is None:
             advice = "ask for it in another form"
             raise BadFile(path.name, f"became a file that {proved.problem}", advice, passing=True)
         files.append(proved.facts)
     return Derivative(
         files=tuple(files),
-        text=tell_cut(made) if made.text is not None else None,
-        scale=made.scale,
-        pages=made.pages,
-        times=made.times,
-        total=made.total,
-        cut=made.cut,
+        text=text_with_cut_note(output) if output.text is not None else None,
+        scale=output.scale,
+        pages=output.pages,
+        times=output.times,
+        total=output.total,
+        cut=output.cut,
     )
 
 
-def tell_cut(made: Made) -> str:
-    """The words, at most 200,000 characters; where the end is missing, the last of them say so."""
-    text = made.text or ""
-    if not made.cut and len(text) <= MOST_CHARACTERS:
+def text_with_cut_note(output: ConversionOutput) -> str:
+    """The text, at most 200,000 characters. If it was cut, a note at the end says so."""
+    text = output.text or ""
+    if not output.cut and len(text) <= MAX_CHARACTERS:
         return text
-    shown = f", up to page {made.pages[-1]} of {made.total:g}" if made.pages and made.total else ""
-    told = f"\n(cut here{shown}: the rest is not shown)"
-    return text[: MOST_CHARACTERS - len(told)] + told
+    shown = f", up to page {output.pages[-1]} of {output.total:g}" if output.pages and output.total else ""
+    note = f"\n(cut here{shown}: the rest is not shown)"
+    return text[: MAX_CHARACTERS - len(note)] + note

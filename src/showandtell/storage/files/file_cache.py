@@ -1,4 +1,4 @@
-"""The way from a claim to a proof: bytes are stored once, their type is proved once, a name is made safe to show."""
+"""Stores files: bytes are stored once, types probed once, and names cleaned for display."""
 
 from __future__ import annotations
 
@@ -10,108 +10,116 @@ from collections.abc import Callable
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from showandtell.core.collect.values import collect
-from showandtell.core.media_types.claims import read_claim, spell_type
-from showandtell.core.messages.attachments import Address, Facts, Proved
+from showandtell.core.collect.entry import collect
+from showandtell.core.media_types.claims import normalize_type, read_claim
+from showandtell.core.messages.attachments import Address, Facts, ProbedFile
 from showandtell.core.messages.file import File, Reader, Uri
 from showandtell.core.messages.parts import Text
 from showandtell.errors import BadFile, FileChanged, StorageFailed
 from showandtell.media import gate
-from showandtell.media.gate import Proof
+from showandtell.media.gate import ProbeResult
 from showandtell.storage.blobs.base import BlobStore, Spooled
 from showandtell.storage.blobs.bounded_dict import LruDict
 from showandtell.storage.blobs.folder import Folder
-from showandtell.storage.blobs.zstd import pays
+from showandtell.storage.blobs.zstd import is_compressible
 from showandtell.storage.files.sources import SpooledSource, StoredSource
 
 MAX_FILE_BYTES = 20_000_000
-#: Up to this size a blob stays as it is: compressing it would save no room on a disk.
-PLAIN = 4096
-#: So many proofs are remembered; of more, the first are made again.
-MOST_PROOFS = 10_000
+#: Blobs up to this size stay uncompressed: they would use the same disk blocks.
+MIN_COMPRESSED_BYTES = 4096
+#: How many probe results are cached.
+MAX_PROOFS = 10_000
 MAX_NAME = 120
 MAX_DESCRIPTION = 500
-#: Control, direction and private letters, lone surrogates, and what ends a line.
-UNSEEN = frozenset({"Cc", "Cf", "Cn", "Co", "Cs", "Zl", "Zp"})
+#: Control, format and private characters, lone surrogates and line breaks.
+INVISIBLE_CATEGORIES = frozenset({"Cc", "Cf", "Cn", "Co", "Cs", "Zl", "Zp"})
 WEB_SCHEMES = frozenset({"https", "gs", "s3"})
 
 
 class FileCache:
-    """Stored bytes and what was proved about them. `max_file_bytes` is the most that one file may have.
+    """Stored bytes and what is known about them. `max_file_bytes` limits a single file.
 
-    `pin(sha256, size)` is called in the proving thread before bytes are kept, so that a database can hold on to them
-    first; it may raise `BadFile` (a quota). `again`, with the same arguments, is asked instead for bytes that are kept
-    already, and says whether they are: without it, theirs are read as those of any other file. `strip_location` takes
-    the place where a photo was made out of it.
+    `reference(sha256, size)` is called in the probing thread before bytes are committed, so that a database can protect
+    them from deletion; it may raise `BadFile` (a quota). `reference_again`, with the same arguments, is called for
+    bytes that are stored already, and returns whether they still are; without it such files are read like any other.
+    `strip_location` removes the location from photos.
+
+    >>> from showandtell import Draft, File, FileCache, Text, render
+    >>> cache = FileCache()
+    >>> draft = Draft("user", (Text("Read this."), File.from_bytes(b"a,b", "text/csv", "table.csv")))
+    >>> for model in ("anthropic:claude-sonnet-5", "openai:gpt-5.2"):  # the file is read and probed once
+    ...     request = render([draft], model=model, cache=cache)
     """
 
     def __init__(
         self,
         blobs: BlobStore | None = None,
         max_file_bytes: int = MAX_FILE_BYTES,
-        pin: Callable[[str, int], None] | None = None,
+        reference: Callable[[str, int], None] | None = None,
         *,
         strip_location: bool = False,
     ) -> None:
         self.blobs: BlobStore = blobs or Folder()
         self.max_file_bytes = max_file_bytes
-        self.pin = pin
-        self.again: Callable[[str, int], bool] | None = None
+        self.reference = reference
+        self.reference_again: Callable[[str, int], bool] | None = None
         self.strip_location = strip_location
         self.facts: dict[str, Facts] = {}
-        self._proofs = LruDict[tuple[str, str | None, str], Proof](MOST_PROOFS)
+        self._proofs = LruDict[tuple[str, str | None, str], ProbeResult](MAX_PROOFS)
 
-    def prove(self, file: File) -> Proved:
-        """Store and prove one claim; one that fails keeps its name, with the problem in words.
+    def probe(self, file: File) -> ProbedFile:
+        """Store and probe a file. If that fails, the result has a `problem` and the cleaned name.
 
-        Nothing is raised but `StorageFailed`: then the store is broken and not the file, and nothing may be answered.
+        Raises only `StorageFailed`: the store is broken then, not the file.
         """
         name = clean_name(file.name or "")
         try:
             match file.source:
                 case Uri() as uri:
-                    return Proved(name, address=address(uri, file.media_type, name))
+                    return ProbedFile(name, address=parse_address(uri, file.media_type, name))
                 case _:
-                    return self._stored(file, name)
+                    return self._store(file, name)
         except BadFile as error:
-            return Proved(name, problem=f"{error.problem}: {error.advice}")
+            return ProbedFile(name, problem=f"{error.problem}: {error.advice}")
         except OSError as error:
-            return Proved(
+            return ProbedFile(
                 name, problem=f"can't be read ({error.strerror or type(error).__name__}): check that it exists"
             )
 
-    def _stored(self, file: File, name: str) -> Proved:
-        again = self._again(file, name)
-        if again is not None:
-            return again
-        spooled = self._take(file, name or "the file")
+    def _store(self, file: File, name: str) -> ProbedFile:
+        reused = self._reuse(file, name)
+        if reused is not None:
+            return reused
+        spooled = self._spool(file, name or "the file")
         try:
-            proof = self._proof(spooled, file.media_type, name)
+            proof = self._probe(spooled, file.media_type, name)
             stripped = self._strip(spooled, proof, name) if self.strip_location else None
             if stripped is not None:
-                self.blobs.drop(spooled)
-                spooled, proof = stripped, self._proof(stripped, file.media_type, name)
-            return Proved(name, self._keep(spooled, proof), corrected=proof.corrected)
+                self.blobs.discard(spooled)
+                spooled, proof = stripped, self._probe(stripped, file.media_type, name)
+            return ProbedFile(name, self._commit(spooled, proof), corrected=proof.corrected)
         finally:
-            self.blobs.drop(spooled)
+            self.blobs.discard(spooled)
 
-    def _again(self, file: File, name: str) -> Proved | None:
-        """A file that is stored here, held once more; None where its bytes must be read as those of any other."""
+    def _reuse(self, file: File, name: str) -> ProbedFile | None:
+        """The result for a file that is stored in this store already. None if its bytes must be read."""
         stored = file.source.open if isinstance(file.source, Reader) else None
         if not isinstance(stored, StoredSource) or not self.blobs.is_same(stored.blobs):
             return None
         facts, claim = stored.facts, read_claim(file.media_type, name)
         if facts.size > self.max_file_bytes or claim not in (None, facts.media_type, stored.claim):
             return None
-        if self.pin is not None and (self.again is None or not self.again(facts.sha256, facts.size)):
+        if self.reference is not None and (
+            self.reference_again is None or not self.reference_again(facts.sha256, facts.size)
+        ):
             return None
         if not self.blobs.has(facts):
             return None
         self.facts[facts.sha256] = facts
-        return Proved(name, facts, corrected=stored.corrected)
+        return ProbedFile(name, facts, corrected=stored.corrected)
 
-    def _keep(self, spooled: Spooled, proof: Proof) -> Facts:
-        """Proved bytes, held and kept: what is refused above leaves nothing behind."""
+    def _commit(self, spooled: Spooled, proof: ProbeResult) -> Facts:
+        """Reference and commit probed bytes. A file that was refused earlier leaves nothing behind."""
         facts = Facts(
             spooled.sha256,
             proof.media_type,
@@ -121,24 +129,24 @@ class FileCache:
             proof.seconds,
             proof.frames,
         )
-        if self.pin is not None:
-            self.pin(facts.sha256, facts.size)
-        self.blobs.keep(spooled)
-        if self.blobs.durable and facts.size > PLAIN and pays(facts.media_type):
-            with contextlib.suppress(FileChanged, StorageFailed):  # it is kept already, and stays as it is
+        if self.reference is not None:
+            self.reference(facts.sha256, facts.size)
+        self.blobs.commit(spooled)
+        if self.blobs.durable and facts.size > MIN_COMPRESSED_BYTES and is_compressible(facts.media_type):
+            with contextlib.suppress(FileChanged, StorageFailed):  # it is stored already, and stays uncompressed
                 self.blobs.compress(facts)
         self.facts[facts.sha256] = facts
         return facts
 
-    def _strip(self, spooled: Spooled, proof: Proof, name: str) -> Spooled | None:
-        """The same picture without its place, spooled; None where it says none."""
+    def _strip(self, spooled: Spooled, proof: ProbeResult, name: str) -> Spooled | None:
+        """The same image without its location, spooled; None if it has none."""
         with tempfile.TemporaryDirectory(prefix="showandtell-") as folder:
             stripped = gate.strip_location(spooled.path, proof.media_type, Path(folder))
             if stripped is None:
                 return None
             return self.blobs.spool(lambda: stripped.open("rb"), name, self.max_file_bytes)
 
-    def _take(self, file: File, name: str) -> Spooled:
+    def _spool(self, file: File, name: str) -> Spooled:
         if isinstance(file.source, Reader) and isinstance(file.source.open, SpooledSource):
             return file.source.open.spooled
         if not isinstance(file.source, Reader):
@@ -147,27 +155,27 @@ class FileCache:
             spooled = self.blobs.spool(file.open, name, self.max_file_bytes)
         except (BadFile, OSError, StorageFailed):
             raise
-        except Exception as error:  # a Reader is the program's own code and may raise anything
+        except Exception as error:  # a Reader is the caller's code and may raise anything
             raise BadFile(name, f"can't be read ({type(error).__name__})", "check what it is read from") from error
         if spooled.size != file.source.size:
-            self.blobs.drop(spooled)
+            self.blobs.discard(spooled)
             raise BadFile(
                 name, f"gave {spooled.size} bytes and was announced with {file.source.size}", "announce its true size"
             )
         return spooled
 
-    def _proof(self, spooled: Spooled, claimed: str | None, name: str) -> Proof:
+    def _probe(self, spooled: Spooled, claimed: str | None, name: str) -> ProbeResult:
         key = (spooled.sha256, claimed, Path(name).suffix.lower())
         proof = self._proofs.get(key)
         if proof is None:
-            proof = gate.prove(spooled.path, claimed=claimed, name=name or "the file")
+            proof = gate.probe(spooled.path, claimed=claimed, name=name or "the file")
             self._proofs.add(key, proof)
         return proof
 
 
-def address(uri: Uri, media_type: str | None, name: str) -> Address:
-    """A claim by URI, with the declared type or that of its ending. Nothing is fetched here."""
-    claim = read_claim(media_type, urlsplit(uri.value).path) or spell_type(media_type or "")
+def parse_address(uri: Uri, media_type: str | None, name: str) -> Address:
+    """A file given by URI, with the declared media type or that of its extension. Nothing is fetched."""
+    claim = read_claim(media_type, urlsplit(uri.value).path) or normalize_type(media_type or "")
     if claim is None:
         raise BadFile(name, "is an address without a media type", "give media_type= to File.from_uri")
     scheme, _, rest = uri.value.partition(":")
@@ -177,23 +185,25 @@ def address(uri: Uri, media_type: str | None, name: str) -> Address:
 
 
 def clean_name(name: str) -> str:
-    """A name on one line, without path, control or direction characters, at most 120 characters, its ending kept."""
-    name = drop_unseen(re.split(r"[/\\]", name)[-1])
+    """A name on one line, without path or invisible characters, at most 120 characters, extension kept."""
+    name = strip_invisible(re.split(r"[/\\]", name)[-1])
     if len(name) <= MAX_NAME:
         return name
     suffix = Path(name).suffix[:16]
     return name[: MAX_NAME - len(suffix) - 1] + "…" + suffix
 
 
-def drop_unseen(words: str) -> str:
-    """Words without what can't be seen: control and direction characters, line ends."""
-    return "".join(letter for letter in words if unicodedata.category(letter) not in UNSEEN).strip()
+def strip_invisible(text: str) -> str:
+    """Remove control and direction characters and line breaks."""
+    return "".join(
+        character for character in text if unicodedata.category(character) not in INVISIBLE_CATEGORIES
+    ).strip()
 
 
-def describe(words: str | None) -> str | None:
-    """A description on one line, at most 500 characters; base64 that is written out in it is left out."""
-    if not words:
+def clean_description(text: str | None) -> str | None:
+    """A description on one line, at most 500 characters, without inline base64."""
+    if not text:
         return None
-    kept = " ".join(part.text for part in collect(words) if isinstance(part, Text))
-    kept = drop_unseen(" ".join(kept.split()))
-    return (kept if len(kept) <= MAX_DESCRIPTION else kept[: MAX_DESCRIPTION - 1] + "…") or None
+    description = " ".join(part.text for part in collect(text) if isinstance(part, Text))
+    description = strip_invisible(" ".join(description.split()))
+    return (description if len(description) <= MAX_DESCRIPTION else description[: MAX_DESCRIPTION - 1] + "…") or None

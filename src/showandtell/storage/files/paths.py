@@ -1,4 +1,4 @@
-"""Paths that tools and people hand in: opened if they are files, and inside their folder if they may not leave it."""
+"""Opens paths given by tools and users: regular files only, optionally only inside a folder."""
 
 from __future__ import annotations
 
@@ -12,25 +12,25 @@ from showandtell.errors import BadFile
 
 
 def resolve_within(path: Path, folder: Path) -> Path:
-    """A path in a resolved folder, links followed; `BadFile` where it leads outside, or in a circle."""
+    """Resolve a path inside a resolved folder. Raises `BadFile` if it leads outside or loops."""
     try:
         resolved = (folder / path).resolve()
     except RuntimeError:
         raise BadFile(path.name, "is a link that leads in a circle", "name a file inside its folder") from None
     if not resolved.is_relative_to(folder):
-        raise outside(path)
+        raise outside_error(path)
     return resolved
 
 
-def outside(path: Path) -> BadFile:
-    """The error for a path that leaves its folder."""
+def outside_error(path: Path) -> BadFile:
+    """The error for a path outside its folder."""
     return BadFile(path.name, "is outside the folder it may come from", "name a file inside that folder")
 
 
 def open_regular(path: Path, within: Path | None = None) -> BinaryIO:
-    """Open a file on disk, never a pipe or a device, which might give bytes for ever or none at all."""
+    """Open a regular file. Pipes and devices are refused, since they might block or never end."""
     if within is not None and resolve_within(path, within) != path:
-        raise outside(path)
+        raise outside_error(path)
     # A pipe without a writer would block here.
     flags = os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC | (0 if within is None else os.O_NOFOLLOW)
     try:
@@ -46,11 +46,11 @@ def open_regular(path: Path, within: Path | None = None) -> BinaryIO:
 
 
 def check_opened(handle: int, path: Path, within: Path | None) -> None:
-    """Refuse what is no file, and what lies outside: a folder on the way may be a link since its path was checked."""
+    """Raise `BadFile` unless the open file is regular and inside `within`. A parent may have become a link since."""
     if not stat.S_ISREG(os.fstat(handle).st_mode):
         raise BadFile(path.name, "is no regular file", "name a file, not a folder, pipe or device")
     if within is None:
         return
-    with suppress(FileNotFoundError):  # there is no /proc
+    with suppress(FileNotFoundError):  # no /proc on this system
         if not Path(f"/proc/self/fd/{handle}").readlink().is_relative_to(within):
-            raise outside(path)
+            raise outside_error(path)

@@ -1,6 +1,6 @@
-"""Proving files within a time limit, beside an event loop or without: what reads one may be anybody's code, and block.
+"""Probes files within a time limit, with or without an event loop: a source may be foreign code that blocks.
 
-The threads are daemons of ours: one that hangs is abandoned, and keeps neither a run nor the program from ending.
+The threads are daemons. One that hangs is abandoned and prevents neither a run nor the process from ending.
 """
 
 from __future__ import annotations
@@ -10,58 +10,58 @@ import threading
 from collections.abc import Iterable
 from concurrent.futures import Future
 
-from showandtell.core.messages.attachments import Proved
+from showandtell.core.messages.attachments import ProbedFile
 from showandtell.core.messages.file import File
 from showandtell.storage.files.file_cache import FileCache, clean_name
 
-#: How long one file may take to be read, stored and proved.
-PROVE_SECONDS = 60.0
-#: How many files of one message are proved side by side.
-PROVE_AT_ONCE = 4
+#: Time limit for reading, storing and probing one file.
+PROBE_SECONDS = 60.0
+#: How many files of a message are probed concurrently.
+MAX_CONCURRENT_PROBES = 4
 
 
-async def prove_all(file_cache: FileCache, files: Iterable[File]) -> list[Proved]:
-    """Store and prove files side by side, in their order; one that takes too long has that for its problem.
+async def probe_all(file_cache: FileCache, files: Iterable[File]) -> list[ProbedFile]:
+    """Store and probe files concurrently, and return the results in order. A timeout becomes the file's problem.
 
-    A store that fails raises `StorageFailed`: then none of them may be answered for.
+    Raises `StorageFailed` if the store fails.
     """
-    turns = asyncio.Semaphore(PROVE_AT_ONCE)
-    return await asyncio.gather(*[prove_in_turn(file_cache, file, turns) for file in files])
+    slots = asyncio.Semaphore(MAX_CONCURRENT_PROBES)
+    return await asyncio.gather(*[probe_in_slot(file_cache, file, slots) for file in files])
 
 
-def prove_now(file_cache: FileCache, file: File) -> Proved:
-    """The same for one file, where no event loop waits for it."""
+def probe_now(file_cache: FileCache, file: File) -> ProbedFile:
+    """Like `probe_all` for one file, without an event loop."""
     try:
-        return start_proof(file_cache, file).result(PROVE_SECONDS)
+        return start_probe(file_cache, file).result(PROBE_SECONDS)
     except TimeoutError:
-        return late(file)
+        return timed_out(file)
 
 
-async def prove_in_turn(file_cache: FileCache, file: File, turns: asyncio.Semaphore) -> Proved:
-    """One of them, when there is a turn for it."""
-    async with turns:
+async def probe_in_slot(file_cache: FileCache, file: File, slots: asyncio.Semaphore) -> ProbedFile:
+    """Probe a file once a slot is free."""
+    async with slots:
         try:
-            return await asyncio.wait_for(asyncio.wrap_future(start_proof(file_cache, file)), PROVE_SECONDS)
+            return await asyncio.wait_for(asyncio.wrap_future(start_probe(file_cache, file)), PROBE_SECONDS)
         except TimeoutError:
-            return late(file)
+            return timed_out(file)
 
 
-def late(file: File) -> Proved:
-    """A file that took too long."""
-    problem = f"was not read in time ({PROVE_SECONDS:g} s): check what it is read from"
-    return Proved(clean_name(file.name or ""), problem=problem)
+def timed_out(file: File) -> ProbedFile:
+    """The result for a file that took too long."""
+    problem = f"was not read in time ({PROBE_SECONDS:g} s): check what it is read from"
+    return ProbedFile(clean_name(file.name or ""), problem=problem)
 
 
-def start_proof(file_cache: FileCache, file: File) -> Future[Proved]:
-    """Prove a file in a thread of its own."""
-    done: Future[Proved] = Future()
-    done.set_running_or_notify_cancel()  # from here on nobody can cancel it, so its end is always taken
+def start_probe(file_cache: FileCache, file: File) -> Future[ProbedFile]:
+    """Probe a file in a thread of its own."""
+    future: Future[ProbedFile] = Future()
+    future.set_running_or_notify_cancel()  # it can no longer be cancelled, so the result can always be set
 
-    def work() -> None:
+    def target() -> None:
         try:
-            done.set_result(file_cache.prove(file))
-        except BaseException as error:  # noqa: BLE001 - whatever it is belongs to the caller
-            done.set_exception(error)
+            future.set_result(file_cache.probe(file))
+        except BaseException as error:  # noqa: BLE001 - passed on to the caller
+            future.set_exception(error)
 
-    threading.Thread(target=work, name="showandtell-proof", daemon=True).start()
-    return done
+    threading.Thread(target=target, name="showandtell-proof", daemon=True).start()
+    return future

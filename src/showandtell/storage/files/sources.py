@@ -1,4 +1,4 @@
-"""Claims whose bytes are here already: stored under their hash, or arrived in a spool. Neither is copied again."""
+"""Sources whose bytes are in the store already: committed under a hash, or spooled. They are not copied again."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from showandtell.storage.blobs.base import Spooled
 
 @dataclass(frozen=True, slots=True)
 class StoredSource:
-    """Opens stored bytes; two that open the same are equal, so that a file given back is known again.
+    """Opens stored bytes. Two sources for the same bytes are equal, so that a returned file is recognized.
 
-    `claim` is what the file was said to be when it was proved, `corrected` what was wrong with that.
+    `claim` is the media type that was claimed when the file was probed, `corrected` the claim if it was wrong.
     """
 
     blobs: Blobs
@@ -25,20 +25,20 @@ class StoredSource:
     corrected: str | None = field(default=None, compare=False)
 
     def __call__(self) -> BinaryIO:
-        """Open them."""
+        """Open the bytes."""
         return self.blobs.open(self.facts)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """To another process (a tool's own) the bytes themselves go."""
+        """Pickle the bytes themselves, for example for a tool in another process."""
         return partial, (io.BytesIO, self.blobs.read(self.facts))
 
 
 @dataclass(frozen=True, slots=True)
 class SpooledSource:
-    """Bytes that were spooled as they came, in the store that is to prove and keep them: that store drops them, too."""
+    """Bytes already spooled in the store that is to commit them. That store also discards the spool."""
 
     spooled: Spooled
 
     def __call__(self) -> BinaryIO:
-        """Open them."""
+        """Open the bytes."""
         return self.spooled.path.open("rb")

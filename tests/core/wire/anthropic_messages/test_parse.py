@@ -20,7 +20,7 @@ from showandtell.core.events.types import (
     ToolInputStart,
     Usage,
 )
-from showandtell.core.wire.anthropic_messages.parse import whole
+from showandtell.core.wire.anthropic_messages.parse import parse_full
 from showandtell.errors import BadAnswer
 from support.builders import parser_of
 from support.streams.anthropic import BEGIN, BODY, STOP, STREAM, block, call, end, sse, text
@@ -53,31 +53,31 @@ def folded(events):
     return fold.draft()
 
 
-def test_a_stream_of_thought_text_and_call_is_read_in_order():
+def test_a_stream_of_reasoning_text_and_call_is_read_in_order():
     assert parse(STREAM) == EVENTS
 
 
 @given(st.lists(st.integers(0, len(STREAM)), max_size=20))
-def test_any_reads_give_the_same_events(cuts):
+def test_events_do_not_depend_on_read_sizes(cuts):
     edges = [0, *sorted(cuts), len(STREAM)]
     assert parse(*(STREAM[start:stop] for start, stop in itertools.pairwise(edges))) == EVENTS
 
 
-def test_a_stream_cut_at_any_byte_is_a_beginning_and_says_cut():
-    told = STREAM.index(b"event: message_stop")  # where the reason has been read
+def test_a_stream_cut_at_any_byte_gives_a_prefix_and_ends_as_cut():
+    reason_end = STREAM.index(b"event: message_stop")  # after the finish reason
     for length in range(len(STREAM)):
         *events, last = parse(STREAM[:length])
         assert events == EVENTS[: len(events)]
-        assert last.stop == ("cut" if length < told else "tool_calls")
+        assert last.stop == ("cut" if length < reason_end else "tool_calls")
 
 
-def test_the_prompt_counts_what_was_read_from_a_cache_and_written_to_one():
+def test_input_tokens_include_tokens_read_from_or_written_to_a_cache():
     tokens = {"input_tokens": 25, "cache_read_input_tokens": 500, "cache_creation_input_tokens": 70, "output_tokens": 1}
     begun = {"type": "message_start", "message": {"usage": tokens}}
     assert parse(sse(begun, end("end_turn"), STOP)) == [StepEnd("end", Usage(595, 9, 500, 70))]
 
 
-def test_newer_numbers_win_and_those_left_out_stay():
+def test_newer_counts_win_and_missing_ones_stay():
     later = {
         "type": "message_delta",
         "delta": {},
@@ -98,12 +98,12 @@ def test_a_call_without_arguments_has_an_empty_object():
     assert events[:3] == [ToolInputStart("toolu_1", "draw"), ToolInputDelta("toolu_1", "{}"), ToolInputEnd("toolu_1")]
 
 
-def test_arguments_that_come_with_the_start_are_kept():
+def test_arguments_sent_with_the_start_are_read():
     start = {"type": "tool_use", "id": "toolu_1", "name": "draw", "input": {"size": 2}}
     assert ToolInputDelta("toolu_1", '{"size": 2}') in parse(sse(*block(0, start)))
 
 
-def test_a_redacted_thought_goes_back_as_it_came():
+def test_redacted_reasoning_goes_back_unchanged():
     events = parse(sse(*block(0, {"type": "redacted_thinking", "data": "Zm9v"})))
     assert events[:2] == [ReasoningStart("r0"), ReasoningEnd("r0", '{"type":"redacted_thinking","data":"Zm9v"}')]
 
@@ -121,7 +121,7 @@ def test_a_redacted_thought_goes_back_as_it_came():
         ("something_new", "cut", "something_new"),
     ],
 )
-def test_each_reason_is_said_in_our_words(reason, stop, detail):
+def test_each_stop_reason_is_converted(reason, stop, detail):
     assert parse(sse(end(reason), STOP)) == [StepEnd(stop, Usage(0, 9), detail)]
 
 
@@ -163,7 +163,7 @@ def test_unknown_chunks_blocks_deltas_and_fields_are_ignored():
         b'{"type":"content_block_delta","delta":{"type":"text_delta","text":"\xff"}}',
     ],
 )
-def test_what_is_not_the_api_is_a_bad_answer(data):
+def test_other_data_is_a_bad_answer(data):
     with pytest.raises(BadAnswer):
         parser_of("anthropic-messages").feed(b"data: " + data + b"\n\n")
 
@@ -178,8 +178,8 @@ def test_what_is_not_the_api_is_a_bad_answer(data):
         (block(0, {"type": "redacted_thinking", "data": "EqQB"}), {"type": "thinking_delta", "thinking": "a"}),
     ],
 )
-def test_a_piece_of_another_kind_than_its_block_is_a_bad_answer(opened, delta):
-    with pytest.raises(BadAnswer, match=f"{delta['type']} is no part of a block of type"):
+def test_a_delta_of_another_type_than_its_block_is_a_bad_answer(opened, delta):
+    with pytest.raises(BadAnswer, match=f"{delta['type']} doesn't belong in a block of type"):
         parse(sse(opened[0], {"type": "content_block_delta", "index": 0, "delta": delta}))
 
 
@@ -188,8 +188,8 @@ def test_endless_nesting_is_a_bad_answer():
         parser_of("anthropic-messages").feed(b'data: {"x":' + b"[" * 100_000 + b"\n\n")
 
 
-def test_a_whole_body_gives_the_events_of_its_stream():
-    assert whole(json.dumps(BODY).encode()) == [
+def test_a_complete_body_gives_the_events_of_its_stream():
+    assert parse_full(json.dumps(BODY).encode()) == [
         ReasoningStart("r0"),
         ReasoningDelta("r0", "A kiwi."),
         ReasoningEnd("r0", '{"type":"thinking","thinking":"A kiwi.","signature":"EqQB"}'),
@@ -203,21 +203,21 @@ def test_a_whole_body_gives_the_events_of_its_stream():
     ]
 
 
-def test_a_whole_body_folds_to_the_message_of_its_stream():
+def test_a_complete_body_gives_the_message_of_its_stream():
     blocks = (block(0, BODY["content"][0]), block(2, BODY["content"][2]), block(3, BODY["content"][3]))
-    stream = sse(BEGIN, *(chunk for one in blocks for chunk in one), end("tool_use"), STOP)
-    assert folded(parse(stream)) == folded(whole(json.dumps(BODY).encode()))
+    stream = sse(BEGIN, *(chunk for item in blocks for chunk in item), end("tool_use"), STOP)
+    assert folded(parse(stream)) == folded(parse_full(json.dumps(BODY).encode()))
 
 
-def test_a_whole_body_that_hit_its_limit_has_no_finished_call():
-    events = whole(json.dumps(BODY | {"stop_reason": "max_tokens"}).encode())
+def test_a_complete_body_that_hit_the_limit_has_no_finished_call():
+    events = parse_full(json.dumps(BODY | {"stop_reason": "max_tokens"}).encode())
     assert ToolInputEnd("toolu_1") not in events
     assert events[-1].stop == "length"
 
 
-def test_a_whole_body_may_be_an_error_or_nothing_at_all():
-    assert whole(b'{"type":"error","error":{"type":"api_error","message":"Sorry"}}') == [
+def test_a_complete_body_may_be_an_error_or_empty():
+    assert parse_full(b'{"type":"error","error":{"type":"api_error","message":"Sorry"}}') == [
         ProviderFault("api_error: Sorry")
     ]
     with pytest.raises(BadAnswer):
-        whole(b"<html>")
+        parse_full(b"<html>")

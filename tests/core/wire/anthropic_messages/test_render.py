@@ -1,4 +1,4 @@
-"""Anthropic's Messages API: files stand inside tool results, but never inside an error."""
+"""Anthropic's Messages API: files go into tool results, but never into errors."""
 
 import msgspec
 import pytest
@@ -8,7 +8,7 @@ from inline_snapshot import snapshot
 
 from showandtell.core.messages.attachments import Address
 from showandtell.core.messages.parts import Opaque, ToolCall
-from showandtell.core.wire.anthropic_messages.render import entry, marked, url
+from showandtell.core.wire.anthropic_messages.render import render_entry, url, with_cache_mark
 from showandtell.core.wire.options import Options
 from showandtell.errors import CannotRender
 from support.sdk_clients import (
@@ -38,7 +38,7 @@ def blocks(turn, target=HOME):
     return rest((turn,), target, Options())["messages"][0]["content"]
 
 
-def test_a_result_holds_its_picture_and_its_pdf():
+def test_a_result_contains_its_image_and_its_pdf():
     assert check(NATIVE, HOME) == snapshot(
         {
             "model": "claude-sonnet-4-5",
@@ -104,7 +104,7 @@ def test_a_result_holds_its_picture_and_its_pdf():
 
 
 @pytest.mark.parametrize(
-    ("choice", "spelled"),
+    ("choice", "expected"),
     [
         ("auto", {"type": "auto"}),
         ("none", {"type": "none"}),
@@ -112,28 +112,28 @@ def test_a_result_holds_its_picture_and_its_pdf():
         ("get", {"type": "tool", "name": "get"}),
     ],
 )
-def test_a_tool_choice_has_a_type_of_its_own(choice, spelled):
+def test_each_tool_choice_has_its_own_type(choice, expected):
     body = check(NATIVE, HOME, msgspec.structs.replace(OPTIONS, tool_choice=choice))
-    assert body["tool_choice"] == spelled
+    assert body["tool_choice"] == expected
 
 
 @pytest.mark.parametrize("file", [WAV, WORDS], ids=["audio", "text"])
-def test_a_kind_that_the_api_has_no_block_for_is_refused(file):
+def test_a_kind_without_a_block_is_rejected(file):
     with pytest.raises(CannotRender, match=f"put {file.media_type} into a tool result of anthropic-messages"):
-        entry(user(result("Listen:", placed(file))), HOME)
+        render_entry(user(result("Listen:", placed(file))), HOME)
 
 
-def test_an_error_result_takes_no_file():
+def test_an_error_result_accepts_no_files():
     with pytest.raises(CannotRender, match="image/png into a error result"):
-        entry(user(result("Failed", placed(PNG), is_error=True)), HOME)
+        render_entry(user(result("Failed", placed(PNG), is_error=True)), HOME)
 
 
-def test_an_assistant_message_takes_no_file():
+def test_an_assistant_message_accepts_no_files():
     with pytest.raises(CannotRender, match="image/png into a assistant message"):
-        entry(model(placed(PNG)), HOME)
+        render_entry(model(placed(PNG)), HOME)
 
 
-def test_a_file_elsewhere_is_pointed_at():
+def test_a_remote_file_is_sent_as_its_address():
     link = placed(Address("url", "https://example.org/a.png", "image/png"), place="user")
     known = placed(Address("file_id", "file_011", "application/pdf"), place="user")
     check((user(link, known),), HOME)
@@ -143,10 +143,10 @@ def test_a_file_elsewhere_is_pointed_at():
     ]
 
 
-def test_an_empty_result_has_no_content_and_blank_words_no_block():
+def test_an_empty_result_has_no_content_and_blank_text_no_block():
     check((model(CALL), user(result())), HOME)
     assert blocks(user(result())) == [{"type": "tool_result", "tool_use_id": "call_1", "is_error": False}]
-    assert entry(user(" \n"), HOME) == []
+    assert render_entry(user(" \n"), HOME) == []
 
 
 @given(st.text() | st.just("[" * 100_000))
@@ -155,12 +155,12 @@ def test_the_input_of_a_call_is_always_an_object(text):
     assert isinstance(block["input"], dict)
 
 
-def test_arguments_that_are_no_object_are_kept_as_text():
+def test_arguments_that_are_not_an_object_are_sent_as_text():
     (block,) = blocks(model(ToolCall("call_1", "get", '{"number": 5')))
     assert block["input"] == {"INVALID_JSON": '{"number": 5'}
 
 
-def test_a_thought_goes_back_to_its_own_provider_only():
+def test_reasoning_goes_back_to_its_own_provider_only():
     thought = '{"type":"thinking","thinking":"Hm.","signature":"c2ln"}'
     turn = model(Opaque("anthropic", thought), "Done.")
     check((turn,), HOME)
@@ -168,23 +168,23 @@ def test_a_thought_goes_back_to_its_own_provider_only():
     assert blocks(turn, VERTEX) == [{"type": "text", "text": "Done."}]
 
 
-def test_a_thought_that_nothing_follows_is_left_out():
+def test_trailing_reasoning_is_left_out():
     thought = Opaque("anthropic", '{"type":"thinking","thinking":"Hm.","signature":"c2ln"}')
     hidden = Opaque("anthropic", '{"type":"redacted_thinking","data":"c2ln"}')
     search = Opaque("anthropic", '{"type":"server_tool_use","id":"srvtoolu_1","name":"web_search","input":{}}')
-    assert entry(model(thought, hidden), HOME) == []
-    assert len(entry(model(thought, "Done.", thought, hidden), HOME)[0]["content"]) == 2
-    assert len(entry(model(thought, search), HOME)[0]["content"]) == 2
+    assert render_entry(model(thought, hidden), HOME) == []
+    assert len(render_entry(model(thought, "Done.", thought, hidden), HOME)[0]["content"]) == 2
+    assert len(render_entry(model(thought, search), HOME)[0]["content"]) == 2
 
 
-def test_a_cache_mark_stands_on_the_result_and_not_inside_it():
+def test_a_cache_mark_is_on_the_result_and_not_inside_it():
     turn = user(result("Chart:", placed(PNG), placed(PDF, 2)))
-    (message,) = marked(entry(turn, HOME), HOME)
+    (message,) = with_cache_mark(render_entry(turn, HOME), HOME)
     assert message["content"][0]["cache_control"] == {"type": "ephemeral"}
     assert "cache_control" not in message["content"][0]["content"][-1]
 
 
-def test_what_the_sdk_has_no_word_for_goes_into_extra_body():
+def test_fields_that_the_sdk_lacks_go_into_extra_body():
     options = msgspec.structs.replace(OPTIONS, extra='{"top_k":5,"max_tokens":9}')
     called = arguments(NATIVE, HOME, options)
     check(NATIVE, HOME, options)
@@ -193,7 +193,7 @@ def test_what_the_sdk_has_no_word_for_goes_into_extra_body():
 
 
 @pytest.mark.parametrize("target", [VERTEX, BEDROCK], ids=["vertex", "bedrock"])
-def test_elsewhere_the_model_stands_in_the_address_but_its_sdk_takes_it(target):
+def test_other_hosts_have_the_model_in_the_url_and_in_the_sdks_arguments(target):
     options = Options(stream=True)
     body, called = rest(NATIVE, target, options), arguments(NATIVE, target, options)
     check(NATIVE, target, msgspec.structs.replace(OPTIONS, stream=False))
@@ -203,7 +203,7 @@ def test_elsewhere_the_model_stands_in_the_address_but_its_sdk_takes_it(target):
     assert called["extra_body"] == {"anthropic_version": body["anthropic_version"]}
 
 
-def test_every_host_has_its_address():
+def test_every_host_has_its_url():
     assert url(HOME, "https://host/", stream=True) == "https://host/v1/messages"
     assert url(BEDROCK, "https://host", stream=True) == (
         "https://host/model/us.anthropic.claude%3A0/invoke-with-response-stream"

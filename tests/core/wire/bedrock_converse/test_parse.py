@@ -26,7 +26,7 @@ from showandtell.core.messages.parts import Opaque, Text, ToolCall
 from showandtell.core.planning.values import Entry
 from showandtell.core.wire import aws_eventstream
 from showandtell.core.wire.bedrock_converse import render as bedrock_converse
-from showandtell.core.wire.bedrock_converse.parse import whole
+from showandtell.core.wire.bedrock_converse.parse import parse_full
 from showandtell.errors import BadAnswer
 from support.builders import parser_of
 from support.scripted import FRAMED
@@ -86,30 +86,30 @@ def fold(events):
     return folded
 
 
-def test_a_stream_of_thought_text_and_calls_is_read_in_order():
+def test_a_stream_of_reasoning_text_and_calls_is_read_in_order():
     assert parse(STREAM) == EVENTS
 
 
 @given(st.lists(st.integers(0, len(STREAM)), max_size=20))
-def test_any_reads_give_the_same_events(cuts):
+def test_events_do_not_depend_on_where_reads_end(cuts):
     edges = [0, *sorted(cuts), len(STREAM)]
     assert parse(*(STREAM[start:stop] for start, stop in itertools.pairwise(edges))) == EVENTS
 
 
 @pytest.mark.parametrize("size", [1, 7, 100, 16384])
-def test_reads_of_any_size_give_the_same_events(size):
+def test_events_do_not_depend_on_read_sizes(size):
     assert parse(*(STREAM[at : at + size] for at in range(0, len(STREAM), size))) == EVENTS
 
 
-def test_a_stream_cut_at_any_byte_is_a_beginning_and_says_cut():
-    told = len(STREAM) - len(frames(end("tool_use")[1]))  # where the reason has been read, the tokens not
+def test_a_stream_cut_at_any_byte_gives_a_prefix_and_ends_as_cut():
+    reason_end = len(STREAM) - len(frames(end("tool_use")[1]))  # after the reason and before the usage
     for length in range(len(STREAM)):
         *events, last = parse(STREAM[:length])
         assert events == EVENTS[: len(events)]
-        assert last == (StepEnd("cut", Usage()) if length < told else StepEnd("tool_calls", Usage()))
+        assert last == (StepEnd("cut", Usage()) if length < reason_end else StepEnd("tool_calls", Usage()))
 
 
-def test_a_call_of_which_a_byte_is_missing_never_runs():
+def test_a_call_with_a_missing_byte_never_runs():
     for length in range(len(STREAM)):
         calls = [part for part in fold(parse(STREAM[:length])).draft().parts if isinstance(part, ToolCall)]
         assert (
@@ -118,7 +118,7 @@ def test_a_call_of_which_a_byte_is_missing_never_runs():
 
 
 @given(st.integers(0, len(STREAM) * 8 - 1), st.integers(1, len(STREAM)))
-def test_a_flipped_bit_is_a_bad_answer_after_what_came_before(bit, size):
+def test_a_flipped_bit_is_a_bad_answer_after_the_events_before_it(bit, size):
     torn = bytearray(STREAM)
     torn[bit // 8] ^= 1 << bit % 8
     parser, events = parser_of("bedrock-converse", FRAMED), []
@@ -128,21 +128,21 @@ def test_a_flipped_bit_is_a_bad_answer_after_what_came_before(bit, size):
     assert parser.done
 
 
-def test_what_came_before_a_torn_frame_in_the_last_read_is_kept():
+def test_events_before_a_broken_frame_in_the_last_read_are_returned():
     parser = parser_of("bedrock-converse", FRAMED)
     assert parser.feed(frames(*text(0, "It")) + b"x" * 20) == [TextStart("t0"), TextDelta("t0", "It"), TextEnd("t0")]
     with pytest.raises(BadAnswer, match="checksum"):
         parser.finish()
 
 
-def test_what_follows_the_end_is_not_read():
+def test_nothing_after_the_end_is_read():
     parser = parser_of("bedrock-converse", FRAMED)
     assert parser.feed(STREAM + b"x" * 20) == EVENTS
     assert parser.done
     assert parser.finish() == []
 
 
-def test_the_message_is_over_only_when_its_tokens_are_told():
+def test_the_message_ends_only_after_its_usage():
     parser, (stop, metadata) = parser_of("bedrock-converse", FRAMED), end("end_turn")
     assert parser.feed(frames(stop)) == []
     assert not parser.done
@@ -150,17 +150,17 @@ def test_the_message_is_over_only_when_its_tokens_are_told():
     assert parser.done
 
 
-def test_tokens_that_come_before_the_reason_are_kept():
+def test_usage_before_the_reason_is_stored():
     assert parse(frames(*reversed(end("end_turn")))) == [StepEnd("end", Usage(32, 9, 5, 2))]
     assert parse(frames(end("end_turn")[1])) == [StepEnd("cut", Usage(32, 9, 5, 2))]
 
 
-def test_tokens_of_a_cache_that_is_not_there_are_none():
+def test_missing_cache_tokens_are_zero():
     usage = {"inputTokens": 3, "outputTokens": 4, "totalTokens": 7, "cacheReadInputTokens": None}
     assert parse(frames(*end("end_turn", usage))) == [StepEnd("end", Usage(3, 4))]
 
 
-def test_calls_that_are_told_side_by_side_stay_apart():
+def test_interleaved_calls_stay_separate():
     first, second = call(0, "a", "1", "2"), call(1, "b", "3", "4")
     mixed = [event for pair in zip(first, second, strict=True) for event in pair]
     parts = fold(parse(frames(*mixed, *end("tool_use")))).draft().parts
@@ -174,7 +174,7 @@ def test_arguments_without_a_call_and_a_call_without_its_stop_never_run():
     assert (folded.stop, folded.draft().parts) == ("cut", (Text("It"),))
 
 
-def test_a_thought_in_blobs_goes_back_as_one():
+def test_reasoning_in_blobs_goes_back_as_one():
     events = parse(frames(*thought(0, {"redactedContent": base64(b"a")}, {"redactedContent": base64(b"bcd")})))
     assert events[:2] == [
         ReasoningStart("r0"),
@@ -182,21 +182,21 @@ def test_a_thought_in_blobs_goes_back_as_one():
     ]
 
 
-def test_a_thought_that_is_only_a_signature_is_kept_and_one_without_is_not():
+def test_reasoning_with_only_a_signature_is_stored_and_without_one_dropped():
     first, second = thought(0, {"signature": "EqQB"}), thought(1, {"text": "hm"})
     ends = [event.opaque for event in parse(frames(*first, *second)) if isinstance(event, ReasoningEnd)]
     assert ends == ['{"reasoningContent":{"reasoningText":{"text":"","signature":"EqQB"}}}', None]
 
 
-def test_thoughts_are_rendered_as_they_came():
+def test_reasoning_is_rendered_unchanged():
     parts = fold(parse(STREAM)).draft().parts
     target = resolve("bedrock:anthropic.claude-sonnet-4-5-20250929-v1:0")
     thoughts = tuple(part for part in parts if isinstance(part, Opaque))
-    (message,) = bedrock_converse.entry(Entry("assistant", (*thoughts, Text("So."))), target)
-    assert [bytes(each).decode() for each in message["content"][:-1]] == [OPAQUE]
+    (message,) = bedrock_converse.render_entry(Entry("assistant", (*thoughts, Text("So."))), target)
+    assert [bytes(block_json).decode() for block_json in message["content"][:-1]] == [OPAQUE]
 
 
-def test_a_text_that_follows_a_thought_in_the_same_block_ends_it():
+def test_a_text_after_reasoning_in_the_same_block_ends_the_reasoning():
     events = parse(frames(*block(0, {"reasoningContent": {"text": "hm"}}, {"text": "It"})))
     assert events[2:5] == [ReasoningEnd("r0"), TextStart("t0"), TextDelta("t0", "It")]
 
@@ -216,7 +216,7 @@ def test_a_text_that_follows_a_thought_in_the_same_block_ends_it():
         ("something_new", "cut", "something_new"),
     ],
 )
-def test_each_reason_is_said_in_our_words(reason, stop, detail):
+def test_each_stop_reason_is_converted(reason, stop, detail):
     assert parse(frames(*end(reason))) == [StepEnd(stop, Usage(32, 9, 5, 2), detail)]
 
 
@@ -263,7 +263,7 @@ def test_unknown_events_blocks_deltas_and_fields_are_ignored():
         b'{"x":' + b"[" * 100_000,
     ],
 )
-def test_what_is_not_the_api_is_a_bad_answer(payload):
+def test_other_data_is_a_bad_answer(payload):
     with pytest.raises(BadAnswer):
         parser_of("bedrock-converse", FRAMED).feed(aws_eventstream.encode("contentBlockDelta", payload))
 
@@ -272,32 +272,32 @@ def image(*sources):
     return block(0, *({"image": source} for source in sources), start={"image": {"format": "png"}})
 
 
-def test_a_picture_that_the_model_made_is_a_file_once_it_is_whole():
+def test_a_generated_image_is_a_file_once_it_is_complete():
     events = image({"source": {"bytes": base64(PNG[:10])}}, {"source": {"bytes": base64(PNG[10:])}})
     assert parse(frames(*events, *end("end_turn")))[0] == FileMade("image/png", PNG)
     assert not [event for event in parse(frames(*events[:-1])) if isinstance(event, FileMade)]
 
 
-def test_a_picture_that_could_not_be_had_says_why():
+def test_an_unavailable_image_has_a_problem():
     (address,) = parse(frames(*image({"source": {"s3Location": {"uri": "s3://bucket/a.png"}}})))[:1]
     (failed,) = parse(frames(*image({"error": {"message": "blocked"}})))[:1]
     assert address == FileMade("image/png", b"", problem="was given as an address")
     assert failed == FileMade("image/png", b"", problem="was not made (blocked)")
 
 
-def test_a_whole_body_gives_the_message_of_its_stream():
-    streamed, at_once = fold(parse(STREAM)), fold(whole(body(*CONTENT)))
+def test_a_complete_body_gives_the_message_of_its_stream():
+    streamed, at_once = fold(parse(STREAM)), fold(parse_full(body(*CONTENT)))
     assert at_once.draft() == streamed.draft()
     assert (at_once.usage, at_once.detail) == (streamed.usage, streamed.detail)
 
 
-def test_a_whole_body_that_hit_its_limit_has_no_finished_call_at_its_end():
-    events = whole(body(*CONTENT, reason="max_tokens"))
+def test_a_complete_body_that_hit_the_limit_has_no_finished_last_call():
+    events = parse_full(body(*CONTENT, reason="max_tokens"))
     assert [event.call_id for event in events if isinstance(event, ToolInputEnd)] == ["tooluse_1"]
     assert events[-1].stop == "length"
 
 
-def test_a_whole_body_may_hold_cited_words_files_and_blocks_that_we_do_not_know():
+def test_a_complete_body_may_contain_citations_files_and_unknown_blocks():
     content = [
         {"citationsContent": {"content": [{"text": "It is "}, {"text": "a kiwi."}], "citations": [{"title": "a"}]}},
         {"toolUse": {"toolUseId": "s", "name": "nova_grounding", "input": {"q": 1}, "type": "server_tool_use"}},
@@ -309,15 +309,19 @@ def test_a_whole_body_may_hold_cited_words_files_and_blocks_that_we_do_not_know(
     ]
     thoughts = Opaque("bedrock", '{"reasoningContent":{"redactedContent":"YWJjZA=="}}')
     files = (File(PNG, "image/png"), File(b"RIFF", "audio/wav"))
-    assert fold(whole(body(*content, reason="end_turn"))).draft().parts == (Text("It is a kiwi."), thoughts, *files)
+    assert fold(parse_full(body(*content, reason="end_turn"))).draft().parts == (
+        Text("It is a kiwi."),
+        thoughts,
+        *files,
+    )
 
 
-def test_a_whole_body_may_be_an_error_or_nothing_at_all():
-    assert whole(b'{"message":"Sorry"}') == [ProviderFault("Sorry")]
-    assert whole(b"{}") == [StepEnd("cut", Usage())]
+def test_a_complete_body_may_be_an_error_or_empty():
+    assert parse_full(b'{"message":"Sorry"}') == [ProviderFault("Sorry")]
+    assert parse_full(b"{}") == [StepEnd("cut", Usage())]
     for data in (b"<html>", b"[1]", b'{"output":7}', b'{"output":' + b"[" * 100_000):
         with pytest.raises(BadAnswer):
-            whole(data)
+            parse_full(data)
 
 
 class _Raw:
@@ -345,7 +349,7 @@ def test_claudes_own_stream_in_these_frames_is_read_by_its_own_parser(cuts):
     assert events[-1].stop == "end"
 
 
-def test_an_exception_in_claudes_own_stream_is_told_in_its_words():
+def test_an_exception_in_claudes_own_stream_has_its_message():
     fault = aws_eventstream.encode("throttlingException", b'{"message":"Slow down"}', message_type="exception")
     parser = parser_of("anthropic-messages", FRAMED)
     assert parser.feed(fault) == [ProviderFault("throttlingException: Slow down")]

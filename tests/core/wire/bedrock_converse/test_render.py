@@ -1,4 +1,4 @@
-"""Bedrock's Converse API: neutral unique document names, formats by word, bytes for boto3."""
+"""Bedrock's Converse API: neutral and unique document names, format names, bytes for boto3."""
 
 import re
 
@@ -10,7 +10,7 @@ from inline_snapshot import snapshot
 
 from showandtell.core.messages.attachments import Address
 from showandtell.core.messages.parts import Opaque, ToolCall
-from showandtell.core.wire.bedrock_converse.render import entry, marked, url
+from showandtell.core.wire.bedrock_converse.render import render_entry, url, with_cache_mark
 from showandtell.core.wire.options import Options
 from showandtell.errors import CannotRender
 from support.sdk_clients import (
@@ -33,14 +33,14 @@ from support.sdk_clients import (
 )
 
 HOME = aim("bedrock-converse")
-CITING = aim("bedrock-converse", citations=True, status=False)
+CITING = aim("bedrock-converse", citations=True, flags_errors=False)
 
 
 def blocks(turn, target=HOME):
     return rest((turn,), target, Options())["messages"][0]["content"]
 
 
-def test_a_result_holds_its_picture_and_its_pdf():
+def test_a_result_contains_its_image_and_its_pdf():
     assert check(NATIVE, HOME) == snapshot(
         {
             "system": [{"text": "Be brief."}],
@@ -103,14 +103,14 @@ def test_a_result_holds_its_picture_and_its_pdf():
     )
 
 
-def test_boto_is_given_bytes_and_the_model():
+def test_boto_gets_bytes_and_the_model():
     called = arguments(NATIVE, HOME, OPTIONS)
     content = called["messages"][2]["content"][0]["toolResult"]["content"]
     assert content[1] == {"image": {"format": "png", "source": {"bytes": b"png"}}}
     assert called["modelId"] == HOME.model
 
 
-def test_a_relocated_pdf_is_cited_where_the_host_needs_that():
+def test_a_relocated_pdf_has_citations_if_the_host_needs_them():
     check(RELOCATED, CITING)
     answer, _, _, document = blocks(RELOCATED[2], CITING)
     assert document["document"]["citations"] == {"enabled": True}
@@ -119,38 +119,38 @@ def test_a_relocated_pdf_is_cited_where_the_host_needs_that():
 
 
 @given(st.sets(st.tuples(st.integers(1, 200), st.integers(1, 20)), min_size=1))
-def test_a_document_name_is_unique_and_plain(showings):
+def test_a_document_name_is_unique_and_neutral(showings):
     turn = user(*(placed(PDF, number, nth=nth, place="user") for number, nth in showings))
     names = [block["document"]["name"] for block in blocks(turn)]
     assert len(set(names)) == len(showings)
     assert all(re.fullmatch(r"[A-Za-z0-9()\[\]-]+( [A-Za-z0-9()\[\]-]+)*", name) for name in names)
 
 
-def test_an_error_says_so_and_an_empty_result_is_still_one():
+def test_an_error_has_its_status_and_an_empty_result_has_content():
     check((model(CALL), user(result())), HOME)
     assert blocks(user(result("no", is_error=True)))[0]["toolResult"]["status"] == "error"
     assert blocks(user(result(" ")))[0]["toolResult"]["content"] == [{"json": {}}]
 
 
-def test_sound_stands_in_a_user_message_and_not_in_a_result():
+def test_audio_goes_into_a_user_message_and_not_into_a_result():
     check((user("Listen:", placed(WAV, place="user")), model(CALL), user(result("Look:", placed(MP4)))), HOME)
     with pytest.raises(CannotRender, match="put audio/wav into a tool result of bedrock-converse"):
-        entry(user(result("Listen:", placed(WAV))), HOME)
+        render_entry(user(result("Listen:", placed(WAV))), HOME)
 
 
-def test_a_file_without_a_format_or_in_a_wrong_turn_is_refused():
+def test_a_file_without_a_format_or_in_a_wrong_message_is_rejected():
     with pytest.raises(CannotRender, match="application/zip into a user message"):
-        entry(user(placed(Address("url", "s3://b/a.zip", "application/zip"), place="user")), HOME)
+        render_entry(user(placed(Address("url", "s3://b/a.zip", "application/zip"), place="user")), HOME)
     with pytest.raises(CannotRender, match="image/png into a assistant message"):
-        entry(model(placed(PNG)), HOME)
+        render_entry(model(placed(PNG)), HOME)
 
 
-def test_only_s3_is_pointed_at():
+def test_only_s3_addresses_are_sent():
     link = placed(Address("url", "s3://bucket/a.png", "image/png"), place="user")
     check((user(link),), HOME)
     assert blocks(user(link))[0]["image"]["source"] == {"s3Location": {"uri": "s3://bucket/a.png"}}
-    with pytest.raises(CannotRender, match="a url that is not s3"):
-        entry(user(placed(Address("url", "https://example.org/a.png", "image/png"))), HOME)
+    with pytest.raises(CannotRender, match="a url that is not on S3"):
+        render_entry(user(placed(Address("url", "https://example.org/a.png", "image/png"))), HOME)
 
 
 @given(st.text() | st.just("[" * 100_000))
@@ -159,7 +159,7 @@ def test_the_input_of_a_call_is_always_an_object(text):
     assert isinstance(block["toolUse"]["input"], dict)
 
 
-def test_redacted_thought_is_bytes_to_boto():
+def test_boto_gets_redacted_reasoning_as_bytes():
     turn = model(
         Opaque("bedrock", '{"reasoningContent":{"redactedContent":"c2ln"}}'), Opaque("anthropic", "{}"), "Done."
     )
@@ -169,21 +169,21 @@ def test_redacted_thought_is_bytes_to_boto():
     assert blocks(turn) == [{"reasoningContent": {"redactedContent": "c2ln"}}, {"text": "Done."}]
 
 
-def test_a_thought_goes_to_no_other_model_and_ends_no_message():
+def test_reasoning_goes_to_its_own_model_only_and_never_ends_a_message():
     thought = Opaque("bedrock", '{"reasoningContent":{"reasoningText":{"text":"Hm.","signature":"c2ln"}}}')
-    nova = aim("bedrock-converse", model="us.amazon.nova-2-lite-v1:0", thoughts=False)
-    assert entry(model(thought, "Done."), nova) == [{"role": "assistant", "content": [{"text": "Done."}]}]
+    nova = aim("bedrock-converse", model="us.amazon.nova-2-lite-v1:0", takes_reasoning=False)
+    assert render_entry(model(thought, "Done."), nova) == [{"role": "assistant", "content": [{"text": "Done."}]}]
     assert blocks(model("Done.", thought)) == [{"text": "Done."}]
-    assert entry(model(thought), HOME) == []
+    assert render_entry(model(thought), HOME) == []
 
 
 @pytest.mark.parametrize(
-    ("choice", "spelled"),
+    ("choice", "expected"),
     [("auto", {"auto": {}}), ("none", None), ("required", {"any": {}}), ("get", {"tool": {"name": "get"}})],
 )
-def test_tools_stay_declared_whatever_is_chosen(choice, spelled):
+def test_tools_stay_declared_for_every_tool_choice(choice, expected):
     config = check(NATIVE, HOME, msgspec.structs.replace(OPTIONS, tool_choice=choice))["toolConfig"]
-    assert (config.get("toolChoice"), len(config["tools"])) == (spelled, 1)
+    assert (config.get("toolChoice"), len(config["tools"])) == (expected, 1)
 
 
 def test_fields_that_converse_does_not_know_go_to_the_model():
@@ -194,13 +194,13 @@ def test_fields_that_converse_does_not_know_go_to_the_model():
 
 
 def test_a_cache_point_never_follows_a_document():
-    (message,) = marked(entry(user("Read:", placed(PDF, place="user")), HOME), HOME)
+    (message,) = with_cache_mark(render_entry(user("Read:", placed(PDF, place="user")), HOME), HOME)
     assert [next(iter(block)) for block in message["content"]] == ["text", "cachePoint", "document"]
-    alone = entry(user(placed(PDF, place="user")), HOME)
-    assert marked(alone, HOME) == alone
+    alone = render_entry(user(placed(PDF, place="user")), HOME)
+    assert with_cache_mark(alone, HOME) == alone
 
 
-def test_the_model_stands_in_the_address():
+def test_the_model_is_part_of_the_url():
     path = "/model/us.anthropic.claude-sonnet-4-5-20250929-v1%3A0/converse"
     assert url(HOME, "https://host/", stream=False) == f"https://host{path}"
     assert url(HOME, "https://host", stream=True) == f"https://host{path}-stream"

@@ -24,7 +24,7 @@ from showandtell.core.events.types import (
 from showandtell.core.messages.file import File
 from showandtell.core.messages.parts import Opaque, Text, ToolCall
 from showandtell.core.planning.values import Entry
-from showandtell.core.wire.gemini.parse import whole
+from showandtell.core.wire.gemini.parse import parse_full
 from showandtell.errors import BadAnswer, BadFile
 from support.builders import parser_of
 from support.sdk_clients import aim, check
@@ -36,15 +36,15 @@ from support.streams.gemini import (
     STREAM,
     STREAMED,
     call,
+    chunk_of,
     count,
+    encode,
     partial,
-    say,
-    spell,
     sse,
     text,
 )
 
-HOME = aim("gemini", signed=True)
+HOME = aim("gemini", needs_signature=True)
 
 
 SPENT = Usage(25, 13, cached_tokens=5, reasoning_tokens=4, modalities={"text": 20, "image": 5})
@@ -83,59 +83,61 @@ def fold(events):
 
 
 def replay(events):
-    """The parts of the model's content when a folded answer is sent back."""
+    """Return the parts of the model's content when an accumulated answer is sent back."""
     kept = tuple(part for part in fold(events).parts if not isinstance(part, File))
     return check((Entry("assistant", kept),), HOME)["contents"][0]["parts"]
 
 
-def test_the_streams_here_have_the_shape_of_the_sdks_answers():
+def test_our_test_streams_have_the_shape_of_the_sdks_responses():
     from google.genai.types import GenerateContentResponse
 
     for chunk in (*CHUNKS, *STREAMED):
         GenerateContentResponse.model_validate(chunk)
 
 
-def test_a_stream_of_thought_text_calls_and_a_picture_is_read_in_order():
+def test_a_stream_of_reasoning_text_calls_and_an_image_is_read_in_order():
     assert parse(STREAM) == EVENTS
     assert parse(sse(*CHUNKS, line="\n")) == EVENTS
 
 
 @given(st.lists(st.integers(0, len(STREAM)), max_size=20))
-def test_any_reads_give_the_same_events(cuts):
+def test_events_do_not_depend_on_read_sizes(cuts):
     edges = [0, *sorted(cuts), len(STREAM)]
     assert parse(*(STREAM[start:stop] for start, stop in itertools.pairwise(edges))) == EVENTS
 
 
 @pytest.mark.parametrize(
-    "chunks", [CHUNKS, STREAMED, (say(text("No")), say(reason="SAFETY"))], ids=["all", "streamed arguments", "refusal"]
+    "chunks",
+    [CHUNKS, STREAMED, (chunk_of(text("No")), chunk_of(reason="SAFETY"))],
+    ids=["all", "streamed arguments", "refusal"],
 )
-def test_a_stream_cut_at_any_byte_is_a_beginning_and_says_cut(chunks):
+def test_a_stream_cut_at_any_byte_gives_a_prefix_and_ends_as_cut(chunks):
     body = sse(*chunks)
     expected = parse(body)
-    told = body.index(b"\r\n\r\n", body.index(b'"finishReason"')) + 3  # where the reason has been read
+    reason_end = body.index(b"\r\n\r\n", body.index(b'"finishReason"')) + 3  # after the finish reason
     for length in range(len(body)):
         *events, last = parse(body[:length])
         assert events == expected[: len(events)]
-        assert last.stop == ("cut" if length < told else expected[-1].stop)
+        assert last.stop == ("cut" if length < reason_end else expected[-1].stop)
         whole_calls = {part.arguments for part in fold([*events, last]).parts if isinstance(part, ToolCall)}
         assert whole_calls <= {SIZE, "{}", PAINTED}
 
 
 @pytest.mark.parametrize("chunks", [CHUNKS, STREAMED], ids=["all", "streamed arguments"])
-def test_a_whole_body_and_an_array_of_chunks_fold_to_the_draft_of_their_stream(chunks):
+def test_a_complete_body_and_an_array_of_chunks_give_the_draft_of_their_stream(chunks):
     parts = [part for chunk in chunks for part in chunk["candidates"][0]["content"]["parts"]]
-    assert fold(whole(spell(list(chunks)))) == fold(parse(sse(*chunks)))
-    assert fold(whole(spell(say(*parts, reason="STOP")))) == fold(parse(sse(*chunks)))
-    assert whole(spell(list(CHUNKS))) == EVENTS
+    assert fold(parse_full(encode(list(chunks)))) == fold(parse(sse(*chunks)))
+    assert fold(parse_full(encode(chunk_of(*parts, reason="STOP")))) == fold(parse(sse(*chunks)))
+    assert parse_full(encode(list(CHUNKS))) == EVENTS
 
 
-def test_signatures_go_back_where_they_stood():
+def test_signatures_go_back_in_their_position():
     answer = sse(
-        say(text("Hm.", thought=True, thoughtSignature="dGhpbms=")),
-        say(text("I draw "), text("it.", thoughtSignature="dGV4dA==")),
-        say({"inlineData": {"mimeType": "image/png", "data": STANDARD}, "thoughtSignature": "cG5n"}),
-        say(call("draw", "Y2FsbA==", id="a", args={"n": 1}), call("draw", id="b", args={"n": 2})),
-        say(text("", thoughtSignature="ZW5k"), reason="STOP"),
+        chunk_of(text("Hm.", thought=True, thoughtSignature="dGhpbms=")),
+        chunk_of(text("I draw "), text("it.", thoughtSignature="dGV4dA==")),
+        chunk_of({"inlineData": {"mimeType": "image/png", "data": STANDARD}, "thoughtSignature": "cG5n"}),
+        chunk_of(call("draw", "Y2FsbA==", id="a", args={"n": 1}), call("draw", id="b", args={"n": 2})),
+        chunk_of(text("", thoughtSignature="ZW5k"), reason="STOP"),
     )
     assert replay(parse(answer)) == [
         {"text": "", "thoughtSignature": "dGhpbms="},
@@ -148,24 +150,24 @@ def test_signatures_go_back_where_they_stood():
     ]
 
 
-def test_a_thought_without_a_signature_is_not_kept():
-    assert replay(parse(sse(say(text("Hm.", thought=True), text("Yes."), reason="STOP")))) == [{"text": "Yes."}]
+def test_reasoning_without_a_signature_is_dropped():
+    assert replay(parse(sse(chunk_of(text("Hm.", thought=True), text("Yes."), reason="STOP")))) == [{"text": "Yes."}]
 
 
-def test_a_signature_parts_the_texts_on_its_two_sides():
-    parts = fold(parse(sse(say(text("a", thoughtSignature="cw=="), text("b"), reason="STOP")))).parts
+def test_a_signature_separates_the_texts_around_it():
+    parts = fold(parse(sse(chunk_of(text("a", thoughtSignature="cw=="), text("b"), reason="STOP")))).parts
     assert parts == (Text("a"), Opaque("google", "cw=="), Text("b"))
 
 
 def test_calls_without_ids_get_ids_that_no_other_call_has():
     parts = [call(id="call_2"), call(), call(id="call_1"), call(id=""), call(args=None)]
-    events = parse(sse(say(*parts), say(call(), reason="STOP")))
+    events = parse(sse(chunk_of(*parts), chunk_of(call(), reason="STOP")))
     ids = [event.call_id for event in events if isinstance(event, ToolInputStart)]
     assert ids == ["call_2", "call_3", "call_1", "call_4", "call_5", "call_6"]
     assert [event.text for event in events if isinstance(event, ToolInputDelta)] == ["{}"] * 6
 
 
-def test_streamed_arguments_are_gathered_and_come_whole():
+def test_streamed_arguments_are_assembled():
     assert parse(sse(*STREAMED)) == [
         ToolInputStart("call_1", "paint"),
         ToolInputDelta("call_1", PAINTED),
@@ -174,15 +176,17 @@ def test_streamed_arguments_are_gathered_and_come_whole():
     ]
 
 
-def test_a_streamed_call_may_have_some_arguments_whole_and_end_with_its_last_piece():
+def test_a_streamed_call_may_have_some_complete_arguments_and_end_with_its_last_piece():
     pieces = [partial("$.of", stringValue="kiwi")]
-    chunks = [say(call(args={"n": 1}, willContinue=True)), say(call(partialArgs=pieces, willContinue=False))]
-    assert ToolInputDelta("call_1", '{"n":1,"of":"kiwi"}') in parse(sse(*chunks, say(reason="STOP")))
+    chunks = [chunk_of(call(args={"n": 1}, willContinue=True)), chunk_of(call(partialArgs=pieces, willContinue=False))]
+    assert ToolInputDelta("call_1", '{"n":1,"of":"kiwi"}') in parse(sse(*chunks, chunk_of(reason="STOP")))
 
 
 @pytest.mark.parametrize("other", [call(), call("paint", willContinue=True), call("paint", id="b"), text("So.")])
 def test_a_streamed_call_that_never_ends_does_not_run(other):
-    draft = fold(parse(sse(say(call("paint", args={"n": 1}, willContinue=True)), say(other), say(reason="STOP"))))
+    draft = fold(
+        parse(sse(chunk_of(call("paint", args={"n": 1}, willContinue=True)), chunk_of(other), chunk_of(reason="STOP")))
+    )
     assert draft.stop == "cut"
     assert all(part.arguments == "{}" for part in draft.parts if isinstance(part, ToolCall))
 
@@ -201,53 +205,56 @@ def test_a_streamed_call_that_never_ends_does_not_run(other):
         [partial("$.of.size", numberValue=1), partial("$.of", stringValue="x")],
     ],
 )
-def test_arguments_that_have_no_place_are_a_bad_answer(pieces):
+def test_arguments_with_an_invalid_path_are_a_bad_answer(pieces):
     with pytest.raises(BadAnswer):
-        whole(spell(say(call(partialArgs=pieces), reason="STOP")))
+        parse_full(encode(chunk_of(call(partialArgs=pieces), reason="STOP")))
 
 
 @pytest.mark.parametrize("begun", [[], [call("paint", id="a", willContinue=True)]])
-def test_arguments_of_no_call_are_a_bad_answer(begun):
-    with pytest.raises(BadAnswer, match="belong to no call"):
-        parse(sse(say(*begun, call(None, id="b", partialArgs=[partial("$.a", numberValue=1)]))))
+def test_arguments_without_a_call_are_a_bad_answer(begun):
+    with pytest.raises(BadAnswer, match="without a call"):
+        parse(sse(chunk_of(*begun, call(None, id="b", partialArgs=[partial("$.a", numberValue=1)]))))
 
 
 @given(
     st.lists(st.text(max_size=5), max_size=6),
     st.dictionaries(st.from_regex("[a-z]+", fullmatch=True), st.integers(-9, 9)),
 )
-def test_pieces_of_a_text_make_the_text(words, numbers):
-    pieces = [partial("$.A", stringValue=word, willContinue=True) for word in words]
+def test_pieces_of_a_text_are_joined(pieces_of_text, numbers):
+    pieces = [partial("$.A", stringValue=word, willContinue=True) for word in pieces_of_text]
     pieces += [partial(f"$['{name}']", numberValue=number) for name, number in numbers.items()]
-    chunks = [say(call(willContinue=True)), *(say(call(None, partialArgs=[it], willContinue=True)) for it in pieces)]
-    (made,) = fold(parse(sse(*chunks, say({"functionCall": {}}), say(reason="STOP")))).parts
-    assert json.loads(made.arguments) == ({"A": "".join(words)} if words else {}) | numbers
+    chunks = [
+        chunk_of(call(willContinue=True)),
+        *(chunk_of(call(None, partialArgs=[it], willContinue=True)) for it in pieces),
+    ]
+    (call_part,) = fold(parse(sse(*chunks, chunk_of({"functionCall": {}}), chunk_of(reason="STOP")))).parts
+    assert json.loads(call_part.arguments) == ({"A": "".join(pieces_of_text)} if pieces_of_text else {}) | numbers
 
 
 @pytest.mark.parametrize("data", [STANDARD, STANDARD.replace("+", "-").replace("/", "_"), STANDARD.rstrip("=")])
-def test_a_made_file_may_be_in_either_alphabet_of_base64(data):
-    events = parse(sse(say({"inlineData": {"mimeType": "image/png", "data": data}}, reason="STOP")))
+def test_a_generated_file_may_use_either_base64_alphabet(data):
+    events = parse(sse(chunk_of({"inlineData": {"mimeType": "image/png", "data": data}}, reason="STOP")))
     assert events == [FileMade("image/png", PNG), StepEnd("end", Usage())]
 
 
 @pytest.mark.parametrize("data", ["no base64!", "a", "", "Zm9v\nZm9v", "é"])
-def test_a_made_file_that_holds_no_base64_says_so(data):
-    events = parse(sse(say({"inlineData": {"data": data}}, text("There."), reason="STOP")))
+def test_a_generated_file_without_base64_has_a_problem(data):
+    events = parse(sse(chunk_of({"inlineData": {"data": data}}, text("There."), reason="STOP")))
     assert events[0] == FileMade("application/octet-stream", b"", problem="holds no base64")
     with pytest.raises(BadFile, match="holds no base64"):
         fold(events).parts[0].read()
 
 
-def test_a_file_at_an_address_is_not_fetched_and_a_picture_of_a_thought_is_no_file():
+def test_a_file_at_an_address_is_not_fetched_and_an_image_of_reasoning_is_not_a_file():
     linked = {"fileData": {"mimeType": "video/mp4", "fileUri": "https://host/a.mp4"}}
     thought = {"inlineData": {"data": STANDARD}, "thought": True}
-    parts = fold(parse(sse(say(text("a"), thought, linked, text("b"), reason="STOP")))).parts
+    parts = fold(parse(sse(chunk_of(text("a"), thought, linked, text("b"), reason="STOP")))).parts
     assert [getattr(part, "text", None) for part in parts] == ["a", None, "b"]
     with pytest.raises(BadFile, match="was given as an address, which is not fetched"):
         parts[1].read()
 
 
-def test_unknown_parts_fields_and_other_candidates_say_nothing():
+def test_unknown_parts_fields_and_other_candidates_are_ignored():
     parts = [
         {"executableCode": {"language": "PYTHON", "code": "1"}},
         {"codeExecutionResult": {"outcome": "OUTCOME_OK", "output": "1"}},
@@ -256,7 +263,7 @@ def test_unknown_parts_fields_and_other_candidates_say_nothing():
     ]
     second = {"candidates": [{"index": 1, "content": {"parts": [text("No")]}, "finishReason": "SAFETY"}]}
     empty = {"candidates": [{"content": {}, "finishReason": "FINISH_REASON_UNSPECIFIED"}], "usageMetadata": None}
-    assert parse(sse(say(*parts), second, empty, say(reason="STOP"))) == [StepEnd("end", Usage())]
+    assert parse(sse(chunk_of(*parts), second, empty, chunk_of(reason="STOP"))) == [StepEnd("end", Usage())]
 
 
 REFUSALS = "SAFETY RECITATION LANGUAGE BLOCKLIST PROHIBITED_CONTENT SPII ESCALATION MODEL_ARMOR"
@@ -267,36 +274,36 @@ REASONS = {"STOP": ("end", ""), "MAX_TOKENS": ("length", ""), "CONTINUATION": ("
 REASONS |= {word: ("refusal", word) for word in REFUSALS.split()} | {word: ("cut", word) for word in CUTS.split()}
 
 
-def test_each_reason_of_the_sdk_is_said_in_our_words():
+def test_each_finish_reason_of_the_sdk_is_converted():
     from google.genai.types import FinishReason
 
-    said = {word: whole(spell({"candidates": [{"finishReason": word}]})) for word in [*REASONS, "NEW"]}
+    output = {word: parse_full(encode({"candidates": [{"finishReason": word}]})) for word in [*REASONS, "NEW"]}
     expected = {**REASONS, "NEW": ("cut", "NEW")}
-    assert said == {word: [StepEnd(stop, Usage(), detail)] for word, (stop, detail) in expected.items()}
+    assert output == {word: [StepEnd(stop, Usage(), detail)] for word, (stop, detail) in expected.items()}
     assert set(FinishReason.__members__) - {"FINISH_REASON_UNSPECIFIED"} == set(REASONS)
 
 
-def test_the_message_of_a_reason_stands_beside_it_unless_all_went_well():
+def test_the_message_of_a_reason_is_added_except_for_success():
     blocked = {"candidates": [{"finishReason": "SAFETY", "finishMessage": "No."}]}
-    assert whole(spell(blocked)) == [StepEnd("refusal", Usage(), "SAFETY: No.")]
+    assert parse_full(encode(blocked)) == [StepEnd("refusal", Usage(), "SAFETY: No.")]
     well = {"candidates": [{"finishReason": "STOP", "finishMessage": "Model generated function call(s)."}]}
-    assert whole(spell(well)) == [StepEnd("end", Usage())]
+    assert parse_full(encode(well)) == [StepEnd("end", Usage())]
 
 
 def test_a_blocked_prompt_is_a_refusal():
     feedback = {"blockReason": "PROHIBITED_CONTENT", "safetyRatings": []}
     end = parse(sse({"promptFeedback": feedback, **count(25, 0)}))
     assert end == [StepEnd("refusal", Usage(25), "PROHIBITED_CONTENT")]
-    told = {"promptFeedback": feedback | {"blockReasonMessage": "Not this."}}
-    assert whole(spell(told | say(reason="MAX_TOKENS"))) == [StepEnd("length", Usage())]
-    assert whole(spell(told)) == [StepEnd("refusal", Usage(), "PROHIBITED_CONTENT: Not this.")]
+    blocked = {"promptFeedback": feedback | {"blockReasonMessage": "Not this."}}
+    assert parse_full(encode(blocked | chunk_of(reason="MAX_TOKENS"))) == [StepEnd("length", Usage())]
+    assert parse_full(encode(blocked)) == [StepEnd("refusal", Usage(), "PROHIBITED_CONTENT: Not this.")]
 
 
-def test_what_comes_after_the_reason_still_counts():
+def test_content_after_the_reason_still_counts():
     parser = parser_of("gemini")
-    events = parser.feed(sse(say(text("It "), reason="STOP")))
+    events = parser.feed(sse(chunk_of(text("It "), reason="STOP")))
     assert not parser.done
-    events += parser.feed(sse(say(text("is."), reason="MAX_TOKENS"), say(reason="STOP"), count(25, 9)))
+    events += parser.feed(sse(chunk_of(text("is."), reason="MAX_TOKENS"), chunk_of(reason="STOP"), count(25, 9)))
     assert events + parser.finish() == [
         TextStart("t0"),
         TextDelta("t0", "It "),
@@ -307,13 +314,15 @@ def test_what_comes_after_the_reason_still_counts():
     assert parser.done
 
 
-def test_tokens_of_tools_count_as_input_and_an_odd_count_as_none():
-    assert parse(sse(say(reason="STOP"), count(25, 9, toolUsePromptTokenCount=3))) == [StepEnd("end", Usage(28, 9))]
-    assert parse(sse(say(reason="STOP", usageMetadata={"promptTokenCount": "many"}))) == [StepEnd("end", Usage())]
+def test_tool_tokens_count_as_input_and_invalid_counts_as_none():
+    assert parse(sse(chunk_of(reason="STOP"), count(25, 9, toolUsePromptTokenCount=3))) == [
+        StepEnd("end", Usage(28, 9))
+    ]
+    assert parse(sse(chunk_of(reason="STOP", usageMetadata={"promptTokenCount": "many"}))) == [StepEnd("end", Usage())]
 
 
 @pytest.mark.parametrize(
-    ("error", "told"),
+    ("error", "message"),
     [
         ({"code": 503, "message": "Overloaded", "status": "UNAVAILABLE"}, "UNAVAILABLE: Overloaded"),
         ({"code": 503, "message": "Overloaded"}, "503: Overloaded"),
@@ -322,10 +331,10 @@ def test_tokens_of_tools_count_as_input_and_an_odd_count_as_none():
         ("Overloaded", "Overloaded"),
     ],
 )
-def test_an_error_ends_the_answer(error, told):
-    chunks = [say(text("It")), {"error": error}, say(text("more"), reason="STOP")]
-    events = [TextStart("t0"), TextDelta("t0", "It"), ProviderFault(told)]
-    assert parse(sse(*chunks)) == whole(spell(chunks)) == events
+def test_an_error_ends_the_response(error, message):
+    chunks = [chunk_of(text("It")), {"error": error}, chunk_of(text("more"), reason="STOP")]
+    events = [TextStart("t0"), TextDelta("t0", "It"), ProviderFault(message)]
+    assert parse(sse(*chunks)) == parse_full(encode(chunks)) == events
 
 
 @pytest.mark.parametrize(
@@ -338,8 +347,8 @@ def test_an_error_ends_the_answer(error, told):
         b'{"candidates":[{"content":{"parts":[{"functionCall":{"name":"a","args":{"a":"\xff"}}}]}}]}',
     ],
 )
-def test_what_is_not_the_apis_json_is_a_bad_answer(body):
+def test_other_data_is_a_bad_answer(body):
     with pytest.raises(BadAnswer):
-        whole(body)
+        parse_full(body)
     with pytest.raises(BadAnswer):
         parse(b"data: " + body + b"\n\n")

@@ -1,4 +1,4 @@
-"""Gemini's generateContent: media beside a function's response, results and other parts in two contents."""
+"""Gemini's generateContent: media in function responses, results and other parts in two contents."""
 
 import msgspec
 import pytest
@@ -9,7 +9,7 @@ from inline_snapshot import snapshot
 from showandtell.core.messages.attachments import Address, Facts
 from showandtell.core.messages.parts import Opaque, ToolCall
 from showandtell.core.planning.values import Data
-from showandtell.core.wire.gemini.render import DUMMY_SIGNATURE, entry, marked, url
+from showandtell.core.wire.gemini.render import DUMMY_SIGNATURE, render_entry, url, with_cache_mark
 from showandtell.core.wire.options import Options
 from showandtell.errors import BadInput, CannotRender
 from support.sdk_clients import (
@@ -29,9 +29,9 @@ from support.sdk_clients import (
     user,
 )
 
-HOME = aim("gemini", signed=True)
+HOME = aim("gemini", needs_signature=True)
 OLD = aim("gemini", model="gemini-2.5-flash")
-VERTEX = aim("gemini", "vertex", call_names=False, signed=True)
+VERTEX = aim("gemini", "vertex", takes_call_ids=False, needs_signature=True)
 
 
 def contents(*turns, target=HOME):
@@ -42,7 +42,7 @@ def answer(*parts, **more):
     return contents(user(result(*parts, **more)))[0]["parts"][0]["functionResponse"]
 
 
-def test_a_response_holds_its_picture_and_its_pdf():
+def test_a_response_contains_its_image_and_its_pdf():
     assert check(NATIVE, HOME) == snapshot(
         {
             "systemInstruction": {"parts": [{"text": "Be brief."}]},
@@ -105,7 +105,7 @@ def test_a_response_holds_its_picture_and_its_pdf():
     )
 
 
-def test_the_sdk_is_given_snake_case_and_bytes():
+def test_the_sdk_gets_snake_case_and_bytes():
     called = arguments(NATIVE, HOME, OPTIONS)
     response = called["contents"][2]["parts"][0]["function_response"]
     assert response["parts"][0] == {"inline_data": {"mime_type": "image/png", "data": b"png"}}
@@ -123,21 +123,21 @@ def test_the_sdk_is_given_snake_case_and_bytes():
     )
 
 
-def test_other_parts_stand_in_a_content_of_their_own():
+def test_other_parts_go_into_a_separate_content():
     check(RELOCATED, OLD)
     results, others = contents(RELOCATED[2])
     assert [list(part) for part in results["parts"]] == [["functionResponse"]]
     assert [list(part) for part in others["parts"]] == [["text"], ["inlineData"], ["inlineData"]]
 
 
-def test_data_is_a_value_unless_something_in_it_reads_as_a_reference():
+def test_data_is_a_value_unless_it_contains_a_reference():
     assert answer(Data('{"n":[1]}'))["response"] == {"output": {"n": [1]}}
     assert answer(Data('[{"$ref":"a"}]'))["response"] == {"output": '[{"$ref":"a"}]'}
     assert answer(Data('{"\\u0024ref":1}'))["response"] == {"output": '{"\\u0024ref":1}'}
     assert answer("a", Data("1"))["response"] == {"output": ["a", 1]}
 
 
-def test_an_error_has_a_key_of_its_own_and_nothing_is_an_empty_text():
+def test_an_error_has_its_own_key_and_no_output_is_an_empty_text():
     check((model(CALL), user(result("no", is_error=True))), HOME)
     assert answer("no", is_error=True)["response"] == {"error": "no"}
     assert answer()["response"] == {"output": ""}
@@ -160,14 +160,14 @@ def test_the_first_call_is_signed_by_its_own_host_or_by_the_dummy(opaque, target
     assert (first.get("thoughtSignature"), second.get("thoughtSignature")) == (signature, None)
 
 
-def test_a_signature_is_bytes_to_the_sdk():
+def test_the_sdk_gets_signatures_as_bytes():
     turn = model(ToolCall("call_1", "get", '{"mimeType":1}', Opaque("google", "+/8=")))
     (part,) = arguments((turn,), HOME, Options())["contents"][0]["parts"]
     assert part["thought_signature"] == b"\xfb\xff"
     assert part["function_call"]["args"] == {"mimeType": 1}
 
 
-def test_a_kept_part_goes_back_as_it_is_and_a_bare_signature_on_an_empty_text():
+def test_a_stored_part_goes_back_unchanged_and_a_signature_on_an_empty_text():
     turn = model(Opaque("google", '{"text":"Hm.","thought":true}'), Opaque("google", "c2ln"), Opaque("vertex", "x"))
     check((turn,), HOME)
     assert contents(turn)[0]["parts"] == [
@@ -179,12 +179,12 @@ def test_a_kept_part_goes_back_as_it_is_and_a_bare_signature_on_an_empty_text():
 def test_a_host_without_call_ids_gets_names_only():
     turns = (model(CALL), user(result("done")))
     check(turns, VERTEX)
-    said, heard = contents(*turns, target=VERTEX)
-    assert "id" not in said["parts"][0]["functionCall"]
+    output, heard = contents(*turns, target=VERTEX)
+    assert "id" not in output["parts"][0]["functionCall"]
     assert "id" not in heard["parts"][0]["functionResponse"]
 
 
-def test_a_file_elsewhere_is_pointed_at_and_sound_is_carried():
+def test_a_remote_file_is_sent_as_its_address_and_audio_inline():
     link = placed(Address("url", "gs://bucket/a.pdf", "application/pdf"))
     check((user(result("See:", link)), user(placed(WAV, place="user"))), VERTEX)
     assert answer("See:", link)["parts"] == [
@@ -192,11 +192,11 @@ def test_a_file_elsewhere_is_pointed_at_and_sound_is_carried():
     ]
 
 
-def test_what_has_no_place_is_refused():
+def test_unsupported_parts_are_rejected():
     with pytest.raises(CannotRender, match="put application/zip into a tool result of gemini"):
-        entry(user(result(placed(Address("url", "gs://a", "application/zip")))), HOME)
+        render_entry(user(result(placed(Address("url", "gs://a", "application/zip")))), HOME)
     with pytest.raises(CannotRender, match="a RenderedFile into an assistant message"):
-        entry(model(placed(PNG)), HOME)
+        render_entry(model(placed(PNG)), HOME)
     assert Facts("a", "application/zip", 1).kind == "other"
 
 
@@ -213,7 +213,7 @@ def test_a_named_tool_is_the_only_one_allowed():
     assert arguments(NATIVE, HOME, options)["config"]["safety_settings"] == []
 
 
-def test_the_model_stands_in_the_address():
+def test_the_model_is_part_of_the_url():
     account = msgspec.structs.replace(VERTEX, account="acme/global")
     assert url(HOME, "https://host/", stream=True) == (
         "https://host/v1beta/models/gemini-3-flash-preview:streamGenerateContent?alt=sse"
@@ -222,10 +222,10 @@ def test_the_model_stands_in_the_address():
         "https://host/v1beta1/projects/acme/locations/global/publishers/google/models/"
         "gemini-3-flash-preview:generateContent"
     )
-    assert marked(entry(user("a"), HOME), HOME) == entry(user("a"), HOME)
+    assert with_cache_mark(render_entry(user("a"), HOME), HOME) == render_entry(user("a"), HOME)
 
 
-def test_further_generation_settings_lie_beside_ours():
+def test_generation_settings_from_extra_are_merged_with_ours():
     options = msgspec.structs.replace(
         OPTIONS, extra='{"generationConfig":{"responseModalities":["IMAGE"]},"labels":{}}'
     )
@@ -233,5 +233,5 @@ def test_further_generation_settings_lie_beside_ours():
     assert body["generationConfig"]["responseModalities"] == ["IMAGE"]
     assert body["generationConfig"]["temperature"] == OPTIONS.temperature
     assert body["labels"] == {}
-    with pytest.raises(BadInput, match="generationConfig is no JSON object"):
+    with pytest.raises(BadInput, match="generationConfig is not a JSON object"):
         rest(NATIVE, HOME, msgspec.structs.replace(OPTIONS, extra='{"generationConfig":1}'))

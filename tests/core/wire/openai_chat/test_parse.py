@@ -24,11 +24,23 @@ from showandtell.core.events.types import (
 )
 from showandtell.core.messages.parts import Opaque, Text
 from showandtell.core.planning.values import Entry
-from showandtell.core.wire.openai_chat.parse import whole
-from showandtell.core.wire.openai_chat.render import entry
+from showandtell.core.wire.openai_chat.parse import parse_full
+from showandtell.core.wire.openai_chat.render import render_entry
 from showandtell.errors import BadAnswer
 from support.builders import parser_of
-from support.streams.openai_chat import DETAILS, DONE, PNG, RICH, STREAM, USAGE, delta, detailed, made, piece, sse
+from support.streams.openai_chat import (
+    DETAILS,
+    DONE,
+    PNG,
+    RICH,
+    STREAM,
+    USAGE,
+    delta,
+    detailed,
+    generated_image,
+    piece,
+    sse,
+)
 
 
 def parse(*reads):
@@ -37,7 +49,7 @@ def parse(*reads):
 
 
 def calls(*pieces, reason="tool_calls"):
-    """The events of a stream whose chunks hold these lists of pieces, without the last one."""
+    """Return the events of a stream whose chunks contain these lists of pieces, without the last event."""
     return parse(sse(*(delta(tool_calls=some) for some in pieces), delta(reason)))[:-1]
 
 
@@ -63,22 +75,22 @@ EVENTS = [
 ]
 
 
-def test_a_stream_of_thought_text_and_calls_is_read_in_order():
+def test_a_stream_of_reasoning_text_and_calls_is_read_in_order():
     assert parse(STREAM) == EVENTS
 
 
 @given(st.lists(st.integers(0, len(STREAM)), max_size=20))
-def test_any_reads_give_the_same_events(cuts):
+def test_events_do_not_depend_on_read_sizes(cuts):
     edges = [0, *sorted(cuts), len(STREAM)]
     assert parse(*(STREAM[start:stop] for start, stop in itertools.pairwise(edges))) == EVENTS
 
 
-def test_a_stream_cut_at_any_byte_is_a_beginning_and_says_cut():
-    told = STREAM.index(b'data: {"choices": []')  # where the reason has been read
+def test_a_stream_cut_at_any_byte_gives_a_prefix_and_ends_as_cut():
+    reason_end = STREAM.index(b'data: {"choices": []')  # after the finish reason
     for length in range(len(STREAM)):
         *events, last = parse(STREAM[:length])
         assert events == EVENTS[: len(events)]
-        assert last.stop == ("cut" if length < told else "tool_calls")
+        assert last.stop == ("cut" if length < reason_end else "tool_calls")
 
 
 @pytest.mark.parametrize(
@@ -93,18 +105,18 @@ def test_a_stream_cut_at_any_byte_is_a_beginning_and_says_cut():
     ],
     ids=["id once", "id and name repeated", "id changes", "no index", "no index, id once", "arguments later"],
 )
-def test_pieces_of_one_call_are_put_together(pieces):
+def test_pieces_of_one_call_are_joined(pieces):
     assert calls(*pieces) == [*called("x", '{"a"', ":1}"), ToolInputEnd("x")]
 
 
 @pytest.mark.parametrize("index", [{}, {"index": 0}], ids=["no index", "index 0 for all"])
-def test_whole_calls_at_once_stay_apart(index):
+def test_complete_calls_in_one_chunk_stay_separate(index):
     events = calls([piece('{"a":1}', id="x", name="draw", **index), piece("", id="y", name="draw", **index)])
     ends = [ToolInputEnd("x"), ToolInputDelta("y", "{}"), ToolInputEnd("y")]
     assert events == [*called("x", '{"a":1}'), *called("y"), *ends]
 
 
-def test_calls_without_ids_get_some():
+def test_calls_without_ids_get_ids():
     events = calls([piece("{}", index=0, name="draw")], [piece("{}", index=1, name="draw")])
     assert events[:4] == [*called("call_1", "{}"), *called("call_2", "{}")]
 
@@ -114,7 +126,7 @@ def test_the_old_function_call_is_a_tool_call():
     assert events == [*called("call_1", "{}"), ToolInputEnd("call_1"), StepEnd("tool_calls", Usage(), "function_call")]
 
 
-def test_arguments_cut_by_length_never_end():
+def test_arguments_cut_off_by_the_limit_never_end():
     events = parse(sse(delta(tool_calls=[piece('{"a', index=0, id="x", name="draw")]), delta("length")))
     assert events == [*called("x", '{"a'), StepEnd("length", Usage())]
 
@@ -128,7 +140,7 @@ def test_arguments_cut_by_length_never_end():
         ("eos", "cut", "eos"),
     ],
 )
-def test_each_reason_is_said_in_our_words(reason, stop, detail):
+def test_each_stop_reason_is_converted(reason, stop, detail):
     assert parse(sse(delta(reason))) == [StepEnd(stop, Usage(), detail)]
 
 
@@ -137,13 +149,13 @@ def test_stop_after_calls_means_calls():
     assert events[-1].stop == "tool_calls"
 
 
-def test_a_refusal_is_shown_and_said():
+def test_a_refusal_is_shown_and_reported():
     events = parse(sse(delta(refusal="I can't "), delta(refusal="help."), delta("stop")) + DONE)
     assert events[1:3] == [TextDelta("t0", "I can't "), TextDelta("t0", "help.")]
     assert events[-1].stop == "refusal"
 
 
-def test_thoughts_are_read_under_either_name_and_from_lists():
+def test_reasoning_is_read_from_either_field_and_from_lists():
     listed = [{"type": "thinking", "thinking": [{"type": "text", "text": "three"}]}, {"type": "text", "text": "It"}]
     events = parse(sse(delta(reasoning="one"), delta(reasoning_content="two"), delta(content=listed)))
     assert [event.text for event in events if isinstance(event, ReasoningDelta)] == ["one", "two", "three"]
@@ -160,11 +172,11 @@ def test_done_without_a_reason_is_cut():
 
 
 @pytest.mark.parametrize("data", [b"{", b"[1]", b'{"choices":7}', b'{"choices":[{"delta":{"content":"\xff"}}]}'])
-def test_what_is_not_the_api_is_a_bad_answer(data):
+def test_other_data_is_a_bad_answer(data):
     with pytest.raises(BadAnswer):
         parser_of("openai-chat").feed(b"data: " + data + b"\n\n")
     with pytest.raises(BadAnswer):
-        whole(data)
+        parse_full(data)
 
 
 def test_endless_nesting_is_a_bad_answer():
@@ -172,7 +184,7 @@ def test_endless_nesting_is_a_bad_answer():
         parser_of("openai-chat").feed(b'data: {"x":' + b"[" * 100_000 + b"\n\n")
 
 
-def test_a_whole_body_gives_the_events_of_its_stream():
+def test_a_complete_body_gives_the_events_of_its_stream():
     message = {
         "role": "assistant",
         "content": "It",
@@ -182,11 +194,11 @@ def test_a_whole_body_gives_the_events_of_its_stream():
     body = {"choices": [{"index": 0, "message": message, "finish_reason": "tool_calls"}], "usage": USAGE["usage"]}
     ends = [ToolInputEnd("x"), ToolInputEnd("x"), StepEnd("tool_calls", Usage(25, 9, 5))]
     text = [TextStart("t0"), TextDelta("t0", "It"), TextEnd("t0")]
-    assert whole(json.dumps(body).encode()) == [*text, *called("x", "{}"), *called("x", "{}"), *ends]
+    assert parse_full(json.dumps(body).encode()) == [*text, *called("x", "{}"), *called("x", "{}"), *ends]
 
 
-def test_a_whole_body_may_be_an_error():
-    assert whole(b'{"error":"no such model"}') == [ProviderFault("no such model")]
+def test_a_complete_body_may_be_an_error():
+    assert parse_full(b'{"error":"no such model"}') == [ProviderFault("no such model")]
 
 
 def folded(events):
@@ -196,11 +208,11 @@ def folded(events):
 
 
 def used(usage, **more):
-    """What a stream with this last chunk tells of its tokens."""
+    """Return the usage of a stream with this last chunk."""
     return parse(sse(delta("stop"), {"choices": [], "usage": usage, **more}))[-1].usage
 
 
-def test_tokens_are_told_by_kind_and_with_their_cost():
+def test_usage_has_modalities_and_cost():
     given = {"cached_tokens": 5, "cache_write_tokens": 3, "text_tokens": 15, "audio_tokens": 0, "image_tokens": 10}
     usage = {
         "prompt_tokens": 25,
@@ -213,24 +225,29 @@ def test_tokens_are_told_by_kind_and_with_their_cost():
 
 
 @pytest.mark.parametrize("details", [None, {"cached_tokens": None}])
-def test_tokens_that_a_host_leaves_out_are_none(details):
+def test_missing_counts_are_zero(details):
     usage = {"prompt_tokens": 25, "completion_tokens": 9, "prompt_tokens_details": details, "cost": {"total": 1}}
     assert used(usage) == Usage(25, 9)
 
 
-def test_hosts_that_count_in_their_own_fields_are_understood():
+def test_usage_is_read_from_the_own_fields_of_hosts():
     assert used({"prompt_tokens": 25, "completion_tokens": 9, "prompt_cache_hit_tokens": 5}) == Usage(25, 9, 5)
     assert used(None, x_groq={"id": "r", "usage": {"prompt_tokens": 25, "completion_tokens": 9}}) == Usage(25, 9)
 
 
-def test_groq_says_beside_the_choices_why_a_stream_broke():
+def test_groqs_own_error_field_ends_the_stream():
     events = parse(sse(delta(content="It"), {"choices": [], "x_groq": {"error": "over capacity"}}, delta("stop")))
     assert events[-1] == ProviderFault("over capacity")
 
 
-def test_a_made_image_is_a_file_between_texts():
+def test_a_generated_image_is_a_file_between_texts():
     events = parse(
-        sse(delta(content="Here:"), delta(content="", images=[made(PNG)]), delta(content="Done"), delta("stop"))
+        sse(
+            delta(content="Here:"),
+            delta(content="", images=[generated_image(PNG)]),
+            delta(content="Done"),
+            delta("stop"),
+        )
     )
     texts = [TextStart("t0"), TextDelta("t0", "Here:"), TextEnd("t0")]
     assert events[:4] == [*texts, FileMade("image/png", b"a kiwi")]
@@ -247,56 +264,56 @@ def test_a_made_image_is_a_file_between_texts():
         ("data:image/png;base64,k\u00efw\u00ef", "image/png", "holds no base64"),
     ],
 )
-def test_an_image_without_its_bytes_says_why(url, media_type, problem):
-    assert parse(sse(delta(images=[made(url)])))[0] == FileMade(media_type, b"", problem=problem)
+def test_an_image_without_bytes_has_a_problem(url, media_type, problem):
+    assert parse(sse(delta(images=[generated_image(url)])))[0] == FileMade(media_type, b"", problem=problem)
 
 
 CALL = [piece("{}", index=0, id="x", name="draw")]
 
 
-def test_reasoning_details_come_back_in_one_piece():
+def test_reasoning_details_are_joined():
     thoughts = [detailed(text="A kiwi, "), detailed(text="I think."), detailed(text=None, signature="Eq")]
     events = parse(sse(*thoughts, delta(reasoning_details=DETAILS[1:]), delta(tool_calls=CALL), delta("tool_calls")))
     opaque = next(event.opaque for event in events if isinstance(event, ReasoningEnd))
     assert json.loads(opaque) == {"reasoning_details": DETAILS}
     target = resolve("openrouter:anthropic/claude-haiku-4.5")
-    [written] = entry(Entry("assistant", (Text("It"), Opaque("openrouter", opaque))), target)
+    [written] = render_entry(Entry("assistant", (Text("It"), Opaque("openrouter", opaque))), target)
     assert json.loads(bytes(written["reasoning_details"])) == DETAILS
 
 
-def test_reasoning_details_of_a_cut_answer_are_not_kept():
+def test_reasoning_details_of_a_cut_response_are_dropped():
     events = parse(sse(detailed(text="A kiwi, "), delta("length")))
     assert events == [StepEnd("length", Usage())]
 
 
-def test_reasoning_details_of_any_shape_are_kept():
+def test_reasoning_details_of_any_shape_are_stored():
     odd = [{"type": 7}, {"type": ["x"]}, {}, {"type": "reasoning.text", "text": 7}, {"type": "reasoning.summary"}]
     events = parse(sse(delta(reasoning_details=odd), delta("stop")))
     assert len(json.loads(events[1].opaque)["reasoning_details"]) == len(odd)
 
 
-def test_an_answer_with_an_image_cut_at_any_byte_is_a_beginning():
+def test_a_response_with_an_image_cut_at_any_byte_gives_a_prefix():
     events = parse(RICH)
-    told = RICH.index(b'"finish_reason": "tool_calls"')
+    reason_end = RICH.index(b'"finish_reason": "tool_calls"')
     for length in range(len(RICH)):
         *begun, last = parse(RICH[:length])
         assert begun == events[: len(begun)]
-        assert last.stop == "cut" or length > told
+        assert last.stop == "cut" or length > reason_end
 
 
-def test_a_whole_body_folds_to_the_message_of_its_stream():
+def test_a_complete_body_gives_the_message_of_its_stream():
     message = {
         "content": "It is a kiwi 🥝",
         "reasoning": "A kiwi, I think.",
         "reasoning_details": [{**DETAILS[0]}, DETAILS[1]],
-        "images": [made(PNG)],
+        "images": [generated_image(PNG)],
         "tool_calls": [piece('{"size": 2}', id="x", name="draw")],
     }
     body = {"choices": [{"message": message, "finish_reason": "tool_calls"}], "usage": USAGE["usage"]}
-    streamed, at_once = folded(parse(RICH)), folded(whole(json.dumps(body).encode()))
+    streamed, at_once = folded(parse(RICH)), folded(parse_full(json.dumps(body).encode()))
     assert [without_order(part) for part in streamed.parts] == [without_order(part) for part in at_once.parts]
 
 
 def without_order(part):
-    """An opaque part as its fields, which a stream may tell in another order."""
+    """Decode an opaque part, because a stream may send its fields in another order."""
     return json.loads(part.text) if isinstance(part, Opaque) else part

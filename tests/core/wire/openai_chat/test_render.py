@@ -1,4 +1,4 @@
-"""OpenAI's Chat Completions: tool messages hold words, files follow in a user message."""
+"""OpenAI's Chat Completions: tool messages contain text, files follow in a user message."""
 
 import json
 
@@ -11,7 +11,7 @@ from inline_snapshot import snapshot
 from showandtell.core.messages.attachments import Address
 from showandtell.core.messages.parts import Opaque, ToolCall
 from showandtell.core.planning.values import Data
-from showandtell.core.wire.openai_chat.render import entry, marked, url
+from showandtell.core.wire.openai_chat.render import render_entry, url, with_cache_mark
 from showandtell.core.wire.options import Options
 from showandtell.errors import CannotRender
 from support.sdk_clients import (
@@ -42,8 +42,8 @@ MISTRAL = aim(
     stream_usage=False,
     extra_body=False,
 )
-MARKED = aim("openai-chat", max_tokens="max_completion_tokens", mark="prompt_cache_breakpoint")
-ROUTER = aim("openai-chat", "openrouter", "anthropic/claude-haiku-4.5", mark="cache_control")
+MARKED = aim("openai-chat", max_tokens="max_completion_tokens", cache_mark="prompt_cache_breakpoint")
+ROUTER = aim("openai-chat", "openrouter", "anthropic/claude-haiku-4.5", cache_mark="cache_control")
 GROQ = aim("openai-chat", "groq", "qwen3.6-27b", stream_usage=False)
 
 
@@ -125,31 +125,31 @@ def test_every_result_comes_before_the_user_message():
     assert messages(turn)[0]["content"] == 'one\n{"n":1}'
 
 
-def test_a_tool_message_holds_parts_where_a_host_takes_files_there():
-    content = entry(user(result("Chart:", placed(PNG))), HOME)[0]["content"]
+def test_a_tool_message_contains_parts_if_the_host_accepts_files_there():
+    content = render_entry(user(result("Chart:", placed(PNG))), HOME)[0]["content"]
     assert [part["type"] for part in content] == ["text", "image_url"]
 
 
-def test_a_picture_known_by_id_has_no_spelling():
+def test_an_image_known_by_id_is_rejected():
     with pytest.raises(CannotRender, match=r"image/png \(file_id\)"):
-        entry(user(placed(Address("file_id", "file-1", "image/png"), place="user")), HOME)
+        render_entry(user(placed(Address("file_id", "file-1", "image/png"), place="user")), HOME)
 
 
-def test_a_file_in_a_wrong_turn_is_refused():
+def test_a_file_in_a_wrong_message_is_rejected():
     with pytest.raises(CannotRender, match="a RenderedFile into an assistant message"):
-        entry(model(placed(PNG)), HOME)
+        render_entry(model(placed(PNG)), HOME)
     with pytest.raises(CannotRender, match="a ToolCall into a user message"):
-        entry(user(CALL), HOME)
+        render_entry(user(CALL), HOME)
 
 
-def test_sound_and_film_have_parts_of_their_own():
+def test_audio_and_video_have_their_own_parts():
     check((user(placed(WAV, place="user")),), HOME)
     sound, film = messages(user(placed(WAV, place="user"), placed(MP4, place="user")))[0]["content"]
     assert sound == {"type": "input_audio", "input_audio": {"data": "d2F2", "format": "wav"}}
     assert film == {"type": "video_url", "video_url": {"url": "data:video/mp4;base64,bXA0"}}
 
 
-def test_mistral_takes_a_pdf_by_address_and_every_field_as_an_argument():
+def test_mistral_gets_a_pdf_by_url_and_every_field_as_an_argument():
     options = msgspec.structs.replace(OPTIONS, extra='{"safe_prompt":true}', stream=True)
     body = check(RELOCATED, MISTRAL, options)
     assert body["messages"][4]["content"][2] == {
@@ -160,37 +160,37 @@ def test_mistral_takes_a_pdf_by_address_and_every_field_as_an_argument():
     assert (body["max_tokens"], body["stream"], "stream_options" in body) == (100, True, False)
 
 
-def test_a_pdf_known_by_id_is_spelled_as_the_host_spells_it():
+def test_a_pdf_known_by_id_is_written_in_the_format_of_the_host():
     turn = user(placed(Address("file_id", "file-1", "application/pdf"), place="user"))
     assert check((turn,), HOME)["messages"][1]["content"] == [{"type": "file", "file": {"file_id": "file-1"}}]
     assert check((turn,), MISTRAL)["messages"][1]["content"] == [{"type": "file", "file_id": "file-1"}]
 
 
-def test_groq_takes_a_picture_in_a_user_message():
+def test_groq_gets_an_image_in_a_user_message():
     turn = user(result("image 1: shown below"), "[image 1]", placed(PNG, place="user"))
     body = check((user("Show me."), model(CALL), turn), GROQ)
     assert body["messages"][-1]["content"][1]["type"] == "image_url"
 
 
-def test_a_call_without_words_has_null_content():
+def test_a_call_without_text_has_null_content():
     check((model(CALL),), HOME)
     assert messages(model(CALL))[0]["content"] is None
     assert messages(model("a", "b"))[0]["content"] == "ab"
-    assert entry(model(Opaque("elsewhere", "{}")), HOME) == []
+    assert render_entry(model(Opaque("elsewhere", "{}")), HOME) == []
 
 
 @given(st.text() | st.just("[" * 100_000))
-def test_the_arguments_of_a_call_are_always_the_text_of_an_object(text):
+def test_the_arguments_of_a_call_are_always_an_object_as_text(text):
     (message,) = messages(model(ToolCall("call_1", "get", text)))
     assert isinstance(json.loads(message["tool_calls"][0]["function"]["arguments"]), dict)
 
 
-def test_what_a_host_needs_back_lies_over_the_message():
+def test_fields_that_a_host_needs_back_are_part_of_the_message():
     (message,) = messages(model(Opaque("openai", '{"reasoning_content":"Hm."}'), "Done."))
     assert message == {"role": "assistant", "content": "Done.", "reasoning_content": "Hm."}
 
 
-def test_a_stream_is_asked_to_count_and_extra_stands_apart():
+def test_a_stream_requests_usage_and_extra_fields_go_into_extra_body():
     options = msgspec.structs.replace(OPTIONS, stream=True, tool_choice="get", extra='{"top_p":0.9}')
     called = arguments(RELOCATED, HOME, options)
     assert called["stream_options"] == {"include_usage": True}
@@ -198,31 +198,31 @@ def test_a_stream_is_asked_to_count_and_extra_stands_apart():
     assert (called["extra_body"], called["max_completion_tokens"]) == ({"top_p": 0.9}, 100)
 
 
-def test_the_address_lies_below_the_base_and_nothing_is_marked():
-    items = entry(user("a", placed(PDF, place="user")), HOME)
+def test_the_url_starts_with_the_base_and_nothing_is_marked():
+    items = render_entry(user("a", placed(PDF, place="user")), HOME)
     assert url(HOME, "https://host/v1/", stream=True) == "https://host/v1/chat/completions"
-    assert marked(items, HOME) == items
+    assert with_cache_mark(items, HOME) == items
 
 
-def test_a_mark_stands_on_the_last_part_of_a_user_message():
+def test_a_mark_is_on_the_last_part_of_a_user_message():
     turn = user(result("image 1: shown below"), "[image 1]", placed(PNG, place="user"))
-    before = entry(turn, MARKED)
-    after = marked(before, MARKED)
+    before = render_entry(turn, MARKED)
+    after = with_cache_mark(before, MARKED)
     assert after[1]["content"][1].pop("prompt_cache_breakpoint") == {"mode": "explicit"}
     assert after == before
-    assert marked(before, ROUTER)[1]["content"][1]["cache_control"] == {"type": "ephemeral"}
+    assert with_cache_mark(before, ROUTER)[1]["content"][1]["cache_control"] == {"type": "ephemeral"}
 
 
-def test_a_mark_stands_on_the_last_words_of_a_tool_message():
-    (message,) = marked(entry(user(result("one", Data('{"n":1}'))), ROUTER), ROUTER)
+def test_a_mark_is_on_the_last_text_of_a_tool_message():
+    (message,) = with_cache_mark(render_entry(user(result("one", Data('{"n":1}'))), ROUTER), ROUTER)
     assert message["content"] == [
         {"type": "text", "text": "one"},
         {"type": "text", "text": '{"n":1}', "cache_control": {"type": "ephemeral"}},
     ]
 
 
-def test_words_that_may_be_marked_are_always_a_part():
+def test_text_that_may_be_marked_is_always_a_part():
     check((user("Hi"), model(CALL), user(result("done"))), MARKED)
     assert messages(user("Hi"), target=MARKED)[0]["content"] == [{"type": "text", "text": "Hi"}]
     assert messages(user(result("done")), target=MARKED)[0]["content"] == [{"type": "text", "text": "done"}]
-    assert marked(entry(user(result()), MARKED), MARKED)[0]["content"] == ""
+    assert with_cache_mark(render_entry(user(result()), MARKED), MARKED)[0]["content"] == ""

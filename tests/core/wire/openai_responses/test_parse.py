@@ -24,8 +24,8 @@ from showandtell.core.events.types import (
 )
 from showandtell.core.messages.parts import Opaque, Text, ToolCall
 from showandtell.core.planning.values import Entry
-from showandtell.core.wire.openai_responses.parse import whole
-from showandtell.core.wire.openai_responses.render import entry
+from showandtell.core.wire.openai_responses.parse import parse_full
+from showandtell.core.wire.openai_responses.render import render_entry
 from showandtell.errors import BadAnswer
 from support.builders import parser_of
 from support.streams.openai_responses import (
@@ -35,17 +35,17 @@ from support.streams.openai_responses import (
     TOKENS,
     added,
     answer,
-    argued,
+    argument_events,
     call,
     done,
+    encode,
     event,
     image,
     last,
     message,
-    said,
-    spell,
+    output_text,
     sse,
-    words,
+    text_events,
 )
 
 
@@ -64,7 +64,7 @@ def folded(events):
     return fold.draft()
 
 
-KEPT = spell(THOUGHT).decode()
+KEPT = encode(THOUGHT).decode()
 EVENTS = [
     ReasoningStart("r0"),
     ReasoningDelta("r0", "A "),
@@ -90,42 +90,42 @@ EVENTS = [
 ]
 
 
-def test_a_stream_of_thought_texts_calls_and_an_image_is_read_in_order():
+def test_a_stream_of_reasoning_texts_calls_and_an_image_is_read_in_order():
     assert parse(STREAM) == EVENTS
 
 
 @given(st.lists(st.integers(0, len(STREAM)), max_size=20))
-def test_any_reads_give_the_same_events(cuts):
+def test_events_do_not_depend_on_read_sizes(cuts):
     edges = [0, *sorted(cuts), len(STREAM)]
     reads = [STREAM[start:stop] for start, stop in itertools.pairwise(edges)]
     assert parse(*reads) == EVENTS
 
 
-def test_a_stream_cut_at_any_byte_is_a_beginning_and_says_cut():
+def test_a_stream_cut_at_any_byte_gives_a_prefix_and_ends_as_cut():
     for length in range(len(STREAM)):
         *events, end = parse(STREAM[:length])
         assert events == EVENTS[: len(events)]
         assert end == StepEnd("cut", Usage())
 
 
-def test_a_whole_body_folds_to_the_message_of_its_stream():
-    events = whole(spell(answer(*OUTPUT, usage=TOKENS)))
+def test_a_complete_body_gives_the_message_of_its_stream():
+    events = parse_full(encode(answer(*OUTPUT, usage=TOKENS)))
     assert folded(events) == folded(parse(STREAM))
     assert events[-1] == EVENTS[-1]
 
 
-def test_a_stream_of_which_only_the_end_came_is_read_from_it():
+def test_a_stream_with_only_its_last_event_is_read_from_that_event():
     assert folded(parse(sse(last(*OUTPUT)))) == folded(parse(STREAM))
 
 
-def test_what_deltas_left_out_is_given_at_the_end():
+def test_content_missing_from_deltas_is_added_at_the_end():
     start = event("output_text.delta", 0, content_index=0, delta="It is ")
-    events = parse(sse(start, done(0, message(said("It is a kiwi"))), last()))
+    events = parse(sse(start, done(0, message(output_text("It is a kiwi"))), last()))
     deltas = [TextDelta("t0", "It is "), TextDelta("t0", "a kiwi")]
     assert events == [TextStart("t0"), *deltas, TextEnd("t0"), StepEnd("end", Usage())]
 
 
-def test_items_without_numbers_are_known_by_their_ids():
+def test_items_without_indexes_are_identified_by_ids():
     pieces = [
         event("function_call_arguments.delta", item_id=f"fc_{which}", delta=piece)
         for which, piece in (("x", '{"a"'), ("y", "{"), ("x", ":1}"), ("y", "}"))
@@ -136,41 +136,41 @@ def test_items_without_numbers_are_known_by_their_ids():
     assert parts == (ToolCall("x", "draw", '{"a":1}'), ToolCall("y", "draw", "{}"))
 
 
-def test_items_that_are_only_told_when_done_are_read_even_with_one_place_for_all():
-    output = (OUTPUT[0], message(said("Look")), call("x", "{}"), call("y", "{}"))
+def test_items_sent_only_when_done_are_read_even_with_one_index_for_all():
+    output = (OUTPUT[0], message(output_text("Look")), call("x", "{}"), call("y", "{}"))
     thought, *rest = folded(parse(sse(*(done(0, item) for item in output), last()))).parts
     assert json.loads(thought.text) == THOUGHT
     assert rest == [Text("Look"), ToolCall("x", "draw", "{}"), ToolCall("y", "draw", "{}")]
 
 
-def test_arguments_of_one_call_never_get_into_another():
+def test_arguments_never_get_into_another_call():
     begun = [event("output_item.added", item=call(which, "") | {"id": None}) for which in "xy"]
     ends = [event("output_item.done", item=call(which, f'{{"{which}":1}}') | {"id": None}) for which in "xy"]
     parts = folded(parse(sse(*begun, *ends, last()))).parts
     assert parts == (ToolCall("x", "draw", '{"x":1}'), ToolCall("y", "draw", '{"y":1}'))
 
 
-def test_a_call_that_is_told_whole_ends_with_a_complete_answer_only():
-    begun = sse(added(0, call("x", "")), *argued(0, '{"a":1}'))
+def test_a_complete_call_ends_only_with_a_complete_response():
+    begun = sse(added(0, call("x", "")), *argument_events(0, '{"a":1}'))
     assert ToolInputEnd("x") in parse(begun, sse(last()))
     assert ToolInputEnd("x") not in parse(begun, sse(last(status="incomplete")))
     assert ToolInputEnd("x") not in parse(begun)
 
 
-def test_an_open_call_takes_its_end_from_the_whole_answer():
+def test_an_open_call_gets_its_end_from_the_complete_response():
     begun = sse(added(7, call("x", "")), event("function_call_arguments.delta", 7, delta='{"a"'))
     end = sse(last(call("x", '{"a":1}')))
     assert folded(parse(begun, end)).parts == (ToolCall("x", "draw", '{"a":1}'),)
     assert folded(parse(begun, sse(last()))).stop == "cut"
 
 
-def test_arguments_cut_by_the_limit_never_end():
+def test_arguments_cut_off_by_the_limit_never_end():
     cut = call("x", '{"a', status="incomplete")
     reason = {"incomplete_details": {"reason": "max_output_tokens"}}
-    told = last(cut, status="incomplete", **reason)
-    streamed = parse(sse(added(0, call("x", "")), *argued(0, '{"a'), done(0, cut), told))
+    final_event = last(cut, status="incomplete", **reason)
+    streamed = parse(sse(added(0, call("x", "")), *argument_events(0, '{"a'), done(0, cut), final_event))
     assert streamed == [ToolInputStart("x", "draw"), ToolInputDelta("x", '{"a'), StepEnd("length", Usage())]
-    assert whole(spell(told["response"])) == streamed
+    assert parse_full(encode(final_event["response"])) == streamed
 
 
 def test_a_call_without_arguments_has_an_empty_object():
@@ -178,28 +178,28 @@ def test_a_call_without_arguments_has_an_empty_object():
     assert events[:3] == [ToolInputStart("x", "draw"), ToolInputDelta("x", "{}"), ToolInputEnd("x")]
 
 
-def test_a_refusal_is_shown_and_said():
+def test_a_refusal_is_shown_and_reported():
     deltas = [event("refusal.delta", 0, content_index=0, delta=piece) for piece in ("I can't ", "help.")]
     events = parse(sse(*deltas, done(0, message(refused("I can't help."))), last()))
     assert events[1:3] == [TextDelta("t0", "I can't "), TextDelta("t0", "help.")]
     assert events[-1] == StepEnd("refusal", Usage())
-    assert whole(spell(answer(message(refused("No.")))))[-1].stop == "refusal"
+    assert parse_full(encode(answer(message(refused("No.")))))[-1].stop == "refusal"
 
 
-def test_a_thought_goes_back_as_it_came():
+def test_reasoning_goes_back_unchanged():
     events = parse(sse(done(0, {**OUTPUT[0], "format": "xai", "content": []}), last()))
     opaque = Opaque("openai", events[-2].opaque)
-    written = json.loads(bytes(entry(Entry("assistant", (opaque, Text("So."))), resolve("openai:gpt-5"))[0]))
+    written = json.loads(bytes(render_entry(Entry("assistant", (opaque, Text("So."))), resolve("openai:gpt-5"))[0]))
     assert written == {**THOUGHT, "format": "xai", "content": []}
 
 
 @pytest.mark.parametrize("fields", [{"encrypted_content": None}, {"status": "incomplete"}])
-def test_a_thought_that_its_provider_could_not_read_again_is_not_kept(fields):
+def test_reasoning_that_its_provider_can_not_read_again_is_dropped(fields):
     events = parse(sse(done(0, {**OUTPUT[0], **fields}), last()))
     assert events[:3] == [ReasoningStart("r0"), ReasoningDelta("r0", "A kiwi?\n\nYes."), ReasoningEnd("r0")]
 
 
-def test_reasoning_in_the_open_is_a_thought():
+def test_unencrypted_reasoning_is_read():
     deltas = [event("reasoning_text.delta", 0, content_index=0, delta=piece) for piece in ("A ", "kiwi")]
     events = parse(sse(*deltas, last()))
     thoughts = [ReasoningDelta("r0", "A "), ReasoningDelta("r0", "kiwi")]
@@ -219,7 +219,7 @@ def test_reasoning_in_the_open_is_a_thought():
         ),
     ],
 )
-def test_an_image_is_a_file_or_says_why_not(fields, made):
+def test_an_image_is_a_file_or_has_a_problem(fields, made):
     assert parse(sse(done(0, image(**fields)), last()))[0] == made
 
 
@@ -233,20 +233,20 @@ def test_an_image_is_a_file_or_says_why_not(fields, made):
         ("incomplete", None, "cut", "incomplete"),
     ],
 )
-def test_each_reason_is_said_in_our_words(status, reason, stop, detail):
-    told = last(status=status, incomplete_details=reason and {"reason": reason})
-    assert parse(sse(told)) == [StepEnd(stop, Usage(), detail)]
-    assert whole(spell(told["response"])) == [StepEnd(stop, Usage(), detail)]
+def test_each_stop_reason_is_converted(status, reason, stop, detail):
+    final_event = last(status=status, incomplete_details=reason and {"reason": reason})
+    assert parse(sse(final_event)) == [StepEnd(stop, Usage(), detail)]
+    assert parse_full(encode(final_event["response"])) == [StepEnd(stop, Usage(), detail)]
 
 
-def test_a_cancelled_answer_is_cut_and_done_believes_the_answer():
-    assert whole(spell(answer(status="cancelled"))) == [StepEnd("cut", Usage(), "cancelled")]
+def test_a_cancelled_response_is_cut_and_done_uses_the_status_of_the_response():
+    assert parse_full(encode(answer(status="cancelled"))) == [StepEnd("cut", Usage(), "cancelled")]
     assert parse(sse(event("done", response=answer()))) == [StepEnd("end", Usage())]
     assert parse(sse(event("done", response=answer(status=None)))) == [StepEnd("cut", Usage())]
 
 
-def test_the_end_of_a_stream_without_its_last_event_is_cut():
-    assert parse(sse(*words(0, 0, "It")), b"data: [DONE]\n\n")[-1] == StepEnd("cut", Usage())
+def test_a_stream_without_its_last_event_is_cut():
+    assert parse(sse(*text_events(0, 0, "It")), b"data: [DONE]\n\n")[-1] == StepEnd("cut", Usage())
 
 
 @pytest.mark.parametrize(
@@ -263,11 +263,11 @@ def test_the_end_of_a_stream_without_its_last_event_is_cut():
     ],
 )
 def test_an_error_ends_the_stream(fault, text):
-    events = parse(sse(*words(0, 0, "It")), sse(fault, *words(1, 0, "more"), last()))
+    events = parse(sse(*text_events(0, 0, "It")), sse(fault, *text_events(1, 0, "more"), last()))
     assert events == [TextStart("t0"), TextDelta("t0", "It"), TextEnd("t0"), ProviderFault(text)]
 
 
-def test_xai_and_gateways_tell_cost_and_modalities():
+def test_xai_and_gateways_report_cost_and_modalities():
     details = {"text_tokens": 20, "image_tokens": 0, "cached_tokens": 3}
     usage = {"input_tokens": 25, "output_tokens": 9, "input_tokens_details": details}
     ticks = parse(sse(last(usage={**usage, "cost_in_usd_ticks": 25_000_000})))
@@ -280,7 +280,7 @@ def test_unknown_events_items_and_fields_are_ignored():
         {"type": "response.weather", "output_index": "north", "delta": 7},
         done(0, {"type": "custom_tool_call", "id": 7, "call_id": "c", "name": "draw", "input": "x"}),
         done(1, {"type": "mcp_call", "arguments": {}, "error": ["no"]}),
-        done(2, message({"type": "hologram", "text": None}, said("It"))),
+        done(2, message({"type": "hologram", "text": None}, output_text("It"))),
     ]
     assert parse(sse(*unknown, last()))[:-1] == [TextStart("t0"), TextDelta("t0", "It"), TextEnd("t0")]
 
@@ -299,12 +299,12 @@ def test_unknown_events_items_and_fields_are_ignored():
         b'{"x":' + b"[" * 100_000,
     ],
 )
-def test_what_is_not_the_api_is_a_bad_answer(data):
+def test_other_data_is_a_bad_answer(data):
     with pytest.raises(BadAnswer):
         parser_of("openai-responses").feed(b"data: " + data + b"\n\n")
 
 
-def test_a_whole_body_may_be_an_error_or_nothing_at_all():
-    assert whole(b'{"error":{"code":"bad","message":"Sorry"}}') == [ProviderFault("bad: Sorry")]
+def test_a_complete_body_may_be_an_error_or_empty():
+    assert parse_full(b'{"error":{"code":"bad","message":"Sorry"}}') == [ProviderFault("bad: Sorry")]
     with pytest.raises(BadAnswer):
-        whole(b"<html>")
+        parse_full(b"<html>")

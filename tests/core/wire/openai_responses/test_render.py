@@ -1,4 +1,4 @@
-"""OpenAI's Responses API: flat items, files inside tool outputs, errors wrapped."""
+"""OpenAI's Responses API: flat items, files inside tool outputs, wrapped errors."""
 
 import json
 
@@ -11,7 +11,7 @@ from inline_snapshot import snapshot
 from showandtell.core.messages.attachments import Address
 from showandtell.core.messages.parts import Opaque, ToolCall
 from showandtell.core.planning.values import Data
-from showandtell.core.wire.openai_responses.render import entry, marked, url
+from showandtell.core.wire.openai_responses.render import render_entry, url, with_cache_mark
 from showandtell.core.wire.options import Options
 from showandtell.errors import CannotRender
 from support.sdk_clients import (
@@ -32,7 +32,7 @@ from support.sdk_clients import (
 )
 
 HOME = aim("openai-responses", stateless=True)
-MARKED = aim("openai-responses", stateless=True, mark="prompt_cache_breakpoint")
+MARKED = aim("openai-responses", stateless=True, cache_mark="prompt_cache_breakpoint")
 XAI = aim("openai-responses", "xai", "grok-4")
 
 
@@ -40,7 +40,7 @@ def items(*turns, target=HOME):
     return rest(turns, target, Options())["input"]
 
 
-def test_an_output_holds_its_picture_and_its_pdf():
+def test_an_output_contains_its_image_and_its_pdf():
     assert check(NATIVE, HOME) == snapshot(
         {
             "model": "gpt-5-mini",
@@ -97,7 +97,7 @@ def test_an_output_holds_its_picture_and_its_pdf():
     )
 
 
-def test_an_output_of_words_alone_is_a_string():
+def test_an_output_of_text_alone_is_a_string():
     (item,) = items(user(result("one", Data('{"n":1}'))))
     check((model(CALL), user(result("one"))), HOME)
     assert item["output"] == 'one\n{"n":1}'
@@ -118,7 +118,7 @@ def test_outputs_come_before_the_user_message():
     assert [item["type"] for item in items(turn)] == ["function_call_output", "function_call_output", "message"]
 
 
-def test_a_file_elsewhere_is_pointed_at():
+def test_a_remote_file_is_sent_as_its_address():
     files = [Address("url", "https://example.org/a", "application/pdf"), Address("file_id", "file-1", "image/png")]
     turn = user(
         *(placed(file, place="user") for file in files), placed(Address("file_id", "file-2", "application/pdf"))
@@ -131,19 +131,19 @@ def test_a_file_elsewhere_is_pointed_at():
     ]
 
 
-def test_sound_is_refused():
+def test_audio_is_rejected():
     with pytest.raises(CannotRender, match="put audio/wav into a tool result of openai-responses"):
-        entry(user(result("Listen:", placed(WAV))), HOME)
+        render_entry(user(result("Listen:", placed(WAV))), HOME)
 
 
-def test_a_part_in_a_wrong_turn_is_refused():
+def test_a_part_in_a_message_of_the_wrong_role_is_rejected():
     with pytest.raises(CannotRender, match="a RenderedFile into an assistant message"):
-        entry(model(placed(PDF)), HOME)
+        render_entry(model(placed(PDF)), HOME)
     with pytest.raises(CannotRender, match="a ToolCall into a user message"):
-        entry(user(CALL), HOME)
+        render_entry(user(CALL), HOME)
 
 
-def test_a_thought_goes_back_in_its_place_and_to_its_own_provider_only():
+def test_reasoning_goes_back_in_order_and_to_its_own_provider_only():
     thought = '{"type":"reasoning","id":"rs_1","summary":[],"encrypted_content":"c2ln"}'
     turn = model(Opaque("openai", thought), CALL)
     check((turn,), HOME)
@@ -152,44 +152,44 @@ def test_a_thought_goes_back_in_its_place_and_to_its_own_provider_only():
 
 
 @given(st.text() | st.just("[" * 100_000))
-def test_the_arguments_of_a_call_are_always_the_text_of_an_object(text):
+def test_the_arguments_of_a_call_are_always_an_object_as_text(text):
     (item,) = items(model(ToolCall("call_1", "get", text)))
     assert isinstance(json.loads(item["arguments"]), dict)
 
 
-def test_only_hosts_that_keep_conversations_are_told_not_to():
+def test_only_hosts_that_store_conversations_get_store_false():
     assert rest(NATIVE, HOME, Options())["store"] is False
     assert "store" not in rest(NATIVE, XAI, Options())
 
 
-def test_what_only_extra_says_stands_apart():
+def test_fields_from_extra_alone_go_into_extra_body():
     options = msgspec.structs.replace(OPTIONS, stream=True, tool_choice="get", extra='{"top_p":0.9,"store":true}')
     called = arguments(NATIVE, HOME, options)
     assert called["tool_choice"] == {"type": "function", "name": "get"}
     assert (called["extra_body"], called["store"], called["stream"]) == ({"top_p": 0.9}, True, True)
 
 
-def test_the_address_lies_below_the_base_and_nothing_is_marked():
-    turn = entry(user("a", placed(PDF)), HOME)
+def test_the_url_starts_with_the_base_and_nothing_is_marked():
+    turn = render_entry(user("a", placed(PDF)), HOME)
     assert url(HOME, "https://host/v1/", stream=False) == "https://host/v1/responses"
-    assert marked(turn, HOME) == turn
+    assert with_cache_mark(turn, HOME) == turn
 
 
-def test_a_mark_stands_on_the_last_part_of_a_message():
-    before = entry(user(result("one"), "[image 1]", placed(PNG, place="user")), MARKED)
-    after = marked(before, MARKED)
+def test_a_mark_is_on_the_last_part_of_a_message():
+    before = render_entry(user(result("one"), "[image 1]", placed(PNG, place="user")), MARKED)
+    after = with_cache_mark(before, MARKED)
     assert after[1]["content"][1].pop("prompt_cache_breakpoint") == {"mode": "explicit"}
     assert after == before
 
 
-def test_a_mark_stands_on_the_last_part_of_an_output():
-    (item,) = marked(entry(user(result("Chart:", placed(PNG))), MARKED), MARKED)
+def test_a_mark_is_on_the_last_part_of_an_output():
+    (item,) = with_cache_mark(render_entry(user(result("Chart:", placed(PNG))), MARKED), MARKED)
     assert [part.get("prompt_cache_breakpoint") for part in item["output"]] == [None, {"mode": "explicit"}]
-    (bare,) = marked(entry(user(result()), MARKED), MARKED)
+    (bare,) = with_cache_mark(render_entry(user(result()), MARKED), MARKED)
     assert bare["output"] == ""
 
 
-def test_words_that_may_be_marked_are_always_a_part():
+def test_text_that_may_be_marked_is_always_a_part():
     check((user("Hi"), model(CALL), user(result("done"))), MARKED)
     hello, output, failed = items(
         user("Hi"), user(result("done")), user(result("no such file", is_error=True)), target=MARKED
@@ -199,7 +199,7 @@ def test_words_that_may_be_marked_are_always_a_part():
     assert failed["output"] == [{"type": "input_text", "text": '{"error":"no such file"}'}]
 
 
-def test_a_thought_that_nothing_follows_is_left_out():
+def test_trailing_reasoning_is_left_out():
     thought = Opaque("openai", '{"type":"reasoning","id":"rs_1","summary":[],"encrypted_content":"c2ln"}')
     assert [item["type"] for item in items(model(thought, "Hm.", thought))] == ["reasoning", "message"]
-    assert entry(model(thought), HOME) == []
+    assert render_entry(model(thought), HOME) == []

@@ -1,4 +1,4 @@
-// The stock chat client, on our addresses: of the history it holds only the last message is ever sent.
+// The AI SDK chat client with our routes. It sends only the last message; the server has the history.
 import { Chat } from "@ai-sdk/react";
 import { DefaultChatTransport, generateId, lastAssistantMessageIsCompleteWithApprovalResponses } from "ai";
 import { readError } from "../../api";
@@ -9,13 +9,13 @@ export type Ended = { isAbort: boolean; isDisconnect: boolean; isError: boolean;
 type ChatProps = {
   id: string;
   messages: Message[];
-  /** The model to ask, read when something is sent. */
+  /** The selected model, read at each request. */
   model: () => string | null;
-  /** The conversation's id, as soon as the server names it. */
+  /** Called with the conversation's id when the server assigns it. */
   heardId: (id: string) => void;
   heardData: (part: { type: string; id?: string; data: unknown }) => void;
   ended: (end: Ended) => void;
-  /** Whether answers to approvals are there to be sent; asking takes them. */
+  /** Whether approval decisions are ready to send. Resets the flag. */
   takeAnswers: () => boolean;
 };
 
@@ -49,10 +49,10 @@ export function makeChat(given: ChatProps): Chat<Message> {
   });
 }
 
-/** The server says at least every 15 seconds that it is there; after so much silence it isn't, in milliseconds. */
+/** Milliseconds without data before the connection counts as lost. The server sends a heartbeat every 15 seconds. */
 const silence = 40_000;
 
-/** The same stream, but it fails like a lost connection when nothing is heard: a sleeping laptop gets no error. */
+/** Makes a silent stream fail like a lost connection. A laptop that wakes up gets no error from the browser. */
 function watched(stream: ReadableStream<Uint8Array>): ReadableStream<Uint8Array> {
   let timer: ReturnType<typeof setTimeout>;
   const wait = (controller: TransformStreamDefaultController<Uint8Array>) => {
@@ -73,7 +73,7 @@ function watched(stream: ReadableStream<Uint8Array>): ReadableStream<Uint8Array>
 
 export const newId = generateId;
 
-/** What the server reads of a message: a person's text and attachments by id, and answers to approvals in an answer. */
+/** The parts of a message that the server reads: the user's text, attachment ids, and approval decisions. */
 function sendable({ id, role, parts }: Message) {
   const kept = parts.flatMap((part: Part): unknown[] => {
     if (role === "assistant") return "approval" in part && part.state === "approval-responded" ? [part] : [];

@@ -1,4 +1,4 @@
-// The files of one conversation. Components hear only of the file they show: a new one draws nothing else again.
+// The files of one conversation. Components subscribe to single files, so a new file rerenders nothing else.
 import { createContext } from "preact";
 import { useCallback, useContext, useEffect, useState } from "preact/hooks";
 import type { Attachment } from "../../files";
@@ -17,7 +17,7 @@ export function makeFiling(attachments: readonly Attachment[]) {
     if (file.number !== null) byNumber.set(file.number, file);
     return true;
   }
-  /** Adds the files, or what is news of them. Files are never forgotten: a deleted one says so itself. */
+  /** Adds or updates files. Files are never removed: a deleted file has the state "deleted". */
   function add(files: readonly Attachment[]) {
     const changed = files.map(put).some(Boolean);
     if (changed) for (const read of [...readers]) read();
@@ -35,7 +35,7 @@ const none = makeFiling([]);
 
 export const FilingContext = createContext<Filing>(none);
 
-/** One file by number, and its news. */
+/** Subscribes to one file by number. */
 export function useFile(number: number | null): Attachment | undefined {
   const filing = useContext(FilingContext);
   const find = useCallback(() => (number === null ? undefined : filing.byNumber.get(number)), [filing, number]);
@@ -49,13 +49,13 @@ export function useFile(number: number | null): Attachment | undefined {
       known = now;
       redraw((count) => count + 1);
     };
-    read(); // it may have come since it was drawn
+    read(); // it may have changed between render and effect
     return filing.hear(read);
   }, [filing, find]);
   return shown;
 }
 
-/** The files of these ids, as far as news of them came; for those without any, what is given. */
+/** The latest version of each file; a file that the store doesn't have is returned unchanged. */
 export function useNews(files: readonly Attachment[]): Attachment[] {
   const filing = useContext(FilingContext);
   const [, redraw] = useState(0);

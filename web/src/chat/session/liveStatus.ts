@@ -1,4 +1,4 @@
-// What is true only while an answer is written: a tool's progress, and that the provider is asked again.
+// State that lasts only while an answer is streaming: tool progress and provider retries.
 import { createContext } from "preact";
 import type { Data } from "../../types";
 
@@ -8,7 +8,7 @@ export const quiet: Live = { progress: {}, retry: null };
 
 export const LiveContext = createContext<Live>(quiet);
 
-/** What is true after a part of the stream: progress goes on, and any news ends the wait for another try. */
+/** The state after a stream part. Progress is updated; any part ends the wait for a retry. */
 export function after(live: Live, part: { type: string; data: unknown }): Live {
   if (part.type === "data-retry") return { ...live, retry: part.data as Data["retry"] };
   if (part.type !== "data-progress") return live.retry ? { ...live, retry: null } : live;

@@ -1,8 +1,8 @@
-// The messages on the page and those that the server stored: brought together so that what is equal isn't drawn anew.
+// Merges the messages on the page with the stored ones, so that unchanged messages aren't rendered again.
 import type { Attachment } from "../../files";
 import type { Message } from "../../types";
 
-/** The server's messages, each as the object the page has already where both say the same. */
+/** The stored messages. Each one that equals a shown message is replaced by that object. */
 export function merge(shown: readonly Message[], stored: readonly Message[]): Message[] {
   const known = new Map(shown.map((message) => [message.id, message]));
   return stored.map((message) => {
@@ -11,7 +11,7 @@ export function merge(shown: readonly Message[], stored: readonly Message[]): Me
   });
 }
 
-/** Keys for drawing: a message keeps the one it had before the server named it, so that its pictures stay. */
+/** Render keys: a message keeps its key when the server assigns its id, so that its images aren't reloaded. */
 export function keepKeys(keys: Map<string, string>, shown: readonly Message[], stored: readonly Message[]): void {
   stored.forEach((message, index) => {
     const mine = shown[index];
@@ -21,17 +21,16 @@ export function keepKeys(keys: Map<string, string>, shown: readonly Message[], s
   });
 }
 
-/** All that a message says in words. */
+/** All text of a message. */
 export function textOf(message: Message): string {
   return message.parts.flatMap((part) => (part.type === "text" ? [part.text] : [])).join("\n\n");
 }
 
-/** The files that were sent with a message. */
 export function filesIn(message: Message): Attachment[] {
   return message.parts.flatMap((part) => (part.type === "data-attachment" ? [part.data] : []));
 }
 
-/** A new message: its files, then its words. */
+/** Parts of a new message: files first, then text. */
 export function partsOf(text: string, attachments: readonly Attachment[]): Message["parts"] {
   const files = attachments.map((file) => ({ type: "data-attachment" as const, id: file.id, data: file }));
   return text ? [...files, { type: "text", text }] : files;

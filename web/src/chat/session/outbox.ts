@@ -1,9 +1,9 @@
-// The message that is on its way: until the server has it, it can go back to where it was written.
+// The message that is being sent. Until the server has it, it can be returned to the composer.
 import { putBack } from "../../composer/drafts";
 import type { Message } from "../../types";
 import { filesIn, textOf } from "./mergeMessages";
 
-/** `edits` is the id of the message that it replaces. */
+/** `edits`: id of the message that it replaces. */
 type Unsent = Message & { edits?: string };
 
 export type Outbox = ReturnType<typeof makeOutbox>;
@@ -15,11 +15,11 @@ export function makeOutbox() {
     hold(message: Unsent) {
       held = message;
     },
-    /** The server has it. */
+    /** Call once the server has the message. */
     free() {
       held = null;
     },
-    /** Gives it back to the box of a conversation; tells which it was. */
+    /** Returns the message to the conversation's composer. The result is that message, if any. */
     giveBack(conversation: string | null): Unsent | null {
       const back = held;
       held = null;

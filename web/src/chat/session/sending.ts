@@ -1,4 +1,4 @@
-// What a person says in a conversation: something new, something in other words, or only that it shall go on.
+// Sends, edits, regenerates and continues in a conversation.
 import type { Chat } from "@ai-sdk/react";
 import type { Attachment } from "../../files";
 import type { Message } from "../../types";
@@ -8,7 +8,7 @@ import { partsOf } from "./mergeMessages";
 import type { Outbox } from "./outbox";
 import { goesOnByItself } from "./resuming";
 
-/** `begin` is called before anything is asked; it hears whether that is a question, which should be in view. */
+/** `begin` is called before each request; its argument is true for a question, which should be scrolled into view. */
 export function makeSaying(chat: Chat<Message>, outbox: Outbox, filing: Filing, begin: (asks: boolean) => void) {
   function send(text: string, attachments: readonly Attachment[]) {
     const metadata = { created: Date.now() / 1000 };
@@ -19,7 +19,7 @@ export function makeSaying(chat: Chat<Message>, outbox: Outbox, filing: Filing, 
     void chat.sendMessage(message);
   }
 
-  /** The message in other words, with those of its files that stay: a branch of its own. */
+  /** Sends an edited message with the files that were kept, as a new branch. */
   function edit(message: Message, text: string, files: readonly Attachment[]) {
     const parts = partsOf(text, files);
     begin(true);
@@ -27,14 +27,14 @@ export function makeSaying(chat: Chat<Message>, outbox: Outbox, filing: Filing, 
     void chat.sendMessage({ role: "user", parts, messageId: message.id });
   }
 
-  /** Another answer in the place of this one, or to this question. */
+  /** Requests another answer in place of this one, or to this question. */
   function regenerate(message = chat.lastMessage) {
     if (!message) return;
     begin(true);
     void chat.regenerate({ messageId: message.id });
   }
 
-  /** Goes on with the last answer, which ended early. */
+  /** Continues the last answer, which ended early. */
   function goOn(answer: Message) {
     if (!goesOnByItself(answer)) return send("Go on.", []);
     begin(false);

@@ -1,5 +1,5 @@
-// One conversation as the page holds it, without any component: it sends, follows, comes back after the network was
-// away, and stays equal to what the server stored.
+// The state of one conversation, independent of components: it sends, follows the stream, reconnects after a
+// network failure, and stays in sync with the server.
 import { api, ApiError, wordsOf } from "../../api";
 import type { Attachment } from "../../files";
 import { tell } from "../../state/list";
@@ -26,13 +26,13 @@ export function openTalk(given: Given) {
   const leaving = new AbortController();
   const { now, set, watch } = makeState({ ...fine, id: given.stored?.id ?? null, about: given.stored });
   const outbox = makeOutbox();
-  /** Whether the person said yes or no since the last answers were sent: they are sent once, whatever comes back. */
+  /** Whether there are approval decisions to send. They are sent once, whatever the response. */
   let isDecided = false;
-  /** Whether that is what was asked last, and the server hasn't taken it yet. */
+  /** Whether the last request carries decisions that the server hasn't accepted yet. */
   let decides = false;
-  /** Whether this page asks for an answer, and the server hasn't said yet that it begins; then others are told. */
+  /** Whether this page requested an answer that hasn't started yet. Other tabs are notified when it starts. */
   let begun = false;
-  /** How many answers were read to their end, or as far as they came. */
+  /** Number of answers that finished or broke off. */
   let endings = 0;
 
   const chat = makeChat({
@@ -49,7 +49,7 @@ export function openTalk(given: Given) {
     },
   });
 
-  /** The server has what was said, in this conversation. */
+  /** The server stored the message in this conversation. */
   function heardId(id: string) {
     outbox.free();
     decides = false;
@@ -68,7 +68,7 @@ export function openTalk(given: Given) {
     else set({ live: after(now().live, part) });
   }
 
-  /** Reads what the server stored, and follows the answer that is being written there. */
+  /** Loads the stored messages, and follows a running answer. */
   async function refresh(): Promise<void> {
     const { id } = now();
     if (!id) return;
@@ -81,14 +81,14 @@ export function openTalk(given: Given) {
     if (there.running) void resume();
   }
 
-  /** Follows the answer that is being written; one that was over by now is read like any other. */
+  /** Follows a running answer. If it has finished meanwhile, it is loaded like any other. */
   async function resume() {
     const before = endings;
     await chat.resumeStream();
     if (endings === before && !leaving.signal.aborted) await look();
   }
 
-  /** Looks for the server until it is there again, then goes on where it was. */
+  /** Polls until the server responds, then resumes. */
   async function reconnect() {
     set({ lost: true, problem: null });
     for (let round = 0; !leaving.signal.aborted; round++) {
@@ -100,7 +100,7 @@ export function openTalk(given: Given) {
           chat.clearError();
           set({ lost: false });
           chat.messages = chat.messages.filter((message) => message.id !== sending.id);
-          return void chat.sendMessage(sending); // under the same id: if it had arrived, it is the same message
+          return void chat.sendMessage(sending); // same id, so the server drops a duplicate
         }
         chat.clearError();
         await refresh();
@@ -108,7 +108,7 @@ export function openTalk(given: Given) {
         break;
       } catch (failed) {
         if (!(failed instanceof ApiError) || failed.status === 0 || failed.status >= 500) continue;
-        if (failed.status === 429 && !outbox.held()) continue; // nothing is to be given back: it can wait
+        if (failed.status === 429 && !outbox.held()) continue; // there is no unsent message, so it can wait
         set({ lost: false });
         return void fail(failed);
       }
@@ -119,15 +119,15 @@ export function openTalk(given: Given) {
   function ended({ isAbort, isDisconnect, isError, finishReason }: Ended) {
     endings += 1;
     set({ live: quiet });
-    if (leaving.signal.aborted) return void giveBack(); // what hasn't come to the server is a draft
+    if (leaving.signal.aborted) return void giveBack(); // an unsent message becomes a draft
     tell({ what: "list" });
     const isTorn = !isAbort && !isError && finishReason === undefined;
     if (isDisconnect || isTorn) return void reconnect();
-    // The client still counts as streaming until this function is through.
+    // The client's status is "streaming" until this function returns.
     setTimeout(() => void (isError ? fail(chat.error) : look()), 0);
   }
 
-  /** Says what went wrong, and what can be done. A message that wasn't taken goes back to where it was written. */
+  /** Shows the error and a remedy. A message that the server rejected returns to the composer. */
   async function fail(error: unknown) {
     const status = error instanceof ApiError ? error.status : null;
     const isAnswer = decides && status !== null;
@@ -139,18 +139,18 @@ export function openTalk(given: Given) {
     else set({ problem: wordsOf(error), remedy: isBack ? "back" : null });
     await look();
     if (isBack || now().problem === null) return;
-    const isRefused = chat.lastMessage?.metadata?.status === "refused"; // once more would be refused, too: it says so
+    const isRefused = chat.lastMessage?.metadata?.status === "refused"; // a retry would be refused too; the answer shows the reason
     set(isRefused ? { problem: null } : { remedy: "again" });
   }
 
-  /** A message that the server hasn't got goes back to where it was written. Whether there was one. */
+  /** Returns an unsent message to the composer. Whether there was one. */
   function giveBack(): boolean {
     const back = outbox.giveBack(now().id);
     if (back) chat.messages = chat.messages.filter((other) => other.id !== back.id);
     return back !== null;
   }
 
-  /** A refresh that may fail: the next one, or the next message, will tell. */
+  /** Refreshes and ignores errors: the next refresh or message reports them. */
   async function look() {
     await refresh().catch(() => undefined);
   }
@@ -166,7 +166,7 @@ export function openTalk(given: Given) {
     await refresh();
   }
 
-  /** What waits for the network becomes a draft. */
+  /** Turns a message that waits for the network into a draft. */
   function keep() {
     if (now().lost) giveBack();
   }
@@ -192,7 +192,7 @@ export function openTalk(given: Given) {
       if (about) set({ about: { ...about, title } });
     },
     keep,
-    /** Stops reading. What runs at the server goes on, and what is on its way to it gets there. */
+    /** Stops reading. The run on the server continues, and requests in flight are completed. */
     close() {
       leaving.abort();
       keep();

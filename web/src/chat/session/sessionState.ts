@@ -1,4 +1,4 @@
-// What a conversation's view knows besides its messages, and what it brings when it is opened.
+// State of a conversation other than its messages, and what a view passes in when it opens one.
 import type { Conversation } from "../../types";
 import { type Live, quiet } from "./liveStatus";
 
@@ -6,18 +6,18 @@ type TalkState = {
   id: string | null;
   about: Conversation | null;
   live: Live;
-  /** The server or the network is away; it is being looked for. */
+  /** The server or the network is unreachable; reconnecting. */
   lost: boolean;
-  /** What went wrong, in words for the person; null when all is well. */
+  /** Error text for the user, or null. */
   problem: string | null;
-  /** What to do about it: ask once more, or send again what is back in the box. Null: the words say it. */
+  /** "again": regenerate; "back": resend what was returned to the composer; null: the error text says what to do. */
   remedy: "again" | "back" | null;
 };
 
-/** Nothing is wrong. */
+/** The state without errors. */
 export const fine = { live: quiet, lost: false, problem: null, remedy: null };
 
-/** What is known now, how it changes, and whoever wants to hear of it. */
+/** The current state with its subscribers. */
 export function makeState(first: TalkState) {
   let state = first;
   const watchers = new Set<() => void>();
@@ -35,12 +35,12 @@ export function makeState(first: TalkState) {
 }
 
 export type Given = {
-  /** What the client calls it until the server names it. */
+  /** Local id until the server assigns one. */
   chatId: string;
   stored: Conversation | null;
   model: () => string | null;
-  /** The server named a new conversation. */
+  /** Called when the server assigns an id to a new conversation. */
   onNamed: (id: string) => void;
-  /** A question is asked, or asked again, here. */
+  /** Called before a question is sent or regenerated on this page. */
   onAsked: () => void;
 };

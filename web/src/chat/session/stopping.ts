@@ -4,15 +4,15 @@ import { complain } from "../../state/complain";
 import { pause } from "../../state/pause";
 import type { Message } from "../../types";
 
-/** A stopped answer ends by itself; if it doesn't for so long, the page stops reading. In milliseconds. */
-const patience = 4000;
+/** Milliseconds until the page stops reading a stopped answer that doesn't end. */
+const stopTimeout = 4000;
 
-/** Stops the answer that is being written in a conversation; one without an id is known by its chat's. */
+/** Stops the running answer of a conversation. A conversation without an id is identified by the chat's id. */
 export async function stopAnswer(chat: Chat<Message>, id: string | null): Promise<void> {
   const answer = chat.lastMessage?.id;
   try {
     await api.post(`/api/chat/${encodeURIComponent(id ?? chat.id)}/stop`);
-    await pause(patience);
+    await pause(stopTimeout);
     if (chat.status === "streaming" && chat.lastMessage?.id === answer) await chat.stop();
   } catch (error) {
     complain(error, "Not stopped: ");

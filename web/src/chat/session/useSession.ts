@@ -1,4 +1,4 @@
-// A conversation's talk for as long as its view is there.
+// The session of a mounted conversation view.
 import { useChat } from "@ai-sdk/react";
 import { createContext } from "preact";
 import { useContext, useEffect, useMemo, useReducer, useRef } from "preact/hooks";
@@ -7,7 +7,7 @@ import type { Message } from "../../types";
 import { openTalk, type Talk } from "./session";
 import type { Given } from "./sessionState";
 
-/** So often the page draws what streams in, in milliseconds. */
+/** Milliseconds between renders of a streaming answer. */
 const pace = 40;
 
 export function useTalk(given: Omit<Given, "model"> & { model: string | null }) {
@@ -52,7 +52,7 @@ export function useTalk(given: Omit<Given, "model"> & { model: string | null }) 
 
 export type Talked = ReturnType<typeof useTalk>;
 
-/** For what a message on the page asks of its conversation. */
+/** Lets a message act on its conversation. */
 export const TalkContext = createContext<Talk | null>(null);
 
 export function useTalkHere(): Talk {

@@ -1,4 +1,4 @@
-// The files of the message that is being written, each with how far it has come and what can be done about it.
+// The files of the current draft, each with its progress and actions.
 import "./tray.css";
 import { IconButton } from "../../ui";
 import { CloseIcon, RetryIcon, WarnIcon } from "../../ui/icons";
@@ -9,13 +9,13 @@ import { outcomeOf } from "./outcome";
 import type { Uploads } from "./useUploads";
 import { isOpen, type Upload } from "./values";
 
-/** `model` is who is asked next, where that is known. */
+/** `model`: the selected model, if known. */
 export function UploadTray(p: { uploads: Uploads; model: Model | undefined }) {
   const { remove, retry } = p.uploads;
   const items = p.uploads.items.map((one) => judge(one, p.model));
   const problems = items.flatMap((one) => (one.problem ? [`${one.name}: ${one.problem}`] : []));
   const later = items.filter((one) => one.state === "later");
-  const rank = (one: Upload) => (one.problem ? 0 : 1); // what went wrong must not be missed below many others
+  const rank = (one: Upload) => (one.problem ? 0 : 1); // problems first, so that they aren't overlooked
   const shown = items.filter((one) => one.state !== "later").sort((one, other) => rank(one) - rank(other));
   return (
     <>
@@ -34,7 +34,7 @@ export function UploadTray(p: { uploads: Uploads; model: Model | undefined }) {
   );
 }
 
-/** Those that are more than one message takes, in one line. */
+/** One line for the files beyond the limit of one message. */
 function Later(p: { items: Upload[]; taken: number; remove(key: string): void }) {
   const { length } = p.items;
   const words = `${p.taken} files are the most for one message. ${length} more ${length === 1 ? "goes" : "go"} with the next one.`;
@@ -48,7 +48,7 @@ function Later(p: { items: Upload[]; taken: number; remove(key: string): void })
 
 type Judged = Upload & { note?: string };
 
-/** The upload with what becomes of it: that it will be refused is its problem. */
+/** The upload with its outcome; an expected refusal is shown as its problem. */
 function judge(item: Upload, model: Model | undefined): Judged {
   const outcome = item.attachment && outcomeOf(item.attachment, model);
   if (!outcome) return item;

@@ -1,6 +1,6 @@
-// What is attached to a message that wasn't sent yet, kept for a reload of the page in this tab.
+// Attachments of an unsent message, stored so that they survive a reload of the tab.
 
-/** `id` is null for a file whose upload hadn't ended. */
+/** `id` is null if the upload hadn't finished. */
 export type Kept = { id: string | null; name: string; size: number };
 
 const keyOf = (place: string) => `showandtell.uploads ${place}`;
@@ -10,7 +10,7 @@ export function keep(place: string, uploads: Kept[]): void {
     if (uploads.length) sessionStorage.setItem(keyOf(place), JSON.stringify(uploads));
     else sessionStorage.removeItem(keyOf(place));
   } catch {
-    // Storage may be full or forbidden; then a reload forgets, and the server drops the files after a day.
+    // The storage may be full or blocked. Then a reload loses the list, and the server deletes the files after a day.
   }
 }
 

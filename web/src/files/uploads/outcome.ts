@@ -1,4 +1,4 @@
-// What becomes of a file with the model that is asked, said before it is sent.
+// How the selected model will receive a file, shown before it is sent.
 import type { Model } from "../../types";
 import type { Attachment } from "../attachment";
 import type { Kind } from "../kind";
@@ -14,7 +14,7 @@ const names: Record<Kind, string> = {
   other: "a file of this kind",
 };
 
-/** Of an upload: as it is says nothing, and the text of a text is the same. */
+/** Notes by kind and outcome. Native files and the text of text files need none. */
 const notes: Partial<Record<Kind, Partial<Record<string, string>>>> = {
   image: { converted: "given in another format" },
   document: { converted: "given as pictures of its pages", words: "given as its text" },
@@ -22,7 +22,7 @@ const notes: Partial<Record<Kind, Partial<Record<string, string>>>> = {
   video: { converted: "given as pictures of it", words: "given as what is said in it, written down" },
 };
 
-/** Null where there is nothing to say: it is given as it is, or nobody knows. */
+/** Null if there is nothing to note: the file is sent unchanged, or the outcome is unknown. */
 export function outcomeOf({ kind }: Pick<Attachment, "kind">, model: Model | undefined): Outcome | null {
   const taken = model?.takes[kind];
   if (!model || !taken) return null;

@@ -1,25 +1,25 @@
-// Sends one file as it is, tells how far it has come, and can be stopped.
+// Uploads one file with progress events; can be aborted.
 import { ApiError, errorOf, unreachable } from "../../api";
 import type { Attachment } from "../attachment";
 
-export type Told = {
+export type UploadListener = {
   progress(done: number): void;
   ready(attachment: Attachment): void;
   failed(error: ApiError): void;
 };
 
-/** XMLHttpRequest, for fetch doesn't tell how much was sent. What is returned stops it; then nothing is told any more. */
-export function send(file: Blob, name: string, told: Told): () => void {
+/** Uses XMLHttpRequest, because fetch has no upload progress. Returns a function that aborts; no callback follows. */
+export function send(file: Blob, name: string, listener: UploadListener): () => void {
   const request = new XMLHttpRequest();
   request.open("PUT", `/api/attachments?name=${encodeURIComponent(name)}`);
   request.setRequestHeader("content-type", file.type || "application/octet-stream");
   request.setRequestHeader("accept", "application/json");
-  request.upload.onprogress = (event) => told.progress(event.loaded);
-  request.onerror = () => told.failed(unreachable());
+  request.upload.onprogress = (event) => listener.progress(event.loaded);
+  request.onerror = () => listener.failed(unreachable());
   request.onload = () => {
-    const answer = read(request);
-    if (answer instanceof ApiError) told.failed(answer);
-    else told.ready(answer);
+    const result = read(request);
+    if (result instanceof ApiError) listener.failed(result);
+    else listener.ready(result);
   };
   request.send(file);
   return () => request.abort();
@@ -36,5 +36,5 @@ function read(request: XMLHttpRequest): Attachment | ApiError {
   }
 }
 
-/** Whether the server will never take these bytes, so that trying again is no help. */
+/** Whether the server will never accept these bytes, so that a retry is pointless. */
 export const isFinal = (error: ApiError) => [400, 413, 415, 422].includes(error.status);

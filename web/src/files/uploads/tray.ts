@@ -1,4 +1,4 @@
-// The uploads of one message: three at a time, each can be stopped, tried again or taken out. Knows no component.
+// The uploads of one message: three at a time, each can be aborted, retried or removed. Independent of components.
 import { api, ApiError, wordsOf } from "../../api";
 import { isDrawn, ownAddress, type Attachment } from "../attachment";
 import { keep, recall, type Kept } from "./kept";
@@ -11,11 +11,11 @@ const GONE = "It is no longer on the server. Attach it again.";
 
 export type Tray = ReturnType<typeof makeTray>;
 
-/** `at` names the conversation; what was attached there before a reload is fetched again. */
+/** `at` is the key of the conversation. Attachments from before a reload are restored. */
 export function makeTray(at: string) {
   let place = at;
   let items: readonly Upload[] = [];
-  let [made, pasted, most] = [0, 0, Infinity];
+  let [made, pasted, maxFiles] = [0, 0, Infinity];
   const watchers = new Set<() => void>();
   const files = new Map<string, File>();
   const stops = new Map<string, () => void>();
@@ -29,8 +29,8 @@ export function makeTray(at: string) {
   const change = (key: string, to: Partial<Upload>) => set(items.map((one) => (one.key === key ? { ...one, ...to } : one)));
   const fresh = (name: string, size: number): Upload => ({ ...BLANK, key: `${place} ${++made}`, name, size });
 
-  function add(given: Iterable<File>, from: From, limits: Limits | null) {
-    for (const file of given) {
+  function add(picked: Iterable<File>, from: From, limits: Limits | null) {
+    for (const file of picked) {
       const name = nameOf(file, from, from === "paste" ? pasted + 1 : 0);
       if (name !== file.name) pasted += 1;
       const problem = refuse(file, limits);
@@ -41,18 +41,18 @@ export function makeTray(at: string) {
         set([...items, { ...item, state: "later", preview: isDrawn(file.type) ? URL.createObjectURL(file) : null }]);
       }
     }
-    most = limits?.max_message_files ?? most;
+    maxFiles = limits?.max_message_files ?? maxFiles;
     admit();
     begin();
   }
 
-  /** So many as one message takes get their turn; the others go with the next one. */
+  /** Queues files up to the limit of one message; the rest wait for the next message. */
   function admit() {
-    let room = most - items.filter((one) => one.state !== "refused" && one.state !== "later").length;
-    set(items.map((one) => (one.state === "later" && room-- > 0 ? { ...one, state: "waiting" } : one)));
+    let space = maxFiles - items.filter((one) => one.state !== "refused" && one.state !== "later").length;
+    set(items.map((one) => (one.state === "later" && space-- > 0 ? { ...one, state: "waiting" } : one)));
   }
 
-  /** Sends what waits, as far as there are places. */
+  /** Starts waiting uploads while there are free slots. */
   function begin() {
     for (const item of items) {
       const file = files.get(item.key);
@@ -79,19 +79,19 @@ export function makeTray(at: string) {
     change(key, { state: "sending", done: 0, problem: null });
   }
 
-  /** Takes one out; what the server has of it is dropped there, too. */
+  /** Removes one, also from the server. */
   function remove(key: string) {
     const item = find(key);
     if (!item) return;
     forget([item]);
     set(items.filter((one) => one !== item));
     admit();
-    if (item.id) api.del(pathOf(item.id)).catch(() => undefined); // it ends by itself after a day
+    if (item.id) api.del(pathOf(item.id)).catch(() => undefined); // the server deletes it after a day anyway
     begin();
   }
 
-  function forget(gone: readonly Upload[]) {
-    for (const { key, preview } of gone) {
+  function forget(removed: readonly Upload[]) {
+    for (const { key, preview } of removed) {
       stops.get(key)?.();
       stops.delete(key);
       files.delete(key);
@@ -107,16 +107,16 @@ export function makeTray(at: string) {
     else if (item.id) void fetchAgain(key, item.id);
   }
 
-  /** What was sent is taken out, and what can never be; what may still be sent stays. */
+  /** Removes sent and refused files; the others stay. */
   function clear() {
-    const gone = items.filter((one) => one.state === "ready" || one.state === "refused");
-    forget(gone);
-    set(items.filter((one) => !gone.includes(one)));
+    const removed = items.filter((one) => one.state === "ready" || one.state === "refused");
+    forget(removed);
+    set(items.filter((one) => !removed.includes(one)));
     admit();
     begin();
   }
 
-  /** Puts files of which the server already has the bytes into the message. */
+  /** Adds files that the server already has. */
   function adopt(attachments: readonly Attachment[]) {
     set([...items, ...attachments.map((one) => ({ ...fresh(one.name, one.size ?? 0), ...arrived(one, BLANK) }))]);
   }
@@ -136,23 +136,23 @@ export function makeTray(at: string) {
     try {
       const attachment = await api.get<Attachment>(pathOf(id));
       if (attachment.state === "pending") change(key, arrived(attachment, BLANK));
-      else set(items.filter((one) => one.key !== key)); // it was sent in the meantime
+      else set(items.filter((one) => one.key !== key)); // it was sent meanwhile
     } catch (error) {
-      const gone = error instanceof ApiError && error.status === 404;
-      change(key, gone ? { state: "failed", again: false, problem: GONE, id: null } : failed(error));
+      const removed = error instanceof ApiError && error.status === 404;
+      change(key, removed ? { state: "failed", again: false, problem: GONE, id: null } : failed(error));
     }
   }
 
-  /** The conversation got its name. */
+  /** Moves the tray to the new conversation's id. */
   function move(to: string) {
     keep(place, []);
     place = to;
     set(items);
   }
 
-  const watch = (told: () => void) => {
-    watchers.add(told);
-    return () => void watchers.delete(told);
+  const watch = (listener: () => void) => {
+    watchers.add(listener);
+    return () => void watchers.delete(listener);
   };
   restore();
   return { items: () => items, watch, add, remove, retry, clear, adopt, move };
@@ -176,7 +176,7 @@ const failed = (error: unknown): Partial<Upload> => ({ state: "failed", problem:
 const refused = (error: ApiError): Partial<Upload> => ({ state: "refused", problem: error.text, again: false });
 const keptOf = ({ id, name, size }: Upload): Kept => ({ id, name, size });
 
-/** What is known once the server has a file; its own small picture stands in where the browser has none. */
+/** The state after a finished upload. Uses the server's thumbnail if the browser has no preview. */
 function arrived(attachment: Attachment, item: Upload): Partial<Upload> {
   const { id, name, thumbnail } = attachment;
   const size = attachment.size ?? item.size;

@@ -1,9 +1,9 @@
-// The uploads of the message that is being written, for its composer.
+// The uploads of a composer.
 import { useEffect, useReducer, useRef } from "preact/hooks";
 import { makeTray, isBusy, type Tray } from "./tray";
 import type { From, Limits } from "./values";
 
-/** A tray outlives its composer, so that going to the settings and back loses nothing. */
+/** Trays outlive their composer, so that a visit to the settings loses nothing. */
 const trays = new Map<string, Tray>();
 
 export function trayOf(place: string): Tray {
@@ -12,7 +12,7 @@ export function trayOf(place: string): Tray {
   return tray;
 }
 
-/** A new conversation got its name: what is still attached goes along. */
+/** Moves attachments along when a new conversation gets its id. */
 function moveTray(from: string, to: string) {
   const tray = trays.get(from);
   if (!tray || trays.has(to)) return;
@@ -21,7 +21,7 @@ function moveTray(from: string, to: string) {
   tray.move(to);
 }
 
-/** `place` tells conversations apart; where it changes for the same composer, the conversation got its name. */
+/** `place` is the key of the conversation. It changes when a new conversation gets its id. */
 export function useUploads(limits: Limits | null | undefined, place: string = location.pathname) {
   const [, redraw] = useReducer((count: number) => count + 1, 0);
   const before = useRef(place);
@@ -29,7 +29,7 @@ export function useUploads(limits: Limits | null | undefined, place: string = lo
   before.current = place;
   const tray = trayOf(place);
   useEffect(() => {
-    redraw(undefined); // something may have come since it was drawn
+    redraw(undefined); // an update may have come between render and effect
     return tray.watch(() => redraw(undefined));
   }, [tray]);
   const items = tray.items();
@@ -39,7 +39,7 @@ export function useUploads(limits: Limits | null | undefined, place: string = lo
     remove: tray.remove,
     retry: tray.retry,
     clear: tray.clear,
-    /** Nothing is on its way any more: the message may be sent. */
+    /** No upload is in progress, so the message may be sent. */
     ready: !isBusy(items),
     attachments: items.flatMap((one) => (one.state === "ready" && one.attachment ? [one.attachment] : [])),
   };

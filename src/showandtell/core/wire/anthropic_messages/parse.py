@@ -1,6 +1,6 @@
-"""Answers of anthropic-messages as events, be they streamed or whole.
+"""Parses anthropic-messages responses, streamed or complete.
 
-One loose struct takes every chunk: a field that a chunk's type doesn't have stays empty, an unknown one is skipped.
+One struct covers all types of chunks: fields that a type doesn't have stay empty, and unknown fields are ignored.
 """
 
 from __future__ import annotations
@@ -26,12 +26,12 @@ from showandtell.core.events.types import (
     ToolInputStart,
     Usage,
 )
-from showandtell.core.messages.messages import Stop
-from showandtell.core.wire.stream import read_aside, type_of, unreadable, whole_answer
-from showandtell.core.wire.usage import NOTHING
+from showandtell.core.messages.message import Stop
+from showandtell.core.wire.stream import decode_optional, full_parser, type_of, unreadable_response
+from showandtell.core.wire.usage import NULL
 
-#: Why a message ended, in Anthropic's words and ours.
-STOPS: dict[str, Stop] = {
+#: Anthropic's stop reasons, and ours.
+STOP_REASONS: dict[str, Stop] = {
     "end_turn": "end",
     "tool_use": "tool_calls",
     "max_tokens": "length",
@@ -40,9 +40,9 @@ STOPS: dict[str, Stop] = {
     "pause_turn": "end",
     "model_context_window_exceeded": "length",
 }
-#: Words that ours say as well; every other one goes into the event's `detail`.
-PLAIN = frozenset({"end_turn", "tool_use", "max_tokens", "refusal"})
-CHUNKS = frozenset(
+#: Reasons that ours express fully; any other reason becomes the event's `detail`.
+WITHOUT_DETAIL = frozenset({"end_turn", "tool_use", "max_tokens", "refusal"})
+CHUNK_TYPES = frozenset(
     {
         "message_start",
         "content_block_start",
@@ -54,10 +54,10 @@ CHUNKS = frozenset(
         "error",
     }
 )
-BLOCKS = frozenset({"text", "thinking", "redacted_thinking", "tool_use"})
-DELTAS = frozenset({"text_delta", "thinking_delta", "signature_delta", "input_json_delta"})
-#: The one kind of block that each of these is more of.
-GROWN = {"text_delta": "text", "thinking_delta": "thinking", "input_json_delta": "tool_use"}
+BLOCK_TYPES = frozenset({"text", "thinking", "redacted_thinking", "tool_use"})
+DELTA_TYPES = frozenset({"text_delta", "thinking_delta", "signature_delta", "input_json_delta"})
+#: The type of block that each type of delta belongs to.
+BLOCK_OF_DELTA = {"text_delta": "text", "thinking_delta": "thinking", "input_json_delta": "tool_use"}
 
 
 class _Delta(Struct, gc=False):
@@ -80,7 +80,7 @@ class _Block(Struct, gc=False):
     input: msgspec.Raw = msgspec.Raw(b"{}")
 
 
-class _GeneratedFile(Struct, gc=False):
+class _OutputDetails(Struct, gc=False):
     thinking_tokens: int | None = None
 
 
@@ -89,11 +89,11 @@ class _Usage(Struct, gc=False):
     output_tokens: int | None = None
     cache_read_input_tokens: int | None = None
     cache_creation_input_tokens: int | None = None
-    output_tokens_details: _GeneratedFile | None = None
+    output_tokens_details: _OutputDetails | None = None
 
 
 class _Message(Struct, gc=False):
-    usage: msgspec.Raw = NOTHING
+    usage: msgspec.Raw = NULL
 
 
 class _Error(Struct, gc=False):
@@ -107,7 +107,7 @@ class _Chunk(Struct, gc=False):
     delta: _Delta | None = None
     content_block: _Block | None = None
     message: _Message | None = None
-    usage: msgspec.Raw = NOTHING
+    usage: msgspec.Raw = NULL
     error: _Error | None = None
 
 
@@ -115,13 +115,13 @@ class _Body(Struct, gc=False):
     type: str = ""
     content: list[msgspec.Raw] = []
     stop_reason: str | None = None
-    usage: msgspec.Raw = NOTHING
+    usage: msgspec.Raw = NULL
     error: _Error | None = None
 
 
 @dataclass(slots=True)
-class _Open:
-    """A block between its start and its stop; `pieces` are those of thoughts and arguments."""
+class _OpenBlock:
+    """A block between its start and its stop; `pieces` collects reasoning or arguments."""
 
     kind: str
     id: str
@@ -133,35 +133,35 @@ _chunk = msgspec.json.Decoder(_Chunk)
 _body = msgspec.json.Decoder(_Body)
 _block = msgspec.json.Decoder(_Block)
 _counts = msgspec.json.Decoder(_Usage | None)
-_plain = msgspec.json.Decoder()
+_any = msgspec.json.Decoder()
 
 
 @dataclass(slots=True)
-class _Reading:
-    """What has been read of one message: blocks that are open, the reason it ended, tokens so far."""
+class _Reader:
+    """Reads one response: tracks its open blocks, the reason it ended, and the tokens so far."""
 
-    blocks: dict[int, _Open] = field(default_factory=dict[int, _Open])
+    blocks: dict[int, _OpenBlock] = field(default_factory=dict[int, _OpenBlock])
     reason: str = ""
     usage: _Usage = field(default_factory=_Usage)
     done: bool = False
 
     def read(self, text: bytes, events: list[StreamEvent]) -> None:
-        """Take the data of one event."""
+        """Read the data of one event."""
         if chunk := _decode(text):
-            self.take(chunk, events)
+            self.feed(chunk, events)
 
-    def take(self, chunk: _Chunk, events: list[StreamEvent]) -> None:
+    def feed(self, chunk: _Chunk, events: list[StreamEvent]) -> None:
         match chunk.type:
             case "content_block_delta" if chunk.delta and (block := self.blocks.get(chunk.index)):
-                _grow(block, chunk.delta, events)
+                _add_delta(block, chunk.delta, events)
             case "content_block_start" if chunk.content_block:
-                self.start(chunk.index, chunk.content_block, events)
+                self.start_block(chunk.index, chunk.content_block, events)
             case "content_block_stop":
-                self.stop(chunk.index, events)
+                self.stop_block(chunk.index, events)
             case "message_start" if chunk.message:
-                self.count(chunk.message.usage)
+                self.update_usage(chunk.message.usage)
             case "message_delta":
-                self.count(chunk.usage)
+                self.update_usage(chunk.usage)
                 self.reason = (chunk.delta and chunk.delta.stop_reason) or self.reason
             case "message_stop":
                 self.end(events)
@@ -171,31 +171,31 @@ class _Reading:
             case _:
                 pass
 
-    def start(self, index: int, block: _Block, events: list[StreamEvent]) -> None:
+    def start_block(self, index: int, block: _Block, events: list[StreamEvent]) -> None:
         match block.type:
             case "text":
-                opened = _Open("text", f"t{index}")
+                opened = _OpenBlock("text", f"t{index}")
                 events.append(TextStart(opened.id))
-                _grow(opened, _Delta("text_delta", text=block.text), events)
+                _add_delta(opened, _Delta("text_delta", text=block.text), events)
             case "thinking":
-                opened = _Open("thinking", f"r{index}")
+                opened = _OpenBlock("thinking", f"r{index}")
                 events.append(ReasoningStart(opened.id))
-                _grow(opened, _Delta("thinking_delta", thinking=block.thinking), events)
-                _grow(opened, _Delta("signature_delta", signature=block.signature), events)
+                _add_delta(opened, _Delta("thinking_delta", thinking=block.thinking), events)
+                _add_delta(opened, _Delta("signature_delta", signature=block.signature), events)
             case "redacted_thinking":
-                opened = _Open("redacted_thinking", f"r{index}", [block.data])
+                opened = _OpenBlock("redacted_thinking", f"r{index}", [block.data])
                 events.append(ReasoningStart(opened.id))
             case "tool_use":
-                opened = _Open("tool_use", block.id)
+                opened = _OpenBlock("tool_use", block.id)
                 events.append(ToolInputStart(block.id, block.name))
-                given = bytes(block.input).decode()
-                if given != "{}":  # a stream starts with an empty object, which is not yet the input
-                    _grow(opened, _Delta("input_json_delta", partial_json=given), events)
+                arguments = bytes(block.input).decode()
+                if arguments != "{}":  # a stream starts with an empty object, which is only a placeholder
+                    _add_delta(opened, _Delta("input_json_delta", partial_json=arguments), events)
             case _:
                 return
         self.blocks[index] = opened
 
-    def stop(self, index: int, events: list[StreamEvent]) -> None:
+    def stop_block(self, index: int, events: list[StreamEvent]) -> None:
         block = self.blocks.pop(index, None)
         if block is None:
             return
@@ -207,11 +207,11 @@ class _Reading:
                     events.append(ToolInputDelta(block.id, "{}"))
                 events.append(ToolInputEnd(block.id))
             case _:
-                events.append(ReasoningEnd(block.id, _opaque(block)))
+                events.append(ReasoningEnd(block.id, _reasoning_opaque(block)))
 
-    def count(self, told: msgspec.Raw) -> None:
-        """Take the newer numbers: Anthropic's are sums up to now, and a chunk may leave out what hasn't changed."""
-        usage = read_aside(_counts, told)
+    def update_usage(self, raw: msgspec.Raw) -> None:
+        """Update the counts. Anthropic sends running totals, and a chunk may leave out those that haven't changed."""
+        usage = decode_optional(_counts, raw)
         for name in _Usage.__struct_fields__ if usage else ():
             if (newer := getattr(usage, name)) is not None:
                 setattr(self.usage, name, newer)
@@ -220,39 +220,38 @@ class _Reading:
         if self.done:
             return
         self.done = True
-        # A word that we don't know proves no success, so it counts as cut; `detail` says it.
-        stop = STOPS.get(self.reason, "cut")
-        events.append(StepEnd(stop, _told(self.usage), "" if self.reason in PLAIN else self.reason))
+        # An unknown reason may not be a success, so it counts as "cut"; `detail` has the reason.
+        stop = STOP_REASONS.get(self.reason, "cut")
+        events.append(StepEnd(stop, _total_usage(self.usage), "" if self.reason in WITHOUT_DETAIL else self.reason))
 
 
-#: A new reader of one answer.
-reading = _Reading
+new_reader = _Reader
 
 
-@whole_answer
-def whole(data: bytes) -> list[StreamEvent]:
-    """Read the body of an answer that was not streamed. Raises `BadAnswer` where it is not the api's JSON."""
+@full_parser
+def parse_full(data: bytes) -> list[StreamEvent]:
+    """Parse the body of a response that wasn't streamed. Raises `BadAnswer` if it is not the API's JSON."""
     body = _body.decode(data)
-    return [_fault(body.error)] if body.error else _events_of(body)
+    return [_fault(body.error)] if body.error else _parse_body(body)
 
 
-def _events_of(body: _Body) -> list[StreamEvent]:
-    blocks = [_block.decode(raw) for raw in body.content if type_of(_plain.decode(raw)) in BLOCKS]
+def _parse_body(body: _Body) -> list[StreamEvent]:
+    blocks = [_block.decode(raw) for raw in body.content if type_of(_any.decode(raw)) in BLOCK_TYPES]
     events: list[StreamEvent] = []
-    reading = _Reading(reason=body.stop_reason or "")
+    reader = _Reader(reason=body.stop_reason or "")
     for index, block in enumerate(blocks):
-        reading.start(index, block, events)
-        # The limit may have cut the last block, whose input was closed to make it JSON.
-        if not (block.type == "tool_use" and index == len(blocks) - 1 and STOPS.get(reading.reason) == "length"):
-            reading.stop(index, events)
-    reading.count(body.usage)
-    reading.end(events)
+        reader.start_block(index, block, events)
+        # The limit may have cut off the last block, even if the provider completed its input to valid JSON.
+        if not (block.type == "tool_use" and index == len(blocks) - 1 and STOP_REASONS.get(reader.reason) == "length"):
+            reader.stop_block(index, events)
+    reader.update_usage(body.usage)
+    reader.end(events)
     return events
 
 
-def _grow(block: _Open, delta: _Delta, events: list[StreamEvent]) -> None:
-    if GROWN.get(delta.type, block.kind) != block.kind:
-        raise ValueError(f"{delta.type} is no part of a block of type {block.kind}")
+def _add_delta(block: _OpenBlock, delta: _Delta, events: list[StreamEvent]) -> None:
+    if BLOCK_OF_DELTA.get(delta.type, block.kind) != block.kind:
+        raise ValueError(f"{delta.type} doesn't belong in a block of type {block.kind}")
     match delta.type:
         case "text_delta" if delta.text:
             events.append(TextDelta(block.id, delta.text))
@@ -268,8 +267,8 @@ def _grow(block: _Open, delta: _Delta, events: list[StreamEvent]) -> None:
             pass
 
 
-def _opaque(block: _Open) -> str | None:
-    """The block as Anthropic wants it back; a thought without its signature is refused there, so it isn't kept."""
+def _reasoning_opaque(block: _OpenBlock) -> str | None:
+    """Return the block as Anthropic wants it back, or None for reasoning without a signature, which it rejects."""
     content = "".join(block.pieces)
     if block.kind == "redacted_thinking":
         return _json({"type": "redacted_thinking", "data": content})
@@ -278,12 +277,12 @@ def _opaque(block: _Open) -> str | None:
     return _json({"type": "thinking", "thinking": content, "signature": block.signature})
 
 
-def _told(usage: _Usage) -> Usage:
-    """Anthropic's `input_tokens` are those that no cache had to do with; ours are the whole prompt."""
+def _total_usage(usage: _Usage) -> Usage:
+    """Convert the counts. Anthropic's `input_tokens` exclude cached tokens; ours count the whole prompt."""
     read, written = usage.cache_read_input_tokens or 0, usage.cache_creation_input_tokens or 0
-    made = usage.output_tokens_details or _GeneratedFile()
+    details = usage.output_tokens_details or _OutputDetails()
     prompt = (usage.input_tokens or 0) + read + written
-    return Usage(prompt, usage.output_tokens or 0, read, written, made.thinking_tokens or 0)
+    return Usage(prompt, usage.output_tokens or 0, read, written, details.thinking_tokens or 0)
 
 
 def _json(value: dict[str, str]) -> str:
@@ -295,19 +294,19 @@ def _fault(error: _Error | None) -> ProviderFault:
 
 
 def _decode(text: bytes) -> _Chunk | None:
-    """Decode one chunk; None for one of a type that we don't know, whatever its fields hold."""
+    """Decode one chunk. Returns None for unknown types, whatever their fields contain."""
     try:
         return _chunk.decode(text)
     except msgspec.ValidationError as error:
         if _is_known(text):
-            raise unreadable(error) from error
+            raise unreadable_response(error) from error
         return None
 
 
 def _is_known(text: bytes) -> bool:
-    """Whether a chunk that didn't fit names only types that we know."""
-    chunk: Any = _plain.decode(text)
+    """Whether a chunk that failed to decode has only known types."""
+    chunk: Any = _any.decode(text)
     if type_of(chunk) is None:
         return True
-    inner = ((chunk.get("content_block"), BLOCKS), (chunk.get("delta"), DELTAS))
-    return type_of(chunk) in CHUNKS and all(type_of(value) in (None, *known) for value, known in inner)
+    inner = ((chunk.get("content_block"), BLOCK_TYPES), (chunk.get("delta"), DELTA_TYPES))
+    return type_of(chunk) in CHUNK_TYPES and all(type_of(value) in (None, *types) for value, types in inner)

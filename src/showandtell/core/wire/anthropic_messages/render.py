@@ -1,4 +1,4 @@
-"""Spells entries for Anthropic's Messages API, at home, on Bedrock and on Vertex; the plan decided order and words."""
+"""Writes requests for Anthropic's Messages API, also on Bedrock and Vertex."""
 
 from __future__ import annotations
 
@@ -13,27 +13,27 @@ from showandtell.core.capabilities.cells import Target
 from showandtell.core.messages.attachments import Address
 from showandtell.core.messages.parts import Opaque, Text, ToolCall
 from showandtell.core.planning.values import Data, Entry, RenderedFile, Result
-from showandtell.core.wire.opaque import arguments, verbatim, without_last_thoughts
-from showandtell.core.wire.options import Options, ToolSpec, apart
+from showandtell.core.wire.opaque import arguments_json, opaque_json, without_trailing_reasoning
+from showandtell.core.wire.options import Options, ToolSpec, split_extra_body
 from showandtell.core.wire.tree import Slot, Tree
 from showandtell.errors import CannotRender
 
-LIST = "messages"
-RAW_BYTES = False
+MESSAGES_KEY = "messages"
+SDK_TAKES_BYTES = False
 
-#: The api demands a limit; this one every current model can give.
+#: The API requires a limit; every current model supports this one.
 MAX_TOKENS = 8192
 IMAGES = frozenset({"image/png", "image/jpeg", "image/gif", "image/webp"})
-#: The api has no word below "low".
+#: The API's lowest effort is "low".
 EFFORTS = {"none": "low", "minimal": "low"}
-#: The version of the api that our bodies are written in.
+#: The API version that bodies are written for.
 VERSION = "2023-06-01"
-#: Hosts that want the model in the URL and the api's version in the body.
+#: Hosts that take the model in the URL and the API version in the body.
 VERSIONS = {"anthropic-bedrock": "bedrock-2023-05-31", "anthropic-vertex": "vertex-2023-10-16"}
 
 
 def head(target: Target, options: Options) -> dict[str, Tree]:
-    """Everything of the body before `messages`; `extra` lies over it."""
+    """Return the body without `messages`. Fields of `extra` override it."""
     version = VERSIONS.get(target.provider)
     body: dict[str, Tree] = {"anthropic_version": version} if version else {"model": target.model}
     body["max_tokens"] = MAX_TOKENS if options.max_tokens is None else options.max_tokens
@@ -46,26 +46,26 @@ def head(target: Target, options: Options) -> dict[str, Tree]:
         body["temperature"] = options.temperature
     if output := _output(options):
         body["output_config"] = output
-    # On Bedrock the URL says it, and the field is refused.
+    # On Bedrock the URL selects streaming, and the field is rejected.
     if options.stream and target.provider != "anthropic-bedrock":
         body["stream"] = True
     return body | msgspec.json.decode(options.extra or "{}", type=dict[str, msgspec.Raw])
 
 
-def leading(options: Options, target: Target) -> list[Tree]:  # noqa: ARG001 - every api has the same functions
-    """No message comes before the first entry: instructions stand in `system`."""
+def leading_messages(options: Options, target: Target) -> list[Tree]:  # noqa: ARG001 - all APIs have the same functions
+    """Return no messages: instructions go into `system`."""
     return []
 
 
-def entry(entry: Entry, target: Target) -> list[Tree]:
-    """One message, or none where nothing of the entry is for this provider."""
-    parts = without_last_thoughts(entry.parts)
+def render_entry(entry: Entry, target: Target) -> list[Tree]:
+    """Return one message, or none if the entry has nothing for this provider."""
+    parts = without_trailing_reasoning(entry.parts)
     blocks = [block for part in parts for block in _blocks(part, entry, target)]
     return [{"role": entry.role, "content": blocks}] if blocks else []
 
 
 def url(target: Target, base: str, *, stream: bool) -> str:
-    """The address of the request; `base` is the host, without `/v1`."""
+    """Return the request's URL; `base` is the host, without `/v1`."""
     host = base.rstrip("/")
     match target.provider:
         case "anthropic-bedrock":
@@ -80,8 +80,8 @@ def url(target: Target, base: str, *, stream: bool) -> str:
             return f"{host}/v1/messages"
 
 
-def marked(items: Sequence[Tree], target: Target) -> list[Tree]:  # noqa: ARG001 - every api has the same functions
-    """The same messages with a cache mark on the last block: on a tool result as a whole, never inside it."""
+def with_cache_mark(items: Sequence[Tree], target: Target) -> list[Tree]:  # noqa: ARG001 - all APIs have the same functions
+    """Return the messages with a cache mark on the last block; a tool result is marked itself, not its content."""
     match list(items):
         case [*front, Mapping() as message]:
             return [*front, {**message, "content": _mark_last(cast("list[Tree]", message["content"]))}]
@@ -90,21 +90,22 @@ def marked(items: Sequence[Tree], target: Target) -> list[Tree]:  # noqa: ARG001
 
 
 def kwargs(body: dict[str, Any], target: Target, options: Options) -> dict[str, Any]:
-    """What `client.messages.create` takes: what only `extra` says, and what the SDK has no word for, in `extra_body`.
+    """Return the arguments of `client.messages.create`.
 
-    anthropic 2.12 asks for version 2026-10-21, which has no `temperature`, and which Bedrock refuses for some models:
-    where that matters, the version that our body is written in is said.
+    Fields from `extra` alone, and those that the SDK has no parameter for, go into `extra_body`. anthropic 2.12 sends
+    version 2026-10-21, which has no `temperature`, and which Bedrock rejects for some models. If that matters, the
+    arguments set the API version that our body is written for.
     """
-    own = {*head(target, replace(options, extra=None)), LIST} - {"temperature", "anthropic_version"}
-    asked = {"model": target.model, "stream": True} if options.stream else {"model": target.model}
-    is_home = target.provider not in VERSIONS
-    said = {"extra_headers": {"anthropic-version": VERSION}} if is_home and options.temperature is not None else {}
-    return asked | apart(body, own) | said
+    own = {*head(target, replace(options, extra=None)), MESSAGES_KEY} - {"temperature", "anthropic_version"}
+    arguments = {"model": target.model, "stream": True} if options.stream else {"model": target.model}
+    needs_version = target.provider not in VERSIONS and options.temperature is not None
+    headers = {"extra_headers": {"anthropic-version": VERSION}} if needs_version else {}
+    return arguments | split_extra_body(body, own) | headers
 
 
 def _mark_last(blocks: list[Tree]) -> list[Tree]:
-    # What goes back verbatim is thought, and a thought takes no mark.
-    last = max((place for place, block in enumerate(blocks) if isinstance(block, Mapping)), default=None)
+    # Blocks that aren't mappings are opaque reasoning, which accepts no mark.
+    last = max((index for index, block in enumerate(blocks) if isinstance(block, Mapping)), default=None)
     if last is None:
         return blocks
     block = cast("Mapping[str, Tree]", blocks[last])
@@ -137,50 +138,52 @@ def _output(options: Options) -> dict[str, Tree]:
 
 def _blocks(part: Text | Data | RenderedFile | Result | ToolCall | Opaque, entry: Entry, target: Target) -> list[Tree]:
     match part:
-        case Text(text=words) | Data(text=words):
-            return _words(words)
+        case Text(text=text) | Data(text=text):
+            return _text(text)
         case RenderedFile():
             return [_media(part, f"{entry.role} message")]
         case Result():
             return [_result(part)]
         case ToolCall():
-            return [{"type": "tool_use", "id": part.call_id, "name": part.tool, "input": arguments(part.arguments)}]
+            return [
+                {"type": "tool_use", "id": part.call_id, "name": part.tool, "input": arguments_json(part.arguments)}
+            ]
         case Opaque():
-            return [verbatim(part)] if part.provider == target.signer else []
+            return [opaque_json(part)] if part.provider == target.signer else []
         case _ as never:
             assert_never(never)
 
 
-def _words(words: str) -> list[Tree]:
-    # A text block without a visible character is answered with 400.
-    return [{"type": "text", "text": words}] if words.strip() else []
+def _text(text: str) -> list[Tree]:
+    # A text block without a visible character is rejected with 400.
+    return [{"type": "text", "text": text}] if text.strip() else []
 
 
 def _result(result: Result) -> Tree:
     place = "error result" if result.is_error else "tool result"
     content: list[Tree] = []
     for part in result.parts:
-        content += [_media(part, place)] if isinstance(part, RenderedFile) else _words(part.text)
+        content += [_media(part, place)] if isinstance(part, RenderedFile) else _text(part.text)
     block: dict[str, Tree] = {"type": "tool_result", "tool_use_id": result.call_id, "is_error": result.is_error}
-    # An empty list is rejected, no content at all is not.
+    # An empty list is rejected; a missing `content` is not.
     return block | {"content": content} if content else block
 
 
-def _media(placed: RenderedFile, place: str) -> Tree:
-    media_type = placed.file.media_type
+def _media(rendered: RenderedFile, place: str) -> Tree:
+    media_type = rendered.file.media_type
     if place in ("tool result", "user message"):
         if media_type in IMAGES:
-            return {"type": "image", "source": _source(placed)}
+            return {"type": "image", "source": _source(rendered)}
         if media_type == "application/pdf":
-            return {"type": "document", "title": placed.name, "source": _source(placed)}
+            return {"type": "document", "title": rendered.name, "source": _source(rendered)}
     raise CannotRender(f"the plan put {media_type} into a {place} of anthropic-messages")
 
 
-def _source(placed: RenderedFile) -> Tree:
-    match placed.file:
+def _source(rendered: RenderedFile) -> Tree:
+    match rendered.file:
         case Address(form="url"):
-            return {"type": "url", "url": Slot(placed)}
+            return {"type": "url", "url": Slot(rendered)}
         case Address():
-            return {"type": "file", "file_id": Slot(placed)}
+            return {"type": "file", "file_id": Slot(rendered)}
         case facts:
-            return {"type": "base64", "media_type": facts.media_type, "data": Slot(placed)}
+            return {"type": "base64", "media_type": facts.media_type, "data": Slot(rendered)}

@@ -1,7 +1,7 @@
-"""Answers of bedrock-converse as events, be they streamed or whole.
+"""Parses bedrock-converse responses, streamed or complete.
 
-Every member is looked for by its name, so those that we don't know are skipped. Shapes are those of botocore 1.44.5
-(ConverseStreamOutput and ConverseResponse of bedrock-runtime); blobs are base64 in JSON.
+Unknown members are ignored. Shapes are those of botocore 1.44.5 (ConverseStreamOutput and ConverseResponse of
+bedrock-runtime); blobs are base64 in JSON.
 """
 
 from __future__ import annotations
@@ -28,13 +28,13 @@ from showandtell.core.events.types import (
     ToolInputStart,
     Usage,
 )
-from showandtell.core.messages.messages import Stop
+from showandtell.core.messages.message import Stop
 from showandtell.core.wire.bedrock_converse.render import FORMATS
-from showandtell.core.wire.stream import MOST_WORDS, read_aside, whole_answer
-from showandtell.core.wire.usage import NOTHING
+from showandtell.core.wire.stream import MAX_DETAIL, decode_optional, full_parser
+from showandtell.core.wire.usage import NULL
 
-#: Why a message ended, in Converse's words and ours. What is malformed is no success: it counts as cut.
-STOPS: dict[str, Stop] = {
+#: Converse's stop reasons, and ours. Malformed output counts as "cut", because it is not a success.
+STOP_REASONS: dict[str, Stop] = {
     "end_turn": "end",
     "stop_sequence": "end",
     "tool_use": "tool_calls",
@@ -45,18 +45,18 @@ STOPS: dict[str, Stop] = {
     "malformed_model_output": "cut",
     "malformed_tool_use": "cut",
 }
-#: Words that ours say as well; every other one goes into the event's `detail`.
-PLAIN = frozenset({"end_turn", "tool_use", "max_tokens"})
-#: The first media type that each block's word for a format stands for.
-MEDIA_TYPES = {block_and_word: media_type for media_type, block_and_word in reversed(FORMATS.items())}
+#: Reasons that ours express fully; any other reason becomes the event's `detail`.
+WITHOUT_DETAIL = frozenset({"end_turn", "tool_use", "max_tokens"})
+#: Media type by block and format name; the first one if several types share a format.
+MEDIA_TYPES = {block_and_format: media_type for media_type, block_and_format in reversed(FORMATS.items())}
 Kind: TypeAlias = Literal["text", "reasoning", "call", "image", "audio"]
 
 
 class _Fields(Struct, gc=False, rename="camel"):
-    """One loose struct takes every variant of a union: the members that it doesn't have stay None."""
+    """Base of structs that cover all variants of a union: members that a variant doesn't have stay None."""
 
 
-class _Words(_Fields):
+class _TextFields(_Fields):
     text: str = ""
     input: str = ""
     message: str = ""
@@ -70,7 +70,7 @@ class _Source(_Fields):
 class _Media(_Fields):
     format: str = ""
     source: _Source | None = None
-    error: _Words | None = None
+    error: _TextFields | None = None
 
 
 class _Call(_Fields):
@@ -80,29 +80,29 @@ class _Call(_Fields):
     type: str | None = None
 
 
-class _Thought(_Fields):
+class _Reasoning(_Fields):
     text: str = ""
     signature: str | None = None
     redacted_content: bytes = b""
-    reasoning_text: _Thought | None = None
+    reasoning_text: _Reasoning | None = None
 
 
-class _Cited(_Fields):
-    content: list[_Words] = []
+class _Citations(_Fields):
+    content: list[_TextFields] = []
 
 
 class _Delta(_Fields):
     text: str | None = None
-    tool_use: _Words | None = None
-    reasoning_content: _Thought | None = None
+    tool_use: _TextFields | None = None
+    reasoning_content: _Reasoning | None = None
     image: _Media | None = None
 
 
 class _Block(_Fields):
     text: str | None = None
     tool_use: _Call | None = None
-    reasoning_content: _Thought | None = None
-    citations_content: _Cited | None = None
+    reasoning_content: _Reasoning | None = None
+    citations_content: _Citations | None = None
     image: _Media | None = None
     audio: _Media | None = None
 
@@ -119,7 +119,7 @@ class _Event(_Fields):
     start: _Block | None = None
     delta: _Delta | None = None
     stop_reason: str = ""
-    usage: msgspec.Raw = NOTHING
+    usage: msgspec.Raw = NULL
 
 
 class _Error(_Fields):
@@ -147,13 +147,13 @@ class _Output(_Fields):
 class _Body(_Fields):
     output: _Output | None = None
     stop_reason: str = ""
-    usage: msgspec.Raw = NOTHING
+    usage: msgspec.Raw = NULL
     message: str = ""
 
 
 @dataclass(slots=True)
-class _Open:
-    """A block between its start and its stop; `pieces` are those of thoughts and arguments, `data` those of blobs."""
+class _OpenBlock:
+    """A block between its start and its stop; `pieces` collects reasoning or arguments, `data` blobs."""
 
     kind: Kind
     id: str
@@ -170,73 +170,73 @@ _counts = msgspec.json.Decoder(_Usage | None)
 
 
 @dataclass(slots=True)
-class _Reading:
-    """What has been read of one message: blocks that are open, the reason it ended, tokens so far."""
+class _Reader:
+    """Reads one response: tracks its open blocks, the reason it ended, and its usage."""
 
-    blocks: dict[int, _Open] = field(default_factory=dict[int, _Open])
+    blocks: dict[int, _OpenBlock] = field(default_factory=dict[int, _OpenBlock])
     reason: str | None = None
     usage: Usage | None = None
     done: bool = False
 
     def read(self, text: bytes, events: list[StreamEvent]) -> None:
-        """Take the JSON of one frame."""
-        self.take(_chunk.decode(text), events)
+        """Read the JSON of one frame."""
+        self.feed(_chunk.decode(text), events)
 
-    def take(self, chunk: _Chunk, events: list[StreamEvent]) -> None:
-        if (grown := chunk.content_block_delta) is not None:
-            if grown.delta is not None:
-                self.grow(grown.content_block_index, grown.delta, events)
+    def feed(self, chunk: _Chunk, events: list[StreamEvent]) -> None:
+        if (more := chunk.content_block_delta) is not None:
+            if more.delta is not None:
+                self.add_delta(more.content_block_index, more.delta, events)
         elif (started := chunk.content_block_start) is not None:
             if started.start is not None:
-                self.start(started.content_block_index, started.start, events)
+                self.start_block(started.content_block_index, started.start, events)
         elif chunk.content_block_stop is not None:
-            self.stop(chunk.content_block_stop.content_block_index, events)
+            self.stop_block(chunk.content_block_stop.content_block_index, events)
         elif chunk.message_stop is not None:
             self.reason = chunk.message_stop.stop_reason
-            self.close(events)
+            self.end_if_complete(events)
         elif chunk.metadata is not None:
-            self.usage = _count(chunk.metadata.usage)
-            self.close(events)
+            self.usage = _usage(chunk.metadata.usage)
+            self.end_if_complete(events)
         elif chunk.error is not None:
             self.done = True
             events.append(ProviderFault(f"{chunk.error.type}: {chunk.error.message}"))
 
-    def start(self, index: int, start: _Block, events: list[StreamEvent]) -> None:
-        """Open a block that says so; texts and thoughts are opened by their first delta, for few models start them."""
+    def start_block(self, index: int, start: _Block, events: list[StreamEvent]) -> None:
+        """Open a call or an image. Text and reasoning open with their first delta, because few models send a start."""
         if start.tool_use is not None:
-            self.call(index, start.tool_use, events)
+            self.start_call(index, start.tool_use, events)
         elif start.image is not None:
-            self.open(index, "image", events).format = start.image.format
+            self.open_block(index, "image", events).format = start.image.format
 
-    def call(self, index: int, call: _Call, events: list[StreamEvent]) -> _Open | None:
-        """Open a call, except of a tool that runs at the provider: its type says so."""
+    def start_call(self, index: int, call: _Call, events: list[StreamEvent]) -> _OpenBlock | None:
+        """Open a call. Returns None for a tool that runs at the provider, which has a type."""
         if call.type is not None:
             return None
-        self.blocks[index] = block = _Open("call", call.tool_use_id)
+        self.blocks[index] = block = _OpenBlock("call", call.tool_use_id)
         events.append(ToolInputStart(call.tool_use_id, call.name))
         return block
 
-    def grow(self, index: int, delta: _Delta, events: list[StreamEvent]) -> None:
+    def add_delta(self, index: int, delta: _Delta, events: list[StreamEvent]) -> None:
         if delta.text is not None:
-            block = self.opened(index, "text", events)
+            block = self.find_block(index, "text", events)
             if delta.text:
                 events.append(TextDelta(block.id, delta.text))
         elif delta.tool_use is not None:
-            _grow_call(self.blocks.get(index), delta.tool_use.input, events)
+            _add_arguments(self.blocks.get(index), delta.tool_use.input, events)
         elif delta.reasoning_content is not None:
-            _grow_thought(self.opened(index, "reasoning", events), delta.reasoning_content, events)
+            _add_reasoning(self.find_block(index, "reasoning", events), delta.reasoning_content, events)
         elif delta.image is not None:
-            _grow_media(self.opened(index, "image", events), delta.image)
+            _add_media(self.find_block(index, "image", events), delta.image)
 
-    def opened(self, index: int, kind: Kind, events: list[StreamEvent]) -> _Open:
+    def find_block(self, index: int, kind: Kind, events: list[StreamEvent]) -> _OpenBlock:
         block = self.blocks.get(index)
-        return block if block is not None and block.kind == kind else self.open(index, kind, events)
+        return block if block is not None and block.kind == kind else self.open_block(index, kind, events)
 
-    def open(self, index: int, kind: Kind, events: list[StreamEvent]) -> _Open:
-        """Open a block, and end one of another kind that is still there, unless it is a call: that one is torn."""
+    def open_block(self, index: int, kind: Kind, events: list[StreamEvent]) -> _OpenBlock:
+        """Open a block, ending an open block of another kind at its index. An open call is dropped as truncated."""
         if index in self.blocks and self.blocks[index].kind != "call":
-            self.stop(index, events)
-        self.blocks[index] = block = _Open(kind, f"{kind[0]}{index}")
+            self.stop_block(index, events)
+        self.blocks[index] = block = _OpenBlock(kind, f"{kind[0]}{index}")
         match kind:
             case "text":
                 events.append(TextStart(block.id))
@@ -246,7 +246,7 @@ class _Reading:
                 pass
         return block
 
-    def stop(self, index: int, events: list[StreamEvent]) -> None:
+    def stop_block(self, index: int, events: list[StreamEvent]) -> None:
         block = self.blocks.pop(index, None)
         if block is None:
             return
@@ -258,12 +258,12 @@ class _Reading:
                     events.append(ToolInputDelta(block.id, "{}"))
                 events.append(ToolInputEnd(block.id))
             case "reasoning":
-                events.append(ReasoningEnd(block.id, _opaque(block)))
+                events.append(ReasoningEnd(block.id, _reasoning_opaque(block)))
             case "image" | "audio":
-                events.append(_made(block))
+                events.append(_file_event(block))
 
-    def close(self, events: list[StreamEvent]) -> None:
-        """End the message once its reason and its tokens are both known; the tokens come last."""
+    def end_if_complete(self, events: list[StreamEvent]) -> None:
+        """End the message once both its reason and its usage are known; usage comes last."""
         if self.reason is not None and self.usage is not None:
             self.end(events)
 
@@ -272,82 +272,81 @@ class _Reading:
             return
         self.done = True
         reason = self.reason or ""
-        # A word that we don't know proves no success, so it counts as cut; `detail` says it.
-        stop = STOPS.get(reason, "cut")
-        events.append(StepEnd(stop, self.usage or Usage(), "" if reason in PLAIN else reason))
+        # An unknown reason may not be a success, so it counts as "cut"; `detail` has the reason.
+        stop = STOP_REASONS.get(reason, "cut")
+        events.append(StepEnd(stop, self.usage or Usage(), "" if reason in WITHOUT_DETAIL else reason))
 
 
-#: A new reader of one answer.
-reading = _Reading
+new_reader = _Reader
 
 
-@whole_answer
-def whole(data: bytes) -> list[StreamEvent]:
-    """Read the body of an answer that was not streamed. Raises `BadAnswer` where it is not the api's JSON."""
+@full_parser
+def parse_full(data: bytes) -> list[StreamEvent]:
+    """Parse the body of a response that wasn't streamed. Raises `BadAnswer` if it is not the API's JSON."""
     body = _body.decode(data)
-    return [ProviderFault(body.message)] if body.output is None and body.message else _events_of(body)
+    return [ProviderFault(body.message)] if body.output is None and body.message else _parse_body(body)
 
 
-def _events_of(body: _Body) -> list[StreamEvent]:
+def _parse_body(body: _Body) -> list[StreamEvent]:
     message = body.output.message if body.output else None
     blocks = message.content if message else []
     events: list[StreamEvent] = []
-    reading = _Reading(reason=body.stop_reason, usage=_count(body.usage))
+    reader = _Reader(reason=body.stop_reason, usage=_usage(body.usage))
     for index, block in enumerate(blocks):
-        _take_whole(reading, index, block, events)
-        # The limit may have cut the last block, whose input was closed to make it JSON.
-        if not (block.tool_use and index == len(blocks) - 1 and STOPS.get(body.stop_reason) == "length"):
-            reading.stop(index, events)
-    reading.end(events)
+        _add_full_block(reader, index, block, events)
+        # The limit may have cut off the last block, even if the provider completed its input to valid JSON.
+        if not (block.tool_use and index == len(blocks) - 1 and STOP_REASONS.get(body.stop_reason) == "length"):
+            reader.stop_block(index, events)
+    reader.end(events)
     return events
 
 
-def _take_whole(reading: _Reading, index: int, block: _Block, events: list[StreamEvent]) -> None:
+def _add_full_block(reader: _Reader, index: int, block: _Block, events: list[StreamEvent]) -> None:
     if block.tool_use is not None:
-        given = bytes(block.tool_use.input).decode()
-        _grow_call(reading.call(index, block.tool_use, events), given, events)
+        arguments = bytes(block.tool_use.input).decode()
+        _add_arguments(reader.start_call(index, block.tool_use, events), arguments, events)
     elif block.citations_content is not None:
-        words = "".join(each.text for each in block.citations_content.content)
-        reading.grow(index, _Delta(text=words), events)
+        text = "".join(part.text for part in block.citations_content.content)
+        reader.add_delta(index, _Delta(text=text), events)
     elif block.audio is not None:
-        _grow_media(reading.open(index, "audio", events), block.audio)
+        _add_media(reader.open_block(index, "audio", events), block.audio)
     else:
-        reading.grow(index, _Delta(block.text, None, block.reasoning_content, block.image), events)
+        reader.add_delta(index, _Delta(block.text, None, block.reasoning_content, block.image), events)
 
 
-def _grow_call(block: _Open | None, text: str, events: list[StreamEvent]) -> None:
-    """More arguments of a call; those of a tool that runs at the provider belong to no open block."""
+def _add_arguments(block: _OpenBlock | None, text: str, events: list[StreamEvent]) -> None:
+    """Add arguments to a call; those of a tool that runs at the provider have no open block and are ignored."""
     if text and block is not None and block.kind == "call":
         block.pieces.append(text)
         events.append(ToolInputDelta(block.id, text))
 
 
-def _grow_thought(block: _Open, thought: _Thought, events: list[StreamEvent]) -> None:
-    said = thought.reasoning_text or thought
-    if said.text:
-        block.pieces.append(said.text)
-        events.append(ReasoningDelta(block.id, said.text))
-    block.signature += said.signature or ""
-    block.data += thought.redacted_content
+def _add_reasoning(block: _OpenBlock, delta: _Reasoning, events: list[StreamEvent]) -> None:
+    reasoning = delta.reasoning_text or delta
+    if reasoning.text:
+        block.pieces.append(reasoning.text)
+        events.append(ReasoningDelta(block.id, reasoning.text))
+    block.signature += reasoning.signature or ""
+    block.data += delta.redacted_content
 
 
-def _grow_media(block: _Open, media: _Media) -> None:
+def _add_media(block: _OpenBlock, media: _Media) -> None:
     block.format = media.format or block.format
     if media.error is not None:
-        block.problem = f"was not made ({media.error.message[:MOST_WORDS]})"
+        block.problem = f"was not made ({media.error.message[:MAX_DETAIL]})"
     if media.source is not None and media.source.s3_location is not None:
         block.problem = "was given as an address"
     if media.source is not None:
         block.data += media.source.data
 
 
-def _made(block: _Open) -> FileMade:
+def _file_event(block: _OpenBlock) -> FileMade:
     media_type = MEDIA_TYPES.get((block.kind, block.format), "application/octet-stream")
     return FileMade(media_type, b"" if block.problem else bytes(block.data), problem=block.problem)
 
 
-def _opaque(block: _Open) -> str | None:
-    """The block as Converse wants it back; a thought without its signature isn't kept, as with Anthropic itself."""
+def _reasoning_opaque(block: _OpenBlock) -> str | None:
+    """Return the block as Converse wants it back, or None for reasoning without a signature, as for Anthropic."""
     if block.data:
         return _json({"redactedContent": bytes(block.data)})
     if not block.signature:
@@ -359,9 +358,9 @@ def _json(reasoning: dict[str, bytes] | dict[str, dict[str, str]]) -> str:
     return msgspec.json.encode({"reasoningContent": reasoning}).decode()
 
 
-def _count(told: msgspec.Raw) -> Usage:
-    """The tokens in our sense: Converse's inputTokens are only those that no cache was read or written for."""
-    usage = read_aside(_counts, told)
+def _usage(raw: msgspec.Raw) -> Usage:
+    """Convert the counts. Converse's inputTokens exclude cached tokens; ours count the whole prompt."""
+    usage = decode_optional(_counts, raw)
     if usage is None:
         return Usage()
     cached, written = usage.cache_read_input_tokens or 0, usage.cache_write_input_tokens or 0

@@ -1,4 +1,4 @@
-"""Spells entries for Amazon Bedrock's Converse API. The model stands in the URL; boto3 wants raw bytes."""
+"""Writes requests for Amazon Bedrock's Converse API. The model is part of the URL; boto3 takes raw bytes."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from showandtell.core.capabilities.cells import Target
 from showandtell.core.messages.attachments import Address
 from showandtell.core.messages.parts import Opaque, Text, ToolCall
 from showandtell.core.planning.values import Data, Entry, RenderedFile, Result
-from showandtell.core.wire.opaque import arguments, verbatim, without_last_thoughts
+from showandtell.core.wire.opaque import arguments_json, opaque_json, without_trailing_reasoning
 from showandtell.core.wire.options import Options, ToolSpec
 from showandtell.core.wire.tree import Slot, Tree
 from showandtell.errors import CannotRender
 
-LIST = "messages"
-RAW_BYTES = True
+MESSAGES_KEY = "messages"
+SDK_TAKES_BYTES = True
 
-#: Media type to the block that carries it and the word for its format; from botocore 1.44.5's service model.
+#: Block and format name of each media type, from botocore 1.44.5's service model.
 FORMATS = {
     "image/png": ("image", "png"),
     "image/jpeg": ("image", "jpeg"),
@@ -54,15 +54,15 @@ FORMATS = {
     "video/x-matroska": ("video", "mkv"),
     "video/x-ms-wmv": ("video", "wmv"),
 }
-#: Which blocks each place takes; an assistant message takes none.
+#: The blocks that each place accepts. An assistant message accepts none.
 BLOCKS = {
     "tool result": frozenset({"image", "document", "video"}),
     "user message": frozenset({"image", "document", "video", "audio"}),
 }
-#: The api has no word below "low".
+#: The API's lowest effort is "low".
 EFFORTS = {"none": "low", "minimal": "low"}
-#: Fields of the request itself; what else `extra` holds is the model's and goes into additionalModelRequestFields.
-OWN = frozenset(
+#: Fields of the request itself. Other fields of `extra` belong to the model and go into additionalModelRequestFields.
+REQUEST_FIELDS = frozenset(
     {
         "system",
         "inferenceConfig",
@@ -79,8 +79,8 @@ OWN = frozenset(
 )
 
 
-def head(target: Target, options: Options) -> dict[str, Tree]:  # noqa: ARG001 - every api has the same functions
-    """Everything of the body before `messages`; `extra` lies over it, fields that Converse doesn't know one deeper."""
+def head(target: Target, options: Options) -> dict[str, Tree]:  # noqa: ARG001 - all APIs have the same functions
+    """Return the body without `messages`. Fields of `extra` override it; see `REQUEST_FIELDS`."""
     body: dict[str, Tree] = {}
     if options.instructions:
         body["system"] = [{"text": options.instructions}]
@@ -93,26 +93,26 @@ def head(target: Target, options: Options) -> dict[str, Tree]:  # noqa: ARG001 -
     return body | _extra(options.extra or "{}")
 
 
-def leading(options: Options, target: Target) -> list[Tree]:  # noqa: ARG001 - every api has the same functions
-    """No message comes before the first entry: instructions stand in `system`."""
+def leading_messages(options: Options, target: Target) -> list[Tree]:  # noqa: ARG001 - all APIs have the same functions
+    """Return no messages: instructions go into `system`."""
     return []
 
 
-def entry(entry: Entry, target: Target) -> list[Tree]:
-    """One message, or none where nothing of the entry is for this provider."""
-    parts = without_last_thoughts(entry.parts)
+def render_entry(entry: Entry, target: Target) -> list[Tree]:
+    """Return one message, or none if the entry has nothing for this provider."""
+    parts = without_trailing_reasoning(entry.parts)
     blocks = [block for part in parts for block in _blocks(part, entry, target)]
     return [{"role": entry.role, "content": blocks}] if blocks else []
 
 
 def url(target: Target, base: str, *, stream: bool) -> str:
-    """The address of the request; `base` is the host."""
+    """Return the request's URL; `base` is the host."""
     verb = "converse-stream" if stream else "converse"
     return f"{base.rstrip('/')}/model/{quote(target.model, safe='')}/{verb}"
 
 
-def marked(items: Sequence[Tree], target: Target) -> list[Tree]:  # noqa: ARG001 - every api has the same functions
-    """The same messages with a cache point in the last one, never behind a document or video: some are refused."""
+def with_cache_mark(items: Sequence[Tree], target: Target) -> list[Tree]:  # noqa: ARG001 - all APIs have the same functions
+    """Return the messages with a cache point in the last one, never after a document or video: some are rejected."""
     match list(items):
         case [*front, Mapping() as message]:
             return [*front, {**message, "content": _mark_last(cast("list[Tree]", message["content"]))}]
@@ -120,18 +120,20 @@ def marked(items: Sequence[Tree], target: Target) -> list[Tree]:  # noqa: ARG001
             return others
 
 
-def kwargs(body: dict[str, Any], target: Target, options: Options) -> dict[str, Any]:  # noqa: ARG001 - the same
-    """What `client.converse` and `client.converse_stream` take."""
-    messages = [message | {"content": [_raw_block(block) for block in message["content"]]} for message in body[LIST]]
-    return {"modelId": target.model} | body | {LIST: messages}
+def kwargs(body: dict[str, Any], target: Target, options: Options) -> dict[str, Any]:  # noqa: ARG001 - all APIs have the same functions
+    """Return the arguments of `client.converse` and `client.converse_stream`."""
+    messages = [
+        message | {"content": [_raw_block(block) for block in message["content"]]} for message in body[MESSAGES_KEY]
+    ]
+    return {"modelId": target.model} | body | {MESSAGES_KEY: messages}
 
 
 def _mark_last(blocks: list[Tree]) -> list[Tree]:
-    ends = [place for place, block in enumerate(blocks, 1) if isinstance(block, Mapping) and _takes_mark(block)]
+    ends = [end for end, block in enumerate(blocks, 1) if isinstance(block, Mapping) and _accepts_mark(block)]
     return [*blocks[: ends[-1]], {"cachePoint": {"type": "default"}}, *blocks[ends[-1] :]] if ends else blocks
 
 
-def _takes_mark(block: Mapping[str, Tree]) -> bool:
+def _accepts_mark(block: Mapping[str, Tree]) -> bool:
     return not ("document" in block or "video" in block)
 
 
@@ -146,7 +148,7 @@ def _inference(options: Options) -> dict[str, Tree]:
 
 def _tool_config(options: Options) -> Tree:
     config: dict[str, Tree] = {"tools": [{"toolSpec": _tool(tool)} for tool in options.tools]}
-    # There is no word for "none", and the tools must stay while the history has calls.
+    # Converse has no "none", and the tools must stay while the history has calls.
     return config if options.tool_choice == "none" else config | {"toolChoice": _tool_choice(options.tool_choice)}
 
 
@@ -178,76 +180,76 @@ def _output(options: Options) -> dict[str, Tree]:
 
 def _extra(text: str) -> dict[str, Tree]:
     fields = msgspec.json.decode(text, type=dict[str, msgspec.Raw])
-    own: dict[str, Tree] = {key: fields[key] for key in fields if key in OWN}
-    model = {key: fields[key] for key in fields if key not in OWN}
+    own: dict[str, Tree] = {key: fields[key] for key in fields if key in REQUEST_FIELDS}
+    model = {key: fields[key] for key in fields if key not in REQUEST_FIELDS}
     if not model:
         return own
-    given = msgspec.json.decode(fields.get("additionalModelRequestFields", b"{}"), type=dict[str, msgspec.Raw])
-    return own | {"additionalModelRequestFields": given | model}
+    additional = msgspec.json.decode(fields.get("additionalModelRequestFields", b"{}"), type=dict[str, msgspec.Raw])
+    return own | {"additionalModelRequestFields": additional | model}
 
 
 def _blocks(part: Text | Data | RenderedFile | Result | ToolCall | Opaque, entry: Entry, target: Target) -> list[Tree]:
     match part:
-        case Text(text=words) | Data(text=words):
-            return _words(words)
+        case Text(text=text) | Data(text=text):
+            return _text(text)
         case RenderedFile():
             return [_media(part, f"{entry.role} message", target)]
         case Result():
             return [{"toolResult": _result(part, target)}]
         case ToolCall():
-            called = {"toolUseId": part.call_id, "name": part.tool, "input": arguments(part.arguments)}
-            return [{"toolUse": called}]
+            call = {"toolUseId": part.call_id, "name": part.tool, "input": arguments_json(part.arguments)}
+            return [{"toolUse": call}]
         case Opaque():
-            return [verbatim(part)] if part.provider == target.signer and target.dialect.thoughts else []
+            return [opaque_json(part)] if part.provider == target.signer and target.dialect.takes_reasoning else []
         case _ as never:
             assert_never(never)
 
 
-def _words(words: str) -> list[Tree]:
-    # A text block without a visible character is answered with 400.
-    return [{"text": words}] if words.strip() else []
+def _text(text: str) -> list[Tree]:
+    # A text block without a visible character is rejected with 400.
+    return [{"text": text}] if text.strip() else []
 
 
 def _result(result: Result, target: Target) -> Tree:
     content: list[Tree] = []
     for part in result.parts:
-        content += [_media(part, "tool result", target)] if isinstance(part, RenderedFile) else _words(part.text)
-    # `content` may not be left out, and an empty object says nothing in no words.
+        content += [_media(part, "tool result", target)] if isinstance(part, RenderedFile) else _text(part.text)
+    # `content` is required, and an empty object is the shortest valid one.
     block: dict[str, Tree] = {"toolUseId": result.call_id, "content": content or [{"json": {}}]}
     status = "error" if result.is_error else "success"
-    return block | {"status": status} if target.dialect.status else block
+    return block | {"status": status} if target.dialect.flags_errors else block
 
 
-def _media(placed: RenderedFile, place: str, target: Target) -> Tree:
-    block, spelling = FORMATS.get(placed.file.media_type, ("none", ""))
+def _media(rendered: RenderedFile, place: str, target: Target) -> Tree:
+    block, format_name = FORMATS.get(rendered.file.media_type, ("none", ""))
     if block not in BLOCKS.get(place, frozenset()):
-        raise CannotRender(f"the plan put {placed.file.media_type} into a {place} of bedrock-converse")
-    body: dict[str, Tree] = {"format": spelling, "source": _source(placed, place)}
+        raise CannotRender(f"the plan put {rendered.file.media_type} into a {place} of bedrock-converse")
+    body: dict[str, Tree] = {"format": format_name, "source": _source(rendered, place)}
     if block == "document":
-        body["name"] = _document_name(placed)
+        body["name"] = _document_name(rendered)
         if target.dialect.citations and place == "user message":
             body["citations"] = {"enabled": True}
     return {block: body}
 
 
-def _document_name(placed: RenderedFile) -> str:
-    """A neutral name, the same each time and unique in the request: no dot or underscore may stand in it."""
-    kind = "file" if placed.file.kind == "other" else placed.file.kind
-    return f"{kind} {placed.number}" if placed.nth <= 1 else f"{kind} {placed.number} ({placed.nth})"
+def _document_name(rendered: RenderedFile) -> str:
+    """Return a neutral name, stable and unique in the request. Dots and underscores are not allowed."""
+    kind = "file" if rendered.file.kind == "other" else rendered.file.kind
+    return f"{kind} {rendered.number}" if rendered.nth <= 1 else f"{kind} {rendered.number} ({rendered.nth})"
 
 
-def _source(placed: RenderedFile, place: str) -> Tree:
-    match placed.file:
+def _source(rendered: RenderedFile, place: str) -> Tree:
+    match rendered.file:
         case Address(form="url", value=value) if value.startswith("s3://"):
-            return {"s3Location": {"uri": Slot(placed)}}
+            return {"s3Location": {"uri": Slot(rendered)}}
         case Address(form=form):
-            raise CannotRender(f"the plan put a {form} that is not s3 into a {place} of bedrock-converse")
+            raise CannotRender(f"the plan put a {form} that is not on S3 into a {place} of bedrock-converse")
         case _:
-            return {"bytes": Slot(placed)}
+            return {"bytes": Slot(rendered)}
 
 
 def _raw_block(block: dict[str, Any]) -> dict[str, Any]:
-    """boto3 wants redacted reasoning as bytes, too."""
+    """Decode redacted reasoning, which boto3 takes as bytes."""
     match block:
         case {"reasoningContent": {"redactedContent": str() as text}}:
             return {"reasoningContent": {"redactedContent": base64.b64decode(text)}}

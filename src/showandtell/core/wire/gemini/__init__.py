@@ -1,1 +1,1 @@
-"""The Gemini API, also as Vertex AI serves it."""
+"""The Gemini API, also on Vertex AI."""

@@ -1,7 +1,7 @@
-"""Answers of gemini as events, be they streamed or whole, from the Gemini API and from Vertex.
+"""Parses gemini responses, streamed or complete, from the Gemini API and from Vertex.
 
-A signature on a call goes with the call; on any other part it is kept by itself, after what the part said. Parts that
-tell of code run by the provider, and parts of kinds that we don't know, say nothing here.
+A signature on a call stays with the call. On any other part it becomes a reasoning block of its own after that part.
+Parts about code that the provider runs, and parts of unknown types, are ignored.
 """
 
 from __future__ import annotations
@@ -23,15 +23,15 @@ from showandtell.core.events.types import (
     ToolInputStart,
     Usage,
 )
-from showandtell.core.messages.messages import Stop
-from showandtell.core.wire.partial_arguments import Gathered, Partial, gather, join
-from showandtell.core.wire.refusals import Spoken
-from showandtell.core.wire.response_files import UNKNOWN, linked, read_base64
-from showandtell.core.wire.stream import read_aside, whole_answer
-from showandtell.core.wire.usage import NOTHING
+from showandtell.core.messages.message import Stop
+from showandtell.core.wire.open_block import OpenBlock
+from showandtell.core.wire.partial_arguments import Partial, PartialValues, add_partial, merge_arguments
+from showandtell.core.wire.response_files import UNKNOWN_TYPE, read_base64, unfetched_file
+from showandtell.core.wire.stream import decode_optional, full_parser
+from showandtell.core.wire.usage import NULL
 
-#: Why a message ended, in Google's words and ours (google-genai 3.4, FinishReason).
-STOPS: dict[str, Stop] = {
+#: Google's finish reasons (google-genai 3.4, FinishReason), and ours.
+STOP_REASONS: dict[str, Stop] = {
     "STOP": "end",
     "MAX_TOKENS": "length",
     "CONTINUATION": "length",
@@ -47,10 +47,10 @@ STOPS: dict[str, Stop] = {
     "ESCALATION": "refusal",
     "MODEL_ARMOR": "refusal",
 }
-#: Words that ours say as well; every other one goes into the event's `detail`.
-PLAIN = frozenset({"", "STOP", "MAX_TOKENS"})
-UNSAID = frozenset({"", "FINISH_REASON_UNSPECIFIED"})
-UNTOLD = "MODALITY_UNSPECIFIED"
+#: Reasons that ours express fully; any other reason becomes the event's `detail`.
+WITHOUT_DETAIL = frozenset({"", "STOP", "MAX_TOKENS"})
+NO_REASON = frozenset({"", "FINISH_REASON_UNSPECIFIED"})
+UNKNOWN_MODALITY = "MODALITY_UNSPECIFIED"
 
 
 class _Function(Struct, gc=False, rename="camel"):
@@ -62,7 +62,7 @@ class _Function(Struct, gc=False, rename="camel"):
 
 
 class _Blob(Struct, gc=False, rename="camel"):
-    """A file: its base64, or nothing where it is only pointed at."""
+    """A file: its base64, or no data if it is only linked."""
 
     mime_type: str | None = None
     data: str | None = None
@@ -94,7 +94,7 @@ class _Feedback(Struct, gc=False, rename="camel"):
 
 
 class _Count(Struct, gc=False, rename="camel"):
-    modality: str = UNTOLD
+    modality: str = UNKNOWN_MODALITY
     token_count: int | None = None
 
 
@@ -116,7 +116,7 @@ class _Error(Struct, gc=False):
 class _Chunk(Struct, gc=False, rename="camel"):
     candidates: list[_Candidate] | None = None
     prompt_feedback: _Feedback | None = None
-    usage_metadata: msgspec.Raw = NOTHING
+    usage_metadata: msgspec.Raw = NULL
     error: _Error | str | None = None
 
 
@@ -127,33 +127,33 @@ _body: msgspec.json.Decoder[_Chunk | list[_Chunk]] = msgspec.json.Decoder(_Chunk
 
 @dataclass(slots=True)
 class _Call:
-    """A call whose arguments are still to come: those sent whole, and the others by their place, texts in pieces."""
+    """An open call: `args` are its complete arguments, `partials` those that are streamed by path."""
 
     call_id: str
-    given_id: str | None
+    provider_id: str | None
     tool: str
     args: str = "{}"
-    gathered: Gathered = field(default_factory=Gathered)
+    partials: PartialValues = field(default_factory=PartialValues)
     signature: str | None = None
 
-    def goes_on(self, function: _Function) -> bool:
-        """Whether a part is more of this call: it need not repeat id and name, but repeats the name with more only."""
+    def continues_with(self, function: _Function) -> bool:
+        """Whether a part continues this call: it may omit id and name, or repeat the name with partial arguments."""
         is_same = function.name == self.tool and bool(function.partial_args)
-        return function.id in (None, "", self.given_id) and (not function.name or is_same)
+        return function.id in (None, "", self.provider_id) and (not function.name or is_same)
 
-    def grow(self, function: _Function) -> None:
+    def add(self, function: _Function) -> None:
         self.args = _args(function) or self.args
         for partial in function.partial_args or ():
-            gather(self.gathered, partial)
+            add_partial(self.partials, partial)
 
     def arguments(self) -> str:
-        """The arguments as JSON, exactly as sent where they came whole."""
-        return join(self.args, self.gathered) if self.gathered else self.args
+        """Return the arguments as JSON, exactly as sent if they came complete."""
+        return merge_arguments(self.args, self.partials) if self.partials else self.args
 
 
 @dataclass(slots=True)
-class _Reading(Spoken):
-    """What has been read of one message: the open call, the reason it ended, the newest usage."""
+class _Reader(OpenBlock):
+    """Reads one response: tracks the open call, the reason it ended, and the latest usage."""
 
     call: _Call | None = None
     call_ids: set[str] = field(default_factory=set[str])
@@ -164,131 +164,132 @@ class _Reading(Spoken):
     done: bool = False
 
     def read(self, text: bytes, events: list[StreamEvent]) -> None:
-        """Take the data of one event."""
-        self.take(_chunk.decode(text), events)
+        """Read the data of one event."""
+        self.feed(_chunk.decode(text), events)
 
-    def take(self, chunk: _Chunk, events: list[StreamEvent]) -> None:
+    def feed(self, chunk: _Chunk, events: list[StreamEvent]) -> None:
         if chunk.error:
             self.done = True
             events.append(_fault(chunk.error))
             return
-        if chunk.usage_metadata != NOTHING:  # every chunk repeats it, so only the last one is decoded
+        if chunk.usage_metadata != NULL:  # every chunk repeats it, so decode only the last one
             self.usage = chunk.usage_metadata
         if chunk.prompt_feedback:
             self.feedback = chunk.prompt_feedback
         for candidate in chunk.candidates or ():
             if not candidate.index:
-                self.grow(candidate, events)
+                self.add_candidate(candidate, events)
 
-    def grow(self, candidate: _Candidate, events: list[StreamEvent]) -> None:
+    def add_candidate(self, candidate: _Candidate, events: list[StreamEvent]) -> None:
         if candidate.content:
             for part in candidate.content.parts or ():
-                self.hear(part, events)
-        # Older models say STOP with every chunk (from memory), so any other word outranks it.
-        word = candidate.finish_reason or ""
-        if word not in UNSAID and (word != "STOP" or not self.reason):
-            self.reason, self.message = word, candidate.finish_message or ""
+                self.add_part(part, events)
+        # Older models send STOP with every chunk (from memory), so any other reason takes precedence.
+        reason = candidate.finish_reason or ""
+        if reason not in NO_REASON and (reason != "STOP" or not self.reason):
+            self.reason, self.message = reason, candidate.finish_message or ""
 
-    def hear(self, part: _Part, events: list[StreamEvent]) -> None:
+    def add_part(self, part: _Part, events: list[StreamEvent]) -> None:
         if part.function_call is not None:
-            self.ask(part.function_call, part.thought_signature or None, events)
+            self.add_call(part.function_call, part.thought_signature or None, events)
             return
         if part.thought:
-            self.think(part.text, events)
+            self.add_reasoning(part.text, events)
         elif blob := part.inline_data or part.file_data:
-            self.shut(events)
-            kind = blob.mime_type or UNKNOWN
-            # Both alphabets are allowed, and the Python SDK writes the url-safe one.
-            events.append(read_base64(blob.data or "", kind, loose=True) if part.inline_data else linked(kind))
+            self.close_block(events)
+            kind = blob.mime_type or UNKNOWN_TYPE
+            # Both alphabets are allowed, and the Python SDK writes the URL-safe one.
+            events.append(
+                read_base64(blob.data or "", kind, lenient=True) if part.inline_data else unfetched_file(kind)
+            )
         else:
-            self.say(part.text, events)
+            self.add_text(part.text, events)
         if part.thought_signature:
-            self.sign(part.thought_signature, events)
+            self.add_signature(part.thought_signature, events)
 
-    def sign(self, signature: str, events: list[StreamEvent]) -> None:
-        """Keep a signature: with the thought that it ends, or in a thought without words after text or a file."""
-        events.append(ReasoningEnd(self.thought(events), signature))
-        self.open = None
+    def add_signature(self, signature: str, events: list[StreamEvent]) -> None:
+        """End the open reasoning with a signature, or add an empty reasoning block for it after text or a file."""
+        events.append(ReasoningEnd(self.ensure_reasoning(events), signature))
+        self.current = None
 
-    def ask(self, function: _Function, signature: str | None, events: list[StreamEvent]) -> None:
-        """Take a call, which comes whole unless it says that it goes on."""
-        call = self.call if self.call and self.call.goes_on(function) else self.begin(function, events)
+    def add_call(self, function: _Function, signature: str | None, events: list[StreamEvent]) -> None:
+        """Add a call, which is complete unless it has `willContinue`."""
+        call = self.call if self.call and self.call.continues_with(function) else self.start_call(function, events)
         if call is None:
             return
-        call.grow(function)
+        call.add(function)
         call.signature = call.signature or signature
         self.call = call if function.will_continue else None
         if self.call is None:
             events.append(ToolInputDelta(call.call_id, call.arguments()))
             events.append(ToolInputEnd(call.call_id, call.signature))
 
-    def begin(self, function: _Function, events: list[StreamEvent]) -> _Call | None:
-        """Open a call; None for the empty one that ends a streamed call, where none is open."""
+    def start_call(self, function: _Function, events: list[StreamEvent]) -> _Call | None:
+        """Open a call. Returns None for the empty call that ends a streamed one, if none is open."""
         if not function.name and function.partial_args:
-            raise ValueError("arguments belong to no call")
+            raise ValueError("arguments without a call")
         if not function.name and not _args(function):
             return None
-        self.shut(events)
-        call = _Call(function.id or self.free_id(), function.id or None, function.name or "")
+        self.close_block(events)
+        call = _Call(function.id or self.unused_id(), function.id or None, function.name or "")
         self.call_ids.add(call.call_id)
         events.append(ToolInputStart(call.call_id, call.tool))
         return call
 
-    def free_id(self) -> str:
-        """An id for a call that has none, as on Vertex and from older models."""
-        made = (f"call_{number}" for number in count(len(self.call_ids) + 1))
-        return next(call_id for call_id in made if call_id not in self.call_ids)
+    def unused_id(self) -> str:
+        """Return an id for a call without one, as on Vertex and from older models."""
+        candidates = (f"call_{number}" for number in count(len(self.call_ids) + 1))
+        return next(call_id for call_id in candidates if call_id not in self.call_ids)
 
     def end(self, events: list[StreamEvent]) -> None:
-        """End with the body: no event says that nothing follows, and usage may come after the reason."""
+        """End the message with the body: there is no final event, and usage may come after the reason."""
         if self.done:
             return
         self.done = True
         if self.reason:
-            self.shut(events)
-        stop, detail = self.stop()
+            self.close_block(events)
+        stop, detail = self.stop_reason()
         events.append(StepEnd(stop, _usage(self.usage), detail))
 
-    def stop(self) -> tuple[Stop, str]:
-        """Why the message ended, and Google's words for it where they say more."""
+    def stop_reason(self) -> tuple[Stop, str]:
+        """Return why the message ended, and Google's reason and message if they add anything."""
         blocked = self.feedback and self.feedback.block_reason
         if self.feedback and blocked and not self.reason:
-            return "refusal", _joined(blocked, self.feedback.block_reason_message)
-        # A word that we don't know proves no success, so it counts as cut; `detail` says it.
-        stop = STOPS.get(self.reason, "cut")
+            return "refusal", _format_reason(blocked, self.feedback.block_reason_message)
+        # An unknown reason may not be a success, so it counts as "cut"; `detail` has the reason.
+        stop = STOP_REASONS.get(self.reason, "cut")
         if stop == "end" and self.call_ids:
             stop = "tool_calls"
-        return stop, "" if self.reason in PLAIN else _joined(self.reason, self.message)
+        return stop, "" if self.reason in WITHOUT_DETAIL else _format_reason(self.reason, self.message)
 
 
-#: A new reader of one answer.
-reading = _Reading
+new_reader = _Reader
 
 
-@whole_answer
-def whole(data: bytes) -> list[StreamEvent]:
-    """Read the body of an answer that was not streamed, or a stream's chunks as a JSON array.
+@full_parser
+def parse_full(data: bytes) -> list[StreamEvent]:
+    """Parse the body of a response that wasn't streamed, or a stream's chunks as a JSON array.
 
-    Raises `BadAnswer` where it is not the api's JSON.
+    Raises `BadAnswer` if it is not the API's JSON.
     """
     events: list[StreamEvent] = []
-    reading = _Reading()
+    reader = _Reader()
     body = _body.decode(data)
     for chunk in body if isinstance(body, list) else [body]:
-        if not reading.done:
-            reading.take(chunk, events)
-    reading.end(events)
+        if not reader.done:
+            reader.feed(chunk, events)
+    reader.end(events)
     return events
 
 
 def _args(function: _Function) -> str:
-    """The arguments of a call exactly as sent; empty where it has none."""
+    """Return the arguments of a call exactly as sent, or "" if it has none."""
     args = bytes(function.args)
     return "" if args == b"null" else args.decode()
 
 
-def _usage(told: bytes | msgspec.Raw) -> Usage:
-    usage = read_aside(_counts, told)
+def _usage(raw: bytes | msgspec.Raw) -> Usage:
+    usage = decode_optional(_counts, raw)
     if usage is None:
         return Usage()
     thoughts = usage.thoughts_token_count or 0
@@ -302,15 +303,15 @@ def _usage(told: bytes | msgspec.Raw) -> Usage:
 
 
 def _modalities(counts: Sequence[_Count]) -> dict[str, int]:
-    told = (item for item in counts if item.modality != UNTOLD)
-    return {item.modality.lower(): item.token_count for item in told if item.token_count}
+    known = (item for item in counts if item.modality != UNKNOWN_MODALITY)
+    return {item.modality.lower(): item.token_count for item in known if item.token_count}
 
 
 def _fault(error: _Error | str) -> ProviderFault:
     if isinstance(error, str):
         return ProviderFault(error)
-    return ProviderFault(_joined(error.status or str(error.code or ""), error.message) or "error")
+    return ProviderFault(_format_reason(error.status or str(error.code or ""), error.message) or "error")
 
 
-def _joined(word: str, message: str | None) -> str:
-    return ": ".join(text for text in (word, message) if text)
+def _format_reason(reason: str, message: str | None) -> str:
+    return ": ".join(text for text in (reason, message) if text)

@@ -1,4 +1,4 @@
-"""Spells entries for Gemini's generateContent, on the Gemini API and on Vertex. The model stands in the URL."""
+"""Writes requests for Gemini's generateContent, on the Gemini API and on Vertex. The model is part of the URL."""
 
 from __future__ import annotations
 
@@ -14,74 +14,77 @@ from showandtell.core.capabilities.cells import Target
 from showandtell.core.messages.attachments import Address
 from showandtell.core.messages.parts import Opaque, Text, ToolCall
 from showandtell.core.planning.values import Data, Entry, RenderedFile, Result
-from showandtell.core.wire.opaque import arguments
+from showandtell.core.wire.opaque import arguments_json
 from showandtell.core.wire.options import Options, ToolSpec
 from showandtell.core.wire.tree import Slot, Tree
 from showandtell.errors import BadInput, CannotRender
 
-LIST = "contents"
-RAW_BYTES = True
+MESSAGES_KEY = "contents"
+SDK_TAKES_BYTES = True
 
-#: Stands for a signature that we don't have, or that another host gave: both hosts take it.
+#: Replaces a missing signature, or one from another host. Both hosts accept it.
 DUMMY_SIGNATURE = "skip_thought_signature_validator"
-EFFORTS = {"none": "MINIMAL", "minimal": "MINIMAL", "low": "LOW", "medium": "MEDIUM", "high": "HIGH"}
+THINKING_LEVELS = {"none": "MINIMAL", "minimal": "MINIMAL", "low": "LOW", "medium": "MEDIUM", "high": "HIGH"}
 #: Models up to 2.5 count thinking in tokens; 0 turns it off (google-genai 3.4, ThinkingConfig). The steps are ours.
-TOKENS = {"none": 0, "minimal": 512, "low": 1024, "medium": 8192, "high": 24576}
+THINKING_BUDGETS = {"none": 0, "minimal": 512, "low": 1024, "medium": 8192, "high": 24576}
 MODES = {"auto": "AUTO", "none": "NONE", "required": "ANY"}
-#: Below these keys stands data of tools and schemas, whose own keys are not ours to respell.
-FOREIGN = frozenset({"args", "response", "parametersJsonSchema", "responseJsonSchema", "labels"})
+#: Keys whose values are data of tools and schemas, so the keys inside them must not change.
+FOREIGN_KEYS = frozenset({"args", "response", "parametersJsonSchema", "responseJsonSchema", "labels"})
 
 
 def head(target: Target, options: Options) -> dict[str, Tree]:
-    """Everything of the body before `contents`; `extra` lies over it, its `generationConfig` field by field."""
+    """Return the body without `contents`. Fields of `extra` override it, those of `generationConfig` one by one."""
     body: dict[str, Tree] = {}
     if options.instructions:
         body["systemInstruction"] = {"parts": [{"text": options.instructions}]}
     if options.tools:
         body["tools"] = [{"functionDeclarations": [_tool(tool) for tool in options.tools]}]
-        body["toolConfig"] = {"functionCallingConfig": _calling(options.tool_choice)}
+        body["toolConfig"] = {"functionCallingConfig": _calling_config(options.tool_choice)}
     extra = msgspec.json.decode(options.extra or "{}", type=dict[str, msgspec.Raw])
-    if config := _generation(options, target) | _further(extra.pop("generationConfig", None)):
+    if config := _generation_config(options, target) | _extra_config(extra.pop("generationConfig", None)):
         body["generationConfig"] = config
     return body | extra
 
 
-def _further(config: msgspec.Raw | None) -> dict[str, msgspec.Raw]:
+def _extra_config(config: msgspec.Raw | None) -> dict[str, msgspec.Raw]:
     try:
         return {} if config is None else msgspec.json.decode(config, type=dict[str, msgspec.Raw])
     except msgspec.ValidationError:
-        raise BadInput("extra: generationConfig is no JSON object") from None
+        raise BadInput("extra: generationConfig is not a JSON object") from None
 
 
-def leading(options: Options, target: Target) -> list[Tree]:  # noqa: ARG001 - every api has the same functions
-    """No content comes before the first entry: instructions stand in `systemInstruction`."""
+def leading_messages(options: Options, target: Target) -> list[Tree]:  # noqa: ARG001 - all APIs have the same functions
+    """Return no contents: instructions go into `systemInstruction`."""
     return []
 
 
-def entry(entry: Entry, target: Target) -> list[Tree]:
-    """One content; two where results and other parts meet, for beside results the others count as the model's own."""
+def render_entry(entry: Entry, target: Target) -> list[Tree]:
+    """Return one content, or two if an entry has results and other parts.
+
+    In a content with results, Gemini treats other parts as the model's own.
+    """
     if entry.role == "assistant":
         parts = _model_parts(entry, target)
         return [{"role": "model", "parts": parts}] if parts else []
-    answers: list[Tree] = []
+    responses: list[Tree] = []
     others: list[Tree] = []
     for part in entry.parts:
         match part:
             case Result():
-                answers.append({"functionResponse": _response(part, target)})
-            case Text(text=words) | Data(text=words):
-                others += [{"text": words}] if words else []
+                responses.append({"functionResponse": _response(part, target)})
+            case Text(text=text) | Data(text=text):
+                others += [{"text": text}] if text else []
             case RenderedFile():
                 others.append(_media(part, "user message"))
             case ToolCall() | Opaque():
                 raise CannotRender(f"the plan put a {type(part).__name__} into a user message of gemini")
             case _ as never:
                 assert_never(never)
-    return [{"role": "user", "parts": parts} for parts in (answers, others) if parts]
+    return [{"role": "user", "parts": parts} for parts in (responses, others) if parts]
 
 
 def url(target: Target, base: str, *, stream: bool) -> str:
-    """The address of the request; `base` is the host, and on Vertex the account is `project/location`."""
+    """Return the request's URL; `base` is the host. On Vertex, the target's account is `project/location`."""
     verb = "streamGenerateContent?alt=sse" if stream else "generateContent"
     model = quote(target.model.removeprefix("models/"), safe="@")
     if target.provider != "vertex":
@@ -91,16 +94,16 @@ def url(target: Target, base: str, *, stream: bool) -> str:
     return f"{base.rstrip('/')}/v1beta1/{path}:{verb}"
 
 
-def marked(items: Sequence[Tree], target: Target) -> list[Tree]:  # noqa: ARG001 - every api has the same functions
-    """The same, for both hosts find cached prefixes by themselves."""
+def with_cache_mark(items: Sequence[Tree], target: Target) -> list[Tree]:  # noqa: ARG001 - all APIs have the same functions
+    """Return the contents unchanged: both hosts find cached prefixes without marks."""
     return list(items)
 
 
-def kwargs(body: dict[str, Any], target: Target, options: Options) -> dict[str, Any]:  # noqa: ARG001 - the same
-    """What `client.models.generate_content` takes: model, contents, and all else in config, in snake case."""
-    config = {key: value for key, value in body.items() if key not in (LIST, "generationConfig")}
+def kwargs(body: dict[str, Any], target: Target, options: Options) -> dict[str, Any]:  # noqa: ARG001 - all APIs have the same functions
+    """Return the arguments of `client.models.generate_content`: model, contents, and a config in snake case."""
+    config = {key: value for key, value in body.items() if key not in (MESSAGES_KEY, "generationConfig")}
     config |= body.get("generationConfig", {})
-    return {"model": target.model, "contents": _snaked(body[LIST]), "config": _snaked(config)}
+    return {"model": target.model, "contents": _snake_keys(body[MESSAGES_KEY]), "config": _snake_keys(config)}
 
 
 def _tool(tool: ToolSpec) -> Tree:
@@ -108,13 +111,13 @@ def _tool(tool: ToolSpec) -> Tree:
     return {"name": tool.name, "description": tool.description, "parametersJsonSchema": schema}
 
 
-def _calling(choice: str) -> Tree:
+def _calling_config(choice: str) -> Tree:
     if choice in MODES:
         return {"mode": MODES[choice]}
     return {"mode": "ANY", "allowedFunctionNames": [choice]}
 
 
-def _generation(options: Options, target: Target) -> dict[str, Tree]:
+def _generation_config(options: Options, target: Target) -> dict[str, Tree]:
     config: dict[str, Tree] = {}
     if options.temperature is not None:
         config["temperature"] = options.temperature
@@ -123,7 +126,9 @@ def _generation(options: Options, target: Target) -> dict[str, Tree]:
     if options.effort is not None:
         by_level = target.dialect.thinking == "level"
         thinking: Tree = (
-            {"thinkingLevel": EFFORTS[options.effort]} if by_level else {"thinkingBudget": TOKENS[options.effort]}
+            {"thinkingLevel": THINKING_LEVELS[options.effort]}
+            if by_level
+            else {"thinkingBudget": THINKING_BUDGETS[options.effort]}
         )
         config["thinkingConfig"] = thinking
     if options.schema is not None:
@@ -134,17 +139,17 @@ def _generation(options: Options, target: Target) -> dict[str, Tree]:
 
 def _model_parts(entry: Entry, target: Target) -> list[Tree]:
     parts: list[Tree] = []
-    signature = DUMMY_SIGNATURE if target.dialect.signed else None
+    signature = DUMMY_SIGNATURE if target.dialect.needs_signature else None
     for part in entry.parts:
         match part:
-            case Text(text=words) | Data(text=words):
-                parts += [{"text": words}] if words else []
+            case Text(text=text) | Data(text=text):
+                parts += [{"text": text}] if text else []
             case ToolCall():
                 parts.append(_call(part, target, signature))
-                # Of calls made side by side only the first is signed.
+                # Of parallel calls, only the first is signed.
                 signature = None
             case Opaque():
-                parts += [_kept(part)] if part.provider == target.signer else []
+                parts += [_opaque_part(part)] if part.provider == target.signer else []
             case RenderedFile() | Result():
                 raise CannotRender(f"the plan put a {type(part).__name__} into an assistant message of gemini")
             case _ as never:
@@ -153,82 +158,82 @@ def _model_parts(entry: Entry, target: Target) -> list[Tree]:
 
 
 def _call(call: ToolCall, target: Target, signature: str | None) -> Tree:
-    named = _identity(call.call_id, call.tool, target)
-    part: dict[str, Tree] = {"functionCall": {**named, "args": arguments(call.arguments)}}
+    identity = _identity(call.call_id, call.tool, target)
+    part: dict[str, Tree] = {"functionCall": {**identity, "args": arguments_json(call.arguments)}}
     if call.opaque and call.opaque.provider == target.signer:
         signature = call.opaque.text
     return part | {"thoughtSignature": signature} if signature else part
 
 
 def _identity(call_id: str, tool: str, target: Target) -> dict[str, Tree]:
-    return {"id": call_id, "name": tool} if target.dialect.call_names else {"name": tool}
+    return {"id": call_id, "name": tool} if target.dialect.takes_call_ids else {"name": tool}
 
 
 def _response(result: Result, target: Target) -> Tree:
-    words = [_value(part) for part in result.parts if not isinstance(part, RenderedFile)]
-    said: Tree = words[0] if len(words) == 1 else words or ""
-    named = _identity(result.call_id, result.tool, target)
-    response: dict[str, Tree] = {**named, "response": {"error" if result.is_error else "output": said}}
+    values = [_result_value(part) for part in result.parts if not isinstance(part, RenderedFile)]
+    output: Tree = values[0] if len(values) == 1 else values or ""
+    identity = _identity(result.call_id, result.tool, target)
+    response: dict[str, Tree] = {**identity, "response": {"error" if result.is_error else "output": output}}
     media = [_media(part, "tool result") for part in result.parts if isinstance(part, RenderedFile)]
     return response | {"parts": media} if media else response
 
 
-def _value(part: Text | Data) -> Tree:
+def _result_value(part: Text | Data) -> Tree:
     if isinstance(part, Text):
         return part.text
     try:
         value: object = msgspec.json.decode(part.text)
     except (msgspec.DecodeError, RecursionError):
         return part.text
-    # `$ref` is read as the name of a part, and the request is rejected where there is none.
-    return part.text if _refers(value) else msgspec.Raw(part.text.encode())
+    # Gemini reads `$ref` as the name of a part, and rejects the request if there is none of that name.
+    return part.text if _has_ref(value) else msgspec.Raw(part.text.encode())
 
 
-def _refers(value: object) -> bool:
+def _has_ref(value: object) -> bool:
     match value:
         case dict():
             items = cast("dict[str, object]", value)
-            return "$ref" in items or any(_refers(item) for item in items.values())
+            return "$ref" in items or any(_has_ref(item) for item in items.values())
         case list():
-            return any(_refers(item) for item in cast("list[object]", value))
+            return any(_has_ref(item) for item in cast("list[object]", value))
         case _:
             return False
 
 
-def _media(placed: RenderedFile, place: str) -> Tree:
-    file = placed.file
+def _media(rendered: RenderedFile, place: str) -> Tree:
+    file = rendered.file
     if file.kind == "other":
         raise CannotRender(f"the plan put {file.media_type} into a {place} of gemini")
     if isinstance(file, Address):
-        return {"fileData": {"mimeType": file.media_type, "fileUri": Slot(placed)}}
-    return {"inlineData": {"mimeType": file.media_type, "data": Slot(placed)}}
+        return {"fileData": {"mimeType": file.media_type, "fileUri": Slot(rendered)}}
+    return {"inlineData": {"mimeType": file.media_type, "data": Slot(rendered)}}
 
 
-def _kept(opaque: Opaque) -> Tree:
-    """A whole part as JSON goes back as it is; a bare signature goes on an empty text, as the api streams it."""
+def _opaque_part(opaque: Opaque) -> Tree:
+    """Return a complete part unchanged, or a signature on an empty text, as the API streams it."""
     try:
         return msgspec.json.decode(opaque.text, type=dict[str, msgspec.Raw])
     except msgspec.DecodeError:
         return {"text": "", "thoughtSignature": opaque.text}
 
 
-def _snaked(value: Any) -> Any:
+def _snake_keys(value: Any) -> Any:
     match value:
         case dict():
             items = cast("dict[str, Any]", value)
-            return {_snake(key): _field(key, item) for key, item in items.items()}
+            return {_snake_case(key): _sdk_value(key, item) for key, item in items.items()}
         case list():
-            return [_snaked(item) for item in cast("list[Any]", value)]
+            return [_snake_keys(item) for item in cast("list[Any]", value)]
         case _:
             return value
 
 
-def _field(key: str, value: Any) -> Any:
+def _sdk_value(key: str, value: Any) -> Any:
     if key == "thoughtSignature":
-        # The SDK holds signatures as bytes, and writes them in the url-safe alphabet.
+        # The SDK stores signatures as bytes, and writes them in the URL-safe alphabet.
         return base64.urlsafe_b64decode(value.replace("+", "-").replace("/", "_"))
-    return value if key in FOREIGN else _snaked(value)
+    return value if key in FOREIGN_KEYS else _snake_keys(value)
 
 
-def _snake(key: str) -> str:
+def _snake_case(key: str) -> str:
     return re.sub(r"[A-Z]", lambda letter: "_" + letter[0].lower(), key)

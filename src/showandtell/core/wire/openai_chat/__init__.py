@@ -1,1 +1,1 @@
-"""OpenAI's Chat Completions API, and the servers that speak it."""
+"""OpenAI's Chat Completions API and compatible servers."""

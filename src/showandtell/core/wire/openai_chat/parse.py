@@ -1,6 +1,6 @@
-"""Answers of openai-chat as events, be they streamed or whole, from OpenAI and from the many hosts that speak its api.
+"""Parses openai-chat responses, streamed or complete, from OpenAI and from the many compatible hosts.
 
-Hosts differ in how they number and repeat tool calls, so a call is known by index and id together.
+Hosts differ in how they number and repeat tool calls, so a call is identified by index and id together.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ from showandtell.core.events.types import (
     ToolInputStart,
     Usage,
 )
-from showandtell.core.messages.messages import Stop
-from showandtell.core.wire.refusals import Spoken
+from showandtell.core.messages.message import Stop
+from showandtell.core.wire.open_block import OpenBlock
 from showandtell.core.wire.response_files import read_data_url
-from showandtell.core.wire.stream import read_aside, whole_answer
-from showandtell.core.wire.usage import NOTHING, dollars
+from showandtell.core.wire.stream import decode_optional, full_parser
+from showandtell.core.wire.usage import NULL, dollars
 
-#: Why a message ended, in the hosts' words and ours; every word that is not OpenAI's own names its host.
-STOPS: dict[str, Stop] = {
+#: Finish reasons of the hosts, and ours. Those that aren't OpenAI's name their host.
+STOP_REASONS: dict[str, Stop] = {
     "stop": "end",
     "length": "length",
     "tool_calls": "tool_calls",
@@ -39,9 +39,10 @@ STOPS: dict[str, Stop] = {
     "model_length": "length",  # Mistral
     "error": "error",  # Mistral, OpenRouter
 }
-#: Where the text of OpenRouter's reasoning details is; others come whole.
-GROWING = {"reasoning.text": "text", "reasoning.summary": "summary"}
-PLAIN = frozenset({"stop", "length", "tool_calls", "error"})
+#: The text field of each type of OpenRouter's reasoning details that is streamed in pieces; other types come complete.
+DETAIL_TEXT_FIELDS = {"reasoning.text": "text", "reasoning.summary": "summary"}
+#: Reasons that ours express fully; any other reason becomes the event's `detail`.
+WITHOUT_DETAIL = frozenset({"stop", "length", "tool_calls", "error"})
 
 
 class _Function(Struct, gc=False):
@@ -49,24 +50,24 @@ class _Function(Struct, gc=False):
     arguments: str | dict[str, Any] | None = None
 
 
-class _Piece(Struct, gc=False):
-    """Some of a tool call, or all of it."""
+class _CallDelta(Struct, gc=False):
+    """A piece of a tool call, or a complete call."""
 
     index: int | None = None
     id: str | None = None
     function: _Function | None = None
 
 
-class _Thought(Struct, gc=False):
+class _ThinkingText(Struct, gc=False):
     text: str = ""
 
 
 class _Item(Struct, gc=False):
-    """Content as Mistral lists it: texts, and thoughts made of texts."""
+    """An item of Mistral's content lists: a text, or reasoning made of texts."""
 
     type: str = ""
     text: str = ""
-    thinking: list[_Thought] = []
+    thinking: list[_ThinkingText] = []
 
 
 class _Url(Struct, gc=False):
@@ -74,7 +75,7 @@ class _Url(Struct, gc=False):
 
 
 class _Image(Struct, gc=False):
-    """An image that the model made, as OpenRouter gives it."""
+    """A generated image, in OpenRouter's format."""
 
     image_url: _Url | str | None = None
 
@@ -84,7 +85,7 @@ class _Delta(Struct, gc=False):
     refusal: str | None = None
     reasoning_content: str | None = None
     reasoning: str | None = None
-    tool_calls: list[_Piece] | None = None
+    tool_calls: list[_CallDelta] | None = None
     function_call: _Function | None = None
     images: list[_Image] | None = None
     reasoning_details: list[dict[str, Any]] | None = None
@@ -97,7 +98,7 @@ class _Choice(Struct, gc=False):
 
 
 class _PromptDetails(Struct, gc=False):
-    """Tokens of the prompt: cached, written to a cache, and by what they stand for."""
+    """Prompt tokens by modality, and those read from or written to a cache."""
 
     cached_tokens: int | None = None
     cache_write_tokens: int | None = None
@@ -107,17 +108,17 @@ class _PromptDetails(Struct, gc=False):
     video_tokens: int | None = None
 
 
-class _AnswerDetails(Struct, gc=False):
+class _CompletionDetails(Struct, gc=False):
     reasoning_tokens: int | None = None
 
 
 class _Usage(Struct, gc=False):
-    """`cost` is OpenRouter's, `prompt_cache_hit_tokens` DeepSeek's."""
+    """Token counts. Only OpenRouter sends `cost`, only DeepSeek `prompt_cache_hit_tokens`."""
 
     prompt_tokens: int | None = None
     completion_tokens: int | None = None
     prompt_tokens_details: _PromptDetails | None = None
-    completion_tokens_details: _AnswerDetails | None = None
+    completion_tokens_details: _CompletionDetails | None = None
     prompt_cache_hit_tokens: int | None = None
     cost: Any = None
 
@@ -128,15 +129,15 @@ class _Error(Struct, gc=False):
 
 
 class _Groq(Struct, gc=False):
-    """What Groq says of a stream beside the api's own fields."""
+    """Groq's own field of a stream chunk."""
 
-    usage: msgspec.Raw = NOTHING
+    usage: msgspec.Raw = NULL
     error: str | None = None
 
 
 class _Chunk(Struct, gc=False):
     choices: list[_Choice] | None = None
-    usage: msgspec.Raw = NOTHING
+    usage: msgspec.Raw = NULL
     error: _Error | str | None = None
     x_groq: _Groq | None = None
 
@@ -153,16 +154,16 @@ class _Call:
 
 @dataclass(slots=True)
 class _Detail:
-    """One of OpenRouter's reasoning details; `grown` names the field whose pieces are kept apart."""
+    """One of OpenRouter's reasoning details. `text_field` names the field whose text is collected in `pieces`."""
 
     fields: dict[str, Any]
-    grown: str | None
+    text_field: str | None
     pieces: list[str] = field(default_factory=list[str])
 
 
 @dataclass(slots=True)
-class _Reading(Spoken):
-    """What has been read of one message: the calls in order, the reason it ended."""
+class _Reader(OpenBlock):
+    """Reads one response: collects its calls in order and the reason it ended."""
 
     calls: list[_Call] = field(default_factory=list[_Call])
     by_index: dict[int, _Call] = field(default_factory=dict[int, _Call])
@@ -174,75 +175,75 @@ class _Reading(Spoken):
     done: bool = False
 
     def read(self, text: bytes, events: list[StreamEvent]) -> None:
-        """Take the data of one event."""
+        """Read the data of one event."""
         if text == b"[DONE]":
             self.end(events)
         else:
-            self.take(_chunk.decode(text), events)
+            self.feed(_chunk.decode(text), events)
 
-    def take(self, chunk: _Chunk, events: list[StreamEvent]) -> None:
+    def feed(self, chunk: _Chunk, events: list[StreamEvent]) -> None:
         if error := chunk.error or (chunk.x_groq and chunk.x_groq.error):
             self.done = True
             events.append(_fault(error))
             return
-        if chunk.usage != NOTHING:  # some hosts repeat it in every chunk, so only the last one is decoded
+        if chunk.usage != NULL:  # some hosts repeat usage in every chunk, so decode only the last one
             self.usage = chunk.usage
-        elif chunk.x_groq and chunk.x_groq.usage != NOTHING:
+        elif chunk.x_groq and chunk.x_groq.usage != NULL:
             self.usage = chunk.x_groq.usage
         if not chunk.choices:
             return
         choice = chunk.choices[0]
         if delta := choice.delta or choice.message:
-            self.grow(delta, events)
+            self.add_delta(delta, events)
         if choice.finish_reason and not self.reason:
             self.reason = choice.finish_reason
             self.close(events)
 
-    def grow(self, delta: _Delta, events: list[StreamEvent]) -> None:
+    def add_delta(self, delta: _Delta, events: list[StreamEvent]) -> None:
         if thought := delta.reasoning_content or delta.reasoning:
-            self.think(thought, events)
+            self.add_reasoning(thought, events)
         if isinstance(delta.content, str):
-            self.say(delta.content, events)
+            self.add_text(delta.content, events)
         for item in delta.content if isinstance(delta.content, list) else ():
-            self.think("".join([thought.text for thought in item.thinking]), events)
-            self.say(item.text, events)
+            self.add_reasoning("".join([thought.text for thought in item.thinking]), events)
+            self.add_text(item.text, events)
         if delta.refusal:
             self.is_refused = True
-            self.say(delta.refusal, events)
+            self.add_text(delta.refusal, events)
         for image in delta.images or ():
-            self.shut(events)
-            at = image.image_url
-            events.append(read_data_url(at.url if isinstance(at, _Url) else at or ""))
+            self.close_block(events)
+            url = image.image_url
+            events.append(read_data_url(url.url if isinstance(url, _Url) else url or ""))
         for piece in delta.tool_calls or ():
-            self.call(piece, events)
+            self.add_call_delta(piece, events)
         if delta.function_call:
-            self.call(_Piece(0, None, delta.function_call), events)
+            self.add_call_delta(_CallDelta(0, None, delta.function_call), events)
         for detail in delta.reasoning_details or ():
-            _keep(detail, self.details)
+            _add_detail(detail, self.details)
 
-    def call(self, piece: _Piece, events: list[StreamEvent]) -> None:
-        call = self.find(piece)
+    def add_call_delta(self, piece: _CallDelta, events: list[StreamEvent]) -> None:
+        call = self.find_call(piece)
         if call is None:
-            self.shut(events)
-            call = self.begin(piece, events)
-        given = piece.function.arguments if piece.function else None
-        if text := msgspec.json.encode(given).decode() if isinstance(given, dict) else given:
+            self.close_block(events)
+            call = self.start_call(piece, events)
+        arguments = piece.function.arguments if piece.function else None
+        if text := msgspec.json.encode(arguments).decode() if isinstance(arguments, dict) else arguments:
             call.is_empty = False
             events.append(ToolInputDelta(call.call_id, text))
 
-    def find(self, piece: _Piece) -> _Call | None:
-        """The call that a piece goes on with; None for a new one, which a new id or, without any, a name announces."""
+    def find_call(self, piece: _CallDelta) -> _Call | None:
+        """Return the call that a piece continues, or None for a new call: a new id, or a name if there are no ids."""
         is_named = bool(piece.function and piece.function.name)
         if piece.index is not None:
             call = self.by_index.get(piece.index)
-            # Some hosts give every call the index 0; others give every piece of one call a new id, but only one name.
+            # Some hosts give every call the index 0. Others give every piece of a call a new id, but only one a name.
             is_other = call and is_named and piece.id and piece.id != call.call_id
             return None if is_other else call
         if piece.id:
             return self.by_id.get(piece.id)
         return self.calls[-1] if self.calls and not is_named else None
 
-    def begin(self, piece: _Piece, events: list[StreamEvent]) -> _Call:
+    def start_call(self, piece: _CallDelta, events: list[StreamEvent]) -> _Call:
         call = _Call(piece.id or f"call_{len(self.calls) + 1}")
         self.calls.append(call)
         self.by_id.setdefault(call.call_id, call)
@@ -252,15 +253,15 @@ class _Reading(Spoken):
         return call
 
     def close(self, events: list[StreamEvent]) -> None:
-        """End everything; of calls that hit the limit, the last one may be cut and is left open."""
-        self.shut(events)
-        is_cut = STOPS.get(self.reason, "cut") in ("length", "cut", "error")
+        """End all blocks and calls. If the limit was hit, the last call may be cut off and stays open."""
+        self.close_block(events)
+        is_cut = STOP_REASONS.get(self.reason, "cut") in ("length", "cut", "error")
         if self.details and not is_cut:
             name = f"r{self.count}"
             self.count += 1
-            events += [ReasoningStart(name), ReasoningEnd(name, _opaque(self.details))]
-        whole = self.calls[:-1] if is_cut else self.calls
-        for call in whole:
+            events += [ReasoningStart(name), ReasoningEnd(name, _serialize_details(self.details))]
+        complete = self.calls[:-1] if is_cut else self.calls
+        for call in complete:
             if call.is_empty:
                 events.append(ToolInputDelta(call.call_id, "{}"))
             events.append(ToolInputEnd(call.call_id))
@@ -270,75 +271,80 @@ class _Reading(Spoken):
             return
         self.done = True
         if self.reason:
-            self.shut(events)
-        # A word that we don't know proves no success, so it counts as cut; `detail` says it.
-        stop = STOPS.get(self.reason, "cut")
+            self.close_block(events)
+        # An unknown reason may not be a success, so it counts as "cut"; `detail` has the reason.
+        stop = STOP_REASONS.get(self.reason, "cut")
         if stop == "end" and self.calls:
-            stop = "tool_calls"  # several hosts say "stop" after calls
+            stop = "tool_calls"  # several hosts send "stop" after calls
         if self.is_refused and stop == "end":
             stop = "refusal"
-        events.append(StepEnd(stop, _usage(self.usage), "" if self.reason in PLAIN else self.reason))
+        events.append(StepEnd(stop, _usage(self.usage), "" if self.reason in WITHOUT_DETAIL else self.reason))
 
 
-#: A new reader of one answer.
-reading = _Reading
+new_reader = _Reader
 
 
-@whole_answer
-def whole(data: bytes) -> list[StreamEvent]:
-    """Read the body of an answer that was not streamed. Raises `BadAnswer` where it is not the api's JSON."""
+@full_parser
+def parse_full(data: bytes) -> list[StreamEvent]:
+    """Parse the body of a response that wasn't streamed. Raises `BadAnswer` if it is not the API's JSON."""
     events: list[StreamEvent] = []
-    reading = _Reading()
+    reader = _Reader()
     chunk = _chunk.decode(data)
     for choice in chunk.choices or ():
         _number((choice.message and choice.message.tool_calls) or ())
-    reading.take(chunk, events)
-    reading.end(events)
+    reader.feed(chunk, events)
+    reader.end(events)
     return events
 
 
-def _number(calls: Sequence[_Piece]) -> None:
-    """Give every call of a whole message an index, for each is a call of its own whatever its id."""
+def _number(calls: Sequence[_CallDelta]) -> None:
+    """Give every call of a complete message an index, because each is a separate call whatever its id."""
     for index, call in enumerate(calls):
         call.index = index
 
 
-def _keep(fields: dict[str, Any], details: list[_Detail]) -> None:
-    """Take one of OpenRouter's reasoning details; a stream gives the text of one in pieces, its signature last."""
+def _add_detail(fields: dict[str, Any], details: list[_Detail]) -> None:
+    """Add one of OpenRouter's reasoning details. A stream sends its text in pieces, and its signature last."""
     kind = fields.get("type")
-    grown = GROWING.get(kind) if isinstance(kind, str) else None
+    text_field = DETAIL_TEXT_FIELDS.get(kind) if isinstance(kind, str) else None
     last = details[-1] if details else None
-    if last and grown == last.grown and grown and last.fields.get("index") == fields.get("index"):
+    if last and text_field == last.text_field and text_field and last.fields.get("index") == fields.get("index"):
         last.fields.update((key, value) for key, value in fields.items() if value is not None)
     else:
-        last = _Detail(fields, grown)
+        last = _Detail(fields, text_field)
         details.append(last)
-    if grown and isinstance(text := fields.get(grown), str):
+    if text_field and isinstance(text := fields.get(text_field), str):
         last.pieces.append(text)
 
 
-def _opaque(details: list[_Detail]) -> str:
-    """All details of a message as the field that the next request gives back; Claude refuses one without signature."""
-    whole = [{**one.fields, **({one.grown: "".join(one.pieces)} if one.grown else {})} for one in details]
-    return msgspec.json.encode({"reasoning_details": whole}).decode()
+def _serialize_details(details: list[_Detail]) -> str:
+    """Encode a message's details as the field of the next request. Claude rejects details without a signature."""
+    complete = [
+        {**detail.fields, **({detail.text_field: "".join(detail.pieces)} if detail.text_field else {})}
+        for detail in details
+    ]
+    return msgspec.json.encode({"reasoning_details": complete}).decode()
 
 
-def _usage(told: bytes | msgspec.Raw) -> Usage:
-    usage = read_aside(_counts, told) or _Usage()
-    given, made = usage.prompt_tokens_details or _PromptDetails(), usage.completion_tokens_details or _AnswerDetails()
-    kinds = {
-        "text": given.text_tokens,
-        "image": given.image_tokens,
-        "audio": given.audio_tokens,
-        "video": given.video_tokens,
+def _usage(raw: bytes | msgspec.Raw) -> Usage:
+    usage = decode_optional(_counts, raw) or _Usage()
+    prompt, completion = (
+        usage.prompt_tokens_details or _PromptDetails(),
+        usage.completion_tokens_details or _CompletionDetails(),
+    )
+    modalities = {
+        "text": prompt.text_tokens,
+        "image": prompt.image_tokens,
+        "audio": prompt.audio_tokens,
+        "video": prompt.video_tokens,
     }
     return Usage(
         usage.prompt_tokens or 0,
         usage.completion_tokens or 0,
-        given.cached_tokens or usage.prompt_cache_hit_tokens or 0,
-        given.cache_write_tokens or 0,
-        made.reasoning_tokens or 0,
-        {kind: count for kind, count in kinds.items() if count is not None},
+        prompt.cached_tokens or usage.prompt_cache_hit_tokens or 0,
+        prompt.cache_write_tokens or 0,
+        completion.reasoning_tokens or 0,
+        {kind: count for kind, count in modalities.items() if count is not None},
         dollars(usage.cost),  # Perplexity's is an object (from memory)
     )
 
@@ -346,4 +352,4 @@ def _usage(told: bytes | msgspec.Raw) -> Usage:
 def _fault(error: _Error | str) -> ProviderFault:
     if isinstance(error, str):
         return ProviderFault(error)
-    return ProviderFault(": ".join(word for word in (error.type, error.message) if word) or "error")
+    return ProviderFault(": ".join(text for text in (error.type, error.message) if text) or "error")

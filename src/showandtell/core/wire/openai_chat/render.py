@@ -1,4 +1,4 @@
-"""Spells entries for OpenAI's Chat Completions, as its many hosts speak it."""
+"""Writes requests for OpenAI's Chat Completions API and its many compatible hosts."""
 
 from __future__ import annotations
 
@@ -14,19 +14,18 @@ from showandtell.core.messages.parts import Opaque, Text, ToolCall
 from showandtell.core.planning.values import Data, Entry, RenderedFile, Result
 from showandtell.core.wire.marks import mark_last
 from showandtell.core.wire.opaque import arguments_text
-from showandtell.core.wire.options import Options, ToolSpec, apart, is_strict
+from showandtell.core.wire.options import Options, ToolSpec, is_strict, split_extra_body
 from showandtell.core.wire.tree import Slot, Tree
 from showandtell.errors import CannotRender
 
-LIST = "messages"
-RAW_BYTES = False
+MESSAGES_KEY = "messages"
+SDK_TAKES_BYTES = False
 
-AUDIO = {"audio/wav": "wav", "audio/x-wav": "wav", "audio/mpeg": "mp3"}
-#: What the fields hold that end a cached prefix: OpenAI's (openai 3.54), and OpenRouter's for Claude.
+AUDIO_FORMATS = {"audio/wav": "wav", "audio/x-wav": "wav", "audio/mpeg": "mp3"}
 
 
 def head(target: Target, options: Options) -> dict[str, Tree]:
-    """Everything of the body before `messages`; `extra` lies over it."""
+    """Return the body without `messages`. Fields of `extra` override it."""
     body: dict[str, Tree] = {"model": target.model}
     if options.tools:
         body["tools"] = [_tool(tool) for tool in options.tools]
@@ -38,21 +37,21 @@ def head(target: Target, options: Options) -> dict[str, Tree]:
     if options.effort is not None:
         body["reasoning_effort"] = options.effort
     if options.schema is not None:
-        body["response_format"] = {"type": "json_schema", "json_schema": _answer_schema(options.schema)}
+        body["response_format"] = {"type": "json_schema", "json_schema": _json_schema(options.schema)}
     if options.stream:
-        body |= _stream(target)
+        body |= _stream_fields(target)
     return body | msgspec.json.decode(options.extra or "{}", type=dict[str, msgspec.Raw])
 
 
-def leading(options: Options, target: Target) -> list[Tree]:
-    """The instructions, in the role that this host reads them in."""
+def leading_messages(options: Options, target: Target) -> list[Tree]:
+    """Return the instructions as a message with the host's role for them."""
     if not options.instructions:
         return []
     return [{"role": target.dialect.system_role, "content": options.instructions}]
 
 
-def entry(entry: Entry, target: Target) -> list[Tree]:
-    """One tool message for each result, then one user message of the rest; or one assistant message."""
+def render_entry(entry: Entry, target: Target) -> list[Tree]:
+    """Return a tool message for each result and a user message of the other parts, or one assistant message."""
     if entry.role == "assistant":
         return _assistant_messages(entry, target)
     results: list[Tree] = []
@@ -60,9 +59,9 @@ def entry(entry: Entry, target: Target) -> list[Tree]:
     for part in entry.parts:
         match part:
             case Result():
-                results.append({"role": "tool", "tool_call_id": part.call_id, "content": _result(part, target)})
-            case Text(text=words) | Data(text=words):
-                content += [{"type": "text", "text": words}] if words else []
+                results.append({"role": "tool", "tool_call_id": part.call_id, "content": _result_content(part, target)})
+            case Text(text=text) | Data(text=text):
+                content += [{"type": "text", "text": text}] if text else []
             case RenderedFile():
                 content.append(_media(part, target))
             case ToolCall() | Opaque():
@@ -72,28 +71,28 @@ def entry(entry: Entry, target: Target) -> list[Tree]:
     return [*results, *_user_messages(entry, content, target)]
 
 
-def url(target: Target, base: str, *, stream: bool) -> str:  # noqa: ARG001 - every api has the same functions
-    """The address of the request; `base` ends where the SDKs' `base_url` does, mostly in `/v1`."""
+def url(target: Target, base: str, *, stream: bool) -> str:  # noqa: ARG001 - all APIs have the same functions
+    """Return the request's URL; `base` is what SDKs call `base_url`, and mostly ends in `/v1`."""
     return f"{base.rstrip('/')}/chat/completions"
 
 
-def marked(items: Sequence[Tree], target: Target) -> list[Tree]:
-    """The same messages with a cache mark on the last part, where the host doesn't find cached prefixes by itself."""
+def with_cache_mark(items: Sequence[Tree], target: Target) -> list[Tree]:
+    """Return the messages with a cache mark on the last part, if the host needs marks to find cached prefixes."""
     match list(items):
-        case [*front, Mapping() as message] if target.dialect.mark:
-            return [*front, {**message, "content": mark_last(message["content"], target.dialect.mark)}]
+        case [*front, Mapping() as message] if target.dialect.cache_mark:
+            return [*front, {**message, "content": mark_last(message["content"], target.dialect.cache_mark)}]
         case others:
             return others
 
 
 def kwargs(body: dict[str, Any], target: Target, options: Options) -> dict[str, Any]:
-    """What `client.chat.completions.create` takes; what only `extra` says goes into `extra_body`.
+    """Return the arguments of `client.chat.completions.create`; fields from `extra` alone go into `extra_body`.
 
-    Mistral's `client.chat.complete` knows no `extra_body`: there every field is an argument.
+    Mistral's `client.chat.complete` has no `extra_body`, so there every field is an argument.
     """
     if not target.dialect.extra_body:
         return body
-    return apart(body, {*head(target, replace(options, extra=None)), LIST})
+    return split_extra_body(body, {*head(target, replace(options, extra=None)), MESSAGES_KEY})
 
 
 def _tool(tool: ToolSpec) -> Tree:
@@ -110,19 +109,19 @@ def _tool_choice(choice: str) -> Tree:
     return {"type": "function", "function": {"name": choice}}
 
 
-def _answer_schema(schema: str) -> Tree:
+def _json_schema(schema: str) -> Tree:
     return {"name": "answer", "strict": is_strict(schema), "schema": msgspec.Raw(schema.encode())}
 
 
-def _stream(target: Target) -> dict[str, Tree]:
+def _stream_fields(target: Target) -> dict[str, Tree]:
     if not target.dialect.stream_usage:
         return {"stream": True}
     return {"stream": True, "stream_options": {"include_usage": True}}
 
 
-def _result(result: Result, target: Target) -> Tree:
-    """Words joined, as every host takes them; parts where the plan put a file, or where the last one may be marked."""
-    if not (target.dialect.mark or any(isinstance(part, RenderedFile) for part in result.parts)):
+def _result_content(result: Result, target: Target) -> Tree:
+    """Return the texts joined, which every host accepts, or a list if there are files or marks."""
+    if not (target.dialect.cache_mark or any(isinstance(part, RenderedFile) for part in result.parts)):
         return "\n".join(part.text for part in result.parts if not isinstance(part, RenderedFile))
     parts = [part for part in result.parts if isinstance(part, RenderedFile) or part.text]
     return [
@@ -132,37 +131,40 @@ def _result(result: Result, target: Target) -> Tree:
 
 
 def _user_messages(entry: Entry, content: list[Tree], target: Target) -> list[Tree]:
-    """One message; lone words are a string, but not where their part may be marked: no mark may change other bytes."""
+    """Return one message. A single text is a string, unless marks are used: a mark must not change other bytes."""
     match entry.parts:
-        case (Text(text=words) | Data(text=words),) if not target.dialect.mark:
-            return [{"role": "user", "content": words}]
+        case (Text(text=text) | Data(text=text),) if not target.dialect.cache_mark:
+            return [{"role": "user", "content": text}]
         case _:
             return [{"role": "user", "content": content}] if content else []
 
 
-def _media(placed: RenderedFile, target: Target) -> Tree:
-    file = placed.file
-    data = Slot(placed, f"data:{file.media_type};base64,")
+def _media(rendered: RenderedFile, target: Target) -> Tree:
+    file = rendered.file
+    data = Slot(rendered, f"data:{file.media_type};base64,")
     match file.kind, file.form if isinstance(file, Address) else "inline":
         case "image", "inline" | "url":
             return {"type": "image_url", "image_url": {"url": data}}
         case "video", "inline" | "url":
             return {"type": "video_url", "video_url": {"url": data}}
-        case "audio", "inline" if target.dialect.bare_audio:
-            return {"type": "input_audio", "input_audio": Slot(placed)}
-        case "audio", "inline" if file.media_type in AUDIO:
-            return {"type": "input_audio", "input_audio": {"data": Slot(placed), "format": AUDIO[file.media_type]}}
+        case "audio", "inline" if target.dialect.raw_audio:
+            return {"type": "input_audio", "input_audio": Slot(rendered)}
+        case "audio", "inline" if file.media_type in AUDIO_FORMATS:
+            return {
+                "type": "input_audio",
+                "input_audio": {"data": Slot(rendered), "format": AUDIO_FORMATS[file.media_type]},
+            }
         case "document" | "text", form:
-            return _document(placed, form, target)
+            return _document(rendered, form, target)
         case _, form:
             raise CannotRender(f"the plan put {file.media_type} ({form}) into a user message of openai-chat")
 
 
-def _document(placed: RenderedFile, form: str, target: Target) -> Tree:
-    data = Slot(placed, f"data:{placed.file.media_type};base64,")
+def _document(rendered: RenderedFile, form: str, target: Target) -> Tree:
+    data = Slot(rendered, f"data:{rendered.file.media_type};base64,")
     match target.dialect.document, form:
         case "file", "inline":
-            return {"type": "file", "file": {"filename": placed.name, "file_data": data}}
+            return {"type": "file", "file": {"filename": rendered.name, "file_data": data}}
         case "file", "file_id":
             return {"type": "file", "file": {"file_id": data}}
         case "document_url", "inline" | "url":
@@ -170,30 +172,30 @@ def _document(placed: RenderedFile, form: str, target: Target) -> Tree:
         case "document_url", "file_id":
             return {"type": "file", "file_id": data}
         case _:
-            raise CannotRender(f"the plan put {placed.file.media_type} ({form}) into a user message of openai-chat")
+            raise CannotRender(f"the plan put {rendered.file.media_type} ({form}) into a user message of openai-chat")
 
 
 def _assistant_messages(entry: Entry, target: Target) -> list[Tree]:
-    """What a host needs back lies over the message: `reasoning_content`, `reasoning_details` and the like."""
-    words = ""
+    """Return one message, with fields that the host needs back, such as `reasoning_content` or `reasoning_details`."""
+    text = ""
     calls: list[Tree] = []
-    kept: dict[str, Tree] = {}
+    fields: dict[str, Tree] = {}
     for part in entry.parts:
         match part:
-            case Text(text=text) | Data(text=text):
-                words += text
+            case Text(text=piece) | Data(text=piece):
+                text += piece
             case ToolCall():
                 calls.append(_call(part))
             case Opaque():
-                kept |= _fields(part) if part.provider == target.signer else {}
+                fields |= _opaque_fields(part) if part.provider == target.signer else {}
             case RenderedFile() | Result():
                 raise CannotRender(f"the plan put a {type(part).__name__} into an assistant message of openai-chat")
             case _ as never:
                 assert_never(never)
-    if not (words or calls):
+    if not (text or calls):
         return []
-    message: dict[str, Tree] = {"role": "assistant", "content": words or None}
-    return [kept | message | ({"tool_calls": calls} if calls else {})]
+    message: dict[str, Tree] = {"role": "assistant", "content": text or None}
+    return [fields | message | ({"tool_calls": calls} if calls else {})]
 
 
 def _call(call: ToolCall) -> Tree:
@@ -201,8 +203,8 @@ def _call(call: ToolCall) -> Tree:
     return {"id": call.call_id, "type": "function", "function": function}
 
 
-def _fields(opaque: Opaque) -> dict[str, Tree]:
+def _opaque_fields(opaque: Opaque) -> dict[str, Tree]:
     try:
         return {**msgspec.json.decode(opaque.text, type=dict[str, msgspec.Raw])}
     except msgspec.DecodeError as error:
-        raise CannotRender(f"an opaque part of {opaque.provider} is no JSON object: {error}") from error
+        raise CannotRender(f"an opaque part of {opaque.provider} is not a JSON object: {error}") from error

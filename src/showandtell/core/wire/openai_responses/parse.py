@@ -1,7 +1,8 @@
-"""Answers of openai-responses as events, be they streamed or whole, from OpenAI, xAI, and gateways that speak its api.
+"""Parses openai-responses responses, streamed or complete, from OpenAI, xAI and compatible gateways.
 
-Items are known by their place in the output. Deltas give them early; an item's end and the answer's end repeat it
-whole, so what a host leaves out before is taken from there. A whole body is an answer of which only the end came.
+Items are identified by their position in the output. Deltas deliver them early. An item's end and the response's end
+repeat the item completely, which fills in what a host left out before. A complete body is parsed like a stream of which
+only the last event came.
 """
 
 from __future__ import annotations
@@ -25,35 +26,35 @@ from showandtell.core.events.types import (
     ToolInputStart,
     Usage,
 )
-from showandtell.core.messages.messages import Stop
+from showandtell.core.messages.message import Stop
 from showandtell.core.wire.openai_responses.parse_items import (
-    LAST,
+    FINAL_STATUS,
     Chunk,
     Error,
     Item,
     Response,
-    fault_of,
-    image_of,
-    opaque_of,
     read_chunk,
+    read_fault,
+    read_image,
     read_item,
-    usage_of,
+    read_usage,
+    reasoning_opaque,
 )
-from showandtell.core.wire.stream import whole_answer
+from showandtell.core.wire.stream import full_parser
 from showandtell.errors import BadAnswer
 
-#: Why an answer is incomplete, in OpenAI's words and ours. A word that we don't know proves no success: it is "cut".
-INCOMPLETE: dict[str, Stop] = {"max_output_tokens": "length", "content_filter": "refusal"}
-#: Words that ours say as well; every other one goes into the event's `detail`.
-PLAIN = frozenset({"max_output_tokens"})
+#: OpenAI's reasons for an incomplete response, and ours. An unknown reason may not be a success, so it counts as "cut".
+INCOMPLETE_REASONS: dict[str, Stop] = {"max_output_tokens": "length", "content_filter": "refusal"}
+#: Reasons that ours express fully; any other reason becomes the event's `detail`.
+WITHOUT_DETAIL = frozenset({"max_output_tokens"})
 STATUSES = frozenset({"completed", "incomplete", "failed", "cancelled"})
 
-_Key: TypeAlias = int | str
+_ItemKey: TypeAlias = int | str
 
 
 @dataclass(slots=True)
-class _Text:
-    """One content part of a message: how many characters of it were given."""
+class _OpenText:
+    """A content part of a message; `size` is the number of characters emitted so far."""
 
     id: str
     size: int = 0
@@ -61,16 +62,20 @@ class _Text:
 
 
 @dataclass(slots=True)
-class _Open:
-    """An item that began. `id` is that of its events; `pieces` are a call's; `place` is where a thought grows."""
+class _OpenItem:
+    """A started item.
+
+    `id` is the id in our events, `pieces` are a call's arguments, and `section` is the field and index of the last
+    reasoning delta.
+    """
 
     kind: str
     id: str
     item_id: str | None
-    texts: dict[int, _Text] = field(default_factory=dict[int, _Text])
+    texts: dict[int, _OpenText] = field(default_factory=dict[int, _OpenText])
     pieces: list[str] = field(default_factory=list[str])
-    place: tuple[str, int] | None = None
-    is_told: bool = False
+    section: tuple[str, int] | None = None
+    has_full_arguments: bool = False
     is_done: bool = False
 
 
@@ -78,110 +83,110 @@ _response = msgspec.json.Decoder(Response)
 
 
 @dataclass(slots=True)
-class _Reading:
-    """What has been read of one answer: its items by their place, and whether one is a call or a refusal."""
+class _Reader:
+    """Reads one response: collects its items by position, and whether one is a call or a refusal."""
 
-    items: dict[_Key, _Open] = field(default_factory=dict[_Key, _Open])
+    items: dict[_ItemKey, _OpenItem] = field(default_factory=dict[_ItemKey, _OpenItem])
     count: int = 0
     has_calls: bool = False
     is_refused: bool = False
     done: bool = False
 
     def read(self, text: bytes, events: list[StreamEvent]) -> None:
-        """Take the data of one event."""
+        """Read the data of one event."""
         if text == b"[DONE]":
             self.end(events)
         elif chunk := read_chunk(text):
-            self.take(chunk, events)
+            self.feed(chunk, events)
 
-    def take(self, chunk: Chunk, events: list[StreamEvent]) -> None:
+    def feed(self, chunk: Chunk, events: list[StreamEvent]) -> None:
         match chunk.type:
             case "response.output_text.delta":
-                self.say(chunk, events)
+                self.add_text(chunk, events)
             case "response.function_call_arguments.delta":
-                self.argue(chunk, events)
+                self.add_arguments(chunk, events)
             case "response.reasoning_summary_text.delta":
-                self.think(chunk, ("summary", chunk.summary_index), events)
+                self.add_reasoning(chunk, ("summary", chunk.summary_index), events)
             case "response.reasoning_text.delta":
-                self.think(chunk, ("content", chunk.content_index), events)
+                self.add_reasoning(chunk, ("content", chunk.content_index), events)
             case "response.refusal.delta":
                 self.is_refused = True
-                self.say(chunk, events)
+                self.add_text(chunk, events)
             case "response.output_text.done" | "response.refusal.done":
                 self.is_refused = self.is_refused or chunk.type == "response.refusal.done"
-                message = self.find(_place(chunk), "message", chunk.item_id, events)
-                self.conclude(message, chunk.content_index, chunk.text or chunk.refusal, events)
+                message = self.find_item(_item_key(chunk), "message", chunk.item_id, events)
+                self.finish_text(message, chunk.content_index, chunk.text or chunk.refusal, events)
             case "response.function_call_arguments.done":
-                self.tell(chunk, events)
+                self.finish_arguments(chunk, events)
             case "response.output_item.added":
-                self.begin(chunk, events)
+                self.start_item(chunk, events)
             case "response.output_item.done":
                 if item := read_item(chunk.item):
-                    self.close(_place(chunk, item), item, chunk.item, events)
+                    self.close_item(_item_key(chunk, item), item, chunk.item, events)
             case "error":
                 self.fail(chunk.error or Error(chunk.code, None, chunk.message), events)
             case "" if chunk.error:
                 self.fail(chunk.error, events)
             case "":
-                raise BadAnswer("the answer is not what the api promises: an event says no type")
-            case _ if chunk.type in LAST:
-                self.finish(_response.decode(chunk.response), LAST[chunk.type], events)
+                raise BadAnswer("the response is not what the API promises: an event has no type")
+            case _ if chunk.type in FINAL_STATUS:
+                self.finish(_response.decode(chunk.response), FINAL_STATUS[chunk.type], events)
             case _:
                 pass
 
-    def find(self, key: _Key, kind: str, item_id: str | None, events: list[StreamEvent]) -> _Open:
-        """The item at a place; a new one where none of its kind is there."""
-        found = self.items.get(key)
-        return found if found and found.kind == kind else self.put(key, kind, item_id, events)
+    def find_item(self, key: _ItemKey, kind: str, item_id: str | None, events: list[StreamEvent]) -> _OpenItem:
+        """Return the item at a position, opening a new one if there is none of its kind."""
+        item = self.items.get(key)
+        return item if item and item.kind == kind else self.open_item(key, kind, item_id, events)
 
-    def put(self, key: _Key, kind: str, item_id: str | None, events: list[StreamEvent]) -> _Open:
-        """A new item; what is open at its place ends."""
+    def open_item(self, key: _ItemKey, kind: str, item_id: str | None, events: list[StreamEvent]) -> _OpenItem:
+        """Open a new item, ending an unfinished one at the same position."""
         if (old := self.items.get(key)) and not old.is_done:
-            _shut(old, events, is_complete=False)
-        opened = self.items[key] = _Open(kind, "", item_id)
+            _close_unfinished(old, events, is_complete=False)
+        opened = self.items[key] = _OpenItem(kind, "", item_id)
         return opened
 
-    def name(self, letter: str) -> str:
+    def new_id(self, letter: str) -> str:
         self.count += 1
         return f"{letter}{self.count - 1}"
 
-    def begin(self, chunk: Chunk, events: list[StreamEvent]) -> None:
-        """An item is announced; what it holds already is said again later."""
+    def start_item(self, chunk: Chunk, events: list[StreamEvent]) -> None:
+        """Start an item. Any content it has already will be repeated later."""
         item = read_item(chunk.item)
         if item is None:
             return
-        opened = self.put(_place(chunk, item), item.type, item.id, events)
+        opened = self.open_item(_item_key(chunk, item), item.type, item.id, events)
         match item.type:
             case "reasoning":
-                self.start_thought(opened, events)
+                self.start_reasoning(opened, events)
             case "function_call" if item.name and item.call_id:
                 self.start_call(opened, item, events)
             case _:
                 pass
 
-    def start_thought(self, opened: _Open, events: list[StreamEvent]) -> None:
-        opened.id = self.name("r")
+    def start_reasoning(self, opened: _OpenItem, events: list[StreamEvent]) -> None:
+        opened.id = self.new_id("r")
         events.append(ReasoningStart(opened.id))
 
-    def start_call(self, opened: _Open, item: Item, events: list[StreamEvent]) -> None:
+    def start_call(self, opened: _OpenItem, item: Item, events: list[StreamEvent]) -> None:
         self.has_calls = True
-        opened.id = item.call_id or item.id or self.name("call_")
+        opened.id = item.call_id or item.id or self.new_id("call_")
         events.append(ToolInputStart(opened.id, item.name or ""))
 
-    def say(self, chunk: Chunk, events: list[StreamEvent]) -> None:
-        message = self.find(_place(chunk), "message", chunk.item_id, events)
+    def add_text(self, chunk: Chunk, events: list[StreamEvent]) -> None:
+        message = self.find_item(_item_key(chunk), "message", chunk.item_id, events)
         if chunk.delta and not message.is_done:
             part = message.texts.get(chunk.content_index) or self.start_text(message, chunk.content_index, events)
             part.size += len(chunk.delta)
             events.append(TextDelta(part.id, chunk.delta))
 
-    def start_text(self, message: _Open, index: int, events: list[StreamEvent]) -> _Text:
-        part = message.texts[index] = _Text(self.name("t"))
+    def start_text(self, message: _OpenItem, index: int, events: list[StreamEvent]) -> _OpenText:
+        part = message.texts[index] = _OpenText(self.new_id("t"))
         events.append(TextStart(part.id))
         return part
 
-    def conclude(self, message: _Open, index: int, text: str, events: list[StreamEvent]) -> None:
-        """End one text, which is told whole: what the deltas left out is given."""
+    def finish_text(self, message: _OpenItem, index: int, text: str, events: list[StreamEvent]) -> None:
+        """End a text, given its complete content, and emit what the deltas left out."""
         part = message.texts.get(index)
         if message.is_done or (part and part.has_ended) or not (part or text):
             return
@@ -191,173 +196,174 @@ class _Reading:
         part.has_ended = True
         events.append(TextEnd(part.id))
 
-    def think(self, chunk: Chunk, place: tuple[str, int], events: list[StreamEvent]) -> None:
+    def add_reasoning(self, chunk: Chunk, section: tuple[str, int], events: list[StreamEvent]) -> None:
         if not chunk.delta:
             return
-        thought = self.find(_place(chunk), "reasoning", chunk.item_id, events)
-        if thought.is_done:
+        item = self.find_item(_item_key(chunk), "reasoning", chunk.item_id, events)
+        if item.is_done:
             return
-        if not thought.id:
-            self.start_thought(thought, events)
-        # Summaries and texts of one thought are paragraphs.
-        gap = "\n\n" if thought.place not in (None, place) else ""
-        thought.place = place
-        events.append(ReasoningDelta(thought.id, gap + chunk.delta))
+        if not item.id:
+            self.start_reasoning(item, events)
+        # Summaries and texts of one reasoning item become paragraphs.
+        gap = "\n\n" if item.section not in (None, section) else ""
+        item.section = section
+        events.append(ReasoningDelta(item.id, gap + chunk.delta))
 
-    def argue(self, chunk: Chunk, events: list[StreamEvent]) -> None:
-        """More of a call that is open; of one that isn't, all is said at its end."""
-        call = self.items.get(_place(chunk))
+    def add_arguments(self, chunk: Chunk, events: list[StreamEvent]) -> None:
+        """Add arguments to a call if it is open; otherwise its end delivers them all."""
+        call = self.items.get(_item_key(chunk))
         if call and call.kind == "function_call" and call.id and not call.is_done and chunk.delta:
             call.pieces.append(chunk.delta)
             events.append(ToolInputDelta(call.id, chunk.delta))
 
-    def tell(self, chunk: Chunk, events: list[StreamEvent]) -> None:
-        """A call's arguments are told whole. Only its item says that they weren't cut, so the call doesn't end here."""
-        call = self.items.get(_place(chunk))
+    def finish_arguments(self, chunk: Chunk, events: list[StreamEvent]) -> None:
+        """Complete a call's arguments. Only the item's status tells if they were cut off, so the call stays open."""
+        call = self.items.get(_item_key(chunk))
         if call and call.kind == "function_call" and call.id and not call.is_done:
-            call.is_told = True
-            _complete(call, chunk.arguments, events)
+            call.has_full_arguments = True
+            _fill_arguments(call, chunk.arguments, events)
 
-    def close(self, key: _Key, item: Item, raw: msgspec.Raw, events: list[StreamEvent]) -> None:
-        """An item is done, and told whole."""
-        opened = self.find(key, item.type, item.id, events)
+    def close_item(self, key: _ItemKey, item: Item, raw: msgspec.Raw, events: list[StreamEvent]) -> None:
+        """End an item, given its complete content."""
+        opened = self.find_item(key, item.type, item.id, events)
         if _is_other(item, opened):
-            opened = self.put(key, item.type, item.id, events)
+            opened = self.open_item(key, item.type, item.id, events)
         elif opened.is_done:
             return
         match item.type:
             case "message":
                 self.close_message(opened, item, events)
             case "reasoning":
-                self.close_thought(opened, item, raw, events)
+                self.close_reasoning(opened, item, raw, events)
             case "function_call":
                 self.close_call(opened, item, events)
             case _:
-                events.append(image_of(item))
+                events.append(read_image(item))
         opened.is_done = True
 
-    def close_message(self, message: _Open, item: Item, events: list[StreamEvent]) -> None:
+    def close_message(self, message: _OpenItem, item: Item, events: list[StreamEvent]) -> None:
         for index, part in enumerate(item.content or ()):
             self.is_refused = self.is_refused or part.type == "refusal"
-            self.conclude(message, index, part.text or part.refusal or "", events)
+            self.finish_text(message, index, part.text or part.refusal or "", events)
         _end_texts(message, events)
 
-    def close_thought(self, thought: _Open, item: Item, raw: msgspec.Raw, events: list[StreamEvent]) -> None:
-        if not thought.id:
-            self.start_thought(thought, events)
+    def close_reasoning(self, opened: _OpenItem, item: Item, raw: msgspec.Raw, events: list[StreamEvent]) -> None:
+        if not opened.id:
+            self.start_reasoning(opened, events)
         parts = [part.text for part in item.summary or item.content or () if part.text]
-        if parts and thought.place is None:
-            events.append(ReasoningDelta(thought.id, "\n\n".join(parts)))
-        events.append(ReasoningEnd(thought.id, opaque_of(item, raw)))
+        if parts and opened.section is None:
+            events.append(ReasoningDelta(opened.id, "\n\n".join(parts)))
+        events.append(ReasoningEnd(opened.id, reasoning_opaque(item, raw)))
 
-    def close_call(self, call: _Open, item: Item, events: list[StreamEvent]) -> None:
+    def close_call(self, call: _OpenItem, item: Item, events: list[StreamEvent]) -> None:
         if not call.id:
             self.start_call(call, item, events)
-        _complete(call, item.arguments or "", events)
+        _fill_arguments(call, item.arguments or "", events)
         if item.status != "incomplete":
             _end_call(call, events)
 
     def finish(self, response: Response, status: str, events: list[StreamEvent]) -> None:
-        """The answer has ended, and is told whole."""
+        """End the response, given its complete content."""
         status = response.status if response.status in STATUSES else status
         if response.error or status == "failed":
             self.fail(response.error, events)
             return
-        self.fill(response.output or [], events)
+        self.fill_missing(response.output or [], events)
         for opened in self.items.values():
-            _shut(opened, events, is_complete=status == "completed")
+            _close_unfinished(opened, events, is_complete=status == "completed")
         self.done = True
-        stop, detail = self.stop(status, (response.incomplete_details and response.incomplete_details.reason) or "")
-        events.append(StepEnd(stop, usage_of(response.usage), detail))
+        stop, detail = self.stop_reason(
+            status, (response.incomplete_details and response.incomplete_details.reason) or ""
+        )
+        events.append(StepEnd(stop, read_usage(response.usage), detail))
 
-    def fill(self, output: list[msgspec.Raw], events: list[StreamEvent]) -> None:
-        """Take from the whole answer what its stream left out: all, or the ends of items that are open."""
+    def fill_missing(self, output: list[msgspec.Raw], events: list[StreamEvent]) -> None:
+        """Add what the stream left out, given the complete output: everything, or the ends of open items."""
         is_new = not self.items
         if not is_new and all(opened.is_done for opened in self.items.values()):
             return
         for index, raw in enumerate(output):
             item = read_item(raw)
-            key = index if is_new else item and self.waiting(item)
+            key = index if is_new else item and self.find_open(item)
             if item and key is not None:
-                self.close(key, item, raw, events)
+                self.close_item(key, item, raw, events)
 
-    def waiting(self, item: Item) -> _Key | None:
-        """Where the open item lies that this one is. Its place here may be another, for hosts leave items out."""
+    def find_open(self, item: Item) -> _ItemKey | None:
+        """Return the key of the open item that matches `item`. Positions may differ, because hosts leave items out."""
         for key, opened in self.items.items():
             is_same = (item.id and item.id == opened.item_id) or (item.call_id and item.call_id == opened.id)
             if is_same and not opened.is_done:
                 return key
         return None
 
-    def stop(self, status: str, reason: str) -> tuple[Stop, str]:
+    def stop_reason(self, status: str, reason: str) -> tuple[Stop, str]:
         match status:
             case "completed":
                 return "tool_calls" if self.has_calls else "refusal" if self.is_refused else "end", ""
             case "incomplete" if reason:
-                return INCOMPLETE.get(reason, "cut"), "" if reason in PLAIN else reason
+                return INCOMPLETE_REASONS.get(reason, "cut"), "" if reason in WITHOUT_DETAIL else reason
             case _:
                 return "cut", status
 
     def fail(self, error: Error | str | None, events: list[StreamEvent]) -> None:
         self.done = True
-        events.append(fault_of(error))
+        events.append(read_fault(error))
 
     def end(self, events: list[StreamEvent]) -> None:
-        """The stream is over; an answer that didn't say so itself was cut."""
+        """End the stream. If the response had no end of its own, it was cut off."""
         if not self.done:
             self.done = True
             events.append(StepEnd("cut", Usage()))
 
 
-#: A new reader of one answer.
-reading = _Reading
+new_reader = _Reader
 
 
-@whole_answer
-def whole(data: bytes) -> list[StreamEvent]:
-    """Read the body of an answer that was not streamed. Raises `BadAnswer` where it is not the api's JSON."""
+@full_parser
+def parse_full(data: bytes) -> list[StreamEvent]:
+    """Parse the body of a response that wasn't streamed. Raises `BadAnswer` if it is not the API's JSON."""
     events: list[StreamEvent] = []
-    _Reading().finish(_response.decode(data), "", events)
+    _Reader().finish(_response.decode(data), "", events)
     return events
 
 
-def _place(chunk: Chunk, item: Item | None = None) -> _Key:
-    """Where the item of an event lies. Gateways change ids from event to event, so the number counts, where told."""
+def _item_key(chunk: Chunk, item: Item | None = None) -> _ItemKey:
+    """Return the key of an event's item: its output index if present, because gateways change ids between events."""
     if chunk.output_index is not None:
         return chunk.output_index
     return chunk.item_id or (item and item.id) or ""
 
 
-def _is_other(item: Item, opened: _Open) -> bool:
-    """Whether an item that is done isn't the one at its place: some hosts have one place for all."""
+def _is_other(item: Item, opened: _OpenItem) -> bool:
+    """Whether a finished item differs from the one at its position; some hosts send the same index for all items."""
     if item.call_id:
         return opened.id not in ("", item.call_id)
     return opened.is_done and opened.item_id != item.id
 
 
-def _complete(call: _Open, arguments: str, events: list[StreamEvent]) -> None:
-    """Give what the deltas of a call left out of its arguments; where the two differ, the deltas are believed."""
-    given = "".join(call.pieces)
-    if arguments.startswith(given) and (rest := arguments[len(given) :]):
+def _fill_arguments(call: _OpenItem, arguments: str, events: list[StreamEvent]) -> None:
+    """Emit what a call's deltas left out of its arguments. If the two differ, the deltas win."""
+    received = "".join(call.pieces)
+    if arguments.startswith(received) and (rest := arguments[len(received) :]):
         call.pieces.append(rest)
         events.append(ToolInputDelta(call.id, rest))
 
 
-def _end_call(call: _Open, events: list[StreamEvent]) -> None:
+def _end_call(call: _OpenItem, events: list[StreamEvent]) -> None:
     if not call.pieces:
         events.append(ToolInputDelta(call.id, "{}"))
     events.append(ToolInputEnd(call.id))
 
 
-def _end_texts(message: _Open, events: list[StreamEvent]) -> None:
+def _end_texts(message: _OpenItem, events: list[StreamEvent]) -> None:
     for part in message.texts.values():
         if not part.has_ended:
             part.has_ended = True
             events.append(TextEnd(part.id))
 
 
-def _shut(opened: _Open, events: list[StreamEvent], *, is_complete: bool) -> None:
-    """End an item whose own end never came; of calls only one that was told whole, in an answer that is complete."""
+def _close_unfinished(opened: _OpenItem, events: list[StreamEvent], *, is_complete: bool) -> None:
+    """End an item without an end of its own; a call only if its arguments and the response are complete."""
     match opened.kind:
         case _ if opened.is_done:
             pass
@@ -365,7 +371,7 @@ def _shut(opened: _Open, events: list[StreamEvent], *, is_complete: bool) -> Non
             _end_texts(opened, events)
         case "reasoning":
             events.append(ReasoningEnd(opened.id))
-        case "function_call" if opened.is_told and is_complete:
+        case "function_call" if opened.has_full_arguments and is_complete:
             _end_call(opened, events)
         case _:
             pass

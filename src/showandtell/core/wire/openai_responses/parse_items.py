@@ -1,6 +1,6 @@
-"""What answers of openai-responses hold: events, items, tokens and errors, and how the last three are told in ours.
+"""Types of openai-responses: events, items, token counts and errors, and the conversion of the last three to ours.
 
-Fields are those of openai 3.54's types, and of xAI's and OpenRouter's answers where they have more.
+Fields are those of openai 3.54's types, and additional ones of xAI's and OpenRouter's responses.
 """
 
 from __future__ import annotations
@@ -12,20 +12,20 @@ from msgspec import Struct
 
 from showandtell.core.events.types import FileMade, ProviderFault, Usage
 from showandtell.core.wire.response_files import read_base64
-from showandtell.core.wire.stream import MOST_WORDS, read_aside, type_of
-from showandtell.core.wire.usage import NOTHING, dollars
+from showandtell.core.wire.stream import MAX_DETAIL, decode_optional, type_of
+from showandtell.core.wire.usage import NULL, dollars
 
-#: What the last events say of the answer, where the answer itself doesn't.
-LAST = {
+#: Status of a response by its last event, if the response itself has none.
+FINAL_STATUS = {
     "response.completed": "completed",
     "response.incomplete": "incomplete",
     "response.failed": "failed",
     "response.done": "",  # OpenRouter (from memory)
 }
-CHUNKS = frozenset(
+CHUNK_TYPES = frozenset(
     {
         "",
-        *LAST,
+        *FINAL_STATUS,
         "error",
         "response.function_call_arguments.delta",
         "response.function_call_arguments.done",
@@ -39,14 +39,14 @@ CHUNKS = frozenset(
         "response.refusal.done",
     }
 )
-ITEMS = frozenset({"message", "reasoning", "function_call", "image_generation_call"})
-#: So many of xAI's ticks are one dollar: clients of its API divide by this (public code, read 2026-11).
-TICKS = 10_000_000_000
+ITEM_TYPES = frozenset({"message", "reasoning", "function_call", "image_generation_call"})
+#: xAI reports costs in ticks; clients of its API divide by this (public code, read 2026-11).
+TICKS_PER_DOLLAR = 10_000_000_000
 MEDIA_TYPES = {"svg": "image/svg+xml"}
 
 
 class Error(Struct, gc=False):
-    """What went wrong, of an answer or of one item."""
+    """An error of a response or of one item."""
 
     code: str | int | None = None
     type: str | None = None
@@ -54,7 +54,7 @@ class Error(Struct, gc=False):
 
 
 class Chunk(Struct, gc=False):
-    """One event of a stream. One loose struct takes every type: a field that a type does not have stays empty."""
+    """One event of a stream. One struct covers all types; fields that a type doesn't have stay empty."""
 
     type: str = ""
     delta: str = ""
@@ -65,15 +65,15 @@ class Chunk(Struct, gc=False):
     text: str = ""
     refusal: str = ""
     arguments: str = ""
-    item: msgspec.Raw = NOTHING
-    response: msgspec.Raw = NOTHING
+    item: msgspec.Raw = NULL
+    response: msgspec.Raw = NULL
     code: str | int | None = None
     message: str | None = None
     error: Error | str | None = None
 
 
-class Words(Struct, gc=False):
-    """A text, a refusal, a piece of reasoning or of its summary."""
+class TextPart(Struct, gc=False):
+    """A text, a refusal, or a part of reasoning or its summary."""
 
     type: str = ""
     text: str | None = None
@@ -81,7 +81,7 @@ class Words(Struct, gc=False):
 
 
 class Item(Struct, gc=False):
-    """One item of an output. One loose struct takes every kind: a field that a kind does not have stays empty."""
+    """One item of an output. One struct covers all types; fields that a type doesn't have stay empty."""
 
     type: str = ""
     id: str | None = None
@@ -89,8 +89,8 @@ class Item(Struct, gc=False):
     call_id: str | None = None
     name: str | None = None
     arguments: str | None = None
-    content: list[Words] | None = None
-    summary: list[Words] | None = None
+    content: list[TextPart] | None = None
+    summary: list[TextPart] | None = None
     encrypted_content: str | None = None
     result: str | None = None
     output_format: str | None = None
@@ -98,7 +98,7 @@ class Item(Struct, gc=False):
 
 
 class InputDetails(Struct, gc=False):
-    """What the prompt was made of."""
+    """Prompt tokens by modality, and those read from or written to a cache."""
 
     cached_tokens: int | None = None
     cache_write_tokens: int | None = None
@@ -108,13 +108,13 @@ class InputDetails(Struct, gc=False):
 
 
 class OutputDetails(Struct, gc=False):
-    """What the answer was made of."""
+    """Output tokens by kind."""
 
     reasoning_tokens: int | None = None
 
 
-class Tokens(Struct, gc=False):
-    """The tokens of an answer; `cost` is OpenRouter's, `cost_in_usd_ticks` xAI's."""
+class TokenCounts(Struct, gc=False):
+    """Token counts of a response. Only OpenRouter sends `cost`, only xAI `cost_in_usd_ticks`."""
 
     input_tokens: int | None = None
     output_tokens: int | None = None
@@ -124,55 +124,55 @@ class Tokens(Struct, gc=False):
     cost_in_usd_ticks: Any = None
 
 
-class Why(Struct, gc=False):
-    """Why an answer is incomplete."""
+class IncompleteDetails(Struct, gc=False):
+    """Why a response is incomplete."""
 
     reason: str | None = None
 
 
 class Response(Struct, gc=False):
-    """A whole answer, as its last event or its body holds it."""
+    """A complete response: the last event of a stream, or a body."""
 
     status: str | None = None
     output: list[msgspec.Raw] | None = None
-    incomplete_details: Why | None = None
-    usage: msgspec.Raw = NOTHING
+    incomplete_details: IncompleteDetails | None = None
+    usage: msgspec.Raw = NULL
     error: Error | str | None = None
 
 
 _chunk = msgspec.json.Decoder(Chunk)
 _item = msgspec.json.Decoder(Item)
-_counts = msgspec.json.Decoder(Tokens | None)
+_counts = msgspec.json.Decoder(TokenCounts | None)
 _fields = msgspec.json.Decoder(dict[str, msgspec.Raw])
 _plain = msgspec.json.Decoder()
 
 
 def read_chunk(text: bytes) -> Chunk | None:
-    """Decode one event; None for one of a type that we don't know, whatever its fields hold."""
+    """Decode one event. Returns None for unknown types, whatever their fields contain."""
     try:
         return _chunk.decode(text)
     except msgspec.ValidationError:
-        if type_of(_plain.decode(text)) in (None, *CHUNKS):
+        if type_of(_plain.decode(text)) in (None, *CHUNK_TYPES):
             raise
         return None
 
 
 def read_item(raw: msgspec.Raw) -> Item | None:
-    """Decode one item; None for one of a type that we don't read, whatever its fields hold."""
+    """Decode one item. Returns None for unsupported types, whatever their fields contain."""
     try:
         item = _item.decode(raw)
     except msgspec.ValidationError:
-        if type_of(_plain.decode(raw)) not in (None, *ITEMS):
+        if type_of(_plain.decode(raw)) not in (None, *ITEM_TYPES):
             return None
         raise
-    return item if item.type in ITEMS else None
+    return item if item.type in ITEM_TYPES else None
 
 
-def opaque_of(item: Item, raw: msgspec.Raw) -> str | None:
-    """A reasoning item as it goes back: as it came, without nulls and its status, which input need not have.
+def reasoning_opaque(item: Item, raw: msgspec.Raw) -> str | None:
+    """Return a reasoning item as JSON for the next request: unchanged, but without nulls and status.
 
-    Without its encrypted content it is known by its id alone, and only to a provider that stores answers, so it isn't
-    kept; nor is one that was cut.
+    Returns None for an item that was cut off, and for one without encrypted content, which only a provider that stores
+    responses could look up by its id.
     """
     if not item.encrypted_content or item.status == "incomplete":
         return None
@@ -180,34 +180,36 @@ def opaque_of(item: Item, raw: msgspec.Raw) -> str | None:
     return msgspec.json.encode({**fields, "summary": fields.get("summary", [])}).decode()
 
 
-def image_of(item: Item) -> FileMade:
-    """The image that an image_generation_call made, or why there is none."""
-    form = item.output_format or "png"
-    media_type = MEDIA_TYPES.get(form, f"image/{form}")
+def read_image(item: Item) -> FileMade:
+    """Return the image of an image_generation_call, or a file with the problem."""
+    format_name = item.output_format or "png"
+    media_type = MEDIA_TYPES.get(format_name, f"image/{format_name}")
     if item.error:
-        return FileMade(media_type, b"", problem=f"was not made ({fault_of(item.error).text[:MOST_WORDS]})")
+        return FileMade(media_type, b"", problem=f"was not made ({read_fault(item.error).text[:MAX_DETAIL]})")
     return read_base64(item.result or "", media_type)
 
 
-def usage_of(told: msgspec.Raw) -> Usage:
-    """Tokens in our words; those of the prompt by modality only where the host tells them."""
-    tokens = read_aside(_counts, told) or Tokens()
-    given, made = tokens.input_tokens_details or InputDetails(), tokens.output_tokens_details or OutputDetails()
-    kinds = {"text": given.text_tokens, "image": given.image_tokens, "audio": given.audio_tokens}
+def read_usage(raw: msgspec.Raw) -> Usage:
+    """Convert token counts; prompt tokens by modality are set only if the host reports them."""
+    tokens = decode_optional(_counts, raw) or TokenCounts()
+    prompt, output = tokens.input_tokens_details or InputDetails(), tokens.output_tokens_details or OutputDetails()
+    modalities = {"text": prompt.text_tokens, "image": prompt.image_tokens, "audio": prompt.audio_tokens}
     return Usage(
         tokens.input_tokens or 0,
         tokens.output_tokens or 0,
-        given.cached_tokens or 0,
-        given.cache_write_tokens or 0,
-        made.reasoning_tokens or 0,
-        {kind: count for kind, count in kinds.items() if count is not None},
-        dollars(tokens.cost) if tokens.cost_in_usd_ticks is None else dollars(tokens.cost_in_usd_ticks, TICKS),
+        prompt.cached_tokens or 0,
+        prompt.cache_write_tokens or 0,
+        output.reasoning_tokens or 0,
+        {kind: count for kind, count in modalities.items() if count is not None},
+        dollars(tokens.cost)
+        if tokens.cost_in_usd_ticks is None
+        else dollars(tokens.cost_in_usd_ticks, TICKS_PER_DOLLAR),
     )
 
 
-def fault_of(error: Error | str | None) -> ProviderFault:
-    """An error in one line: its code or else its type, and its message."""
+def read_fault(error: Error | str | None) -> ProviderFault:
+    """Convert an error to one line: its code or type, and its message."""
     if not isinstance(error, Error):
         return ProviderFault(error or "error")
-    words = (error.code or error.type, error.message)
-    return ProviderFault(": ".join(str(word) for word in words if word) or "error")
+    texts = (error.code or error.type, error.message)
+    return ProviderFault(": ".join(str(text) for text in texts if text) or "error")

@@ -1,4 +1,4 @@
-"""Spells entries for OpenAI's Responses API: a flat list of items, with files inside tool outputs."""
+"""Writes requests for OpenAI's Responses API: a flat list of items, with files inside tool outputs."""
 
 from __future__ import annotations
 
@@ -13,20 +13,19 @@ from showandtell.core.messages.attachments import Address
 from showandtell.core.messages.parts import Opaque, Text, ToolCall
 from showandtell.core.planning.values import Data, Entry, RenderedFile, Result
 from showandtell.core.wire.marks import mark_last
-from showandtell.core.wire.opaque import arguments_text, verbatim, without_last_thoughts
-from showandtell.core.wire.options import Options, ToolSpec, apart, is_strict
+from showandtell.core.wire.opaque import arguments_text, opaque_json, without_trailing_reasoning
+from showandtell.core.wire.options import Options, ToolSpec, is_strict, split_extra_body
 from showandtell.core.wire.tree import Slot, Tree
 from showandtell.errors import CannotRender
 
-LIST = "input"
-RAW_BYTES = False
+MESSAGES_KEY = "input"
+SDK_TAKES_BYTES = False
 
-#: What ends a cached prefix, on the part that ends it (openai 3.54).
 STATELESS: dict[str, Tree] = {"store": False, "include": ["reasoning.encrypted_content"]}
 
 
 def head(target: Target, options: Options) -> dict[str, Tree]:
-    """Everything of the body before `input`; `extra` lies over it."""
+    """Return the body without `input`. Fields of `extra` override it."""
     body: dict[str, Tree] = {"model": target.model}
     if options.instructions:
         body["instructions"] = options.instructions
@@ -40,7 +39,7 @@ def head(target: Target, options: Options) -> dict[str, Tree]:
     if options.effort is not None:
         body["reasoning"] = {"effort": options.effort}
     if options.schema is not None:
-        body["text"] = {"format": _answer_format(options.schema)}
+        body["text"] = {"format": _text_format(options.schema)}
     if target.dialect.stateless:
         body |= STATELESS
     if options.stream:
@@ -48,15 +47,15 @@ def head(target: Target, options: Options) -> dict[str, Tree]:
     return body | msgspec.json.decode(options.extra or "{}", type=dict[str, msgspec.Raw])
 
 
-def leading(options: Options, target: Target) -> list[Tree]:  # noqa: ARG001 - every api has the same functions
-    """No item comes before the first entry: instructions are a field."""
+def leading_messages(options: Options, target: Target) -> list[Tree]:  # noqa: ARG001 - all APIs have the same functions
+    """Return no items: instructions are a field of the body."""
     return []
 
 
-def entry(entry: Entry, target: Target) -> list[Tree]:
-    """The items of an entry: outputs and then one user message, or what the assistant said, thought and called."""
+def render_entry(entry: Entry, target: Target) -> list[Tree]:
+    """Return the items of an entry: outputs and then one user message, or the assistant's items."""
     if entry.role == "assistant":
-        return [item for part in without_last_thoughts(entry.parts) for item in _assistant_items(part, target)]
+        return [item for part in without_trailing_reasoning(entry.parts) for item in _assistant_items(part, target)]
     outputs: list[Tree] = []
     content: list[Tree] = []
     for part in entry.parts:
@@ -72,28 +71,28 @@ def entry(entry: Entry, target: Target) -> list[Tree]:
     return [*outputs, *_user_items(entry, content, target)]
 
 
-def url(target: Target, base: str, *, stream: bool) -> str:  # noqa: ARG001 - every api has the same functions
-    """The address of the request; `base` ends where the SDK's `base_url` does, mostly in `/v1`."""
+def url(target: Target, base: str, *, stream: bool) -> str:  # noqa: ARG001 - all APIs have the same functions
+    """Return the request's URL; `base` is what the SDK calls `base_url`, and mostly ends in `/v1`."""
     return f"{base.rstrip('/')}/responses"
 
 
-def marked(items: Sequence[Tree], target: Target) -> list[Tree]:
-    """The same items with a cache mark on the last part, where the host doesn't find cached prefixes by itself."""
+def with_cache_mark(items: Sequence[Tree], target: Target) -> list[Tree]:
+    """Return the items with a cache mark on the last part, if the host needs marks to find cached prefixes."""
     match list(items):
-        case [*front, Mapping() as item] if target.dialect.mark:
+        case [*front, Mapping() as item] if target.dialect.cache_mark:
             field = "output" if "output" in item else "content"
-            return [*front, {**item, field: mark_last(item[field], target.dialect.mark)}]
+            return [*front, {**item, field: mark_last(item[field], target.dialect.cache_mark)}]
         case others:
             return others
 
 
 def kwargs(body: dict[str, Any], target: Target, options: Options) -> dict[str, Any]:
-    """What `client.responses.create` takes; what only `extra` says goes into `extra_body`."""
-    return apart(body, {*head(target, replace(options, extra=None)), LIST})
+    """Return the arguments of `client.responses.create`; fields from `extra` alone go into `extra_body`."""
+    return split_extra_body(body, {*head(target, replace(options, extra=None)), MESSAGES_KEY})
 
 
 def _tool(tool: ToolSpec) -> Tree:
-    # Unsaid, `strict` is on here, and then most schemas of plain functions are rejected.
+    # The API's default is strict, which rejects most schemas of plain functions.
     return {
         "type": "function",
         "name": tool.name,
@@ -107,7 +106,7 @@ def _tool_choice(choice: str) -> Tree:
     return choice if choice in ("auto", "none", "required") else {"type": "function", "name": choice}
 
 
-def _answer_format(schema: str) -> Tree:
+def _text_format(schema: str) -> Tree:
     return {
         "type": "json_schema",
         "name": "answer",
@@ -123,10 +122,10 @@ def _content(part: Text | Data | RenderedFile, place: str) -> list[Tree]:
 
 
 def _user_items(entry: Entry, content: list[Tree], target: Target) -> list[Tree]:
-    """One message; lone words are a string, but not where their part may be marked: no mark may change other bytes."""
+    """Return one message. A single text is a string, unless marks are used: a mark must not change other bytes."""
     match entry.parts:
-        case (Text(text=words) | Data(text=words),) if not target.dialect.mark:
-            return [{"type": "message", "role": "user", "content": words}]
+        case (Text(text=text) | Data(text=text),) if not target.dialect.cache_mark:
+            return [{"type": "message", "role": "user", "content": text}]
         case _:
             return [{"type": "message", "role": "user", "content": content}] if content else []
 
@@ -136,22 +135,21 @@ def _output_item(result: Result, target: Target) -> Tree:
 
 
 def _output(result: Result, target: Target) -> Tree:
-    """A string, or an array where files are or a mark may be; an error has no field of its own and is wrapped."""
-    words = [part.text for part in result.parts if not isinstance(part, RenderedFile)]
-    text = "\n".join(words)
+    """Return a string, or a list if there are files or marks. Errors are wrapped: the API has no field for them."""
+    text = "\n".join(part.text for part in result.parts if not isinstance(part, RenderedFile))
     if result.is_error:
         text = msgspec.json.encode({"error": text}).decode()
     files = [part for part in result.parts if isinstance(part, RenderedFile)]
-    if not (files or target.dialect.mark):
+    if not (files or target.dialect.cache_mark):
         return text
     if result.is_error:
         return [{"type": "input_text", "text": text}, *(_media(file, "tool result") for file in files)]
     return [item for part in result.parts for item in _content(part, "tool result")] or text
 
 
-def _media(placed: RenderedFile, place: str) -> Tree:
-    file = placed.file
-    data = Slot(placed, f"data:{file.media_type};base64,")
+def _media(rendered: RenderedFile, place: str) -> Tree:
+    file = rendered.file
+    data = Slot(rendered, f"data:{file.media_type};base64,")
     match file.kind, file.form if isinstance(file, Address) else "inline":
         case "image", "file_id":
             return {"type": "input_image", "file_id": data, "detail": "auto"}
@@ -162,19 +160,19 @@ def _media(placed: RenderedFile, place: str) -> Tree:
         case "document" | "text", "url":
             return {"type": "input_file", "file_url": data}
         case "document" | "text", _:
-            return {"type": "input_file", "filename": placed.name, "file_data": data}
+            return {"type": "input_file", "filename": rendered.name, "file_data": data}
         case _:
             raise CannotRender(f"the plan put {file.media_type} into a {place} of openai-responses")
 
 
 def _assistant_items(part: Text | Data | RenderedFile | Result | ToolCall | Opaque, target: Target) -> list[Tree]:
     match part:
-        case Text(text=words) | Data(text=words):
-            return [{"type": "message", "role": "assistant", "content": words}] if words else []
+        case Text(text=text) | Data(text=text):
+            return [{"type": "message", "role": "assistant", "content": text}] if text else []
         case ToolCall():
             return [_call(part)]
         case Opaque():
-            return [verbatim(part)] if part.provider == target.signer else []
+            return [opaque_json(part)] if part.provider == target.signer else []
         case RenderedFile() | Result():
             raise CannotRender(f"the plan put a {type(part).__name__} into an assistant message of openai-responses")
         case _ as never:

@@ -1,0 +1,154 @@
+"""Messages: a `Draft` whose files are claims, and a `Message` as it is stored."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+from msgspec import Struct
+
+from showandtell.core.messages.file import File
+from showandtell.core.messages.parts import DraftPart, Json, Part, Shown, Text, ToolCall, is_approval
+
+Role: TypeAlias = Literal["user", "assistant", "tool"]
+#: Why a model's message ended; None for other messages, and "cut" if the stream ended without a reason.
+Stop: TypeAlias = Literal["end", "tool_calls", "length", "refusal", "cut", "cancelled", "limit", "error"]
+#: Maximum number of files that are shown again because one message refers to them.
+MAX_RECALLED = 20
+
+
+class Reference(Struct, frozen=True):
+    """A reference to files in a user's text: the exact `words`, and the `numbers` of the files.
+
+    If it is ambiguous, `numbers` is empty, and `readings` holds each possible meaning.
+    """
+
+    words: str
+    numbers: tuple[int, ...]
+    readings: tuple[tuple[int, ...], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """A message before ingest, from a user, a tool or another library's history: its files are claims.
+
+    >>> from showandtell import Draft, File, Text
+    >>> draft = Draft("user", (Text("What is this?"), File.from_bytes(b"a,b", "text/csv", "table.csv")))
+    >>> [file.name for file in draft.claims]
+    ['table.csv']
+    """
+
+    role: Role
+    parts: tuple[DraftPart, ...] = ()
+    call_id: str | None = None
+    tool: str | None = None
+    is_error: bool = False
+    stop: Stop | None = None
+
+    @property
+    def claims(self) -> tuple[File, ...]:
+        """The files that are still claims, in order, those inside JSON included."""
+        files: list[File] = []
+        for part in self.parts:
+            if isinstance(part, File):
+                files.append(part)
+            elif isinstance(part, Json):
+                files += [file for _, file in part.files if isinstance(file, File)]
+        return tuple(files)
+
+
+class BranchPoint(Struct, frozen=True):
+    """The message after which a branch starts; None: before the first one."""
+
+    message_id: str | None
+
+
+class History(list[Draft]):
+    """A conversation before ingest: its messages in order, and its instructions (empty if none).
+
+    If it has branches, `parents` has the index of each message's parent (None: no parent), and `head` is the index of
+    the last message of the current branch.
+
+    >>> from showandtell import Draft, History, Text
+    >>> history = History([Draft("user", (Text("hello"),))], instructions="Be brief.")
+    >>> len(history), history.instructions
+    (1, 'Be brief.')
+    """
+
+    instructions: str
+
+    def __init__(
+        self,
+        drafts: Iterable[Draft] = (),
+        instructions: str = "",
+        parents: Sequence[int | None] | None = None,
+        head: int | None = None,
+    ) -> None:
+        super().__init__(drafts)
+        self.instructions = instructions
+        self.parents = parents
+        self.head = head
+
+
+class Message(Struct, frozen=True):
+    """One stored message. `tool`, `call_id` and `is_error` belong to role tool, `stop` to role assistant.
+
+    parent_id: the message before it; None for the first. Two messages with the same parent start two branches.
+    references: the files that its text refers to.
+
+    >>> from showandtell import Agent
+    >>> run = Agent("inspector").run_sync("hello")
+    >>> [message.role for message in run.messages]
+    ['user', 'assistant']
+    >>> run.messages[0].text
+    'hello'
+    """
+
+    id: str
+    role: Role
+    parts: tuple[Part, ...] = ()
+    call_id: str | None = None
+    tool: str | None = None
+    is_error: bool = False
+    stop: Stop | None = None
+    parent_id: str | None = None
+    references: tuple[Reference, ...] = ()
+
+    @property
+    def text(self) -> str:
+        """The text parts of this message, joined."""
+        return "".join(part.text for part in self.parts if isinstance(part, Text))
+
+    @property
+    def calls(self) -> tuple[ToolCall, ...]:
+        """The tool calls of this message, in the model's order."""
+        return tuple(part for part in self.parts if isinstance(part, ToolCall))
+
+    @property
+    def showings(self) -> tuple[Shown, ...]:
+        """Every file of this message in order, those inside JSON included."""
+        files: list[Shown] = []
+        for part in self.parts:
+            if isinstance(part, Shown):
+                files.append(part)
+            elif isinstance(part, Json):
+                files += [file for _, file in part.files]
+        return tuple(files)
+
+    @property
+    def recalled(self) -> tuple[int, ...]:
+        """Numbers of the files that its text refers to and that it doesn't hold itself, without repeats; at most 20."""
+        numbers = [
+            number
+            for reference in self.references
+            for reading in (reference.numbers, *reference.readings)
+            for number in reading
+        ]
+        own = {shown.number for shown in self.showings} if numbers else set[int]()
+        return tuple(number for number in dict.fromkeys(numbers) if number not in own)[:MAX_RECALLED]
+
+
+def starts_turn(message: Message | Draft) -> bool:
+    """Whether this is a user's message with text or files, not only approvals of pending calls."""
+    return message.role == "user" and not is_approval(message.parts)

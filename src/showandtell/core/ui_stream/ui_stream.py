@@ -1,0 +1,316 @@
+"""Converts the events of a run to the UI message stream, version 1: one answer, which is one message of the client.
+
+A step is started with its first content, so that an empty step leaves no trace. At its end, the sent content is
+compared with the stored message; if they differ, the step is reset and sent again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+from showandtell.core.events import types
+from showandtell.core.events.annotations import Annotation
+from showandtell.core.events.replay import ModelChosen, ReplayEvent, find_step, replay_parts
+from showandtell.core.messages.attachments import Attachment
+from showandtell.core.messages.message import Message
+from showandtell.core.messages.parts import Approval
+from showandtell.core.ui_stream import chunks as ui
+from showandtell.core.ui_stream.step_writer import Chunks, StepWriter
+
+#: The stream's finish reason by the run's status, or by its reason if the status is "incomplete".
+FINISH_REASONS: dict[str, str] = {
+    "complete": "stop",
+    "refused": "content-filter",
+    "error": "error",
+    "waiting": "tool-calls",
+    "length": "length",
+    "limit": "length",
+    "steps": "length",
+    "budget": "length",
+    "cut": "interrupted",
+    "cancelled": "interrupted",
+}
+
+
+class FilePresenter(Protocol):
+    """Describes files for this client."""
+
+    def attachment(self, file: Attachment) -> ui.Record:
+        """Return a file as JSON: `id`, `media_type`, `url` and more."""
+        ...
+
+    def derivative_url(self, file: Attachment, sha256: str) -> str:
+        """Return the URL of a derivative of a file."""
+        ...
+
+
+@dataclass(frozen=True)
+class AnswerContext:
+    """The context of one answer.
+
+    `start` is the message's initial metadata, `files` are the conversation's files by number, kept up to date, and
+    `model` is the requested model. `receipts` holds the latest earlier receipt of each file by its number. `messages`
+    returns the messages of the current branch, `now` the current time.
+    """
+
+    id: str
+    start: ui.Record
+    files: Mapping[int, Attachment]
+    show: FilePresenter
+    model: str
+    now: Callable[[], object]
+    receipts: Mapping[int, Mapping[str, object]] = field(default_factory=dict[int, Mapping[str, object]])
+    messages: Callable[[], Sequence[Message]] = tuple
+
+
+def answer_id(message_id: str) -> str:
+    """Return the id of the answer to a stored user message."""
+    return "ans_" + message_id.removeprefix("msg_")
+
+
+def question_id(message_id: str) -> str:
+    """Return the id of the stored user message of an answer. Returns any other id unchanged."""
+    return "msg_" + message_id.removeprefix("ans_") if message_id.startswith("ans_") else message_id
+
+
+class UiStream:
+    """Converts a run's events one by one to bytes of the stream."""
+
+    def __init__(self, answer: AnswerContext) -> None:
+        self._answer, self._model = answer, answer.model
+        self._writer = StepWriter(self._open_step)
+        self._step, self._is_open, self._is_live = 0, False, True
+        self._pending: dict[int, dict[str, object]] = {}
+        self._latest = {number: dict(record) for number, record in answer.receipts.items()}
+        self._step_receipts: list[dict[str, object]] = []
+        self._file_chunks: list[ui.Chunk] = []
+        self._calls: set[str] = set()
+        self._approvals: set[str] = set()
+        self._denied: set[str] = set()
+        self._error: str | None = None
+        self._usage = types.Usage()
+        self._handlers: dict[type[Any], Callable[[Any], Chunks]] = {
+            types.TextStart: self._writer.start_text,
+            types.TextDelta: self._writer.add_text,
+            types.TextEnd: self._writer.end_text,
+            types.ReasoningStart: self._writer.start_reasoning,
+            types.ReasoningDelta: self._writer.add_reasoning,
+            types.ReasoningEnd: self._writer.end_reasoning,
+            types.ToolInputStart: self._start_call,
+            types.ToolInputDelta: self._writer.add_input,
+            types.ToolInputEnd: self._writer.end_call,
+            types.StepStart: self._start_step,
+            types.StepFinish: self._end_step,
+            types.ToolProgress: self._on_progress,
+            types.ToolOutput: self._on_output,
+            types.FileEvent: self._on_file,
+            types.ReceiptEvent: self._on_receipt,
+            types.ApprovalNeeded: self._on_approval_needed,
+            types.Retry: self._on_retry,
+            types.ErrorEvent: self._on_error,
+            types.Finish: self._finish,
+            Approval: self._on_approval,
+            ModelChosen: self._on_model,
+        }
+
+    def start(self) -> bytes:
+        """Return the bytes that start or continue the answer."""
+        return ui.serialize(self.start_chunk())
+
+    def feed(self, event: ReplayEvent) -> bytes:
+        """Return the bytes of one event, or b"" for events that clients don't need."""
+        chunks = self.chunks(event)
+        if len(chunks) == 1 and not isinstance(chunks[0], ui.End):
+            return ui.serialize(chunks[0])
+        done = ui.DONE if isinstance(event, types.Finish) else b""
+        return b"".join([ui.serialize(chunk) for chunk in chunks]) + done
+
+    def start_chunk(self) -> ui.Start:
+        """Return the chunk of `start`."""
+        return ui.Start(self._answer.id, self._answer.start)
+
+    def chunks(self, event: ReplayEvent) -> Chunks:
+        """Return the chunks of `feed`."""
+        handler = self._handlers.get(type(event))
+        return () if handler is None else handler(event)
+
+    def replay_chunks(self, events: Iterable[ReplayEvent]) -> list[ui.Chunk]:
+        """Return the chunks of `replay`, with the last step still open."""
+        self._is_live = False
+        chunks = [chunk for event in events for chunk in self.chunks(event)]
+        self._is_live = True
+        return chunks
+
+    def replay(self, events: Iterable[ReplayEvent]) -> bytes:
+        """Feed the stored events of an earlier run of this answer, before the first event of this run.
+
+        Returns their bytes, for clients that have nothing of the answer yet. The last step is closed at their end.
+        """
+        return b"".join([ui.serialize(chunk) for chunk in (*self.replay_chunks(events), *self._close_step())])
+
+    def _on_model(self, event: ModelChosen) -> Chunks:
+        self._model = event.model
+        return ()
+
+    def _start_step(self, event: types.StepStart) -> Chunks:
+        chunks = self._close_step()
+        if self._is_live:
+            self._model = self._answer.model
+        self._pending.clear()
+        self._reset_step(event.step)
+        return chunks
+
+    def _close_step(self) -> list[ui.Chunk]:
+        """Return the chunks that end the open step, if any."""
+        chunks: list[ui.Chunk] = [*self._writer.end(drop_held=True), ui.FinishStep()] if self._is_open else []
+        self._is_open = False
+        return chunks
+
+    def _reset_step(self, step: int) -> None:
+        """Make `step` the current step, without content."""
+        self._step = step
+        self._step_receipts.clear()
+        self._file_chunks.clear()
+        self._writer.start(step, hold_files=self._is_live)
+
+    def _open_step(self) -> Chunks:
+        """Return the chunks that start the step, if it hasn't started, and its new receipts."""
+        if self._is_open and not self._pending:
+            return ()
+        opening: list[ui.Chunk] = [] if self._is_open else [ui.StartStep()]
+        self._is_open = True
+        fresh = [self._pending[number] for number in sorted(self._pending)]
+        self._step_receipts += fresh
+        self._pending.clear()
+        return [*opening, *map(self._receipt_chunk, fresh)]
+
+    def _on_receipt(self, event: types.ReceiptEvent) -> Chunks:
+        """Queue a receipt. A retried step may return to an earlier receipt; then nothing is sent."""
+        record = event.receipt
+        number = int(str(record["number"]))
+        if number in self._pending and self._latest.get(number) == record:
+            del self._pending[number]
+        else:
+            self._pending[number] = record
+        return ()
+
+    def _receipt_chunk(self, record: dict[str, object]) -> ui.ReceiptData:
+        number = int(str(record["number"]))
+        self._latest[number] = record
+        file = self._answer.files.get(number)
+        variants = (
+            []
+            if file is None
+            else [
+                {**derivative, "url": self._answer.show.derivative_url(file, derivative["sha256"])}
+                for derivative in derivatives_of(record)
+            ]
+        )
+        return ui.ReceiptData(f"{self._step}.{number}", {"step": self._step, **record, "variants": variants})
+
+    def _start_call(self, event: types.ToolInputStart) -> Chunks:
+        self._calls.add(event.call_id)
+        return self._writer.start_call(event)
+
+    def _end_step(self, event: types.StepFinish) -> Chunks:
+        self._usage += event.usage
+        stored = find_step(self._answer.messages(), event.step) if self._is_live else None
+        differs = stored is not None and self._writer.differs(stored, event.asides)
+        chunks = [*self._open_step(), *self._writer.end(drop_held=differs)]
+        if stored is not None and differs:
+            chunks += (
+                ui.ResetStep(),
+                *map(self._receipt_chunk, self._step_receipts),
+                *self._replay_stored(stored, event.asides),
+            )
+            chunks += self._file_chunks
+        data = {"step": event.step, "model": self._model, "usage": event.usage, "stop": event.stop}
+        self._reset_step(event.step)
+        return [*chunks, ui.StepData(f"step {event.step}", data)]
+
+    def _replay_stored(self, stored: Message, asides: Sequence[Annotation]) -> list[ui.Chunk]:
+        """Return the chunks of the stored message, to replace what was sent."""
+        self._writer.start(self._step, hold_files=False)
+        chunks = [chunk for event in replay_parts(stored, asides) for chunk in self.chunks(event)]
+        return [*chunks, *self._writer.end()]
+
+    def _on_file(self, event: types.FileEvent) -> Chunks:
+        """A file of this answer becomes part of its message; other files are sent as transient."""
+        file = self._answer.files.get(event.number)
+        if file is None:
+            return ()
+        data = self._answer.show.attachment(file)
+        if file.origin.by != "assistant" and file.origin.call_id not in self._calls:
+            return (ui.AttachmentData(file.id, data, transient=True),)
+        chunks: list[ui.Chunk] = [ui.AttachmentData(file.id, data)]
+        if has_bytes(file):
+            chunks.append(ui.FileLink(data["url"], file.media_type))
+        opening = self._open_step()
+        if file.origin.by == "assistant":
+            self._file_chunks += chunks
+        return [*opening, *chunks]
+
+    def _on_output(self, event: types.ToolOutput) -> Chunks:
+        """Return the result of a call, unless the call belongs to an earlier answer."""
+        if event.call_id not in self._calls:
+            return ()
+        if event.call_id in self._denied:
+            return (ui.OutputDenied(event.call_id),)
+        if event.is_error:
+            return (ui.OutputError(event.call_id, event.text),)
+        return (ui.Output(event.call_id, {"text": event.text, "files": event.files}),)
+
+    def _on_progress(self, event: types.ToolProgress) -> Chunks:
+        data = {"tool_call_id": event.call_id, "done": event.done, "total": event.total, "note": event.note}
+        return (ui.ProgressData(data),)
+
+    def _on_retry(self, event: types.Retry) -> Chunks:
+        return (ui.RetryData({"reason": event.reason, "seconds": event.seconds, "files": event.files}),)
+
+    def _on_approval_needed(self, event: types.ApprovalNeeded) -> Chunks:
+        if event.call_id not in self._calls:
+            return ()
+        self._approvals.add(event.call_id)
+        return (ui.ApprovalRequest(event.call_id, event.call_id),)
+
+    def _on_approval(self, event: Approval) -> Chunks:
+        if event.call_id not in self._approvals:
+            return ()
+        (self._denied.discard if event.approved else self._denied.add)(event.call_id)
+        return (ui.ApprovalResponse(event.call_id, event.approved, event.reason or None),)
+
+    def _on_error(self, event: types.ErrorEvent) -> Chunks:
+        """Store an error until the end, because the stock client ignores everything after an error."""
+        self._error = event.text
+        return ()
+
+    def _finish(self, event: types.Finish) -> Chunks:
+        chunks = self._close_step()
+        metadata = {
+            "status": event.status,
+            "reason": event.reason,
+            "usage": self._usage,  # of the complete answer, including what came before an approval
+            "finished": self._answer.now(),
+        }
+        if event.status == "error" or self._error is not None:
+            # The stock client stops reading at the error, so the metadata of the finish chunk would be lost.
+            chunks += (ui.Metadata(metadata), ui.Error(self._error or event.reason or "the run failed"))
+        elif event.reason == "cancelled":
+            chunks.append(ui.Abort("cancelled"))
+        reason = event.reason or "" if event.status == "incomplete" else event.status
+        return [*chunks, ui.End(FINISH_REASONS.get(reason, "other"), metadata)]
+
+
+def derivatives_of(record: Mapping[str, Any]) -> list[ui.Record]:
+    """Return the derivatives in a receipt's record, each with its page or second if every one has one."""
+    files: Sequence[ui.Record] = record.get("variants") or ()
+    places = {"page": record.get("pages") or (), "seconds": record.get("times") or ()}
+    complete = {name: values for name, values in places.items() if len(values) == len(files)}
+    return [{**file, **{name: values[index] for name, values in complete.items()}} for index, file in enumerate(files)]
+
+
+def has_bytes(file: Attachment) -> bool:
+    """Whether a file's bytes can be fetched from this server."""
+    return file.state == "ready" and file.facts is not None and file.problem is None

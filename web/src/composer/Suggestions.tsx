@@ -1,0 +1,32 @@
+// The list of files suggested after @ or #.
+import type { useSuggestions } from "./useSuggestions";
+import { ownAddress } from "../files/attachment";
+import { FileIcon } from "../ui";
+
+export function Suggestions({ suggestions }: { suggestions: ReturnType<typeof useSuggestions> }) {
+  return (
+    <ul className="offers" id="offers" role="listbox" aria-label="Files of this conversation">
+      {suggestions.items.map((suggestion, index) => {
+        const source = ownAddress(suggestion.file.thumbnail);
+        return (
+          <li
+            key={suggestion.file.id}
+            id={`offer-${index}`}
+            role="option"
+            aria-selected={index === suggestions.at}
+            onMouseDown={(event) => {
+              event.preventDefault(); // keep the focus in the text box
+              suggestions.choose(suggestion);
+            }}
+          >
+            <span className="offer-picture">
+              {source ? <img src={source} alt="" width={36} height={36} loading="lazy" /> : <FileIcon size={18} />}
+            </span>
+            <strong>{suggestion.words}</strong>
+            <span className="offer-name">{suggestion.file.name}</span>
+          </li>
+        );
+      })}
+    </ul>
+  );
+}
