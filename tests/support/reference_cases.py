@@ -1,4 +1,4 @@
-"""What people say in the conversation of house.py, and the files they mean; "or" stands between readings."""
+"""What users write in the conversation of `renovation.py`, and the files they mean; "or" separates readings."""
 
 MEANS = {
     "What is in image 5?": "image 5 = 5",
@@ -256,7 +256,7 @@ MEANS = {
     "the one video": "the one video = 9",
     "just image 5 please": "image 5 = 5",
     "the user's first image": "first image = 1",
-    # Without a noun they are the last files that came or were made, whoever brought them.
+    # Without a noun they are the last files, whether attached or generated.
     "the last two": "the last two = 11, 12",
     "compare the last two": "the last two = 11, 12",
     "what do the last two show?": "the last two = 11, 12",

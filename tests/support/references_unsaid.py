@@ -1,4 +1,4 @@
-"""What people say that points at no file of the conversation of house.py, whatever numbers it holds."""
+"""Messages that refer to no file of the conversation of `renovation.py`, whatever numbers they contain."""
 
 MEANS_NOTHING = [
     "chart 3",

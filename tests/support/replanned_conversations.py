@@ -18,8 +18,8 @@ def runs(draw):
     """A conversation that grows by a question, a step, or a step that waits for approval; some files come again."""
     messages, files = [], []
 
-    def showings(most):
-        count = draw(st.integers(0, most))
+    def showings(max_count):
+        count = draw(st.integers(0, max_count))
         for _ in range(count if not files else draw(st.integers(0, count))):
             files.append(attachment(len(files) + 1, draw(st.sampled_from(TYPES)), draw(st.integers(0, 4_000_000))))
         return [shown(draw(st.integers(1, len(files)))) for _ in range(count)]

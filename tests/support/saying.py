@@ -1,9 +1,9 @@
-"""A provider that says what it is told: the text behind `Say:` in the last message, in pieces that wait for a word to go on.
+"""A provider that replies with the text after `Say:` in the last message, in pieces; it can pause until released.
 
-`Fail: 529, then say hello` is answered with that status once. What stands behind `Then say:` in a message whose other
-lines call tools is said when these have answered.
+`Fail: 529, then say hello` is answered with that status once. The text after `Then say:` in a message whose other
+lines call tools is sent when the tools have returned.
 
-It speaks Claude's api beside the strict hosts of the stand-in, which answer everything else that is asked of them.
+It serves Claude's API; the fake provider's strict hosts answer all other requests.
 """
 
 import asyncio
@@ -14,13 +14,13 @@ from support.scripted import block, event
 
 #: Where an answer waits until somebody says `go`.
 PAUSE = "⏸"
-#: Before what is said when the tools have answered.
+#: Precedes the text to send when the tools have returned.
 THEN = "Then say:"
 MODEL = "anthropic:claude-sonnet-4-5"
 
 
 class Speaker:
-    """What is said, and when: a door of the stand-in. `heard` counts the requests for each text."""
+    """A handler of the fake provider: decides what to reply, and when. `heard` counts the requests for each text."""
 
     def __init__(self):
         self._gate = asyncio.Semaphore(0)
@@ -32,7 +32,7 @@ class Speaker:
             self._gate.release()
 
     async def reset(self):
-        """Forget what was said for others."""
+        """Forget the texts of other tests."""
         self._gate = asyncio.Semaphore(0)
         self.heard = {}
 

@@ -54,7 +54,7 @@ def operations(url):
 
 
 def ask_anything(url, headers, operation, count, *, mode=GenerationMode.POSITIVE, start=0):
-    """Send so many requests of one operation, each checked: right ones, or such as break its rules."""
+    """Send `count` requests of one operation and check each: valid ones, or ones that break its rules."""
     checks = [CHECKS.get_one(name) for name in KEPT]
 
     @seed(start)

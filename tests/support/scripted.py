@@ -26,7 +26,7 @@ from support.builders import Everything
 CLAUDE, GPT, RESPONSES = "inspector", "inspector:openai-chat", "inspector:openai-responses"
 GEMINI, CONVERSE = "inspector:gemini", "inspector:bedrock-converse"
 MODELS = (CLAUDE, GPT, RESPONSES, GEMINI, CONVERSE)
-#: One model of each host, for a conversation may go on with any of them.
+#: One model of each host, because a conversation may continue with any of them.
 ELSEWHERE = (
     "anthropic:claude-sonnet-4-5",
     "openai-chat:gpt-5",
@@ -267,7 +267,7 @@ def delta(words, model):
 
 
 def repeating(words, count, model=CLAUDE):
-    """An answer of one text: an x, and then so many times these words; how often they were read so far is `read`."""
+    """An answer of one text: an x, then `words` repeated `count` times. `read` is how many were read so far."""
 
     async def stream():
         whole, at = frames("x", model=model), STOPS[model].first
@@ -358,7 +358,7 @@ class Script:
         if isinstance(answer, HttpResponse):
             yield answer
         elif isasyncgenfunction(answer):
-            yield HttpResponse(200, headers, self.told(answer()))
+            yield HttpResponse(200, headers, self.record(answer()))
         else:
             status, data = answer if isinstance(answer, tuple) else (200, answer)
             yield HttpResponse(status, headers, in_pieces(self.fresh(data)))
@@ -367,7 +367,7 @@ class Script:
         """An answer that is given again, with other ids: the Responses API refuses two thoughts of one id."""
         return data.replace(b'"rs_1"', b'"rs_%d"' % len(self.bodies)) if self.model == RESPONSES else data
 
-    async def told(self, stream):
+    async def record(self, stream):
         async for data in stream:
             yield self.fresh(data)
 

@@ -24,7 +24,7 @@ HOSTS: dict[Api, tuple[str, str]] = {
     "bedrock-converse": ("bedrock", "us.anthropic.claude-sonnet-4-5-20250929-v1:0"),
 }
 
-#: What each test file holds: a word that base64 turns into another, so that both can be told apart in a snapshot.
+#: What each test file holds: a word that base64 turns into another, so that a snapshot shows which is which.
 PNG = Facts("a" * 64, "image/png", 3, pixels=(1, 1))
 PDF = Facts("b" * 64, "application/pdf", 3, pages=1)
 WAV = Facts("c" * 64, "audio/wav", 3, seconds=1.0)
@@ -59,8 +59,8 @@ def model(*parts: Any) -> Entry:
 
 
 def result(*parts: Any, is_error: bool = False) -> Result:
-    spelled = tuple(Text(part) if isinstance(part, str) else part for part in parts)
-    return Result("call_1", "get", spelled, is_error)
+    content = tuple(Text(part) if isinstance(part, str) else part for part in parts)
+    return Result("call_1", "get", content, is_error)
 
 
 #: Where tool results hold files, and where they hold none.

@@ -1,6 +1,6 @@
-"""The stand-in for other people's SDKs, which block: it runs in a thread of its own, and keeps what each of them sent.
+"""The fake provider for official SDKs, which block: it runs in its own thread and records what each SDK sent.
 
-Both sides tell what they heard in the same words: `Heard`, from an SDK's own objects or from our events.
+Both sides report what they received as `Heard`, from an SDK's own objects or from our events.
 """
 
 import asyncio
@@ -53,16 +53,16 @@ class Post(NamedTuple):
 
 
 class Stage:
-    """A running stand-in. `reply` is what every provider says; None: what the inspector thinks.
+    """A running fake provider. `reply` is what every provider answers; if None, the inspector's text.
 
-    `canned` is an answer of other bytes, which is given to whoever asks. `posts` are the requests that came.
+    `canned` is a response of other bytes, sent to every client. `posts` are the received requests.
     """
 
     def __init__(self) -> None:
         self.reply: Reply | None = None
         self.canned: Recorded | None = None
         self.posts: list[Post] = []
-        self.fake_provider = FakeProvider(answerer=self.mind, handlers=[self.door])
+        self.fake_provider = FakeProvider(answerer=self.mind, handlers=[self.handle])
         self.clients: dict[str, Any] = {}
 
     def mind(self, asked: ModelRequest) -> Reply:
@@ -70,7 +70,7 @@ class Stage:
             return default_answerer(asked)
         return msgspec.structs.replace(self.reply, input_tokens=count_tokens(asked))
 
-    def door(self, method: str, incoming: IncomingRequest) -> HttpResponse | None:
+    def handle(self, method: str, incoming: IncomingRequest) -> HttpResponse | None:
         if method == "POST":
             self.posts.append(Post(incoming, json.loads(incoming.body)))
         if self.canned is None:
@@ -99,7 +99,7 @@ class Stage:
         return [item.status for item in self.fake_provider.ledger]
 
     def rest(self) -> None:
-        """Forget what was said, for the next test."""
+        """Reset the replies and the requests for the next test."""
         self.reply = self.canned = None
         self.posts.clear()
         self.fake_provider.ledger.clear()
@@ -262,8 +262,8 @@ def hear_chunks(chunks, usage_of):
     text = "".join(choice.delta.content or "" for choice in choices)
     received = next(usage for chunk in reversed(chunks) if (usage := usage_of(chunk)))
     stop = next(choice.finish_reason for choice in choices if choice.finish_reason)
-    told_calls = tuple((call_id, tool, json.loads(arguments)) for call_id, tool, arguments in calls.values())
-    return Heard(text, told_calls, CHAT_STOPS[stop], Usage(received.prompt_tokens, received.completion_tokens))
+    parsed_calls = tuple((call_id, tool, json.loads(arguments)) for call_id, tool, arguments in calls.values())
+    return Heard(text, parsed_calls, CHAT_STOPS[stop], Usage(received.prompt_tokens, received.completion_tokens))
 
 
 def send_gemini(client, stream, **call):

@@ -1,4 +1,4 @@
-"""What is said to a server program."""
+"""Command lines and requests for a server program."""
 
 import signal
 

@@ -40,7 +40,7 @@ class Site:
         return self.server.store
 
     def as_user(self, name=None, **headers):
-        """A client of a user's, by bearer token in single-user mode; without a name, of nobody's."""
+        """A user's client, with the bearer token in single-user mode; without a name, an anonymous client."""
         if name is not None:
             headers["authorization"] = f"Bearer {name}"
         fresh = aiohttp.ClientSession(self.url, headers=headers, cookie_jar=aiohttp.DummyCookieJar())

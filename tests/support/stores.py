@@ -22,11 +22,11 @@ CALL = ToolCall("call_1", "draw", '{"what": "a house"}')
 
 
 class Time:
-    """A clock in the past that stands still until somebody sleeps; what beats every `beat` seconds waits until it is told to."""
+    """A clock in the past that moves only when a task sleeps. What runs every `beat` seconds waits until released."""
 
     def __init__(self, now=1_700_000_000.0, beat=10.0):
         self.now, self.beat = now, beat
-        self._told, self._idle, self._moved = asyncio.Event(), asyncio.Event(), asyncio.Event()
+        self._released, self._idle, self._moved = asyncio.Event(), asyncio.Event(), asyncio.Event()
 
     def __call__(self):
         return self.now
@@ -34,8 +34,8 @@ class Time:
     async def sleep(self, seconds):
         if seconds == self.beat:
             self._idle.set()
-            await self._told.wait()
-            self._told.clear()
+            await self._released.wait()
+            self._released.clear()
         else:
             self.now += seconds
             self._moved.set()
@@ -44,7 +44,7 @@ class Time:
     def tell(self):
         """Let the heart beat once."""
         self._idle.clear()
-        self._told.set()
+        self._released.set()
 
     async def idle(self):
         """Wait until it waits for the next beat."""

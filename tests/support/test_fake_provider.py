@@ -80,7 +80,7 @@ def test_a_request_without_a_length_is_refused(api):
     assert asyncio.run(play()).status == 411
 
 
-def test_a_body_over_its_houses_limit_is_refused_unread():
+def test_a_body_over_its_providers_limit_is_refused_unread():
     async def play():
         async with FakeProvider() as fake_provider:
             reader, writer = await asyncio.open_connection("127.0.0.1", fake_provider.port)
