@@ -1,4 +1,4 @@
-// Takes the README's pictures: a real server with the model `inspector`, a real browser, no key.
+// Takes the pictures of the README and the docs: a real server with the model `inspector`, a real browser, no key.
 // `node docs/pictures.mjs` from the project's folder; PYTHON names another one than the usual.
 import { spawn, spawnSync } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";

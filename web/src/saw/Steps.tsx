@@ -27,7 +27,7 @@ export function Steps(p: { message: StepMessage; steps: readonly Step[] }) {
           <Taken step={step} />
           <Rows receipts={step.changed} find={find} model={step.model} />
           {step.same.length > 0 && <p className="file-quiet">As in the step before: {named(step.same)}.</p>}
-          {!isBare && step.changed.length + step.same.length === 0 && <p className="file-quiet">No file was new, or given in another way.</p>}
+          {!isBare && step.changed.length + step.same.length === 0 && <p className="file-quiet">No new or changed files.</p>}
         </section>
       ))}
       {!isBare && <Meanings />}

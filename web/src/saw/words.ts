@@ -11,7 +11,7 @@ export const fateOf = (receipt: Receipt): Fate =>
 /** The text of each chip. */
 export const NAMES: Record<Fate, string> = {
   native: "shown",
-  relocated: "shown after the results",
+  relocated: "follow-up",
   converted: "converted",
   noted: "name only",
   refused: "refused",
