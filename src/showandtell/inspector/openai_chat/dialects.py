@@ -247,16 +247,10 @@ VLLM = Rules(
 # LiteLLM's proxy: common_utils.py and factory.py of 1.109 leave files in tool results for these models and move them
 # to a user message for all others.
 
-LITELLM = Rules(
-    fields=BODY_FIELDS,
-    ignores_unknown=True,
-    options=ALL_OPTIONS,
-    violation_error=openai_error_with("text", "image_url", "input_audio", "video_url", "file", "refusal"),
-    user_parts=names("text image_url input_audio video_url file"),
+LITELLM = replace(
+    OPENROUTER,
     result_parts=names("text image_url file"),
-    audio_models=re.compile("audio|gemini|voxtral"),
     native_models=re.compile("anthropic/|bedrock/.*(claude|nova)|(gemini|vertex_ai)/gemini-[3-9]"),
-    check_limits=check_upstream,
 )
 
 
