@@ -83,8 +83,8 @@ def in_event_loop() -> bool:
 
 
 def format_name(file: Attachment) -> str:
-    """A file's label and name, like `document 3 (report.pdf)`."""
-    return f"{file.label} ({file.name})" if file.name else file.label
+    """A file's label, and its name unless that is kept from the model, like `document 3 (report.pdf)`."""
+    return f"{file.label} ({file.name_for_model})" if file.name_for_model else file.label
 
 
 def check_problem(file: Attachment) -> None:

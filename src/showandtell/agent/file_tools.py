@@ -14,6 +14,7 @@ from showandtell.core.messages.conversion import Conversion, serialize_conversio
 from showandtell.core.messages.derivations import DerivationRequest, Derivative, Failed
 from showandtell.core.messages.parts import Selection, Shown
 from showandtell.core.planning.conversions import MAX_VIEWED_PAGES, PAGE_SIDE, PDF, SVG
+from showandtell.core.planning.labels import FOR_USER
 from showandtell.errors import BadInput, ToolError
 
 Crop: TypeAlias = tuple[int, int, int, int]
@@ -35,7 +36,7 @@ async def view_file(
     pages: of a PDF or a TIFF, from 1, at most 10 at a time. crop: [left, top, right, bottom] in pixels of the original
     picture; of a PDF in pixels of its page, whose longer side counts as 1568. A part is shown as large as can be.
     """
-    file = find_attachment(context.files.attachments, number)
+    file = check_audience(find_attachment(context.files.attachments, number))
     if not pages and not crop:
         return show(context.files, file)
     facts = stored_facts(file)
@@ -50,7 +51,7 @@ async def get_document(number_or_name: int | str, context: RunContext, return_or
     PDFs, office documents and text files have text, sound and film a transcript. With return_original=true the file
     itself is shown instead.
     """
-    file = find_document(context.files, number_or_name)
+    file = check_audience(find_document(context.files, number_or_name))
     if return_original:
         return ToolResult(show(context.files, file))
     try:
@@ -70,6 +71,13 @@ def list_files(context: RunContext, kind: Kind | None = None) -> ToolResult:
     return ToolResult(records, note)
 
 
+def check_audience(file: Attachment) -> Attachment:
+    """The file, if the model may see it. Raises `ToolError` for a file that is for the user alone."""
+    if file.audience == "user":
+        raise ToolError(f"{format_name(file)} is for the user alone: the user sees it, and you can't")
+    return file
+
+
 def describe_file(file: Attachment) -> dict[str, object]:
     """A file as a JSON object, without the facts that are unknown."""
     facts = file.facts
@@ -84,7 +92,7 @@ def describe_file(file: Attachment) -> dict[str, object]:
     return {
         "number": file.number,
         "kind": file.kind,
-        "name": file.name,
+        "name": file.name_for_model or FOR_USER,
         "media_type": file.media_type,
         "size": facts.size if facts else None,
         "origin": str(file.origin),
@@ -188,9 +196,9 @@ def check_kind(file: Attachment, kind: str) -> Attachment:
 def find_named(files: Sequence[Attachment], name: str) -> list[Attachment]:
     """The files whose names match best, without unreadable ones if any is readable."""
     low = name.casefold()
-    partial = [file for file in files if low and low in file.name.casefold()]
-    full = [file for file in partial if file.name.casefold() == low]
-    best = [file for file in full if file.name == name] or full or partial
+    partial = [file for file in files if low and low in file.name_for_model.casefold()]
+    full = [file for file in partial if file.name_for_model.casefold() == low]
+    best = [file for file in full if file.name_for_model == name] or full or partial
     return [file for file in best if file.problem is None] or best
 
 

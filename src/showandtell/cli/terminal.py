@@ -36,6 +36,7 @@ DELIVERIES = {
     "noted": "name only",
     "refused": "refused",
     "listed": "out of view",
+    "withheld": "kept from the model",
 }
 #: Short names of media types.
 TYPES = {

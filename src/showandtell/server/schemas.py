@@ -51,6 +51,7 @@ def attachment_json(file: Attachment, conversation_id: str | None, link: Link = 
         "state": "pending" if conversation_id is None else file.state,
         "problem": file.problem,
         "corrected": file.corrected,
+        "audience": file.audience,
         "description": file.description,
         "url": link(content_path(file.id, file.name)),
         "thumbnail": link(f"/api/attachments/{file.id}/thumbnail") if has_thumbnail(file) else None,
@@ -123,6 +124,7 @@ INVOICE: dict[str, Any] = {
     "state": "ready",
     "problem": None,
     "corrected": None,
+    "audience": "both",
     "description": None,
     "url": "/api/attachments/att_4n1Qw9S0eJrZ8xkU2LmVbg/content/invoice.pdf",
     "thumbnail": "/api/attachments/att_4n1Qw9S0eJrZ8xkU2LmVbg/thumbnail",
@@ -151,6 +153,9 @@ class AttachmentShape(Shape):
     state: Literal["pending", "ready", "quarantined", "deleted"]
     problem: str | None = Field(description="why it can't be sent to the model")
     corrected: str | None = Field(description="the claimed type, if its bytes have another one")
+    audience: Literal["both", "user", "assistant"] = Field(
+        description='"user": kept from the model; "assistant": not among the files that a page shows'
+    )
     description: str | None
     url: str
     thumbnail: str | None

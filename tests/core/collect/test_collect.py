@@ -440,8 +440,8 @@ def test_data_uris_in_text_keep_their_place():
 
 
 def test_a_text_part_keeps_its_audience_around_a_file():
-    first, file = collect(Text(f"look: data:image/png;base64,{base64(PNG)}", "model"))
-    assert (first.audience, file.read()) == ("model", PNG)
+    first, file = collect(Text(f"look: data:image/png;base64,{base64(PNG)}", "assistant"))
+    assert (first.audience, file.audience, file.read()) == ("assistant", "assistant", PNG)
 
 
 URI = f"data:image/png;base64,{base64(PNG)}"

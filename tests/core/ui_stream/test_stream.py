@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from inline_snapshot import snapshot
+from msgspec import structs
 
 from showandtell.core.events import types as ev
 from showandtell.core.events.annotations import Thought
@@ -181,6 +182,14 @@ def test_other_files_are_transient_and_other_results_are_left_out():
         ("start-step", False),
         ("data-attachment", False),  # the assistant's file, which has no bytes to link to
     ]
+
+
+@pytest.mark.parametrize(("audience", "links"), [("both", 1), ("user", 1), ("assistant", 0)])
+def test_a_file_for_the_assistant_has_no_link_for_clients_that_show_every_file(audience, links):
+    file = structs.replace(FILES[2], origin=Origin("assistant"), audience=audience)
+    stream = UiStream(AnswerContext("ans_1", STARTED, {2: file}, SHOW, "inspector", lambda: 2.5))
+    received = kinds([ev.StepStart(1), file_event(2)], stream)
+    assert (received.count("data-attachment"), received.count("file")) == (1, links)
 
 
 def test_a_derivative_has_its_url():

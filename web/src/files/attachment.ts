@@ -21,6 +21,8 @@ export type Attachment = {
   state: State;
   problem: string | null;
   corrected: string | null;
+  /** "user": kept from the model; "assistant": only for the model, so the answer doesn't show it. */
+  audience: "both" | "user" | "assistant";
   description: string | null;
   url: string;
   thumbnail: string | null;

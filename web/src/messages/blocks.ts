@@ -19,7 +19,7 @@ export function blocksOf(parts: readonly Part[]): Block[] {
       if (part.text.trim()) blocks.push({ is: part.type, key, text: part.text, open: part.state === "streaming" });
     } else if (part.type === "data-attachment") {
       const file = part.data;
-      if (seen.has(file.id)) return;
+      if (seen.has(file.id) || file.audience === "assistant") return;
       seen.add(file.id);
       const last = blocks.at(-1);
       if (last?.is === "files") last.files.push(file);

@@ -1,5 +1,5 @@
 // How a file was sent, as a chip with a text, a colour and an icon.
-import { ArrowRightIcon, BlockIcon, CheckIcon, ListIcon, SwapIcon, TextIcon } from "../ui/icons";
+import { ArrowRightIcon, BlockIcon, CheckIcon, ListIcon, LockIcon, SwapIcon, TextIcon } from "../ui/icons";
 import { MEANINGS, NAMES, type Fate } from "./words";
 
 const ICONS = {
@@ -9,6 +9,7 @@ const ICONS = {
   noted: TextIcon,
   refused: BlockIcon,
   listed: ListIcon,
+  withheld: LockIcon,
 };
 
 export function Chip(p: { fate: Fate }) {

@@ -1,7 +1,7 @@
 // The steps of an answer: which files were sent to the model in each, how, and the usage.
 import type { Attachment } from "../files";
 
-export type Delivery = "native" | "relocated" | "noted" | "refused" | "listed";
+export type Delivery = "native" | "relocated" | "noted" | "refused" | "listed" | "withheld";
 
 /** An image, audio or text that was made from a file and sent instead. */
 export type Variant = { sha256: string; media_type: string; url: string; page?: number | null; seconds?: number | null };
@@ -68,14 +68,14 @@ export function stepsOf(message: StepMessage): Step[] {
   });
 }
 
-/** How many files were not sent, by their last receipt. */
+/** How many files the model should have seen and didn't, by their last receipt. */
 export function countUnseen(steps: readonly Step[]): number {
   const last = steps.at(-1);
-  return last ? [...last.changed, ...last.same].filter((one) => !wasSent(one)).length : 0;
+  return last ? [...last.changed, ...last.same].filter(wasMissed).length : 0;
 }
 
-/** Whether a file was sent in any form; out of view counts, because it was sent before. */
-const wasSent = (receipt: Receipt) => receipt.delivery !== "noted" && receipt.delivery !== "refused";
+/** A file that is out of view was sent before, and one for the user alone is withheld on purpose. */
+const wasMissed = (receipt: Receipt) => receipt.delivery === "noted" || receipt.delivery === "refused";
 
 /** How many different files the answer has receipts for. */
 export const countFiles = (steps: readonly Step[]) => new Set(steps.flatMap((one) => one.changed.map((receipt) => receipt.number))).size;

@@ -16,6 +16,7 @@ export const NAMES: Record<Fate, string> = {
   noted: "name only",
   refused: "refused",
   listed: "out of view",
+  withheld: "only for you",
 };
 
 export const MEANINGS: Record<Fate, string> = {
@@ -25,6 +26,7 @@ export const MEANINGS: Record<Fate, string> = {
   noted: "The model did not see it, only its name and why it wasn’t sent.",
   refused: "This model doesn’t support it, so no request was sent.",
   listed: "No longer in view: the model gets one line about it, and can view it again.",
+  withheld: "Kept from the model: it knows the number, neither name nor content.",
 };
 
 /** Where the file was placed in the request. */

@@ -95,6 +95,7 @@ export const InfoIcon = drawn("M12 3a9 9 0 1 0 0 18 9 9 0 0 0 0-18z", "M12 11v5"
 export const ArrowRightIcon = drawn("M5 12h14", "M13 6l6 6-6 6");
 export const SwapIcon = drawn("M7 4L4 7l3 3", "M4 7h13", "M17 14l3 3-3 3", "M20 17H7");
 export const BlockIcon = drawn("M12 3a9 9 0 1 0 0 18 9 9 0 0 0 0-18z", "M5.8 5.8l12.4 12.4");
+export const LockIcon = drawn("M6 11h12v9H6z", "M8.5 11V8a3.5 3.5 0 0 1 7 0v3", "M12 15v1.5");
 export const ListIcon = drawn("M9 6h11", "M9 12h11", "M9 18h11", "M4.5 6h.01", "M4.5 12h.01", "M4.5 18h.01");
 export const ZoomInIcon = drawn("M11 4a7 7 0 1 0 0 14 7 7 0 0 0 0-14z", "M20 20l-4-4", "M11 8v6", "M8 11h6");
 export const ZoomOutIcon = drawn("M11 4a7 7 0 1 0 0 14 7 7 0 0 0 0-14z", "M20 20l-4-4", "M8 11h6");

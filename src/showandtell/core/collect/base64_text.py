@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 from showandtell.core.collect.data_uris import decode_base64, read_data_uri, split_data_uris
 from showandtell.core.collect.pointer_errors import PointerError
@@ -47,7 +48,7 @@ def file_from_base64(data: str, media_type: str | None, name: str | None = None)
         file = read_data_uri(data)
         if file is None:
             raise PointerError(f"a data URI that doesn't decode ({data[:40]!r}); send whole base64")
-        return File(file.source, file.media_type or media_type, name or file.name)
+        return replace(file, media_type=file.media_type or media_type, name=name or file.name)
     # Missing padding mostly means that the data was cut off, and a tool can send it again.
     decoded = decode_base64(data) if len("".join(data.split())) % 4 == 0 else None
     if not decoded:
@@ -58,9 +59,17 @@ def file_from_base64(data: str, media_type: str | None, name: str | None = None)
 
 
 def split_text(part: Text) -> list[Text | File]:
-    """Split a text part into text for the same audience and the files written in it. Never empty."""
+    """Split a text part into text and the files written in it, all for the same audience. Never empty."""
     pieces = split_files(part.text) or [part.text]
-    return [piece if isinstance(piece, File) else Text(join_surrogates(piece), part.audience) for piece in pieces]
+    return [
+        for_audience(piece, part.audience) if isinstance(piece, File) else Text(join_surrogates(piece), part.audience)
+        for piece in pieces
+    ]
+
+
+def for_audience(file: File, audience: str) -> File:
+    """The file, kept from everyone but this audience."""
+    return file if audience == "both" else replace(file, audience=audience)
 
 
 def split_files(text: str) -> list[str | File] | None:

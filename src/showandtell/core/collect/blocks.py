@@ -10,12 +10,12 @@ from pathlib import Path
 from typing import Any, TypeAlias, cast
 from urllib.parse import urlsplit
 
-from showandtell.core.collect.base64_text import file_from_base64, is_data_uri
+from showandtell.core.collect.base64_text import file_from_base64, for_audience, is_data_uri
 from showandtell.core.collect.data_uris import read_data_uri
 from showandtell.core.collect.pointer_errors import PointerError
 from showandtell.core.collect.surrogates import join_surrogates
-from showandtell.core.messages.file import File
-from showandtell.core.messages.parts import Audience, Text
+from showandtell.core.messages.file import Audience, File
+from showandtell.core.messages.parts import Text
 
 Block: TypeAlias = Text | File
 JsonDict: TypeAlias = dict[str, Any]
@@ -41,7 +41,9 @@ def read_file_block(block: JsonDict) -> File | None:
     """The file of a dict that is exactly a file block. Raises `PointerError` if its base64 doesn't decode."""
     if not has_block_type(block):
         return None
-    return read_openai_file(block) or read_anthropic_file(block) or read_langchain_file(block) or read_mcp_file(block)
+    readers = (read_openai_file, read_anthropic_file, read_langchain_file, read_mcp_file)
+    file = next((file for reader in readers if (file := reader(block)) is not None), None)
+    return file and for_audience(file, read_audience(block))
 
 
 def has_block_type(block: JsonDict) -> bool:
@@ -139,13 +141,13 @@ def read_text(block: JsonDict) -> Text | File | None:
     """The text of a dict that is exactly a text block, or its file if the text is a data URI."""
     match block:
         case {"type": "text" | "input_text" | "output_text", "text": str(text), **rest} if is_exact(rest):
-            return text_or_file(text, read_audience(rest))
+            return text_or_file(text, read_audience(block))
         case {"type": "text-plain", "text": str(text), **rest} if is_exact(without(rest, "mime_type", "title")):
-            return text_or_file(text)
+            return text_or_file(text, read_audience(block))
         case {"type": "resource", "resource": {"uri": str(), "text": str(text), **inner}, **rest} if is_exact(
             without(inner, "mimeType"), rest
         ):
-            return text_or_file(text, read_audience(rest))
+            return text_or_file(text, read_audience(block))
         case _:
             return None
 
@@ -165,7 +167,7 @@ def read_link(block: JsonDict) -> Text | None:
             | {"type": "image" | "document", "source": {"type": "url", "url": str(address)}}
             | {"type": "image" | "document", "source": {"type": "file", "file_id": str(address)}}
         ):
-            return Text(f"{block['type']}: {address}")
+            return Text(f"{block['type']}: {address}", read_audience(block))
         case _:
             return None
 
@@ -196,16 +198,23 @@ def read_block(value: object) -> Block | None:
 
 def text_or_file(text: str, audience: Audience = "both") -> Text | File:
     """A text part, or the file of a text that is one data URI."""
-    return read_data_uri(text) or Text(text, audience)
+    file = read_data_uri(text)
+    return Text(text, audience) if file is None else for_audience(file, audience)
 
 
 def read_audience(block: JsonDict) -> Audience:
-    """The audience in MCP's annotations."""
-    match block.get("annotations"):
-        case {"audience": ["user"]}:
-            return "user"
-        case {"audience": ["assistant"]}:
-            return "model"
+    """The audience in MCP's annotations, of the block or of the resource in it. "user" wins over anything else."""
+    audiences = {annotated_audience(block), annotated_audience(block.get("resource"))}
+    return "user" if "user" in audiences else "assistant" if "assistant" in audiences else "both"
+
+
+def annotated_audience(holder: Any) -> Audience:
+    """The audience in the annotations of a block or a resource, where it is a list of roles."""
+    match holder:
+        case {"annotations": {"audience": [*roles]}} if "user" in roles:
+            return "both" if "assistant" in roles else "user"
+        case {"annotations": {"audience": [*roles]}} if "assistant" in roles:
+            return "assistant"
         case _:
             return "both"
 

@@ -164,4 +164,14 @@ def _came_with(message: Message, file: Attachment) -> bool:
 def file_event(file: Attachment) -> FileEvent:
     """The event of a file that was added to the conversation."""
     size = file.facts.size if file.facts else 0
-    return FileEvent(file.number, file.id, file.name, file.kind, file.media_type, size, str(file.origin), file.problem)
+    return FileEvent(
+        file.number,
+        file.id,
+        file.name,
+        file.kind,
+        file.media_type,
+        size,
+        str(file.origin),
+        file.problem,
+        file.audience,
+    )

@@ -10,6 +10,7 @@ from typing import Literal, TypeAlias
 from msgspec import Struct
 
 from showandtell.core.events.annotations import Annotation
+from showandtell.core.messages.file import Audience
 from showandtell.core.messages.message import Stop
 
 Status: TypeAlias = Literal["complete", "incomplete", "refused", "error", "waiting"]
@@ -180,7 +181,7 @@ class ToolOutput(Struct, frozen=True, tag="tool-output"):
 
 
 class FileEvent(Struct, frozen=True, tag="file"):
-    """A file was added to the conversation: its origin, and its verified type."""
+    """A file was added to the conversation: its origin, its verified type, and who may see it."""
 
     number: int
     id: str
@@ -190,6 +191,7 @@ class FileEvent(Struct, frozen=True, tag="file"):
     size: int
     origin: str
     problem: str | None = None
+    audience: Audience = "both"
 
 
 class ReceiptEvent(Struct, frozen=True, tag="receipt"):

@@ -9,6 +9,7 @@ from typing import Literal, TypeAlias
 from msgspec import Struct, field
 
 from showandtell.core.media_types.kinds import Kind, kind_of
+from showandtell.core.messages.file import Audience
 from showandtell.errors import BadInput
 
 By: TypeAlias = Literal["user", "tool", "assistant", "url", "mcp"]
@@ -99,6 +100,7 @@ class Attachment(Struct, frozen=True):
     state: "ready"; "quarantined" while its stored bytes are missing or changed (it has facts and a problem); "deleted"
         by the user (it has a problem). Quarantined and deleted files keep their number and name.
     corrected: the claimed type, if the bytes are of another type. date: a day in ISO 8601.
+    audience: who may see it. A file for the user alone is never given to a model, in any form.
     """
 
     id: str
@@ -113,6 +115,12 @@ class Attachment(Struct, frozen=True):
     corrected: str | None = None
     claimed: str | None = None
     state: State = "ready"
+    audience: Audience = "both"
+
+    @property
+    def name_for_model(self) -> str:
+        """The name; empty for a file that is for the user alone."""
+        return "" if self.audience == "user" else self.name
 
     @property
     def media_type(self) -> str:

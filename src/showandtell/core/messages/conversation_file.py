@@ -10,16 +10,15 @@ import datetime as dt
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Annotated, Any, NoReturn, cast
+from typing import Annotated, Any, Literal, NoReturn, cast
 
 import msgspec
 import pybase64
 
-from showandtell.core.messages.file import File, Reader
+from showandtell.core.messages.file import Audience, File, Reader
 from showandtell.core.messages.message import Draft, History, Message, Role, Stop
 from showandtell.core.messages.parts import (
     Approval,
-    Audience,
     DraftPart,
     Json,
     Opaque,
@@ -56,6 +55,7 @@ class FileRecord(msgspec.Struct, tag="file", forbid_unknown_fields=True, omit_de
     number: Annotated[int, msgspec.Meta(ge=1, le=MAX_NUMBER)] | None = None
     date: dt.date | None = None
     problem: Annotated[str, msgspec.Meta(min_length=1, max_length=MAX_PROBLEM)] | None = None
+    audience: Audience = "both"
     view: Selection | None = None
 
 
@@ -63,7 +63,7 @@ class TextRecord(msgspec.Struct, tag="text", forbid_unknown_fields=True, omit_de
     """Text, and who may read it."""
 
     text: str
-    audience: Audience = "both"
+    audience: Audience | Literal["model"] = "both"
 
 
 class JsonRecord(msgspec.Struct, tag="json", forbid_unknown_fields=True, omit_defaults=True):
@@ -244,6 +244,7 @@ def _source(record: FileRecord, folder: Path) -> File:
         description=record.description,
         number=record.number,
         date=record.date and record.date.isoformat(),
+        audience=record.audience,
     )
 
 

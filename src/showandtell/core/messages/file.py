@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from pkgutil import resolve_name
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, Literal, TypeAlias
 from urllib.parse import urlsplit
 
 from showandtell.errors import BadFile
@@ -18,6 +18,9 @@ from showandtell.errors import BadFile
 #: The module that opens paths. It is outside of `core`, which does no I/O, and is loaded when a path is opened.
 PATHS = "showandtell.storage.files.paths:"
 
+
+#: Who may see a file or read a text, in MCP's words: the user, the assistant (the model), or both.
+Audience: TypeAlias = Literal["both", "user", "assistant"]
 
 URI_SCHEMES = frozenset({"https", "gs", "s3", "openai", "anthropic", "google", "xai", "mistral"})
 
@@ -43,6 +46,7 @@ class File:
 
     number, date (a day in ISO 8601): only for files of an existing conversation. id: only for files that were uploaded
     before their message. within: the folder that a path may not leave, checked now and when it is opened.
+    audience: "user" keeps the bytes, name and description from the model; "assistant" keeps the file out of the page.
 
     >>> from showandtell import File
     >>> file = File.from_bytes(b"a,b", "text/csv", "table.csv")
@@ -58,13 +62,20 @@ class File:
     within: Path | None = None
     date: str | None = None
     id: str | None = None
+    audience: Audience = "both"
 
     @classmethod
     def from_bytes(
-        cls, data: bytes, media_type: str | None = None, name: str | None = None, description: str | None = None
+        cls,
+        data: bytes,
+        media_type: str | None = None,
+        name: str | None = None,
+        description: str | None = None,
+        *,
+        audience: Audience = "both",
     ) -> File:
         """Create a file from bytes. Without a `media_type`, their signature decides the type."""
-        return cls(bytes(data), media_type, name, description)
+        return cls(bytes(data), media_type, name, description, audience=audience)
 
     @classmethod
     def from_path(
@@ -74,6 +85,7 @@ class File:
         name: str | None = None,
         *,
         within: str | Path | None = None,
+        audience: Audience = "both",
     ) -> File:
         """Create a file from a path, which is read when the message is sent.
 
@@ -82,14 +94,20 @@ class File:
         """
         path = Path(path)
         if within is None:
-            return cls(path, media_type, name or path.name)
+            return cls(path, media_type, name or path.name, audience=audience)
         folder = Path(within).resolve()
         inside: Path = resolve_name(f"{PATHS}resolve_within")(path, folder)
-        return cls(inside, media_type, name or inside.name, within=folder)
+        return cls(inside, media_type, name or inside.name, within=folder, audience=audience)
 
     @classmethod
     def from_uri(
-        cls, uri: str, media_type: str | None = None, name: str | None = None, description: str | None = None
+        cls,
+        uri: str,
+        media_type: str | None = None,
+        name: str | None = None,
+        description: str | None = None,
+        *,
+        audience: Audience = "both",
     ) -> File:
         """Create a file that the provider opens: `https:`, `gs:`, `s3:`, or a provider's file id as `openai:file-abc`.
 
@@ -101,7 +119,7 @@ class File:
             raise BadFile(uri[:80], f"is not a valid URI ({error})", "check its syntax") from None
         if parts.scheme not in URI_SCHEMES:
             raise BadFile(uri[:80], f"has the scheme {parts.scheme!r}", f"use one of {', '.join(sorted(URI_SCHEMES))}")
-        return cls(Uri(uri), media_type, name or Path(parts.path).name or uri, description)
+        return cls(Uri(uri), media_type, name or Path(parts.path).name or uri, description, audience=audience)
 
     @classmethod
     def from_reader(
@@ -110,9 +128,11 @@ class File:
         size: int,
         media_type: str,
         name: str | None = None,
+        *,
+        audience: Audience = "both",
     ) -> File:
         """Create a file of `size` bytes from what `open()` returns. It is called once, when the message is sent."""
-        return cls(Reader(open, size), media_type, name)
+        return cls(Reader(open, size), media_type, name, audience=audience)
 
     @classmethod
     def __get_pydantic_core_schema__(cls, source: object, handler: object) -> Any:

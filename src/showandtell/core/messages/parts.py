@@ -9,11 +9,10 @@ from collections.abc import Sequence
 from typing import Generic, Literal, TypeAlias
 
 from msgspec import Struct
+from msgspec.structs import force_setattr
 from typing_extensions import TypeVar
 
-from showandtell.core.messages.file import File
-
-Audience: TypeAlias = Literal["both", "model", "user"]
+from showandtell.core.messages.file import Audience, File
 
 
 class Selection(Struct, frozen=True):
@@ -47,7 +46,11 @@ class Text(Struct, frozen=True, tag="text"):
     """
 
     text: str
-    audience: Audience = "both"
+    audience: Audience | Literal["model"] = "both"
+
+    def __post_init__(self) -> None:
+        if self.audience == "model":  # what conversations stored by 0.1 say
+            force_setattr(self, "audience", "assistant")
 
 
 #: A file in a JSON value: a stored file, or before ingest possibly a claim.

@@ -71,9 +71,9 @@ def request_budget(target: Target, policy: Policy) -> RequestBudget:
 
 
 def weigh(file: Attachment, target: Target, policy: Policy) -> Weight:
-    """The maximum cost of a file, as it is or converted. A file that can't be sent in any form costs nothing."""
+    """The maximum cost of a file, as it is or converted. A file that isn't sent in any form costs nothing."""
     source = file.facts or (file.address if policy.fetch else None)
-    return NOTHING if source is None else weigh_source(source, target)
+    return NOTHING if source is None or file.audience == "user" else weigh_source(source, target)
 
 
 @lru_cache(maxsize=4096)

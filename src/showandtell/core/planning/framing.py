@@ -223,6 +223,8 @@ def _file(placement: Placement, target: Target, turns: Turns) -> list[Piece]:
     """The pieces in place of a file. A relocated file itself follows after the results."""
     file = placement.attachment
     match placement.delivery:
+        case "withheld":
+            return [labels.withheld(file)]
         case "listed":
             return [labels.listed(file)]
         case "refused" if placement.reason == OUT_OF_VIEW:

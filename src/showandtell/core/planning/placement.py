@@ -1,6 +1,7 @@
 """The second pass: how each use of a file is delivered, and why. The first option that works wins.
 
-native → relocated → either of them converted → noted or refused; out of view → listed.
+native → relocated → either of them converted → noted or refused; out of view → listed. A file for the user alone is
+withheld, whatever the model takes.
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ VERDICTS = {
     "blind": "is taken but not seen by",
     "unproven": "has never been tried with",
 }
+FOR_USER = "kept from the model: it is for the user alone"
 OUT_OF_VIEW = "out of view: one request can't hold so many files"
 
 #: What may replace a file's bytes in a request: a file id of the provider, or a URL of our own store.
@@ -146,6 +148,8 @@ def file_uses(view: View, first: int, earlier: EarlierUses, crowded: int) -> Ite
 def decide_placement(use: FileUse, target: Target, known: Derivations, policy: Policy) -> Placement:
     """The first option that works for one use of a file."""
     file, nth = use.attachment, use.nth
+    if file.audience == "user":
+        return Placement(file, nth, "withheld", FOR_USER)
     if not use.in_view:
         if use.text_only and file.problem is None:
             as_text = convert(use, target, known, policy, [OUT_OF_VIEW])

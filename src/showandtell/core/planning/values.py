@@ -15,7 +15,7 @@ from showandtell.core.messages.message import Message
 from showandtell.core.messages.parts import Opaque, Selection, Text, ToolCall
 from showandtell.errors import BadInput
 
-Delivery: TypeAlias = Literal["native", "relocated", "noted", "refused", "listed"]
+Delivery: TypeAlias = Literal["native", "relocated", "noted", "refused", "listed", "withheld"]
 
 
 class View(Struct, frozen=True):

@@ -51,7 +51,7 @@ def user_record(message: Message, page: Page) -> Record:
     parts: list[Record] = []
     for part in message.parts:
         match part:
-            case Text(text, audience) if audience != "model":
+            case Text(text, audience) if audience != "assistant":
                 parts.append({"type": "text", "text": text})
             case Json(text, files):
                 parts.append({"type": "text", "text": text})
@@ -72,7 +72,7 @@ def file_parts(shown: Shown, page: Page) -> list[Record]:
         return []
     data = page.show.attachment(file)
     parts: list[Record] = [{"type": "data-attachment", "id": file.id, "data": data}]
-    if has_bytes(file):
+    if has_bytes(file) and file.audience != "assistant":
         parts.append({"type": "file", "mediaType": file.media_type, "filename": file.name, "url": data["url"]})
     return parts
 

@@ -245,7 +245,7 @@ class UiStream:
         if file.origin.by != "assistant" and file.origin.call_id not in self._calls:
             return (ui.AttachmentData(file.id, data, transient=True),)
         chunks: list[ui.Chunk] = [ui.AttachmentData(file.id, data)]
-        if has_bytes(file):
+        if has_bytes(file) and file.audience != "assistant":
             chunks.append(ui.FileLink(data["url"], file.media_type))
         opening = self._open_step()
         if file.origin.by == "assistant":

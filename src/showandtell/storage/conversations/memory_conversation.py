@@ -83,7 +83,7 @@ class MemoryConversation:
         if facts is None:
             raise BadInput(f"{found.label} ({found.name}) has no bytes here: {found.problem or 'it is an address'}")
         source = Reader(StoredSource(self.file_cache.blobs, facts), facts.size)
-        return File(source, found.media_type, found.name, found.description, number)
+        return File(source, found.media_type, found.name, found.description, number, audience=found.audience)
 
     def view(self) -> View:
         """The input of the planner."""

@@ -73,7 +73,7 @@ def filter_rows(rows: Sequence[Row], terms: SearchTerms) -> set[str]:
 
 def visible_text(message: Message) -> str:
     """The text of a message that people see."""
-    return "\n".join(part.text for part in message.parts if isinstance(part, Text) and part.audience != "model")
+    return "\n".join(part.text for part in message.parts if isinstance(part, Text) and part.audience != "assistant")
 
 
 @cache

@@ -74,7 +74,13 @@ async def export_conversation(conversation: MemoryConversation, path: str | Path
 
 def record_of(file: Attachment, *, broken: bool = False) -> FileRecord:
     """A file's record in the archive. It has the claimed type, because the bytes are probed again on import."""
-    record = FileRecord(media_type=file.claimed, name=file.name, description=file.description, number=file.number)
+    record = FileRecord(
+        media_type=file.claimed,
+        name=file.name,
+        description=file.description,
+        number=file.number,
+        audience=file.audience,
+    )
     with suppress(ValueError):  # a caller may have given an invalid date
         record.date = dt.date.fromisoformat(file.date)
     if file.facts is not None and not broken:

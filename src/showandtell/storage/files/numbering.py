@@ -155,6 +155,7 @@ class Numbering:
             description=clean_description(file.description),
             corrected=proved.corrected,
             claimed=normalize_claim(file.media_type),
+            audience=file.audience,
         )
         self.fresh[number] = attachment
         self._next = max(self._next, number + 1)
