@@ -1,5 +1,8 @@
 """Stores and clocks for tests."""
 
+import os
+from uuid import uuid4
+
 import pytest
 
 from support.postgres import DATABASES
@@ -8,6 +11,12 @@ from support.postgres import DATABASES
 @pytest.fixture
 def anyio_backend():
     return "asyncio"
+
+
+@pytest.fixture(autouse=True)
+def no_learned_models(monkeypatch):
+    """Nothing that one test learns about a model counts in another one."""
+    monkeypatch.setenv("XDG_STATE_HOME", f"{os.environ['XDG_DATA_HOME']}/{uuid4().hex}")
 
 
 @pytest.fixture(params=DATABASES)

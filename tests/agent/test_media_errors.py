@@ -179,3 +179,39 @@ def test_files_that_are_named_one_by_one_are_left_out_one_by_one_and_then_it_is_
     assert (run.status, len(script.bodies)) == ("error", 1 + MAX_FILE_RETRIES)
     assert script.files[1:] == [*range(pictures, 2, -1)]
     check_usable(run.conversation, model)
+
+
+@each_api
+@pytest.mark.parametrize(("status", "words"), [(413, "Request too large"), (400, "image dimensions exceed 2000 pixels")])
+def test_a_file_that_is_too_large_is_sent_again_as_a_smaller_copy(model, status, words):
+    large = File.from_bytes(png(2400, 1200), name="large.png")
+    answers = say("", ("c1", "big", "{}"), model=model), refused(words, status), say("Seen.", model=model)
+    agent, script = scripted(*answers, model=model, tools=[tool_of(large)])
+    run, _ = run_all(agent)
+    assert (run.status, script.files) == ("complete", [0, 1, 1])
+    (receipt,) = run.receipts
+    assert (receipt.converted, receipt.variant.scale < 1, words in receipt.reason) == (True, True, True)
+    run_all(agent, "again", conversation=run.conversation)
+    assert script.bodies[3] != script.bodies[1]
+
+
+@each_api
+def test_a_copy_that_is_refused_too_becomes_a_note(model):
+    large = File.from_bytes(png(2400, 1200), name="large.png")
+    bad = refused("Could not process image")
+    agent, script = scripted(
+        *(say("", ("c1", "big", "{}"), model=model), bad, bad, say("Sad.", model=model)),
+        model=model,
+        tools=[tool_of(large)],
+    )
+    run, _ = run_all(agent)
+    assert (run.status, script.files, run.receipts[0].delivery) == ("complete", [0, 1, 1, 0], "noted")
+    assert len({json.dumps(body) for body in script.bodies}) == len(script.bodies)
+
+
+def tool_of(file):
+    def big() -> File:
+        """Draw a large image."""
+        return file
+
+    return big

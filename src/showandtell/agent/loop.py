@@ -7,6 +7,7 @@ import threading
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any, TypeAlias
 
 import msgspec
@@ -15,9 +16,10 @@ from showandtell.agent.context import Files, RunContext
 from showandtell.agent.decide import UNKNOWN, AskModel, Close, Done, LoopLimits, RunTools, Wait, decide, tool_choice_of
 from showandtell.agent.execute import error_result, execute, redact
 from showandtell.agent.loader import Loader, Sharing
-from showandtell.agent.media_errors import describe_files, files_at, files_of, is_about_files, rejections_of, unaccepted
+from showandtell.agent.model_knowledge import ModelKnowledge
 from showandtell.agent.protocols import Conversation
-from showandtell.agent.provider_uploads import by_bytes, forget_expired, forget_failed, forget_missing
+from showandtell.agent.provider_uploads import forget_expired, forget_failed
+from showandtell.agent.recovery import Recovery
 from showandtell.agent.tools import Tool
 from showandtell.core.capabilities.cells import Target
 from showandtell.core.collect.sanitize import clean
@@ -31,7 +33,6 @@ from showandtell.core.events.types import (
     FileMade,
     Finish,
     ReceiptEvent,
-    Retry,
     StepFinish,
     StepStart,
     ToolProgress,
@@ -39,7 +40,7 @@ from showandtell.core.events.types import (
     Usage,
 )
 from showandtell.core.messages.attachments import Attachment, ProbedFile
-from showandtell.core.messages.derivations import DerivationRequest, Derivations, Failed
+from showandtell.core.messages.derivations import Derivations
 from showandtell.core.messages.message import Draft, Message, Stop
 from showandtell.core.messages.parts import ToolCall, is_approval
 from showandtell.core.planning.incremental import PlanCache
@@ -48,7 +49,7 @@ from showandtell.core.planning.step_record import Step
 from showandtell.core.planning.values import Plan, Policy, Receipt
 from showandtell.core.wire.options import Options
 from showandtell.core.wire.request import Fragments, Request, compose
-from showandtell.errors import ProviderError, RejectedFiles, ShowAndTellError, StorageFailed, UnsupportedFile
+from showandtell.errors import ProviderError, ShowAndTellError, StorageFailed, UnsupportedFile
 from showandtell.providers.exchange import Exchange
 from showandtell.providers.retry import RetryPolicy, ask_with_retries
 from showandtell.providers.uploads import with_file_headers
@@ -108,6 +109,11 @@ class Loop:
     numbers: set[int] = field(default_factory=set[int])
     call_ids: set[str] = field(default_factory=set[str])
     interrupted: frozenset[str] = frozenset()
+
+    @cached_property
+    def knowledge(self) -> ModelKnowledge:
+        """What is known about the model; `target` is without what the model is known not to take."""
+        return ModelKnowledge(self.target, self.connect)
 
     async def run(self, drafts: Sequence[Draft]) -> None:
         """Store the drafts, then run steps until the run ends. The last event is always a `Finish`."""
@@ -202,43 +208,24 @@ class Loop:
         return self.usage.input_tokens + self.usage.output_tokens
 
     async def ask_model(self, ask: AskModel) -> None:
-        """Call the model. If the provider refuses the request because of its files, retry without them.
-
-        Files that the error names are left out for good. If it names none, all files that no accepted request held
-        are left out, and remembered as rejected if the retry succeeds.
-        """
+        """Call the model. If the provider refuses the request because of its files, retry without them."""
         self.emit(StepStart(ask.step))
-        failures: dict[DerivationRequest, Failed] = {}
-        missing: set[DerivationRequest] = set()
+        recovery = Recovery(self.conversation, self.knowledge)
         for _ in range(MAX_FILE_RETRIES):
-            plan = await self.plan(failures)
+            self.target = self.knowledge.restricted
+            plan = await self.plan(recovery.failures)
             self.emit_receipts(ask.step, plan)
+            raise_refused(plan, self.target)
+            recovery.check(plan)
             request = self.compose(plan, ask)
             try:
                 await self.receive(ask.step, request)
             except ProviderError as error:
-                if await forget_missing(error, request, self.conversation, missing):
-                    self.emit(Retry(f"{error} (uploading the missing files again)", 0.0))
-                else:
-                    failures |= await self.leave_out(error, request)
+                self.emit(await recovery.learn_from(error, request))
             else:
-                await self.conversation.learn(failures)
+                await recovery.succeed(request)
                 return
         raise ProviderError("the provider refuses the request for its files again and again", 400)
-
-    async def leave_out(self, error: ProviderError, request: Request) -> dict[DerivationRequest, Failed]:
-        """The files to leave out after a refusal. Raises the error if it isn't about files, or no file is left."""
-        if not is_about_files(error):
-            raise error
-        at_path = files_at(error, request)
-        files = at_path or unaccepted(request, self.conversation.receipts)
-        if not files:
-            raise RejectedFiles(error, describe_files(files_of(request))) if files_of(request) else error
-        rejections = by_bytes(rejections_of(files, error, request), self.conversation.known(), self.target)
-        if at_path:
-            await self.conversation.learn(rejections)
-        self.emit(Retry(str(error), 0.0, tuple(dict.fromkeys(file.number for file in files))))
-        return rejections
 
     def compose(self, plan: Plan, ask: AskModel) -> Request:
         """Compose the request of a step."""
@@ -289,7 +276,7 @@ class Loop:
             )
 
     async def plan(self, failures: Derivations) -> Plan:
-        """Plan the request, and plan again until no stored file has changed meanwhile. Raises `UnsupportedFile`."""
+        """Plan the request, and plan again until no stored file has changed meanwhile."""
         if self.policy.uploads or self.policy.signed_urls:
             await forget_expired(self.conversation, self.sharing.clock())
         while True:
@@ -299,7 +286,6 @@ class Loop:
                 view, self.target, current, self.loader.load, self.policy, cache=self.memory.plan_cache
             )
             if not await self.conversation.check(inline_files(plan, view)):
-                raise_refused(plan, self.target)
                 return plan
 
     def emit_receipts(self, step: int, plan: Plan) -> None:

@@ -46,6 +46,15 @@ def data_folder(environ: Mapping[str, str] = os.environ, platform: str = sys.pla
     return data / "showandtell"
 
 
+def state_folder(environ: Mapping[str, str] = os.environ, platform: str = sys.platform) -> Path:
+    """Where programs keep what they can find out again: `$XDG_STATE_HOME/showandtell` or the platform's default."""
+    if (xdg := environ.get("XDG_STATE_HOME", "").strip()) and Path(xdg).is_absolute():
+        return Path(xdg) / "showandtell"
+    home = Path(environ["HOME"]) if environ.get("HOME") else Path.home()
+    state = home / "Library" / "Application Support" if platform == "darwin" else home / ".local" / "state"
+    return state / "showandtell"
+
+
 def user_overrides(model: str, environ: Mapping[str, str] = os.environ) -> tuple[Capability, ...]:
     """The user's overrides for `provider:model`; empty without a file. Raises `BadInput` if the file is invalid."""
     overrides = read_overrides(environ)

@@ -39,7 +39,8 @@ class FileLimits(Struct, frozen=True):
 class Capability(Struct, frozen=True):
     """What one place accepts, in one form. A media type may end in `/*`. `evidence` and `date` are the source.
 
-    `url_schemes` belongs to form "url": the schemes that the provider opens.
+    `url_schemes` belongs to form "url": the schemes that the provider opens. `learned`: it is not from the table, but
+    from an answer of this model's host.
     """
 
     place: Place
@@ -51,6 +52,7 @@ class Capability(Struct, frozen=True):
     date: str
     limits: FileLimits = FileLimits()
     url_schemes: tuple[str, ...] = ("https",)
+    learned: bool = False
 
     def takes(self, media_type: str) -> bool:
         """Whether the cell lists this type."""

@@ -60,11 +60,15 @@ def rejections(file: Facts | Address, scope: str) -> tuple[DerivationRequest, De
 
 
 class Failed(Struct, frozen=True):
-    """A failed conversion or a provider's rejection, with evidence. `passing`: the next run may try again."""
+    """A failed conversion or a provider's rejection, with evidence. `passing`: the next run may try again.
+
+    retry_smaller: the provider may accept a smaller or newly encoded copy of the rejected file.
+    """
 
     reason: str
     evidence: str = ""
     passing: bool = False
+    retry_smaller: bool = False
 
 
 Derivations: TypeAlias = Mapping[DerivationRequest, Derivative | Failed]

@@ -55,15 +55,23 @@ class ConversionOption(Struct, frozen=True):
 
 @lru_cache(maxsize=4096)
 def conversion_options(
-    file: Facts | Address, target: Target, places: tuple[Place, ...], view: Selection | None = None
+    file: Facts | Address,
+    target: Target,
+    places: tuple[Place, ...],
+    view: Selection | None = None,
+    *,
+    smaller: bool = False,
 ) -> tuple[ConversionOption, ...]:
     """The conversions of a file for these places, best first. A `view` is only shown as images.
 
-    An address has one conversion: to fetch its bytes. If that is allowed is up to the policy.
+    `smaller` limits images as if they were pages of a document: the provider has refused the file as it is. An address
+    has one conversion: to fetch its bytes. If that is allowed is up to the policy.
     """
     if isinstance(file, Address):
         return tuple(fetch_options(file, target, places))
-    return tuple(view_options(file, target, places, view) if view is not None else file_options(file, target, places))
+    if view is not None:
+        return tuple(view_options(file, target, places, view))
+    return tuple(file_options(file, target, places, smaller=smaller))
 
 
 def fetch_options(file: Address, target: Target, places: tuple[Place, ...]) -> Iterator[ConversionOption]:
@@ -75,10 +83,12 @@ def fetch_options(file: Address, target: Target, places: tuple[Place, ...]) -> I
             yield ConversionOption(serialize_conversion(Conversion(FETCH, types, bytes=size)), load)
 
 
-def file_options(file: Facts, target: Target, places: tuple[Place, ...]) -> Iterator[ConversionOption]:
+def file_options(
+    file: Facts, target: Target, places: tuple[Place, ...], *, smaller: bool = False
+) -> Iterator[ConversionOption]:
     """The conversions of a complete file."""
     if file.kind == "image" or file.media_type == SVG:
-        yield from image_options(file, target, places)
+        yield from image_options(file, target, places, smaller=smaller)
     if file.kind == "audio":
         yield from audio_options(target, places)
         yield ConversionOption(TRANSCRIPT)
@@ -101,18 +111,23 @@ def view_options(file: Facts, target: Target, places: tuple[Place, ...], view: S
 
 
 def image_options(
-    file: Facts, target: Target, places: tuple[Place, ...], view: Selection | None = None
+    file: Facts,
+    target: Target,
+    places: tuple[Place, ...],
+    view: Selection | None = None,
+    *,
+    smaller: bool = False,
 ) -> Iterator[ConversionOption]:
     """An image of a type that the target accepts, or several if the file has several frames."""
     for types, limits in accepted_types(IMAGE_TYPES, target, places):
         pages, crop = (view.pages, view.crop) if view else (None, None)
         count = min(file.frames or 1, max_images(target, MAX_ANIMATION_FRAMES))
-        size = max_file_bytes(limits, target, MAX_IMAGE_BYTES, count)
+        size = max_file_bytes(limits, target, MAX_PAGE_BYTES if smaller else MAX_IMAGE_BYTES, count)
         conversion = Conversion(
             "image",
             types,
             bytes=size,
-            side=lowest(limits.side, target.budget.many_side),
+            side=lowest(limits.side, target.budget.many_side, PAGE_SIDE if smaller else None),
             pixels=limits.pixels,
             crop=crop,
             max_count=count if file.frames and pages is None else None,

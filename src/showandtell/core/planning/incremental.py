@@ -23,7 +23,8 @@ class CachedPlan(Struct, frozen=True):
     """The plan of the start of a conversation, up to where the assistant speaks next. Nothing in it was refused.
 
     policy, known, messages, files: what it was planned from; `files` are the files that `messages` show, by number.
-    counts: how often each file was shown. in_view: the numbers of the files in view.
+    sources: hashes of the files and of what they were converted to. counts: how often each file was shown.
+    in_view: the numbers of the files in view.
     eviction: what each use weighs, and the first file in view. entries, receipts: the result.
     """
 
@@ -31,6 +32,7 @@ class CachedPlan(Struct, frozen=True):
     known: Mapping[DerivationRequest, Derivative | Failed] = {}
     messages: tuple[Message, ...] = ()
     files: Mapping[int, Attachment] = {}
+    sources: frozenset[str] = frozenset()
     counts: Mapping[int, int] = {}
     in_view: frozenset[int] = frozenset()
     eviction: EvictionState = EvictionState()
@@ -45,15 +47,9 @@ class CachedPlan(Struct, frozen=True):
             and (len(view.messages) == done or view.messages[done].role == "assistant")
             and policy == self.policy
             and self.known.items() <= known.items()
-            and self.hashes.isdisjoint(request.sha256 for request in known.keys() - self.known.keys())
+            and self.sources.isdisjoint(request.sha256 for request in known.keys() - self.known.keys())
             and self.files.items() <= view.attachments.items()
         )
-
-    @property
-    def hashes(self) -> frozenset[str]:
-        """Hashes of the files that it shows: derivations of other files change nothing in it."""
-        sources = (file.facts or file.address for file in self.files.values())
-        return frozenset(source.sha256 for source in sources if source)
 
     @property
     def use_count(self) -> int:

@@ -64,6 +64,7 @@ class FileUse(Struct, frozen=True):
     answered: the run answers its message. recent: it is in that message or after it.
     newest: the model hasn't spoken since. recalled: it is shown because the message's text refers to it.
     text_only: the provider has refused the file, or it came with too many others, so only text may replace it.
+    smaller: the provider has refused the file, but may accept a smaller or newly encoded copy.
     view: the part of the file that is shown, if not all.
     """
 
@@ -77,6 +78,7 @@ class FileUse(Struct, frozen=True):
     newest: bool
     recalled: bool = False
     text_only: bool = False
+    smaller: bool = False
     view: Selection | None = None
 
 
@@ -172,9 +174,11 @@ def decide_placement(use: FileUse, target: Target, known: Derivations, policy: P
                 if cell is not None:
                     return Placement(file, nth, delivery_at(use, place), reason, place, cell, (sent,))
                 reasons.append(reason)
-    if any(request in known for request in rejections(source, target.rejection_scope)):
-        # The provider rejected the file after it was sent: the run continues, and the model gets a note.
-        use = replace(use, answered=False, text_only=True)
+    rejected = [known[request] for request in rejections(source, target.rejection_scope) if request in known]
+    if rejected:
+        # The provider rejected the file after it was sent: the run continues with a copy or a note.
+        smaller = all(isinstance(failed, Failed) and failed.retry_smaller for failed in rejected)
+        use = replace(use, answered=False, text_only=not smaller, smaller=smaller)
     return convert(use, target, known, policy, reasons)
 
 
@@ -254,7 +258,8 @@ def find_cell(place: Place, file: Source, target: Target, known: Derivations) ->
     if cell is None:
         return None, f"{target.name} takes no {file.media_type}" + ("" if form == "inline" else f" by {form}")
     if cell.verdict in {"blind", "rejects"} or (cell.verdict == "unproven" and place == "tool_result"):
-        return None, f"{file.media_type} in {at} {VERDICTS[cell.verdict]} {target.name}"
+        learned = f": {cell.evidence}" if cell.learned else ""
+        return None, f"{file.media_type} in {at} {VERDICTS[cell.verdict]} {target.name}{learned}"
     reason = limit_problem(cell, file, target)
     if reason is not None:
         return None, reason
@@ -300,7 +305,7 @@ def convert(use: FileUse, target: Target, known: Derivations, policy: Policy, re
         return reject(use, policy, reasons[-1])
     why = reasons[0] if reasons else "a part of it was asked for"
     failures: dict[str, list[str]] = {}
-    for option in conversion_options(source, target, places(use, target), use.view):
+    for option in conversion_options(source, target, places(use, target), use.view, smaller=use.smaller):
         if use.text_only and option.load is not None:
             continue
         request = DerivationRequest(source.sha256, option.conversion)
@@ -313,10 +318,19 @@ def convert(use: FileUse, target: Target, known: Derivations, policy: Policy, re
                 placement = _place_derivative(use, derivative, target, known, why)
                 if placement is not None:
                     return placement
+                if refusal := find_refusal(derivative, target, known):
+                    # As for a file that was sent as it is: the run continues, and the model gets a note.
+                    use, reasons = replace(use, answered=False), [*reasons, refusal.reason]
     tried = [f"as {' or '.join(conversions)}: {reason}" for reason, conversions in failures.items()]
     if not reasons and not tried:
         return decide_placement(replace(use, view=None), target, known, policy)
     return reject(use, policy, "; ".join([*reasons[-1:], *tried]))
+
+
+def find_refusal(derivative: Derivative, target: Target, known: Derivations) -> Failed | None:
+    """The provider's rejection of what a file was converted to, if there was one."""
+    requests = (request for file in derivative.files for request in rejections(file, target.rejection_scope))
+    return next((found for request in requests if isinstance(found := known.get(request), Failed)), None)
 
 
 def _place_derivative(

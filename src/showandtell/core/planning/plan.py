@@ -45,6 +45,7 @@ def plan(view: View, target: Target, known: Derivations, policy: Policy, *, cach
             known=dict(known),
             messages=view.messages,
             files={**cached.files, **{number: placement.attachment for number, placement in shown.items()}},
+            sources=cached.sources.union(*map(sources_of, placements)),
             counts={**cached.counts, **{number: placement.nth for number, placement in shown.items()}},
             in_view=cached.in_view | visible,
             eviction=eviction,
@@ -54,6 +55,12 @@ def plan(view: View, target: Target, known: Derivations, policy: Policy, *, cach
         cache.store(target, newest)
     marks = mark_prefixes(entries, target, policy)
     return Plan(entries, tuple(receipts[number] for number in sorted(receipts)), wants, marks)
+
+
+def sources_of(placement: Placement) -> set[str]:
+    """The hashes of a file and of what is sent of it: what is learned about any of them may change the placement."""
+    file = placement.attachment
+    return {source.sha256 for source in (file.facts, file.address, *placement.files) if source is not None}
 
 
 def make_receipts(placements: Sequence[Placement]) -> dict[int, Receipt]:

@@ -1,0 +1,95 @@
+"""Recovers a step whose request was refused because of its files: what the next request leaves out.
+
+The files that the error names, or that are new, are left out, or replaced by smaller copies. If the model turns out not
+to take a kind of file at all, that is kept, so that no later request sends one.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from showandtell.agent.media_errors import (
+    describe_files,
+    files_at,
+    files_of,
+    is_about_files,
+    may_be_modality,
+    refused_kinds,
+    rejections_of,
+    unaccepted,
+)
+from showandtell.agent.model_knowledge import ModelKnowledge
+from showandtell.agent.model_probe import takes_images
+from showandtell.agent.protocols import Conversation
+from showandtell.agent.provider_uploads import by_bytes, forget_missing
+from showandtell.core.events.types import Retry
+from showandtell.core.messages.derivations import DerivationRequest, Failed
+from showandtell.core.planning.values import Entry, Plan, RenderedFile
+from showandtell.core.wire.request import Request
+from showandtell.errors import ProviderError, RejectedFiles
+
+
+@dataclass
+class Recovery:
+    """One step: what its refused requests have taught.
+
+    failures: rejections of files; those of files that no error names are kept only if the step succeeds.
+    missing: uploads that were missing at the provider. refused: the entries of each refused request, and the error.
+    suspect: whether the model may take no images, though no error says so.
+    """
+
+    conversation: Conversation
+    knowledge: ModelKnowledge
+    failures: dict[DerivationRequest, Failed] = field(default_factory=dict[DerivationRequest, Failed])
+    missing: set[DerivationRequest] = field(default_factory=set[DerivationRequest])
+    refused: list[tuple[tuple[Entry, ...], ProviderError]] = field(
+        default_factory=list[tuple[tuple[Entry, ...], ProviderError]]
+    )
+    suspect: bool = False
+
+    def check(self, plan: Plan) -> None:
+        """Raise the provider's error if the same request was refused before: it would be refused again."""
+        for entries, error in self.refused:
+            if entries == plan.entries:
+                raise error
+
+    async def learn_from(self, error: ProviderError, request: Request) -> Retry:
+        """Learn from a refusal. Raises an error if it isn't about files, or no file is left."""
+        self.refused.append((request.plan.entries, error))
+        if await forget_missing(error, request, self.conversation, self.missing):
+            return Retry(f"{error} (uploading the missing files again)", 0.0)
+        if kinds := refused_kinds(error, request):
+            await self.knowledge.learn(kinds, f"it said: {error.text[:300]}", takes=False)
+            return retry_without([file for file in files_of(request) if file.file.kind in kinds], error)
+        return await self.leave_out(error, request)
+
+    async def leave_out(self, error: ProviderError, request: Request) -> Retry:
+        """Leave out the files that the error names for good, else all that no accepted request held."""
+        if not is_about_files(error):
+            raise error
+        accepted = self.conversation.receipts
+        at_path = files_at(error, request)
+        files = at_path or unaccepted(request, accepted)
+        if not files:
+            raise RejectedFiles(error, describe_files(files_of(request))) if files_of(request) else error
+        rejections = by_bytes(rejections_of(files, error, request), self.conversation.known(), request.target)
+        if at_path:
+            await self.conversation.learn(rejections)
+        self.failures |= rejections
+        seen = any(receipt.place is not None and receipt.kind == "image" for receipt in accepted.values())
+        if not seen and may_be_modality(error) and any(file.file.kind == "image" for file in files):
+            self.suspect = True
+        return retry_without(files, error)
+
+    async def succeed(self, request: Request) -> None:
+        """Keep what was left out. Find out whether the model takes images, if that is in doubt and not known yet."""
+        await self.conversation.learn(self.failures)
+        if self.suspect and not self.knowledge.knows("image"):
+            found = await takes_images(self.knowledge.target, request.options, self.knowledge.connect())
+            if found is not None:
+                await self.knowledge.learn(["image"], found[1], takes=found[0])
+
+
+def retry_without(files: list[RenderedFile] | tuple[RenderedFile, ...], error: ProviderError) -> Retry:
+    """The event of a retry without these files, or with other forms of them."""
+    return Retry(str(error), 0.0, tuple(dict.fromkeys(file.number for file in files)))

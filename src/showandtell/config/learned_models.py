@@ -1,0 +1,117 @@
+"""What requests have taught about models: a file that all programs of a user share, for a day.
+
+An entry belongs to a base URL, a model and an account, because two servers may run different models under one name.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import cache
+from pathlib import Path
+
+import msgspec
+
+from showandtell.config.user_settings import read_optional, state_folder, write_atomically
+from showandtell.core.capabilities.modalities import Modality
+from showandtell.errors import BadInput
+
+FILE = "models.json"
+#: Seconds for which an entry counts.
+LIFETIME = 24 * 3600.0
+
+
+class ModelKey(msgspec.Struct, frozen=True):
+    """A model at a host, for one account. model: `provider:model`. account: a fingerprint, never a key."""
+
+    base_url: str
+    model: str
+    account: str = ""
+
+
+class LearnedModel(msgspec.Struct, frozen=True):
+    """What is known about one model."""
+
+    key: ModelKey
+    modalities: tuple[Modality, ...]
+
+
+class LearnedModels:
+    """The file of learned models. A file that can't be written is replaced by the memory of this object.
+
+    `clock` gives epoch seconds.
+    """
+
+    def __init__(self, path: Path, clock: Callable[[], float] = time.time) -> None:
+        self._path = path
+        self._clock = clock
+        self._read: tuple[tuple[int, int], Sequence[LearnedModel]] = ((0, 0), ())
+        self._unwritten: Sequence[LearnedModel] = ()
+
+    @property
+    def all(self) -> tuple[LearnedModel, ...]:
+        """Everything that still counts."""
+        fresh = ((model.key, self._fresh(model)) for model in (*self._stored(), *self._unwritten))
+        return tuple(LearnedModel(key, modalities) for key, modalities in fresh if modalities)
+
+    def find(self, key: ModelKey) -> tuple[Modality, ...]:
+        """The modalities of a model that still count. Costs a `stat` unless the file has changed."""
+        found = (self._fresh(model) for model in (*self._stored(), *self._unwritten) if model.key == key)
+        return tuple(modality for modalities in found for modality in modalities)
+
+    def learn(self, key: ModelKey, modalities: Iterable[Modality]) -> None:
+        """Keep modalities, each in place of an older one of its kind. Blocks while the file is written."""
+        new = {modality.kind: modality for modality in modalities}
+        kept = (modality for modality in self.find(key) if modality.kind not in new)
+        others = (model for model in self.all if model.key != key)
+        self._write((*others, LearnedModel(key, (*kept, *new.values()))))
+
+    def forget(self, model: str | None = None) -> tuple[LearnedModel, ...]:
+        """Forget what is known about a model, `provider:model`, or about all. Returns what was forgotten."""
+        everything = self.all
+        forgotten = tuple(known for known in everything if model in {None, known.key.model})
+        if forgotten:
+            self._write(tuple(known for known in everything if known not in forgotten))
+        return forgotten
+
+    def _fresh(self, model: LearnedModel) -> tuple[Modality, ...]:
+        now = self._clock()
+        return tuple(modality for modality in model.modalities if modality.until > now)
+
+    def _write(self, models: Sequence[LearnedModel]) -> None:
+        try:
+            write_atomically(self._path, msgspec.json.format(msgspec.json.encode(models), indent=2))
+            self._unwritten = ()
+        except BadInput:  # a read-only home must not fail the run
+            self._unwritten = models
+
+    def _stored(self) -> Sequence[LearnedModel]:
+        if self._unwritten:
+            return ()
+        try:
+            status = self._path.stat()
+        except OSError:
+            return ()
+        version = (status.st_mtime_ns, status.st_ino)
+        if version != self._read[0]:
+            self._read = (version, read_models(self._path))
+        return self._read[1]
+
+
+def learned_models(environ: Mapping[str, str] = os.environ) -> LearnedModels:
+    """The learned models of this user: in one process always the same object."""
+    return _shared(state_folder(environ) / FILE)
+
+
+@cache
+def _shared(path: Path) -> LearnedModels:
+    return LearnedModels(path)
+
+
+def read_models(path: Path) -> Sequence[LearnedModel]:
+    """The entries of a file. A damaged file counts as empty, because everything in it can be learned again."""
+    try:
+        return msgspec.json.decode(read_optional(path) or b"[]", type=tuple[LearnedModel, ...])
+    except (BadInput, msgspec.DecodeError, UnicodeDecodeError):
+        return ()
