@@ -113,8 +113,8 @@ def test_a_users_own_image_becomes_a_note_if_the_policy_says_so(model):
 
 @pytest.mark.parametrize("model", [CLAUDE, GEMINI, CONVERSE])
 def test_a_document_goes_as_text_if_the_model_takes_no_documents(model):
-    said = refuse(400, "This model doesn't support documents.")
-    agent, script = scripted(said, say("Ok.", model=model), model=model)
+    answer = refuse(400, "This model doesn't support documents.")
+    agent, script = scripted(answer, say("Ok.", model=model), model=model)
     run = agent.run_sync("read", files=[File.from_bytes(pdf("Hello there"), name="a.pdf")])
     assert run.status == "complete"
     assert script.files[1] in {0, 1}  # its text, or its page as an image

@@ -303,7 +303,7 @@ def convert(use: FileUse, target: Target, known: Derivations, policy: Policy, re
         return reject(use, policy, reasons[-1] if reasons else "its bytes are not here")
     if reasons and source.kind != "text" and policy.on(use.attachment.kind) == "note":
         return reject(use, policy, reasons[-1])
-    why = reasons[0] if reasons else "a part of it was asked for"
+    why = reasons[-1 if use.smaller else 0] if reasons else "a part of it was asked for"
     failures: dict[str, list[str]] = {}
     for option in conversion_options(source, target, places(use, target), use.view, smaller=use.smaller):
         if use.text_only and option.load is not None:
