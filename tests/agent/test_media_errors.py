@@ -182,7 +182,9 @@ def test_files_that_are_named_one_by_one_are_left_out_one_by_one_and_then_it_is_
 
 
 @each_api
-@pytest.mark.parametrize(("status", "words"), [(413, "Request too large"), (400, "image dimensions exceed 2000 pixels")])
+@pytest.mark.parametrize(
+    ("status", "words"), [(413, "Request too large"), (400, "image dimensions exceed 2000 pixels")]
+)
 def test_a_file_that_is_too_large_is_sent_again_as_a_smaller_copy(model, status, words):
     large = File.from_bytes(png(2400, 1200), name="large.png")
     answers = say("", ("c1", "big", "{}"), model=model), refused(words, status), say("Seen.", model=model)

@@ -28,6 +28,7 @@ from showandtell.cli import chat as chatting
 from showandtell.cli import verify as verify_command
 from showandtell.cli.chat import ENDING, EXIT, INTERRUPTED
 from showandtell.cli.conversations import COMMANDS
+from showandtell.cli.learned import EPILOG, models
 from showandtell.cli.options import Blobs, Data, MaxFileBytes, Quota, Strip, Url
 from showandtell.cli.serve import serve
 from showandtell.config.user_settings import read_overrides
@@ -267,6 +268,7 @@ def matrix(
 
 
 app.command()(serve)
+app.command(epilog=EPILOG)(models)
 for name, command in COMMANDS.items():
     app.command(name)(command)
 

@@ -1,0 +1,41 @@
+"""`showandtell models`: what the answers of hosts have taught about models, and how to clear it."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import msgspec
+import typer
+
+from showandtell.cli.terminal import short
+from showandtell.config.learned_models import LearnedModel, learned_models
+
+EPILOG = "Entries count for a day. Each is for one base URL, model and account."
+
+
+def models(
+    model: Annotated[str | None, typer.Argument(metavar="[MODEL]", help="provider:model; default: all")] = None,
+    clear: Annotated[bool, typer.Option("--clear", help="forget it, so that the next request tries again")] = False,
+    json: Annotated[bool, typer.Option("--json", help="one JSON array")] = False,
+) -> None:
+    """List which kinds of files models turned out to take or not, or forget that."""
+    learned = learned_models()
+    chosen = tuple(known for known in learned.all if model in {None, known.key.model})
+    if clear:
+        learned.forget(model)
+    if json:
+        typer.echo(msgspec.json.format(msgspec.json.encode(chosen)).decode())
+        return
+    lines = [line for known in chosen for line in describe(known)] or ["nothing has been learned"]
+    typer.echo("\n".join(lines))
+    if clear and chosen:
+        typer.echo("forgotten")
+
+
+def describe(known: LearnedModel) -> list[str]:
+    """A model with its base URL, then one line for each kind of file."""
+    kinds = (
+        f"  {modality.kind}: {'taken' if modality.takes else 'not taken'}: {short(modality.evidence)}"
+        for modality in known.modalities
+    )
+    return [f"{known.key.model} at {known.key.base_url}", *kinds]

@@ -1,0 +1,44 @@
+"""`showandtell models`: what was learned about models is listed and forgotten."""
+
+import json
+
+import pytest
+
+from showandtell.config.learned_models import ModelKey, learned_models
+from showandtell.core.capabilities.modalities import Modality
+from support.cli_runs import run
+
+BLIND = Modality("image", False, "it said: no \x1b[31mimages", "2026-11-23", 1e12)
+
+
+@pytest.fixture
+def known():
+    models = learned_models()
+    models.learn(ModelKey("https://a.example/v1", "vllm:qwen", "account"), [BLIND])
+    models.learn(ModelKey("https://b.example/v1", "ollama:llama"), [BLIND])
+    return models
+
+
+@pytest.mark.usefixtures("known")
+def test_models_lists_what_is_known_of_each_model_and_host(tmp_path):
+    done = run(tmp_path, "models")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.splitlines()[:2] == [
+        "vllm:qwen at https://a.example/v1",
+        "  image: not taken: it said: no [31mimages",
+    ]
+    assert "ollama:llama at https://b.example/v1" in done.stdout
+
+
+@pytest.mark.usefixtures("known")
+def test_models_of_one_name_as_json(tmp_path):
+    done = run(tmp_path, "models", "vllm:qwen", "--json")
+    (record,) = json.loads(done.stdout)
+    assert (record["key"]["model"], record["modalities"][0]["takes"]) == ("vllm:qwen", False)
+
+
+def test_clear_forgets_one_model_or_all(known, tmp_path):
+    run(tmp_path, "models", "vllm:qwen", "--clear")
+    assert [model.key.model for model in known.all] == ["ollama:llama"]
+    run(tmp_path, "models", "--clear")
+    assert run(tmp_path, "models").stdout == "nothing has been learned\n"
