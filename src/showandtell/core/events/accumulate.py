@@ -37,6 +37,7 @@ from showandtell.errors import BadFile
 @dataclass(slots=True)
 class _Text:
     text: bytearray = field(default_factory=bytearray)
+    opaque: str | None = None
 
 
 @dataclass(slots=True)
@@ -138,7 +139,7 @@ class Accumulator:
         A call with unfinished arguments, or cut off by the token limit, is left out: it must not run.
         """
         truncated = self._truncated_call()
-        parts = [part for item in self._items if item is not truncated and (part := self._part(item))]
+        parts = [part for item in self._items if item is not truncated for part in self._parts(item)]
         return Draft("assistant", tuple(parts), stop=self.stop)
 
     def annotations(self) -> tuple[Annotation, ...]:
@@ -164,19 +165,20 @@ class Accumulator:
         last = next((item for item in reversed(self._items) if not isinstance(item, _Thinking)), None)
         return last if isinstance(last, _Call) and self._stop == "length" and not _is_json(last) else None
 
-    def _part(self, item: _Item) -> DraftPart | None:
+    def _parts(self, item: _Item) -> list[DraftPart]:
         match item:
             case Opaque() | File():
-                return item
-            case _Text():
-                text = item.text.decode()
-                return Text(text) if text else None
-            case _Thinking():
-                return None
-            case _Call():
-                opaque = None if item.opaque is None else Opaque(self._provider, item.opaque)
-                call = ToolCall(item.call_id, item.tool, item.arguments.decode() or "{}", opaque)
-                return call if item.has_ended else None
+                return [item]
+            case _Text() if item.text:
+                return [Text(item.text.decode()), *self._opaque(item.opaque)]
+            case _Call() if item.has_ended:
+                opaque = next(iter(self._opaque(item.opaque)), None)
+                return [ToolCall(item.call_id, item.tool, item.arguments.decode() or "{}", opaque)]
+            case _:
+                return []
+
+    def _opaque(self, text: str | None) -> list[Opaque]:
+        return [] if text is None else [Opaque(self._provider, text)]
 
     def _apply(self, event: StreamEvent) -> None:
         match event:
@@ -190,7 +192,7 @@ class Accumulator:
                 self._items.append(thinking := _Thinking(event.id))
                 self._thinking[event.id] = thinking
             case TextEnd():
-                pass
+                self._texts[event.id].opaque = event.opaque
             case TextStart():
                 self._items.append(text := _Text())
                 self._texts[event.id] = text

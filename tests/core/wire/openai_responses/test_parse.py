@@ -114,6 +114,59 @@ def test_a_complete_body_gives_the_message_of_its_stream():
     assert events[-1] == EVENTS[-1]
 
 
+COMMENTARY, FINAL = Opaque("openai", '{"phase":"commentary"}'), Opaque("openai", '{"phase":"final_answer"}')
+PHASES = (
+    message(output_text("I'll draw it."), phase="commentary"),
+    call("call_a", "{}"),
+    message(output_text("Here "), output_text("it is."), id="msg_2", phase="final_answer"),
+)
+
+
+def phase_stream(known_at_start):
+    start = {"phase": "commentary"} if known_at_start else {}
+    return sse(
+        added(0, message(**start)),
+        *text_events(0, 0, "I'll ", "draw it."),
+        done(0, PHASES[0]),
+        *[event for at in (1, 2) for event in (added(at, PHASES[at] | {"phase": None}), done(at, PHASES[at]))],
+        last(*PHASES),
+    )
+
+
+@pytest.mark.parametrize(
+    "events", [parse(phase_stream(True)), parse(phase_stream(False)), parse_full(encode(answer(*PHASES)))]
+)
+def test_each_message_of_an_answer_goes_back_with_its_phase(events):
+    parts = folded(events).parts
+    assert parts == (
+        *(Text("I'll draw it."), COMMENTARY, ToolCall("call_a", "draw", "{}")),
+        *(Text("Here "), FINAL, Text("it is."), FINAL),
+    )
+    first, called, *others = render_entry(Entry("assistant", parts), resolve("openai:gpt-5.5"))
+    assert (first["phase"], first["content"], called["type"]) == ("commentary", "I'll draw it.", "function_call")
+    assert [(item["phase"], item["content"]) for item in others] == [
+        ("final_answer", "Here "),
+        ("final_answer", "it is."),
+    ]
+
+
+def test_a_text_that_was_complete_when_the_stream_broke_keeps_its_phase():
+    events = parse(sse(added(0, message(phase="commentary")), *text_events(0, 0, "I'll draw it.")))
+    assert folded(events).parts == (Text("I'll draw it."), COMMENTARY)
+
+
+@pytest.mark.parametrize("model", ["azure:gpt-5.5", "xai:grok-4"])
+def test_another_provider_gets_the_text_without_its_phase(model):
+    items = render_entry(Entry("assistant", (Text("Hi."), FINAL)), resolve(model))
+    assert items == [{"type": "message", "role": "assistant", "content": "Hi."}]
+
+
+def test_a_phase_without_its_text_is_left_out_and_reasoning_before_it_too():
+    parts = (Text("Hi."), FINAL, Opaque("openai", KEPT), FINAL)
+    (item,) = render_entry(Entry("assistant", parts), resolve("openai:gpt-5.5"))
+    assert (item["content"], item["phase"]) == ("Hi.", "final_answer")
+
+
 def test_a_stream_with_only_its_last_event_is_read_from_that_event():
     assert folded(parse(sse(last(*OUTPUT)))) == folded(parse(STREAM))
 

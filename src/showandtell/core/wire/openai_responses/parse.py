@@ -40,6 +40,7 @@ from showandtell.core.wire.openai_responses.parse_items import (
     read_usage,
     reasoning_opaque,
 )
+from showandtell.core.wire.openai_responses.phase import format_phase
 from showandtell.core.wire.stream import full_parser
 from showandtell.errors import BadAnswer
 
@@ -58,6 +59,7 @@ class _OpenText:
 
     id: str
     size: int = 0
+    is_complete: bool = False
     has_ended: bool = False
 
 
@@ -66,12 +68,13 @@ class _OpenItem:
     """A started item.
 
     `id` is the id in our events, `pieces` are a call's arguments, and `section` is the field and index of the last
-    reasoning delta.
+    reasoning delta. A message's `phase` may come as late as its end.
     """
 
     kind: str
     id: str
     item_id: str | None
+    phase: str | None = None
     texts: dict[int, _OpenText] = field(default_factory=dict[int, _OpenText])
     pieces: list[str] = field(default_factory=list[str])
     section: tuple[str, int] | None = None
@@ -156,6 +159,7 @@ class _Reader:
         if item is None:
             return
         opened = self.open_item(_item_key(chunk, item), item.type, item.id, events)
+        opened.phase = item.phase
         match item.type:
             case "reasoning":
                 self.start_reasoning(opened, events)
@@ -181,20 +185,20 @@ class _Reader:
             events.append(TextDelta(part.id, chunk.delta))
 
     def start_text(self, message: _OpenItem, index: int, events: list[StreamEvent]) -> _OpenText:
+        _end_texts(message, events, only_complete=True)
         part = message.texts[index] = _OpenText(self.new_id("t"))
         events.append(TextStart(part.id))
         return part
 
     def finish_text(self, message: _OpenItem, index: int, text: str, events: list[StreamEvent]) -> None:
-        """End a text, given its complete content, and emit what the deltas left out."""
+        """Complete a text, given its content, and emit what the deltas left out. It ends with its message."""
         part = message.texts.get(index)
-        if message.is_done or (part and part.has_ended) or not (part or text):
+        if message.is_done or (part and part.is_complete) or not (part or text):
             return
         part = part or self.start_text(message, index, events)
         if rest := text[part.size :]:
             events.append(TextDelta(part.id, rest))
-        part.has_ended = True
-        events.append(TextEnd(part.id))
+        part.is_complete = True
 
     def add_reasoning(self, chunk: Chunk, section: tuple[str, int], events: list[StreamEvent]) -> None:
         if not chunk.delta:
@@ -242,6 +246,7 @@ class _Reader:
         opened.is_done = True
 
     def close_message(self, message: _OpenItem, item: Item, events: list[StreamEvent]) -> None:
+        message.phase = item.phase or message.phase
         for index, part in enumerate(item.content or ()):
             self.is_refused = self.is_refused or part.type == "refusal"
             self.finish_text(message, index, part.text or part.refusal or "", events)
@@ -307,13 +312,20 @@ class _Reader:
 
     def fail(self, error: Error | str | None, events: list[StreamEvent]) -> None:
         self.done = True
+        self.end_complete_texts(events)
         events.append(read_fault(error))
 
     def end(self, events: list[StreamEvent]) -> None:
         """End the stream. If the response had no end of its own, it was cut off."""
         if not self.done:
             self.done = True
+            self.end_complete_texts(events)
             events.append(StepEnd("cut", Usage()))
+
+    def end_complete_texts(self, events: list[StreamEvent]) -> None:
+        """End the texts that are complete, though the response is not."""
+        for opened in self.items.values():
+            _end_texts(opened, events, only_complete=True)
 
 
 new_reader = _Reader
@@ -355,11 +367,11 @@ def _end_call(call: _OpenItem, events: list[StreamEvent]) -> None:
     events.append(ToolInputEnd(call.id))
 
 
-def _end_texts(message: _OpenItem, events: list[StreamEvent]) -> None:
+def _end_texts(message: _OpenItem, events: list[StreamEvent], *, only_complete: bool = False) -> None:
     for part in message.texts.values():
-        if not part.has_ended:
+        if not part.has_ended and (part.is_complete or not only_complete):
             part.has_ended = True
-            events.append(TextEnd(part.id))
+            events.append(TextEnd(part.id, format_phase(message.phase)))
 
 
 def _close_unfinished(opened: _OpenItem, events: list[StreamEvent], *, is_complete: bool) -> None:
