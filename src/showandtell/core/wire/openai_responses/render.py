@@ -12,6 +12,7 @@ from showandtell.core.capabilities.cells import Target
 from showandtell.core.messages.attachments import Address
 from showandtell.core.messages.parts import Opaque, Text, ToolCall
 from showandtell.core.planning.values import Data, Entry, RenderedFile, Result
+from showandtell.core.wire.extra_body import merge_extra_body, read_extra_body
 from showandtell.core.wire.marks import mark_last
 from showandtell.core.wire.opaque import arguments_text, opaque_json, without_trailing_reasoning
 from showandtell.core.wire.openai_responses.phase import parse_phase
@@ -26,7 +27,7 @@ STATELESS: dict[str, Tree] = {"store": False, "include": ["reasoning.encrypted_c
 
 
 def head(target: Target, options: Options) -> dict[str, Tree]:
-    """Return the body without `input`. Fields of `extra` override it."""
+    """Return the body without `input`. Fields of `extra` are merged into it."""
     body: dict[str, Tree] = {"model": target.model}
     if options.instructions:
         body["instructions"] = options.instructions
@@ -45,7 +46,7 @@ def head(target: Target, options: Options) -> dict[str, Tree]:
         body |= STATELESS
     if options.stream:
         body["stream"] = True
-    return body | msgspec.json.decode(options.extra or "{}", type=dict[str, msgspec.Raw])
+    return merge_extra_body(body, read_extra_body(options), options, target, MESSAGES_KEY)
 
 
 def leading_messages(options: Options, target: Target) -> list[Tree]:  # noqa: ARG001 - all APIs have the same functions
