@@ -37,7 +37,7 @@ def loop_limits(tools: Mapping[str, Tool], limits: RunLimits) -> LoopLimits:
 def request_options(
     target: Target, settings: ModelSettings, tools: Mapping[str, Tool], instructions: str, output_type: object
 ) -> Options:
-    """The options of each request. Raises `BadInput` for values that no API accepts, or that clash with `extra_body`."""
+    """The options of each request. Raises `BadInput` for values that no API accepts or that contradict `extra_body`."""
     options = build_options(
         instructions=instructions,
         tools=[tool.spec for tool in tools.values()],

@@ -14,6 +14,7 @@ from typing import TypeAlias
 
 import msgspec
 
+from showandtell.core.collect.surrogates import replace_lone_escapes
 from showandtell.core.wire.http import HttpResponse
 from showandtell.core.wire.stream import DECODE_ERRORS
 from showandtell.errors import ProviderError
@@ -86,6 +87,7 @@ def format_error(error: _Error) -> str:
 
 def parse_error(data: bytes) -> _Error:
     """Parse an error body. For an unknown format the message is the title of an HTML page, or the start of the text."""
+    data = replace_lone_escapes(data)
     for body in (data, data.strip()[1:-1]):  # Google wraps the error of a stream in a list
         try:
             decoded = _refusal.decode(body)

@@ -11,6 +11,7 @@ from typing import BinaryIO, TypeAlias, assert_never
 
 import msgspec
 
+from showandtell.core.collect.surrogates import replace_lone_escapes
 from showandtell.core.events.annotations import Annotation, Thought, TruncatedCall
 from showandtell.core.events.types import (
     FileMade,
@@ -53,6 +54,11 @@ class _Call:
     arguments: bytearray = field(default_factory=bytearray)
     has_ended: bool = False
     opaque: str | None = None
+
+    @property
+    def text(self) -> str:
+        """The arguments. A lone half of a character would make their JSON unreadable for everybody after us."""
+        return replace_lone_escapes(bytes(self.arguments)).decode()
 
 
 _Item: TypeAlias = _Text | _Thinking | _Call | Opaque | File
@@ -151,7 +157,7 @@ class Accumulator:
                 case _Thinking() if item.text:
                     annotations.append(Thought(place, item.id, item.text.decode()))
                 case _Call() if item is truncated or not item.has_ended:
-                    annotations.append(TruncatedCall(place, item.call_id, item.tool, item.arguments.decode()))
+                    annotations.append(TruncatedCall(place, item.call_id, item.tool, item.text))
                 case _Call():
                     place += 1
                 case _Text() if item.text:
@@ -173,7 +179,7 @@ class Accumulator:
                 return [Text(item.text.decode()), *self._opaque(item.opaque)]
             case _Call() if item.has_ended:
                 opaque = next(iter(self._opaque(item.opaque)), None)
-                return [ToolCall(item.call_id, item.tool, item.arguments.decode() or "{}", opaque)]
+                return [ToolCall(item.call_id, item.tool, item.text or "{}", opaque)]
             case _:
                 return []
 
@@ -232,7 +238,7 @@ def _is_unfinished(item: _Item) -> bool:
 
 def _is_json(call: _Call) -> bool:
     try:
-        msgspec.json.decode(call.arguments or b"{}")
+        msgspec.json.decode(call.text or "{}")
     except (msgspec.DecodeError, RecursionError):
         return False
     return True

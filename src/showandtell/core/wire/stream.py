@@ -18,6 +18,7 @@ from showandtell.core.events.types import (
     ToolInputStart,
 )
 from showandtell.core.wire.aws_eventstream import DECODE_ERRORS
+from showandtell.core.wire.halves import HalfJoiner, mark_halves
 from showandtell.core.wire.usage import clamp_usage
 from showandtell.errors import BadAnswer
 
@@ -41,7 +42,10 @@ class EventReader(Protocol):
     done: bool
 
     def read(self, text: bytes, events: list[StreamEvent]) -> None:
-        """Read the data of one event and append its events. Raises `BadAnswer` or one of `DECODE_ERRORS`."""
+        """Read the data of one event and append its events. Raises `BadAnswer` or one of `DECODE_ERRORS`.
+
+        Decode all of it before anything changes: if it holds half a character, it is read again without that.
+        """
         ...
 
     def end(self, events: list[StreamEvent]) -> None:
@@ -65,12 +69,13 @@ class FrameSplitter(Protocol):
 class StreamParser:
     """Turns the bytes of each network read into a batch of events."""
 
-    __slots__ = ("_failed", "_parts", "_reader", "_size", "_splitter")
+    __slots__ = ("_failed", "_halves", "_parts", "_reader", "_size", "_splitter")
 
     def __init__(self, reader: EventReader, splitter: FrameSplitter) -> None:
         self._splitter = splitter
         self._reader = reader
         self._failed: BadAnswer | None = None
+        self._halves: HalfJoiner | None = None
         self._size = 0
         self._parts = 0
 
@@ -92,11 +97,19 @@ class StreamParser:
             for text in self._splitter.feed(data):
                 if self._reader.done:
                     break
-                self._reader.read(text, events)
+                try:
+                    self._reader.read(text, events)
+                except DECODE_ERRORS:
+                    if (marked := mark_halves(text)) is None:
+                        raise
+                    self._halves = self._halves or HalfJoiner()
+                    self._reader.read(marked, events)
         except BadAnswer as error:
             self._failed = error
         except DECODE_ERRORS as error:
             self._failed = unreadable_response(error)
+        if self._halves is not None:
+            events = self._halves.join(events)
         for event in events:  # inline, because many reads have only one event
             if type(event) in PART_STARTS:
                 self._parts += 1
@@ -117,7 +130,9 @@ class StreamParser:
             raise self._failed
         # Raises if the splitter holds back an error until the events before it have been returned.
         events = [] if self._reader.done else self.feed(b"")
-        self._reader.end(events)
+        ends: list[StreamEvent] = []
+        self._reader.end(ends)
+        events += self._halves.join(ends) if self._halves else ends
         limit_end(events)
         return events
 
@@ -139,13 +154,21 @@ def full_parser(read: FullParser) -> FullParser:
     @wraps(read)
     def bounded(data: bytes) -> list[StreamEvent]:
         try:
-            events = read(data)
+            events = read_joined(data)
         except DECODE_ERRORS as error:
             raise unreadable_response(error) from error
         if sum(type(event) in PART_STARTS for event in events) > MAX_PARTS:
             raise too_many_parts()
         limit_end(events)
         return events
+
+    def read_joined(data: bytes) -> list[StreamEvent]:
+        try:
+            return read(data)
+        except DECODE_ERRORS:
+            if (marked := mark_halves(data)) is None:
+                raise
+            return HalfJoiner().join(read(marked))
 
     return bounded
 
