@@ -150,6 +150,24 @@ def test_each_message_of_an_answer_goes_back_with_its_phase(events):
     ]
 
 
+@pytest.mark.parametrize("parts", [("It is green.",), ("It is green.", "It is green."), ("", "It is green.")])
+def test_a_text_whose_deltas_have_another_index_than_its_end_is_said_once(parts):
+    item = message(*map(output_text, parts))
+    deltas = [event("output_text.delta", 0, content_index=1, delta=piece) for piece in ("It is ", "green.")]
+    ends = event("output_text.done", 0, content_index=1, text="It is green.")
+    for end in ([], [ends], [ends | {"content_index": 0}]):
+        events = parse(sse(added(0, message()), *deltas, *end, done(0, item), last(item)))
+        texts = [part.text for part in folded(events).parts]
+        assert "".join(texts) == "".join(parts)
+        assert sum(isinstance(event, TextEnd) for event in events) == len(texts)
+
+
+def test_an_unknown_status_is_told():
+    assert parse_full(encode(answer(message(output_text("Hi.")), status="queued")))[-1] == StepEnd(
+        "cut", Usage(), "queued"
+    )
+
+
 def test_a_text_that_was_complete_when_the_stream_broke_keeps_its_phase():
     events = parse(sse(added(0, message(phase="commentary")), *text_events(0, 0, "I'll draw it.")))
     assert folded(events).parts == (Text("I'll draw it."), COMMENTARY)
