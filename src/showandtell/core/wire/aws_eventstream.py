@@ -85,6 +85,10 @@ class Splitter:
             self._buffer.clear()
         return self._split(data)
 
+    def flush(self) -> list[bytes]:
+        """Return nothing: a frame knows its length, so an incomplete one is cut off."""
+        return []
+
     @property
     def pending(self) -> int:
         """Bytes buffered for an incomplete frame."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from functools import wraps
 from typing import Any, Protocol, TypeAlias, TypeVar, cast
 
@@ -65,6 +66,10 @@ class FrameSplitter(Protocol):
         """Feed the bytes of one read; return the JSON of every event that they complete. May raise `BadAnswer`."""
         ...
 
+    def flush(self) -> list[bytes]:
+        """Return the JSON of an event whose end is missing, possibly cut off."""
+        ...
+
 
 class StreamParser:
     """Turns the bytes of each network read into a batch of events."""
@@ -89,12 +94,16 @@ class StreamParser:
 
         Raises `BadAnswer` if the data is not the API's JSON, but only after the events before it have been returned.
         """
+        return self._read(data)
+
+    def _read(self, data: bytes | None) -> list[StreamEvent]:
+        """Read the events that `data` completes; for None, the last one without its end."""
         if self._failed is not None:
             raise self._failed
         events: list[StreamEvent] = []
-        self._size += len(data)
+        self._size += len(data or b"")
         try:
-            for text in self._splitter.feed(data):
+            for text in self._splitter.flush() if data is None else self._splitter.feed(data):
                 if self._reader.done:
                     break
                 try:
@@ -125,11 +134,17 @@ class StreamParser:
         return events
 
     def finish(self) -> list[StreamEvent]:
-        """End the body and return its last events; the stop is "cut" unless the provider gave a reason."""
+        """End the body and return its last events; the stop is "cut" unless the provider gave a reason.
+
+        The last event needs no blank line after it. If it is cut off itself, it is ignored.
+        """
         if self._failed is not None:
             raise self._failed
         # Raises if the splitter holds back an error until the events before it have been returned.
-        events = [] if self._reader.done else self.feed(b"")
+        events = [] if self._reader.done else self._read(b"")
+        if not self.done:
+            with suppress(BadAnswer):
+                events += self._read(None)
         ends: list[StreamEvent] = []
         self._reader.end(ends)
         events += self._halves.join(ends) if self._halves else ends
