@@ -103,7 +103,7 @@ SLOW = TimeoutError(110, "the response from host took longer than 3600 s")
 
 @each_api
 @pytest.mark.parametrize("first", [b"", b": hello\n\n"])
-def test_a_timeout_before_the_answer_is_told_as_one_and_asked_again_within_the_budget(model, first):
+def test_a_timeout_before_the_answer_is_reported_as_one_and_retried_within_the_budget(model, first):
     first = b"" if model == MODELS[-1] else first  # AWS has no comments
     agent, script, _ = patient(begins(first, SLOW), model=model, tries=2)
     run, _ = run_all(agent)

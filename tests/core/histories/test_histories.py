@@ -142,8 +142,8 @@ def test_a_response_is_one_message():
 
 
 def test_a_message_keeps_its_phase():
-    said = {"type": "message", "role": "assistant", "content": "Wait.", "phase": "commentary"}
-    (draft,) = from_openai([said, {**said, "content": "Done.", "phase": None}])
+    message = {"type": "message", "role": "assistant", "content": "Wait.", "phase": "commentary"}
+    (draft,) = from_openai([message, {**message, "content": "Done.", "phase": None}])
     assert draft.parts == (Text("Wait."), Opaque("openai", '{"phase":"commentary"}'), Text("Done."))
 
 

@@ -152,7 +152,7 @@ def test_each_message_of_an_answer_goes_back_with_its_phase(events):
 
 
 @pytest.mark.parametrize("parts", [("It is green.",), ("It is green.", "It is green."), ("", "It is green.")])
-def test_a_text_whose_deltas_have_another_index_than_its_end_is_said_once(parts):
+def test_a_text_whose_deltas_have_another_index_than_its_end_comes_once(parts):
     item = message(*map(output_text, parts))
     deltas = [event("output_text.delta", 0, content_index=1, delta=piece) for piece in ("It is ", "green.")]
     ends = event("output_text.done", 0, content_index=1, text="It is green.")
@@ -163,7 +163,7 @@ def test_a_text_whose_deltas_have_another_index_than_its_end_is_said_once(parts)
         assert sum(isinstance(event, TextEnd) for event in events) == len(texts)
 
 
-def test_an_unknown_status_is_told():
+def test_an_unknown_status_is_the_detail():
     assert parse_full(encode(answer(message(output_text("Hi.")), status="queued")))[-1] == StepEnd(
         "cut", Usage(), "queued"
     )
