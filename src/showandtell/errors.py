@@ -193,7 +193,8 @@ class ProviderError(ShowAndTellError):
     """The provider returned an error. A run does not raise it: its status is "error", and `run.error` has the error.
 
     `text` is the provider's message, and `status` the HTTP status, or 0 if there was none. `path` is the place in the
-    request that the error refers to, and `retry_after` the seconds to wait; both are None if the provider sends none.
+    request that the error refers to, `retry_after` the seconds to wait, and `should_retry` whether the provider wants
+    the request again; each is None if the provider doesn't say so.
 
     >>> from showandtell import ProviderError
     >>> error = ProviderError("rate limit reached", 429, retry_after=20.0)
@@ -202,10 +203,17 @@ class ProviderError(ShowAndTellError):
     """
 
     def __init__(
-        self, text: str, status: int = 0, *, path: str | None = None, retry_after: float | None = None
+        self,
+        text: str,
+        status: int = 0,
+        *,
+        path: str | None = None,
+        retry_after: float | None = None,
+        should_retry: bool | None = None,
     ) -> None:
         super().__init__(f"{status} {text}" if status else text)
-        self.text, self.status, self.path, self.retry_after = text, status, path, retry_after
+        self.text, self.status, self.path = text, status, path
+        self.retry_after, self.should_retry = retry_after, should_retry
 
 
 class ProviderUnavailable(ProviderError):

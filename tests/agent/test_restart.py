@@ -71,6 +71,25 @@ def test_a_conversation_made_with_one_provider_goes_on_with_three_others_after_a
         assert {sha(KIWI), sha(WALL)} <= seen
 
 
+def in_phase(phase, answer):
+    return answer.replace(b'"id": "msg_1"', b'"id": "msg_1", "phase": "%s"' % phase)
+
+
+def test_each_message_keeps_its_phase_after_a_restart_and_another_provider_never_sees_it(tmp_path):
+    call = say("I'll look.", ("c1", "gdrive_display_image", "{}"), model=RESPONSES)
+    answers = in_phase(b"commentary", call), in_phase(b"final_answer", say("A wall.", model=RESPONSES))
+    run, *_ = speak(tmp_path, RESPONSES, *answers)
+    _, script, _ = speak(tmp_path, RESPONSES, say("Yes.", model=RESPONSES), which=run.conversation.id)
+    items = [item for item in script.bodies[-1]["input"] if item.get("role") == "assistant"]
+    assert [(item["content"], item["phase"]) for item in items] == [
+        ("I'll look.", "commentary"),
+        ("A wall.", "final_answer"),
+    ]
+    for other in (GPT, CLAUDE, GEMINI, CONVERSE):
+        _, script, _ = speak(tmp_path, other, say("Yes.", model=other), which=run.conversation.id)
+        assert "phase" not in str(script.bodies[-1])
+
+
 @pytest.mark.parametrize("model", MODELS)
 def test_words_bring_the_right_two_files_back_into_view_after_a_restart(tmp_path, model):
     uploads = [File.from_bytes(KIWI, name="kiwi.png")]

@@ -111,7 +111,7 @@ def echo(place: Literal["refusal", "page", "answer"] = "refusal") -> Fault:
     return Fault(name=f"echo({place})", instead=instead, reply=_speak(ANSWER_TEXT), echoes=True)
 
 
-def wrong_type(media_type: str = "text/plain") -> Fault:
+def wrong_type(media_type: str = "application/octet-stream") -> Fault:
     """The right bytes with another content type."""
     return Fault(name="wrong_type", media_type=media_type)
 

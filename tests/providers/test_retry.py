@@ -9,7 +9,7 @@ from showandtell.core.events.types import ErrorEvent, Finish, Retry
 from showandtell.core.wire.http import HttpResponse
 from showandtell.errors import BadAnswer, ProviderError, ProviderUnavailable
 from showandtell.providers.retry import RetryPolicy, pause_before
-from support.scripted import CLAUDE, FAULT, GPT, MODELS, ONCE, begin, in_pieces, repeating, say, scripted, watch
+from support.scripted import CLAUDE, FAULT, GPT, MODELS, ONCE, begin, begins, in_pieces, repeating, say, scripted, watch
 
 each_api = pytest.mark.parametrize("model", MODELS)
 BUSY = b'{"error": {"type": "rate_limit_error", "message": "Slow down."}}'
@@ -67,6 +67,55 @@ def test_what_no_waiting_cures_is_not_asked_again(model, status):
     run, _ = run_all(agent)
     assert (run.status, run.reason, len(script.bodies), waited) == ("error", "no", 1, [])
     assert type(run.error) is ProviderError
+
+
+@pytest.mark.parametrize("status", sorted({*range(400, 500)} - {408, 409, 429}))
+def test_no_other_refusal_is_ever_sent_again(status):
+    agent, script, waited = patient((status, BUSY), model=GPT)
+    run, _ = run_all(agent)
+    assert (run.status, len(script.bodies), waited) == ("error", 1, [])
+
+
+def answered(status, **headers):
+    return HttpResponse(status, {key.replace("_", "-"): value for key, value in headers.items()}, in_pieces(BUSY))
+
+
+@each_api
+@pytest.mark.parametrize(
+    ("status", "word", "sent"), [(400, "true", 2), (503, "false", 1), (400, "no", 1), (503, "", 2)]
+)
+def test_the_provider_says_whether_to_ask_again(model, status, word, sent):
+    agent, script, _ = patient(answered(status, x_should_retry=word), say("Hello.", model=model), model=model)
+    run, _ = run_all(agent)
+    assert (len(script.bodies), run.text) == (sent, "Hello." if sent == 2 else "")
+    if status == 503 and sent == 1:
+        assert type(run.error) is ProviderUnavailable
+
+
+def test_the_providers_word_is_bound_by_the_budget():
+    agent, script, _ = patient(*[answered(400, x_should_retry="true") for _ in range(3)], model=GPT, tries=2)
+    run, _ = run_all(agent)
+    assert (type(run.error), run.error.status, len(script.bodies)) == (ProviderError, 400, 3)
+
+
+SLOW = TimeoutError(110, "the response from host took longer than 3600 s")
+
+
+@each_api
+@pytest.mark.parametrize("first", [b"", b": hello\n\n"])
+def test_a_timeout_before_the_answer_is_reported_as_one_and_retried_within_the_budget(model, first):
+    first = b"" if model == MODELS[-1] else first  # AWS has no comments
+    agent, script, _ = patient(begins(first, SLOW), model=model, tries=2)
+    run, _ = run_all(agent)
+    assert (type(run.error), len(script.bodies)) == (ProviderUnavailable, 3)
+    assert run.reason == f"{agent.target.name} timed out: {SLOW.strerror} (tried 3 times)"
+
+
+@each_api
+def test_a_timeout_after_the_first_word_keeps_the_text_and_is_not_asked_again(model):
+    agent, script, _ = patient(begins(begin("Hello.", model=model), SLOW), model=model)
+    run, _ = run_all(agent)
+    assert (run.status, run.text, len(script.bodies)) == ("incomplete", "Hello.", 1)
 
 
 def test_an_account_without_money_is_not_asked_again():

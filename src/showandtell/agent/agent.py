@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, Self
 from weakref import WeakKeyDictionary
 
-from showandtell.agent.configure import fetcher, loop_limits, plan_policy, read_output_type, with_account
+from showandtell.agent.configure import fetcher, loop_limits, plan_policy, request_options, with_account
 from showandtell.agent.loader import Sharing
 from showandtell.agent.loop import Loop, Memory, last_text
 from showandtell.agent.provider_uploads import drop_uploads
@@ -24,7 +24,6 @@ from showandtell.core.messages.file import File, Reader
 from showandtell.core.messages.message import BranchPoint, Draft, Message
 from showandtell.core.messages.parts import Approval
 from showandtell.core.planning.values import Receipt
-from showandtell.core.wire.options import build_options
 from showandtell.errors import BadInput, ShowAndTellError, UnsupportedFile
 from showandtell.network.transport import Transport
 from showandtell.providers.exchange import Exchange
@@ -92,17 +91,7 @@ class Agent:
         self.target = with_account(find_target(model, files.overrides), connection.client)
         self.transport = connection.transport or Transport()
         self.tools = by_name(tools)
-        self.options = build_options(
-            instructions=instructions,
-            tools=[tool.spec for tool in self.tools.values()],
-            tool_choice=settings.tool_choice,
-            temperature=settings.temperature,
-            max_tokens=settings.max_tokens,
-            reasoning_effort=settings.reasoning_effort,
-            schema=read_output_type(output_type),
-            extra_body=settings.extra_body,
-            stream=settings.stream,
-        )
+        self.options = request_options(self.target, settings, self.tools, instructions, output_type)
         self.limits = loop_limits(self.tools, limits or RunLimits())
         self.retry = retry or RetryPolicy()
         self.max_file_bytes = files.max_file_bytes

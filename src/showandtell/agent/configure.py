@@ -10,11 +10,13 @@ from msgspec import structs
 
 from showandtell.agent.decide import LoopLimits
 from showandtell.agent.loader import Fetch, Sharing
-from showandtell.agent.settings import FilePolicy, RunLimits
+from showandtell.agent.settings import FilePolicy, ModelSettings, RunLimits
 from showandtell.agent.tools import Tool
 from showandtell.core.capabilities.cells import Target
 from showandtell.core.messages.file import File
 from showandtell.core.planning.values import Policy, by_kind
+from showandtell.core.wire.options import Options, build_options
+from showandtell.core.wire.renderers import APIS
 from showandtell.errors import BadInput
 from showandtell.network.fetch import FetchPolicy, fetch
 from showandtell.providers.client import read_client
@@ -30,6 +32,26 @@ def loop_limits(tools: Mapping[str, Tool], limits: RunLimits) -> LoopLimits:
     approval = frozenset(tool.name for tool in tools.values() if tool.approval)
     idempotent = frozenset(tool.name for tool in tools.values() if tool.idempotent)
     return LoopLimits(limits.steps, approval, limits.tokens, limits.seconds, idempotent)
+
+
+def request_options(
+    target: Target, settings: ModelSettings, tools: Mapping[str, Tool], instructions: str, output_type: object
+) -> Options:
+    """The options of each request. Raises `BadInput` for values that no API accepts or that contradict `extra_body`."""
+    options = build_options(
+        instructions=instructions,
+        tools=[tool.spec for tool in tools.values()],
+        tool_choice=settings.tool_choice,
+        temperature=settings.temperature,
+        max_tokens=settings.max_tokens,
+        reasoning_effort=settings.reasoning_effort,
+        schema=read_output_type(output_type),
+        extra_body=settings.extra_body,
+        stream=settings.stream,
+    )
+    if options.extra is not None:
+        APIS[target.api].head(target, options)
+    return options
 
 
 def plan_policy(tools: Mapping[str, Tool], sharing: Sharing, files: FilePolicy) -> Policy:

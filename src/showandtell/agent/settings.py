@@ -34,7 +34,8 @@ class ModelSettings:
         tool_choice (str): "auto", "none", "required", or the name of a tool. A forced choice applies to the first
             step of a run.
         reasoning_effort (str | None): "minimal", "low", "medium" or "high".
-        extra_body (Mapping | None): the provider's own fields, merged into the body of each request.
+        extra_body (Mapping | None): the provider's own fields, merged into the body of each request: lists are
+            appended, objects merged. A field that another setting writes raises `BadInput`.
         stream (bool): False asks for unstreamed responses, for hosts that can't stream. Default: True.
 
     Raises:

@@ -3,19 +3,28 @@
 from __future__ import annotations
 
 import contextlib
+import re
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field
 
 from showandtell.core.capabilities.cells import Api, Target
 from showandtell.core.events.types import StepEnd, StreamEvent, Usage
+from showandtell.core.wire import sse
 from showandtell.core.wire.http import Authorize, HttpResponse, Send
 from showandtell.core.wire.parsers import FRAMES, JSON_TYPE, PARSERS
 from showandtell.core.wire.request import Request
-from showandtell.core.wire.stream import MAX_RESPONSE, StreamParser
+from showandtell.core.wire.stream import MAX_RESPONSE, FrameSplitter, StreamParser
 from showandtell.errors import BadAnswer, ProviderError, ProviderUnavailable
 from showandtell.providers.refusals import MAX_ERROR_BODY, Explain, parse_error, provider_error, unexplained
 from showandtell.providers.secrets import conceal_end, conceal_error, secrets_in
+
+#: How server-sent events start: a byte order mark, then a field or a comment.
+SSE_START = re.compile(rb"(?:\xef\xbb\xbf)?\s*(?:data|event|id|retry)?:")
+#: Types that hosts and gateways give to streams and to complete responses alike.
+LOOSE_TYPES = frozenset({JSON_TYPE, "text/plain", "text/event-stream", ""})
+#: Bytes that tell one from the other, and the most that are read for them.
+MIN_START, MAX_START = 8, 1024
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +84,8 @@ class Exchange:
                 async for batch in batches:
                     yield batch
         except OSError as error:
-            message = self.explain(0, f"{target.name} can't be reached: {error_text(error)}")
+            problem = "timed out" if isinstance(error, TimeoutError) else "can't be reached"
+            message = self.explain(0, f"{target.name} {problem}: {error_text(error)}")
             raise ProviderUnavailable(message) from error
 
     async def address(self, request: Request) -> Outgoing:
@@ -96,23 +106,29 @@ def error_text(error: OSError) -> str:
 async def read(
     response: HttpResponse, target: Target, explain: Explain = unexplained
 ) -> AsyncGenerator[Sequence[StreamEvent]]:
-    """The events of a response in batches. If the connection breaks, the last event reports that it was cut."""
+    """The events of a response in batches. If the connection breaks after the first, the last one reports the cut.
+
+    Some types say too little, so the first bytes decide how the body is read. Raises `OSError` if the connection breaks
+    or times out before the first event.
+    """
     try:
         media_type = response.headers.get("content-type", "").partition(";")[0].strip().lower()
         if response.status >= 400:
             raise provider_error(response, await read_prefix(response.body, MAX_ERROR_BODY), explain)
-        if media_type == JSON_TYPE:
-            # Nothing of an unstreamed response is yielded before its end, so a broken one can be retried.
-            data = await read_limited(response.body, MAX_RESPONSE)
-            yield PARSERS[target.api].parse_full(data) if data else [StepEnd("cut", Usage())]
-        elif media_type in FRAMES:
-            async with aclosing(stream(response.body, target.api, media_type)) as batches:
-                async for batch in batches:
-                    yield batch
-        else:
-            error = parse_error(await read_prefix(response.body, MAX_ERROR_BODY))
-            message = f"answered {response.status} with {media_type}, which no API uses: {error.message}"
-            raise BadAnswer(f"{target.name} {message}")
+        start = await read_start(response.body)
+        async with aclosing(rejoin(start, response.body)) as body:
+            if splitter := find_splitter(media_type, start):
+                async with aclosing(stream(body, target.api, splitter)) as batches:
+                    async for batch in batches:
+                        yield batch
+            elif media_type == JSON_TYPE or is_json(media_type, start):
+                # Nothing of an unstreamed response is yielded before its end, so a broken one can be retried.
+                data = await read_limited(body, MAX_RESPONSE)
+                yield PARSERS[target.api].parse_full(data) if data else [StepEnd("cut", Usage())]
+            else:
+                error = parse_error(await read_prefix(body, MAX_ERROR_BODY))
+                message = f"answered {response.status} with {media_type}, which no API uses: {error.message}"
+                raise BadAnswer(f"{target.name} {message}")
     finally:
         # Close a partly read body now, not when it is garbage-collected.
         close: Callable[[], Awaitable[None]] | None = getattr(response.body, "aclose", None)
@@ -120,17 +136,52 @@ async def read(
             await close()
 
 
-async def stream(body: AsyncIterator[bytes], api: Api, media_type: str) -> AsyncGenerator[Sequence[StreamEvent]]:
-    """The events of a streamed response."""
-    parser = StreamParser(PARSERS[api].new_reader(), FRAMES[media_type]())
+def find_splitter(media_type: str, start: bytes) -> Callable[[], FrameSplitter] | None:
+    """The splitter of a stream, by the first bytes of the body and by its type; None if it isn't a stream."""
+    if media_type in LOOSE_TYPES and SSE_START.match(start):
+        return sse.Splitter
+    return None if is_json(media_type, start) else FRAMES.get(media_type)
+
+
+def is_json(media_type: str, start: bytes) -> bool:
+    """Whether a body is a complete response, whichever of the usual types it has."""
+    return media_type in LOOSE_TYPES and start.lstrip()[:1] in (b"{", b"[")
+
+
+async def read_start(body: AsyncIterator[bytes]) -> bytes:
+    """The first bytes of a body, at least 8 after any white space. Raises `OSError`."""
+    start = b""
+    async for chunk in body:
+        start += chunk
+        if len(start.lstrip()) >= MIN_START or len(start) >= MAX_START:
+            break
+    return start
+
+
+async def rejoin(start: bytes, rest: AsyncIterator[bytes]) -> AsyncGenerator[bytes]:
+    """The chunks of a body of which `start` was read already."""
+    if start:
+        yield start
+    async for chunk in rest:
+        yield chunk
+
+
+async def stream(
+    body: AsyncIterator[bytes], api: Api, splitter: Callable[[], FrameSplitter]
+) -> AsyncGenerator[Sequence[StreamEvent]]:
+    """The events of a streamed response. Raises `OSError` if the connection breaks before the first one."""
+    parser = StreamParser(PARSERS[api].new_reader(), splitter())
+    has_begun = False
     try:
         async for chunk in body:
             if batch := parser.feed(chunk):  # most reads of a slow host complete no event
+                has_begun = True
                 yield batch
             if parser.done:
                 break
     except OSError:
-        pass
+        if not has_begun:
+            raise
     yield parser.finish()
 
 

@@ -14,6 +14,7 @@ from typing import TypeAlias
 
 import msgspec
 
+from showandtell.core.collect.surrogates import replace_lone_escapes
 from showandtell.core.wire.http import HttpResponse
 from showandtell.core.wire.stream import DECODE_ERRORS
 from showandtell.errors import ProviderError
@@ -23,6 +24,8 @@ MAX_ERROR_BODY = 64 * 1024
 #: The path that an error starts with (`tools.0.name: ...`), or names anywhere: `messages.2.content.0.image`,
 #: `'input[3].output[0].file_data'`, `#/messages/2/content/0`, `contents[0].parts[1]`.
 PATH = re.compile(r"^[a-z_]+(?:\.\w+)*(?=: )|\b(?:messages|input|contents)(?:[./\[]\w+\]?)+")
+#: The values of `x-should-retry`, as the SDKs of OpenAI and Anthropic read them.
+SHOULD_RETRY = {"true": True, "false": False}
 TITLE = re.compile(r"<title[^<>]*>([^<]{1,300})", re.IGNORECASE)
 
 #: Makes a host's error text clearer, by its status (0 if there was no response).
@@ -66,7 +69,11 @@ def provider_error(response: HttpResponse, data: bytes, explain: Explain = unexp
     path = error.param or (match.group() if match else None)
     message = explain(response.status, format_error(error) or status_phrase(response.status))
     return ProviderError(
-        message, response.status, path=path, retry_after=retry_after_of(response.headers, error, time.time())
+        message,
+        response.status,
+        path=path,
+        retry_after=retry_after_of(response.headers, error, time.time()),
+        should_retry=SHOULD_RETRY.get(response.headers.get("x-should-retry", "").strip().lower()),
     )
 
 
@@ -86,6 +93,7 @@ def format_error(error: _Error) -> str:
 
 def parse_error(data: bytes) -> _Error:
     """Parse an error body. For an unknown format the message is the title of an HTML page, or the start of the text."""
+    data = replace_lone_escapes(data)
     for body in (data, data.strip()[1:-1]):  # Google wraps the error of a stream in a list
         try:
             decoded = _refusal.decode(body)

@@ -15,7 +15,7 @@ from showandtell.errors import BadAnswer, ProviderError, ProviderUnavailable
 from showandtell.providers.exchange import Exchange
 
 #: Statuses of temporary errors: busy, overloaded, broken. 529 is Anthropic's "overloaded".
-BUSY_STATUSES = frozenset({408, 409, 425, 429, 500, 502, 503, 504, 520, 522, 524, 529})
+BUSY_STATUSES = frozenset({408, 409, 429, 500, 502, 503, 504, 520, 522, 524, 529})
 #: Texts of the same errors, if they come as the first event of a stream.
 BUSY_TEXT = re.compile(
     "overloaded|rate.?limit|too.?many|throttl|timeout|temporar|try again|unavailable|internal|server_?error|api_error",
@@ -93,8 +93,9 @@ def has_content(batch: Sequence[StreamEvent], name: str) -> bool:
 
 
 def pause_before(error: ProviderError, retries: int, retry: RetryPolicy) -> float | None:
-    """The seconds to wait before the next try; None if a retry can't help."""
-    if NO_CREDIT.search(error.text) or not is_temporary(error):
+    """The seconds to wait before the next try; None if a retry can't help. The provider's own word goes first."""
+    wanted = is_temporary(error) if error.should_retry is None else error.should_retry
+    if NO_CREDIT.search(error.text) or not wanted:
         return None
     backoff = min(0.5 * 2**retries, MAX_PAUSE) * (0.5 + retry.jitter() / 2)
     return backoff if error.retry_after is None else max(error.retry_after, backoff)

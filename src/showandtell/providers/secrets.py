@@ -46,7 +46,9 @@ def conceal_error(error: ProviderError, secrets: Sequence[str]) -> ProviderError
     text = conceal(error.text, secrets)
     if text == error.text:
         return error
-    hidden = type(error)(text, error.status, path=error.path, retry_after=error.retry_after)
+    hidden = type(error)(
+        text, error.status, path=error.path, retry_after=error.retry_after, should_retry=error.should_retry
+    )
     hidden.__cause__ = error.__cause__
     return hidden
 

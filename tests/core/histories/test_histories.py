@@ -141,6 +141,12 @@ def test_a_response_is_one_message():
     assert from_openai(cut)[0].stop == "length"
 
 
+def test_a_message_keeps_its_phase():
+    message = {"type": "message", "role": "assistant", "content": "Wait.", "phase": "commentary"}
+    (draft,) = from_openai([message, {**message, "content": "Done.", "phase": None}])
+    assert draft.parts == (Text("Wait."), Opaque("openai", '{"phase":"commentary"}'), Text("Done."))
+
+
 def test_response_items_continue_its_output():
     output = [
         {"type": "input_text", "text": "Done"},

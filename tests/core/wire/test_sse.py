@@ -23,6 +23,13 @@ def test_an_event_without_its_blank_line_is_not_returned():
     assert split(b"data: one\n\ndata: two\n", []) == [b"one"]
 
 
+def test_the_end_of_the_body_ends_the_last_event():
+    for last in (b"data: two", b"data: two\n", b"event: x\ndata: two\r\n", b"\ndata: two"):
+        splitter = Splitter()
+        assert (splitter.feed(b"data: one\n\n" + last), splitter.flush()) == ([b"one"], [b"two"])
+        assert (splitter.flush(), splitter.pending) == ([], 0)
+
+
 def test_comments_names_and_ids_are_ignored():
     assert split(b": hello\n\nevent: ping\nid: 7\nretry: 10\ndata: one\n\n", []) == [b"one"]
 

@@ -22,7 +22,7 @@ from showandtell.errors import BadAnswer, ProviderError
 from showandtell.providers.exchange import read
 from showandtell.providers.refusals import MAX_ERROR_BODY, parse_error, retry_after_of
 from support.builders import parser_of
-from support.scripted import CLAUDE, GPT, event, say
+from support.scripted import CLAUDE, GEMINI, GPT, RESPONSES, event, in_pieces, say
 
 GOOD = b'data: {"choices":[{"index":0,"delta":{"content":"hello"}}]}\n\n'
 
@@ -42,6 +42,14 @@ def test_events_before_a_bad_chunk_in_the_same_read_are_returned():
 def test_a_first_chunk_that_is_not_json_raises_at_once(parser):
     with pytest.raises(BadAnswer):
         parser().feed(b"data: \xff\xfe\n\n")
+
+
+@pytest.mark.parametrize("api", ["anthropic-messages", "openai-chat", "openai-responses", "gemini"])
+def test_the_last_event_needs_no_blank_line_but_a_cut_one_is_no_end(api):
+    body = b"data: " + ENDS[api][0].replace("USAGE", "null").encode()
+    whole, cut = parser_of(api), parser_of(api)
+    assert [*whole.feed(body), *whole.finish()][-1].stop == "end"
+    assert [*cut.feed(body.partition(b"\n\n")[0][:-2]), *cut.finish()][-1].stop == "cut"
 
 
 @each_parser
@@ -241,6 +249,46 @@ async def endless_body(*first, then):
     for _ in range(1000):
         yield then
     raise AssertionError("it was read to its end")
+
+
+def whole_answer(text, api):
+    """Return a complete response with this text."""
+    part = {"text": text}
+    return {
+        "anthropic-messages": {"type": "message", "content": [{"type": "text"} | part], "stop_reason": "end_turn"},
+        "openai-chat": {"choices": [{"message": {"content": text}, "finish_reason": "stop"}]},
+        "openai-responses": {"status": "completed", "output": [{"type": "message", "content": [part]}]},
+        "gemini": {"candidates": [{"content": {"parts": [part]}, "finishReason": "STOP"}]},
+        "bedrock-converse": {"output": {"message": {"content": [part]}}, "stopReason": "end_turn"},
+    }[api]
+
+
+LOOSE = ["application/json", "text/plain; charset=utf-8", "text/event-stream", ""]
+
+
+@pytest.mark.parametrize("media_type", LOOSE)
+@pytest.mark.parametrize("api", PARSERS)
+def test_a_complete_answer_is_read_whatever_usual_type_it_has(api, media_type):
+    body = b"\n " + json.dumps(whole_answer("Hello.", api)).encode()
+    events = gather(HttpResponse(200, {"content-type": media_type}, in_pieces(body, 3)), api)
+    assert ([event.text for event in events if isinstance(event, TextDelta)], events[-1].stop) == (["Hello."], "end")
+
+
+@pytest.mark.parametrize("media_type", LOOSE)
+@pytest.mark.parametrize("start", [b"", b": hello\n\n", b"\xef\xbb\xbf"])
+@pytest.mark.parametrize(
+    ("model", "api"),
+    [(CLAUDE, "anthropic-messages"), (GPT, "openai-chat"), (RESPONSES, "openai-responses"), (GEMINI, "gemini")],
+)
+def test_a_stream_is_read_whatever_usual_type_it_has(model, api, start, media_type):
+    body = in_pieces(start + say("Hello.", model=model).rstrip(), 3)
+    events = gather(HttpResponse(200, {"content-type": media_type}, body), api)
+    assert ([event.text for event in events if isinstance(event, TextDelta)], events[-1].stop) == (["Hello."], "end")
+
+
+def test_a_plain_text_is_no_answer():
+    with pytest.raises(BadAnswer, match="answered 200 with text/plain, which no API uses: Closed today"):
+        gather(HttpResponse(200, {"content-type": "text/plain"}, in_pieces(b"Closed today")), "gemini")
 
 
 def gather(answer, api):

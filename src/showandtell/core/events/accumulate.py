@@ -11,6 +11,7 @@ from typing import BinaryIO, TypeAlias, assert_never
 
 import msgspec
 
+from showandtell.core.collect.surrogates import replace_lone_escapes
 from showandtell.core.events.annotations import Annotation, Thought, TruncatedCall
 from showandtell.core.events.types import (
     FileMade,
@@ -37,6 +38,7 @@ from showandtell.errors import BadFile
 @dataclass(slots=True)
 class _Text:
     text: bytearray = field(default_factory=bytearray)
+    opaque: str | None = None
 
 
 @dataclass(slots=True)
@@ -52,6 +54,11 @@ class _Call:
     arguments: bytearray = field(default_factory=bytearray)
     has_ended: bool = False
     opaque: str | None = None
+
+    @property
+    def text(self) -> str:
+        """The arguments. A lone half of a character would make their JSON unreadable for everybody after us."""
+        return replace_lone_escapes(bytes(self.arguments)).decode()
 
 
 _Item: TypeAlias = _Text | _Thinking | _Call | Opaque | File
@@ -138,7 +145,7 @@ class Accumulator:
         A call with unfinished arguments, or cut off by the token limit, is left out: it must not run.
         """
         truncated = self._truncated_call()
-        parts = [part for item in self._items if item is not truncated and (part := self._part(item))]
+        parts = [part for item in self._items if item is not truncated for part in self._parts(item)]
         return Draft("assistant", tuple(parts), stop=self.stop)
 
     def annotations(self) -> tuple[Annotation, ...]:
@@ -150,7 +157,7 @@ class Accumulator:
                 case _Thinking() if item.text:
                     annotations.append(Thought(place, item.id, item.text.decode()))
                 case _Call() if item is truncated or not item.has_ended:
-                    annotations.append(TruncatedCall(place, item.call_id, item.tool, item.arguments.decode()))
+                    annotations.append(TruncatedCall(place, item.call_id, item.tool, item.text))
                 case _Call():
                     place += 1
                 case _Text() if item.text:
@@ -164,19 +171,20 @@ class Accumulator:
         last = next((item for item in reversed(self._items) if not isinstance(item, _Thinking)), None)
         return last if isinstance(last, _Call) and self._stop == "length" and not _is_json(last) else None
 
-    def _part(self, item: _Item) -> DraftPart | None:
+    def _parts(self, item: _Item) -> list[DraftPart]:
         match item:
             case Opaque() | File():
-                return item
-            case _Text():
-                text = item.text.decode()
-                return Text(text) if text else None
-            case _Thinking():
-                return None
-            case _Call():
-                opaque = None if item.opaque is None else Opaque(self._provider, item.opaque)
-                call = ToolCall(item.call_id, item.tool, item.arguments.decode() or "{}", opaque)
-                return call if item.has_ended else None
+                return [item]
+            case _Text() if item.text:
+                return [Text(item.text.decode()), *self._opaque(item.opaque)]
+            case _Call() if item.has_ended:
+                opaque = next(iter(self._opaque(item.opaque)), None)
+                return [ToolCall(item.call_id, item.tool, item.text or "{}", opaque)]
+            case _:
+                return []
+
+    def _opaque(self, text: str | None) -> list[Opaque]:
+        return [] if text is None else [Opaque(self._provider, text)]
 
     def _apply(self, event: StreamEvent) -> None:
         match event:
@@ -190,7 +198,7 @@ class Accumulator:
                 self._items.append(thinking := _Thinking(event.id))
                 self._thinking[event.id] = thinking
             case TextEnd():
-                pass
+                self._texts[event.id].opaque = event.opaque
             case TextStart():
                 self._items.append(text := _Text())
                 self._texts[event.id] = text
@@ -230,7 +238,7 @@ def _is_unfinished(item: _Item) -> bool:
 
 def _is_json(call: _Call) -> bool:
     try:
-        msgspec.json.decode(call.arguments or b"{}")
+        msgspec.json.decode(call.text or "{}")
     except (msgspec.DecodeError, RecursionError):
         return False
     return True

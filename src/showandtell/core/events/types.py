@@ -65,10 +65,11 @@ class TextDelta(Struct, frozen=True, tag="text-delta"):
     text: str
 
 
-class TextEnd(Struct, frozen=True, tag="text-end"):
-    """A text is complete."""
+class TextEnd(Struct, frozen=True, tag="text-end", omit_defaults=True):
+    """A text is complete. `opaque` must go back to the provider with the text."""
 
     id: str
+    opaque: str | None = None
 
 
 class ReasoningStart(Struct, frozen=True, tag="reasoning-start"):

@@ -20,8 +20,9 @@ from showandtell.core.histories.reading import (
 )
 from showandtell.core.messages.file import File
 from showandtell.core.messages.message import Stop
-from showandtell.core.messages.parts import Text, ToolCall
+from showandtell.core.messages.parts import Opaque, Text, ToolCall
 from showandtell.core.wire.openai_chat.parse import STOP_REASONS
+from showandtell.core.wire.openai_responses.phase import format_phase
 
 #: Items that only OpenAI can use. They go back unchanged.
 OPAQUE_TYPES = frozenset(
@@ -133,6 +134,8 @@ def _item(item: Any, place: str, reading: Reading) -> None:
 def _assistant_parts(message: Item, place: str, reading: Reading) -> Parts:
     """The parts of an assistant message: text and audio, then tool calls."""
     parts = _content(message.get("content"), place) + text_parts(message.get("refusal"))
+    if phase := format_phase(message.get("phase")):
+        parts = [piece for part in parts for piece in (part, Opaque("openai", phase))]
     if audio := message.get("audio"):
         parts += _audio(audio)
     for index, call in enumerate(message.get("tool_calls") or ()):

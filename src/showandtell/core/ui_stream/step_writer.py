@@ -10,6 +10,7 @@ from typing import TypeAlias, cast
 import msgspec
 from msgspec import Raw
 
+from showandtell.core.collect.surrogates import replace_lone_escapes
 from showandtell.core.events.annotations import Annotation, TruncatedCall
 from showandtell.core.events.types import (
     ReasoningDelta,
@@ -66,7 +67,7 @@ class _Call:
 
     @property
     def text(self) -> str:
-        return "".join(self.pieces)
+        return replace_lone_escapes("".join(self.pieces).encode()).decode()
 
 
 _Item: TypeAlias = _TextBlock | _Call

@@ -16,6 +16,7 @@ from zlib import crc32
 import msgspec
 from msgspec import Struct
 
+from showandtell.core.collect.surrogates import replace_lone_escapes
 from showandtell.errors import BadAnswer
 
 MAX_HEADERS = 128 * 1024
@@ -83,6 +84,10 @@ class Splitter:
             data = bytes(self._buffer)
             self._buffer.clear()
         return self._split(data)
+
+    def flush(self) -> list[bytes]:
+        """Return nothing: a frame knows its length, so an incomplete one is cut off."""
+        return []
 
     @property
     def pending(self) -> int:
@@ -164,7 +169,7 @@ def _serialize_error(kind: str, message: str) -> bytes:
 def _exception_message(payload: bytes) -> str:
     """Return an exception's message, or the start of its payload if that isn't the expected JSON."""
     try:
-        body = _exception_decoder.decode(payload)
+        body = _exception_decoder.decode(replace_lone_escapes(payload))
     except DECODE_ERRORS:
         return payload.decode(errors="replace")[:500]
     return body.message or body.capitalized

@@ -10,7 +10,7 @@ BOM = b"\xef\xbb\xbf"
 
 
 class Splitter:
-    """Buffers bytes until an event is complete. Bytes after the last blank line are not an event."""
+    """Buffers bytes until an event is complete. Bytes after the last blank line are returned by `flush` only."""
 
     __slots__ = ("_after_return", "_buffer", "_started")
 
@@ -37,6 +37,13 @@ class Splitter:
         if not self._started and data:
             self._started, data = True, data.removeprefix(BOM)
         return [text for block in data.split(b"\n\n") if (text := event_data(block))]
+
+    def flush(self) -> list[bytes]:
+        """Return the data of the last event if its blank line is missing. It may be cut off."""
+        block = bytes(self._buffer)
+        self._buffer.clear()
+        data = event_data(block if self._started else block.removeprefix(BOM))
+        return [data] if data else []
 
     @property
     def pending(self) -> int:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from functools import wraps
 from typing import Any, Protocol, TypeAlias, TypeVar, cast
 
@@ -18,6 +19,7 @@ from showandtell.core.events.types import (
     ToolInputStart,
 )
 from showandtell.core.wire.aws_eventstream import DECODE_ERRORS
+from showandtell.core.wire.halves import HalfJoiner, mark_halves
 from showandtell.core.wire.usage import clamp_usage
 from showandtell.errors import BadAnswer
 
@@ -41,7 +43,10 @@ class EventReader(Protocol):
     done: bool
 
     def read(self, text: bytes, events: list[StreamEvent]) -> None:
-        """Read the data of one event and append its events. Raises `BadAnswer` or one of `DECODE_ERRORS`."""
+        """Read the data of one event and append its events. Raises `BadAnswer` or one of `DECODE_ERRORS`.
+
+        Decode all of it before anything changes: if it holds half a character, it is read again without that.
+        """
         ...
 
     def end(self, events: list[StreamEvent]) -> None:
@@ -61,16 +66,21 @@ class FrameSplitter(Protocol):
         """Feed the bytes of one read; return the JSON of every event that they complete. May raise `BadAnswer`."""
         ...
 
+    def flush(self) -> list[bytes]:
+        """Return the JSON of an event whose end is missing, possibly cut off."""
+        ...
+
 
 class StreamParser:
     """Turns the bytes of each network read into a batch of events."""
 
-    __slots__ = ("_failed", "_parts", "_reader", "_size", "_splitter")
+    __slots__ = ("_failed", "_halves", "_parts", "_reader", "_size", "_splitter")
 
     def __init__(self, reader: EventReader, splitter: FrameSplitter) -> None:
         self._splitter = splitter
         self._reader = reader
         self._failed: BadAnswer | None = None
+        self._halves: HalfJoiner | None = None
         self._size = 0
         self._parts = 0
 
@@ -84,19 +94,31 @@ class StreamParser:
 
         Raises `BadAnswer` if the data is not the API's JSON, but only after the events before it have been returned.
         """
+        return self._read(data)
+
+    def _read(self, data: bytes | None) -> list[StreamEvent]:
+        """Read the events that `data` completes; for None, the last one without its end."""
         if self._failed is not None:
             raise self._failed
         events: list[StreamEvent] = []
-        self._size += len(data)
+        self._size += len(data or b"")
         try:
-            for text in self._splitter.feed(data):
+            for text in self._splitter.flush() if data is None else self._splitter.feed(data):
                 if self._reader.done:
                     break
-                self._reader.read(text, events)
+                try:
+                    self._reader.read(text, events)
+                except DECODE_ERRORS:
+                    if (marked := mark_halves(text)) is None:
+                        raise
+                    self._halves = self._halves or HalfJoiner()
+                    self._reader.read(marked, events)
         except BadAnswer as error:
             self._failed = error
         except DECODE_ERRORS as error:
             self._failed = unreadable_response(error)
+        if self._halves is not None:
+            events = self._halves.join(events)
         for event in events:  # inline, because many reads have only one event
             if type(event) in PART_STARTS:
                 self._parts += 1
@@ -112,12 +134,20 @@ class StreamParser:
         return events
 
     def finish(self) -> list[StreamEvent]:
-        """End the body and return its last events; the stop is "cut" unless the provider gave a reason."""
+        """End the body and return its last events; the stop is "cut" unless the provider gave a reason.
+
+        The last event needs no blank line after it. If it is cut off itself, it is ignored.
+        """
         if self._failed is not None:
             raise self._failed
         # Raises if the splitter holds back an error until the events before it have been returned.
-        events = [] if self._reader.done else self.feed(b"")
-        self._reader.end(events)
+        events = [] if self._reader.done else self._read(b"")
+        if not self.done:
+            with suppress(BadAnswer):
+                events += self._read(None)
+        ends: list[StreamEvent] = []
+        self._reader.end(ends)
+        events += self._halves.join(ends) if self._halves else ends
         limit_end(events)
         return events
 
@@ -139,13 +169,21 @@ def full_parser(read: FullParser) -> FullParser:
     @wraps(read)
     def bounded(data: bytes) -> list[StreamEvent]:
         try:
-            events = read(data)
+            events = read_joined(data)
         except DECODE_ERRORS as error:
             raise unreadable_response(error) from error
         if sum(type(event) in PART_STARTS for event in events) > MAX_PARTS:
             raise too_many_parts()
         limit_end(events)
         return events
+
+    def read_joined(data: bytes) -> list[StreamEvent]:
+        try:
+            return read(data)
+        except DECODE_ERRORS:
+            if (marked := mark_halves(data)) is None:
+                raise
+            return HalfJoiner().join(read(marked))
 
     return bounded
 

@@ -64,7 +64,7 @@ def test_events_do_not_depend_on_read_sizes(cuts):
 
 
 def test_a_stream_cut_at_any_byte_gives_a_prefix_and_ends_as_cut():
-    reason_end = STREAM.index(b"event: message_stop")  # after the finish reason
+    reason_end = STREAM.index(b"\n\nevent: message_stop")  # after the finish reason
     for length in range(len(STREAM)):
         *events, last = parse(STREAM[:length])
         assert events == EVENTS[: len(events)]

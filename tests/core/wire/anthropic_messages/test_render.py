@@ -185,10 +185,10 @@ def test_a_cache_mark_is_on_the_result_and_not_inside_it():
 
 
 def test_fields_that_the_sdk_lacks_go_into_extra_body():
-    options = msgspec.structs.replace(OPTIONS, extra='{"top_k":5,"max_tokens":9}')
+    options = msgspec.structs.replace(OPTIONS, extra='{"top_k":5,"max_tokens":100}')
     called = arguments(NATIVE, HOME, options)
     check(NATIVE, HOME, options)
-    assert (called["extra_body"], called["max_tokens"]) == ({"temperature": 0.5, "top_k": 5}, 9)
+    assert (called["extra_body"], called["max_tokens"]) == ({"temperature": 0.5, "top_k": 5}, 100)
     assert called["extra_headers"] == {"anthropic-version": "2023-06-01"}  # the next version has no temperature
 
 

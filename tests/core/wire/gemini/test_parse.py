@@ -114,7 +114,7 @@ def test_events_do_not_depend_on_read_sizes(cuts):
 def test_a_stream_cut_at_any_byte_gives_a_prefix_and_ends_as_cut(chunks):
     body = sse(*chunks)
     expected = parse(body)
-    reason_end = body.index(b"\r\n\r\n", body.index(b'"finishReason"')) + 3  # after the finish reason
+    reason_end = body.index(b"\r\n\r\n", body.index(b'"finishReason"'))  # after the finish reason
     for length in range(len(body)):
         *events, last = parse(body[:length])
         assert events == expected[: len(events)]

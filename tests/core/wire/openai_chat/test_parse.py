@@ -22,7 +22,7 @@ from showandtell.core.events.types import (
     ToolInputStart,
     Usage,
 )
-from showandtell.core.messages.parts import Opaque, Text
+from showandtell.core.messages.parts import Opaque, Text, ToolCall
 from showandtell.core.planning.values import Entry
 from showandtell.core.wire.openai_chat.parse import parse_full
 from showandtell.core.wire.openai_chat.render import render_entry
@@ -86,7 +86,7 @@ def test_events_do_not_depend_on_read_sizes(cuts):
 
 
 def test_a_stream_cut_at_any_byte_gives_a_prefix_and_ends_as_cut():
-    reason_end = STREAM.index(b'data: {"choices": []')  # after the finish reason
+    reason_end = STREAM.index(b'\n\ndata: {"choices": []')  # after the finish reason
     for length in range(len(STREAM)):
         *events, last = parse(STREAM[:length])
         assert events == EVENTS[: len(events)]
@@ -169,6 +169,41 @@ def test_an_error_ends_the_stream():
 
 def test_done_without_a_reason_is_cut():
     assert parse(sse(delta(content="It")) + DONE)[-1] == StepEnd("cut", Usage())
+    assert parse(sse(delta(content="It"), delta("")) + DONE)[-1] == StepEnd("cut", Usage())
+
+
+CALL = [piece("{}", index=0, id="x", name="draw")]
+EMPTY_CALL = {"function_call": {"name": "", "arguments": ""}, "tool_calls": None, "refusal": ""}
+USED = {"choices": [], "usage": {"prompt_tokens": 25, "completion_tokens": 9}}
+
+
+def test_an_empty_function_call_is_no_call():
+    events = parse(sse(delta(content="4", **EMPTY_CALL), delta("stop", **EMPTY_CALL)) + DONE)
+    assert (folded(events).parts, events[-1].stop) == ((Text("4"),), "end")
+
+
+def test_a_stream_without_a_reason_is_whole_only_after_its_usage_and_its_end():
+    called = delta("", **EMPTY_CALL | {"tool_calls": CALL})
+    events = parse(sse(called, USED) + DONE)
+    assert (folded(events).parts, events[-1]) == ((ToolCall("x", "draw", "{}"),), StepEnd("tool_calls", Usage(25, 9)))
+    assert parse(sse(called, USED))[-1].stop == "cut"
+
+
+def test_a_complete_body_with_an_empty_reason_is_whole():
+    message = {
+        "content": "",
+        "tool_calls": [piece("{}", id="x", name="draw")],
+        "function_call": {"name": "", "arguments": ""},
+    }
+    body = {"choices": [{"index": 0, "message": message, "finish_reason": ""}]}
+    events = parse_full(json.dumps(body).encode())
+    assert (folded(events).parts, events[-1].stop) == ((ToolCall("x", "draw", "{}"),), "tool_calls")
+    assert parse_full(b'{"choices": [{"message": {"content": null}, "finish_reason": ""}]}')[-1].stop == "cut"
+
+
+def test_content_that_is_an_object_becomes_its_json():
+    body = {"choices": [{"message": {"content": {"n": 1.0, "of": ["a"]}}, "finish_reason": "stop"}]}
+    assert folded(parse_full(json.dumps(body).encode())).parts == (Text('{"n":1.0,"of":["a"]}'),)
 
 
 @pytest.mark.parametrize("data", [b"{", b"[1]", b'{"choices":7}', b'{"choices":[{"delta":{"content":"\xff"}}]}'])
@@ -268,13 +303,10 @@ def test_an_image_without_bytes_has_a_problem(url, media_type, problem):
     assert parse(sse(delta(images=[generated_image(url)])))[0] == FileMade(media_type, b"", problem=problem)
 
 
-CALL = [piece("{}", index=0, id="x", name="draw")]
-
-
 def test_reasoning_details_are_joined():
     thoughts = [detailed(text="A kiwi, "), detailed(text="I think."), detailed(text=None, signature="Eq")]
     events = parse(sse(*thoughts, delta(reasoning_details=DETAILS[1:]), delta(tool_calls=CALL), delta("tool_calls")))
-    opaque = next(event.opaque for event in events if isinstance(event, ReasoningEnd))
+    opaque = next(event.opaque for event in events if isinstance(event, ReasoningEnd) and event.opaque)
     assert json.loads(opaque) == {"reasoning_details": DETAILS}
     target = resolve("openrouter:anthropic/claude-haiku-4.5")
     [written] = render_entry(Entry("assistant", (Text("It"), Opaque("openrouter", opaque))), target)
@@ -283,7 +315,14 @@ def test_reasoning_details_are_joined():
 
 def test_reasoning_details_of_a_cut_response_are_dropped():
     events = parse(sse(detailed(text="A kiwi, "), delta("length")))
-    assert events == [StepEnd("length", Usage())]
+    assert (folded(events).parts, events[-1]) == ((), StepEnd("length", Usage()))
+
+
+def test_reasoning_that_only_its_details_hold_is_shown():
+    events = parse(sse(detailed(text="A kiwi, "), detailed(text="I think."), delta(content="A kiwi."), delta("stop")))
+    assert "".join(event.text for event in events if isinstance(event, ReasoningDelta)) == "A kiwi, I think."
+    repeated = parse(sse(delta(reasoning="A kiwi", reasoning_details=[DETAILS[0] | {"text": "A kiwi"}]), delta("stop")))
+    assert [event.text for event in repeated if isinstance(event, ReasoningDelta)] == ["A kiwi"]
 
 
 def test_reasoning_details_of_any_shape_are_stored():

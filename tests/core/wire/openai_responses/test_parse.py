@@ -102,16 +102,88 @@ def test_events_do_not_depend_on_read_sizes(cuts):
 
 
 def test_a_stream_cut_at_any_byte_gives_a_prefix_and_ends_as_cut():
-    for length in range(len(STREAM)):
+    for length in range(len(STREAM.rstrip())):
         *events, end = parse(STREAM[:length])
         assert events == EVENTS[: len(events)]
         assert end == StepEnd("cut", Usage())
+    assert parse(STREAM.rstrip()) == EVENTS
 
 
 def test_a_complete_body_gives_the_message_of_its_stream():
     events = parse_full(encode(answer(*OUTPUT, usage=TOKENS)))
     assert folded(events) == folded(parse(STREAM))
     assert events[-1] == EVENTS[-1]
+
+
+COMMENTARY, FINAL = Opaque("openai", '{"phase":"commentary"}'), Opaque("openai", '{"phase":"final_answer"}')
+PHASES = (
+    message(output_text("I'll draw it."), phase="commentary"),
+    call("call_a", "{}"),
+    message(output_text("Here "), output_text("it is."), id="msg_2", phase="final_answer"),
+)
+
+
+def phase_stream(known_at_start):
+    start = {"phase": "commentary"} if known_at_start else {}
+    return sse(
+        added(0, message(**start)),
+        *text_events(0, 0, "I'll ", "draw it."),
+        done(0, PHASES[0]),
+        *[event for at in (1, 2) for event in (added(at, PHASES[at] | {"phase": None}), done(at, PHASES[at]))],
+        last(*PHASES),
+    )
+
+
+@pytest.mark.parametrize(
+    "events", [parse(phase_stream(True)), parse(phase_stream(False)), parse_full(encode(answer(*PHASES)))]
+)
+def test_each_message_of_an_answer_goes_back_with_its_phase(events):
+    parts = folded(events).parts
+    assert parts == (
+        *(Text("I'll draw it."), COMMENTARY, ToolCall("call_a", "draw", "{}")),
+        *(Text("Here "), FINAL, Text("it is."), FINAL),
+    )
+    first, called, *others = render_entry(Entry("assistant", parts), resolve("openai:gpt-5.5"))
+    assert (first["phase"], first["content"], called["type"]) == ("commentary", "I'll draw it.", "function_call")
+    assert [(item["phase"], item["content"]) for item in others] == [
+        ("final_answer", "Here "),
+        ("final_answer", "it is."),
+    ]
+
+
+@pytest.mark.parametrize("parts", [("It is green.",), ("It is green.", "It is green."), ("", "It is green.")])
+def test_a_text_whose_deltas_have_another_index_than_its_end_comes_once(parts):
+    item = message(*map(output_text, parts))
+    deltas = [event("output_text.delta", 0, content_index=1, delta=piece) for piece in ("It is ", "green.")]
+    ends = event("output_text.done", 0, content_index=1, text="It is green.")
+    for end in ([], [ends], [ends | {"content_index": 0}]):
+        events = parse(sse(added(0, message()), *deltas, *end, done(0, item), last(item)))
+        texts = [part.text for part in folded(events).parts]
+        assert "".join(texts) == "".join(parts)
+        assert sum(isinstance(event, TextEnd) for event in events) == len(texts)
+
+
+def test_an_unknown_status_is_the_detail():
+    assert parse_full(encode(answer(message(output_text("Hi.")), status="queued")))[-1] == StepEnd(
+        "cut", Usage(), "queued"
+    )
+
+
+def test_a_text_that_was_complete_when_the_stream_broke_keeps_its_phase():
+    events = parse(sse(added(0, message(phase="commentary")), *text_events(0, 0, "I'll draw it.")))
+    assert folded(events).parts == (Text("I'll draw it."), COMMENTARY)
+
+
+@pytest.mark.parametrize("model", ["azure:gpt-5.5", "xai:grok-4"])
+def test_another_provider_gets_the_text_without_its_phase(model):
+    items = render_entry(Entry("assistant", (Text("Hi."), FINAL)), resolve(model))
+    assert items == [{"type": "message", "role": "assistant", "content": "Hi."}]
+
+
+def test_a_phase_without_its_text_is_left_out_and_reasoning_before_it_too():
+    parts = (Text("Hi."), FINAL, Opaque("openai", KEPT), FINAL)
+    (item,) = render_entry(Entry("assistant", parts), resolve("openai:gpt-5.5"))
+    assert (item["content"], item["phase"]) == ("Hi.", "final_answer")
 
 
 def test_a_stream_with_only_its_last_event_is_read_from_that_event():

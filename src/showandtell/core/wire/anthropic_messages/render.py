@@ -13,6 +13,7 @@ from showandtell.core.capabilities.cells import Target
 from showandtell.core.messages.attachments import Address
 from showandtell.core.messages.parts import Opaque, Text, ToolCall
 from showandtell.core.planning.values import Data, Entry, RenderedFile, Result
+from showandtell.core.wire.extra_body import merge_extra_body, read_extra_body
 from showandtell.core.wire.opaque import arguments_json, opaque_json, without_trailing_reasoning
 from showandtell.core.wire.options import Options, ToolSpec, split_extra_body
 from showandtell.core.wire.tree import Slot, Tree
@@ -33,7 +34,7 @@ VERSIONS = {"anthropic-bedrock": "bedrock-2023-05-31", "anthropic-vertex": "vert
 
 
 def head(target: Target, options: Options) -> dict[str, Tree]:
-    """Return the body without `messages`. Fields of `extra` override it."""
+    """Return the body without `messages`. Fields of `extra` are merged into it."""
     version = VERSIONS.get(target.provider)
     body: dict[str, Tree] = {"anthropic_version": version} if version else {"model": target.model}
     body["max_tokens"] = MAX_TOKENS if options.max_tokens is None else options.max_tokens
@@ -49,7 +50,7 @@ def head(target: Target, options: Options) -> dict[str, Tree]:
     # On Bedrock the URL selects streaming, and the field is rejected.
     if options.stream and target.provider != "anthropic-bedrock":
         body["stream"] = True
-    return body | msgspec.json.decode(options.extra or "{}", type=dict[str, msgspec.Raw])
+    return merge_extra_body(body, read_extra_body(options), options, target, MESSAGES_KEY)
 
 
 def leading_messages(options: Options, target: Target) -> list[Tree]:  # noqa: ARG001 - all APIs have the same functions

@@ -13,6 +13,7 @@ from showandtell.core.capabilities.cells import Target
 from showandtell.core.messages.attachments import Address
 from showandtell.core.messages.parts import Opaque, Text, ToolCall
 from showandtell.core.planning.values import Data, Entry, RenderedFile, Result
+from showandtell.core.wire.extra_body import merge_extra_body, read_extra_body
 from showandtell.core.wire.opaque import arguments_json, opaque_json, without_trailing_reasoning
 from showandtell.core.wire.options import Options, ToolSpec
 from showandtell.core.wire.tree import Slot, Tree
@@ -61,9 +62,14 @@ BLOCKS = {
 }
 #: The API's lowest effort is "low".
 EFFORTS = {"none": "low", "minimal": "low"}
-#: Fields of the request itself. Other fields of `extra` belong to the model and go into additionalModelRequestFields.
+#: Fields of the request itself, and those that `extra` can't change. Other fields of `extra` belong to the model and go
+#: into additionalModelRequestFields.
 REQUEST_FIELDS = frozenset(
     {
+        "model",
+        "modelId",
+        "messages",
+        "stream",
         "system",
         "inferenceConfig",
         "toolConfig",
@@ -79,8 +85,8 @@ REQUEST_FIELDS = frozenset(
 )
 
 
-def head(target: Target, options: Options) -> dict[str, Tree]:  # noqa: ARG001 - all APIs have the same functions
-    """Return the body without `messages`. Fields of `extra` override it; see `REQUEST_FIELDS`."""
+def head(target: Target, options: Options) -> dict[str, Tree]:
+    """Return the body without `messages`. Fields of `extra` are merged into it; see `REQUEST_FIELDS`."""
     body: dict[str, Tree] = {}
     if options.instructions:
         body["system"] = [{"text": options.instructions}]
@@ -90,7 +96,7 @@ def head(target: Target, options: Options) -> dict[str, Tree]:  # noqa: ARG001 -
         body["toolConfig"] = _tool_config(options)
     if output := _output(options):
         body["outputConfig"] = output
-    return body | _extra(options.extra or "{}")
+    return merge_extra_body(body, _extra(options), options, target, MESSAGES_KEY)
 
 
 def leading_messages(options: Options, target: Target) -> list[Tree]:  # noqa: ARG001 - all APIs have the same functions
@@ -178,10 +184,11 @@ def _output(options: Options) -> dict[str, Tree]:
     return output
 
 
-def _extra(text: str) -> dict[str, Tree]:
-    fields = msgspec.json.decode(text, type=dict[str, msgspec.Raw])
+def _extra(options: Options) -> dict[str, Tree]:
+    """Return the fields of `extra`, with the model's own where Converse takes them."""
+    fields = read_extra_body(options)
     own: dict[str, Tree] = {key: fields[key] for key in fields if key in REQUEST_FIELDS}
-    model = {key: fields[key] for key in fields if key not in REQUEST_FIELDS}
+    model = {key: fields[key] for key in fields if key not in own}
     if not model:
         return own
     additional = msgspec.json.decode(fields.get("additionalModelRequestFields", b"{}"), type=dict[str, msgspec.Raw])

@@ -14,10 +14,11 @@ from showandtell.core.capabilities.cells import Target
 from showandtell.core.messages.attachments import Address
 from showandtell.core.messages.parts import Opaque, Text, ToolCall
 from showandtell.core.planning.values import Data, Entry, RenderedFile, Result
+from showandtell.core.wire.extra_body import merge_extra_body, read_extra_body
 from showandtell.core.wire.opaque import arguments_json
 from showandtell.core.wire.options import Options, ToolSpec
 from showandtell.core.wire.tree import Slot, Tree
-from showandtell.errors import BadInput, CannotRender
+from showandtell.errors import CannotRender
 
 MESSAGES_KEY = "contents"
 SDK_TAKES_BYTES = True
@@ -33,24 +34,16 @@ FOREIGN_KEYS = frozenset({"args", "response", "parametersJsonSchema", "responseJ
 
 
 def head(target: Target, options: Options) -> dict[str, Tree]:
-    """Return the body without `contents`. Fields of `extra` override it, those of `generationConfig` one by one."""
+    """Return the body without `contents`. Fields of `extra` are merged into it."""
     body: dict[str, Tree] = {}
     if options.instructions:
         body["systemInstruction"] = {"parts": [{"text": options.instructions}]}
     if options.tools:
         body["tools"] = [{"functionDeclarations": [_tool(tool) for tool in options.tools]}]
         body["toolConfig"] = {"functionCallingConfig": _calling_config(options.tool_choice)}
-    extra = msgspec.json.decode(options.extra or "{}", type=dict[str, msgspec.Raw])
-    if config := _generation_config(options, target) | _extra_config(extra.pop("generationConfig", None)):
+    if config := _generation_config(options, target):
         body["generationConfig"] = config
-    return body | extra
-
-
-def _extra_config(config: msgspec.Raw | None) -> dict[str, msgspec.Raw]:
-    try:
-        return {} if config is None else msgspec.json.decode(config, type=dict[str, msgspec.Raw])
-    except msgspec.ValidationError:
-        raise BadInput("extra: generationConfig is not a JSON object") from None
+    return merge_extra_body(body, read_extra_body(options), options, target, MESSAGES_KEY)
 
 
 def leading_messages(options: Options, target: Target) -> list[Tree]:  # noqa: ARG001 - all APIs have the same functions

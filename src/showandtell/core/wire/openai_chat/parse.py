@@ -81,7 +81,7 @@ class _Image(Struct, gc=False):
 
 
 class _Delta(Struct, gc=False):
-    content: str | list[_Item] | None = None
+    content: str | list[_Item] | dict[str, Any] | None = None
     refusal: str | None = None
     reasoning_content: str | None = None
     reasoning: str | None = None
@@ -172,12 +172,13 @@ class _Reader(OpenBlock):
     is_refused: bool = False
     reason: str = ""
     usage: bytes | msgspec.Raw = b"null"
+    has_last_usage: bool = False
     done: bool = False
 
     def read(self, text: bytes, events: list[StreamEvent]) -> None:
         """Read the data of one event."""
         if text == b"[DONE]":
-            self.end(events)
+            self.end(events, is_whole=self.has_last_usage)
         else:
             self.feed(_chunk.decode(text), events)
 
@@ -191,6 +192,7 @@ class _Reader(OpenBlock):
         elif chunk.x_groq and chunk.x_groq.usage != NULL:
             self.usage = chunk.x_groq.usage
         if not chunk.choices:
+            self.has_last_usage = self.has_last_usage or chunk.usage != NULL
             return
         choice = chunk.choices[0]
         if delta := choice.delta or choice.message:
@@ -202,11 +204,9 @@ class _Reader(OpenBlock):
     def add_delta(self, delta: _Delta, events: list[StreamEvent]) -> None:
         if thought := delta.reasoning_content or delta.reasoning:
             self.add_reasoning(thought, events)
-        if isinstance(delta.content, str):
-            self.add_text(delta.content, events)
-        for item in delta.content if isinstance(delta.content, list) else ():
-            self.add_reasoning("".join([thought.text for thought in item.thinking]), events)
-            self.add_text(item.text, events)
+        elif delta.reasoning_details:
+            self.add_reasoning(_details_text(delta.reasoning_details), events)
+        self.add_content(delta.content, events)
         if delta.refusal:
             self.is_refused = True
             self.add_text(delta.refusal, events)
@@ -216,10 +216,22 @@ class _Reader(OpenBlock):
             events.append(read_data_url(url.url if isinstance(url, _Url) else url or ""))
         for piece in delta.tool_calls or ():
             self.add_call_delta(piece, events)
-        if delta.function_call:
+        # Snowflake sends an empty one beside every text.
+        if delta.function_call and (delta.function_call.name or delta.function_call.arguments):
             self.add_call_delta(_CallDelta(0, None, delta.function_call), events)
         for detail in delta.reasoning_details or ():
             _add_detail(detail, self.details)
+
+    def add_content(self, content: str | list[_Item] | dict[str, Any] | None, events: list[StreamEvent]) -> None:
+        match content:
+            case str():
+                self.add_text(content, events)
+            case dict():  # Cloudflare parses the answer to a JSON schema
+                self.add_text(msgspec.json.encode(content).decode(), events)
+            case _:
+                for item in content or ():
+                    self.add_reasoning("".join([thought.text for thought in item.thinking]), events)
+                    self.add_text(item.text, events)
 
     def add_call_delta(self, piece: _CallDelta, events: list[StreamEvent]) -> None:
         call = self.find_call(piece)
@@ -266,10 +278,14 @@ class _Reader(OpenBlock):
                 events.append(ToolInputDelta(call.call_id, "{}"))
             events.append(ToolInputEnd(call.call_id))
 
-    def end(self, events: list[StreamEvent]) -> None:
+    def end(self, events: list[StreamEvent], *, is_whole: bool = False) -> None:
+        """End the message. One that is whole needs no reason: Snowflake gives none, or an empty one."""
         if self.done:
             return
         self.done = True
+        if is_whole and not self.reason and (self.count or self.calls):
+            self.reason = "stop"
+            self.close(events)
         if self.reason:
             self.close_block(events)
         # An unknown reason may not be a success, so it counts as "cut"; `detail` has the reason.
@@ -293,7 +309,7 @@ def parse_full(data: bytes) -> list[StreamEvent]:
     for choice in chunk.choices or ():
         _number((choice.message and choice.message.tool_calls) or ())
     reader.feed(chunk, events)
-    reader.end(events)
+    reader.end(events, is_whole=True)
     return events
 
 
@@ -315,6 +331,12 @@ def _add_detail(fields: dict[str, Any], details: list[_Detail]) -> None:
         details.append(last)
     if text_field and isinstance(text := fields.get(text_field), str):
         last.pieces.append(text)
+
+
+def _details_text(details: Sequence[dict[str, Any]]) -> str:
+    """Return the text of reasoning details. OpenRouter repeats it in `reasoning`, and Snowflake does not."""
+    texts = [detail.get(DETAIL_TEXT_FIELDS.get(str(detail.get("type")), "")) for detail in details]
+    return "".join(text for text in texts if isinstance(text, str))
 
 
 def _serialize_details(details: list[_Detail]) -> str:

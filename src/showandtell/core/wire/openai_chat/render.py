@@ -12,6 +12,7 @@ from showandtell.core.capabilities.cells import Target
 from showandtell.core.messages.attachments import Address
 from showandtell.core.messages.parts import Opaque, Text, ToolCall
 from showandtell.core.planning.values import Data, Entry, RenderedFile, Result
+from showandtell.core.wire.extra_body import merge_extra_body, read_extra_body
 from showandtell.core.wire.marks import mark_last
 from showandtell.core.wire.opaque import arguments_text
 from showandtell.core.wire.options import Options, ToolSpec, is_strict, split_extra_body
@@ -25,7 +26,7 @@ AUDIO_FORMATS = {"audio/wav": "wav", "audio/x-wav": "wav", "audio/mpeg": "mp3"}
 
 
 def head(target: Target, options: Options) -> dict[str, Tree]:
-    """Return the body without `messages`. Fields of `extra` override it."""
+    """Return the body without `messages`. Fields of `extra` are merged into it."""
     body: dict[str, Tree] = {"model": target.model}
     if options.tools:
         body["tools"] = [_tool(tool) for tool in options.tools]
@@ -40,7 +41,7 @@ def head(target: Target, options: Options) -> dict[str, Tree]:
         body["response_format"] = {"type": "json_schema", "json_schema": _json_schema(options.schema)}
     if options.stream:
         body |= _stream_fields(target)
-    return body | msgspec.json.decode(options.extra or "{}", type=dict[str, msgspec.Raw])
+    return merge_extra_body(body, read_extra_body(options), options, target, MESSAGES_KEY)
 
 
 def leading_messages(options: Options, target: Target) -> list[Tree]:

@@ -19,14 +19,20 @@ from showandtell.core.events.types import (
     StepEnd,
     StreamEvent,
     TextDelta,
-    TextEnd,
     TextStart,
     ToolInputDelta,
-    ToolInputEnd,
     ToolInputStart,
     Usage,
 )
 from showandtell.core.messages.message import Stop
+from showandtell.core.wire.openai_responses.open_items import (
+    OpenItem,
+    OpenText,
+    close_unfinished,
+    end_call,
+    end_texts,
+    fill_arguments,
+)
 from showandtell.core.wire.openai_responses.parse_items import (
     FINAL_STATUS,
     Chunk,
@@ -52,33 +58,6 @@ STATUSES = frozenset({"completed", "incomplete", "failed", "cancelled"})
 _ItemKey: TypeAlias = int | str
 
 
-@dataclass(slots=True)
-class _OpenText:
-    """A content part of a message; `size` is the number of characters emitted so far."""
-
-    id: str
-    size: int = 0
-    has_ended: bool = False
-
-
-@dataclass(slots=True)
-class _OpenItem:
-    """A started item.
-
-    `id` is the id in our events, `pieces` are a call's arguments, and `section` is the field and index of the last
-    reasoning delta.
-    """
-
-    kind: str
-    id: str
-    item_id: str | None
-    texts: dict[int, _OpenText] = field(default_factory=dict[int, _OpenText])
-    pieces: list[str] = field(default_factory=list[str])
-    section: tuple[str, int] | None = None
-    has_full_arguments: bool = False
-    is_done: bool = False
-
-
 _response = msgspec.json.Decoder(Response)
 
 
@@ -86,7 +65,7 @@ _response = msgspec.json.Decoder(Response)
 class _Reader:
     """Reads one response: collects its items by position, and whether one is a call or a refusal."""
 
-    items: dict[_ItemKey, _OpenItem] = field(default_factory=dict[_ItemKey, _OpenItem])
+    items: dict[_ItemKey, OpenItem] = field(default_factory=dict[_ItemKey, OpenItem])
     count: int = 0
     has_calls: bool = False
     is_refused: bool = False
@@ -115,7 +94,11 @@ class _Reader:
             case "response.output_text.done" | "response.refusal.done":
                 self.is_refused = self.is_refused or chunk.type == "response.refusal.done"
                 message = self.find_item(_item_key(chunk), "message", chunk.item_id, events)
-                self.finish_text(message, chunk.content_index, chunk.text or chunk.refusal, events)
+                text = chunk.text or chunk.refusal
+                message.adopt_text(
+                    chunk.content_index, text, [at for at, part in message.texts.items() if not part.is_complete]
+                )
+                self.finish_text(message, chunk.content_index, text, events)
             case "response.function_call_arguments.done":
                 self.finish_arguments(chunk, events)
             case "response.output_item.added":
@@ -134,16 +117,16 @@ class _Reader:
             case _:
                 pass
 
-    def find_item(self, key: _ItemKey, kind: str, item_id: str | None, events: list[StreamEvent]) -> _OpenItem:
+    def find_item(self, key: _ItemKey, kind: str, item_id: str | None, events: list[StreamEvent]) -> OpenItem:
         """Return the item at a position, opening a new one if there is none of its kind."""
         item = self.items.get(key)
         return item if item and item.kind == kind else self.open_item(key, kind, item_id, events)
 
-    def open_item(self, key: _ItemKey, kind: str, item_id: str | None, events: list[StreamEvent]) -> _OpenItem:
+    def open_item(self, key: _ItemKey, kind: str, item_id: str | None, events: list[StreamEvent]) -> OpenItem:
         """Open a new item, ending an unfinished one at the same position."""
         if (old := self.items.get(key)) and not old.is_done:
-            _close_unfinished(old, events, is_complete=False)
-        opened = self.items[key] = _OpenItem(kind, "", item_id)
+            close_unfinished(old, events, is_complete=False)
+        opened = self.items[key] = OpenItem(kind, "", item_id)
         return opened
 
     def new_id(self, letter: str) -> str:
@@ -156,6 +139,7 @@ class _Reader:
         if item is None:
             return
         opened = self.open_item(_item_key(chunk, item), item.type, item.id, events)
+        opened.phase = item.phase
         match item.type:
             case "reasoning":
                 self.start_reasoning(opened, events)
@@ -164,11 +148,11 @@ class _Reader:
             case _:
                 pass
 
-    def start_reasoning(self, opened: _OpenItem, events: list[StreamEvent]) -> None:
+    def start_reasoning(self, opened: OpenItem, events: list[StreamEvent]) -> None:
         opened.id = self.new_id("r")
         events.append(ReasoningStart(opened.id))
 
-    def start_call(self, opened: _OpenItem, item: Item, events: list[StreamEvent]) -> None:
+    def start_call(self, opened: OpenItem, item: Item, events: list[StreamEvent]) -> None:
         self.has_calls = True
         opened.id = item.call_id or item.id or self.new_id("call_")
         events.append(ToolInputStart(opened.id, item.name or ""))
@@ -177,24 +161,25 @@ class _Reader:
         message = self.find_item(_item_key(chunk), "message", chunk.item_id, events)
         if chunk.delta and not message.is_done:
             part = message.texts.get(chunk.content_index) or self.start_text(message, chunk.content_index, events)
-            part.size += len(chunk.delta)
+            part.pieces.append(chunk.delta)
             events.append(TextDelta(part.id, chunk.delta))
 
-    def start_text(self, message: _OpenItem, index: int, events: list[StreamEvent]) -> _OpenText:
-        part = message.texts[index] = _OpenText(self.new_id("t"))
+    def start_text(self, message: OpenItem, index: int, events: list[StreamEvent]) -> OpenText:
+        end_texts(message, events, only_complete=True)
+        part = message.texts[index] = OpenText(self.new_id("t"))
         events.append(TextStart(part.id))
         return part
 
-    def finish_text(self, message: _OpenItem, index: int, text: str, events: list[StreamEvent]) -> None:
-        """End a text, given its complete content, and emit what the deltas left out."""
+    def finish_text(self, message: OpenItem, index: int, text: str, events: list[StreamEvent]) -> None:
+        """Complete a text, given its content, and emit what the deltas left out. It ends with its message."""
         part = message.texts.get(index)
-        if message.is_done or (part and part.has_ended) or not (part or text):
+        if message.is_done or (part and part.is_complete) or not (part or text):
             return
         part = part or self.start_text(message, index, events)
-        if rest := text[part.size :]:
+        if rest := text[len("".join(part.pieces)) :]:
+            part.pieces.append(rest)
             events.append(TextDelta(part.id, rest))
-        part.has_ended = True
-        events.append(TextEnd(part.id))
+        part.is_complete = True
 
     def add_reasoning(self, chunk: Chunk, section: tuple[str, int], events: list[StreamEvent]) -> None:
         if not chunk.delta:
@@ -221,7 +206,7 @@ class _Reader:
         call = self.items.get(_item_key(chunk))
         if call and call.kind == "function_call" and call.id and not call.is_done:
             call.has_full_arguments = True
-            _fill_arguments(call, chunk.arguments, events)
+            fill_arguments(call, chunk.arguments, events)
 
     def close_item(self, key: _ItemKey, item: Item, raw: msgspec.Raw, events: list[StreamEvent]) -> None:
         """End an item, given its complete content."""
@@ -241,13 +226,17 @@ class _Reader:
                 events.append(read_image(item))
         opened.is_done = True
 
-    def close_message(self, message: _OpenItem, item: Item, events: list[StreamEvent]) -> None:
-        for index, part in enumerate(item.content or ()):
-            self.is_refused = self.is_refused or part.type == "refusal"
-            self.finish_text(message, index, part.text or part.refusal or "", events)
-        _end_texts(message, events)
+    def close_message(self, message: OpenItem, item: Item, events: list[StreamEvent]) -> None:
+        message.phase = item.phase or message.phase
+        texts = [part.text or part.refusal or "" for part in item.content or ()]
+        self.is_refused = self.is_refused or any(part.type == "refusal" for part in item.content or ())
+        strays = [at for at, part in message.texts.items() if at >= len(texts) or not part.begins(texts[at])]
+        for index, text in enumerate(texts):
+            message.adopt_text(index, text, strays)
+            self.finish_text(message, index, text, events)
+        end_texts(message, events)
 
-    def close_reasoning(self, opened: _OpenItem, item: Item, raw: msgspec.Raw, events: list[StreamEvent]) -> None:
+    def close_reasoning(self, opened: OpenItem, item: Item, raw: msgspec.Raw, events: list[StreamEvent]) -> None:
         if not opened.id:
             self.start_reasoning(opened, events)
         parts = [part.text for part in item.summary or item.content or () if part.text]
@@ -255,22 +244,22 @@ class _Reader:
             events.append(ReasoningDelta(opened.id, "\n\n".join(parts)))
         events.append(ReasoningEnd(opened.id, reasoning_opaque(item, raw)))
 
-    def close_call(self, call: _OpenItem, item: Item, events: list[StreamEvent]) -> None:
+    def close_call(self, call: OpenItem, item: Item, events: list[StreamEvent]) -> None:
         if not call.id:
             self.start_call(call, item, events)
-        _fill_arguments(call, item.arguments or "", events)
+        fill_arguments(call, item.arguments or "", events)
         if item.status != "incomplete":
-            _end_call(call, events)
+            end_call(call, events)
 
     def finish(self, response: Response, status: str, events: list[StreamEvent]) -> None:
         """End the response, given its complete content."""
-        status = response.status if response.status in STATUSES else status
+        status = response.status if response.status in STATUSES else status or response.status or ""
         if response.error or status == "failed":
             self.fail(response.error, events)
             return
         self.fill_missing(response.output or [], events)
         for opened in self.items.values():
-            _close_unfinished(opened, events, is_complete=status == "completed")
+            close_unfinished(opened, events, is_complete=status == "completed")
         self.done = True
         stop, detail = self.stop_reason(
             status, (response.incomplete_details and response.incomplete_details.reason) or ""
@@ -307,13 +296,20 @@ class _Reader:
 
     def fail(self, error: Error | str | None, events: list[StreamEvent]) -> None:
         self.done = True
+        self.end_complete_texts(events)
         events.append(read_fault(error))
 
     def end(self, events: list[StreamEvent]) -> None:
         """End the stream. If the response had no end of its own, it was cut off."""
         if not self.done:
             self.done = True
+            self.end_complete_texts(events)
             events.append(StepEnd("cut", Usage()))
+
+    def end_complete_texts(self, events: list[StreamEvent]) -> None:
+        """End the texts that are complete, though the response is not."""
+        for opened in self.items.values():
+            end_texts(opened, events, only_complete=True)
 
 
 new_reader = _Reader
@@ -334,44 +330,8 @@ def _item_key(chunk: Chunk, item: Item | None = None) -> _ItemKey:
     return chunk.item_id or (item and item.id) or ""
 
 
-def _is_other(item: Item, opened: _OpenItem) -> bool:
+def _is_other(item: Item, opened: OpenItem) -> bool:
     """Whether a finished item differs from the one at its position; some hosts send the same index for all items."""
     if item.call_id:
         return opened.id not in ("", item.call_id)
     return opened.is_done and opened.item_id != item.id
-
-
-def _fill_arguments(call: _OpenItem, arguments: str, events: list[StreamEvent]) -> None:
-    """Emit what a call's deltas left out of its arguments. If the two differ, the deltas win."""
-    received = "".join(call.pieces)
-    if arguments.startswith(received) and (rest := arguments[len(received) :]):
-        call.pieces.append(rest)
-        events.append(ToolInputDelta(call.id, rest))
-
-
-def _end_call(call: _OpenItem, events: list[StreamEvent]) -> None:
-    if not call.pieces:
-        events.append(ToolInputDelta(call.id, "{}"))
-    events.append(ToolInputEnd(call.id))
-
-
-def _end_texts(message: _OpenItem, events: list[StreamEvent]) -> None:
-    for part in message.texts.values():
-        if not part.has_ended:
-            part.has_ended = True
-            events.append(TextEnd(part.id))
-
-
-def _close_unfinished(opened: _OpenItem, events: list[StreamEvent], *, is_complete: bool) -> None:
-    """End an item without an end of its own; a call only if its arguments and the response are complete."""
-    match opened.kind:
-        case _ if opened.is_done:
-            pass
-        case "message":
-            _end_texts(opened, events)
-        case "reasoning":
-            events.append(ReasoningEnd(opened.id))
-        case "function_call" if opened.has_full_arguments and is_complete:
-            _end_call(opened, events)
-        case _:
-            pass

@@ -95,6 +95,7 @@ class Item(Struct, gc=False):
     result: str | None = None
     output_format: str | None = None
     error: Error | str | None = None
+    phase: str | None = None
 
 
 class InputDetails(Struct, gc=False):

@@ -12,8 +12,10 @@ from showandtell.core.capabilities.cells import Target
 from showandtell.core.messages.attachments import Address
 from showandtell.core.messages.parts import Opaque, Text, ToolCall
 from showandtell.core.planning.values import Data, Entry, RenderedFile, Result
+from showandtell.core.wire.extra_body import merge_extra_body, read_extra_body
 from showandtell.core.wire.marks import mark_last
 from showandtell.core.wire.opaque import arguments_text, opaque_json, without_trailing_reasoning
+from showandtell.core.wire.openai_responses.phase import parse_phase
 from showandtell.core.wire.options import Options, ToolSpec, is_strict, split_extra_body
 from showandtell.core.wire.tree import Slot, Tree
 from showandtell.errors import CannotRender
@@ -25,7 +27,7 @@ STATELESS: dict[str, Tree] = {"store": False, "include": ["reasoning.encrypted_c
 
 
 def head(target: Target, options: Options) -> dict[str, Tree]:
-    """Return the body without `input`. Fields of `extra` override it."""
+    """Return the body without `input`. Fields of `extra` are merged into it."""
     body: dict[str, Tree] = {"model": target.model}
     if options.instructions:
         body["instructions"] = options.instructions
@@ -44,7 +46,7 @@ def head(target: Target, options: Options) -> dict[str, Tree]:
         body |= STATELESS
     if options.stream:
         body["stream"] = True
-    return body | msgspec.json.decode(options.extra or "{}", type=dict[str, msgspec.Raw])
+    return merge_extra_body(body, read_extra_body(options), options, target, MESSAGES_KEY)
 
 
 def leading_messages(options: Options, target: Target) -> list[Tree]:  # noqa: ARG001 - all APIs have the same functions
@@ -55,7 +57,7 @@ def leading_messages(options: Options, target: Target) -> list[Tree]:  # noqa: A
 def render_entry(entry: Entry, target: Target) -> list[Tree]:
     """Return the items of an entry: outputs and then one user message, or the assistant's items."""
     if entry.role == "assistant":
-        return [item for part in without_trailing_reasoning(entry.parts) for item in _assistant_items(part, target)]
+        return _assistant_items(entry, target)
     outputs: list[Tree] = []
     content: list[Tree] = []
     for part in entry.parts:
@@ -165,10 +167,27 @@ def _media(rendered: RenderedFile, place: str) -> Tree:
             raise CannotRender(f"the plan put {file.media_type} into a {place} of openai-responses")
 
 
-def _assistant_items(part: Text | Data | RenderedFile | Result | ToolCall | Opaque, target: Target) -> list[Tree]:
+def _assistant_items(entry: Entry, target: Target) -> list[Tree]:
+    """Return a message for each text, and the calls and opaque items, in order."""
+    parts: list[Text | Data | RenderedFile | Result | ToolCall | Opaque] = []
+    fields: dict[int, Mapping[str, Tree]] = {}
+    for part in entry.parts:
+        if not isinstance(part, Opaque) or (phase := parse_phase(part.text)) is None:
+            parts.append(part)
+        elif parts and isinstance(parts[-1], Text) and part.provider == target.signer:
+            fields[len(parts) - 1] = {"phase": phase}
+    items: list[Tree] = []
+    for index, part in enumerate(without_trailing_reasoning(parts)):
+        items += _assistant_item(part, fields.get(index, {}), target)
+    return items
+
+
+def _assistant_item(
+    part: Text | Data | RenderedFile | Result | ToolCall | Opaque, fields: Mapping[str, Tree], target: Target
+) -> list[Tree]:
     match part:
         case Text(text=text) | Data(text=text):
-            return [{"type": "message", "role": "assistant", "content": text}] if text else []
+            return [{"type": "message", "role": "assistant", **fields, "content": text}] if text else []
         case ToolCall():
             return [_call(part)]
         case Opaque():
