@@ -89,7 +89,7 @@ class Agent:
             raise BadInput("deps is not supported yet: give tools what they need by a closure or a method")
         settings, files = model_settings or ModelSettings(), file_policy or FilePolicy()
         connection = connection or Connection()
-        self.target = with_account(find_target(model, files.overrides), connection.client)
+        self.target = with_account(find_target(model, files.overrides), connection)
         self.transport = connection.transport or Transport()
         self.tools = by_name(tools)
         self.options = build_options(

@@ -10,9 +10,10 @@ from msgspec import structs
 
 from showandtell.agent.decide import LoopLimits
 from showandtell.agent.loader import Fetch, Sharing
-from showandtell.agent.settings import FilePolicy, RunLimits
+from showandtell.agent.settings import Connection, FilePolicy, RunLimits
 from showandtell.agent.tools import Tool
 from showandtell.core.capabilities.cells import Target
+from showandtell.core.capabilities.google import EXPRESS, in_express_mode
 from showandtell.core.messages.file import File
 from showandtell.core.planning.values import Policy, by_kind
 from showandtell.errors import BadInput
@@ -64,6 +65,9 @@ def fetcher(allow: FetchPolicy | None) -> Fetch | None:
     return fetch_file
 
 
-def with_account(target: Target, client: object) -> Target:
+def with_account(target: Target, connection: Connection) -> Target:
     """The target with its account, which URLs and stored rejections contain."""
-    return locate(target) if client is None else structs.replace(target, account=read_client(client).account)
+    if connection.client is None:
+        return locate(target, base_url=connection.base_url, api_key=connection.api_key)
+    account = read_client(connection.client).account
+    return in_express_mode(target) if account == EXPRESS else structs.replace(target, account=account)

@@ -43,9 +43,12 @@ def account_of(
 def base_of(account: str) -> str:
     """The base URL of an account's location. Raises `MissingKey` for an empty account."""
     if not account:
-        raise MissingKey("Vertex needs your project: set GOOGLE_CLOUD_PROJECT, and GOOGLE_CLOUD_LOCATION")
+        raise MissingKey(
+            "Vertex needs your project: set GOOGLE_CLOUD_PROJECT, and GOOGLE_CLOUD_LOCATION; for Gemini, GOOGLE_API_KEY"
+            " alone is enough"
+        )
     location = account.partition("/")[2]
-    if location == "global":
+    if location in {"", "global"}:  # a key alone has no location
         return "https://aiplatform.googleapis.com"
     if location in MULTI_REGIONS:
         return f"https://aiplatform.{location}.rep.googleapis.com"
