@@ -71,7 +71,7 @@ def test_a_client_in_express_mode_is_taken_over(project, monkeypatch):
 
 
 def test_without_project_and_key_both_settings_are_named():
-    with pytest.raises(MissingKey, match="GOOGLE_CLOUD_PROJECT.*GOOGLE_API_KEY"):
+    with pytest.raises(MissingKey, match=r"GOOGLE_CLOUD_PROJECT.*GOOGLE_API_KEY"):
         connect(resolve(MODEL), environ={})
 
 

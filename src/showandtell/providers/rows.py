@@ -283,23 +283,14 @@ def locate(
     if target.account or row is None or row.account is None:
         return target
     account = row.account(environ)
-    if row.by_key is not None and is_express(row.by_key, target.provider, account, environ, base_url, api_key):
-        return in_express_mode(target)
+    # As in google-genai, a key that is passed takes precedence over the environment's account, and that one over the
+    # environment's key. Behind another base URL, a key that is passed may be a gateway's own, so the account stays.
+    if row.by_key is not None:
+        base = base_url or find_variable((*own_variables(target.provider), *row.variables), environ)
+        found = find_variable([name for name, _ in row.by_key.keys], environ) if api_key is None else api_key
+        if (api_key and not base) if account else found:
+            return in_express_mode(target)
     return msgspec.structs.replace(target, account=account)
-
-
-def is_express(
-    row: HostRow, provider: str, account: str, environ: Environ, base_url: str | None, api_key: str | None
-) -> bool:
-    """Whether requests carry a key instead of an account, decided as google-genai does.
-
-    A key that is passed takes precedence over the account of the environment, and that one over the environment's key.
-    Behind another base URL, a key that is passed may be a gateway's own, so the account stays.
-    """
-    if not account:
-        return bool(api_key if api_key is not None else find_variable(tuple(name for name, _ in row.keys), environ))
-    has_own_base = base_url is not None or find_variable((*own_variables(provider), *row.variables), environ)
-    return bool(api_key) and not has_own_base
 
 
 def find_base(row: HostRow, provider: str, account: str, argument: str | None, environ: Environ) -> tuple[str, str]:
