@@ -10,8 +10,7 @@ from pathlib import Path
 from typing import Any, Self
 from weakref import WeakKeyDictionary
 
-from showandtell.agent.configure import fetcher, loop_limits, plan_policy, read_output_type, with_account
-from showandtell.agent.loader import Sharing
+from showandtell.agent.configure import loop_limits, plan_policy, read_output_type, sharing_of, with_account
 from showandtell.agent.loop import Loop, Memory, last_text
 from showandtell.agent.provider_uploads import drop_uploads
 from showandtell.agent.settings import Connection, FilePolicy, ModelSettings, RunLimits
@@ -106,7 +105,7 @@ class Agent:
         self.limits = loop_limits(self.tools, limits or RunLimits())
         self.retry = retry or RetryPolicy()
         self.max_file_bytes = files.max_file_bytes
-        self.sharing = Sharing(files.url_signer, transcribe=files.transcribe, fetch=fetcher(files.fetch))
+        self.sharing = sharing_of(files)
         self.policy = plan_policy(self.tools, self.sharing, files)
         self._exchange: Exchange | None = None
         # A closure, so that no field of the agent holds a key.

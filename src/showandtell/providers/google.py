@@ -59,12 +59,17 @@ def authorize_with(load: Callable[[], Any]) -> Callable[[HttpRequest], Awaitable
     """A function that makes headers with a token. `load` returns google-auth's credentials and may block."""
 
     async def authorize(_: HttpRequest) -> dict[str, str]:
-        credentials = await asyncio.to_thread(lambda: renew(load()))
-        headers = {"authorization": f"Bearer {credentials.token}"}
-        quota_project: str | None = getattr(credentials, "quota_project_id", None)
-        return {**headers, "x-goog-user-project": quota_project} if quota_project else headers
+        return await token_headers(load)
 
     return authorize
+
+
+async def token_headers(load: Callable[[], Any]) -> dict[str, str]:
+    """The headers with a token of the credentials that `load` returns. Raises `ProviderUnavailable`."""
+    credentials = await asyncio.to_thread(lambda: renew(load()))
+    headers = {"authorization": f"Bearer {credentials.token}"}
+    quota_project: str | None = getattr(credentials, "quota_project_id", None)
+    return {**headers, "x-goog-user-project": quota_project} if quota_project else headers
 
 
 def renew(credentials: Any) -> Any:
