@@ -91,12 +91,12 @@ def test_without_the_setting_it_is_named_and_nothing_is_asked():
         (page(b"x" * 10_000_001), ON, "sends more than 10000000 bytes"),
     ],
 )
-def test_why_an_object_could_not_be_fetched_is_said(answer, policy, reason):
+def test_an_object_that_could_not_be_fetched_has_a_reason(answer, policy, reason):
     run, *_ = fetched("google:gemini-2.5-flash", answer, policy)
     assert reason in str(run.error)
 
 
-def test_missing_credentials_are_said(monkeypatch, tmp_path):
+def test_missing_credentials_are_named(monkeypatch, tmp_path):
     monkeypatch.setenv("GOOGLE_APPLICATION_CREDENTIALS", str(tmp_path / "none.json"))
     run, _, web = fetched("google:gemini-2.5-flash", page(png()), load=load_credentials)
     assert "Vertex needs Google's credentials" in str(run.error)

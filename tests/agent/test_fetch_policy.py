@@ -1,4 +1,4 @@
-"""Every option of `FetchPolicy`, through an agent: what it allows, and what is said without it."""
+"""Every option of `FetchPolicy`, through an agent: what it allows, and the error without it."""
 
 import asyncio
 from dataclasses import replace

@@ -29,10 +29,10 @@ def reason(model, uri, media_type):
         ("ollama:qwen3-vl", *IMAGE, "by URL"),
     ],
 )
-def test_a_model_that_takes_the_file_but_not_its_address_is_told_apart(model, uri, media_type, why):
-    said = reason(model, uri, media_type)
-    assert why in said
-    assert said.endswith(f"; {model} takes {media_type} as bytes: {ADVICE}")
+def test_a_model_that_takes_the_file_but_not_its_address_says_so(model, uri, media_type, why):
+    explained = reason(model, uri, media_type)
+    assert why in explained
+    assert explained.endswith(f"; {model} takes {media_type} as bytes: {ADVICE}")
 
 
 def test_http_needs_one_more_setting():
