@@ -177,6 +177,8 @@ def format_keys(row: HostRow) -> str:
     keys = [f"`{name}` ({forms.get(form, f'`{form}`')})" for name, form in row.keys]
     if row.authorize is not None:
         keys.append(SIGNED["google" if row.account_in_url else "aws"])
+    if row.by_key is not None:
+        keys.append(f"{format_keys(row.by_key)} without a project")
     return (" or ".join(keys) or "none") + ("" if row.needs_key else ", if the server asks for one")
 
 

@@ -123,12 +123,38 @@ def test_a_redirect_is_checked_like_the_first_address(location, visit):
     assert paths(web) == ["/go"]
 
 
-def test_http_by_setting_still_leads_nowhere_inside_and_https_never_back_to_http(visit):
-    web = Web({"/in": moved("http://169.254.169.254/"), "/back": moved("http://pictures.test/x")})
-    allow = replace(YES, http=True)
-    found = visit(web, "http://pictures.test/in", "https://pictures.test/back", allow=allow)
-    assert [type(item) for item in found] == [BadFile, BadFile]
-    assert paths(web) == ["/in", "/back"]
+def test_http_by_setting_still_leads_nowhere_inside(visit):
+    web = Web({"/in": moved("http://169.254.169.254/")})
+    assert isinstance(visit(web, "http://pictures.test/in", allow=replace(YES, http=True)), BadFile)
+    assert paths(web) == ["/in"]
+
+
+def test_https_leads_back_to_http_only_by_setting(visit):
+    web = Web({"/back": moved("http://pictures.test/x")})
+    assert "FetchPolicy(http=True)" in str(visit(web, "https://pictures.test/back"))
+    assert visit(web, "https://pictures.test/back", allow=replace(YES, http=True)).size == 5
+    assert paths(web) == ["/back", "/back", "/x"]
+
+
+def test_a_host_inside_a_network_is_fetched_if_it_is_listed(visit):
+    web = Web({"/go": moved("https://inside.test/x"), "/on": moved("https://inside.test/x")})
+    allow = replace(YES, private_hosts=("inside.test",))
+    assert "FetchPolicy(private_hosts=…)" in str(visit(web, "https://inside.test/"))
+    found = visit(web, "https://inside.test/", "https://inside.test/on", "https://pictures.test/go", allow=allow)
+    assert [getattr(item, "size", None) for item in found] == [5, 5, None]
+    assert "has no public address" in found[-1].problem
+    assert [address for address, _ in web.dialled] == ["10.1.2.3"] * 3 + ["93.184.216.34"]
+
+
+def test_hosts_inside_a_network_are_added_to_those_that_are_allowed(visit):
+    allow = replace(YES, hosts=("other.test",), private_hosts=(".test",))
+    assert [item.size for item in visit(Web({}), "https://other.test/", "https://inside.test/", allow=allow)] == [5, 5]
+
+
+def test_headers_are_sent_to_the_first_address_alone(visit):
+    web = Web({"/go": moved("/end")})
+    visit(web, "https://pictures.test/go", headers={"authorization": "Bearer secret"})
+    assert ["secret" in head for head in web.hits] == [True, False]
 
 
 def test_redirects_end_after_five_and_circles_at_once(visit):

@@ -114,7 +114,6 @@ def test_a_server_of_ones_own_needs_no_key(provider):
     ("provider", "words"),
     [
         ("azure", "AZURE_OPENAI_ENDPOINT"),
-        ("vertex", "GOOGLE_CLOUD_PROJECT"),
         ("anthropic-vertex", "GOOGLE_CLOUD_PROJECT"),
     ],
 )
@@ -123,9 +122,9 @@ def test_a_host_without_a_common_address_names_the_variable(provider, words):
         connect(target(provider, {}), api_key=KEY, environ={})
 
 
-def test_vertex_needs_its_project_behind_a_gateway_too():
+def test_claude_on_vertex_needs_its_project_behind_a_gateway_too():
     with pytest.raises(MissingKey, match="GOOGLE_CLOUD_PROJECT"):
-        connect(target("vertex", {}), api_key=KEY, base_url="http://gate.test", environ={})
+        connect(target("anthropic-vertex", {}), api_key=KEY, base_url="http://gate.test", environ={})
 
 
 def test_chat_and_responses_of_one_provider_share_a_base_url_unless_reported_otherwise():

@@ -21,6 +21,7 @@ NAMES = {
     "six.test": ["2606:4700::2222"],
     "translated.test": ["64:ff9b::5db8:d822"],
     "other.test": ["151.101.1.69"],
+    "storage.googleapis.com": ["142.250.1.1"],
     "inside.test": ["10.1.2.3"],
     "localhost": ["::1", "127.0.0.1"],
     "metadata.google.internal": ["169.254.169.254"],
@@ -95,7 +96,7 @@ class Certificates:
     def __init__(self):
         authority = trustme.CA()
         self.theirs = SSLContext(PROTOCOL_TLS_SERVER)
-        known = [name for name in NAMES if name.endswith(".test")]
+        known = [name for name in NAMES if name.endswith((".test", ".googleapis.com"))]
         authority.issue_cert(*known, "93.184.216.34", "2606:4700::1111").configure_cert(self.theirs)
         self.ours = SSLContext(PROTOCOL_TLS_CLIENT)
         authority.configure_trust(self.ours)

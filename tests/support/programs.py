@@ -66,13 +66,14 @@ class Program:
 
 
 @asynccontextmanager
-async def running(folder, *arguments, **environ):
-    """The command, at a free port, with what it keeps in a folder."""
+async def running(folder, *arguments, data=True, **environ):
+    """The command, at a free port, with what it keeps in the folder, unless `data` is off."""
     Path(folder, "holding.py").write_text(TOOLS)  # noqa: ASYNC240 - a few bytes
     process = await asyncio.create_subprocess_exec(
         *PROGRAM,
         "serve",
-        *("--port", "0", "--data", str(folder), "--tools", "holding:TOOLS"),
+        *("--port", "0", "--tools", "holding:TOOLS"),
+        *(("--data", str(folder)) if data else ()),
         *arguments,
         cwd=folder,
         env={**os.environ, **environ},

@@ -10,8 +10,7 @@ from pathlib import Path
 from typing import Any, Self
 from weakref import WeakKeyDictionary
 
-from showandtell.agent.configure import fetcher, loop_limits, plan_policy, request_options, with_account
-from showandtell.agent.loader import Sharing
+from showandtell.agent.configure import loop_limits, plan_policy, request_options, sharing_of, with_account
 from showandtell.agent.loop import Loop, Memory, last_text
 from showandtell.agent.provider_uploads import drop_uploads
 from showandtell.agent.settings import Connection, FilePolicy, ModelSettings, RunLimits
@@ -88,14 +87,14 @@ class Agent:
             raise BadInput("deps is not supported yet: give tools what they need by a closure or a method")
         settings, files = model_settings or ModelSettings(), file_policy or FilePolicy()
         connection = connection or Connection()
-        self.target = with_account(find_target(model, files.overrides), connection.client)
+        self.target = with_account(find_target(model, files.overrides), connection)
         self.transport = connection.transport or Transport()
         self.tools = by_name(tools)
         self.options = request_options(self.target, settings, self.tools, instructions, output_type)
         self.limits = loop_limits(self.tools, limits or RunLimits())
         self.retry = retry or RetryPolicy()
         self.max_file_bytes = files.max_file_bytes
-        self.sharing = Sharing(files.url_signer, transcribe=files.transcribe, fetch=fetcher(files.fetch))
+        self.sharing = sharing_of(files)
         self.policy = plan_policy(self.tools, self.sharing, files)
         self._exchange: Exchange | None = None
         # A closure, so that no field of the agent holds a key.

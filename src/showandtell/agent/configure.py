@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from functools import partial
 from pathlib import Path
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from msgspec import structs
 
 from showandtell.agent.decide import LoopLimits
 from showandtell.agent.loader import Fetch, Sharing
-from showandtell.agent.settings import FilePolicy, ModelSettings, RunLimits
+from showandtell.agent.settings import Connection, FilePolicy, ModelSettings, RunLimits
 from showandtell.agent.tools import Tool
 from showandtell.core.capabilities.cells import Target
+from showandtell.core.capabilities.google import EXPRESS, in_express_mode
 from showandtell.core.messages.file import File
 from showandtell.core.planning.values import Policy, by_kind
 from showandtell.core.wire.options import Options, build_options
@@ -20,7 +22,11 @@ from showandtell.core.wire.renderers import APIS
 from showandtell.errors import BadInput
 from showandtell.network.fetch import FetchPolicy, fetch
 from showandtell.providers.client import read_client
+from showandtell.providers.google_storage import SCHEME, fetch_object, load_credentials
 from showandtell.providers.rows import locate
+
+if TYPE_CHECKING:
+    from showandtell.network.fetch import Dialer
 
 
 def loop_limits(tools: Mapping[str, Tool], limits: RunLimits) -> LoopLimits:
@@ -75,17 +81,34 @@ def read_output_type(output_type: object) -> Mapping[str, Any] | None:
     raise BadInput("output_type takes a JSON schema as a mapping; types are not supported yet")
 
 
-def fetcher(allow: FetchPolicy | None) -> Fetch | None:
-    """A function that fetches URLs within a policy; None if the policy allows no fetching."""
-    if allow is None or not allow.fetch:
+def sharing_of(files: FilePolicy) -> Sharing:
+    """The program's functions for files, and those that fetch."""
+    linked = files.fetch and files.fetch.for_tools
+    return Sharing(
+        files.url_signer, transcribe=files.transcribe, fetch=fetcher(files.fetch), fetch_linked=fetcher(linked)
+    )
+
+
+def fetcher(
+    policy: FetchPolicy | None, dialer: Dialer | None = None, load: Callable[[], Any] = load_credentials
+) -> Fetch | None:
+    """A function that fetches URLs within a policy; None if the policy allows no fetching.
+
+    `dialer` sets how requests are sent; `load` returns Google's credentials.
+    """
+    if policy is None or not policy.fetch:
         return None
 
     async def fetch_file(url: str, folder: Path, max_bytes: int) -> File:
-        return (await fetch(url, folder, max_bytes=max_bytes, policy=allow)).file
+        download = partial(fetch_object, load=load) if url.startswith(SCHEME) else fetch
+        return (await download(url, folder, max_bytes=max_bytes, policy=policy, dialer=dialer)).file
 
     return fetch_file
 
 
-def with_account(target: Target, client: object) -> Target:
+def with_account(target: Target, connection: Connection) -> Target:
     """The target with its account, which URLs and stored rejections contain."""
-    return locate(target) if client is None else structs.replace(target, account=read_client(client).account)
+    if connection.client is None:
+        return locate(target, base_url=connection.base_url, api_key=connection.api_key)
+    account = read_client(connection.client).account
+    return in_express_mode(target) if account == EXPRESS else structs.replace(target, account=account)

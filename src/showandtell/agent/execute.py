@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 from showandtell.agent.context import RunContext
 from showandtell.agent.isolate import Raised, run_isolated
-from showandtell.agent.returned_files import resolve_files
+from showandtell.agent.loader import Fetch
+from showandtell.agent.returned_files import fetch_links, resolve_files
 from showandtell.agent.tools import Tool
 from showandtell.core.collect.tool_result import ToolResult
 from showandtell.core.messages.parts import ToolCall
@@ -38,12 +39,17 @@ class CallTimeout(Exception):
     """A call that exceeded its tool's timeout."""
 
 
-async def execute(call: ToolCall, tools: Mapping[str, Tool], context: RunContext) -> ToolResult:
-    """Run one call and return its result. Raises only `CancelledError`, if the caller itself is cancelled."""
+async def execute(
+    call: ToolCall, tools: Mapping[str, Tool], context: RunContext, fetch: Fetch | None = None
+) -> ToolResult:
+    """Run one call and return its result. Raises only `CancelledError`, if the caller itself is cancelled.
+
+    `fetch` fetches the files whose addresses a tool returns. Without it, they stay text.
+    """
     try:
         tool, arguments = prepare(call, tools, context)
         value = await run_with_timeout(call_tool(tool, arguments), tool.timeout)
-        return to_result(call, value, context)
+        return await to_result(call, value, context, fetch)
     except (CallRefused, ToolError, BadInput) as error:
         return error_result(str(error))
     except CallTimeout:
@@ -59,10 +65,11 @@ async def execute(call: ToolCall, tools: Mapping[str, Tool], context: RunContext
         return error_result(redact(call, error))
 
 
-def to_result(call: ToolCall, value: object, context: RunContext) -> ToolResult:
+async def to_result(call: ToolCall, value: object, context: RunContext, fetch: Fetch | None) -> ToolResult:
     """A tool's return value as a `ToolResult`. Raises `CallRefused` if it can't be shown to a model."""
     try:
-        return resolve_files(value if isinstance(value, ToolResult) else ToolResult(value), context.files)
+        result = await fetch_links(value if isinstance(value, ToolResult) else ToolResult(value), fetch)
+        return resolve_files(result, context.files)
     except BadInput as error:
         raise CallRefused(f"{call.tool} returned something that can't be shown: {error}") from error
 

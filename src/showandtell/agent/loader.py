@@ -43,12 +43,16 @@ Make: TypeAlias = Callable[[DerivationRequest], Awaitable[Derivative | Failed]]
 
 @dataclass(frozen=True, slots=True)
 class Sharing:
-    """The program's own functions for files: signed URLs, transcripts and fetching. `clock` gives epoch seconds."""
+    """The program's own functions for files: signed URLs, transcripts and fetching. `clock` gives epoch seconds.
+
+    `fetch_linked` fetches addresses that tools return.
+    """
 
     link: Sign | None = None
     clock: Callable[[], float] = time.time
     transcribe: Transcribe | None = None
     fetch: Fetch | None = None
+    fetch_linked: Fetch | None = None
 
 
 @dataclass(frozen=True, slots=True)

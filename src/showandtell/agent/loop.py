@@ -320,7 +320,7 @@ class Loop:
         async with semaphore:
             self.emit(ToolStart(call.call_id, call.tool, call.arguments))
             if denial is None:
-                result = await execute(call, self.tools, self.context(call))
+                result = await execute(call, self.tools, self.context(call), self.sharing.fetch_linked)
             else:
                 result = error_result(f"the person did not allow this call{': ' + denial if denial else ''}")
             if result.metadata is not None:

@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from showandtell.config.atomic_file import written_atomically
+from showandtell.config.private_folder import make_private_folder
 from showandtell.core.capabilities.cells import Capability, Target
 from showandtell.core.capabilities.overrides import merge_overrides, read_all, select
 from showandtell.core.capabilities.resolve import resolve
@@ -95,7 +96,7 @@ def check_overrides_writable(environ: Mapping[str, str] = os.environ) -> None:
     read_overrides(environ)
     try:
         target = path.resolve()
-        target.parent.mkdir(parents=True, exist_ok=True)
+        make_private_folder(target.parent)
         with tempfile.NamedTemporaryFile(dir=target.parent, prefix=f".{target.name}-"):
             pass
     except OSError as error:
@@ -115,7 +116,7 @@ def read_optional(path: Path) -> bytes | None:
 def write_atomically(path: Path, data: bytes) -> None:
     """Write a file atomically and create its folder. Raises `BadInput`."""
     try:
-        path.resolve().parent.mkdir(parents=True, exist_ok=True)
+        make_private_folder(path.resolve().parent)
         with written_atomically(path) as sink:
             sink.write(data)
     except OSError as error:

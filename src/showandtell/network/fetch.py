@@ -9,7 +9,7 @@ import asyncio
 import re
 import tempfile
 import zlib
-from collections.abc import AsyncIterator, Generator, Iterator
+from collections.abc import AsyncIterator, Generator, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
@@ -41,19 +41,34 @@ MAX_DIGITS = 18
 class FetchPolicy:
     """What may be fetched from the web. By default, nothing.
 
-    `fetch` turns fetching on; `http` also allows unencrypted requests on port 80; `ports` lists the allowed ports;
-    `hosts`, if not empty, lists the allowed hosts: `example.com`, or `.example.com` for its subdomains. Hosts that are
-    not on the public internet are never fetched.
-
     >>> from showandtell import Agent, FetchPolicy, FilePolicy
     >>> policy = FilePolicy(fetch=FetchPolicy(fetch=True, hosts=("example.com",)))
     >>> agent = Agent("inspector", file_policy=policy)
+
+    Args:
+        fetch (bool): fetch files of `File.from_uri` that the provider doesn't open: `https:`, and `gs:` with Google's
+            default credentials. Default: False.
+        http (bool): also allow unencrypted requests, on port 80 and `ports`. Default: False.
+        ports (tuple[int, ...]): allowed ports. Default: 443.
+        hosts (tuple[str, ...]): allowed hosts: `example.com`, or `.example.com` for its subdomains. The host of `gs:`
+            is `storage.googleapis.com`. Default: all.
+        private_hosts (tuple[str, ...]): hosts, written like `hosts`, that may be inside a network. All others are only
+            fetched from the public internet. Default: none.
+        from_tools (bool): also fetch `https:` addresses in content blocks and resource links that tools return, from
+            public hosts. Without it, they stay text. Default: False.
     """
 
     fetch: bool = False
     http: bool = False
     ports: tuple[int, ...] = (443,)
     hosts: tuple[str, ...] = ()
+    private_hosts: tuple[str, ...] = ()
+    from_tools: bool = False
+
+    @property
+    def for_tools(self) -> FetchPolicy:
+        """The policy for addresses that tools return: untrusted, so https only, and never inside a network."""
+        return replace(self, fetch=self.fetch and self.from_tools, http=False, private_hosts=())
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,12 +98,14 @@ async def fetch(
     max_bytes: int,
     policy: FetchPolicy | None = None,
     seconds: float = TIMEOUT_SECONDS,
+    headers: Mapping[str, str] | None = None,
     dialer: Dialer | None = None,
 ) -> FetchedFile:
     """Download a URL into a new file in `folder`: at most `max_bytes`, within `seconds` in total.
 
     Follows up to 5 redirects and checks each like the first URL. Raises `BadFile`, with the host and advice, and leaves
-    nothing in the folder. Raises `OSError` if the folder is not writable. `dialer` sets how requests are sent.
+    nothing in the folder. Raises `OSError` if the folder is not writable. `headers` are sent to the first URL only, not
+    after a redirect. `dialer` sets how requests are sent.
     """
     policy = policy or FetchPolicy()
     if not policy.fetch:
@@ -100,49 +117,64 @@ async def fetch(
     with _spool(folder) as sink:
         try:
             async with asyncio.timeout(seconds):
-                return await _follow(first, sink, max_bytes, policy, dialer or Dialer())
+                download = _Download(sink, max_bytes, policy, dialer or Dialer())
+                return await download.follow(first, headers)
         except TimeoutError:
             raise _error(
                 first, f"took longer than {seconds:g} s", "try again, or download the file and add it"
             ) from None
 
 
-async def _follow(first: URL, sink: IO[bytes], max_bytes: int, policy: FetchPolicy, dialer: Dialer) -> FetchedFile:
-    visited = [first]
-    while len(visited) <= MAX_REDIRECTS + 1:
-        try:
-            result = await _request(visited[-1], sink, max_bytes, policy, dialer)
-        except BadFile as error:
-            if len(visited) == 1:
-                raise
-            raise _error(first, f"redirects to {error.name}, which {error.problem}", error.advice) from None
-        if isinstance(result, FetchedFile):
-            return result if result.name else replace(result, name=name_from_path(first))
-        if result in visited:
-            raise _error(first, "redirects in a circle", "check that the address opens in a browser without a login")
-        visited.append(result)
-    raise _error(first, f"redirects more than {MAX_REDIRECTS} times", "use the address where the file lies in the end")
+@dataclass(frozen=True, slots=True)
+class _Download:
+    """One download: where to, how much, what is allowed, and how requests are sent."""
 
+    sink: IO[bytes]
+    max_bytes: int
+    policy: FetchPolicy
+    dialer: Dialer
 
-async def _request(url: URL, sink: IO[bytes], max_bytes: int, policy: FetchPolicy, dialer: Dialer) -> FetchedFile | URL:
-    """Request one URL. Returns the file, or the URL it redirects to."""
-    from showandtell.network.fetch_request import get  # noqa: PLC0415 - as above
+    async def follow(self, first: URL, headers: Mapping[str, str] | None) -> FetchedFile:
+        """Request a URL and the URLs that it redirects to."""
+        visited = [first]
+        while len(visited) <= MAX_REDIRECTS + 1:
+            # A public host must not lead into the network.
+            private = all(is_listed(url, self.policy.private_hosts) for url in visited)
+            try:
+                result = await self.request(visited[-1], headers if len(visited) == 1 else None, private=private)
+            except BadFile as error:
+                if len(visited) == 1:
+                    raise
+                raise _error(first, f"redirects to {error.name}, which {error.problem}", error.advice) from None
+            if isinstance(result, FetchedFile):
+                return result if result.name else replace(result, name=name_from_path(first))
+            if result in visited:
+                advice = "check that the address opens in a browser without a login"
+                raise _error(first, "redirects in a circle", advice)
+            visited.append(result)
+        raise _error(
+            first, f"redirects more than {MAX_REDIRECTS} times", "use the address where the file lies in the end"
+        )
 
-    check_allowed(url, policy)
-    async with get(url, dialer) as response:
-        if response.status in REDIRECTS:
-            return _redirect_target(response, url)
-        if response.status != 200:
-            raise _error(url, f"answers {response.status}", "check that the address opens in a browser without a login")
-        size = await _save(response, sink, max_bytes, url)
-    media_type = normalize_type(response.headers.get("content-type", ""))
-    name = name_of(response.headers.get("content-disposition", "")) or name_from_path(url)
-    return FetchedFile(Path(sink.name), str(url), None if media_type in UNINFORMATIVE_TYPES else media_type, name, size)
+    async def request(self, url: URL, headers: Mapping[str, str] | None, *, private: bool) -> FetchedFile | URL:
+        """Request one URL. Returns the file, or the URL it redirects to."""
+        from showandtell.network.fetch_request import get  # noqa: PLC0415 - as above
+
+        check_allowed(url, self.policy)
+        async with get(url, self.dialer, private=private, headers=headers) as response:
+            if response.status in REDIRECTS:
+                return _redirect_target(response, url, self.policy)
+            if response.status != 200:
+                advice = "check that the address opens in a browser without a login"
+                raise _error(url, f"answers {response.status}", advice)
+            size = await _save(response, self.sink, self.max_bytes, url)
+        claim = normalize_type(response.headers.get("content-type", ""))
+        name = name_of(response.headers.get("content-disposition", "")) or name_from_path(url)
+        return FetchedFile(Path(self.sink.name), str(url), None if claim in UNINFORMATIVE_TYPES else claim, name, size)
 
 
 def check_allowed(url: URL, policy: FetchPolicy) -> None:
     """Raise `BadFile`, which names the setting, if the policy doesn't allow a URL."""
-    host = url.raw_host or ""
     is_http = url.scheme == "http"
     if is_http and not policy.http:
         raise _error(
@@ -152,17 +184,19 @@ def check_allowed(url: URL, policy: FetchPolicy) -> None:
         raise _error(
             url, f"is asked for at port {url.port}", "use port 443; the program allows others by FetchPolicy(ports=…)"
         )
-    if policy.hosts and not any(_matches_host(allowed, host) for allowed in policy.hosts):
+    if policy.hosts and not is_listed(url, (*policy.hosts, *policy.private_hosts)):
         raise _error(url, "is not among the allowed hosts", "the program allows it by FetchPolicy(hosts=…)")
 
 
-def _matches_host(allowed: str, host: str) -> bool:
-    allowed = allowed.lower().removesuffix(".")
-    return host.endswith(allowed) if allowed.startswith(".") else host == allowed
+def is_listed(url: URL, hosts: Iterable[str]) -> bool:
+    """Whether the host of a URL is in a list of hosts, or a subdomain of one that starts with a dot."""
+    host = url.raw_host or ""
+    listed = (name.lower().removesuffix(".") for name in hosts)
+    return any(host.endswith(name) if name.startswith(".") else host == name for name in listed)
 
 
-def _redirect_target(response: FetchedResponse, url: URL) -> URL:
-    """The URL of a redirect. From https only https is allowed."""
+def _redirect_target(response: FetchedResponse, url: URL, policy: FetchPolicy) -> URL:
+    """The URL of a redirect. From https it leads to http only if the policy allows http."""
     from showandtell.network.fetch_request import read_url  # noqa: PLC0415 - as above
 
     if not (location := response.headers.get("location")):
@@ -171,8 +205,9 @@ def _redirect_target(response: FetchedResponse, url: URL) -> URL:
         target = read_url(location, url)
     except BadFile as error:
         raise _error(url, f"redirects to an address that {error.problem}", "use the file's own address") from None
-    if url.scheme == "https" and target.scheme != "https":
-        raise _error(url, "redirects to an address without encryption", "use an address that stays with https")
+    if target.scheme == "http" and not policy.http:
+        advice = "use an address that stays with https; the program allows http by FetchPolicy(http=True)"
+        raise _error(url, "redirects to an address without encryption", advice)
     return target
 
 

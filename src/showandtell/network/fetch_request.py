@@ -42,7 +42,10 @@ URL_CHARACTERS = re.compile(r"[A-Za-z0-9\-._~:/?#\[\]@!$&'()*+,;=%]*")
 FORBIDDEN = re.compile(r"[\x00-\x1f\x7f\\]")
 #: A DNS name or an address. Percent signs and zones are not valid in the host of a public URL.
 HOST = re.compile(r"[a-z0-9._-]{1,253}|[0-9a-f:.]{2,45}")
-NO_ADDRESS = ("has no public address", "check the spelling; hosts inside a network are not fetched")
+NO_ADDRESS = (
+    "has no public address",
+    "check the spelling; the program allows a host inside a network by FetchPolicy(private_hosts=…)",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,14 +143,15 @@ def guarded_sockets(socket_factory: SocketFactory, addresses: Sequence[Address])
     return make
 
 
-async def find_addresses(url: URL, resolver: Resolver) -> tuple[Address, ...]:
-    """Resolve the host once. Raises the same `BadFile` for unknown and for non-public hosts.
+async def find_addresses(url: URL, resolver: Resolver, *, private: bool = False) -> tuple[Address, ...]:
+    """Resolve the host once. Raises the same `BadFile` for unknown and for non-public hosts, unless `private` is set.
 
     So the error reveals nothing about names inside a network.
     """
     host = url.raw_host or ""
     try:
-        addresses = parse_public(await resolver(host, url.port or 0))
+        found = await resolver(host, url.port or 0)
+        addresses = tuple(map(ip_address, dict.fromkeys(found))) if private else parse_public(found)
     except (OSError, ValueError):
         addresses = ()
     if not addresses:
@@ -156,14 +160,19 @@ async def find_addresses(url: URL, resolver: Resolver) -> tuple[Address, ...]:
 
 
 @asynccontextmanager
-async def get(url: URL, dialer: Dialer) -> AsyncGenerator[FetchedResponse]:
-    """GET a URL without following redirects. Raises `BadFile`, also from the body. The caller sets the time limit."""
+async def get(
+    url: URL, dialer: Dialer, *, private: bool = False, headers: Mapping[str, str] | None = None
+) -> AsyncGenerator[FetchedResponse]:
+    """GET a URL without following redirects. Raises `BadFile`, also from the body. The caller sets the time limit.
+
+    `private` allows hosts that are not on the public internet.
+    """
     host = url.raw_host or ""
-    addresses = await find_addresses(url, dialer.resolver)
+    addresses = await find_addresses(url, dialer.resolver, private=private)
     async with AsyncExitStack() as stack:
         try:
             client = await stack.enter_async_context(_client(addresses, dialer))
-            response = await stack.enter_async_context(client.get(url, allow_redirects=False))
+            response = await stack.enter_async_context(client.get(url, headers=headers, allow_redirects=False))
         except (aiohttp.ClientError, OSError, ValueError) as error:
             failure = BadFile(host, *explain(error))
         else:

@@ -15,6 +15,7 @@ from typing import Any
 from urllib.parse import urlsplit, urlunsplit
 
 from showandtell.core.capabilities.cells import Target
+from showandtell.core.capabilities.google import EXPRESS
 from showandtell.core.wire.http import Authorize, HttpRequest
 from showandtell.errors import BadInput, MissingKey
 from showandtell.network.transport import Transport
@@ -163,18 +164,20 @@ def read_anthropic_vertex(client: Any) -> Settings:
 
 
 def read_genai(client: Any) -> Settings:
-    """`genai.Client`, for the Gemini API with a key, or for Vertex with credentials."""
+    """`genai.Client`, for the Gemini API with a key, or for Vertex with credentials or a key."""
     inner = client._api_client  # noqa: SLF001 - settings are nowhere else
     options = inner._http_options  # noqa: SLF001 - the same
     base = base_of(options.base_url)
     headers = check_headers(
         {name: value for name, value in options.headers.items() if name.lower() not in GENAI_HEADERS}
     )
-    if not inner.vertexai:
+    if inner.api_key or not inner.vertexai:
         key, _ = resolve_key(inner.api_key, None, "x-goog-api-key")
+        if inner.vertexai:
+            return Settings(frozenset({"vertex"}), base, {**key, **headers}, None, EXPRESS)
         return Settings(frozenset({"google"}), base, {**key, **headers})
     if not inner.project:
-        raise BadInput("a genai client for Vertex needs a project: express mode, with a key alone, is not supported")
+        raise BadInput("a genai client for Vertex needs a project, or an API key")
     account = f"{inner.project}/{inner.location}"
     return Settings(ON_VERTEX, base, headers, google_authorize(inner._credentials), account)  # noqa: SLF001 - the same
 

@@ -43,9 +43,12 @@ def account_of(
 def base_of(account: str) -> str:
     """The base URL of an account's location. Raises `MissingKey` for an empty account."""
     if not account:
-        raise MissingKey("Vertex needs your project: set GOOGLE_CLOUD_PROJECT, and GOOGLE_CLOUD_LOCATION")
+        raise MissingKey(
+            "Vertex needs your project: set GOOGLE_CLOUD_PROJECT, and GOOGLE_CLOUD_LOCATION; for Gemini, GOOGLE_API_KEY"
+            " alone is enough"
+        )
     location = account.partition("/")[2]
-    if location == "global":
+    if location in {"", "global"}:  # a key alone has no location
         return "https://aiplatform.googleapis.com"
     if location in MULTI_REGIONS:
         return f"https://aiplatform.{location}.rep.googleapis.com"
@@ -56,12 +59,17 @@ def authorize_with(load: Callable[[], Any]) -> Callable[[HttpRequest], Awaitable
     """A function that makes headers with a token. `load` returns google-auth's credentials and may block."""
 
     async def authorize(_: HttpRequest) -> dict[str, str]:
-        credentials = await asyncio.to_thread(lambda: renew(load()))
-        headers = {"authorization": f"Bearer {credentials.token}"}
-        quota_project: str | None = getattr(credentials, "quota_project_id", None)
-        return {**headers, "x-goog-user-project": quota_project} if quota_project else headers
+        return await token_headers(load)
 
     return authorize
+
+
+async def token_headers(load: Callable[[], Any]) -> dict[str, str]:
+    """The headers with a token of the credentials that `load` returns. Raises `ProviderUnavailable`."""
+    credentials = await asyncio.to_thread(lambda: renew(load()))
+    headers = {"authorization": f"Bearer {credentials.token}"}
+    quota_project: str | None = getattr(credentials, "quota_project_id", None)
+    return {**headers, "x-goog-user-project": quota_project} if quota_project else headers
 
 
 def renew(credentials: Any) -> Any:

@@ -12,6 +12,7 @@ from typing import TypeAlias
 import msgspec
 
 from showandtell.core.capabilities.cells import Api, Target
+from showandtell.core.capabilities.google import EXPRESS, in_express_mode
 from showandtell.core.wire.anthropic_messages.render import VERSION
 from showandtell.core.wire.http import Authorize
 from showandtell.errors import MissingKey
@@ -61,6 +62,7 @@ class HostRow:
     account: finds the account, if URLs or signatures contain it.
     account_in_url: whether every URL contains the account.
     authorize: makes headers for each request, if no key is set.
+    by_key: the row for requests with an API key instead of an account.
     explain: makes some of the host's error texts clearer. read: makes a base URL of a variable's value.
     openai_client: whether OpenAI's own SDK can reach the host.
     """
@@ -77,6 +79,7 @@ class HostRow:
     account: Callable[[Environ], str] | None = None
     account_in_url: bool = False
     authorize: Callable[[str, Environ], Authorize] | None = None
+    by_key: HostRow | None = None
     explain: Explain = unexplained
     read: Callable[[str], str] = str.strip
     example: str = "https://host/v1"
@@ -125,6 +128,10 @@ VERTEX = HostRow(
     example="https://aiplatform.googleapis.com",
     openai_client=False,
 )
+#: Express mode: the same host with a key, and without project and location (google-genai 3.4).
+VERTEX_BY_KEY = replace(
+    VERTEX, keys=(("GOOGLE_API_KEY", "x-goog-api-key"),), key_header="x-goog-api-key", authorize=None
+)
 #: A self-hosted server, which may or may not require a key.
 LOCAL = HostRow("http://localhost:8000/v1", needs_key=False, example="http://localhost:8000/v1")
 
@@ -162,7 +169,7 @@ ROWS: dict[str, HostRow] = {
         example="https://generativelanguage.googleapis.com",
         openai_client=False,
     ),
-    "vertex": VERTEX,
+    "vertex": replace(VERTEX, by_key=VERTEX_BY_KEY),
     "bedrock": BEDROCK,
     "xai": HostRow("https://api.x.ai/v1", keys=(("XAI_API_KEY", "bearer"),)),
     "groq": HostRow(
@@ -225,8 +232,9 @@ def connect(
     """
     if target.provider == "inspector":
         return Exchange(resolve_name(INSPECTOR), BASES[target.api], {})
-    row = ROWS[target.provider]
-    account = locate(target, environ).account
+    target = locate(target, environ, base_url=base_url, api_key=api_key)
+    account = target.account
+    row = row_of(target)
     from_variables = {
         header: value
         for header, variable in row.header_variables
@@ -257,7 +265,15 @@ def explain_error(status: int, message: str, *, row: HostRow, provider: str, key
             return message
 
 
-def locate(target: Target, environ: Environ = os.environ) -> Target:
+def row_of(target: Target) -> HostRow:
+    """The row of a target's host."""
+    row = ROWS[target.provider]
+    return row.by_key if row.by_key is not None and target.account == EXPRESS else row
+
+
+def locate(
+    target: Target, environ: Environ = os.environ, *, base_url: str | None = None, api_key: str | None = None
+) -> Target:
     """The target with its account from variables: `project/location` on Vertex, the region on Bedrock, else empty.
 
     URLs on Vertex contain the account, and rejected files are remembered per account. An account that is already set
@@ -266,7 +282,15 @@ def locate(target: Target, environ: Environ = os.environ) -> Target:
     row = ROWS.get(target.provider)
     if target.account or row is None or row.account is None:
         return target
-    return msgspec.structs.replace(target, account=row.account(environ))
+    account = row.account(environ)
+    # As in google-genai, a key that is passed takes precedence over the environment's account, and that one over the
+    # environment's key. Behind another base URL, a key that is passed may be a gateway's own, so the account stays.
+    if row.by_key is not None:
+        base = base_url or find_variable((*own_variables(target.provider), *row.variables), environ)
+        found = find_variable([name for name, _ in row.by_key.keys], environ) if api_key is None else api_key
+        if (api_key and not base) if account else found:
+            return in_express_mode(target)
+    return msgspec.structs.replace(target, account=account)
 
 
 def find_base(row: HostRow, provider: str, account: str, argument: str | None, environ: Environ) -> tuple[str, str]:

@@ -72,7 +72,7 @@ def test_an_mcp_result_gives_its_content_in_order():
 
 def test_an_mcp_link_is_text_and_never_fetched():
     link = mcp.ResourceLink(type="resource_link", name="june", uri="https://example.org/june.pdf")
-    assert collect(mcp_result(link)) == (Text("june: https://example.org/june.pdf"),)
+    assert collect(mcp_result(link)) == (Text("june (not fetched): https://example.org/june.pdf"),)
 
 
 def test_an_mcp_audience_is_kept():

@@ -316,7 +316,7 @@ def test_adjacent_gemini_parts_are_one_message():
         gemini.Part.from_uri(file_uri="gs://b/a.pdf", mime_type="application/pdf"),
     ]
     assert from_gemini(["Draw", *parts]) == [
-        Draft("user", (Text("Draw"), IMAGE, video, File.from_uri("gs://b/a.pdf", "application/pdf")))
+        Draft("user", (Text("Draw"), IMAGE, video, Text("file (not fetched): gs://b/a.pdf")))
     ]
 
 

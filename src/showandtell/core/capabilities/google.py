@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
-from showandtell.core.capabilities.cells import Budget, Dialect, FileLimits, Order
+from showandtell.core.capabilities.cells import Budget, Dialect, FileLimits, Order, Target
 from showandtell.core.capabilities.family import (
     EVERY_FORM,
     INLINE_URL,
@@ -84,6 +84,9 @@ PARTS_REJECTED = (
 )
 SCREENSHOT = make_cells("sees", TOOL, ("image/png",), "screenshot in parts (adkx ADR-0002)", "2025-11-01")
 
+#: The account of Vertex's requests with an API key alone ("express mode"): their URLs name no project.
+EXPRESS = "express"
+
 GEMINI_NEWER = Family(
     provider="google",
     api="gemini",
@@ -158,3 +161,12 @@ FAMILIES = (
     VERTEX_OLDER,
     replace(as_default(VERTEX_OLDER, "some-model"), dialect=VERTEX_NEWER.dialect),
 )
+
+
+def in_express_mode(target: Target) -> Target:
+    """A target on Vertex as a key alone reaches it. A key opens no buckets, so `gs:` addresses can't be sent."""
+    cells = [
+        replace(cell, url_schemes=tuple(scheme for scheme in cell.url_schemes if scheme != "gs"))
+        for cell in target.cells
+    ]
+    return replace(target, account=EXPRESS, cells=tuple(cells))

@@ -1,6 +1,7 @@
 """Content blocks as dicts: the exact shapes of MCP, OpenAI, Anthropic and LangChain, each read as one part.
 
-A dict with any other key is data. An address in a block becomes text and is never fetched.
+A dict with any other key is data. An address in a block becomes text; an agent may replace
+it in a tool's result by the file, if the program allows it.
 """
 
 from __future__ import annotations
@@ -12,10 +13,11 @@ from urllib.parse import urlsplit
 
 from showandtell.core.collect.base64_text import file_from_base64, for_audience, is_data_uri
 from showandtell.core.collect.data_uris import read_data_uri
+from showandtell.core.collect.nodes import Link
 from showandtell.core.collect.pointer_errors import PointerError
 from showandtell.core.collect.surrogates import join_surrogates
 from showandtell.core.messages.file import Audience, File
-from showandtell.core.messages.parts import Text
+from showandtell.core.messages.parts import Text, unfetched
 
 Block: TypeAlias = Text | File
 JsonDict: TypeAlias = dict[str, Any]
@@ -153,23 +155,31 @@ def read_text(block: JsonDict) -> Text | File | None:
 
 
 def read_link(block: JsonDict) -> Text | None:
-    """The address in a block, as text: an address from a tool must not be fetched."""
+    """The address in a block, as text: an address from a tool is not fetched unless the program allows it."""
     match block:
         case {"type": "resource_link", "uri": str(address), "name": str(name)}:
-            return Text(f"{name}: {address}", read_audience(block))
+            return make_link(name, address, string_or_none(block.get("mimeType")), read_audience(block))
         case (
             {"type": "image_url", "image_url": {"url": str(address)} | str(address)}
             | {"type": "input_image", "image_url": str(address)}
-            | {"type": "input_image" | "input_file" | "image" | "audio" | "video" | "file", "file_id": str(address)}
             | {"type": "input_file", "file_url": str(address)}
-            | {"type": "file", "file": {"file_id": str(address)}}
             | {"type": "image" | "audio" | "video" | "file", "url": str(address)}
             | {"type": "image" | "document", "source": {"type": "url", "url": str(address)}}
+        ):
+            return make_link(block["type"], address, string_or_none(block.get("mime_type")), read_audience(block))
+        case (
+            {"type": "input_image" | "input_file" | "image" | "audio" | "video" | "file", "file_id": str(address)}
+            | {"type": "file", "file": {"file_id": str(address)}}
             | {"type": "image" | "document", "source": {"type": "file", "file_id": str(address)}}
         ):
             return Text(f"{block['type']}: {address}", read_audience(block))
         case _:
             return None
+
+
+def make_link(name: str, address: str, media_type: str | None, audience: Audience = "both") -> Link:
+    """An address with its text."""
+    return Link(unfetched(name, address), audience, name, address, media_type)
 
 
 def read_content(values: Sequence[object]) -> tuple[Block, ...] | None:

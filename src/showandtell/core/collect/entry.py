@@ -5,13 +5,21 @@ from __future__ import annotations
 from typing import cast
 
 from showandtell.core.collect.blocks import read_block, read_content
-from showandtell.core.collect.nodes import Collected, cut_tree
+from showandtell.core.collect.nodes import Collected, Link, cut_tree
 from showandtell.core.collect.pointer_errors import PointerError
 from showandtell.core.collect.walk import Findings, walk, walk_several
 
 
 def collect(value: object) -> tuple[Collected, ...]:
     """Turn what a tool returned into parts, in order. Files inside JSON are named by JSON pointer.
+
+    Raises `BadValue`, which names the place, for NaN, for bytes of unknown type, and for objects without JSON.
+    """
+    return tuple(part.plain if isinstance(part, Link) else part for part in collect_links(value))
+
+
+def collect_links(value: object) -> tuple[Collected, ...]:
+    """Like `collect`, with addresses of content blocks as `Link`.
 
     Raises `BadValue`, which names the place, for NaN, for bytes of unknown type, and for objects without JSON.
     """

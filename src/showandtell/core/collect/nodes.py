@@ -18,6 +18,22 @@ Plain: TypeAlias = str | int | float | None
 Node: TypeAlias = "Collected | Plain | list[Node] | dict[str, Node] | tuple[Node, ...]"
 
 
+class Link(Text, frozen=True):
+    """The text of an address in a content block. Only inside a `ToolResult` is it known as one; then it is a `Text`.
+
+    media_type: the type that the block claims.
+    """
+
+    name: str = ""
+    address: str = ""
+    media_type: str | None = None
+
+    @property
+    def plain(self) -> Text:
+        """The same as text."""
+        return Text(self.text, self.audience)
+
+
 @dataclass(frozen=True, slots=True)
 class HasParts:
     """A value that is collected already. The walk takes over its parts."""

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from showandtell.core.collect.entry import collect
+from showandtell.core.collect.entry import collect_links
 from showandtell.core.collect.libraries import read_error_and_metadata
-from showandtell.core.collect.nodes import Collected, HasParts
+from showandtell.core.collect.nodes import Collected, HasParts, Link
 from showandtell.core.collect.surrogates import join_surrogates
 from showandtell.core.messages.file import File
 from showandtell.core.messages.message import Draft
@@ -29,9 +30,13 @@ class ToolResult(HasParts):
 
     is_error: bool
     metadata: object = field(compare=False)
+    #: Addresses in content blocks, by the position of their text in `parts`.
+    links: Mapping[int, Link] = field(compare=False, repr=False)
 
     def __init__(self, *values: object, is_error: bool = False, metadata: object = None) -> None:
-        object.__setattr__(self, "parts", tuple(part for value in values for part in collect(value)))
+        parts = [part for value in values for part in collect_links(value)]
+        object.__setattr__(self, "links", {at: part for at, part in enumerate(parts) if isinstance(part, Link)})
+        object.__setattr__(self, "parts", tuple(part.plain if isinstance(part, Link) else part for part in parts))
         outcomes = [read_outcome(value) for value in values]
         if metadata is None and len(outcomes) == 1:
             metadata = outcomes[0][1]

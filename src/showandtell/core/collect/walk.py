@@ -12,7 +12,7 @@ from typing import Any, cast
 from showandtell.core.collect.base64_text import read_bytes, split_files, split_text
 from showandtell.core.collect.blocks import read_content
 from showandtell.core.collect.libraries import recognize
-from showandtell.core.collect.nodes import Collected, HasParts, Node, Plain, check_json, to_json
+from showandtell.core.collect.nodes import Collected, HasParts, Link, Node, Plain, check_json, to_json
 from showandtell.core.collect.objects import SCALARS, unfold, unsupported
 from showandtell.core.collect.pointer_errors import PointerError
 from showandtell.core.collect.surrogates import join_surrogates
@@ -161,6 +161,8 @@ def walk_several(values: Sequence[object], depth: int, findings: Findings) -> No
 
 def walk_object(value: Any, depth: int, findings: Findings) -> Node:
     """Anything that isn't one of JSON's own types."""
+    if isinstance(value, Link):
+        return record(value, findings)
     if isinstance(value, Text):
         return walk_text(value, findings)
     if isinstance(value, PARTS):

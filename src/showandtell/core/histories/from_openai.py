@@ -204,7 +204,7 @@ def _part(part: Any, place: str) -> Parts:
             raise unsupported(place, part)
 
 
-def _file(file: Item, place: str) -> File:
+def _file(file: Item, place: str) -> File | Text:
     name = file.get("filename")
     match file:
         case {"file_data": str() as data} if data.startswith("data:"):

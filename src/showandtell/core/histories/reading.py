@@ -16,10 +16,12 @@ import pybase64
 from showandtell.core.media_types.claims import normalize_claim, read_claim
 from showandtell.core.messages.file import File
 from showandtell.core.messages.message import Draft, History, Stop
-from showandtell.core.messages.parts import DraftPart, Opaque, Text, ToolCall
+from showandtell.core.messages.parts import DraftPart, Opaque, Text, ToolCall, unfetched
 from showandtell.errors import BadConversation, BadFile, BadInput
 
 Item: TypeAlias = dict[str, Any]
+#: Schemes of addresses that need credentials.
+BUCKETS = ("gs:", "s3:")
 Parts: TypeAlias = list[DraftPart]
 
 
@@ -136,14 +138,19 @@ def decode_base64(text: str, name: str) -> bytes:
         raise BadFile(name, "is not base64", "hand in the bytes as base64 or as a data URL") from error
 
 
-def linked_file(url: str, fallback: str | None = None, name: str | None = None, media_type: str | None = None) -> File:
+def linked_file(
+    url: str, fallback: str | None = None, name: str | None = None, media_type: str | None = None
+) -> File | Text:
     """A file from a data URL, or an address that the provider opens.
 
     `fallback` is the media type of an address without a known suffix, because these APIs only distinguish images from
-    documents.
+    documents. An address in a bucket becomes text: it would be opened with the program's own credentials, and a
+    history may come from anybody.
     """
     if url.startswith("data:"):
         return from_data_url(url, name)
+    if url.startswith(BUCKETS):
+        return Text(unfetched(name or "file", url))
     return File.from_uri(url, read_claim(media_type, urlsplit(url).path) or fallback, name)
 
 

@@ -52,7 +52,7 @@ class Facts(Struct, frozen=True):
 
 
 class Address(Struct, frozen=True):
-    """A file that only a provider can open: an https, gs or s3 URL, or a file id of one `vendor`."""
+    """A file that only a provider can open: an https, http, gs or s3 URL, or a file id of one `vendor`."""
 
     form: Literal["url", "file_id"]
     value: str

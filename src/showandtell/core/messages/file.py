@@ -22,12 +22,12 @@ PATHS = "showandtell.storage.files.paths:"
 #: Who may see a file or read a text, in MCP's words: the user, the assistant (the model), or both.
 Audience: TypeAlias = Literal["both", "user", "assistant"]
 
-URI_SCHEMES = frozenset({"https", "gs", "s3", "openai", "anthropic", "google", "xai", "mistral"})
+URI_SCHEMES = frozenset({"https", "http", "gs", "s3", "openai", "anthropic", "google", "xai", "mistral"})
 
 
 @dataclass(frozen=True, slots=True)
 class Uri:
-    """An address that a provider opens itself: https, gs, s3, or `provider:file_id`."""
+    """An address that a provider opens itself: https, http, gs, s3, or `provider:file_id`."""
 
     value: str
 
@@ -111,7 +111,8 @@ class File:
     ) -> File:
         """Create a file that the provider opens: `https:`, `gs:`, `s3:`, or a provider's file id as `openai:file-abc`.
 
-        Only for the program's own code. Nothing here fetches it, and values of models and tools never become one.
+        `https:`, `http:` and `gs:` are fetched here instead if the provider doesn't open them and `FetchPolicy` allows
+        it. Only for the program's own code: an address in a value of a model, a tool or a client never becomes one.
         """
         try:
             parts = urlsplit(uri)

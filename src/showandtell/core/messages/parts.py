@@ -53,6 +53,11 @@ class Text(Struct, frozen=True, tag="text"):
             force_setattr(self, "audience", "assistant")
 
 
+def unfetched(name: str, address: str, problem: str = "") -> str:
+    """The text in place of a file whose address is not opened, with the problem if there was one."""
+    return f"{name} (not fetched{', ' + problem if problem else ''}): {address}"
+
+
 #: A file in a JSON value: a stored file, or before ingest possibly a claim.
 FileT = TypeVar("FileT", default=File | Shown)
 

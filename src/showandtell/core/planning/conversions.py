@@ -35,7 +35,8 @@ MAX_PAGES, MAX_ANIMATION_FRAMES, MAX_VIDEO_FRAMES = 5, 4, 8
 MAX_VIEWED_PAGES = 10
 SVG, PDF = "image/svg+xml", "application/pdf"
 TRANSCRIPT, FETCH = "transcript", "fetch"
-WEB_SCHEMES = ("https:", "http:")
+#: The schemes of addresses that can be fetched here.
+FETCHED_SCHEMES = ("https:", "http:", "gs:")
 
 
 class Load(Struct, frozen=True):
@@ -76,7 +77,7 @@ def conversion_options(
 
 def fetch_options(file: Address, target: Target, places: tuple[Place, ...]) -> Iterator[ConversionOption]:
     """Fetch a file whose address the target doesn't open, if the target accepts its bytes."""
-    if file.form == "url" and file.value.startswith(WEB_SCHEMES):
+    if file.form == "url" and file.value.startswith(FETCHED_SCHEMES):
         for types, limits in accepted_types((file.media_type,), target, places):
             size = max_file_bytes(limits, target, MAX_FETCHED_BYTES)
             load = Load(size, int(file.kind == "image"), int(file.kind == "document"))

@@ -27,6 +27,7 @@ VERDICTS = {
     "unproven": "has never been tried with",
 }
 FOR_USER = "kept from the model: it is for the user alone"
+BY = {"inline": "", "url": " by URL", "file_id": " by file id"}
 OUT_OF_VIEW = "out of view: one request can't hold so many files"
 
 #: What may replace a file's bytes in a request: a file id of the provider, or a URL of our own store.
@@ -256,10 +257,10 @@ def find_cell(place: Place, file: Source, target: Target, known: Derivations) ->
     at = "a tool result" if place == "tool_result" else "a user message"
     cell = target.cell(place, file.media_type, form)
     if cell is None:
-        return None, f"{target.name} takes no {file.media_type}" + ("" if form == "inline" else f" by {form}")
+        return None, f"{target.name} takes no {file.media_type}{BY[form]}"
     if cell.verdict in {"blind", "rejects"} or (cell.verdict == "unproven" and place == "tool_result"):
         learned = f": {cell.evidence}" if cell.learned else ""
-        return None, f"{file.media_type} in {at} {VERDICTS[cell.verdict]} {target.name}{learned}"
+        return None, f"{file.media_type}{BY[form]} in {at} {VERDICTS[cell.verdict]} {target.name}{learned}"
     reason = limit_problem(cell, file, target)
     if reason is not None:
         return None, reason
@@ -300,7 +301,8 @@ def convert(use: FileUse, target: Target, known: Derivations, policy: Policy, re
     """The third option: a conversion of the file. Unknown ones are requested; failures become part of the reason."""
     source = use.attachment.facts or (use.attachment.address if policy.fetch else None)
     if source is None:
-        return reject(use, policy, reasons[-1] if reasons else "its bytes are not here")
+        reason = reasons[-1] if reasons else "its bytes are not here"
+        return reject(use, policy, reason + bytes_advice(use, target))
     if reasons and source.kind != "text" and policy.on(use.attachment.kind) == "note":
         return reject(use, policy, reasons[-1])
     why = reasons[-1 if use.smaller else 0] if reasons else "a part of it was asked for"
@@ -331,6 +333,16 @@ def find_refusal(derivative: Derivative, target: Target, known: Derivations) -> 
     """The provider's rejection of what a file was converted to, if there was one."""
     requests = (request for file in derivative.files for request in rejections(file, target.rejection_scope))
     return next((found for request in requests if isinstance(found := known.get(request), Failed)), None)
+
+
+def bytes_advice(use: FileUse, target: Target) -> str:
+    """What to do about an address that can't be sent but whose bytes could be; empty if they would be of no use."""
+    address = use.attachment.address
+    if address is None or not conversion_options(address, target, places(use, target)):
+        return ""
+    http = ", http=True" if address.value.startswith("http:") else ""
+    setting = f"FilePolicy(fetch=FetchPolicy(fetch=True{http}))"
+    return f"; {target.name} takes {address.media_type} as bytes: set {setting}, or download the file and add it"
 
 
 def _place_derivative(

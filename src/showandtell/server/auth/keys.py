@@ -21,6 +21,7 @@ import msgspec
 from itsdangerous import BadData, TimestampSigner
 from msgspec import Struct
 
+from showandtell.config.private_folder import make_private_folder
 from showandtell.errors import BadInput
 
 VARIABLE: Final = "SHOWANDTELL_SECRET"
@@ -158,7 +159,7 @@ def load_secret(folder: Path | None, environ: Mapping[str, str] = os.environ) ->
 
 def _make_secret(path: Path) -> None:
     """Write to a temporary file and link it into place, so that a second process finds the first one's complete."""
-    path.parent.mkdir(parents=True, exist_ok=True)
+    make_private_folder(path.parent)
     spooled = path.with_name(f".{path.name}-{secrets.token_hex(8)}")
     try:
         handle = os.open(spooled, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)

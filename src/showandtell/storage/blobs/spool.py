@@ -12,6 +12,7 @@ from itertools import chain, islice
 from pathlib import Path
 from typing import BinaryIO
 
+from showandtell.config.private_folder import make_private_folder
 from showandtell.storage.blobs.base import CHUNK_SIZE, Spooled, TooLarge
 from showandtell.storage.blobs.bounded_dict import LruDict
 from showandtell.storage.blobs.disk import Stamp, disk_errors, entries, link, stamp, sync
@@ -68,7 +69,7 @@ class SpoolDirectory:
             return
         if folder != self.path:
             self.make_folder(folder.parent)
-        folder.mkdir(0o700, parents=True, exist_ok=True)
+        make_private_folder(folder)
         if self.durable:
             with contextlib.suppress(PermissionError):  # the parent folder may belong to another user
                 sync(folder.parent)

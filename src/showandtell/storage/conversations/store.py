@@ -12,6 +12,7 @@ from typing import Self, TypedDict, Unpack
 from msgspec import Struct
 from sqlalchemy import URL, Connection, bindparam, delete, exists, func, insert, or_, select
 
+from showandtell.config.private_folder import make_private_folder
 from showandtell.core.messages.attachments import ProbedFile
 from showandtell.core.messages.derivations import DerivationRequest, Derivative, Failed
 from showandtell.core.messages.file import File
@@ -141,7 +142,7 @@ class Store:
         """
         folder = Path(folder).expanduser()
         try:
-            folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+            make_private_folder(folder)
         except OSError as error:
             raise StorageFailed(f"the folder {folder} can't be created ({error.strerror}): choose another") from error
         own = URL.create("sqlite", database=str(folder.absolute() / "showandtell.db"))

@@ -33,7 +33,7 @@ MAX_NAME = 120
 MAX_DESCRIPTION = 500
 #: Control, format and private characters, lone surrogates and line breaks.
 INVISIBLE_CATEGORIES = frozenset({"Cc", "Cf", "Cn", "Co", "Cs", "Zl", "Zp"})
-WEB_SCHEMES = frozenset({"https", "gs", "s3"})
+WEB_SCHEMES = frozenset({"https", "http", "gs", "s3"})
 
 
 class FileCache:

@@ -210,7 +210,15 @@ def test_a_mark_is_on_the_last_part_of_a_user_message():
     after = with_cache_mark(before, MARKED)
     assert after[1]["content"][1].pop("prompt_cache_breakpoint") == {"mode": "explicit"}
     assert after == before
-    assert with_cache_mark(before, ROUTER)[1]["content"][1]["cache_control"] == {"type": "ephemeral"}
+
+
+def test_openrouters_mark_is_on_the_last_text_never_on_a_file():
+    before = render_entry(user("[image 1]", placed(PNG, place="user"), placed(PDF, place="user")), ROUTER)
+    (message,) = with_cache_mark(before, ROUTER)
+    assert message["content"][0].pop("cache_control") == {"type": "ephemeral"}
+    assert [message] == before
+    bare = render_entry(user(placed(PNG, place="user")), ROUTER)
+    assert with_cache_mark(bare, ROUTER) == bare
 
 
 def test_a_mark_is_on_the_last_text_of_a_tool_message():

@@ -77,14 +77,17 @@ def render_entry(entry: Entry, target: Target) -> list[Tree]:
 
 
 def url(target: Target, base: str, *, stream: bool) -> str:
-    """Return the request's URL; `base` is the host. On Vertex, the target's account is `project/location`."""
+    """Return the request's URL; `base` is the host. On Vertex, the target's account is `project/location`.
+
+    An account without a location is that of a key alone, whose requests name no project.
+    """
     verb = "streamGenerateContent?alt=sse" if stream else "generateContent"
     model = quote(target.model.removeprefix("models/"), safe="@")
     if target.provider != "vertex":
         return f"{base.rstrip('/')}/v1beta/models/{model}:{verb}"
     project, _, location = (target.account or "PROJECT/LOCATION").partition("/")
-    path = f"projects/{project}/locations/{location}/publishers/google/models/{model}"
-    return f"{base.rstrip('/')}/v1beta1/{path}:{verb}"
+    resource = f"projects/{project}/locations/{location}/" if location else ""
+    return f"{base.rstrip('/')}/v1beta1/{resource}publishers/google/models/{model}:{verb}"
 
 
 def with_cache_mark(items: Sequence[Tree], target: Target) -> list[Tree]:  # noqa: ARG001 - all APIs have the same functions
