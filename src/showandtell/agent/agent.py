@@ -12,7 +12,7 @@ from weakref import WeakKeyDictionary
 
 from showandtell.agent.configure import fetcher, loop_limits, plan_policy, read_output_type, with_account
 from showandtell.agent.loader import Sharing
-from showandtell.agent.loop import Loop, Memory, last_text
+from showandtell.agent.loop import Loop, Memory
 from showandtell.agent.provider_uploads import drop_uploads
 from showandtell.agent.settings import Connection, FilePolicy, ModelSettings, RunLimits
 from showandtell.agent.tools import Tool, Toolset, by_name
@@ -21,7 +21,7 @@ from showandtell.core.collect.entry import collect
 from showandtell.core.collect.sanitize import clean
 from showandtell.core.events.types import Event, Finish, Status, Usage
 from showandtell.core.messages.file import File, Reader
-from showandtell.core.messages.message import BranchPoint, Draft, Message
+from showandtell.core.messages.message import BranchPoint, Draft, Message, last_text
 from showandtell.core.messages.parts import Approval
 from showandtell.core.planning.values import Receipt
 from showandtell.core.wire.options import build_options
@@ -364,7 +364,7 @@ class Run:
 
     @property
     def text(self) -> str:
-        """The text of the model's last message."""
+        """The text of the model's last message, with the paused ones that it continues."""
         return last_text(self.messages)
 
     @property

@@ -84,7 +84,8 @@ class Loop:
 
     `emit` is called with every event, in the event loop's thread. `drain` is awaited after each read from the network
     and waits for slow readers. `messages` and `files` are those that this run has stored, `receipts` those of its last
-    step, `interrupted` the ids of calls that an earlier run started and never finished.
+    step, `interrupted` the ids of calls that an earlier run started and never finished, `detail` the provider's own
+    reason for the end of the last answer.
     """
 
     conversation: Conversation
@@ -108,6 +109,7 @@ class Loop:
     numbers: set[int] = field(default_factory=set[int])
     call_ids: set[str] = field(default_factory=set[str])
     interrupted: frozenset[str] = frozenset()
+    detail: str = ""
 
     async def run(self, drafts: Sequence[Draft]) -> None:
         """Store the drafts, then run steps until the run ends. The last event is always a `Finish`."""
@@ -189,7 +191,7 @@ class Loop:
                         self.emit(ApprovalNeeded(call.call_id, call.tool, call.arguments))
                     return Done("waiting", "approval")
                 case end:
-                    return end
+                    return end.named(self.detail)
 
     @property
     def loader(self) -> Loader:
@@ -265,6 +267,7 @@ class Loop:
             raise
         finally:
             await self.store_answer(step, accumulator, early, request.receipts)
+        self.detail = accumulator.detail
         if accumulator.stop == "error":
             raise ProviderError(accumulator.detail or "the provider failed")
 
@@ -389,8 +392,3 @@ class Loop:
         messages = self.conversation.view().messages
         answered = {message.call_id for message in messages if message.role == "tool"}
         return [call for message in messages for call in message.calls if call.call_id not in answered]
-
-
-def last_text(messages: Sequence[Message]) -> str:
-    """The text of the newest assistant message; empty if there is none."""
-    return next((message.text for message in reversed(messages) if message.role == "assistant"), "")
