@@ -235,8 +235,8 @@ def test_an_anthropic_response_and_its_content_are_imported():
 
 def test_blocks_of_tools_that_anthropic_runs_go_back_unchanged_whatever_their_name():
     use = {"type": "server_tool_use", "id": "srvtoolu_1", "name": "advisor", "input": {}}
-    told = {"type": "advisor_result", "stop_reason": "end_turn", "text": "Ship it."}
-    advice = {"type": "advisor_tool_result", "tool_use_id": "srvtoolu_1", "content": told}
+    advice_text = {"type": "advisor_result", "stop_reason": "end_turn", "text": "Ship it."}
+    advice = {"type": "advisor_tool_result", "tool_use_id": "srvtoolu_1", "content": advice_text}
     response = {"role": "assistant", "content": [use, advice, {"type": "text", "text": "Done."}]}
     (draft,) = from_anthropic([{**response, "stop_reason": "a_new_reason"}])
     assert [json.loads(part.text) for part in draft.parts[:2]] == [use, advice]

@@ -139,7 +139,7 @@ def is_in_order(values, whole):
     return True
 
 
-def told(events):
+def outputs_of(events):
     """The texts of the events by what they mean, as `FIELDS` names it."""
     ends = [event.opaque for event in events if isinstance(event, ReasoningEnd | ToolInputEnd) and event.opaque]
     files = [base64.b64encode(event.data).decode() for event in events if isinstance(event, FileMade)]
@@ -161,7 +161,7 @@ def calls_of(events, *, is_whole):
     return [part for part in message.draft().parts if isinstance(part, ToolCall)]
 
 
-def spelled(value):
+def as_text(value):
     return value if isinstance(value, str) else json.dumps(value)
 
 
@@ -171,16 +171,16 @@ def without_spaces(text):
 
 def unlike(found, events, *, is_whole):
     """What is in the answer and not in the events, by meaning."""
-    said, calls = told(events), calls_of(events, is_whole=is_whole)
-    thoughts = [value for value in found["text"] if not is_in_order([value], said["text"])]
-    lost = {name: found[name] for name in ("opaque", "file") if not is_in_order(found[name], said[name])}
-    if not is_in_order([value for value in found["text"] if value not in thoughts], said["text"]):
+    output, calls = outputs_of(events), calls_of(events, is_whole=is_whole)
+    thoughts = [value for value in found["text"] if not is_in_order([value], output["text"])]
+    lost = {name: found[name] for name in ("opaque", "file") if not is_in_order(found[name], output[name])}
+    if not is_in_order([value for value in found["text"] if value not in thoughts], output["text"]):
         lost["text"] = found["text"]
     # Gemini marks a thought by another field of the part; OpenRouter gives reasoning twice.
-    if any(str(value) not in said["thought"] for value in found["thought"] + thoughts):
+    if any(str(value) not in output["thought"] for value in found["thought"] + thoughts):
         lost["thought"] = found["thought"] + thoughts
-    arguments = [without_spaces(spelled(value)) for value in found["arguments"]]
-    if not is_in_order(arguments, without_spaces(said["arguments"])):
+    arguments = [without_spaces(as_text(value)) for value in found["arguments"]]
+    if not is_in_order(arguments, without_spaces(output["arguments"])):
         lost["arguments"] = found["arguments"]
     if found["call id"] not in ([], [call.call_id for call in calls]):
         lost["call id"] = found["call id"]
@@ -229,7 +229,7 @@ def test_nothing_of_a_recorded_answer_is_lost_without_a_reason(case):
 
 @pytest.mark.skipif(not ANSWERS.exists(), reason="the recordings are not at hand")
 @pytest.mark.parametrize("api", TYPES_ALONE)
-def test_no_recording_has_what_is_said_to_rest_on_types_alone(api):
+def test_no_recording_has_a_field_that_is_listed_as_known_from_types_alone(api):
     answers = [case for case in recordings(ANSWERS) if case["api"] == api]
     values = [value for case in answers for value in case.get("events") or [case["body"]]]
     assert TYPES_ALONE[api] & {path for value in values for path, _, _ in fields(value, FIELDS[api])} == set()
@@ -237,9 +237,9 @@ def test_no_recording_has_what_is_said_to_rest_on_types_alone(api):
 
 @pytest.mark.skipif(not ERRORS.exists(), reason="the recordings are not at hand")
 @pytest.mark.parametrize("case", recordings(ERRORS), ids=lambda case: f"{case['provider']}-{case['status']}")
-def test_a_recorded_refusal_says_what_the_provider_said(case):
+def test_a_recorded_refusal_keeps_the_text_of_the_provider(case):
     error = provider_error(HttpResponse(case["status"], {}, None), json.dumps(case["body"]).encode())
     inner = case["body"].get("error", case["body"])
-    said = [inner["message"], inner.get("code") or "", inner.get("metadata", {}).get("raw", "")]
+    output = [inner["message"], inner.get("code") or "", inner.get("metadata", {}).get("raw", "")]
     assert (error.status, error.path or "") == (case["status"], inner.get("param") or error.path or "")
-    assert [text for text in said if isinstance(text, str) and text not in str(error)] == []
+    assert [text for text in output if isinstance(text, str) and text not in str(error)] == []
