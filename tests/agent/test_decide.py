@@ -45,6 +45,26 @@ NEXT = {
     "the only step forbids tools": ([user("hi")], LoopLimits(1), AskModel(1, forbid_tools=True)),
     "an answer ends the run": ([user("hi"), model_message(text="hello")], LoopLimits(), Done("complete")),
     "an empty answer is incomplete": ([user("hi"), model_message()], LoopLimits(), Done("incomplete", "empty")),
+    "a paused answer goes on": (
+        [user("hi"), model_message(text="half an", stop="pause")],
+        LoopLimits(),
+        AskModel(2, forbid_tools=False),
+    ),
+    "a paused answer without content is incomplete": (
+        [user("hi"), model_message(stop="pause")],
+        LoopLimits(),
+        Done("incomplete", "empty"),
+    ),
+    "pauses count as steps": (
+        [user("hi"), *(model_message(text="more", stop="pause", named=f"a{at}") for at in range(3))],
+        LoopLimits(3),
+        Done("incomplete", "steps"),
+    ),
+    "calls of a paused answer run": (
+        [user("hi"), model_message("c1", text="half an", stop="pause")],
+        LoopLimits(),
+        RunTools((call("c1"),)),
+    ),
     "open calls run": ([user("hi"), model_message("c1", "c2")], LoopLimits(), RunTools((call("c1"), call("c2")))),
     "after a crash only calls without a result run": (
         [user("hi"), model_message("c1", "c2"), result("c2", "x")],
@@ -120,8 +140,8 @@ def test_a_message_that_ended_early_closes_its_calls_and_ends_the_run(stop):
     assert decide(view(*begun, result("c2", why), files=[]), CARE) == Done(status, stop)
 
 
-def test_every_way_to_stop_is_an_end_a_call_or_early():
-    assert set(get_args(Stop)) == {"end", "tool_calls", *EARLY_STOPS}
+def test_every_way_to_stop_is_an_end_a_call_a_pause_or_early():
+    assert set(get_args(Stop)) == {"end", "tool_calls", "pause", *EARLY_STOPS}
 
 
 def test_a_call_without_approval_runs_beside_one_that_waits():
@@ -131,7 +151,9 @@ def test_a_call_without_approval_runs_beside_one_that_waits():
 
 
 answers = st.tuples(
-    st.integers(0, 3), st.sampled_from(["", "words"]), st.sampled_from(["end", "tool_calls", *sorted(EARLY_STOPS)])
+    st.integers(0, 3),
+    st.sampled_from(["", "words"]),
+    st.sampled_from(["end", "tool_calls", "pause", *sorted(EARLY_STOPS)]),
 )
 
 

@@ -144,7 +144,10 @@ def faults(model):
             [say("", CALL, stop=stops.filtered, model=model)],
             Outcome("refused", "refusal", text=""),
         ),
-        "reason that nobody knows": ([say("Half.", stop="unheard_of", model=model)], cut),
+        "reason that nobody knows": (
+            [say("Half.", stop="unheard_of", model=model)],
+            Outcome("incomplete", "unheard_of", None, "Half."),
+        ),
         "tool raises": ([say("", ("c1", "failing", "{}"), model=model)], COMPLETE),
         "tool loop without end": ([called] * 3, Outcome("incomplete", "steps", None, "", ("whole", "whole"))),
     }
@@ -227,7 +230,7 @@ def test_a_message_that_says_it_is_whole_in_the_midst_of_a_call_is_cut(model):
 def test_a_garbled_call_of_gemini_is_cut_and_does_not_run():
     bad = say("", stop="MALFORMED_FUNCTION_CALL", model=GEMINI)
     run, _ = play(scripted(bad, model=GEMINI, tools=[echo])[0], None, "hi")
-    assert (run.status, run.reason) == ("incomplete", "cut")
+    assert (run.status, run.reason) == ("incomplete", "MALFORMED_FUNCTION_CALL")
 
 
 def test_a_prompt_that_gemini_blocks_is_a_refusal():

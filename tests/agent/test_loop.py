@@ -5,7 +5,7 @@ import json
 
 import pytest
 
-from showandtell import File, ToolResult
+from showandtell import File, RunLimits, ToolResult
 from showandtell.agent.decide import EARLY_STOPS, LIMIT, MAX_CALLS, TOO_MANY, AskModel, tool_choice_of
 from showandtell.agent.loop import MAX_CONCURRENT_TOOLS
 from showandtell.core.events.types import (
@@ -53,6 +53,17 @@ def echo(word: str = "nothing") -> str:
 def draw() -> File:
     """Draw a picture."""
     return File.from_bytes(png(), name="drawn.png")
+
+
+def without_marks(messages):
+    """Messages without the cache marks of their last blocks."""
+    return [
+        {
+            **message,
+            "content": [{k: v for k, v in block.items() if k != "cache_control"} for block in message["content"]],
+        }
+        for message in messages
+    ]
 
 
 def go(agent, text="hi", **settings):
@@ -164,6 +175,30 @@ def test_calls_of_a_message_that_reached_its_limit_do_not_run(model):
 def test_an_answer_that_a_filter_ended_is_refused_and_its_words_are_kept(model):
     run, _ = go(scripted(say("I can't help with that.", stop=STOPS[model].filtered, model=model), model=model)[0])
     assert (run.text, run.status, run.reason) == ("I can't help with that.", "refused", "refusal")
+
+
+def test_a_paused_answer_goes_back_as_it_is_and_goes_on():
+    agent, script = scripted(say("I looked it up:", stop="pause_turn"), say(" a kiwi."), tools=[echo])
+    run, events = go(agent)
+    assert (run.text, run.status, run.reason) == ("I looked it up: a kiwi.", "complete", None)
+    assert [event.stop for event in events if isinstance(event, StepFinish)] == ["pause", "end"]
+    first, second = script.bodies
+    continued = {"role": "assistant", "content": [{"type": "text", "text": "I looked it up:"}]}
+    assert without_marks(second["messages"]) == [*without_marks(first["messages"]), continued]
+    assert second["tools"] == first["tools"]
+    go(agent, "Thanks.", conversation=run.conversation)
+
+
+def test_an_answer_that_pauses_without_end_stops_at_the_step_limit():
+    agent, script = scripted(say("More.", stop="pause_turn"), limits=RunLimits(steps=3))
+    run, _ = go(agent)
+    assert (run.text, run.status, run.reason, len(script.bodies)) == ("More." * 3, "incomplete", "steps", 3)
+
+
+@each_api
+def test_an_unknown_stop_reason_is_incomplete_and_named(model):
+    run, _ = go(scripted(say("Hello.", stop="a_new_reason", model=model), model=model)[0])
+    assert (run.text, run.status, run.reason) == ("Hello.", "incomplete", "a_new_reason")
 
 
 @each_api

@@ -63,6 +63,13 @@ def test_a_status_comes_in_its_providers_form_with_the_time_to_wait(api, code):
     assert error.text[:1] != "{"
 
 
+def test_a_refusal_of_a_gateway_has_the_text_of_the_provider_behind_it():
+    metadata = {"provider_name": "Google", "raw": "gemini-2.0-flash is rate-limited upstream"}
+    body = {"error": {"code": 429, "message": "Provider returned error", "metadata": metadata}}
+    error = provider_error(HttpResponse(429, {}, None), json.dumps(body).encode())
+    assert error.text == "Provider returned error: gemini-2.0-flash is rate-limited upstream"
+
+
 @each_api
 @pytest.mark.parametrize("code", [200, 502])
 def test_a_page_is_html(api, code):

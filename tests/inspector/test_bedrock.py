@@ -151,7 +151,7 @@ def test_a_tool_is_called_and_max_tokens_cuts():
     body = json.loads(answer)
     assert (status, body["stopReason"]) == (200, "tool_use")
     used = body["output"]["message"]["content"][1]["toolUse"]
-    assert (used["name"], used["input"]) == ("plot", {"values": [4, 5]})
+    assert (used["name"], used["input"], used["type"]) == ("plot", {"values": [4, 5]}, "tool_use")
     cut = json.loads(exchange(message("hello"), inferenceConfig={"maxTokens": 1})[1])
     assert cut["stopReason"] == "max_tokens"
     assert cut["usage"]["totalTokens"] == cut["usage"]["inputTokens"] + cut["usage"]["outputTokens"]
@@ -439,7 +439,7 @@ def test_botos_own_client_reads_the_stream(bedrock):
         "messageStop",
         "metadata",
     ]
-    assert starts[0]["name"] == "plot"
+    assert (starts[0]["name"], starts[0]["type"]) == ("plot", "tool_use")
     assert json.loads("".join(pieces)) == {"values": [4, 5]}
     assert events[-1][1]["usage"]["totalTokens"] > 0
 

@@ -75,7 +75,7 @@ def test_anthropic_says_its_error_form():
 UNPAIRED = "`tool_use` ids were found without `tool_result` blocks immediately after"
 PLACES = [
     ([assistant("x"), user("y")], 'messages: first message must use the "user" role'),
-    ([user("x"), assistant("y")], "This model does not support assistant message prefill"),
+    ([user("x"), assistant("y ")], "messages: final assistant content cannot end with trailing whitespace"),
     ([user()], "messages.0: all messages must have non-empty content"),
     ([user("")], "messages.0: text content blocks must be non-empty"),
     ([user(" \n")], "messages.0: text content blocks must contain non-whitespace text"),
@@ -98,6 +98,13 @@ PLACES = [
 @pytest.mark.parametrize(("messages", "message"), PLACES, ids=[message for _, message in PLACES])
 def test_anthropic_refuses_what_stands_in_the_wrong_place(messages: list[dict], message: str):
     assert refused(claude(*messages)).startswith(message)
+
+
+@pytest.mark.parametrize(("model", "is_refused"), [("claude-opus-4-6", True), ("claude-sonnet-4-5", False)])
+def test_newer_models_do_not_continue_an_assistant_message(model: str, is_refused: bool):
+    status, answer = claude(user("x"), assistant("y"), model=model)
+    assert status == (400 if is_refused else 200)
+    assert ("does not support assistant message prefill" in str(answer)) == is_refused
 
 
 BASE64 = "messages.0.content.0.image.source.base64"

@@ -236,6 +236,14 @@ def test_a_file_whose_upload_fails_goes_as_bytes_and_the_receipt_says_why(model)
     assert (ids_in(host.bodies[-1]), len(host.uploads)) == (0, PATIENT.tries + 1)
 
 
+def test_a_pdf_for_xai_goes_as_an_upload_where_uploads_are_allowed():
+    host, data = Host(), pdf("read by its search")
+    loop, events, _ = play(host, GROK, data, policy=Policy(uploads=True))
+    (receipt,) = loop.receipts.values()
+    assert (events[-1].status, receipt.delivery, receipt.converted) == ("complete", "native", False)
+    assert (len(host.uploads), ids_in(host.bodies[-1]), one_call(loop)) == (1, 1, hashes(data))
+
+
 def test_a_file_that_can_only_go_by_upload_is_converted_where_that_fails_and_keeps_that_form():
     host, data = Host(broken=400), pdf("for search only")
     loop, events, conversation = play(host, GROK, data)

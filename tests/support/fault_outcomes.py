@@ -76,7 +76,7 @@ def expect(model, fault, *, stream):
     if stream and fault.endswith("_in_arguments") and model.startswith(AT_ONCE):
         return EMPTY
     if model.startswith(GOOGLE) and fault == "bad_arguments":  # a finish reason in the place of the call
-        return OPEN
+        return OPEN._replace(reason="MALFORMED_FUNCTION_CALL")
     if model.startswith(GOOGLE) and fault == "refused":  # a prompt that is blocked has no answer
         return REFUSED._replace(spoke=False)
     if stream and model.startswith("ollama:") and fault == "same_ids":  # one id at one index is one call, in pieces

@@ -11,7 +11,7 @@ from typing import Any, Self
 from weakref import WeakKeyDictionary
 
 from showandtell.agent.configure import loop_limits, plan_policy, request_options, sharing_of, with_account
-from showandtell.agent.loop import Loop, Memory, last_text
+from showandtell.agent.loop import Loop, Memory
 from showandtell.agent.provider_uploads import drop_uploads
 from showandtell.agent.settings import Connection, FilePolicy, ModelSettings, RunLimits
 from showandtell.agent.tools import Tool, Toolset, by_name
@@ -20,7 +20,7 @@ from showandtell.core.collect.entry import collect
 from showandtell.core.collect.sanitize import clean
 from showandtell.core.events.types import Event, Finish, Status, Usage
 from showandtell.core.messages.file import File, Reader
-from showandtell.core.messages.message import BranchPoint, Draft, Message
+from showandtell.core.messages.message import BranchPoint, Draft, Message, last_text
 from showandtell.core.messages.parts import Approval
 from showandtell.core.planning.values import Receipt
 from showandtell.errors import BadInput, ShowAndTellError, UnsupportedFile
@@ -352,7 +352,7 @@ class Run:
 
     @property
     def text(self) -> str:
-        """The text of the model's last message."""
+        """The text of the model's last message, with the paused ones that it continues."""
         return last_text(self.messages)
 
     @property

@@ -59,6 +59,11 @@ class Done(Struct, frozen=True):
     status: Status
     reason: str | None = None
 
+    def named(self, detail: str) -> Done:
+        """This end with the provider's own reason, such as "NAME: text", if ours only says that the answer was cut."""
+        name = detail.partition(":")[0]
+        return Done(self.status, name) if self.reason == "cut" and name else self
+
 
 Next: TypeAlias = AskModel | RunTools | Close | Wait | Done
 
@@ -111,8 +116,9 @@ def decide(view: View, limits: LoopLimits, tokens: int = 0) -> Next:
         if interrupted := find_interrupted(unanswered, view, limits):
             return Close(interrupted, UNKNOWN)
         return Close(unanswered, BUDGET) if is_spent else _open(unanswered, steps, limits, since.answers)
-    if not calls:
-        return Done("complete") if has_content(last) else Done("incomplete", "empty")
+    is_paused = last.stop == "pause" and bool(last.parts)
+    if not calls and not is_paused:
+        return Done("complete") if has_content(last) and last.stop != "pause" else Done("incomplete", "empty")
     if is_spent:
         return Done("incomplete", "budget")
     if steps >= limits.max_steps:

@@ -85,7 +85,8 @@ class Loop:
 
     `emit` is called with every event, in the event loop's thread. `drain` is awaited after each read from the network
     and waits for slow readers. `messages` and `files` are those that this run has stored, `receipts` those of its last
-    step, `interrupted` the ids of calls that an earlier run started and never finished.
+    step, `interrupted` the ids of calls that an earlier run started and never finished, `detail` the provider's own
+    reason for the end of the last answer.
     """
 
     conversation: Conversation
@@ -109,6 +110,7 @@ class Loop:
     numbers: set[int] = field(default_factory=set[int])
     call_ids: set[str] = field(default_factory=set[str])
     interrupted: frozenset[str] = frozenset()
+    detail: str = ""
 
     @cached_property
     def knowledge(self) -> ModelKnowledge:
@@ -195,7 +197,7 @@ class Loop:
                         self.emit(ApprovalNeeded(call.call_id, call.tool, call.arguments))
                     return Done("waiting", "approval")
                 case end:
-                    return end
+                    return end.named(self.detail)
 
     @property
     def loader(self) -> Loader:
@@ -252,6 +254,7 @@ class Loop:
             raise
         finally:
             await self.store_answer(step, accumulator, early, request.receipts)
+        self.detail = accumulator.detail
         if accumulator.stop == "error":
             raise ProviderError(accumulator.detail or "the provider failed")
 
@@ -375,8 +378,3 @@ class Loop:
         messages = self.conversation.view().messages
         answered = {message.call_id for message in messages if message.role == "tool"}
         return [call for message in messages for call in message.calls if call.call_id not in answered]
-
-
-def last_text(messages: Sequence[Message]) -> str:
-    """The text of the newest assistant message; empty if there is none."""
-    return next((message.text for message in reversed(messages) if message.role == "assistant"), "")

@@ -15,7 +15,7 @@ from showandtell.storage.conversations.memory_conversation import MemoryConversa
 #: Names of the roles.
 ROLES = {"user": "you", "assistant": "model"}
 #: Stop reasons that are not printed.
-NORMAL_STOPS = frozenset({None, "end", "tool_calls"})
+NORMAL_STOPS = frozenset({None, "end", "tool_calls", "pause"})
 
 
 def transcript(conversation: MemoryConversation, elsewhere: int = 0) -> Iterator[str]:

@@ -21,6 +21,8 @@ from showandtell.errors import ProviderError
 
 #: Maximum number of bytes read of an error response.
 MAX_ERROR_BODY = 64 * 1024
+#: Maximum number of characters of another provider's text within an error.
+MAX_RAW = 500
 #: The path that an error starts with (`tools.0.name: ...`), or names anywhere: `messages.2.content.0.image`,
 #: `'input[3].output[0].file_data'`, `#/messages/2/content/0`, `contents[0].parts[1]`.
 PATH = re.compile(r"^[a-z_]+(?:\.\w+)*(?=: )|\b(?:messages|input|contents)(?:[./\[]\w+\]?)+")
@@ -43,12 +45,19 @@ class _Detail(msgspec.Struct, frozen=True):
     retryDelay: str = ""  # noqa: N815 - Google's spelling
 
 
+class _Metadata(msgspec.Struct, frozen=True):
+    """What OpenRouter adds to "Provider returned error": the text of the provider behind it."""
+
+    raw: object = None
+
+
 class _Error(msgspec.Struct, frozen=True):
     message: str
     param: str | None = None
     code: str | int | None = None
     type: str | None = None
     details: list[_Detail] | None = None
+    metadata: _Metadata | None = None
 
 
 class _Refusal(msgspec.Struct, frozen=True):
@@ -87,8 +96,10 @@ def status_phrase(status: int) -> str:
 
 def format_error(error: _Error) -> str:
     """An error's text, with its code (like "insufficient_quota") if the text doesn't contain it."""
-    is_clear = not isinstance(error.code, str) or error.code in error.message
-    return error.message if is_clear else f"{error.message} ({error.code})"
+    raw = error.metadata.raw if error.metadata else None
+    message = f"{error.message}: {raw[:MAX_RAW]}" if isinstance(raw, str) and raw else error.message
+    is_clear = not isinstance(error.code, str) or error.code in message
+    return message if is_clear else f"{message} ({error.code})"
 
 
 def parse_error(data: bytes) -> _Error:

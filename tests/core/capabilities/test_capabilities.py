@@ -308,3 +308,8 @@ def test_a_hidden_blind_cell_has_no_footnote():
     name = "bedrock:us.anthropic.claude-opus-4-6-v1:0"
     assert table.find_blind(resolve(name))
     assert not table.find_blind(resolve(name, [cell("sees", media_type="application/pdf")]))
+
+
+def test_mistral_gets_at_most_eight_images_a_request():
+    assert resolve("mistral:mistral-medium-latest").budget.images == 8
+    assert resolve("mistral:voxtral-small-latest").budget.images is None

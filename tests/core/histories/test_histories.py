@@ -239,6 +239,29 @@ def test_an_anthropic_response_and_its_content_are_imported():
     ]
 
 
+def test_blocks_of_tools_that_anthropic_runs_go_back_unchanged_whatever_their_name():
+    use = {"type": "server_tool_use", "id": "srvtoolu_1", "name": "advisor", "input": {}}
+    advice_text = {"type": "advisor_result", "stop_reason": "end_turn", "text": "Ship it."}
+    advice = {"type": "advisor_tool_result", "tool_use_id": "srvtoolu_1", "content": advice_text}
+    response = {"role": "assistant", "content": [use, advice, {"type": "text", "text": "Done."}]}
+    (draft,) = from_anthropic([{**response, "stop_reason": "a_new_reason"}])
+    assert [json.loads(part.text) for part in draft.parts[:2]] == [use, advice]
+    assert (draft.parts[2], draft.stop) == (Text("Done."), "cut")
+
+
+def test_items_of_tools_that_openai_runs_keep_the_nulls_that_they_need():
+    code = {"type": "code_interpreter_call", "id": "ci_1", "container_id": "c", "code": "n", "outputs": None}
+    tools = {"type": "additional_tools", "role": "developer", "tools": []}
+    failed = {"type": "image_generation_call", "id": "ig_1", "status": "failed", "result": None}
+    (draft,) = from_openai([{**code, "agent": None}, tools, failed])
+    assert [json.loads(part.text) for part in draft.parts] == [code, tools, failed]
+
+
+def test_a_blocked_prompt_of_gemini_is_a_refusal():
+    blocked = {"promptFeedback": {"blockReason": "MODEL_ARMOR"}, "usageMetadata": {}, "modelVersion": "gemini-2.5"}
+    assert from_gemini(["hi", blocked])[1] == Draft("assistant", (), stop="refusal")
+
+
 def test_anthropic_documents_are_imported_from_every_source():
     sources = [
         {"type": "base64", "media_type": "application/pdf", "data": B64},

@@ -67,6 +67,27 @@ def test_claude_on_bedrock_gets_documents_in_a_separate_turn_after_a_filler():
     assert words(plan.entries[3].parts) == ["."]
 
 
+def test_a_document_never_joins_a_turn_of_claude_on_bedrock_that_begins_with_results():
+    pdf = attachment(3, "application/pdf", origin=Origin("user"))
+    begun = (user("look"), assistant("call_1"), result("call_1", "one"), user("and this", named="u2"))
+    plan = planned(view(*begun, user("read", shown(3), named="u3"), files=[pdf], answering="u3"), BEDROCK)
+    assert roles(plan) == ["user", "assistant", "user", "assistant", "user"]
+    kinds = [[type(part).__name__ for part in entry.parts] for entry in plan.entries[2:]]
+    assert kinds[0] == ["Result", "Text"]
+    assert "RenderedFile" in kinds[2]
+
+
+def test_a_call_without_a_name_and_its_result_have_the_same_name():
+    call = Message("a1", "assistant", (ToolCall("call_1", "", "{}"),))
+    back = Message("t1", "tool", (Text("no such tool"),), "call_1", "")
+    for model in (CLAUDE, CHAT, MISTRAL, GEMINI, BEDROCK):
+        parts = [
+            part for entry in planned(view(user("a"), call, back, files=[]), model).entries for part in entry.parts
+        ]
+        names = [part.tool for part in parts if isinstance(part, ToolCall | Result)]
+        assert names == ["tool", "tool"]
+
+
 def test_llama_on_bedrock_gets_results_and_user_content_in_separate_turns():
     messages = (user("a", named="u0"), assistant("c"), result("c", "done"), user("b"))
     assert roles(planned(view(*messages, files=[]), LLAMA)) == ["user", "assistant", "user", "assistant", "user"]

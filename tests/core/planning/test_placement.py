@@ -285,3 +285,13 @@ def words_or_pages(want):
     return Derivative(
         tuple(facts(f"{want.sha256}{at}", "image/png", conversion.bytes) for at in range(conversion.max_count))
     )
+
+
+def test_a_tools_pdf_for_xai_follows_as_an_upload():
+    file = attachment(1, "application/pdf")
+    upload = DerivationRequest(file.facts.sha256, UPLOAD, "xai ")
+    seen = view(user("look"), assistant("call_1"), result("call_1", shown(1)), files=[file])
+    grok = "xai:grok-4-1-fast-non-reasoning"
+    assert planned(seen, grok, {}, uploads=True).wants == {upload}
+    (receipt,) = planned(seen, grok, {upload: Derivative(file_id="file_1")}, uploads=True).receipts
+    assert (receipt.delivery, receipt.converted, receipt.cell.form) == ("relocated", False, "file_id")

@@ -72,8 +72,8 @@ def count_marks(body):
 
 
 def stable(model):
-    """How many of the seven prompts start with the previous one: on Groq, five images leave the view once."""
-    return 5 if model.startswith("groq:") else 6
+    """How many of the seven prompts start with the previous one: with few images a request, some leave the view once."""
+    return 5 if (resolve(model).budget.images or 100) < 10 else 6
 
 
 def list_of(model):

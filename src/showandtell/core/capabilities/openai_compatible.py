@@ -127,6 +127,8 @@ MISTRAL = Family(
         *make_cells("unproven", USER, PDF, "mistralai 3.7 types: file by id", forms=("file_id",)),
     ),
     order=MISTRAL_ORDER,
+    # "The maximum number images per request via API is 8" (docs.mistral.ai, capabilities/vision, FAQ; read 2026-11).
+    budget=Budget(images=8, message_images=8),
     dialect=replace(CHAT_DIALECT, document="document_url", stream_usage=False, extra_body=False, raw_audio=True),
 )
 VOXTRAL = replace(
@@ -134,6 +136,7 @@ VOXTRAL = replace(
     patterns=("voxtral-*",),
     example="voxtral-small-latest",
     cells=make_cells("unproven", USER, WAV_MP3, "mistralai 3.7 types: input_audio"),
+    budget=Budget(),
 )
 
 COHERE_VISION = Family(

@@ -131,7 +131,9 @@ class Accumulator:
     @property
     def stop(self) -> Stop:
         """Why the message ended: "cut" until the provider reports it, or if it reports it in the middle of a call."""
-        is_truncated = self._stop in ("end", "tool_calls") and any(_is_unfinished(item) for item in self._items)
+        is_truncated = self._stop in ("end", "tool_calls", "pause") and any(
+            _is_unfinished(item) for item in self._items
+        )
         return "cut" if is_truncated else self._stop
 
     def add(self, events: Sequence[StreamEvent]) -> None:

@@ -23,22 +23,9 @@ from showandtell.core.messages.parts import Json, ToolCall
 from showandtell.core.wire.anthropic_messages.parse import STOP_REASONS
 
 #: Blocks that only Anthropic can use. They go back unchanged.
-OPAQUE_TYPES = frozenset(
-    {
-        "thinking",
-        "redacted_thinking",
-        "server_tool_use",
-        "web_search_tool_result",
-        "web_fetch_tool_result",
-        "code_execution_tool_result",
-        "bash_code_execution_tool_result",
-        "text_editor_code_execution_tool_result",
-        "tool_search_tool_result",
-        "mcp_tool_use",
-        "mcp_tool_result",
-        "compaction",
-    }
-)
+OPAQUE_TYPES = frozenset({"thinking", "redacted_thinking", "compaction"})
+#: Ends of the types of other such blocks: steps of tools that Anthropic runs, whose number grows.
+OPAQUE_ENDS = ("_tool_use", "_tool_result")
 
 
 def from_anthropic(messages: object) -> History:
@@ -67,7 +54,8 @@ def _read_item(item: Any, place: str, reading: Reading) -> None:
             reading.add_instructions(_text(content))
         case {"role": "assistant", "content": content, **rest}:
             parts = [part for at, block in _places(content, place) for part in _assistant_block(block, at)]
-            reading.add_assistant(parts, STOP_REASONS.get(rest.get("stop_reason") or ""))
+            reason = rest.get("stop_reason")
+            reading.add_assistant(parts, STOP_REASONS.get(reason, "cut") if reason else None)
         case {"role": "user", "content": content}:
             _user(content, place, reading)
         case _:
@@ -107,7 +95,7 @@ def _assistant_block(block: Item, place: str) -> Parts:
     match block:
         case {"type": "tool_use", "id": call_id, "name": tool, "input": arguments}:
             return [ToolCall(call_id, tool, to_json(arguments))]
-        case {"type": kind} if kind in OPAQUE_TYPES:
+        case {"type": str() as kind} if kind in OPAQUE_TYPES or kind.endswith(OPAQUE_ENDS):
             return [to_opaque("anthropic", block)]
         case _:
             return _block(block, place)

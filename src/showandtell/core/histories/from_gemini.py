@@ -42,6 +42,8 @@ REFUSALS = frozenset(
 )
 #: Fields of parts that only Google can use. They go back unchanged.
 OPAQUE_FIELDS = ("executableCode", "codeExecutionResult", "toolCall", "toolResponse")
+#: Fields that a content or a response has, and a part has not. A blocked prompt has no candidates.
+RESPONSE_FIELDS = frozenset({"parts", "candidates", "promptFeedback", "prompt_feedback"})
 #: Fields with keys of the program, which aren't converted to camelCase.
 FREE_FORM_FIELDS = frozenset({"args", "response"})
 
@@ -76,7 +78,7 @@ def from_gemini(contents: object) -> History:
 
 
 def _is_user_part(item: Any) -> bool:
-    return isinstance(item, str) or (isinstance(item, dict) and not {"parts", "candidates"} & item.keys())
+    return isinstance(item, str) or (isinstance(item, dict) and not RESPONSE_FIELDS & item.keys())
 
 
 def _part(item: Any) -> Item:
@@ -98,7 +100,7 @@ def _read_item(item: Any, place: str, reading: Reading, waiting: list[ToolCall])
             content: Item = ended.get("content") or {}
             _model(content.get("parts"), place, reading, waiting)
             reading.set_stop(_stop(ended.get("finishReason"), reading))
-        case {"candidates": _}:
+        case {"candidates": _} | {"promptFeedback": _} | {"prompt_feedback": _}:
             reading.add_assistant([], "refusal")  # the prompt was blocked
         case {"role": "model", "parts": parts}:
             _model(parts, place, reading, waiting)

@@ -29,6 +29,20 @@ OPAQUE_TYPES = frozenset(
     {
         "reasoning",
         "compaction",
+        "compaction_trigger",
+        "configuration_update",
+        "additional_tools",
+        "program",
+        "program_output",
+        "apply_patch_call",
+        "apply_patch_call_output",
+        "computer_call",
+        "computer_call_output",
+        "local_shell_call",
+        "local_shell_call_output",
+        "shell_call",
+        "shell_call_output",
+        "image_generation_call",
         "web_search_call",
         "file_search_call",
         "code_interpreter_call",
@@ -41,6 +55,8 @@ OPAQUE_TYPES = frozenset(
         "item_reference",
     }
 )
+#: Fields of these items that may be null and must be there (openai 3.54 types).
+NULLABLE_FIELDS = {"code_interpreter_call": {"code", "outputs"}, "image_generation_call": {"result"}}
 #: Our stop reasons by OpenAI's `incomplete_details.reason`.
 INCOMPLETE: dict[str, Stop] = {"max_output_tokens": "length", "content_filter": "refusal"}
 STATUSES: dict[str, Stop] = {"failed": "error", "cancelled": "cancelled", "incomplete": "cut", "in_progress": "cut"}
@@ -71,10 +87,11 @@ def _read_item(item: Any, place: str, reading: Reading) -> None:
             reading.add_user(text_parts(item))
         case {"choices": [{"message": message, **choice}, *_]}:
             _message(message, place, reading)
-            _end(STOP_REASONS.get(choice.get("finish_reason") or ""), reading)
+            reason = choice.get("finish_reason")
+            _end(STOP_REASONS.get(reason, "cut") if reason else None, reading)
         case {"output": items, "object": "response"}:
             _response(item, items, place, reading)
-        case {"role": _}:
+        case {"role": _} if item.get("type") in (None, "message"):
             _message(item, place, reading)
         case _:
             _item(item, place, reading)
@@ -125,8 +142,8 @@ def _item(item: Any, place: str, reading: Reading) -> None:
             reading.add_assistant(
                 [decode_file(data, f"image/{form}", description=item.get("revised_prompt"))], extend=True
             )
-        case {"type": kind} if kind in OPAQUE_TYPES:
-            reading.add_assistant([to_opaque("openai", item)], extend=True)
+        case {"type": str() as kind} if kind in OPAQUE_TYPES:
+            reading.add_assistant([to_opaque("openai", item, NULLABLE_FIELDS.get(kind, ()))], extend=True)
         case _:
             raise unsupported(place, item)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from binascii import Error as NotBase64
-from collections.abc import Generator, Iterable, Mapping
+from collections.abc import Container, Generator, Iterable, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from enum import Enum
@@ -110,9 +110,11 @@ def to_json(value: object) -> str:
     return msgspec.json.encode(value).decode()
 
 
-def to_opaque(provider: str, item: Item) -> Opaque:
-    """An item for its provider alone, without the empty fields of the SDK."""
-    return Opaque(provider, to_json({key: value for key, value in item.items() if value is not None}))
+def to_opaque(provider: str, item: Item, nullable: Container[str] = ()) -> Opaque:
+    """An item for its provider alone, without the empty fields of the SDK except those that are `nullable`."""
+    return Opaque(
+        provider, to_json({key: value for key, value in item.items() if value is not None or key in nullable})
+    )
 
 
 def text_parts(text: str | None) -> Parts:

@@ -12,8 +12,9 @@ from showandtell.core.messages.file import File
 from showandtell.core.messages.parts import DraftPart, Json, Part, Shown, Text, ToolCall, is_approval
 
 Role: TypeAlias = Literal["user", "assistant", "tool"]
-#: Why a model's message ended; None for other messages, and "cut" if the stream ended without a reason.
-Stop: TypeAlias = Literal["end", "tool_calls", "length", "refusal", "cut", "cancelled", "limit", "error"]
+#: Why a model's message ended; None for other messages, "cut" if the stream ended without a reason or with an unknown
+#: one, and "pause" if the provider only interrupted it and wants to be asked again.
+Stop: TypeAlias = Literal["end", "tool_calls", "pause", "length", "refusal", "cut", "cancelled", "limit", "error"]
 #: Maximum number of files that are shown again because one message refers to them.
 MAX_RECALLED = 20
 
@@ -152,3 +153,14 @@ class Message(Struct, frozen=True):
 def starts_turn(message: Message | Draft) -> bool:
     """Whether this is a user's message with text or files, not only approvals of pending calls."""
     return message.role == "user" and not is_approval(message.parts)
+
+
+def last_text(messages: Sequence[Message]) -> str:
+    """The text of the newest answer, with the paused messages that it continues; empty if there is none."""
+    texts: list[str] = []
+    for message in reversed(messages):
+        if message.role == "assistant" and (not texts or message.stop == "pause"):
+            texts.append(message.text)
+        elif texts:
+            break
+    return "".join(reversed(texts))

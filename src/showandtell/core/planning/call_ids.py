@@ -23,6 +23,8 @@ ALPHABET = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 
 #: Tool names that every API accepts.
 TOOL_NAME = re.compile(r"[a-zA-Z0-9_-]{1,64}")
+#: The name of a call and a result without one, which no API accepts.
+NO_NAME = "tool"
 
 
 def fit_call_id(call_id: str, style: Style) -> str:
@@ -42,6 +44,6 @@ def hash_id(text: str) -> str:
 
 def fit_tool_name(tool: str) -> str:
     """Return a tool name that every API accepts. A model may invent a name that its own API rejects in history."""
-    if TOOL_NAME.fullmatch(tool):
-        return tool
+    if not tool or TOOL_NAME.fullmatch(tool):
+        return tool or NO_NAME
     return f"{re.sub('[^a-zA-Z0-9_-]', '_', tool[:MAX_LENGTH])[:50]}_{hash_id(tool)}"

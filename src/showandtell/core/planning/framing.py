@@ -73,7 +73,7 @@ class Turns:
         last = self.turns[-1] if self.turns else None
         if last is None or last[0] == "assistant":
             self.turns.append(("user", list(parts)))
-        elif not isinstance(last[1][-1], Result) or self._same_turn(parts):
+        elif not any(isinstance(part, Result) for part in last[1]) or self._same_turn(parts):
             last[1].extend(parts)
         else:
             if self.order.after_results == "filler":
@@ -142,7 +142,7 @@ def _result(message: Message, remaining: Iterator[Placement], target: Target, tu
     pieces += [piece for part in message.parts for piece in _pieces(part, remaining, target, turns)]
     call_id = fit_call_id(message.call_id or "", target.order.call_ids)
     return Result(
-        call_id, fit_tool_name(message.tool or "tool"), tuple(pieces) or (Text(labels.NO_OUTPUT),), message.is_error
+        call_id, fit_tool_name(message.tool or ""), tuple(pieces) or (Text(labels.NO_OUTPUT),), message.is_error
     )
 
 

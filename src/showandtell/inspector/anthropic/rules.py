@@ -21,6 +21,7 @@ MAX_MEDIA = 100
 MAX_CACHE_MARKS = 4
 MANY_IMAGES, MAX_SIDE, MAX_SIDE_OF_MANY = 20, 8000, 2000
 CALL_ID = re.compile(r"[a-zA-Z0-9_-]+")
+NO_PREFILL = re.compile(r"claude-[a-z]+-(4-[6-9]|[5-9])")
 TOOL_NAME = re.compile(r"[a-zA-Z0-9_-]{1,128}")
 PLACES = {"tool_result": "user", "image": "user", "document": "user", "tool_use": "assistant", "thinking": "assistant"}
 
@@ -34,6 +35,8 @@ def check_body(body: wire.Body) -> None:
     _check_tools(body)
     _check_marks(body)
     _check_messages(body.messages)
+    if body.messages[-1].role == "assistant":
+        _check_continued(body)
     _check_pairs(body.messages)
     _check_files(body.messages)
 
@@ -74,10 +77,6 @@ def _check_messages(messages: Sequence[wire.Message]) -> None:
         raise ApiError("messages: at least one message is required")
     if messages[0].role != "user":
         raise ApiError('messages: first message must use the "user" role')
-    if messages[-1].role == "assistant":
-        raise ApiError(
-            "This model does not support assistant message prefill. The conversation must end with a user message."
-        )
     for at, message in enumerate(messages):
         blocks = blocks_of(message)
         if not blocks or message.content == "":
@@ -86,6 +85,20 @@ def _check_messages(messages: Sequence[wire.Message]) -> None:
         if message.role == "system":
             _check_system(messages, at)
         _check_places(blocks, message.role, f"messages.{at}")
+
+
+def _check_continued(body: wire.Body) -> None:
+    """Check an assistant message at the end, which the model continues. After `pause_turn` that is how to go on.
+
+    Since Claude 4.6 only a message that ends in a step of the provider can be continued (docs, "prefill removal").
+    """
+    if NO_PREFILL.search(body.model):
+        raise ApiError(
+            "This model does not support assistant message prefill. The conversation must end with a user message."
+        )
+    last = blocks_of(body.messages[-1])[-1]
+    if isinstance(last, wire.Text) and last.text != last.text.rstrip():
+        raise ApiError("messages: final assistant content cannot end with trailing whitespace")
 
 
 def _check_system(messages: Sequence[wire.Message], at: int) -> None:

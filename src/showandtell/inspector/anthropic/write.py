@@ -10,6 +10,9 @@ import msgspec
 from showandtell.inspector.request import Call, Reply
 from showandtell.inspector.text_chunks import CHUNK_SIZE, split_text
 
+#: Counts that every recorded answer has.
+NOTHING_CACHED = {"cache_creation_input_tokens": 0, "cache_read_input_tokens": 0}
+
 
 def serialize_message(reply: Reply, model: str, name: str) -> bytes:
     """The complete message. `name` is part of its id."""
@@ -20,7 +23,7 @@ def serialize_message(reply: Reply, model: str, name: str) -> bytes:
 
 def serialize_stream(reply: Reply, model: str, name: str) -> Iterator[bytes]:
     """The message as events."""
-    usage = {"input_tokens": reply.input_tokens, "output_tokens": 1}
+    usage = {**NOTHING_CACHED, "input_tokens": reply.input_tokens, "output_tokens": 1}
     started: dict[str, Any] = {**_message(reply, model, name), "content": [], "stop_reason": None, "usage": usage}
     yield _event("message_start", {"message": started})
     yield _event("ping", {})
@@ -31,8 +34,9 @@ def serialize_stream(reply: Reply, model: str, name: str) -> Iterator[bytes]:
     for call in reply.calls:
         yield from _block(index, {**_tool_use(call), "input": {}}, _input_deltas(call.arguments))
         index += 1
-    delta = {"stop_reason": _stop(reply), "stop_sequence": None}
-    yield _event("message_delta", {"delta": delta, "usage": {"output_tokens": reply.output_tokens}})
+    delta = {"stop_reason": _stop(reply), "stop_sequence": None, "stop_details": None}
+    total = {"input_tokens": reply.input_tokens, "output_tokens": reply.output_tokens}
+    yield _event("message_delta", {"delta": delta, "usage": {**NOTHING_CACHED, **total}})
     yield _event("message_stop", {})
 
 
@@ -45,7 +49,8 @@ def _message(reply: Reply, model: str, name: str) -> dict[str, Any]:
         "content": [],
         "stop_reason": _stop(reply),
         "stop_sequence": None,
-        "usage": {"input_tokens": reply.input_tokens, "output_tokens": reply.output_tokens},
+        "stop_details": None,
+        "usage": {**NOTHING_CACHED, "input_tokens": reply.input_tokens, "output_tokens": reply.output_tokens},
     }
 
 
@@ -61,7 +66,11 @@ def _text(reply: Reply) -> list[dict[str, Any]]:
 
 def _tool_use(call: Call) -> dict[str, Any]:
     arguments = msgspec.json.decode(call.arguments)
-    return {"type": "tool_use", "id": f"toolu_{call.call_id}", "name": call.tool, "input": arguments}
+    named = {"type": "tool_use", "id": f"toolu_{call.call_id}", "name": call.tool, "input": arguments}
+    return {
+        **named,
+        "caller": {"type": "direct"},
+    }  # recorded since Claude 4.5; code that the provider runs may call too
 
 
 def _text_deltas(text: str) -> Iterator[dict[str, Any]]:

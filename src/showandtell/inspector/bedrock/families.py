@@ -17,7 +17,8 @@ class Family(Struct, frozen=True):
 
     media: kinds of files in a message. in_results: kinds of files in a tool result. not_with_results: blocks that may
     not share a turn with a tool result. s3: whether S3 locations are allowed. assistant_first: whether a conversation
-    may start with the assistant. result_status: whether a tool result may have a status.
+    may start with the assistant. result_status: whether a tool result may have a status. call_type: the type of calls;
+    empty if they have none.
     """
 
     vendor: str
@@ -27,11 +28,14 @@ class Family(Struct, frozen=True):
     s3: bool = False
     assistant_first: bool = False
     result_status: bool = True
+    call_type: str = ""
 
 
+#: The type of calls in recorded answers of Claude 4.5 and Nova 2. botocore's types have only "server_tool_use".
+CALL_TYPE = "tool_use"
 EVERYTHING = MEDIA | {"text", "guardContent", "searchResult"}
-CLAUDE = Family("claude", not_with_results=frozenset({"document", "video"}), assistant_first=True)
-NOVA = Family("nova", media=MEDIA, s3=True)
+CLAUDE = Family("claude", not_with_results=frozenset({"document", "video"}), assistant_first=True, call_type=CALL_TYPE)
+NOVA = Family("nova", media=MEDIA, s3=True, call_type=CALL_TYPE)
 #: Families by a part of the model id. The inspector's own model is as strict as Claude.
 FAMILIES: tuple[tuple[str, Family], ...] = (
     ("claude", CLAUDE),

@@ -101,7 +101,10 @@ def read_body(body: bytes, model: str, *, stream: bool) -> ModelRequest:
 
 def serialize(reply: Reply, request: ModelRequest, name: str) -> Iterator[bytes]:  # noqa: ARG001 - responses of this API have no id
     """The response: event-stream frames or one JSON object."""
-    return write.serialize_stream(reply) if request.stream else iter((write.serialize_message(reply),))
+    call_type = find_family(request.model).call_type
+    if request.stream:
+        return write.serialize_stream(reply, call_type)
+    return iter((write.serialize_message(reply, call_type),))
 
 
 def format_error(error: ApiError) -> bytes:

@@ -1,6 +1,8 @@
 """The body of POST /model/{model}/converse and converse-stream: names, types, bounds and nesting only.
 
 From the service model of bedrock-runtime in botocore 1.44.5. Bytes are base64 text here, as they are on the wire.
+Recorded requests hold text, images, documents, videos, calls and results; all other blocks rest on botocore's types
+alone.
 """
 
 from __future__ import annotations

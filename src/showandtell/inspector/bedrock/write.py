@@ -15,10 +15,12 @@ from showandtell.inspector.text_chunks import CHUNK_SIZE, split_text
 METRICS = {"latencyMs": 1}
 
 
-def serialize_message(reply: Reply) -> bytes:
-    """The complete response."""
+def serialize_message(reply: Reply, call_type: str = "") -> bytes:
+    """The complete response. `call_type` is the type of its calls, if they have one."""
     content = [{"text": reply.text}] if reply.text else []
-    calls = [{"toolUse": {**_start(call), "input": msgspec.json.decode(call.arguments)}} for call in reply.calls]
+    calls = [
+        {"toolUse": {**_start(call, call_type), "input": msgspec.json.decode(call.arguments)}} for call in reply.calls
+    ]
     answer = {
         "output": {"message": {"role": "assistant", "content": [*content, *calls]}},
         "stopReason": _stop(reply),
@@ -28,7 +30,7 @@ def serialize_message(reply: Reply) -> bytes:
     return msgspec.json.encode(answer)
 
 
-def serialize_stream(reply: Reply) -> Iterator[bytes]:
+def serialize_stream(reply: Reply, call_type: str = "") -> Iterator[bytes]:
     """The response as frames. A text block has no start frame: the union of starts has no member for it."""
     yield _frame("messageStart", {"role": "assistant"})
     index = 0
@@ -36,7 +38,7 @@ def serialize_stream(reply: Reply) -> Iterator[bytes]:
         yield from _deltas(index, [{"text": chunk} for chunk in split_text(reply.text, CHUNK_SIZE)])
         index += 1
     for call in reply.calls:
-        yield _frame("contentBlockStart", {"start": {"toolUse": _start(call)}, "contentBlockIndex": index})
+        yield _frame("contentBlockStart", {"start": {"toolUse": _start(call, call_type)}, "contentBlockIndex": index})
         chunks = ("", *split_text(call.arguments, CHUNK_SIZE // 4))
         yield from _deltas(index, [{"toolUse": {"input": chunk}} for chunk in chunks])
         index += 1
@@ -50,8 +52,9 @@ def _deltas(index: int, deltas: list[dict[str, Any]]) -> Iterator[bytes]:
     yield _frame("contentBlockStop", {"contentBlockIndex": index})
 
 
-def _start(call: Call) -> dict[str, Any]:
-    return {"toolUseId": f"tooluse_{call.call_id}", "name": call.tool}
+def _start(call: Call, call_type: str) -> dict[str, Any]:
+    started = {"toolUseId": f"tooluse_{call.call_id}", "name": call.tool}
+    return {**started, "type": call_type} if call_type else started
 
 
 def _stop(reply: Reply) -> str:

@@ -116,7 +116,7 @@ def test_redacted_reasoning_goes_back_unchanged():
         ("max_tokens", "length", ""),
         ("refusal", "refusal", ""),
         ("stop_sequence", "end", "stop_sequence"),
-        ("pause_turn", "end", "pause_turn"),
+        ("pause_turn", "pause", ""),
         ("model_context_window_exceeded", "length", "model_context_window_exceeded"),
         ("something_new", "cut", "something_new"),
     ],

@@ -160,6 +160,28 @@ def test_missing_cache_tokens_are_zero():
     assert parse(frames(*end("end_turn", usage))) == [StepEnd("end", Usage(3, 4))]
 
 
+def typed(type_name, call_id="tooluse_1"):
+    return {"toolUse": {"toolUseId": call_id, "name": "draw", "type": type_name}}
+
+
+def test_calls_with_a_type_are_read_like_those_without():
+    events = block(0, {"toolUse": {"input": '{"size":2}'}}, start=typed("tool_use"))
+    at_once = body({"toolUse": {**typed("tool_use")["toolUse"], "input": {"size": 2}}})
+    assert fold(parse(frames(*events, *end("tool_use")))).draft().parts == (
+        ToolCall("tooluse_1", "draw", '{"size":2}'),
+    )
+    assert fold(parse_full(at_once)).draft().parts == (ToolCall("tooluse_1", "draw", '{"size": 2}'),)
+
+
+def test_a_step_of_the_provider_beside_a_call_is_no_call():
+    own = {"toolUse": {**typed("tool_use", "tooluse_2")["toolUse"], "input": {"result": 7006652.0}}}
+    theirs = {"toolUse": {**typed("server_tool_use")["toolUse"], "input": {"snippet": "1234 * 5678"}}}
+    output = [{"json": {"stdOut": "7006652", "stdErr": "", "exitCode": 0, "isError": False}}]
+    result = {"toolUseId": "tooluse_1", "type": "nova_code_interpreter_result", "status": "success", "content": output}
+    parts = fold(parse_full(body(theirs, {"toolResult": result}, own))).draft().parts
+    assert parts == (ToolCall("tooluse_2", "draw", '{"result": 7006652.0}'),)
+
+
 def test_interleaved_calls_stay_separate():
     first, second = call(0, "a", "1", "2"), call(1, "b", "3", "4")
     mixed = [event for pair in zip(first, second, strict=True) for event in pair]

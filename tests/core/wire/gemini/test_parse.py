@@ -314,6 +314,16 @@ def test_content_after_the_reason_still_counts():
     assert parser.done
 
 
+def test_a_count_that_the_last_chunk_leaves_out_is_kept():
+    def counted(**counts):
+        return {"candidates": [{"content": {"parts": [{"text": "a"}]}}], "usageMetadata": counts}
+
+    first = counted(promptTokenCount=9, candidatesTokenCount=21, thoughtsTokenCount=35)
+    last = counted(promptTokenCount=87, thoughtsTokenCount=78, totalTokenCount=165) | chunk_of(reason="STOP")
+    *_, end = parse(sse(first, last))
+    assert end == StepEnd("end", Usage(87, 99, reasoning_tokens=78))
+
+
 def test_tool_tokens_count_as_input_and_invalid_counts_as_none():
     assert parse(sse(chunk_of(reason="STOP"), count(25, 9, toolUsePromptTokenCount=3))) == [
         StepEnd("end", Usage(28, 9))

@@ -37,11 +37,11 @@ STOP_REASONS: dict[str, Stop] = {
     "max_tokens": "length",
     "refusal": "refusal",
     "stop_sequence": "end",
-    "pause_turn": "end",
+    "pause_turn": "pause",
     "model_context_window_exceeded": "length",
 }
 #: Reasons that ours express fully; any other reason becomes the event's `detail`.
-WITHOUT_DETAIL = frozenset({"end_turn", "tool_use", "max_tokens", "refusal"})
+WITHOUT_DETAIL = frozenset({"end_turn", "tool_use", "max_tokens", "refusal", "pause_turn"})
 CHUNK_TYPES = frozenset(
     {
         "message_start",

@@ -1,7 +1,8 @@
 """Parses bedrock-converse responses, streamed or complete.
 
 Unknown members are ignored. Shapes are those of botocore 1.44.5 (ConverseStreamOutput and ConverseResponse of
-bedrock-runtime); blobs are base64 in JSON.
+bedrock-runtime), and of recorded answers, which differ: calls have a type. Images, audio and citations rest on
+botocore's types alone. Blobs are base64 in JSON.
 """
 
 from __future__ import annotations
@@ -47,6 +48,9 @@ STOP_REASONS: dict[str, Stop] = {
 }
 #: Reasons that ours express fully; any other reason becomes the event's `detail`.
 WITHOUT_DETAIL = frozenset({"end_turn", "tool_use", "max_tokens"})
+#: Type of a call that the provider runs itself. Calls for the caller have the type "tool_use", which botocore's types
+#: don't know, or none: Claude 4.5 and Nova 2 send it in bodies and streams (recorded), older models don't.
+PROVIDER_RUN = "server_tool_use"
 #: Media type by block and format name; the first one if several types share a format.
 MEDIA_TYPES = {block_and_format: media_type for media_type, block_and_format in reversed(FORMATS.items())}
 Kind: TypeAlias = Literal["text", "reasoning", "call", "image", "audio"]
@@ -209,8 +213,8 @@ class _Reader:
             self.open_block(index, "image", events).format = start.image.format
 
     def start_call(self, index: int, call: _Call, events: list[StreamEvent]) -> _OpenBlock | None:
-        """Open a call. Returns None for a tool that runs at the provider, which has a type."""
-        if call.type is not None:
+        """Open a call. Returns None for one that the provider runs itself."""
+        if call.type == PROVIDER_RUN:
             return None
         self.blocks[index] = block = _OpenBlock("call", call.tool_use_id)
         events.append(ToolInputStart(call.tool_use_id, call.name))

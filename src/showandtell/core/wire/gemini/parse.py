@@ -160,7 +160,7 @@ class _Reader(OpenBlock):
     reason: str = ""
     message: str = ""
     feedback: _Feedback | None = None
-    usage: bytes | msgspec.Raw = b"null"
+    usage: _Usage = field(default_factory=_Usage)
     done: bool = False
 
     def read(self, text: bytes, events: list[StreamEvent]) -> None:
@@ -172,13 +172,19 @@ class _Reader(OpenBlock):
             self.done = True
             events.append(_fault(chunk.error))
             return
-        if chunk.usage_metadata != NULL:  # every chunk repeats it, so decode only the last one
-            self.usage = chunk.usage_metadata
+        self.update_usage(chunk.usage_metadata)
         if chunk.prompt_feedback:
             self.feedback = chunk.prompt_feedback
         for candidate in chunk.candidates or ():
             if not candidate.index:
                 self.add_candidate(candidate, events)
+
+    def update_usage(self, raw: msgspec.Raw) -> None:
+        """Update the counts. Every chunk has running totals, and may leave some out (recorded: the last one)."""
+        usage = decode_optional(_counts, raw)
+        for name in _Usage.__struct_fields__ if usage else ():
+            if (newer := getattr(usage, name)) is not None:
+                setattr(self.usage, name, newer)
 
     def add_candidate(self, candidate: _Candidate, events: list[StreamEvent]) -> None:
         if candidate.content:
@@ -288,10 +294,7 @@ def _args(function: _Function) -> str:
     return "" if args == b"null" else args.decode()
 
 
-def _usage(raw: bytes | msgspec.Raw) -> Usage:
-    usage = decode_optional(_counts, raw)
-    if usage is None:
-        return Usage()
+def _usage(usage: _Usage) -> Usage:
     thoughts = usage.thoughts_token_count or 0
     return Usage(
         input_tokens=(usage.prompt_token_count or 0) + (usage.tool_use_prompt_token_count or 0),
