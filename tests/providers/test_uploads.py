@@ -402,7 +402,7 @@ def test_a_link_that_is_none_leaves_the_bytes_and_says_nothing_of_the_programs_o
     ("at", "where", "number"), [(1, "0.content.1.image", 1), (3, "4.content.0.tool_result.content.1.image", 3)]
 )
 def test_an_answer_that_refuses_a_file_for_itself_notes_it_and_uploads_nothing_anew(at, where, number):
-    host, words = Host(draw_until(3)), f"messages.{where}.source.file.file_id: Could not process image"
+    host, words = Host(draw_until(3)), f"messages.{where}.source.file.file_id: the image is broken"
     real = host.answer
 
     async def picky(incoming, method):

@@ -9,10 +9,11 @@ import hashlib
 import json
 import re
 import time
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from itertools import count
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -59,19 +60,20 @@ class Stored:
 
 @dataclass
 class Store:
-    """All files by id; `clock` says what has expired. `begun` are Gemini's uploads of which no byte came yet."""
+    """All files by id; no id is given twice. `clock` says what has expired. `begun` are Gemini's uploads of which no byte came yet."""
 
     clock: Callable[[], float] = time.time
     looks: int = 0
     files: dict[str, Stored] = field(default_factory=dict)
     begun: dict[str, tuple[str, int]] = field(default_factory=dict)
+    ids: Iterator[int] = field(default_factory=count)
 
     def find(self, file_id: str) -> Stored | None:
         found = self.files.get(file_id)
         return found if found is not None and found.expires > self.clock() else None
 
     def keep(self, vendor: str, file: Stored) -> str:
-        file_id = f"{PREFIX[vendor]}{hashlib.sha256(file.data).hexdigest()[:20]}{len(self.files)}"
+        file_id = f"{PREFIX[vendor]}{hashlib.sha256(file.data).hexdigest()[:20]}{next(self.ids)}"
         self.files[file_id] = file
         return file_id
 

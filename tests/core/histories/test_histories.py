@@ -52,12 +52,16 @@ def test_every_recorded_request_is_imported_with_all_files():
         text = json.dumps(line["request"])
         placed = len(
             re.findall(
-                r'<<media |"image_url": "https|"url": "https|"document_url": "https|"file_id": |"file_url": |"(?:fileUri|file_uri)": ',
+                r'<<media |"image_url": "https|"url": "https|"document_url": "https|"file_id": |"file_url": |"(?:fileUri|file_uri)": "(?!gs:)',
                 text,
             )
         )
-        files = [part for draft in import_line(line) for part in draft.parts if isinstance(part, File)]
+        drafts = import_line(line)
+        files = [part for draft in drafts for part in draft.parts if isinstance(part, File)]
         assert len(files) == placed, text
+        assert text.count('uri": "gs:') == json.dumps([str(draft.parts) for draft in drafts]).count(
+            "(not fetched): gs:"
+        )
 
 
 def test_every_recorded_result_knows_its_tool():
