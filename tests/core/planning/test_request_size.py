@@ -192,8 +192,8 @@ def conversations(draw):
         )
         return number
 
-    def parts(most):
-        for _ in range(draw(st.integers(0, most))):
+    def parts(max_count):
+        for _ in range(draw(st.integers(0, max_count))):
             match draw(st.sampled_from(["text", "file", "file", "file", "json", "charted", "again"])):
                 case "text":
                     yield Text(draw(texts))

@@ -42,7 +42,7 @@ class RequestBudget(Struct, frozen=True):
     few_images: float
 
     def without(self, size: int) -> RequestBudget:
-        """What is left beside so many bytes of text."""
+        """What is left beside text of `size` bytes."""
         return replace(self, bytes=self.bytes - size)
 
     @property

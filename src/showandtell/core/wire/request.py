@@ -41,7 +41,7 @@ class Fragment:
     size: int
 
 
-#: `head_size` counts in steps of so many bytes.
+#: `head_size` is a multiple of this number of bytes.
 HEAD_STEP = 2048
 #: Number of consecutive entries that are also cached as one fragment: long conversations change only at their end.
 RUN_LENGTH = 16
