@@ -8,6 +8,7 @@ ShowAndTellError
 │   ├── NotFound            no such conversation, message or file, or it has another owner
 │   ├── BadValue            a value without a JSON form (NaN, bytes of unknown type)
 │   └── BadFile             one file: empty, damaged, too large, of another type than declared, outside its folder
+│       └── QuotaExceeded   the files of a conversation or an owner would exceed their quota
 ├── UnsupportedFile         the model can't be shown these files; nothing was sent
 ├── Busy                    another run is active in this conversation
 ├── StorageFailed           the database or blob store failed; the operation in progress was not stored
@@ -123,6 +124,15 @@ class BadFile(BadInput):
     def __init__(self, name: str, problem: str, advice: str, *, passing: bool = False) -> None:
         super().__init__(f"{name} {problem}: {advice}")
         self.name, self.problem, self.advice, self.passing = name, problem, advice, passing
+
+
+class QuotaExceeded(BadFile):
+    """A file exceeds the quota of its conversation or owner. Delete files that are no longer needed, then try again.
+
+    `status` is the HTTP status of the server's response.
+    """
+
+    status = 507
 
 
 class UnsupportedFile(ShowAndTellError):

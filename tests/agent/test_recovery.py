@@ -50,7 +50,7 @@ turns = st.lists(
 )
 
 
-def spell(answer, at, model):
+def serialize(answer, at, model):
     """An answer in the API's own bytes."""
     match answer:
         case (int(status), text):
@@ -88,8 +88,8 @@ def was_refused(answer):
 @example(MODELS[2], [("private", "image"), (404, "No endpoints found that support image input")], [([], None)])
 def test_after_any_faults_the_next_message_is_answered_and_nothing_refused_is_repeated(model, answers, turns):
     learned_models().forget()
-    spelled = [spell(answer, at, model) for at, answer in enumerate(answers)]
-    agent, script = scripted(*spelled, say("Ok.", model=model), model=model, tools=[show])
+    serialized = [serialize(answer, at, model) for at, answer in enumerate(answers)]
+    agent, script = scripted(*serialized, say("Ok.", model=model), model=model, tools=[show])
     conversation = agent.conversation()
     for names, stop_at in turns:
         with suppress(ShowAndTellError):

@@ -95,7 +95,7 @@ class Agent:
         self.retry = retry or RetryPolicy()
         self.max_file_bytes = files.max_file_bytes
         self.sharing = sharing_of(files)
-        self.policy = plan_policy(self.tools, self.sharing, files)
+        self.policy = plan_policy(self.tools, self.sharing, files, self.target, self.options)
         self._exchange: Exchange | None = None
         # A closure, so that no field of the agent holds a key.
         self._connect = lambda: connection.open(self.target, self.transport)

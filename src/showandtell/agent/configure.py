@@ -19,6 +19,7 @@ from showandtell.core.messages.file import File
 from showandtell.core.planning.values import Policy, by_kind
 from showandtell.core.wire.options import Options, build_options
 from showandtell.core.wire.renderers import APIS
+from showandtell.core.wire.request import head_size
 from showandtell.errors import BadInput
 from showandtell.network.fetch import FetchPolicy, fetch
 from showandtell.providers.client import read_client
@@ -60,8 +61,10 @@ def request_options(
     return options
 
 
-def plan_policy(tools: Mapping[str, Tool], sharing: Sharing, files: FilePolicy) -> Policy:
-    """The planning policy: the user's settings, and what the agent's tools and functions make possible."""
+def plan_policy(
+    tools: Mapping[str, Tool], sharing: Sharing, files: FilePolicy, target: Target, options: Options
+) -> Policy:
+    """The planning policy: the user's settings, what the agent's tools and functions make possible, and their size."""
     return Policy(
         on_unsupported=by_kind(files.on_unsupported),
         max_in_context=files.max_in_context,
@@ -71,6 +74,7 @@ def plan_policy(tools: Mapping[str, Tool], sharing: Sharing, files: FilePolicy) 
         expected_steps=files.expected_steps,
         can_view="view_file" in tools,
         fetch=sharing.fetch is not None,
+        head_bytes=head_size(target, options),
     )
 
 

@@ -23,7 +23,7 @@ from showandtell.core.messages.validation import as_drafts
 from showandtell.core.planning.plan import plan, raise_refused
 from showandtell.core.planning.values import Entry, OnUnsupported, Plan, Policy, Receipt, Result, by_kind
 from showandtell.core.wire.options import Effort, Options, build_options
-from showandtell.core.wire.request import Request, compose
+from showandtell.core.wire.request import Request, compose, head_size
 from showandtell.errors import BadInput
 from showandtell.storage.conversations.memory_conversation import MemoryConversation
 from showandtell.storage.files.convert import convert_all
@@ -94,7 +94,8 @@ def render(
         stream=stream,
     )
     conversation = ingest(messages, cache)
-    planned = plan_now(conversation, target, Policy(on_unsupported=by_kind(on_unsupported)))
+    policy = Policy(on_unsupported=by_kind(on_unsupported), head_bytes=head_size(target, options))
+    planned = plan_now(conversation, target, policy)
     raise_refused(planned, target)
     return compose(planned, target, options, {}, conversation.blobs)
 

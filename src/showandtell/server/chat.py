@@ -27,6 +27,7 @@ from showandtell.storage.conversations.memory_conversation import waiting_calls
 from showandtell.storage.conversations.preferences import read_preferences
 from showandtell.storage.conversations.runs import RUNNING, RunRow
 from showandtell.storage.conversations.stored_conversation import StoredConversation
+from showandtell.storage.files.sources import stored_facts
 
 router = APIRouter(prefix="/api/chat", tags=["chat"])
 
@@ -176,6 +177,7 @@ async def make_drafts(
         raise BadInput(f"{len(files)} files are too many for one message: send up to {max_files}")
     uploads = server.store.uploads(user.name)
     claimed = {file.id: await uploads.claim(file.id, conversation.id) for file in files}
+    await conversation.check_quotas(stored_facts(claimed.values()))
     return [Draft("user", tuple(Text(part) if isinstance(part, str) else claimed[part.id] for part in request.content))]
 
 

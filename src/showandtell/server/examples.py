@@ -14,6 +14,7 @@ from showandtell.core.messages.file import File
 from showandtell.errors import NotFound
 from showandtell.server.auth.authenticate import CurrentUser
 from showandtell.server.files.attachments import file_json, link_for
+from showandtell.server.files.receiving import all_or_none
 from showandtell.server.schemas import PENDING, AttachmentShape, Shape, errors, json_response
 from showandtell.server.state import CurrentServer
 
@@ -96,7 +97,7 @@ async def prepare_example(server: CurrentServer, user: CurrentUser, name: str) -
     if example is None:
         raise NotFound(f"there is no example {name[:40]!r}: use one of {', '.join(BY_NAME)}")
     uploads, link = server.store.uploads(user.name), link_for(server, user)
-    files: list[dict[str, Any]] = [
-        file_json(await uploads.add(File.from_path(samples.folder() / one)), link) for one in example.files
-    ]
-    return json_response({"text": example.text, "attachments": files}, 201)
+    async with all_or_none(uploads) as received:
+        for one in example.files:
+            received.append(await uploads.add(File.from_path(samples.folder() / one)))
+    return json_response({"text": example.text, "attachments": [file_json(file, link) for file in received]}, 201)

@@ -82,4 +82,4 @@ def test_a_file_larger_than_a_request_is_noted_with_both_sizes_and_evicts_no_oth
     receipts = planned(seen, "groq:qwen/qwen3.6-27b").receipts
     assert [receipt.delivery for receipt in receipts] == ["relocated", "noted", "relocated"]
     assert "5.0 MB" in receipts[1].reason
-    assert "holds 2.5 MB" in receipts[1].reason
+    assert "holds 4.0 MB" in receipts[1].reason

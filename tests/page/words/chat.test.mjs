@@ -8,6 +8,7 @@ const { blocksOf } = await load("messages/blocks.ts");
 const { dayOf, byDay } = await load("sidebar/days.ts");
 const { keepKeys, merge } = await load("chat/session/mergeMessages.ts");
 const { goesOnByItself } = await load("chat/session/resuming.ts");
+const { statusWords } = await load("chat/statusWords.ts");
 
 const numbers = (text) => cut(text).flatMap((piece) => (typeof piece === "string" ? [] : [piece.number]));
 const words = (piece) => (typeof piece === "string" ? piece : piece.words);
@@ -75,4 +76,18 @@ test("an answer goes on without a word only behind its tools, and where another 
     [true, true, false],
   );
   assert.deepEqual([ended("steps", "tool_calls"), ended("length", "length"), ended("cancelled")], [false, false, false]);
+});
+
+test("an answer is only said to be there when it has ended and shows something", () => {
+  const heard = (parts, more) =>
+    statusWords({ status: "ready", running: false, problem: null, last: { id: "a", role: "assistant", parts }, ...more });
+  const [writing, there] = ["An answer is being written.", "The answer is there."];
+  assert.equal(heard([]), "");
+  assert.equal(heard([said(" ")]), "");
+  assert.equal(heard([said("Two.")]), there);
+  assert.equal(heard([said("Tw")], { running: true }), writing); // a reload, before the page follows the answer
+  assert.equal(heard([], { running: true }), writing);
+  assert.equal(heard([said("Tw")], { status: "streaming" }), writing);
+  assert.equal(heard([said("Tw")], { problem: "The model failed." }), "");
+  assert.equal(heard([said("Two?")], { last: { id: "q", role: "user", parts: [said("Two?")] } }), "");
 });

@@ -231,7 +231,8 @@ async def test_a_body_that_ends_early_leaves_nothing(tmp_path, monkeypatch):
 async def test_an_exceeded_quota_and_a_full_disk_are_different_errors(tmp_path, monkeypatch):
     async with serving(tmp_path, place={"quota": 1000}) as site:
         status, body = await put(site, os.urandom(1001), "a.bin")
-        assert (status, "that they may have" in body["error"]["text"]) == (422, True)
+        assert (status, body["error"]["kind"]) == (507, "QuotaExceeded")
+        assert "that they may have" in body["error"]["text"]
 
         def full(*_):
             raise OSError(errno.ENOSPC, "No space left on device")

@@ -2,11 +2,13 @@
 import { useEffect, useState } from "preact/hooks";
 import { Button, RetryIcon, Spinner, WarnIcon } from "../ui";
 import type { Talked } from "./session/useSession";
+import { statusWords } from "./statusWords";
 
 export function Notices({ talked }: { talked: Talked }) {
-  const { talk, lost, problem, remedy, live, status } = talked;
+  const { talk, about, lost, problem, remedy, live, messages, status } = talked;
   const online = useOnline();
-  const writing = lost ? "The connection is lost." : statusWords(talked);
+  const heard = { status, running: about?.running ?? false, problem, last: messages.at(-1) };
+  const writing = lost ? "The connection is lost." : statusWords(heard);
   return (
     <>
       <p className="unseen" role="status">
@@ -66,10 +68,4 @@ function useOnline(): boolean {
     };
   }, []);
   return online;
-}
-
-function statusWords({ status, problem, messages }: Talked): string {
-  if (status === "submitted" || status === "streaming") return "An answer is being written.";
-  if (problem) return "";
-  return messages.at(-1)?.role === "assistant" ? "The answer is there." : "";
 }

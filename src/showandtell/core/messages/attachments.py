@@ -72,13 +72,17 @@ class Address(Struct, frozen=True):
 
 
 class ProbedFile(Struct, frozen=True):
-    """The result of probing one claimed file: exactly one of `facts`, `address` and `problem` is set."""
+    """The result of probing one claimed file: exactly one of `facts`, `address` and `problem` is set.
+
+    over_quota: the problem is a quota, so the file itself may be usable.
+    """
 
     name: str
     facts: Facts | None = None
     address: Address | None = None
     problem: str | None = None
     corrected: str | None = None
+    over_quota: bool = False
 
 
 class Origin(Struct, frozen=True):

@@ -6,18 +6,18 @@ Limits are part of a conversion, so its maximum size is known before it runs.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from fractions import Fraction
 from functools import lru_cache
 
 from msgspec import Struct
-from msgspec.structs import astuple
 
 from showandtell.core.capabilities.cells import Capability, FileLimits, Place, Target
 from showandtell.core.messages.attachments import Address, Facts
 from showandtell.core.messages.conversion import Conversion, serialize_conversion
 from showandtell.core.messages.parts import Selection
 
-#: The share of a request's bytes for files; the rest is for text and tool schemas.
-FILES_SHARE = 0.85
+#: The part of a request's bytes that one file's conversions may take, before base64. Stored conversions depend on it.
+CONVERTED_SHARE = Fraction(51, 320)
 UNLIMITED = float("inf")
 
 #: Output types of conversions, best first. Those that the model accepts are used.
@@ -196,9 +196,10 @@ def is_usable(cell: Capability | None) -> bool:
 def max_file_bytes(limits: FileLimits, target: Target, total: int, count: int = 1) -> int:
     """The maximum raw bytes of each of `count` files: the cell's limit, and its share of the total.
 
-    The total is at most a quarter of the bytes that a request has for files.
+    The total is at most `CONVERTED_SHARE` of a request.
     """
-    share = min(bytes_for_files(target) * 3 / 4 / 4, total) / count
+    request = UNLIMITED if target.budget.bytes is None else target.budget.bytes
+    share = min(request * CONVERTED_SHARE.numerator / CONVERTED_SHARE.denominator, total) / count
     return int(min(limits.bytes or UNLIMITED, share))
 
 
@@ -211,11 +212,6 @@ def max_images(target: Target, count: int) -> int:
 def lowest(*limits: int | None) -> int | None:
     """The lowest limit; None if there is no limit."""
     return min((limit for limit in limits if limit is not None), default=None)
-
-
-def bytes_for_files(target: Target) -> float:
-    """The base64 bytes that one request has for files."""
-    return UNLIMITED if target.budget.bytes is None else target.budget.bytes * FILES_SHARE
 
 
 def base64_length(size: int) -> int:
@@ -236,10 +232,3 @@ def shape_problem(limits: FileLimits, file: Facts) -> str | None:
     if limits.frames is not None and file.frames is not None and file.frames > limits.frames:
         return f"it has {file.frames} frames, the limit is {limits.frames}"
     return None
-
-
-def max_load(file: Facts | Address, target: Target, places: tuple[Place, ...]) -> Load:
-    """The highest value of each field of `Load` over all conversions of a file."""
-    options = conversion_options(file, target, places)
-    loads = [option.load for option in options if option.load is not None] or [Load()]
-    return Load(*(max(sizes) for sizes in zip(*map(astuple, loads), strict=True)))

@@ -1,45 +1,49 @@
 """The first pass: which uses of files are in view. Old ones leave in large steps, so the start of the prompt is stable.
 
-A pure function over all uses in order. It counts original sizes, so conversions don't affect it, and the first file in
-view only moves forward. If a new group doesn't fit, older files leave until the rest fits half the budget. Files of the
-group itself leave only as far as necessary.
+A pure function over all messages in order, whose text is counted, too. The first file in view only moves forward. If a
+new group doesn't fit, older files leave until the rest fits half of what the text leaves of a request. Files of the
+group itself leave only if they must.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from functools import lru_cache
+from collections.abc import Iterator, Mapping, Sequence
 
 from msgspec import Struct
+from msgspec.structs import replace
 
-from showandtell.core.capabilities.cells import Capability, Place, Target
-from showandtell.core.messages.attachments import Address, Attachment, Facts
+from showandtell.core.capabilities.cells import Target
+from showandtell.core.messages.attachments import Facts
+from showandtell.core.messages.derivations import DerivationRequest, Derivations
 from showandtell.core.messages.message import Message
-from showandtell.core.planning.conversions import (
-    UNLIMITED,
-    base64_length,
-    bytes_for_files,
-    is_usable,
-    max_load,
-    shape_problem,
-)
+from showandtell.core.planning.conversions import UNLIMITED, Load, base64_length, conversion_options
+from showandtell.core.planning.framing import file_pieces
+from showandtell.core.planning.labels import format_size
+from showandtell.core.planning.placement import FileUse, Placement, Visibility, decide_placement, places
+from showandtell.core.planning.sizes import FILE_FRAME, TEXT_FRAME, is_nested, listed_size, message_size, piece_size
 from showandtell.core.planning.values import Policy, View
 
-BOTH_PLACES: tuple[Place, ...] = ("tool_result", "user")
-
-#: What uses of files cost: base64 bytes, images, documents, files, and large images.
+#: What uses of files cost: bytes of the body, images, documents, files, and large images.
 Weight = tuple[int, int, int, int, int]
 NOTHING: Weight = (0, 0, 0, 0, 0)
+#: Bytes of a request that nothing else counts: cache marks, and options that change from step to step.
+RESERVE = 2048
+#: The most that the labels of one image of a conversion take beside the file's own.
+PIECE_FRAME = 200
 
 
 class RequestBudget(Struct, frozen=True):
-    """What one request may hold. Beyond `few_images` images, none may be large."""
+    """What files may take of one request. Beyond `few_images` images, none may be large."""
 
     bytes: float
     images: float
     documents: float
     files: float
     few_images: float
+
+    def without(self, size: int) -> RequestBudget:
+        """What is left beside text of `size` bytes."""
+        return replace(self, bytes=self.bytes - size)
 
     @property
     def half(self) -> RequestBudget:
@@ -59,10 +63,10 @@ class RequestBudget(Struct, frozen=True):
 
 
 def request_budget(target: Target, policy: Policy) -> RequestBudget:
-    """What one request to a target may hold."""
+    """What one request to a target may hold besides its head."""
     budget = target.budget
     return RequestBudget(
-        bytes_for_files(target),
+        UNLIMITED if budget.bytes is None else budget.bytes - policy.head_bytes - RESERVE,
         UNLIMITED if budget.images is None else budget.images,
         UNLIMITED if budget.documents is None else budget.documents,
         UNLIMITED if policy.max_in_context is None else policy.max_in_context,
@@ -70,84 +74,110 @@ def request_budget(target: Target, policy: Policy) -> RequestBudget:
     )
 
 
-def weigh(file: Attachment, target: Target, policy: Policy) -> Weight:
-    """The maximum cost of a file, as it is or converted. A file that isn't sent in any form costs nothing."""
-    source = file.facts or (file.address if policy.fetch else None)
-    return NOTHING if source is None or file.audience == "user" else weigh_source(source, target)
+def describe_limit(full: RequestBudget, load: Weight, target: Target, policy: Policy) -> str:
+    """Which limit a load exceeds, as text."""
+    size, images, documents, files, large = load
+    budget, request = target.budget, f"one request to {target.name} holds"
+    if files > full.files:
+        return f"max_in_context is {policy.max_in_context}"
+    if images > full.images:
+        return f"{request} {budget.images} images"
+    if documents > full.documents:
+        return f"{request} {budget.documents} documents"
+    if large and images > full.few_images:
+        return f"{request} {budget.few_images} images if one has more than {budget.many_side} pixels a side"
+    alone = ", and the text alone exceeds that" if full.bytes < 0 else ""
+    return f"{request} {format_size(budget.bytes or size)} with its text{alone}"
 
 
-@lru_cache(maxsize=4096)
-def weigh_source(file: Facts | Address, target: Target) -> Weight:
-    """The maximum cost of stored bytes, or of the bytes at an address."""
-    if isinstance(file, Facts) and any(fits_inline(cell, file, target) for cell in target.cells):
-        side = target.budget.many_side
-        large = side is not None and file.pixels is not None and max(file.pixels) > side
-        return (base64_length(file.size), int(file.kind == "image"), int(file.kind == "document"), 1, int(large))
-    load = max_load(file, target, BOTH_PLACES)
-    return (base64_length(load.bytes), load.images, load.documents, 1, 0) if load.bytes else NOTHING
+class Use(Struct, frozen=True):
+    """One use of a file: what it costs if it is in view. recalled: it is only sent if it isn't in view already."""
 
-
-def fits_inline(cell: Capability, file: Facts, target: Target) -> bool:
-    """Whether a cell accepts a file as it is."""
-    return (
-        cell.form == "inline"
-        and cell.takes(file.media_type)
-        and is_usable(cell)
-        and (cell.limits.bytes is None or file.size <= cell.limits.bytes)
-        and base64_length(file.size) <= bytes_for_files(target)
-        and shape_problem(cell.limits, file) is None
-    )
+    number: int
+    weight: Weight
+    recalled: bool = False
+    too_large: bool = False
 
 
 class EvictionState(Struct, frozen=True):
-    """State after some uses of files.
+    """State after some messages.
 
-    weights: the cost of each use. start: the first use in view. load: the cost of those in view.
-    crowded: uses from `crowded` to `start` came together with the first in view, and didn't all fit.
+    uses: all uses of files. start: the first use that may be in view. load: the cost of those in view.
+    text: the bytes of all messages without files.
+    left_out: uses from `start` on that came together with too many others, with the bytes of the text that is sent
+        instead; None: nothing is.
+    limit: the limit that the last eviction was for.
     """
 
-    weights: tuple[Weight, ...] = ()
+    uses: tuple[Use, ...] = ()
     start: int = 0
     load: Weight = NOTHING
-    crowded: int = 0
+    text: int = 0
+    left_out: Mapping[int, int | None] = {}
+    limit: str = ""
+
+    def visibilities(self, first: int) -> list[Visibility]:
+        """The visibility of each use from `first` on."""
+        return [self._visibility(index) for index in range(first, len(self.uses))]
+
+    def numbers_in_view(self, first: int) -> set[int]:
+        """The numbers of the files that uses from `first` on bring into view."""
+        indexes = range(max(first, self.start), len(self.uses))
+        return {self.uses[index].number for index in indexes if index not in self.left_out}
+
+    def _visibility(self, index: int) -> Visibility:
+        if index >= self.start and index not in self.left_out:
+            return Visibility(too_large=self.uses[index].too_large)
+        return Visibility(in_view=False, limit=self.limit, text_only=self.left_out.get(index) is not None)
 
 
-def first_in_view(view: View, target: Target, policy: Policy) -> int:
+def first_in_view(view: View, target: Target, policy: Policy, known: Derivations | None = None) -> int:
     """The index of the first use in view, counting all uses of the conversation in order from 0."""
-    return advance_eviction(EvictionState(), view, target, policy).start
+    return advance_eviction(EvictionState(), view, target, known or {}, policy).start
 
 
-def advance_eviction(eviction: EvictionState, view: View, target: Target, policy: Policy) -> EvictionState:
-    """Count the uses of a view, which follow those in `eviction`."""
-    full = request_budget(target, policy)
-    half = full.half
-    weights, start, load, crowded = list(eviction.weights), eviction.start, eviction.load, eviction.crowded
-    for group in groups(view, target, policy):
-        begin = len(weights)
-        for weight in group:
-            weights.append(weight)
-            load = _add(load, weight)
+def advance_eviction(
+    state: EvictionState, view: View, target: Target, known: Derivations, policy: Policy
+) -> EvictionState:
+    """Count the messages of a view, which follow those in `state`."""
+    budget = request_budget(target, policy)
+    uses, start, load, left_out, limit = list(state.uses), state.start, state.load, state.left_out, state.limit
+    text = state.text
+    for group in groups(view):
+        text += sum(message_size(message, view.attachments, target) for message in group)
+        full, begin = budget.without(text), len(uses)
+        shown = [use for message in group for use in optimistic_uses(message, view)]
+        uses += (weigh(use, target, known, policy, full.bytes) for use in shown)
+        load = add(load, added_load(uses, begin, start, left_out))
         if full.holds(load):
             continue
-        while start < begin and not half.holds(load):
-            load = _add(load, weights[start], -1)
-            start += 1
-        crowded = start
-        while start < len(weights) and not full.holds(load):
-            load = _add(load, weights[start], -1)
-            start += 1
-    return EvictionState(tuple(weights), start, load, crowded)
+        limit = describe_limit(full, load, target, policy)
+        start, load = evict(uses, start, begin, left_out, full.half)
+        left_out = {index: size for index, size in left_out.items() if index >= start}
+        if start == begin and not full.holds(load):
+            texts = (text_weight(use, target, known, policy) for use in reversed(shown))
+            load, left_out = leave_out(uses, begin, full, texts)
+    return EvictionState(tuple(uses), start, load, text, left_out, limit)
 
 
-def groups(view: View, target: Target, policy: Policy) -> Iterator[list[Weight]]:
-    """The weights of uses that come together: those of one message, or of all results of one step."""
-    group: list[Weight] = []
+def groups(view: View) -> Iterator[list[Message]]:
+    """The messages whose files come together: one message, or an assistant's with all results of its step."""
+    group: list[Message] = []
     for message in view.messages:
-        if message.role != "tool":
+        if message.role != "tool" and group:
             yield group
             group = []
-        group += [weigh(view.attachments[number], target, policy) for number in uses_in(message)]
+        group.append(message)
     yield group
+
+
+def optimistic_uses(message: Message, view: View) -> Iterator[FileUse]:
+    """The uses of files of a message, as if all were in view."""
+    for shown in message.showings:
+        file = view.attachments[shown.number]
+        yield FileUse(file, 1, message, "", True, False, False, False, view=shown.view)
+    for number in message.recalled:
+        yield FileUse(view.attachments[number], 1, message, "", True, False, False, False, recalled=True)
 
 
 def uses_in(message: Message) -> tuple[int, ...]:
@@ -155,7 +185,109 @@ def uses_in(message: Message) -> tuple[int, ...]:
     return (*(shown.number for shown in message.showings), *message.recalled)
 
 
-def _add(load: Weight, weight: Weight, sign: int = 1) -> Weight:
+def weigh(use: FileUse, target: Target, known: Derivations, policy: Policy, available: float) -> Use:
+    """What a use costs in view. A file whose bytes don't fit what is available at all is converted."""
+    placement = decide_placement(use, target, known, policy)
+    weight = placement_weight(placement, use, target, policy)
+    too_large = weight[0] > available and placement.files == (use.attachment.facts,)
+    if too_large:
+        placement = decide_placement(replace(use, too_large=True), target, known, policy)
+        weight = placement_weight(placement, use, target, policy)
+    return Use(use.attachment.number, weight, use.recalled, too_large)
+
+
+def placement_weight(placement: Placement, use: FileUse, target: Target, policy: Policy) -> Weight:
+    """What a placement adds to a request: known files and texts exactly, conversions that are still needed at most."""
+    nested, files = is_nested(use.message), placement.files
+    size = sum(piece_size(piece, nested=nested) for piece in file_pieces(placement, target, policy))
+    if not use.recalled:
+        size = max(0, size - listed_size(use.attachment, nested=nested))
+    if placement.pending is not None:
+        load = max_load(placement.pending, use, target)
+        if load is None:
+            return (size, 0, 0, 0, 0)
+        bound = base64_length(load.bytes) + (load.images + load.documents) * (FILE_FRAME + TEXT_FRAME + PIECE_FRAME)
+        return (size + bound, load.images, load.documents, 1, 0)
+    side = target.budget.many_side
+    large = side is not None and any(isinstance(file, Facts) and max(file.pixels or (0,)) > side for file in files)
+    images, documents = (sum(file.kind == kind for file in files) for kind in ("image", "document"))
+    return (size, images, documents, int(bool(files)), int(large))
+
+
+def max_load(request: DerivationRequest, use: FileUse, target: Target) -> Load | None:
+    """The most that a pending derivation can add: None for text, no bytes for uploads and signed URLs."""
+    source = use.attachment.facts or use.attachment.address
+    if source is None:
+        return None
+    for option in conversion_options(source, target, places(use, target), use.view):
+        if option.conversion == request.conversion:
+            return option.load
+    return Load(0, int(source.kind == "image"), int(source.kind == "document"))
+
+
+def text_weight(use: FileUse, target: Target, known: Derivations, policy: Policy) -> Weight | None:
+    """What the text of a file costs that is left out; None if it has no text."""
+    if use.recalled:
+        return None
+    use = replace(use, in_view=False, text_only=True)
+    placement = decide_placement(use, target, known, policy)
+    return None if placement.delivery == "listed" else placement_weight(placement, use, target, policy)
+
+
+def added_load(uses: Sequence[Use], begin: int, start: int, left_out: Mapping[int, int | None]) -> Weight:
+    """What the uses from `begin` on add. Those that recall files count only if the file isn't in view."""
+    load = NOTHING
+    for index in range(begin, len(uses)):
+        use = uses[index]
+        earlier = range(start, index) if use.recalled else ()
+        if not any(uses[at].number == use.number and at not in left_out for at in earlier):
+            load = add(load, use.weight)
+    return load
+
+
+def evict(
+    uses: Sequence[Use], start: int, begin: int, left_out: Mapping[int, int | None], half: RequestBudget
+) -> tuple[int, Weight]:
+    """The new first use in view and the load from there on: of the uses before `begin`, as many as fit half."""
+    first, kept, load = len(uses), NOTHING, NOTHING
+    recalls: dict[int, Weight] = {}
+    for index in reversed(range(start, len(uses))):
+        use = uses[index]
+        if index in left_out:
+            load = add(load, (left_out[index] or 0, 0, 0, 0, 0))
+        else:
+            load = add(add(load, recalls.pop(use.number, NOTHING), -1), use.weight)
+            if use.recalled:
+                recalls[use.number] = use.weight
+        if index < begin and not half.holds(load):
+            break
+        first, kept = index, load
+    return first, kept
+
+
+def leave_out(
+    uses: Sequence[Use], begin: int, full: RequestBudget, texts: Iterator[Weight | None]
+) -> tuple[Weight, dict[int, int | None]]:
+    """The load of the uses from `begin` on that fit, and the others, with the bytes of their text if that fits, too.
+
+    The newest come first. `texts` are the weights of the uses' texts in the same order.
+    """
+    load = NOTHING
+    left_out: dict[int, int | None] = {}
+    newest_first = range(len(uses) - 1, begin - 1, -1)
+    for index in newest_first:
+        if full.holds(more := add(load, uses[index].weight)):
+            load = more
+        else:
+            left_out[index] = None
+    for index, weight in zip(newest_first, texts, strict=True):
+        if index in left_out and weight is not None and full.holds(more := add(load, weight)):
+            left_out[index], load = weight[0], more
+    return load, left_out
+
+
+def add(load: Weight, weight: Weight, sign: int = 1) -> Weight:
+    """The sum of two loads, or their difference."""
     return (
         load[0] + sign * weight[0],
         load[1] + sign * weight[1],

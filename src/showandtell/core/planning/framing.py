@@ -150,24 +150,25 @@ def _assistant_parts(part: object, remaining: Iterator[Placement], target: Targe
     """A part of a model's message. Opaque parts of other providers are left out; files follow in a user turn."""
     match part:
         case ToolCall():
-            return [_call(part, target)]
+            return [fit_call(part, target)]
         case Opaque():
             return [part] if part.provider == target.signer else []
         case _:
             return list(_pieces(part, remaining, target, turns))
 
 
-def _call(call: ToolCall, target: Target) -> ToolCall:
+def fit_call(call: ToolCall, target: Target) -> ToolCall:
+    """A call in the form of the API: its id, its tool's name, and arguments that can't forge a label."""
     own = call.opaque if call.opaque and call.opaque.provider == target.signer else None
     call_id, tool = fit_call_id(call.call_id, target.order.call_ids), fit_tool_name(call.tool)
-    arguments = _arguments(call.arguments)
+    arguments = escape_json(call.arguments)
     if (call_id, tool, own) == (call.call_id, call.tool, call.opaque) and arguments is call.arguments:
         return call
     return ToolCall(call_id, tool, arguments, own)
 
 
-def _arguments(text: str) -> str:
-    """A call's arguments without our brackets, including brackets that JSON writes as escapes."""
+def escape_json(text: str) -> str:
+    """JSON without our brackets, including brackets that JSON writes as escapes."""
     return labels.escape(unescape_json(text)) if r"\u27e" in text.lower() else labels.escape(text)
 
 
@@ -193,7 +194,7 @@ def _pieces(part: object, remaining: Iterator[Placement], target: Target, turns:
 
 def _json(part: Json[Shown], remaining: Iterator[Placement], target: Target, turns: Turns) -> list[Piece]:
     if not part.files:
-        return [Data(_arguments(part.text))]
+        return [Data(escape_json(part.text))]
     value: Any = msgspec.json.decode(part.text)
     files: list[Piece] = []
     for pointer, _ in part.files:
@@ -219,6 +220,12 @@ def _key(parent: Any, key: str) -> int | str:
     return int(key) if isinstance(parent, list) else key
 
 
+def file_pieces(placement: Placement, target: Target, policy: Policy) -> list[Piece]:
+    """All pieces of one placement, a relocated file included."""
+    turns = Turns(target.order, policy)
+    return [*_file(placement, target, turns), *turns.relocated]
+
+
 def _file(placement: Placement, target: Target, turns: Turns) -> list[Piece]:
     """The pieces in place of a file. A relocated file itself follows after the results."""
     file = placement.attachment
@@ -227,7 +234,7 @@ def _file(placement: Placement, target: Target, turns: Turns) -> list[Piece]:
             return [labels.withheld(file)]
         case "listed":
             return [labels.listed(file)]
-        case "refused" if placement.reason == OUT_OF_VIEW:
+        case "refused" if placement.reason.startswith(OUT_OF_VIEW):
             # If the file is used again in view, it isn't refused; and from the next step on this use is listed.
             return [labels.listed(file)]
         case "noted" | "refused":

@@ -25,7 +25,7 @@ class CachedPlan(Struct, frozen=True):
     policy, known, messages, files: what it was planned from; `files` are the files that `messages` show, by number.
     sources: hashes of the files and of what they were converted to. counts: how often each file was shown.
     in_view: the numbers of the files in view.
-    eviction: what each use weighs, and the first file in view. entries, receipts: the result.
+    eviction: what each use costs, and which are in view. entries, receipts: the result.
     """
 
     policy: Policy = Policy()
@@ -54,7 +54,7 @@ class CachedPlan(Struct, frozen=True):
     @property
     def use_count(self) -> int:
         """How many times a file is shown in it."""
-        return len(self.eviction.weights)
+        return len(self.eviction.uses)
 
     def rest(self, view: View) -> View:
         """The part of a view that follows this plan."""

@@ -6,8 +6,7 @@ withheld, whatever the model takes.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from typing import TypeAlias, TypeGuard
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -17,24 +16,19 @@ from showandtell.core.messages.attachments import Address, Attachment, Facts
 from showandtell.core.messages.derivations import DerivationRequest, Derivations, Derivative, Failed, rejections
 from showandtell.core.messages.message import Message
 from showandtell.core.messages.parts import Opaque, Selection
-from showandtell.core.planning.conversions import base64_length, bytes_for_files, conversion_options, shape_problem
+from showandtell.core.planning.acceptance import Source, find_cell, find_refusal, find_rejection, is_seen
+from showandtell.core.planning.conversions import conversion_options, shape_problem
 from showandtell.core.planning.labels import format_size
 from showandtell.core.planning.values import Delivery, Policy, View
 
-VERDICTS = {
-    "rejects": "is refused by",
-    "blind": "is taken but not seen by",
-    "unproven": "has never been tried with",
-}
 FOR_USER = "kept from the model: it is for the user alone"
-BY = {"inline": "", "url": " by URL", "file_id": " by file id"}
-OUT_OF_VIEW = "out of view: one request can't hold so many files"
+#: The start of the reason of a file that is out of view; the limit that it would exceed follows.
+OUT_OF_VIEW = "out of view: "
 
 #: What may replace a file's bytes in a request: a file id of the provider, or a URL of our own store.
 UPLOAD, LINK = "upload", "link"
 #: The bytes that a replacement must be likely to save, unless the file can't be sent inline.
 MIN_SAVED_BYTES = 4_000_000
-Source: TypeAlias = Facts | Address
 
 
 class Placement(Struct, frozen=True):
@@ -58,6 +52,19 @@ class Placement(Struct, frozen=True):
     view: Selection | None = None
 
 
+class Visibility(Struct, frozen=True):
+    """Whether one use of a file is in view.
+
+    If not, `limit` is the limit that it would exceed, and `text_only` whether its text may be sent instead.
+    too_large: no request can hold its bytes beside the text of the conversation.
+    """
+
+    in_view: bool = True
+    limit: str = ""
+    text_only: bool = False
+    too_large: bool = False
+
+
 class FileUse(Struct, frozen=True):
     """One use of a file in a conversation.
 
@@ -66,7 +73,7 @@ class FileUse(Struct, frozen=True):
     newest: the model hasn't spoken since. recalled: it is shown because the message's text refers to it.
     text_only: the provider has refused the file, or it came with too many others, so only text may replace it.
     smaller: the provider has refused the file, but may accept a smaller or newly encoded copy.
-    view: the part of the file that is shown, if not all.
+    view: the part of the file that is shown, if not all. in_view, limit, too_large: as in `Visibility`.
     """
 
     attachment: Attachment
@@ -81,6 +88,8 @@ class FileUse(Struct, frozen=True):
     text_only: bool = False
     smaller: bool = False
     view: Selection | None = None
+    limit: str = ""
+    too_large: bool = False
 
 
 class EarlierUses(Struct, frozen=True):
@@ -98,18 +107,14 @@ def place(
     target: Target,
     known: Derivations,
     policy: Policy,
-    first: int,
+    visibilities: Iterable[Visibility],
     *,
     earlier: EarlierUses = NO_EARLIER_USES,
-    crowded: int | None = None,
 ) -> tuple[Placement, ...]:
-    """Decide the placement of every use, in the order of the conversation.
-
-    `first` is the first use in view. Uses from `crowded` to `first` came with those in view, and may be sent as text.
-    """
+    """Decide the placement of every use, in the order of the conversation; `visibilities` has one entry for each."""
     counts = MessageCounts(target)
     placements: list[Placement] = []
-    for use in file_uses(view, first, earlier, first if crowded is None else crowded):
+    for use in file_uses(view, visibilities, earlier):
         placement = decide_placement(use, target, known, policy)
         if use.recalled or use.view is not None:
             placement = replace(placement, recalled_by=use.message.id if use.recalled else None, view=use.view)
@@ -117,10 +122,10 @@ def place(
     return tuple(placements)
 
 
-def file_uses(view: View, first: int, earlier: EarlierUses, crowded: int) -> Iterator[FileUse]:
+def file_uses(view: View, visibilities: Iterable[Visibility], earlier: EarlierUses) -> Iterator[FileUse]:
     """Every use of a file in order. A file that a text refers to is used again if it is out of view by then."""
     counts, visible = dict(earlier.counts), set(earlier.in_view)
-    index = 0
+    remaining = iter(visibilities)
     group = ""
     recent = all(message.id != view.answering for message in view.messages)
     last_answer = max((at for at, message in enumerate(view.messages) if message.role == "assistant"), default=-1)
@@ -132,20 +137,23 @@ def file_uses(view: View, first: int, earlier: EarlierUses, crowded: int) -> Ite
         newest = at > last_answer
         for shown in message.showings:
             counts[shown.number] = nth = counts.get(shown.number, 0) + 1
-            file, in_view = view.attachments[shown.number], index >= first
-            if in_view:
+            sight, file = next(remaining), view.attachments[shown.number]
+            if sight.in_view:
                 visible.add(shown.number)
-            text_only = crowded <= index < first
-            yield FileUse(
-                file, nth, message, group, in_view, answered, recent, newest, text_only=text_only, view=shown.view
-            )
-            index += 1
+            use = FileUse(file, nth, message, group, sight.in_view, answered, recent, newest, view=shown.view)
+            yield see(use, sight)
         for number in message.recalled:
-            if index >= first and number not in visible:
+            sight = next(remaining)
+            if sight.in_view and number not in visible:
                 visible.add(number)
                 counts[number] = nth = counts.get(number, 0) + 1
-                yield FileUse(view.attachments[number], nth, message, group, True, False, False, newest, recalled=True)
-            index += 1
+                use = FileUse(view.attachments[number], nth, message, group, True, False, False, newest, recalled=True)
+                yield see(use, sight)
+
+
+def see(use: FileUse, sight: Visibility) -> FileUse:
+    """The use with its visibility."""
+    return replace(use, in_view=sight.in_view, limit=sight.limit, text_only=sight.text_only, too_large=sight.too_large)
 
 
 def decide_placement(use: FileUse, target: Target, known: Derivations, policy: Policy) -> Placement:
@@ -154,13 +162,14 @@ def decide_placement(use: FileUse, target: Target, known: Derivations, policy: P
     if file.audience == "user":
         return Placement(file, nth, "withheld", FOR_USER)
     if not use.in_view:
+        why = OUT_OF_VIEW + use.limit
         if use.text_only and file.problem is None:
-            as_text = convert(use, target, known, policy, [OUT_OF_VIEW])
+            as_text = convert(use, target, known, policy, [why])
             if as_text.pending is not None or as_text.derivative is not None:
                 return as_text
         if use.newest and must_be_shown(use, policy):
-            return reject(use, policy, OUT_OF_VIEW)
-        return Placement(file, nth, "listed", OUT_OF_VIEW)
+            return reject(use, policy, why)
+        return Placement(file, nth, "listed", why)
     if file.problem is not None:
         return reject(use, policy, file.problem)
     source = file.facts or file.address
@@ -168,7 +177,7 @@ def decide_placement(use: FileUse, target: Target, known: Derivations, policy: P
         return reject(use, policy, "nothing is known of its bytes")
     reasons: list[str] = []
     for place in places(use, target) if use.view is None else ():
-        match try_place(place, source, target, known, policy):
+        match try_place(place, source, target, known, policy, too_large=use.too_large):
             case DerivationRequest() as request:
                 return Placement(file, nth, "noted", f"waits for its {request.conversion}", pending=request)
             case cell, reason, sent:
@@ -196,14 +205,14 @@ def delivery_at(use: FileUse, place: Place) -> Delivery:
 
 
 def try_place(
-    place: Place, file: Source, target: Target, known: Derivations, policy: Policy
+    place: Place, file: Source, target: Target, known: Derivations, policy: Policy, *, too_large: bool = False
 ) -> DerivationRequest | tuple[Capability | None, str, Source]:
     """The cell that takes a file at a place, the reason, and what is sent; without a cell, why it isn't taken.
 
     A replacement of the bytes is requested first if it is allowed; if it fails, the bytes themselves are sent.
     """
     failures = ""
-    for request in substitutes(place, file, target, known, policy):
+    for request in substitutes(place, file, target, known, policy, too_large=too_large):
         match known.get(request):
             case Derivative() as derivative:
                 address = address_of(derivative, file.media_type, target)
@@ -214,11 +223,17 @@ def try_place(
             case None:
                 return request
     cell, reason = find_cell(place, file, target, known)
+    if cell is not None and too_large and isinstance(file, Facts):
+        held = format_size(target.budget.bytes or 0)
+        cell, reason = (
+            None,
+            f"it is {format_size(file.size)}, one request to {target.name} holds {held} of base64 and text",
+        )
     return cell, reason + failures, file
 
 
 def substitutes(
-    place: Place, file: Source, target: Target, known: Derivations, policy: Policy
+    place: Place, file: Source, target: Target, known: Derivations, policy: Policy, *, too_large: bool = False
 ) -> Iterator[DerivationRequest]:
     """What may replace a file's bytes at a place, best first, if the policy allows it and it saves enough.
 
@@ -230,7 +245,7 @@ def substitutes(
     if find_rejection(place, file, target, known) or (inline is not None and shape_problem(inline.limits, file)):
         return
     saved = file.size * (policy.expected_steps - 1)
-    if saved < MIN_SAVED_BYTES and find_cell(place, file, target, known)[0] is not None:
+    if saved < MIN_SAVED_BYTES and not too_large and find_cell(place, file, target, known)[0] is not None:
         return
     if policy.uploads and is_seen(target.cell(place, file.media_type, "file_id")):
         yield DerivationRequest(file.sha256, UPLOAD, target.upload_scope)
@@ -244,57 +259,6 @@ def address_of(derivative: Derivative, media_type: str, target: Target) -> Addre
     if derivative.file_id is not None:
         return Address("file_id", derivative.file_id, media_type, target.vendor)
     return Address("url", derivative.url or "", media_type)
-
-
-def is_seen(cell: Capability | None) -> TypeGuard[Capability]:
-    """Whether a file is known to be seen there."""
-    return cell is not None and cell.verdict == "sees"
-
-
-def find_cell(place: Place, file: Source, target: Target, known: Derivations) -> tuple[Capability | None, str]:
-    """The cell that takes a file at a place, and the reason; without a cell, why it isn't taken."""
-    form = "inline" if isinstance(file, Facts) else file.form
-    at = "a tool result" if place == "tool_result" else "a user message"
-    cell = target.cell(place, file.media_type, form)
-    if cell is None:
-        return None, f"{target.name} takes no {file.media_type}{BY[form]}"
-    if cell.verdict in {"blind", "rejects"} or (cell.verdict == "unproven" and place == "tool_result"):
-        learned = f": {cell.evidence}" if cell.learned else ""
-        return None, f"{file.media_type}{BY[form]} in {at} {VERDICTS[cell.verdict]} {target.name}{learned}"
-    reason = limit_problem(cell, file, target)
-    if reason is not None:
-        return None, reason
-    failed = find_rejection(place, file, target, known)
-    if failed is not None:
-        return None, failed.reason
-    return cell, f"{target.name} takes {file.media_type} in {at}"
-
-
-def find_rejection(place: Place, file: Source, target: Target, known: Derivations) -> Failed | None:
-    """The rejection of a file at a place by this account's model, if there was one."""
-    outcome = known.get(DerivationRequest(file.sha256, f"original/{place}", target.rejection_scope))
-    return outcome if isinstance(outcome, Failed) else None
-
-
-def limit_problem(cell: Capability, file: Source, target: Target) -> str | None:
-    """Which limit of the cell or the request a file exceeds, as text; None if it exceeds none."""
-    if isinstance(file, Address):
-        return address_problem(cell, file, target)
-    limit, available = cell.limits.bytes, bytes_for_files(target)
-    if limit is not None and file.size > limit:
-        return f"it is {format_size(file.size)}, the limit is {format_size(limit)}"
-    if base64_length(file.size) > available:
-        held = format_size(int(available) * 3 // 4)
-        return f"it is {format_size(file.size)}, one request to {target.name} holds {held} of files"
-    return shape_problem(cell.limits, file)
-
-
-def address_problem(cell: Capability, file: Address, target: Target) -> str | None:
-    """Why a target can't open an address; None if it can. A file id is only valid at its own vendor."""
-    if file.form == "file_id":
-        return None if file.vendor == target.vendor else f"a file id of {file.vendor} means nothing to {target.name}"
-    scheme = file.value.partition(":")[0]
-    return None if scheme in cell.url_schemes else f"{scheme}: addresses can't be opened there"
 
 
 def convert(use: FileUse, target: Target, known: Derivations, policy: Policy, reasons: Sequence[str]) -> Placement:
@@ -327,12 +291,6 @@ def convert(use: FileUse, target: Target, known: Derivations, policy: Policy, re
     if not reasons and not tried:
         return decide_placement(replace(use, view=None), target, known, policy)
     return reject(use, policy, "; ".join([*reasons[-1:], *tried]))
-
-
-def find_refusal(derivative: Derivative, target: Target, known: Derivations) -> Failed | None:
-    """The provider's rejection of what a file was converted to, if there was one."""
-    requests = (request for file in derivative.files for request in rejections(file, target.rejection_scope))
-    return next((found for request in requests if isinstance(found := known.get(request), Failed)), None)
 
 
 def bytes_advice(use: FileUse, target: Target) -> str:

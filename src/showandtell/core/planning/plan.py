@@ -22,13 +22,12 @@ def plan(view: View, target: Target, known: Derivations, policy: Policy, *, cach
     Pass the same `cache` at each step of a conversation: the plan is the same, but only new messages are planned.
     """
     cached = EMPTY if cache is None else cache.find(view, target, known, policy)
-    eviction = advance_eviction(cached.eviction, cached.rest(view), target, policy)
-    if eviction.start != cached.eviction.start:
+    eviction = advance_eviction(cached.eviction, cached.rest(view), target, known, policy)
+    if (eviction.start, eviction.limit) != (cached.eviction.start, cached.eviction.limit):
         cached = EMPTY
     rest = cached.rest(view)
     earlier = EarlierUses(cached.counts, cached.in_view)
-    first, crowded = eviction.start - cached.use_count, eviction.crowded - cached.use_count
-    placements = place(rest, target, known, policy, first, earlier=earlier, crowded=crowded)
+    placements = place(rest, target, known, policy, eviction.visibilities(cached.use_count), earlier=earlier)
     wants = frozenset(placement.pending for placement in placements if placement.pending)
     if wants:
         return Plan((), (), wants)
@@ -39,7 +38,6 @@ def plan(view: View, target: Target, known: Derivations, policy: Policy, *, cach
     # `View.answering` only affects what is refused, so a plan without refusals holds for any later view.
     if cache is not None and not refused and view.messages and view.messages[-1].role != "assistant":
         shown = {placement.attachment.number: placement for placement in placements}
-        visible = {placement.attachment.number for placement in placements if placement.delivery != "listed"}
         newest = CachedPlan(
             policy=policy,
             known=dict(known),
@@ -47,7 +45,7 @@ def plan(view: View, target: Target, known: Derivations, policy: Policy, *, cach
             files={**cached.files, **{number: placement.attachment for number, placement in shown.items()}},
             sources=cached.sources.union(*map(sources_of, placements)),
             counts={**cached.counts, **{number: placement.nth for number, placement in shown.items()}},
-            in_view=cached.in_view | visible,
+            in_view=cached.in_view | eviction.numbers_in_view(cached.use_count),
             eviction=eviction,
             entries=entries,
             receipts=receipts,

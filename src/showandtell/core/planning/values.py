@@ -46,6 +46,7 @@ class Policy(Struct, frozen=True):
         a signed URL.
     can_view: whether the model has the tool view_file, so that labels may mention it.
     fetch: whether we may fetch addresses that the provider doesn't open.
+    head_bytes: bytes of a request besides its messages: instructions, tools and options.
     """
 
     on_unsupported: Mapping[Kind, OnUnsupported] = {}
@@ -56,6 +57,7 @@ class Policy(Struct, frozen=True):
     expected_steps: int = 5
     can_view: bool = False
     fetch: bool = False
+    head_bytes: int = 0
 
     def on(self, kind: Kind) -> OnUnsupported:
         """What to do with an unsupported file of this kind."""

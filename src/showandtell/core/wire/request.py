@@ -19,11 +19,12 @@ from showandtell.core.messages.attachments import Address
 from showandtell.core.messages.blobs import Blobs
 from showandtell.core.messages.parts import ToolCall
 from showandtell.core.planning.conversions import base64_length
+from showandtell.core.planning.labels import format_size
 from showandtell.core.planning.values import Entry, Plan, Receipt, RenderedFile
 from showandtell.core.wire.options import Options, ToolSpec
 from showandtell.core.wire.renderers import APIS, Api
 from showandtell.core.wire.tree import Segment, Slot, Tree, locate, to_segments, to_values
-from showandtell.errors import CannotRender
+from showandtell.errors import BadInput, CannotRender
 
 OPEN_SCHEMA = '{"type":"object"}'
 #: Bytes of a file to encode at once. A multiple of 3, so that the chunks' base64 can be concatenated, and small enough
@@ -40,6 +41,8 @@ class Fragment:
     size: int
 
 
+#: `head_size` is a multiple of this number of bytes.
+HEAD_STEP = 2048
 #: Number of consecutive entries that are also cached as one fragment: long conversations change only at their end.
 RUN_LENGTH = 16
 Fragments: TypeAlias = MutableMapping[tuple[Target, Entry | tuple[Entry, ...], bool], Fragment]
@@ -138,26 +141,43 @@ class Request:
 
 
 def compose(plan: Plan, target: Target, options: Options, fragments: Fragments, blobs: Blobs) -> Request:
-    """Build the request of a plan. Raises `CannotRender` if the plan contains something that the API can't carry."""
+    """Build the request of a plan. Raises `CannotRender` if the plan contains something that the API can't carry.
+
+    Raises `BadInput` for a body beyond the provider's limit: no file is in view by then, so its text is too long.
+    """
     if plan.wants:
         raise CannotRender("the plan still needs conversions: call `prepare` first")
-    api = APIS[target.api]
     options = declare_called_tools(options, plan) if target.dialect.resend_tools and not options.tools else options
-    head = api.head(target, options)
-    parts = [encode_fragment(tuple(leading))] if (leading := api.leading_messages(options, target)) else []
+    head, start, parts = begin_body(target, options)
     used: Fragments = {}
     parts += serialize_plan(plan, target, fragments, used)
     # The next request won't need what this one didn't: marked forms of older entries, and evicted files.
     fragments.clear()
     fragments.update(used)
-    start = (
-        _json_bytes(to_segments(head)[0])[:-1] + (b"," if head else b"") + msgspec.json.encode(api.MESSAGES_KEY) + b":["
-    )
     body = [*join_fragments(parts)]
     body[0] = start + _json_bytes(body[0])
     body[-1] = _json_bytes(body[-1]) + b"]}"
     size = len(start) + joined_size(parts) + 2
+    if target.budget.bytes is not None and size > target.budget.bytes:
+        sizes = f"{format_size(size)}, one request to {target.name} holds {format_size(target.budget.bytes)}"
+        raise BadInput(f"the text of this conversation is too long: {sizes}; start a new one, or shorten it")
     return Request(target, options, plan, head, tuple(parts), tuple(body), size, blobs)
+
+
+def begin_body(target: Target, options: Options) -> tuple[dict[str, Tree], bytes, list[Fragment]]:
+    """The head of a request, the start of its body up to the messages, and the messages that options lead to."""
+    api = APIS[target.api]
+    head = api.head(target, options)
+    start = (
+        _json_bytes(to_segments(head)[0])[:-1] + (b"," if head else b"") + msgspec.json.encode(api.MESSAGES_KEY) + b":["
+    )
+    return head, start, [encode_fragment(tuple(leading))] if (leading := api.leading_messages(options, target)) else []
+
+
+def head_size(target: Target, options: Options) -> int:
+    """The bytes of a request besides the conversation, rounded up, so that another date in it changes nothing."""
+    _, start, leading = begin_body(target, options)
+    return -(-(len(start) + joined_size(leading)) // HEAD_STEP) * HEAD_STEP
 
 
 def serialize_plan(plan: Plan, target: Target, fragments: Fragments, used: Fragments) -> Iterator[Fragment]:

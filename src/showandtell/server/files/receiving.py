@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterable, AsyncIterator
+from collections.abc import AsyncGenerator, AsyncIterable, AsyncIterator
+from contextlib import asynccontextmanager
 from typing import Final
 
 from starlette.requests import Request
@@ -109,19 +110,27 @@ async def receive_file(uploads: Uploads, chunks: AsyncIterable[bytes], name: str
 
 async def receive_form(uploads: Uploads, chunks: AsyncIterable[bytes], content_type: str | None) -> list[Upload]:
     """Store the files of a form's fields `file`, all of them or none. Ignores other fields."""
-    parts, received = read_parts(chunks, content_type), list[Upload]()
-    try:
+    parts = read_parts(chunks, content_type)
+    async with all_or_none(uploads) as received:
         async for event in parts:
             if isinstance(event, Head) and event.field == "file":
                 check_count(len(received) + 1)
                 received.append(await receive_file(uploads, data_of(parts), event.filename or "", event.media_type))
+    if not received:
+        raise BadInput("the form has no file: send each file in a field named `file`")
+    return received
+
+
+@asynccontextmanager
+async def all_or_none(uploads: Uploads) -> AsyncGenerator[list[Upload]]:
+    """Collect uploads in a list. They are deleted again if one of them fails."""
+    received: list[Upload] = []
+    try:
+        yield received
     except BaseException:
         for upload in received:
             await shielded(uploads.delete(upload.id))
         raise
-    if not received:
-        raise BadInput("the form has no file: send each file in a field named `file`")
-    return received
 
 
 def check_count(files: int) -> None:

@@ -12,7 +12,7 @@ from msgspec import structs
 from sqlalchemy import Connection, Select, Text, and_, bindparam, case, delete, insert, select, update
 
 from showandtell.core.events.replay import StepSummary
-from showandtell.core.messages.attachments import Attachment, ProbedFile, find_attachment
+from showandtell.core.messages.attachments import Attachment, Facts, ProbedFile, find_attachment
 from showandtell.core.messages.derivations import DerivationRequest, Derivations, Derivative, Failed
 from showandtell.core.messages.message import BranchPoint, Draft, Message
 from showandtell.core.messages.parts import ToolCall
@@ -31,6 +31,7 @@ from showandtell.storage.database.quotas import (
     Quotas,
     admit,
     check_conversation,
+    check_quotas,
     reference_again,
     reference_within,
     without_bytes,
@@ -357,7 +358,7 @@ class StoredConversation(MemoryConversation):
         await super().forget(dropped)
 
     def reference(self, sha256: str, size: int) -> None:
-        """Protect bytes in the database before they are committed. For threads; raises `BadFile` for a quota."""
+        """Protect bytes in the database before they are committed. For threads; raises `QuotaExceeded`."""
         asyncio.run_coroutine_threadsafe(self._reference(sha256, size), self._loop).result()
 
     async def _reference(self, sha256: str, size: int) -> None:
@@ -371,6 +372,10 @@ class StoredConversation(MemoryConversation):
     async def _reference_again(self, sha256: str, size: int) -> bool:
         await self._check_quota(sha256, size)
         return await reference_again(self._database, self._account, sha256, size)
+
+    async def check_quotas(self, files: Iterable[Facts]) -> None:
+        """Raise `QuotaExceeded` if the quotas have no room for these files, before a message with them is stored."""
+        await check_quotas(self._database, self._account, self.attachments, files)
 
     async def _check_quota(self, sha256: str, size: int) -> None:
         await self._check_access()

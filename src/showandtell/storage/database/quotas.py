@@ -13,9 +13,9 @@ from dataclasses import dataclass
 from msgspec import Struct, structs
 from sqlalchemy import Connection, Double, Integer, and_, bindparam, case, exists, func, or_, select, text, update
 
-from showandtell.core.messages.attachments import Attachment
+from showandtell.core.messages.attachments import Attachment, Facts
 from showandtell.core.planning.labels import format_size
-from showandtell.errors import BadFile
+from showandtell.errors import QuotaExceeded
 from showandtell.storage.database.database import Database
 from showandtell.storage.database.tables import attachments, blobs, derivations, uploads, upsert
 
@@ -93,7 +93,7 @@ def reference(connection: Connection, owner: str, sha256: str, size: int, now: f
 
 
 async def reference_within(database: Database, account: Account, sha256: str, size: int) -> None:
-    """Like `reference`, in its own transaction. Raises `BadFile` if the owner's quota is exceeded."""
+    """Like `reference`, in its own transaction. Raises `QuotaExceeded`."""
 
     def transaction(connection: Connection) -> None:
         owner_usage(connection, account, {sha256}).check(size)
@@ -103,7 +103,7 @@ async def reference_within(database: Database, account: Account, sha256: str, si
 
 
 async def reference_again(database: Database, account: Account, sha256: str, size: int) -> bool:
-    """Reference stored bytes once more. Returns whether they are still stored. Raises `BadFile` for the quota."""
+    """Reference stored bytes once more. Returns whether they are still stored. Raises `QuotaExceeded`."""
 
     def transaction(connection: Connection) -> bool:
         owner_usage(connection, account, {sha256}).check(size)
@@ -124,8 +124,19 @@ def reference_from_threads(database: Database, account: Account) -> Callable[[st
 
 
 def check_conversation(existing: Mapping[int, Attachment], sha256: str, size: int, quotas: Quotas) -> None:
-    """Raise `BadFile` if the conversation's quota would be exceeded. Thread-safe."""
+    """Raise `QuotaExceeded` if the conversation's quota would be exceeded. Thread-safe."""
     conversation_usage(quotas, existing, {sha256}).check(size)
+
+
+async def check_quotas(
+    database: Database, account: Account, existing: Mapping[int, Attachment], files: Iterable[Facts]
+) -> None:
+    """Raise `QuotaExceeded` if a conversation can't get all of these files. Nothing is reserved."""
+    sizes = {file.sha256: file.size for file in files}
+    if sizes:
+        conversation_usage(account.quotas, existing, sizes).check(sum(sizes.values()))
+    if sizes and account.quotas.owner is not None:
+        await database.write(lambda connection: owner_usage(connection, account, sizes).check(sum(sizes.values())))
 
 
 @dataclass(slots=True)
@@ -137,11 +148,11 @@ class QuotaUsage:
     limit: int | None
 
     def check(self, size: int) -> None:
-        """Raise `BadFile` if another `size` bytes exceed the limit."""
+        """Raise `QuotaExceeded` if another `size` bytes exceed the limit."""
         if self.limit is not None and self.used + size > self.limit:
             has = f"{self.what} have {format_size(self.used)} of the {format_size(self.limit)} that they may have"
             advice = "delete files or conversations that you no longer need, then add it again"
-            raise BadFile("the file", f"has {format_size(size)}, and {has}", advice)
+            raise QuotaExceeded("the file", f"has {format_size(size)}, and {has}", advice)
 
 
 def conversation_usage(quotas: Quotas, existing: Mapping[int, Attachment], excluded: Iterable[str]) -> QuotaUsage:
@@ -211,7 +222,7 @@ def consume_quota(usages: Iterable[QuotaUsage], size: int) -> str | None:
     try:
         for usage in usages:
             usage.check(size)
-    except BadFile as error:
+    except QuotaExceeded as error:
         return f"{error.problem}: {error.advice}"
     for usage in usages:
         usage.used += size

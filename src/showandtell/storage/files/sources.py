@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import io
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, BinaryIO
 
 from showandtell.core.messages.attachments import Facts
 from showandtell.core.messages.blobs import Blobs
+from showandtell.core.messages.file import File, Reader
 from showandtell.storage.blobs.base import Spooled
 
 
@@ -42,3 +44,9 @@ class SpooledSource:
     def __call__(self) -> BinaryIO:
         """Open the bytes."""
         return self.spooled.path.open("rb")
+
+
+def stored_facts(files: Iterable[object]) -> list[Facts]:
+    """The facts of those files whose bytes are in a store already."""
+    readers = (file.source for file in files if isinstance(file, File) and isinstance(file.source, Reader))
+    return [reader.open.facts for reader in readers if isinstance(reader.open, StoredSource)]

@@ -1,0 +1,65 @@
+"""What a full quota answers: 507 with the sizes, at every route that stores files, and nothing is stored."""
+
+import os
+from contextlib import asynccontextmanager
+
+import aiohttp
+import pytest
+from sqlalchemy import select
+
+from showandtell.storage.database.tables import conversations, uploads
+from support.serving import chat_body, serving
+
+pytestmark = pytest.mark.anyio
+QUOTA = 1000
+
+
+@asynccontextmanager
+async def full_server(folder):
+    """A server with a quota of 1000 bytes, the id of an upload of 2000 bytes from before it had one, and what is stored."""
+    async with (
+        serving(folder) as site,
+        site.session.put("/api/attachments", params={"name": "a.bin"}, data=os.urandom(2000)) as response,
+    ):
+        file_id = (await response.json())["id"]
+    async with serving(folder, place={"quota": QUOTA}) as site:
+        yield site, file_id
+
+
+def form(*files):
+    data = aiohttp.FormData()
+    for file in files:
+        data.add_field("file", file, filename="a.bin")
+    return data
+
+
+REQUESTS = {
+    "upload_file": lambda _: ("PUT", "/api/attachments", {"data": os.urandom(1001)}),
+    "upload_files": lambda _: ("POST", "/api/attachments", {"data": form(b"small", os.urandom(1001))}),
+    "prepare_example": lambda _: ("POST", "/api/examples/invoice", {}),
+    "chat": lambda file_id: ("POST", "/api/chat", {"json": chat_body("look", files=[file_id])}),
+}
+
+
+async def stored(site):
+    """The number of uploads and conversations."""
+    return [len(await site.store.database.read(select(table.c.id))) for table in (uploads, conversations)]
+
+
+@pytest.mark.parametrize("operation", REQUESTS)
+async def test_an_exceeded_quota_is_507_and_nothing_is_stored(tmp_path, operation):
+    async with full_server(tmp_path) as (site, file_id):
+        before = await stored(site)
+        method, path, settings = REQUESTS[operation](file_id)
+        async with site.session.request(method, path, **settings) as response:
+            body = await response.json()
+        assert (response.status, body["error"]["kind"]) == (507, "QuotaExceeded")
+        assert "of the 1 kB that they may have: delete files" in body["error"]["text"]
+        assert await stored(site) == before
+
+
+async def test_every_route_that_stores_files_is_tested(tmp_path):
+    async with serving(tmp_path) as site:
+        paths = (await site.get("/api/openapi.json"))[1]["paths"]
+    routes = [operation for methods in paths.values() for operation in methods.values() if "responses" in operation]
+    assert {one["operationId"] for one in routes if "507" in one["responses"]} == set(REQUESTS)
