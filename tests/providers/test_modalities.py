@@ -108,8 +108,8 @@ LMSTUDIO_OLD = {
 }
 
 
-def deployed(name, **told):
-    return {"model_name": name, "litellm_params": {"model": "openai/x"}, "model_info": {"id": "1", **told}}
+def deployed(name, **flags):
+    return {"model_name": name, "litellm_params": {"model": "openai/x"}, "model_info": {"id": "1", **flags}}
 
 
 LITELLM = {
@@ -135,7 +135,7 @@ def props(**modalities):
     return {"GET /props": {**PROPS, "modalities": modalities}}
 
 
-TOLD = [
+ANSWERS = [
     ("openrouter:openai/gpt-oss-120b", OPENROUTER, {"document"}),
     ("openrouter:qwen/qwen3-vl-8b-instruct", OPENROUTER, {"image", "document"}),
     ("openrouter:Qwen/Qwen3-VL-8B-Instruct:nitro", OPENROUTER, {"image", "document"}),
@@ -176,7 +176,7 @@ TOLD = [
 TELLING = [name for name, row in ROWS.items() if row.modalities]
 
 
-@pytest.mark.parametrize(("name", "answers", "kinds"), TOLD)
+@pytest.mark.parametrize(("name", "answers", "kinds"), ANSWERS)
 async def test_a_model_takes_what_its_host_tells(name, answers, kinds):
     host = Host(answers)
     known = exchange(resolve(name).provider, host.send) if answers else Exchange(host.send, "http://host/v1", {})
@@ -225,8 +225,8 @@ BROKEN = {
 @pytest.mark.parametrize("broken", BROKEN)
 async def test_an_unreadable_answer_tells_nothing(provider, broken):
     paths = ("GET /v1/models", "GET /api/v1/models", "POST /api/show", "GET /props", "GET /model/info")
-    told, host = await ask(f"{provider}:m", dict.fromkeys([*paths, "GET /api/v0/models"], BROKEN[broken]))
-    assert told is None
+    kinds, host = await ask(f"{provider}:m", dict.fromkeys([*paths, "GET /api/v0/models"], BROKEN[broken]))
+    assert kinds is None
     assert host.closed == len(host.requests) > 0
 
 

@@ -167,16 +167,16 @@ def read_litellm(data: bytes, model: str) -> Kinds | None:
     `supports_vision` is null for models that LiteLLM's table doesn't mark, some of which do take images (1.109: Llama 4
     on Bedrock), so only true and false tell something.
     """
-    told = [entry.model_info for entry in entries(data, "data", _Deployment) if entry.model_name == model]
-    if not told or not all(isinstance(info.get("supports_vision"), bool) for info in told):
+    flags = [entry.model_info for entry in entries(data, "data", _Deployment) if entry.model_name == model]
+    if not flags or not all(isinstance(info.get("supports_vision"), bool) for info in flags):
         return None
-    return frozenset(kind for flag, kind in FLAGS.items() if all(info.get(flag) is True for info in told))
+    return frozenset(kind for flag, kind in FLAGS.items() if all(info.get(flag) is True for info in flags))
 
 
-#: Lists whose entries tell modalities. vLLM's own cards don't (its ModelCard of 2026-10), and it has no other endpoint
-#: for them, but servers that are reached as vLLM may.
+#: Lists whose entries may tell modalities. vLLM's own don't (its ModelCard, read 2026-11), and no other endpoint of it
+#: does, but servers that are reached as vLLM may.
 LISTED = (ModalitySource("/models", read_list),)
-#: openrouter.ai/docs, "Models" (read 2026-11): `architecture.input_modalities`; about 2 MB.
+#: openrouter.ai/docs, "Models" (read 2026-11): `architecture.input_modalities`. The list has hundreds of models.
 OPENROUTER = (ModalitySource("/models", read_openrouter, max_bytes=8 * 1024 * 1024),)
 #: docs.ollama.com, "Show model details"; types/model/capability.go (read 2026-11).
 OLLAMA = (ModalitySource("/api/show", read_ollama, at_root=True, posts_model=True),)

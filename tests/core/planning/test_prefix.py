@@ -73,7 +73,8 @@ def count_marks(body):
 
 def stable(model):
     """How many of the seven prompts start with the previous one: on Groq, five images leave the view once."""
-    return 5 if model.startswith("groq:") else 6
+    is_shown = resolve(model).cell("user", "image/png", "inline").verdict != "rejects"
+    return 5 if model.startswith("groq:") and is_shown else 6
 
 
 def list_of(model):
