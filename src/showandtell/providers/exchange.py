@@ -130,10 +130,14 @@ async def read(
                 message = f"answered {response.status} with {media_type}, which no API uses: {error.message}"
                 raise BadAnswer(f"{target.name} {message}")
     finally:
-        # Close a partly read body now, not when it is garbage-collected.
-        close: Callable[[], Awaitable[None]] | None = getattr(response.body, "aclose", None)
-        if close is not None:
-            await close()
+        await close_body(response)
+
+
+async def close_body(response: HttpResponse) -> None:
+    """Close a partly read body now, not when it is garbage-collected."""
+    close: Callable[[], Awaitable[None]] | None = getattr(response.body, "aclose", None)
+    if close is not None:
+        await close()
 
 
 def find_splitter(media_type: str, start: bytes) -> Callable[[], FrameSplitter] | None:

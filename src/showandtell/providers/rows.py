@@ -17,7 +17,7 @@ from showandtell.core.wire.anthropic_messages.render import VERSION
 from showandtell.core.wire.http import Authorize
 from showandtell.errors import MissingKey
 from showandtell.network.transport import Transport
-from showandtell.providers import aws, google
+from showandtell.providers import aws, google, modality_sources
 from showandtell.providers.auth import (
     KeyHeader,
     check_base,
@@ -28,6 +28,7 @@ from showandtell.providers.auth import (
     key_header,
 )
 from showandtell.providers.exchange import Exchange
+from showandtell.providers.modality_sources import ModalitySource
 from showandtell.providers.refusals import Explain, unexplained
 
 #: The inspector's `send`. It is imported at its first use, since it is larger than this package.
@@ -65,6 +66,7 @@ class HostRow:
     by_key: the row for requests with an API key instead of an account.
     explain: makes some of the host's error texts clearer. read: makes a base URL of a variable's value.
     openai_client: whether OpenAI's own SDK can reach the host.
+    modalities: the host's endpoints that tell what kinds of files a model takes, in the order in which they are asked.
     """
 
     base: str | Callable[[str], str]
@@ -84,6 +86,7 @@ class HostRow:
     read: Callable[[str], str] = str.strip
     example: str = "https://host/v1"
     openai_client: bool = True
+    modalities: tuple[ModalitySource, ...] = ()
 
 
 def read_ollama_host(value: str) -> str:
@@ -179,7 +182,11 @@ ROWS: dict[str, HostRow] = {
         prefix="/openai/v1",
         example="https://api.groq.com",
     ),
-    "openrouter": HostRow("https://openrouter.ai/api/v1", keys=(("OPENROUTER_API_KEY", "bearer"),)),
+    "openrouter": HostRow(
+        "https://openrouter.ai/api/v1",
+        keys=(("OPENROUTER_API_KEY", "bearer"),),
+        modalities=modality_sources.OPENROUTER,
+    ),
     "mistral": HostRow(
         "https://api.mistral.ai",  # mistralai 3.7, which has no variable for it
         keys=(("MISTRAL_API_KEY", "bearer"),),
@@ -201,16 +208,32 @@ ROWS: dict[str, HostRow] = {
         keys=(("OLLAMA_API_KEY", "bearer"),),
         prefix="/v1",
         read=read_ollama_host,
+        modalities=modality_sources.OLLAMA,
         example="http://localhost:11434",
     ),
-    "vllm": replace(LOCAL, keys=(("VLLM_API_KEY", "bearer"),)),  # vLLM's docs: the server's own variable
-    "llamacpp": replace(LOCAL, base="http://localhost:8080/v1", keys=(("LLAMA_API_KEY", "bearer"),)),  # from memory
-    "lmstudio": replace(LOCAL, base="http://localhost:1234/v1", keys=(("LM_API_TOKEN", "bearer"),)),  # LM Studio's docs
+    "vllm": replace(
+        LOCAL,
+        keys=(("VLLM_API_KEY", "bearer"),),  # vLLM's docs: the server's own variable
+        modalities=modality_sources.LISTED,
+    ),
+    "llamacpp": replace(
+        LOCAL,
+        base="http://localhost:8080/v1",
+        keys=(("LLAMA_API_KEY", "bearer"),),  # from memory
+        modalities=modality_sources.LLAMACPP,
+    ),
+    "lmstudio": replace(
+        LOCAL,
+        base="http://localhost:1234/v1",
+        keys=(("LM_API_TOKEN", "bearer"),),  # LM Studio's docs
+        modalities=modality_sources.LMSTUDIO,
+    ),
     "litellm": replace(
         LOCAL,
         base="http://localhost:4000",
         variables=("LITELLM_PROXY_API_BASE",),  # LiteLLM's docs, "LiteLLM Proxy"
         keys=(("LITELLM_PROXY_API_KEY", "bearer"), ("LITELLM_API_KEY", "bearer")),
+        modalities=modality_sources.LITELLM,
         example="http://localhost:4000",
     ),
 }

@@ -24,7 +24,7 @@ from showandtell.core.wire.http import HttpRequest, HttpResponse
 from showandtell.core.wire.request import CHUNK_SIZE, Request
 from showandtell.core.wire.stream import DECODE_ERRORS
 from showandtell.errors import BadAnswer, FileChanged, ProviderError, ProviderUnavailable
-from showandtell.providers.exchange import Exchange, error_text, read_prefix
+from showandtell.providers.exchange import Exchange, close_body, error_text, read_prefix
 from showandtell.providers.refusals import provider_error
 from showandtell.providers.retry import RetryPolicy, pause_before
 from showandtell.providers.secrets import conceal_error, secrets_in
@@ -288,9 +288,7 @@ async def _read_response(response: HttpResponse) -> bytes:
     try:
         return await read_prefix(response.body, MAX_RESPONSE)
     finally:
-        close: Callable[[], Awaitable[None]] | None = getattr(response.body, "aclose", None)
-        if close is not None:
-            await close()
+        await close_body(response)
 
 
 FILES_APIS: dict[str, FilesApi] = {

@@ -8,8 +8,7 @@ from typing import Any, cast
 
 import msgspec
 
-from showandtell.core.capabilities.resolve import resolve
-from showandtell.core.capabilities.table import FAMILIES
+from showandtell.core.capabilities.resolve import examples_of, resolve
 from showandtell.errors import ShowAndTellError
 from showandtell.network.transport import Transport
 from showandtell.providers.rows import ROWS, connect
@@ -35,7 +34,7 @@ async def list_local(environ: Mapping[str, str]) -> dict[str, tuple[str, ...]]:
 async def list_models(transport: Transport, provider: str, environ: Mapping[str, str]) -> tuple[str, ...] | None:
     """List a server's models from its `/models` endpoint (OpenAI's format); None if it has no usable list."""
     try:
-        exchange = connect(resolve(f"{provider}:{example_of(provider)}"), environ=environ, transport=transport)
+        exchange = connect(resolve(f"{provider}:{examples_of(provider)[0]}"), environ=environ, transport=transport)
         request = UploadRequest(f"{exchange.base}/models", exchange.headers, method="GET")
         async with asyncio.timeout(TIMEOUT), exchange.send(request) as response:
             return names_in(await read_json(response))
@@ -55,8 +54,3 @@ def names_in(value: Mapping[str, Any]) -> tuple[str, ...] | None:
 def is_name(name: str) -> bool:
     """Whether a model's name is one that a person could type."""
     return 0 < len(name) <= MAX_NAME and name.isprintable() and not any(map(str.isspace, name))
-
-
-def example_of(provider: str) -> str:
-    """An example model of a provider, from the capability table."""
-    return next(family.example for family in FAMILIES if family.provider == provider)

@@ -84,7 +84,8 @@ def list_entries(
     """Yield the models of the capability table, provider by provider, and those of `local` servers."""
     of_provider: dict[str, list[Family]] = {}
     for family in families():
-        of_provider.setdefault(family.provider, []).append(family)
+        if not family.subfamily:
+            of_provider.setdefault(family.provider, []).append(family)
     for provider, of_this in of_provider.items():
         why = None if local.get(provider) else explain_unavailable(provider, of_this[0].example, environ)
         examples = [family.example for family in of_this if family.patterns != ANY_MODEL]

@@ -11,7 +11,7 @@ from showandtell.core.capabilities import matrix as table
 from showandtell.core.capabilities.cells import Capability, Target
 from showandtell.core.capabilities.family import ANY_MODEL, UNKNOWN_MODEL
 from showandtell.core.capabilities.overrides import merge_overrides, read_overrides
-from showandtell.core.capabilities.resolve import families, find_family, resolve
+from showandtell.core.capabilities.resolve import examples_of, families, find_family, resolve
 from showandtell.core.capabilities.table import PROVIDERS
 from showandtell.core.media_types.kinds import kind_of
 from showandtell.errors import BadInput, UnknownModel
@@ -20,51 +20,85 @@ from showandtell.errors import BadInput, UnknownModel
 # Then the kinds that a user may upload.
 EXPECTED = """
 anthropic anthropic-messages *claude* NNCCW image document
+anthropic anthropic-messages *claude-1* -CCCW
+anthropic anthropic-messages *claude-3-opus* NCCCW image
 anthropic anthropic-messages * RRCCW image document
 anthropic-bedrock anthropic-messages *claude* NNCCW image document
+anthropic-bedrock anthropic-messages *claude-1* -CCCW
+anthropic-bedrock anthropic-messages *claude-3-opus* NCCCW image
+anthropic-bedrock anthropic-messages *claude-3-5-haiku* -CCCW
 anthropic-bedrock anthropic-messages * RRCCW image document
 anthropic-vertex anthropic-messages *claude* NNCCW image document
+anthropic-vertex anthropic-messages *claude-1* -CCCW
+anthropic-vertex anthropic-messages *claude-3-opus* NCCCW image
+anthropic-vertex anthropic-messages *claude-3-5-haiku* -RCCW document
 anthropic-vertex anthropic-messages * RRCCW image document
 openai openai-responses gpt-5.[6-9]* NNCCR image document text
 openai openai-responses gpt-* NNCCR image document text
+openai openai-responses gpt-3.5* -CCCW
 openai openai-responses * RRCCR image document text
-openai-chat openai-chat *audio* RRRCW image document audio
+openai-chat openai-chat *audio* -CRCW audio
 openai-chat openai-chat gpt-5.[6-9]* RRCCW image document
 openai-chat openai-chat gpt-* RRCCW image document
+openai-chat openai-chat gpt-3.5* -CCCW
 openai-chat openai-chat * RRCCW image document
+azure openai-responses gpt-3.5* -CCCW
 azure openai-responses * RRCCR image document text
-azure-chat openai-chat *audio* RCRCW image audio
+azure-chat openai-chat *audio* -CRCW audio
+azure-chat openai-chat gpt-3.5* -CCCW
 azure-chat openai-chat * RCCCW image
 google gemini gemini-[3-9]* NNRRN image document audio video text
 google gemini gemini-2.5-computer-use* NRRRR image document audio video text
 google gemini gemini-1* RRRRR image document audio video text
+google gemini *-tts* -CCCW
+google gemini gemma-2-* -CCCW
 google gemini * RRRRR image document audio video text
 vertex gemini gemini-[3-9]* NNRRN image document audio video text
 vertex gemini gemini-2.5-computer-use* NRRRR image document audio video text
 vertex gemini gemini-1* RRRRR image document audio video text
+vertex gemini *-tts* -CCCW
+vertex gemini gemma-2-* -CCCW
 vertex gemini * RRRRR image document audio video text
 bedrock bedrock-converse *claude* NRCCW image document
+bedrock bedrock-converse *claude-v[12]* -RCCW document
+bedrock bedrock-converse *claude-3-opus* NRCCW image document
+bedrock bedrock-converse *claude-3-5-haiku* -RCCW document
 bedrock bedrock-converse *nova* NRCRN image document video text
+bedrock bedrock-converse *nova-micro* -CCCW
 bedrock bedrock-converse *llama4* NNCCW image document
 bedrock bedrock-converse *mistral* RNCCW image document
+bedrock bedrock-converse *mistral-7b* -RCCW document
+bedrock bedrock-converse *mistral-small-24* -CCCW
 bedrock bedrock-converse *qwen*vl* RRCCW image document
 bedrock bedrock-converse *moonshot* RRCCW image document
+bedrock bedrock-converse *kimi-k2-thinking* -CCCW
 bedrock bedrock-converse *openai.gpt* RRCCW image document
-bedrock bedrock-converse *writer.* -CCCW
+bedrock bedrock-converse *openai.gpt-oss* -CCCW
+bedrock bedrock-converse *writer.palmyra-x* -CCCW
+bedrock bedrock-converse *meta.llama2* -RCCW document
+bedrock bedrock-converse *deepseek.v3* -CCCW
 bedrock bedrock-converse * RRCCW image document
 xai openai-responses grok* NCCCW image
+xai openai-responses grok-3* -CCCW
 xai openai-responses * RCCCW image
 groq openai-chat *qwen3.[68]* RCCCW image
+groq openai-chat *llama-3.[13]* -CCCW
+groq openai-chat *gpt-oss* -CCCW
 groq openai-chat * RCCCW image
 openrouter openai-chat anthropic/* NRCCW image document
-openrouter openai-chat openai/*audio* RRRCW image document audio
+openrouter openai-chat anthropic/claude-2* -RCCW document
+openrouter openai-chat openai/*audio* -RRCW document audio
 openrouter openai-chat openai/* RRCCW image document
 openrouter openai-chat google/* RRRCW image document audio
 openrouter openai-chat x-ai/* RRCCW image document
 openrouter openai-chat mistralai/* RRCCW image document
+openrouter openai-chat mistralai/codestral* -RCCW document
+openrouter openai-chat mistralai/voxtral* -RRCW document audio
+openrouter openai-chat openai/gpt-oss* -RCCW document
 openrouter openai-chat * RRCCW image document
 mistral openai-chat voxtral-* -CRCW audio
 mistral openai-chat mistral-* RRCCW image document
+mistral openai-chat codestral-* -CCCW
 mistral openai-chat * RRCCW image document
 cohere openai-chat *vision* RCCCW image
 cohere openai-chat command-* -CCCW
@@ -106,7 +140,7 @@ def test_the_matrix_is_as_written_by_hand():
 def test_every_cell_has_evidence_and_a_date():
     for family, found in CELLS:
         assert found.evidence.strip(), family
-        assert date.fromisoformat(found.date) <= date(2026, 11, 21), family
+        assert date.fromisoformat(found.date) <= date(2026, 11, 24), family
 
 
 def test_the_types_of_a_cell_are_of_its_kind():
@@ -118,6 +152,28 @@ def test_no_cell_is_hidden_by_an_earlier_one():
     for family, found in CELLS:
         target = Target(family.provider, family.api, family.example, family.cells)
         assert any(target.cell(found.place, kind, found.form) is found for kind in found.media_types), found
+
+
+def test_every_family_has_evidence():
+    assert all(row["known_by"] for row in table.matrix())
+
+
+def test_suggested_models_are_those_that_see_but_where_none_does():
+    unseeing = {
+        f"{family.provider}:{family.example}"
+        for family in families()
+        if not family.subfamily
+        and table.place_upload(resolve(f"{family.provider}:{family.example}"), "image") == "refused"
+    }
+    assert unseeing == {
+        "openai-chat:gpt-audio",
+        "azure-chat:gpt-audio",
+        "openrouter:openai/gpt-audio",
+        "bedrock:us.writer.palmyra-x5-v1:0",
+        "mistral:voxtral-small-latest",
+        "cohere:command-a-03-2025",
+    }
+    assert not {"anthropic:claude-2.1", "openai:o3-mini"} & {f"{p}:{m}" for p in PROVIDERS for m in examples_of(p)}
 
 
 def test_every_family_is_found_by_its_example():
@@ -280,10 +336,12 @@ def test_the_markdown_table_has_every_family_and_every_blind_cell():
 
 
 def test_unproven_places_have_a_separate_symbol():
-    known, unknown = table.markdown(table.matrix()).splitlines()[4:6]
+    lines = table.markdown(table.matrix()).splitlines()
+    known, unknown = (next(line for line in lines if f"| {name} |" in line) for name in ("`*claude*`", "any other"))
     assert known.endswith("| ● | ● | ◇ | ◇ | T | image, document, text | recorded 2026-11-21 |")
     assert unknown.endswith("| ◌ | ◌ | ◇ | ◇ | T | (image), (document), text | default 2026-11-21 |")
-    assert [row["unproven"] for row in table.matrix()[:2]] == [[], ["image", "document"]]
+    unproven = {row["models"]: row["unproven"] for row in table.matrix() if row["provider"] == "anthropic"}
+    assert (unproven["*claude*"], unproven["any other"]) == ([], ["image", "document"])
 
 
 @pytest.mark.parametrize(

@@ -73,7 +73,8 @@ def count_marks(body):
 
 def stable(model):
     """How many of the seven prompts start with the previous one: with few images a request, some leave the view once."""
-    return 5 if (resolve(model).budget.images or 100) < 10 else 6
+    is_shown = resolve(model).cell("user", "image/png", "inline").verdict != "rejects"
+    return 5 if is_shown and (resolve(model).budget.images or 100) < 10 else 6
 
 
 def list_of(model):

@@ -7,8 +7,21 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
-from showandtell.core.capabilities.cells import Budget, FileLimits, Order
-from showandtell.core.capabilities.family import BOTH, EVERY_FORM, PDF, WEB_IMAGES, Family, as_default, make_cells
+from showandtell.core.capabilities.cells import Budget, Capability, FileLimits, Order
+from showandtell.core.capabilities.family import (
+    BOTH,
+    EVERY_FORM,
+    LISTED,
+    PDF,
+    USER,
+    WEB_IMAGES,
+    Family,
+    as_default,
+    make_cells,
+    no_images,
+    no_pdf,
+    subfamily_of,
+)
 
 ORDER = Order(after_results="same_turn", error_media=False, call_ids="anthropic", marks=4)
 
@@ -26,6 +39,17 @@ PARTNER_BUDGET = replace(BUDGET, bytes=20_000_000)
 RECORDED = "recorded: test_multimodal_tool_return_matrix[direct-*-anthropic]"
 PARTNER = "Claude docs, vision: on Bedrock and Google Cloud only base64 sources"
 
+TEXT_MODELS = ("*claude-1*", "*claude-v[12]*", "*claude-2*", "*claude-instant*")
+# The first models of Claude 3 take images, but PDFs came with 3.5.
+BEFORE_PDF = ("*claude-3-opus*", "*claude-3-sonnet*", "*claude-3-haiku*")
+HAIKU_3_5 = ("*claude-3-5-haiku*",)
+NO_VISION = "AWS docs, Converse, supported models: Claude 2.x and earlier have no vision"
+NO_VISUAL_PDF = "litellm 1.109 table: Claude 3 Opus, Sonnet and Haiku have vision, no PDF input (Bedrock, Vertex)"
+HAIKU_TEXT = (
+    "litellm 1.109 table: no vision on Bedrock and Vertex; 400 doesn't support the image content block (boto3 #4581)"
+)
+HAIKU_NO_PDF = "400 claude-3-5-haiku-20241022 does not support PDFs (boto3 #4581)"
+
 DIRECT = Family(
     provider="anthropic",
     api="anthropic-messages",
@@ -37,6 +61,16 @@ DIRECT = Family(
     ),
     order=ORDER,
     budget=BUDGET,
+)
+
+DIRECT_TEXT = subfamily_of(
+    DIRECT, patterns=TEXT_MODELS, example="claude-2.1", cells=(*no_images(NO_VISION), *no_pdf(NO_VISION))
+)
+DIRECT_BEFORE_PDF = subfamily_of(
+    DIRECT,
+    patterns=BEFORE_PDF,
+    example="claude-3-haiku-20240307",
+    cells=(*make_cells("sees", BOTH, WEB_IMAGES, RECORDED, forms=EVERY_FORM, limits=IMAGE), *no_pdf(NO_VISUAL_PDF)),
 )
 
 BY_PARTNERS = (
@@ -54,11 +88,38 @@ BEDROCK = replace(
 VERTEX = replace(BEDROCK, provider="anthropic-vertex", example="claude-sonnet-4-5@20250929", cells=BY_PARTNERS)
 
 
+def older(family: Family, haiku: str, haiku_3_5: str, haiku_pdf: tuple[Capability, ...]) -> tuple[Family, ...]:
+    """The rows of a partner's older models, with its names of Haiku 3 and 3.5, and what 3.5 does with PDFs."""
+    before_pdf = (*make_cells("sees", BOTH, WEB_IMAGES, PARTNER, limits=IMAGE), *no_pdf(NO_VISUAL_PDF))
+    return (
+        subfamily_of(family, patterns=TEXT_MODELS, example="anthropic.claude-v2:1", cells=DIRECT_TEXT.cells),
+        subfamily_of(family, patterns=BEFORE_PDF, example=haiku, cells=before_pdf),
+        subfamily_of(family, patterns=HAIKU_3_5, example=haiku_3_5, cells=(*no_images(HAIKU_TEXT), *haiku_pdf)),
+    )
+
+
+BEDROCK_OLDER = older(
+    BEDROCK,
+    "anthropic.claude-3-haiku-20240307-v1:0",
+    "us.anthropic.claude-3-5-haiku-20241022-v1:0",
+    no_pdf(HAIKU_NO_PDF),
+)
+VERTEX_OLDER = older(
+    VERTEX,
+    "claude-3-haiku@20240307",
+    "claude-3-5-haiku@20241022",
+    make_cells("unproven", USER, PDF, "litellm 1.109 table: PDF input", LISTED, limits=PAGES),
+)
+
 FAMILIES = (
     DIRECT,
+    DIRECT_TEXT,
+    DIRECT_BEFORE_PDF,
     as_default(DIRECT, "some-model"),
     BEDROCK,
+    *BEDROCK_OLDER,
     as_default(BEDROCK, "some-model"),
     VERTEX,
+    *VERTEX_OLDER,
     as_default(VERTEX, "some-model"),
 )

@@ -7,6 +7,7 @@ from msgspec.structs import replace
 from showandtell.core.capabilities.cells import Budget, Dialect, FileLimits, Order
 from showandtell.core.capabilities.family import (
     BOTH,
+    LISTED,
     PDF,
     TOOL,
     USER,
@@ -15,6 +16,9 @@ from showandtell.core.capabilities.family import (
     Family,
     as_default,
     make_cells,
+    no_images,
+    no_pdf,
+    subfamily_of,
 )
 
 # A filler goes between results and files: Bedrock merges consecutive user turns, and refuses whitespace as a turn.
@@ -64,6 +68,14 @@ NOVA_S3 = "recorded: 400 extraneous key [toolResult] is not permitted (bedrock_n
 DELIVERED = "recorded: test_bedrock_media_kind_delivered_in_tool_result"
 LIVE = "verified live (pydantic-ai providers/bedrock.py:520-523, 580-584)"
 HOISTED = "LiteLLM supports_bedrock_converse_tool_result_images: false; langchain-aws hoists"
+AWS_TEXT = "AWS docs, Converse, supported models: no vision"
+AWS_DOCUMENTS = "AWS docs, Converse, supported models: document chat"
+AWS_NOTHING = "AWS docs, Converse, supported models: no vision, no document chat"
+HAIKU_TEXT = (
+    "400 This model doesn't support the image content block (vercel/ai #4770, boto3 #4581); AWS docs: no vision"
+)
+NO_VISUAL_PDF = "PDF as text: 400 does not support PDFs with citations, but without (boto3 #4581)"
+NO_VISION = "litellm 1.109 table: no vision"
 UNRECORDED = "schema only: botocore 1.44.5; no recording of this model"
 
 ON_CLAUDE = Family(
@@ -83,6 +95,32 @@ ON_CLAUDE = Family(
     order=CLAUDE_ORDER,
     budget=CLAUDE_BUDGET,
     dialect=Dialect(citations=True, resend_tools=True),
+)
+
+CLAUDE_DOCUMENTS = (
+    *make_cells("blind", TOOL, PDF, PDF_BLIND, "2026-03-16", limits=DOCUMENT),
+    *make_cells("sees", USER, PDF, NO_VISUAL_PDF, LISTED, limits=DOCUMENT),
+    *make_cells("sees", USER, OFFICE, CONVERSE, limits=DOCUMENT),
+    *make_cells("rejects", BOTH, VIDEO, NO_VIDEO),
+)
+# Citations make Converse read a PDF with vision, which these models reject.
+ON_CLAUDE_3 = subfamily_of(
+    replace(ON_CLAUDE, dialect=replace(ON_CLAUDE.dialect, citations=False)),
+    patterns=("*claude-3-opus*", "*claude-3-sonnet*", "*claude-3-haiku*"),
+    example="anthropic.claude-3-haiku-20240307-v1:0",
+    cells=(*make_cells("sees", BOTH, WEB_IMAGES, CLAUDE, limits=IMAGE), *CLAUDE_DOCUMENTS),
+)
+ON_HAIKU_3_5 = subfamily_of(
+    ON_CLAUDE_3,
+    patterns=("*claude-3-5-haiku*",),
+    example="us.anthropic.claude-3-5-haiku-20241022-v1:0",
+    cells=(*no_images(HAIKU_TEXT), *CLAUDE_DOCUMENTS),
+)
+ON_CLAUDE_2 = subfamily_of(
+    ON_CLAUDE_3,
+    patterns=("*claude-v[12]*", "*claude-instant*"),
+    example="anthropic.claude-v2:1",
+    cells=(*no_images(AWS_TEXT), *CLAUDE_DOCUMENTS),
 )
 
 # Signed reasoning on this host is Claude's; others don't get it back (pydantic-ai 2.68, providers/bedrock.py, only
@@ -111,6 +149,16 @@ ON_NOVA = replace(
     budget=BUDGET,
     dialect=NO_REASONING,
 )
+ON_NOVA_MICRO = subfamily_of(
+    ON_NOVA,
+    patterns=("*nova-micro*",),
+    example="us.amazon.nova-micro-v1:0",
+    cells=(
+        *no_images(AWS_NOTHING),
+        *no_pdf(AWS_NOTHING),
+        *make_cells("rejects", BOTH, CLIPS, "pydantic-ai profiles/amazon.py:12: no video for nova-micro", LISTED),
+    ),
+)
 
 ON_LLAMA = replace(
     ON_NOVA,
@@ -135,6 +183,23 @@ ON_MISTRAL = replace(
         *make_cells("unproven", USER, OFFICE, UNRECORDED, limits=DOCUMENT),
     ),
 )
+ON_MISTRAL_TEXT = subfamily_of(
+    ON_MISTRAL,
+    patterns=("*mistral-7b*", "*mixtral*", "*mistral-large-24*"),
+    example="mistral.mistral-large-2407-v1:0",
+    cells=(
+        *no_images(AWS_TEXT),
+        *make_cells("sees", USER, PDF, AWS_DOCUMENTS, LISTED, limits=DOCUMENT),
+        *make_cells("unproven", USER, OFFICE, UNRECORDED, limits=DOCUMENT),
+    ),
+)
+# No source says that these read documents, so they get them as text.
+ON_MISTRAL_ONLY_TEXT = subfamily_of(
+    ON_MISTRAL,
+    patterns=("*mistral-small-24*", "*devstral*", "*voxtral*"),
+    example="mistral.devstral-2-123b",
+    cells=no_images(NO_VISION),
+)
 ON_QWEN = replace(
     ON_LLAMA,
     patterns=("*qwen*vl*",),
@@ -145,6 +210,12 @@ ON_QWEN = replace(
     ),
 )
 ON_KIMI = replace(ON_QWEN, patterns=("*moonshot*", "*kimi*"), example="moonshotai.kimi-k2.5")
+ON_KIMI_TEXT = subfamily_of(
+    ON_KIMI, patterns=("*kimi-k2-thinking*",), example="moonshot.kimi-k2-thinking", cells=no_images(NO_VISION)
+)
+ON_GPT_OSS = subfamily_of(
+    ON_QWEN, patterns=("*openai.gpt-oss*",), example="openai.gpt-oss-120b-1:0", cells=no_images(NO_VISION)
+)
 ON_GPT = replace(
     ON_QWEN,
     patterns=("*openai.gpt*",),
@@ -159,11 +230,74 @@ ON_GPT = replace(
 UNKNOWN_DIALECT = Dialect(flags_errors=False, resend_tools=True)
 ON_WRITER = replace(
     ON_QWEN,
-    patterns=("*writer.*",),
+    patterns=("*writer.palmyra-x*",),
     example="us.writer.palmyra-x5-v1:0",
-    cells=(),
+    cells=no_images(NO_VISION),
     dialect=replace(UNKNOWN_DIALECT, takes_reasoning=False),
 )
 ON_OTHERS = replace(as_default(ON_QWEN, "some-model"), dialect=UNKNOWN_DIALECT)
 
-FAMILIES = (ON_CLAUDE, ON_NOVA, ON_LLAMA, ON_MISTRAL, ON_QWEN, ON_KIMI, ON_GPT, ON_WRITER, ON_OTHERS)
+# Apart from their files, these are like unknown models.
+ON_TEXT_AND_DOCUMENTS = subfamily_of(
+    ON_OTHERS,
+    patterns=(
+        "*meta.llama2*",
+        "*meta.llama3-8b*",
+        "*meta.llama3-70b*",
+        "*meta.llama3-1-*",
+        "*meta.llama3-2-[13]b*",
+        "*meta.llama3-3-*",
+        "*deepseek.r1*",
+        "*ai21.jamba-1-5*",
+        "*cohere.command-r*",
+        "*titan-text-lite*",
+        "*titan-text-express*",
+    ),
+    example="us.meta.llama3-3-70b-instruct-v1:0",
+    cells=(
+        *no_images(AWS_TEXT),
+        *make_cells("sees", USER, PDF, AWS_DOCUMENTS, LISTED, limits=DOCUMENT),
+        *make_cells("unproven", USER, OFFICE, UNRECORDED, limits=DOCUMENT),
+    ),
+)
+ON_ONLY_TEXT = subfamily_of(
+    ON_OTHERS,
+    patterns=(
+        "*deepseek.v3*",
+        "*qwen3-[0-9]*",
+        "*qwen3-coder*",
+        "*qwen3-next*",
+        "*minimax-m2*",
+        "*zai.glm-4.7*",
+        "*zai.glm-5*",
+        "*nemotron-nano-3-30b*",
+        "*nemotron-nano-9b*",
+        "*nemotron-super-3*",
+        "*ai21.jamba-instruct*",
+        "*titan-text-premier*",
+    ),
+    example="qwen.qwen3-32b-v1:0",
+    cells=no_images(NO_VISION),
+)
+
+FAMILIES = (
+    ON_CLAUDE,
+    ON_CLAUDE_2,
+    ON_CLAUDE_3,
+    ON_HAIKU_3_5,
+    ON_NOVA,
+    ON_NOVA_MICRO,
+    ON_LLAMA,
+    ON_MISTRAL,
+    ON_MISTRAL_TEXT,
+    ON_MISTRAL_ONLY_TEXT,
+    ON_QWEN,
+    ON_KIMI,
+    ON_KIMI_TEXT,
+    ON_GPT,
+    ON_GPT_OSS,
+    ON_WRITER,
+    ON_TEXT_AND_DOCUMENTS,
+    ON_ONLY_TEXT,
+    ON_OTHERS,
+)

@@ -24,8 +24,11 @@ from showandtell.core.media_types.kinds import kind_of
 
 #: The date on which the facts were read, unless a row has its own date.
 READ = "2026-11-21"
+#: The date on which lists of models without images were read.
+LISTED = "2026-11-24"
 ANY_MODEL = ("*",)
 UNKNOWN_MODEL = "default for unknown models"
+AUDIO_MODEL = "litellm 1.109 table: text and audio, no vision, no PDF"
 NO_LIMITS = FileLimits()
 
 BOTH: tuple[Place, ...] = ("tool_result", "user")
@@ -53,9 +56,11 @@ TEXT = ("text/*",)
 
 
 class Family(Struct, frozen=True):
-    """Models of one provider that behave alike. `patterns` are globs on the lower-case model name; first match wins.
+    """Models of one provider that behave alike. `patterns` are globs on the lower-case model name.
 
-    The family with `ANY_MODEL` is its provider's default, and its provider's last row. `example` is a model name.
+    Among a provider's rows, those with `subfamily` go before the others, and else the first match wins. The family with
+    `ANY_MODEL` is its provider's default, and its provider's last row. `example` is a model name, which users are
+    offered if it is not of a subfamily.
     """
 
     provider: str
@@ -66,6 +71,7 @@ class Family(Struct, frozen=True):
     order: Order = Order()
     budget: Budget = Budget()
     dialect: Dialect = Dialect()
+    subfamily: bool = False
 
     def has(self, model: str) -> bool:
         """Whether a model's name matches one of the patterns."""
@@ -99,6 +105,21 @@ def make_cells(
         )
         for place, form in product(places, forms)
     )
+
+
+def no_images(evidence: str, date: str = LISTED) -> tuple[Capability, ...]:
+    """The cells of models that take no images anywhere."""
+    return make_cells("rejects", BOTH, WEB_IMAGES, evidence, date)
+
+
+def no_pdf(evidence: str, date: str = LISTED) -> tuple[Capability, ...]:
+    """The cells of models that take no PDFs anywhere."""
+    return make_cells("rejects", BOTH, PDF, evidence, date)
+
+
+def subfamily_of(family: Family, *, patterns: tuple[str, ...], example: str, cells: tuple[Capability, ...]) -> Family:
+    """The models of a family that take fewer kinds of files than the others."""
+    return replace(family, patterns=patterns, example=example, cells=cells, subfamily=True)
 
 
 def as_default(family: Family, example: str, *, order: Order | None = None) -> Family:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
-from showandtell.core.capabilities.cells import Budget, Dialect, FileLimits, Order, Target
+from showandtell.core.capabilities.cells import Budget, Capability, Dialect, FileLimits, Order, Target
 from showandtell.core.capabilities.family import (
+    BOTH,
     EVERY_FORM,
     INLINE_URL,
+    LISTED,
     PDF,
     PLAIN,
     PNG_JPEG_WEBP,
@@ -17,6 +19,9 @@ from showandtell.core.capabilities.family import (
     Family,
     as_default,
     make_cells,
+    no_images,
+    no_pdf,
+    subfamily_of,
 )
 
 ORDER = Order(after_results="own_turn")
@@ -43,6 +48,9 @@ VIDEO = (
 )
 NEWER = ("gemini-[3-9]*",)
 OLDER = ("gemini-1*", "gemini-2*", "gemma*")
+#: Models that only speak.
+SPEECH = ("*-tts*",)
+TEXT_GEMMA = ("gemma-2-*", "gemma-3-1b*")
 
 GEMINI_3 = "recorded: test_multimodal_tool_return_matrix[direct-binary-*-google_gemini3]"
 PLAIN_PARTS = "pydantic-ai profiles/google.py:27-33: png, jpeg, webp, pdf, text/plain in function_response.parts"
@@ -82,6 +90,16 @@ PARTS_REJECTED = (
     *make_cells("rejects", TOOL, VIDEO, NO_PARTS, "2025-11-01"),
     *make_cells("rejects", TOOL, TEXT, NO_PARTS, "2025-11-01"),
 )
+SPEECH_TEXT = "litellm 1.109 table, gemini-2.5-pro-preview-tts: text only"
+GEMMA_TEXT = "Gemma's model cards: Gemma 2 and Gemma 3 1B take only text (memory)"
+
+
+def no_files(evidence: str) -> tuple[Capability, ...]:
+    """The cells of models that take only text."""
+    sound_and_video = (make_cells("rejects", BOTH, types, evidence, LISTED) for types in (AUDIO, VIDEO))
+    return (*no_images(evidence), *no_pdf(evidence), *(cell for cells in sound_and_video for cell in cells))
+
+
 SCREENSHOT = make_cells("sees", TOOL, ("image/png",), "screenshot in parts (adkx ADR-0002)", "2025-11-01")
 
 #: The account of Vertex's requests with an API key alone ("express mode"): their URLs name no project.
@@ -111,6 +129,10 @@ GEMINI_OLDER = replace(
     cells=(*PARTS_REJECTED, *IN_USER),
     dialect=OLDER_DIALECT,
 )
+GEMINI_SPEECH = subfamily_of(
+    GEMINI_OLDER, patterns=SPEECH, example="gemini-2.5-pro-preview-tts", cells=no_files(SPEECH_TEXT)
+)
+GEMMA = subfamily_of(GEMINI_OLDER, patterns=TEXT_GEMMA, example="gemma-3-1b-it", cells=no_files(GEMMA_TEXT))
 
 # 7 MB an image inline, 30 MB from a bucket (Google Cloud docs, image understanding).
 VERTEX_IMAGE = FileLimits(bytes=7_000_000)
@@ -150,15 +172,23 @@ VERTEX_OLDER = replace(
     cells=(*PARTS_REJECTED, *VERTEX_USER),
     dialect=replace(OLDER_DIALECT, takes_call_ids=False),
 )
+VERTEX_SPEECH = subfamily_of(
+    VERTEX_OLDER, patterns=SPEECH, example="gemini-2.5-pro-preview-tts", cells=GEMINI_SPEECH.cells
+)
+VERTEX_GEMMA = subfamily_of(VERTEX_OLDER, patterns=TEXT_GEMMA, example="gemma-3-1b-it", cells=GEMMA.cells)
 
 FAMILIES = (
     GEMINI_NEWER,
     GEMINI_COMPUTER,
     GEMINI_OLDER,
+    GEMINI_SPEECH,
+    GEMMA,
     replace(as_default(GEMINI_OLDER, "some-model"), dialect=GEMINI_NEWER.dialect),
     VERTEX_NEWER,
     VERTEX_COMPUTER,
     VERTEX_OLDER,
+    VERTEX_SPEECH,
+    VERTEX_GEMMA,
     replace(as_default(VERTEX_OLDER, "some-model"), dialect=VERTEX_NEWER.dialect),
 )
 

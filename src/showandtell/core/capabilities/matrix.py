@@ -44,8 +44,8 @@ LEGEND = (
     "user message, not proved to be seen · T as text · ◇ converted: pages or text of a document, frames of a video, a "
     "transcript of audio · ○ only its name, and why it wasn't sent. Probed with PNG, PDF, WAV, MP4 and plain text. "
     "*Uploads* are the kinds that a user may send, in parentheses if they are not proved to be seen. *Known by* is the "
-    "evidence for the places in use, with its newest date: recorded or live responses, docs, types of an SDK, source "
-    "code, reports by others, our default for unknown models, or your own vision check."
+    "evidence for the places in use, or that there are none, with its newest date: recorded or live responses, docs, "
+    "types of an SDK, source code, reports by others, our default for unknown models, or your own vision check."
 )
 #: An unproven place that is used because there is no better one.
 UNPROVEN = "◌"
@@ -177,10 +177,10 @@ def find_blind(target: Target) -> dict[Kind, str]:
 
 
 def summarize_evidence(target: Target) -> str:
-    """The kinds of evidence for the places that are used, and the newest date; empty if none is used."""
-    used = list(find_used(target))
-    kinds = sorted({classify_evidence(cell.evidence) for cell in used}, key=EVIDENCE_KINDS.index)
-    return f"{', '.join(kinds)} {max(cell.date for cell in used)}" if used else ""
+    """The kinds of evidence for the places that are used, else for all; with the newest date. Empty without cells."""
+    cells = list(find_used(target)) or target.cells
+    kinds = sorted({classify_evidence(cell.evidence) for cell in cells}, key=EVIDENCE_KINDS.index)
+    return f"{', '.join(kinds)} {max(cell.date for cell in cells)}" if cells else ""
 
 
 def find_used(target: Target) -> Iterator[Capability]:

@@ -8,6 +8,7 @@ from showandtell.core.capabilities.cells import Budget, Dialect, FileLimits, Ord
 from showandtell.core.capabilities.family import (
     ANY_MODEL,
     AUDIO,
+    AUDIO_MODEL,
     BOTH,
     EVERY_FORM,
     INLINE_URL,
@@ -21,6 +22,9 @@ from showandtell.core.capabilities.family import (
     Family,
     as_default,
     make_cells,
+    no_images,
+    no_pdf,
+    subfamily_of,
 )
 
 ORDER = Order(after_results="own_turn")
@@ -36,12 +40,31 @@ BUDGET = Budget(bytes=50_000_000, images=1500)
 MARKED_GPT = ("gpt-5.[6-9]*", "gpt-5.[1-9][0-9]*", "gpt-[6-9]*")
 MARKED_ORDER = replace(ORDER, marks=4)
 GPT = ("gpt-*", "o[1-9]*", "chatgpt-*", "codex-*", "computer-use-*")
+# gpt-4-1106-vision-preview took images, so the dates are listed.
+TEXT_GPT = (
+    "gpt-3.5*",
+    "gpt-4",
+    "gpt-4-0*",
+    "gpt-4-1106-preview*",
+    "gpt-4-32k*",
+    "gpt-4-turbo-preview*",
+    "ft:gpt-3.5*",
+    "ft:gpt-4-0*",
+    "o1-mini*",
+    "o1-preview*",
+    "o3-mini*",
+    "*gpt-oss*",
+)
 RESPONSES = "recorded: test_multimodal_tool_return_matrix[direct-*-openai_responses]"
 CHAT = "recorded: test_multimodal_tool_return_matrix[direct-*-openai_chat]"
 FILE_INPUTS = "OpenAI guide, file inputs: others than PDF as text only, 1000 rows a sheet"
 OUTPUT_TYPES = "openai 3.54 types: input_file in function_call_output; only PDF was recorded"
 USER_IMAGES_ONLY = "400 Image URLs are only allowed for messages with role 'user' (OpenHands #7700)"
 NO_AUDIO_MODEL = "recorded: 400 Content blocks are expected to be either text or image_url type (gpt-5-mini)"
+TEXT_MODEL = (
+    "litellm 1.109 table: no vision (retired models: from memory); 400 image_url is only supported by certain models "
+    "(nextcloud/integration_openai #282)"
+)
 SAME_SCHEMA = "same schema as OpenAI's; no recording on Azure"
 NO_CHAT_FILE = "Azure's Chat Completions API takes no documents (pydantic-ai providers/azure.py:161)"
 
@@ -67,6 +90,8 @@ RESPONSES_GPT = Family(
     dialect=RESPONSES_DIALECT,
 )
 
+# Sources differ on PDFs for o3-mini, so these models get them as text.
+RESPONSES_TEXT = subfamily_of(RESPONSES_GPT, patterns=TEXT_GPT, example="o3-mini", cells=no_images(TEXT_MODEL))
 RESPONSES_MARKED = replace(
     RESPONSES_GPT,
     patterns=MARKED_GPT,
@@ -91,6 +116,7 @@ CHAT_GPT = Family(
     dialect=CHAT_DIALECT,
 )
 
+CHAT_TEXT = subfamily_of(CHAT_GPT, patterns=TEXT_GPT, example="o3-mini", cells=RESPONSES_TEXT.cells)
 CHAT_MARKED = replace(
     CHAT_GPT,
     patterns=MARKED_GPT,
@@ -99,18 +125,33 @@ CHAT_MARKED = replace(
     dialect=replace(CHAT_DIALECT, cache_mark="prompt_cache_breakpoint"),
 )
 
-# No source says whether audio models also read images and PDFs, so these are unproven.
 CHAT_AUDIO = replace(
     CHAT_GPT,
     patterns=("*audio*",),
     example="gpt-audio",
     cells=(
         *make_cells("sees", USER, WAV_MP3, "OpenAI docs: input_audio wav, mp3, base64, audio models only"),
-        *as_default(CHAT_GPT, "").cells,
+        *no_images(AUDIO_MODEL),
+        *no_pdf(AUDIO_MODEL),
     ),
 )
 
-# A deployment on Azure has the name that its owner gave it, so the name tells nothing of the model.
+# A deployment on Azure has the name that its owner gave it, so the name tells nothing of the model, unless it is
+# that of a model. "gpt-4" may be its version with vision, and a deployment keeps its name when its model is exchanged.
+NAMED_TEXT = (
+    "gpt-3.5*",
+    "gpt-35-*",
+    "o1-mini*",
+    "o3-mini*",
+    "*gpt-oss*",
+    "*deepseek-r1*",
+    "*deepseek-v3*",
+    "*llama-3.[13]-*",
+    "phi-4",
+    "phi-4-mini*",
+    "phi-4-reasoning*",
+)
+NAMED = "deployed under the name of a model that litellm 1.109's table lists for Azure without vision"
 AZURE = Family(
     provider="azure",
     api="openai-responses",
@@ -126,6 +167,8 @@ AZURE = Family(
     budget=BUDGET,
     dialect=RESPONSES_DIALECT,
 )
+
+AZURE_TEXT = subfamily_of(AZURE, patterns=NAMED_TEXT, example="o3-mini", cells=no_images(NAMED))
 
 AZURE_CHAT = Family(
     provider="azure-chat",
@@ -146,18 +189,32 @@ AZURE_AUDIO = replace(
     AZURE_CHAT,
     patterns=("*audio*",),
     example="gpt-audio",
-    cells=(*make_cells("unproven", USER, WAV_MP3, SAME_SCHEMA), *AZURE_CHAT.cells),
+    cells=(
+        *make_cells("unproven", USER, WAV_MP3, SAME_SCHEMA),
+        *no_images(AUDIO_MODEL),
+        *make_cells("rejects", USER, PDF, NO_CHAT_FILE),
+    ),
+)
+AZURE_CHAT_TEXT = subfamily_of(
+    AZURE_CHAT,
+    patterns=NAMED_TEXT,
+    example="o3-mini",
+    cells=(*no_images(NAMED), *make_cells("rejects", USER, PDF, NO_CHAT_FILE)),
 )
 
 FAMILIES = (
     RESPONSES_MARKED,
     RESPONSES_GPT,
+    RESPONSES_TEXT,
     as_default(RESPONSES_GPT, "some-model"),
     CHAT_AUDIO,
     CHAT_MARKED,
     CHAT_GPT,
+    CHAT_TEXT,
     as_default(CHAT_GPT, "some-model"),
+    AZURE_TEXT,
     AZURE,
     AZURE_AUDIO,
+    AZURE_CHAT_TEXT,
     AZURE_CHAT,
 )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from difflib import get_close_matches
 from functools import lru_cache
+from operator import attrgetter
 
 from msgspec.structs import replace
 
@@ -17,7 +18,7 @@ INSPECTOR = "inspector"
 
 
 def families() -> tuple[Family, ...]:
-    """All rows of the table, in order. Within a provider the first match wins."""
+    """All rows of the table, in order. `find_family` says which of them a model belongs to."""
     return FAMILIES
 
 
@@ -41,7 +42,7 @@ def _resolve_row(name: str) -> Target:
     provider, model = split_name(name)
     family = find_family(provider, model)
     if family is None:
-        examples = _examples(provider)
+        examples = examples_of(provider)
         similar = get_close_matches(model, examples, cutoff=0.5)
         hint = f".{_suggestion(similar)}" if similar else ""
         raise UnknownModel(f"{name!r}: {provider} has {', '.join(examples)}{hint}")
@@ -51,12 +52,12 @@ def _resolve_row(name: str) -> Target:
 def split_name(name: str) -> tuple[str, str]:
     """Split at the first colon. Raises `UnknownModel` for an unknown provider or an empty model."""
     if name == INSPECTOR:
-        return INSPECTOR, _examples(INSPECTOR)[0]
+        return INSPECTOR, examples_of(INSPECTOR)[0]
     provider, colon, model = name.partition(":")
     if provider in PROVIDERS and model.strip():
         return provider, model
     if provider in PROVIDERS:
-        raise UnknownModel(f"{name!r} names no model: write it as in {provider}:{_examples(provider)[0]}")
+        raise UnknownModel(f"{name!r} names no model: write it as in {provider}:{examples_of(provider)[0]}")
     if not colon:
         similar = _providers_of(name) or get_close_matches(name, PROVIDERS, cutoff=0.6)
         raise UnknownModel(
@@ -67,12 +68,17 @@ def split_name(name: str) -> tuple[str, str]:
 
 
 def find_family(provider: str, model: str) -> Family | None:
-    """The first row of the provider that matches the model; None only if the provider has no default."""
-    return next((family for family in FAMILIES if family.provider == provider and family.has(model)), None)
+    """The first subfamily of the provider that matches the model, else the first row that does.
+
+    None only if the provider has no default.
+    """
+    matches = [family for family in FAMILIES if family.provider == provider and family.has(model)]
+    return max(matches, key=attrgetter("subfamily"), default=None)
 
 
-def _examples(provider: str) -> list[str]:
-    return [family.example for family in FAMILIES if family.provider == provider]
+def examples_of(provider: str) -> list[str]:
+    """The models of a provider that users are offered; the last one stands for any other model."""
+    return [family.example for family in FAMILIES if family.provider == provider and not family.subfamily]
 
 
 def _providers_of(model: str) -> list[str]:
