@@ -213,6 +213,7 @@ class Loop:
         """Call the model. If the provider refuses the request because of its files, retry without them."""
         self.emit(StepStart(ask.step))
         recovery = Recovery(self.conversation, self.knowledge)
+        await self.knowledge.ask_host(file.kind for file in self.conversation.attachments.values())
         for _ in range(MAX_FILE_RETRIES):
             self.target = self.knowledge.restricted
             plan = await self.plan(recovery.failures)

@@ -15,6 +15,11 @@ from showandtell.core.capabilities.cells import Target
 from showandtell.core.capabilities.modalities import Modality, restrict
 from showandtell.core.media_types.kinds import Kind
 from showandtell.providers.exchange import Exchange
+from showandtell.providers.modalities import host_modalities
+from showandtell.providers.rows import ROWS
+
+#: The kinds that hosts tell.
+MEDIA_KINDS: frozenset[Kind] = frozenset({"image", "document", "audio", "video"})
 
 
 @dataclass
@@ -42,6 +47,18 @@ class ModelKnowledge:
     def knows(self, kind: Kind) -> bool:
         """Whether anything is known about a kind."""
         return any(modality.kind == kind for modality in self.learned.find(self.key))
+
+    async def ask_host(self, kinds: Iterable[Kind]) -> None:
+        """Ask the host which kinds of files the model takes, if it can tell and one of `kinds` is not known yet."""
+        row = ROWS.get(self.target.provider)
+        if row is None or not row.modalities or all(map(self.knows, MEDIA_KINDS.intersection(kinds))):
+            return
+        if not self.learned.may_ask(self.key):
+            return
+        found = await host_modalities(self.connect(), self.target)
+        if found is not None:
+            await self.learn(found, "its host lists it", takes=True)
+            await self.learn(MEDIA_KINDS - found, "its host doesn't list it", takes=False)
 
     async def learn(self, kinds: Iterable[Kind], evidence: str, *, takes: bool) -> None:
         """Keep for a day whether the model takes these kinds."""

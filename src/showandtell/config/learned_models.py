@@ -20,6 +20,8 @@ from showandtell.errors import BadInput
 FILE = "models.json"
 #: Seconds for which an entry counts.
 LIFETIME = 24 * 3600.0
+#: Seconds between two questions to a host that doesn't answer.
+PAUSE = 300.0
 
 
 class ModelKey(msgspec.Struct, frozen=True):
@@ -48,6 +50,7 @@ class LearnedModels:
         self._clock = clock
         self._read: tuple[tuple[int, int], Sequence[LearnedModel]] = ((0, 0), ())
         self._unwritten: Sequence[LearnedModel] = ()
+        self._asked: dict[ModelKey, float] = {}
 
     @property
     def all(self) -> tuple[LearnedModel, ...]:
@@ -67,9 +70,18 @@ class LearnedModels:
         others = (model for model in self.all if model.key != key)
         self._write((*others, LearnedModel(key, (*kept, *new.values()))))
 
+    def may_ask(self, key: ModelKey) -> bool:
+        """Whether to ask a host about a model: not again within five minutes, if it doesn't tell."""
+        now = self._clock()
+        if now - self._asked.get(key, -PAUSE) < PAUSE:
+            return False
+        self._asked[key] = now
+        return True
+
     def forget(self, model: str | None = None) -> tuple[LearnedModel, ...]:
         """Forget what is known about a model, `provider:model`, or about all. Returns what was forgotten."""
         everything = self.all
+        self._asked.clear()
         forgotten = tuple(known for known in everything if model in {None, known.key.model})
         if forgotten:
             self._write(tuple(known for known in everything if known not in forgotten))
