@@ -115,12 +115,15 @@ def test_a_verified_model_has_a_row_of_its_own_and_the_familys_stays_the_tables(
     found = {MODEL: (cell("blind"),), "bedrock:*claude*": (cell("rejects", date="2026-12-01"),), "openai:o9": ()}
     rows = table.matrix(found)
     assert [row for row in rows if not row["verified"]] == table.matrix()
-    own = {row["models"]: row for row in rows if row["verified"]}
-    assert {name: row["tool_result"]["image"] for name, row in own.items()} == {
-        "gpt-5-mini": "relocated",
-        "*claude*": "relocated",
-    }
-    assert own["gpt-5-mini"]["verified"] == {MODEL: [msgspec.to_builtins(cell("blind"))]}
+    own = [row for row in rows if row["verified"]]
+    assert [(row["models"], row["example"], row["tool_result"]["image"]) for row in own] == [
+        ("gpt-5-mini", "gpt-5-mini", "relocated"),
+        ("*claude*", "*claude*", "relocated"),
+        ("*claude*", "anthropic.claude-v2:1", "noted"),
+        ("*claude*", "anthropic.claude-3-haiku-20240307-v1:0", "relocated"),
+        ("*claude*", "us.anthropic.claude-3-5-haiku-20241022-v1:0", "noted"),
+    ]
+    assert own[0]["verified"] == {MODEL: [msgspec.to_builtins(cell("blind"))]}
     text = table.markdown(rows)
     assert "|  | `gpt-5-mini` (verified 2026-11-22) | openai-responses | ◐ (" in text
     assert "| eye test, recorded 2026-12-01 |" in text
