@@ -21,7 +21,7 @@ from showandtell.network.fetch import FetchPolicy, fetch
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "tests"))
 from support.bad_urls import bad_urls
-from support.canaries import NAMES, Web, moved
+from support.fake_internet import NAMES, Web, moved
 
 ALLOW = FetchPolicy(fetch=True, http=True, ports=tuple(range(65536)))
 ROUTES = (

@@ -17,10 +17,10 @@ from hypothesis import strategies as st
 
 from showandtell.core.messages.ids import new_id
 from showandtell.core.ui_stream.chunks import Input, InputError, MoreText, serialize
-from support.bombs import packed_zeros
+from support.decompression_bombs import packed_zeros
 from support.fixtures import png
-from support.neighbours import ask, fresh, missing, street
 from support.serving import chat_body, serving
+from support.two_users import ask, fresh, missing, street
 
 MANY = 1_000_000
 ALPHABET = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"

@@ -5,7 +5,7 @@ import time
 
 import pytest
 
-from support.server_patterns import FOUND, tedious, use
+from support.server_regexes import FOUND, tedious, use
 
 
 def timed(pattern, way, text):

@@ -21,10 +21,10 @@ from showandtell.core.messages.message import Draft
 from showandtell.core.messages.parts import Text
 from showandtell.errors import Busy, LeaseLost
 from showandtell.storage.conversations.store import Store
+from support.concurrent_writers import check_posts, write_side_by_side
 from support.fixtures import png
 from support.postgres import each_database
 from support.scripted import CLAUDE, check_usable, say, scripted, watch
-from support.side_by_side import check_posts, write_side_by_side
 from support.stores import Place, Time, places, post, user_draft
 
 BENCH = Path(__file__).parent.parent / "bench"

@@ -8,7 +8,7 @@ from showandtell import File
 from showandtell.core.events.types import FileEvent, Finish, StepEnd, StepFinish
 from showandtell.inspector.request import TextPart, files_of
 from support.fixtures import RED, png, truncated
-from support.made_files import SPEAKS, draw, each_maker
+from support.generated_files import SPEAKS, draw, each_maker
 from support.scripted import (
     STOPS,
     check_usable,

@@ -13,9 +13,9 @@ import pytest
 
 import showandtell
 from support.commandline import spawn
-from support.guarded import is_entry
-from support.programs import LONGEST, running, until
-from support.served import ENDS, say
+from support.middleware_app import is_login_cookie
+from support.server_process import LONGEST, running, until
+from support.server_requests import ENDS, say
 from support.serving import chat_body
 
 pytestmark = pytest.mark.anyio
@@ -34,7 +34,7 @@ async def test_it_prints_an_address_that_lets_one_in_and_nothing_else(tmp_path):
             f"Conversations are stored in {tmp_path}. Press Ctrl-C to stop.",
         ]
         status, cookie, _ = await get(program, f"/?token={program.token}")
-        assert (status, is_entry(cookie)) == (303, True)
+        assert (status, is_login_cookie(cookie)) == (303, True)
         assert await program.end() == (143, "")
 
 

@@ -18,8 +18,8 @@ from showandtell.storage.location import StorageLocation
 from support.commandline import Stream, call
 from support.fixtures import parts, pdf, png
 from support.photos import photo
-from support.programs import until
 from support.scripted import say, scripted
+from support.server_process import until
 
 ID = re.compile(r"conv_[0-9A-Za-z_-]{22}")
 

@@ -20,8 +20,8 @@ from showandtell.cli.main import app
 from showandtell.storage.conversations.store import Store
 from support.paths import ROOT
 from support.postgres import new_database
-from support.programs import LONGEST, running, until
-from support.servers import free_ports
+from support.s3_server import free_ports
+from support.server_process import LONGEST, running, until
 from support.serving import chat_body
 from support.stores import note, show
 

@@ -15,8 +15,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fake_provider.auth import AWS_KEY, AWS_SECRET, TOKEN
-from support.bodies import NOTHING, PLOT, Request, ask, assistant, document, encode, image, step, use, user
 from support.fixtures import docx, gif, jpeg, mp4, pdf, png, webp
+from support.inspector_requests import NOTHING, PLOT, Request, ask, assistant, document, encode, image, step, use, user
 from support.paths import SHARED
 from support.sdk_server import Stage, staged
 

@@ -17,7 +17,7 @@ from showandtell.network import fetch_request, public_addresses
 from showandtell.network.fetch import FetchPolicy, _save, fetch, name_of
 from showandtell.network.fetch_request import Dialer, FetchedResponse
 from support.bad_urls import bad_urls
-from support.canaries import Certificates, Web, moved, page, resolve, serving
+from support.fake_internet import Certificates, Web, moved, page, resolve, serving
 
 YES = FetchPolicy(fetch=True)
 MAX_BYTES = 100_000

@@ -4,9 +4,9 @@ import asyncio
 
 import pytest
 
-from support.neighbours import hanging
-from support.pages import both, page
+from support.page_messages import both, page
 from support.serving import chat_body, chunks_of, kinds, serving, texts
+from support.two_users import hanging
 
 pytestmark = pytest.mark.anyio
 CHART = "/chart title=Sales values=[3,1,2]"

@@ -11,8 +11,8 @@ from showandtell.server.conversations import ConversationShape, FoundShape, newe
 from showandtell.server.examples import EXAMPLES
 from showandtell.server.models import ModelsShape
 from showandtell.storage.conversations.transfer import import_conversation
-from support.neighbours import ask, hanging, open_accounts
 from support.serving import serving, texts
+from support.two_users import ask, hanging, open_accounts
 
 pytestmark = pytest.mark.anyio
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from support.server_patterns import FOUND, TEDIOUS, tedious, use
+from support.server_regexes import FOUND, TEDIOUS, tedious, use
 
 TEDIOUS += [
     "data:",

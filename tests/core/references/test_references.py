@@ -11,9 +11,9 @@ from msgspec.structs import replace
 from showandtell.core.messages.message import Reference
 from showandtell.core.references import MAX_REFERENCES, MAX_TEXT, resolve
 from showandtell.core.references.vocabulary import LOOKING, NOUNS, ORDINALS, PLURALS
+from support.non_reference_cases import MEANS_NOTHING
 from support.reference_cases import MEANS, MEANS_OF_TWO
-from support.references_unsaid import MEANS_NOTHING
-from support.renovation import RENOVATION, TWO, converse
+from support.sample_attachments import RENOVATION, TWO, converse
 
 SIGNS = [",", ".", "-", "#", "%", "?", ":", "/", "`", "```", "{", "}", "[", "](", '"', "'", "\n"]
 SMALL = """the my your this these all both every of from you made I uploaded above one a drive gdrive chart accent wall

@@ -12,10 +12,9 @@ from showandtell.core.messages.message import Draft, Message
 from showandtell.core.messages.parts import Approval, Json, Text
 from showandtell.core.ui_stream.messages import branches
 from support.agents import make_agent
-from support.answers import Answering
 from support.fixtures import png
-from support.made_files import draw as made_picture
-from support.made_files import each_maker
+from support.generated_files import draw as made_picture
+from support.generated_files import each_maker
 from support.nodejs import reading
 from support.scripted import (
     CLAUDE,
@@ -28,6 +27,7 @@ from support.scripted import (
     say,
     scripted,
 )
+from support.ui_runs import Answering
 
 PICTURE = png(16, 8)
 each_api = pytest.mark.parametrize("model", MODELS)

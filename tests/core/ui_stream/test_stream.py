@@ -20,9 +20,9 @@ from showandtell.core.ui_stream.answer import UiAccumulator
 from showandtell.core.ui_stream.step_writer import input_chunk
 from showandtell.core.ui_stream.ui_stream import AnswerContext, UiStream
 from showandtell.core.wire.sse import Splitter
-from support.answers import SHOW, STARTED
 from support.nodejs import reading
 from support.properties import examples
+from support.ui_runs import SHOW, STARTED
 
 #: Files of every origin, with bytes and without.
 FILES = {

@@ -31,6 +31,7 @@ from support.agents import make_agent
 from support.cli_runs import SAMPLES, run
 from support.fixtures import pdf, png
 from support.properties import examples
+from support.sdk_formats import URL_SAFE, camel
 from support.sdk_server import (
     Recorded,
     environ,
@@ -48,7 +49,6 @@ from support.sdk_server import (
     send_responses,
     staged,
 )
-from support.sdk_spelling import URL_SAFE, camel
 from support.streams import anthropic as anthropic_stream
 from support.streams import bedrock as bedrock_stream
 from support.streams import gemini as gemini_stream

@@ -3,7 +3,8 @@
 import pytest
 
 from showandtell.server.openapi import METHODS
-from support.neighbours import (
+from support.serving import serving, texts
+from support.two_users import (
     ALIAS,
     FIELDS,
     FREE,
@@ -20,7 +21,6 @@ from support.neighbours import (
     street,
     upload,
 )
-from support.serving import serving, texts
 
 pytestmark = pytest.mark.anyio
 

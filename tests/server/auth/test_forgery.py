@@ -7,7 +7,8 @@ import msgspec
 import pytest
 
 from showandtell import tool
-from support.neighbours import (
+from support.serving import chat_body, serving, texts
+from support.two_users import (
     ask,
     chat,
     conversations_of,
@@ -19,7 +20,6 @@ from support.neighbours import (
     tool_part,
     upload,
 )
-from support.serving import chat_body, serving, texts
 
 pytestmark = pytest.mark.anyio
 HELLO = {"type": "text", "text": "hello"}

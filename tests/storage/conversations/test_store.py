@@ -16,8 +16,8 @@ from showandtell.core.planning.values import Receipt
 from showandtell.errors import BadInput, LeaseLost, NotFound, StorageFailed
 from showandtell.storage.conversations.store import Store
 from showandtell.storage.database.tables import messages
+from support.concurrent_writers import check_posts, write_side_by_side
 from support.fixtures import png
-from support.side_by_side import check_posts, write_side_by_side
 from support.stores import CALL, note, post, show, two_stores, user_draft
 
 pytestmark = pytest.mark.anyio
