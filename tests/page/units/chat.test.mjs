@@ -3,13 +3,13 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { load, seededRandom } from "./bundle.mjs";
 
-const { cut } = await load("messages/cutting.ts");
+const { splitReferences } = await load("messages/splitReferences.ts");
 const { blocksOf } = await load("messages/blocks.ts");
 const { dayOf, byDay } = await load("sidebar/days.ts");
 const { keepKeys, merge } = await load("chat/session/mergeMessages.ts");
-const { goesOnByItself } = await load("chat/session/resuming.ts");
+const { resumesAutomatically } = await load("chat/session/resuming.ts");
 
-const numbers = (text) => cut(text).flatMap((piece) => (typeof piece === "string" ? [] : [piece.number]));
+const numbers = (text) => splitReferences(text).flatMap((piece) => (typeof piece === "string" ? [] : [piece.number]));
 const textOf = (piece) => (typeof piece === "string" ? piece : piece.words);
 const file = (number, id = `att_${number}`) => ({ type: "data-attachment", id, data: { id, number, kind: "image" } });
 const textPart = (text, state = "done") => ({ type: "text", text, state });
@@ -25,7 +25,7 @@ test("the pieces of any text add up to the text", () => {
   const fragments = ["image ", "#", "5", " ", "file", "s 12", "\n", "é", "document 3", "&", "x"];
   for (let run = 0; run < 2000; run += 1) {
     const text = Array.from({ length: random(9) }, () => fragments[random(fragments.length)]).join("");
-    assert.equal(cut(text).map(textOf).join(""), text);
+    assert.equal(splitReferences(text).map(textOf).join(""), text);
   }
 });
 
@@ -69,7 +69,7 @@ test("a message keeps its key when the server assigns its id", () => {
 
 test("an answer resumes without a message only after its tool calls and with steps left", () => {
   const step = (stop) => ({ type: "data-step", id: "step", data: { step: 1, stop } });
-  const ended = (reason, ...stops) => goesOnByItself({ parts: [...stops.map(step), textPart("…")], metadata: { reason } });
+  const ended = (reason, ...stops) => resumesAutomatically({ parts: [...stops.map(step), textPart("…")], metadata: { reason } });
   assert.deepEqual(
     [ended("cancelled", "tool_calls"), ended("budget", "cut", "tool_calls"), ended("cancelled", "tool_calls", "cancelled")],
     [true, true, false],

@@ -4,7 +4,7 @@ import { test } from "node:test";
 import { load, seededRandom } from "./bundle.mjs";
 
 const { readTable } = await load("files/csv.ts");
-const { spread } = await load("files/jsonLines.ts");
+const { formatJson } = await load("files/jsonLines.ts");
 
 const CHARACTERS = ["a", ",", ";", '"', "\n", "\r\n", " ", "é", "\t", "1"];
 const quoted = (cell) => (/[",;\t\r\n]/.test(cell) ? `"${cell.replaceAll('"', '""')}"` : cell);
@@ -35,7 +35,7 @@ test("an open quote takes the rest of the text", () => {
 
 test("formatted JSON has the same value and keeps each number as written", () => {
   const json = '{"big":12345678901234567890,"tiny":1.0e-7,"empty":{},"none":[],"text":"{\\"a\\": [1, 2]}","list":[1,[2,{"b":null}]]}';
-  const shown = spread(json);
+  const shown = formatJson(json);
   assert.deepEqual(JSON.parse(shown), JSON.parse(json));
   assert.match(shown, /"big": 12345678901234567890,\n/);
   assert.match(shown, /"tiny": 1\.0e-7/);
@@ -43,5 +43,5 @@ test("formatted JSON has the same value and keeps each number as written", () =>
 });
 
 test("incomplete JSON is formatted up to its end", () => {
-  assert.equal(spread('{"a":[1,"b').replaceAll(/\s/g, ""), '{"a":[1,"b');
+  assert.equal(formatJson('{"a":[1,"b').replaceAll(/\s/g, ""), '{"a":[1,"b');
 });

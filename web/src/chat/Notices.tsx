@@ -1,12 +1,12 @@
 // Notices below the last message: the answer is being written or retried, or failed, with a way to recover.
 import { useEffect, useState } from "preact/hooks";
 import { Button, RetryIcon, Spinner, WarnIcon } from "../ui";
-import type { Talked } from "./session/useSession";
+import type { SessionView } from "./session/useSession";
 
-export function Notices({ talked }: { talked: Talked }) {
-  const { talk, lost, problem, remedy, live, status } = talked;
+export function Notices({ sessionView }: { sessionView: SessionView }) {
+  const { session, lost, problem, remedy, live, status } = sessionView;
   const online = useOnline();
-  const writing = lost ? "The connection is lost." : statusWords(talked);
+  const writing = lost ? "The connection is lost." : statusWords(sessionView);
   return (
     <>
       <p className="unseen" role="status">
@@ -26,7 +26,7 @@ export function Notices({ talked }: { talked: Talked }) {
             <WarnIcon />
             <span>{problem}</span>
             {remedy === "again" && (
-              <Button onClick={() => talk.regenerate()}>
+              <Button onClick={() => session.regenerate()}>
                 <RetryIcon size={16} /> Try again
               </Button>
             )}
@@ -68,7 +68,7 @@ function useOnline(): boolean {
   return online;
 }
 
-function statusWords({ status, problem, messages }: Talked): string {
+function statusWords({ status, problem, messages }: SessionView): string {
   if (status === "submitted" || status === "streaming") return "An answer is being written.";
   if (problem) return "";
   return messages.at(-1)?.role === "assistant" ? "The answer is there." : "";

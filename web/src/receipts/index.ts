@@ -1,3 +1,3 @@
 // The panel "What the model saw".
 import "./opener.css";
-export { SawPanel } from "./SawPanel";
+export { ReceiptsPanel } from "./ReceiptsPanel";

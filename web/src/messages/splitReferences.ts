@@ -7,7 +7,7 @@ const pattern =
 type Piece = string | { words: string; number: number };
 
 /** Splits a text at its references. The joined pieces equal the text. */
-export function cut(text: string): Piece[] {
+export function splitReferences(text: string): Piece[] {
   const pieces: Piece[] = [];
   let from = 0;
   for (const match of text.matchAll(pattern)) {

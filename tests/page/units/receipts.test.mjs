@@ -3,8 +3,8 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { load } from "./bundle.mjs";
 
-const { countFiles, countUnseen, stepsOf } = await load("saw/receipts.ts");
-const { fateOf, piecesOf, ranges, usageOf } = await load("saw/words.ts");
+const { countFiles, countUnseen, stepsOf } = await load("receipts/receipts.ts");
+const { deliveryOf, piecesOf, ranges, usageOf } = await load("receipts/words.ts");
 
 const receipt = (step, number, more = {}) => ({
   type: "data-receipt",
@@ -35,9 +35,9 @@ test("a file counts as not sent by its last receipt", () => {
 });
 
 test("a converted file is called converted wherever it was sent, and a refused one refused", () => {
-  assert.equal(fateOf({ converted: true, delivery: "relocated" }), "converted");
-  assert.equal(fateOf({ converted: true, delivery: "refused" }), "refused");
-  assert.equal(fateOf({ converted: false, delivery: "relocated" }), "relocated");
+  assert.equal(deliveryOf({ converted: true, delivery: "relocated" }), "converted");
+  assert.equal(deliveryOf({ converted: true, delivery: "refused" }), "refused");
+  assert.equal(deliveryOf({ converted: false, delivery: "relocated" }), "relocated");
 });
 
 test("the part of a file that was sent is shown in the unit of its kind", () => {

@@ -25,7 +25,7 @@ function Source(p: { text: string; folded: boolean | undefined }) {
     <>
       recorded in another library’s tests{date}
       {p.folded && (
-        <details className="saw-test">
+        <details className="receipts-test">
           <summary>which</summary>
           <code>{test}</code>
         </details>

@@ -1,11 +1,11 @@
 // Attachments of an unsent message, stored so that they survive a reload of the tab.
 
 /** `id` is null if the upload hadn't finished. */
-export type Kept = { id: string | null; name: string; size: number };
+export type StoredUpload = { id: string | null; name: string; size: number };
 
 const keyOf = (place: string) => `showandtell.uploads ${place}`;
 
-export function keep(place: string, uploads: Kept[]): void {
+export function storeUploads(place: string, uploads: StoredUpload[]): void {
   try {
     if (uploads.length) sessionStorage.setItem(keyOf(place), JSON.stringify(uploads));
     else sessionStorage.removeItem(keyOf(place));
@@ -14,15 +14,15 @@ export function keep(place: string, uploads: Kept[]): void {
   }
 }
 
-export function recall(place: string): Kept[] {
+export function loadUploads(place: string): StoredUpload[] {
   try {
     const found: unknown = JSON.parse(sessionStorage.getItem(keyOf(place)) ?? "[]");
-    return Array.isArray(found) ? found.filter(isKept) : [];
+    return Array.isArray(found) ? found.filter(isStoredUpload) : [];
   } catch {
     return [];
   }
 }
 
-function isKept(one: unknown): one is Kept {
+function isStoredUpload(one: unknown): one is StoredUpload {
   return typeof one === "object" && one !== null && "id" in one && "name" in one && typeof one.name === "string" && "size" in one;
 }

@@ -5,7 +5,7 @@ import type { Delivery, Receipt, Usage } from "./receipts";
 /** How a file was sent; a converted file counts as converted, wherever it was placed. */
 export type Fate = Delivery | "converted";
 
-export const fateOf = (receipt: Receipt): Fate =>
+export const deliveryOf = (receipt: Receipt): Fate =>
   receipt.converted && (receipt.delivery === "native" || receipt.delivery === "relocated") ? "converted" : receipt.delivery;
 
 /** The text of each chip. */

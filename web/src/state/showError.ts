@@ -2,7 +2,7 @@
 import { ApiError, wordsOf } from "../api";
 import { toast } from "../ui";
 
-export function complain(error: unknown, before = ""): void {
+export function showError(error: unknown, before = ""): void {
   if (error instanceof ApiError && error.status === 401) return;
   if (error instanceof DOMException && error.name === "AbortError") return;
   toast(before + wordsOf(error), "bad");

@@ -1,17 +1,17 @@
 // Below a message: how phrases like "the last chart" were resolved, or that they were ambiguous.
 import { useFiles } from "../files/context";
-import { spoken } from "../files";
-import type { Message, Reference as Taken } from "../types";
-import { cut } from "./cutting";
+import { referenceText } from "../files";
+import type { Message, Reference as ReferenceData } from "../types";
+import { splitReferences } from "./splitReferences";
 import { Reference } from "./references";
 
-export function Meant({ message }: { message: Message }) {
-  const taken = message.parts.flatMap((part) => (part.type === "data-reference" ? [part.data] : []));
-  const unsaid = taken.filter((one) => !saysIt(one));
-  if (unsaid.length === 0) return null;
+export function ResolvedReferences({ message }: { message: Message }) {
+  const references = message.parts.flatMap((part) => (part.type === "data-reference" ? [part.data] : []));
+  const implicit = references.filter((one) => !isExplicit(one));
+  if (implicit.length === 0) return null;
   return (
     <ul className="meant" aria-label="What was meant">
-      {unsaid.map((one, index) => (
+      {implicit.map((one, index) => (
         <li key={index}>
           “{one.words}” {one.numbers.length ? "= " : "could mean "}
           <Readings readings={one.numbers.length ? [one.numbers] : one.readings} />
@@ -23,7 +23,7 @@ export function Meant({ message }: { message: Message }) {
 
 function Readings({ readings }: { readings: number[][] }) {
   const { files } = useFiles();
-  const nameOf = (number: number) => spoken(files.get(number)?.kind ?? "other", number);
+  const nameOf = (number: number) => referenceText(files.get(number)?.kind ?? "other", number);
   return (
     <>
       {readings.map((numbers, at) =>
@@ -39,7 +39,7 @@ function Readings({ readings }: { readings: number[][] }) {
 }
 
 /** Explicit references such as "image 5" need no note. */
-function saysIt({ words, numbers }: Taken): boolean {
-  const [piece, ...rest] = cut(words);
+function isExplicit({ words, numbers }: ReferenceData): boolean {
+  const [piece, ...rest] = splitReferences(words);
   return rest.length === 0 && typeof piece === "object" && numbers.length === 1 && numbers[0] === piece.number;
 }

@@ -3,36 +3,36 @@ import { isThere, labelOf, ownAddress, type Attachment } from "../files/attachme
 import { Badge } from "../files/Badge";
 import { pictureOf } from "../files/pictures";
 import { KindIcon } from "../files/KindIcon";
-import { lazily } from "../files/lazily";
+import { lazy } from "../files/lazy";
 import { view } from "../files/viewing";
-import { spoken } from "../files";
+import { referenceText } from "../files";
 import { follow } from "../router";
 import { Chip } from "./Chip";
 import { Evidence } from "./Evidence";
 import { SentPictures } from "./SentPictures";
 import type { Receipt } from "./receipts";
-import { bytesOf, fateOf, piecesOf, placeOf } from "./words";
+import { bytesOf, deliveryOf, piecesOf, placeOf } from "./words";
 
-const TextView = lazily(() => import("../files/TextView").then((module) => module.TextView));
+const TextView = lazy(() => import("../files/TextView").then((module) => module.TextView));
 
 export function ReceiptRow(p: { receipt: Receipt; file: Attachment | undefined; model: string | undefined }) {
   const { receipt, file } = p;
   const facts = [placeOf(receipt), ...piecesOf(receipt), bytesOf(receipt)].filter(Boolean).join(" · ");
   return (
-    <li className="saw-row">
-      <div className="saw-head">
-        {file ? <Badge file={file} /> : <span className="file-badge">{spoken(receipt.kind, receipt.number)}</span>}
+    <li className="receipts-row">
+      <div className="receipts-head">
+        {file ? <Badge file={file} /> : <span className="file-badge">{referenceText(receipt.kind, receipt.number)}</span>}
         <KindIcon kind={receipt.kind} />
         <span className="file-name" title={receipt.name}>
           {receipt.name}
         </span>
-        <Chip fate={fateOf(receipt)} />
+        <Chip delivery={deliveryOf(receipt)} />
       </div>
       <Sent receipt={receipt} file={file} />
-      {facts && <p className="saw-facts">{facts}</p>}
-      <p className="saw-why">{receipt.reason}</p>
+      {facts && <p className="receipts-facts">{facts}</p>}
+      <p className="receipts-why">{receipt.reason}</p>
       {receipt.evidence && (
-        <div className="saw-known">
+        <div className="receipts-known">
           How we know: <Evidence text={receipt.evidence} folded />
           {p.model && (
             <>
@@ -51,7 +51,7 @@ export function ReceiptRow(p: { receipt: Receipt; file: Attachment | undefined; 
 /** What was sent, if it can be displayed: converted files, the original, or its text. */
 function Sent(p: { receipt: Receipt; file: Attachment | undefined }) {
   const { receipt, file } = p;
-  if (file?.state === "deleted") return <p className="saw-facts">It has been deleted.</p>;
+  if (file?.state === "deleted") return <p className="receipts-facts">It has been deleted.</p>;
   if (receipt.variants.length) return <SentPictures receipt={receipt} />;
   if (!file || (receipt.delivery !== "native" && receipt.delivery !== "relocated")) return null;
   if (receipt.converted) return receipt.cell === null ? <Words file={file} /> : null;
@@ -67,12 +67,12 @@ function Original(p: { receipt: Receipt; file: Attachment }) {
   if (picture) return <SentPictures receipt={receipt} original={picture} />;
   if (small && file.media_type === "application/pdf")
     return (
-      <button type="button" className="saw-picture" aria-label={`Open ${label}, which was sent`} onClick={() => view({ what: "pages", file })}>
+      <button type="button" className="receipts-picture" aria-label={`Open ${label}, which was sent`} onClick={() => view({ what: "pages", file })}>
         <img src={small} alt="" width="88" height="88" loading="lazy" decoding="async" />
       </button>
     );
   return large && isThere(file) ? (
-    <a className="saw-link" href={large} target="_blank" rel="noopener">
+    <a className="receipts-link" href={large} target="_blank" rel="noopener">
       Open what was sent
     </a>
   ) : null;
@@ -80,7 +80,7 @@ function Original(p: { receipt: Receipt; file: Attachment }) {
 
 function Words(p: { file: Attachment }) {
   return (
-    <details className="saw-words">
+    <details className="receipts-words">
       <summary>Its text, which was sent instead</summary>
       <TextView file={p.file} />
     </details>

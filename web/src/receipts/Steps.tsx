@@ -1,6 +1,6 @@
 // Content of the panel: what was sent to the model in each step, and a legend.
-import "./saw.css";
-import { spoken, useFiles } from "../files";
+import "./receipts.css";
+import { referenceText, useFiles } from "../files";
 import { Chip } from "./Chip";
 import { ReceiptRow } from "./ReceiptRow";
 import { countFiles, filesIn, type Receipt, type Step, type StepMessage } from "./receipts";
@@ -12,7 +12,7 @@ export function Steps(p: { message: StepMessage; steps: readonly Step[] }) {
   const find = (number: number) => files.get(number) ?? own.get(number);
   const isBare = countFiles(p.steps) === 0;
   return (
-    <div className="saw">
+    <div className="receipts">
       <p className="file-quiet">
         A step is one question to the model.{" "}
         {isBare
@@ -20,8 +20,8 @@ export function Steps(p: { message: StepMessage; steps: readonly Step[] }) {
           : "How each file was sent to the model, and why. Files that a step doesn’t list were sent as before."}
       </p>
       {p.steps.map((step) => (
-        <section key={step.step} className="saw-step" aria-labelledby={`saw-step-${step.step}`}>
-          <h3 id={`saw-step-${step.step}`}>
+        <section key={step.step} className="receipts-step" aria-labelledby={`receipts-step-${step.step}`}>
+          <h3 id={`receipts-step-${step.step}`}>
             Step {step.step} <Ending step={step} />
           </h3>
           <Taken step={step} />
@@ -45,7 +45,7 @@ function Taken(p: { step: Step }) {
   const rows: [string, string][] = [...(p.step.model ? [["model", p.step.model] as [string, string]] : []), ...usageOf(p.step.usage)];
   if (!rows.length) return null;
   return (
-    <dl className="saw-taken">
+    <dl className="receipts-taken">
       {rows.map(([name, value]) => (
         <div key={name}>
           <dt>{name}</dt>
@@ -66,7 +66,7 @@ type RowsProps = {
 function Rows(p: RowsProps) {
   const listed = p.receipts.filter((one) => one.delivery === "listed");
   const rows = (some: readonly Receipt[]) => (
-    <ul className="saw-rows">
+    <ul className="receipts-rows">
       {some.map((one) => (
         <ReceiptRow key={one.number} receipt={one} file={p.find(one.number)} model={p.model} />
       ))}
@@ -76,9 +76,9 @@ function Rows(p: RowsProps) {
     <>
       {rows(p.receipts.filter((one) => one.delivery !== "listed"))}
       {listed.length > 0 && (
-        <details className="saw-listed">
+        <details className="receipts-listed">
           <summary>
-            {listed.length === 1 ? "1 file" : `${listed.length} files`} out of view <Chip fate="listed" />
+            {listed.length === 1 ? "1 file" : `${listed.length} files`} out of view <Chip delivery="listed" />
           </summary>
           {rows(listed)}
         </details>
@@ -89,13 +89,13 @@ function Rows(p: RowsProps) {
 
 function Meanings() {
   return (
-    <details className="saw-meanings">
+    <details className="receipts-meanings">
       <summary>What these words mean</summary>
       <dl>
-        {(Object.entries(MEANINGS) as [Fate, string][]).map(([fate, meaning]) => (
-          <div key={fate}>
+        {(Object.entries(MEANINGS) as [Fate, string][]).map(([delivery, meaning]) => (
+          <div key={delivery}>
             <dt>
-              <Chip fate={fate} />
+              <Chip delivery={delivery} />
             </dt>
             <dd>{meaning}</dd>
           </div>
@@ -111,7 +111,7 @@ function named(receipts: readonly Receipt[]): string {
   return kinds
     .map((kind) => {
       const numbers = receipts.filter((one) => one.kind === kind).map((one) => one.number);
-      const word = spoken(kind, 0).replace(" 0", "");
+      const word = referenceText(kind, 0).replace(" 0", "");
       return `${word}${numbers.length > 1 && kind !== "audio" ? "s" : ""} ${ranges(numbers)}`;
     })
     .join(", ");

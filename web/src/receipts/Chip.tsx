@@ -11,11 +11,11 @@ const ICONS = {
   listed: ListIcon,
 };
 
-export function Chip(p: { fate: Fate }) {
-  const Icon = ICONS[p.fate] ?? TextIcon;
+export function Chip(p: { delivery: Fate }) {
+  const Icon = ICONS[p.delivery] ?? TextIcon;
   return (
-    <span className={`saw-chip saw-${p.fate}`} title={MEANINGS[p.fate]}>
-      <Icon size={14} /> {NAMES[p.fate] ?? p.fate}
+    <span className={`receipts-chip receipts-${p.delivery}`} title={MEANINGS[p.delivery]}>
+      <Icon size={14} /> {NAMES[p.delivery] ?? p.delivery}
     </span>
   );
 }

@@ -57,12 +57,12 @@ export function stepsOf(message: StepMessage): Step[] {
   const receipts = dataOf<Receipt>(message, "data-receipt");
   const ends = dataOf<StepData>(message, "data-step");
   const numbers = [...new Set([...receipts, ...ends].map((one) => one.step))].sort((one, other) => one - other);
-  const held = new Map<number, Receipt>();
+  const current = new Map<number, Receipt>();
   return numbers.map((step) => {
     const changed = receipts.filter((one) => one.step === step).sort(byNumber);
-    for (const one of changed) held.delete(one.number);
-    const same = [...held.values()].sort(byNumber);
-    for (const one of changed) held.set(one.number, one);
+    for (const one of changed) current.delete(one.number);
+    const same = [...current.values()].sort(byNumber);
+    for (const one of changed) current.set(one.number, one);
     const end = ends.find((one) => one.step === step);
     return { step, changed, same, model: end?.model, usage: end?.usage, stop: end?.stop };
   });

@@ -1,6 +1,6 @@
 // The images that were sent to the model, each with a lightbox; audio and other files as links.
 import { isDrawn, momentOf, ownAddress, typeOf } from "../files/attachment";
-import { spoken } from "../files";
+import { referenceText } from "../files";
 import { view, type Picture } from "../files/viewing";
 import type { Receipt, Variant } from "./receipts";
 
@@ -9,18 +9,18 @@ const SHOWN = 12;
 const UNKNOWN = { width: 1280, height: 960 };
 
 export function SentPictures(p: { receipt: Receipt; original?: Picture }) {
-  const label = spoken(p.receipt.kind, p.receipt.number);
+  const label = referenceText(p.receipt.kind, p.receipt.number);
   const others = p.receipt.variants.filter((one) => !isDrawn(one.media_type) && ownAddress(one.url));
   const drawn = p.receipt.variants.filter((one) => isDrawn(one.media_type));
   const pictures = p.original ? [p.original] : drawn.flatMap((one) => pictureOfVariant(one, label));
   const rest = pictures.length - SHOWN;
   return (
-    <div className="saw-sent">
+    <div className="receipts-sent">
       {pictures.slice(0, SHOWN).map((picture, at) => (
         <button
           key={picture.large}
           type="button"
-          className="saw-picture"
+          className="receipts-picture"
           aria-label={`Open what was sent: ${picture.title}`}
           onClick={() => view({ what: "pictures", pictures, at })}
         >
