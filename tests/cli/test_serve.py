@@ -14,7 +14,7 @@ import pytest
 import showandtell
 from support.commandline import spawn
 from support.middleware_app import is_login_cookie
-from support.server_process import LONGEST, running, until
+from support.server_process import TIMEOUT, running, until
 from support.server_requests import ENDS, say
 from support.serving import chat_body
 
@@ -166,7 +166,7 @@ async def test_a_worker_that_dies_is_replaced_and_all_end_with_the_one_who_began
         async with program.session.get(f"{program.url}/healthz") as answer:
             assert answer.status == 200
         program.process.kill()
-        await asyncio.wait_for(program.process.wait(), LONGEST)
+        await asyncio.wait_for(program.process.wait(), TIMEOUT)
         await until(lambda: not [item for item in second if is_alive(item)])
 
 

@@ -1,4 +1,4 @@
-"""Two programs that write into one conversation."""
+"""Two processes that write to one conversation."""
 
 import subprocess
 import sys
@@ -21,8 +21,8 @@ asyncio.run(run(*sys.argv[1:5], int(sys.argv[5])))
 """
 
 
-async def write_side_by_side(place, posts):
-    """Two processes post to one conversation; gives the places of its messages in order, and their words."""
+async def write_concurrently(place, posts):
+    """Let two processes post messages; returns their positions in order, and their texts."""
     async with place.store() as store:
         conversation = (await store.create()).id
     command = [sys.executable, "-c", POSTS, place.url, str(place.folder / "blobs"), conversation]
@@ -32,7 +32,7 @@ async def write_side_by_side(place, posts):
         return await places(store), [message.text for message in (await store.open(conversation)).messages]
 
 
-def check_posts(posts, numbers, words):
+def check_order(posts, numbers, words):
     assert numbers == [*range(1, 2 * posts + 1)]
     for name in "ab":
         assert [word for word in words if word.startswith(name)] == [f"{name} {number}" for number in range(posts)]

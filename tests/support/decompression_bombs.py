@@ -1,4 +1,4 @@
-"""What hostile files are made of."""
+"""Compressed data that expands to a huge size."""
 
 import struct
 import zlib

@@ -1,4 +1,4 @@
-"""Word files of some words."""
+"""Minimal Word files."""
 
 from support.fixtures import zipped
 
@@ -10,7 +10,7 @@ MAIN = "application/vnd.openxmlformats-officedocument.wordprocessingml.document.
 
 
 def word_file(words):
-    """A Word file of one paragraph, as small as Word itself would open it."""
+    """The smallest Word file with one paragraph that Word can open."""
     types = (
         '<Types xmlns="http://schemas.openxmlformats.org/package/2006/content-types">'
         '<Default Extension="rels" ContentType="application/vnd.openxmlformats-package.relationships+xml"/>'

@@ -1,6 +1,6 @@
 """A small internet on loopback: names with public addresses, real servers behind them, and a count of the requests.
 
-Every address that is dialled, good or bad, ends at these servers: what the guard lets through is a hit.
+Every connection, allowed or not, ends at these servers, so each request that passes the guard is recorded.
 """
 
 import asyncio
@@ -12,7 +12,7 @@ import trustme
 
 from showandtell.network.fetch_request import Dialer
 
-#: Names and what they resolve to. The last ones are traps.
+#: Host names and their addresses. Those from `inside.test` on must be refused.
 NAMES = {
     "pictures.test": ["93.184.216.34"],
     "files.pictures.test": ["93.184.216.35"],
@@ -38,25 +38,25 @@ NAMES = {
 
 
 async def resolve(host, port):
-    """The names above; of anything else, what the system reads as an address without asking anybody."""
+    """The addresses of a name above; other hosts are only parsed as addresses, without DNS."""
     if host.removesuffix(".") in NAMES:
         return NAMES[host.removesuffix(".")]
     return [info[4][0] for info in socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_NUMERICHOST)]
 
 
 def page(body=b"hello", *headers, status=b"200 OK"):
-    """An HTTP answer with its length."""
+    """An HTTP response with its length."""
     lines = [b"HTTP/1.1 " + status, b"Content-Length: %d" % len(body), *headers]
     return b"\r\n".join(lines) + b"\r\n\r\n" + body
 
 
-def moved(location, status=b"302 Found"):
+def redirect(location, status=b"302 Found"):
     """A redirect."""
     return page(b"secret body", b"Location: " + location.encode(), b"Set-Cookie: session=c00kie", status=status)
 
 
 class Web:
-    """Answers by path. `dialled` is who a socket was aimed at, `connections` how many got through, `hits` their heads."""
+    """Servers with `answers` by path. `dialled`: the addresses of all sockets; `connections`: a count; `hits`: request heads."""
 
     def __init__(self, answers, resolver=resolve):
         self.answers, self.resolver = answers, resolver
@@ -77,20 +77,20 @@ class Web:
             writer.close()
 
     def sockets(self, info):
-        """A socket that notes where it should go, and goes to the servers here."""
+        """A socket that records its destination and connects to the servers here."""
         web = self
 
-        class Diverted(socket.socket):
+        class RedirectedSocket(socket.socket):
             def connect(self, address):
                 web.dialled.append(address[:2])
                 here = ("127.0.0.1", web.ports["http" if address[1] == 80 else "https"])
                 super().connect((f"::ffff:{here[0]}", here[1]) if self.family == socket.AF_INET6 else here)
 
-        return Diverted(*info[:3])
+        return RedirectedSocket(*info[:3])
 
 
 class Certificates:
-    """An authority of our own, who believes it, and a server's certificate for every name here."""
+    """Our own certificate authority, a client context that trusts it, and a certificate for all names here."""
 
     def __init__(self):
         authority = trustme.CA()
@@ -103,7 +103,7 @@ class Certificates:
 
 @asynccontextmanager
 async def serving(web, certificates):
-    """The servers of a web; gives the `Line` that leads there."""
+    """Start the servers of a web; yields the `Dialer` that connects to them."""
     secure = await asyncio.start_server(web.serve, "127.0.0.1", 0, ssl=certificates.theirs)
     plain = await asyncio.start_server(web.serve, "127.0.0.1", 0)
     web.ports = {"https": secure.sockets[0].getsockname()[1], "http": plain.sockets[0].getsockname()[1]}

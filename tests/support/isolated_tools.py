@@ -7,7 +7,7 @@ from showandtell import File, ToolError, tool
 
 @tool(isolate=True)
 def describe(image: File, words: str = "pixels") -> dict:
-    """Say where it runs and how large the file is."""
+    """Report the process and the size of the file."""
     return {"process": os.getpid(), "bytes": len(image.read()), "words": words}
 
 
@@ -19,5 +19,5 @@ async def broken_apart():
 
 @tool(isolate=True)
 def probe_isolation():
-    """Tell the model from another process."""
+    """Raise a `ToolError` in another process."""
     raise ToolError("only on Mondays")

@@ -1,6 +1,6 @@
-"""Messages that refer to no file of the conversation of `renovation.py`, whatever numbers they contain."""
+"""Messages that refer to no file of the conversation in `sample_attachments.py`, though they contain numbers or nouns."""
 
-MEANS_NOTHING = [
+NOT_REFERENCES = [
     "chart 3",
     "both pictures",
     "all three documents",

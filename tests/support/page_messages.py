@@ -1,4 +1,4 @@
-"""What a page shows of a conversation: from its stream, and after loading it again."""
+"""The messages of a conversation as the page has them: from the stream, and loaded from the server."""
 
 import asyncio
 
@@ -14,20 +14,20 @@ async def stored(site):
 
 
 async def page(site):
-    """What the page gets of the newest conversation."""
+    """The newest conversation as the server sends it."""
     found = await site.get(f"/api/conversations/{(await site.store.newest()).id}")
     assert found[0] == 200
     return found[1]
 
 
 async def idle(site):
-    """Wait until nothing runs."""
+    """Wait until no run is left."""
     await until(lambda: not site.server.runs.live_count)
 
 
-async def until(true):
+async def until(condition):
     async with asyncio.timeout(60):
-        while not true():  # noqa: ASYNC110 - many things may make it so
+        while not condition():  # noqa: ASYNC110 - many tasks may make it true
             await asyncio.sleep(0.01)
 
 
@@ -39,14 +39,14 @@ def read_chunk(chunk):
 
 
 def fold(chunks):
-    """The message that a client makes of a stream."""
+    """The message that a client builds from a stream."""
     made = UiAccumulator()
     made.add(map(read_chunk, chunks))
     return msgspec.to_builtins(made.message)
 
 
 async def check_page(site, chunks):
-    """What the page reads is what the stream came to."""
+    """Check that the loaded message equals the streamed one."""
     assert fold(chunks) == (await page(site))["messages"][-1]
 
 

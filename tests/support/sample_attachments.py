@@ -1,4 +1,4 @@
-"""A conversation of twelve files, and one of two sketches, for words to point at."""
+"""The attachments of two conversations, for tests of references: twelve files, and two with one name."""
 
 from showandtell.core.messages.attachments import Attachment, Facts, Origin
 

@@ -1,4 +1,4 @@
-"""How SDKs spell names and base64."""
+"""Camel case and URL-safe base64, as SDKs write them."""
 
 URL_SAFE = str.maketrans("-_", "+/")
 

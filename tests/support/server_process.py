@@ -14,24 +14,24 @@ import aiohttp
 from support.commandline import PROGRAM
 
 ADDRESS = re.compile(r"Show & Tell is ready: (\S+)")
-#: So long nothing takes that doesn't hang, in seconds, on a busy machine.
-LONGEST = 60
+#: Seconds; only a hanging process takes longer, even on a busy machine.
+TIMEOUT = 60
 
-#: Tools that a test can hold up, and that say when they were called and by which process.
+#: A tool that a test can block, and that reports its process.
 TOOLS = '''
 import asyncio, os, time
 from pathlib import Path
 from showandtell import RunContext
 
 async def hold(name: str, context: RunContext) -> str:
-    """Go on when a file called `name`.go is there."""
+    """Return once the file `name`.go exists."""
     Path(f"{name}.{os.getpid()}").touch()
-    beat = 0
+    count = 0
     while not Path(f"{name}.go").exists():
-        beat += 1
-        context.progress(beat, note=repr(time.time()))
+        count += 1
+        context.progress(count, note=repr(time.time()))
         await asyncio.sleep(0.05)
-    return f"{name} was let go"
+    return f"{name} was released"
 
 TOOLS = [hold]
 '''
@@ -61,13 +61,13 @@ class Program:
         """Its exit status after a signal, and what it wrote to stderr until then."""
         if self.process.returncode is None:
             self.process.send_signal(number)
-        errors = await asyncio.wait_for(self.process.stderr.read(), LONGEST)
-        return await asyncio.wait_for(self.process.wait(), LONGEST), errors.decode()
+        errors = await asyncio.wait_for(self.process.stderr.read(), TIMEOUT)
+        return await asyncio.wait_for(self.process.wait(), TIMEOUT), errors.decode()
 
 
 @asynccontextmanager
 async def running(folder, *arguments, **environ):
-    """The command, at a free port, with what it keeps in a folder."""
+    """The command `serve` on a free port, with its data in a folder."""
     Path(folder, "holding.py").write_text(TOOLS)  # noqa: ASYNC240 - a few bytes
     process = await asyncio.create_subprocess_exec(
         *PROGRAM,
@@ -80,7 +80,7 @@ async def running(folder, *arguments, **environ):
         stderr=asyncio.subprocess.PIPE,
     )
     try:
-        output = [await asyncio.wait_for(process.stdout.readline(), LONGEST) for _ in range(2)]
+        output = [await asyncio.wait_for(process.stdout.readline(), TIMEOUT) for _ in range(2)]
         assert output[1], (await process.stderr.read()).decode()
         async with aiohttp.ClientSession(cookie_jar=aiohttp.DummyCookieJar()) as session:
             program = Program(process, b"".join(output).decode(), session)
@@ -90,12 +90,12 @@ async def running(folder, *arguments, **environ):
     finally:
         if process.returncode is None:
             process.terminate()
-        await asyncio.wait_for(process.communicate(), LONGEST)
+        await asyncio.wait_for(process.communicate(), TIMEOUT)
 
 
 async def until(found):
-    """Wait until a function gives something, and give that."""
-    async with asyncio.timeout(LONGEST):
-        while not (value := found()):  # noqa: ASYNC110 - another process does it
+    """Wait until a function returns something true, and return it."""
+    async with asyncio.timeout(TIMEOUT):
+        while not (value := found()):  # noqa: ASYNC110 - another process makes it true
             await asyncio.sleep(0.02)
     return value

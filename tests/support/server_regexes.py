@@ -1,4 +1,4 @@
-"""The server's regular expressions, and texts that are hard for them."""
+"""The server's regular expressions, and texts that make them backtrack."""
 
 import importlib
 import pkgutil
@@ -9,8 +9,8 @@ import pytest
 
 import showandtell.server
 
-#: What is held against requests, too.
-MORE = (
+#: Other modules whose patterns are applied to requests.
+OTHER_MODULES = (
     "showandtell.storage.conversations.access",
     "showandtell.core.wire.aws_eventstream",
     "showandtell.core.wire.sse",
@@ -19,21 +19,21 @@ MORE = (
 
 SOURCE = "".join(path.read_text() for path in Path(showandtell.__file__).parent.rglob("*.py"))
 
-WAYS = ("match", "fullmatch", "search", "sub", "split", "findall", "finditer")
+METHODS = ("match", "fullmatch", "search", "sub", "split", "findall", "finditer")
 
 
 def patterns():
-    """Every pattern of the server by its place, and the ways in which its source uses it."""
+    """All patterns of the server by name, with the methods that the code calls."""
     listed = (package.name for package in pkgutil.walk_packages(showandtell.server.__path__, "showandtell.server."))
-    for module in (*listed, *MORE):
+    for module in (*listed, *OTHER_MODULES):
         for name, value in vars(importlib.import_module(module)).items():
             for at, item in enumerate(held(value)):
-                ways = [way for way in WAYS if f"{name}.{way}(" in SOURCE] or ["search", "sub"]
+                ways = [way for way in METHODS if f"{name}.{way}(" in SOURCE] or ["search", "sub"]
                 yield pytest.param(item, ways, id=f"{module.removeprefix('showandtell.')}.{name}.{at}")
 
 
 def held(value):
-    """The patterns of a constant: it itself, or what is in its tuples."""
+    """The patterns of a constant, or of a tuple of them."""
     if isinstance(value, re.Pattern):
         yield value
     elif isinstance(value, tuple | list):
@@ -41,8 +41,8 @@ def held(value):
             yield from held(item)
 
 
-#: What makes patterns go back and forth: the same again and again, and at its end what doesn't fit.
-TEDIOUS = [
+#: Repeated units make patterns backtrack if the text ends with a character that doesn't match.
+HARD_UNITS = [
     "a",
     "1",
     " ",
@@ -66,18 +66,18 @@ TEDIOUS = [
     "0-,",
 ]
 
-FOUND = [*patterns()]
+PATTERNS = [*patterns()]
 
 
-def tedious():
+def hard_texts():
     """Texts of 100 kB."""
-    for item in TEDIOUS:
+    for item in HARD_UNITS:
         many = item * (100_000 // len(item))
         yield from (many, many + "\x01", "\x01" + many)
 
 
 def use(pattern, way, text):
-    """Use a pattern once, to its end."""
+    """Apply a method of a pattern to a text, and read the whole result."""
     subject = text.encode() if isinstance(pattern.pattern, bytes) else text
     if way == "sub":
         pattern.sub(subject[:0], subject)

@@ -1,4 +1,4 @@
-"""Two users of one server: Bob has everything, and Ann knows every id of it. What she may ask is in `FIELDS`."""
+"""A server with two users, for tests of access: Ann knows the ids of all of Bob's data. `FIELDS` lists where she uses them."""
 
 import asyncio
 import hashlib
@@ -14,11 +14,11 @@ from showandtell.core.messages.ids import new_id
 from support.fixtures import png
 from support.serving import Site, chat_body, serving
 
-#: A word that stands in Bob's messages and files, and nowhere else.
+#: A word that occurs in Bob's messages and files only.
 WORD = "xylophone"
 NOTE = f"the {WORD} is under the stairs".encode()
 ALIAS = "bobs-own-chat"
-#: What is another one each time in an address that is signed.
+#: The parts of a signed URL that differ each time.
 SIGNED = re.compile(r"until=\d+&sig=[\w-]+")
 RATES = "chat=100000/minute, uploads=100000/minute, reads=100000/minute, login=100000/minute"
 
@@ -34,7 +34,7 @@ class Names:
 
 
 def open_accounts(site):
-    """From now on there are accounts; gives what makes a client of a user's name."""
+    """Turn accounts on; returns the function that makes a client for a user's name."""
     site.app.state.server = replace(site.server, accounts=Names())
     return site.as_user
 
@@ -55,18 +55,18 @@ async def conversations_of(site, session):
 
 
 @dataclass
-class Street:
-    """A server with Ann and Bob. `ids` are Bob's, by what they are; `own` is a conversation of Ann's, `file` its file."""
+class TwoUsers:
+    """A server with clients of both users. `ids` are Bob's by kind; `own` is a conversation of Ann's, `file` its file."""
 
     site: Site
     ann: Any
     bob: Any
-    nobody: Any
+    anonymous: Any
     ids: dict[str, str]
     own: str
     file: str
 
-    async def belongings(self):
+    async def data_of_bob(self):
         """All of Bob's data, as the server lists it for him."""
         there = await conversations_of(self.site, self.bob)
         received = [(await self.site.get(f"/api/conversations/{item['id']}", self.bob))[1] for item in there]
@@ -75,8 +75,8 @@ class Street:
         return SIGNED.sub("", json.dumps(there, default=str))
 
 
-def hanging():
-    """A tool that waits for ever, and an event that says that somebody called it."""
+def make_hanging_tool():
+    """A tool that never returns, and an event that is set when it is called."""
     begun = asyncio.Event()
 
     async def hang() -> str:
@@ -88,13 +88,13 @@ def hanging():
 
 
 @asynccontextmanager
-async def street(folder, **settings):
-    """Ann and Bob; one of Bob's conversations is being answered all the time."""
-    tool, begun = hanging()
+async def two_users(folder, **settings):
+    """A server with Ann and Bob; one of Bob's conversations has a run that never ends."""
+    tool, begun = make_hanging_tool()
     async with serving(folder, tools=(tool,), rates=RATES, **settings) as site:
         user = open_accounts(site)
-        ann, bob, nobody = user("ann"), user("bob"), user()
-        ids = await live(site, bob)
+        ann, bob, anonymous = user("ann"), user("bob"), user()
+        ids = await store_data(site, bob)
         own_file = await upload(ann, b"of Ann", "own.txt")
         await site.post("hello", files=[own_file], session=ann)
         own = (await conversations_of(site, ann))[0]["id"]
@@ -105,14 +105,14 @@ async def street(folder, **settings):
             conversation["id"] for conversation in await conversations_of(site, bob) if conversation["running"]
         )
         try:
-            yield Street(site, ann, bob, nobody, ids, own, own_file)
+            yield TwoUsers(site, ann, bob, anonymous, ids, own, own_file)
         finally:
             await ask(bob, "POST", f"/api/chat/{ids['running conversation']}/stop")
             await asyncio.gather(waiting, return_exceptions=True)
 
 
-async def live(site, bob):
-    """What Bob has: a conversation with files of his and of a tool, one that he deleted, one that waits; all ids of it."""
+async def store_data(site, bob):
+    """Store Bob's data: a conversation with his files and a tool's, a deleted file, a pending upload. Returns all ids."""
     note, gone = await upload(bob, NOTE, f"{WORD}.txt"), await upload(bob, png(), "gone.png")
     await site.post(f"look at my {WORD}", chat=ALIAS, files=[note, gone], session=bob)
     await site.post('/chart title="visitors" values=[1,2]', chat=ALIAS, id="m2", session=bob)
@@ -135,13 +135,13 @@ async def live(site, bob):
     }
 
 
-def fresh():
-    """A name that a client may give."""
+def new_name():
+    """A new name that a client assigns."""
     return secrets.token_hex(8)
 
 
-def missing(value):
-    """Another id of the same form, which nobody has."""
+def unknown_id(value):
+    """An id of the same form that doesn't exist."""
     prefix, found, _ = value.partition("_")
     if found and len(value) <= 30:
         return new_id(prefix)
@@ -149,7 +149,7 @@ def missing(value):
 
 
 def tool_part(call_id):
-    """A yes to a call, as the stock client sends it."""
+    """An approval of a call, as the stock client sends it."""
     approval = {"id": call_id, "approved": True}
     return {
         "type": "tool-hang",
@@ -161,19 +161,19 @@ def tool_part(call_id):
 
 
 def chat(own, parts, role="user", **more):
-    return {"json": {"id": own, "messages": [{"id": fresh(), "role": role, "parts": parts}], **more}}
+    return {"json": {"id": own, "messages": [{"id": new_name(), "role": role, "parts": parts}], **more}}
 
 
 WORDS = [{"type": "text", "text": "hello"}]
-#: Other things that an address needs.
+#: Values for the other parameters of a path.
 ELSE = {"name": "a.txt", "number": "1", "sha256": "0" * 64, "other": "ann"}
-#: What an operation needs besides its address.
+#: The bodies of operations that need one.
 BODIES = {
     "rename_conversation": {"json": {"title": "Mine"}},
     "share_conversation": {"json": {"right": "writer"}},
     "lead_conversation": {"json": {"message_id": "msg_" + "x" * 22}},
 }
-#: Each place beyond the address where an id may stand: the operation, the field, and how it is asked there.
+#: Fields outside of the path that take an id, by operation and field, with the request that uses it.
 FIELDS = {
     ("list_conversations", "before"): lambda _, v: ("GET", "/api/conversations", {"params": {"before": v}}),
     ("lead_conversation", "message_id"): lambda s, v: (
@@ -199,18 +199,18 @@ FIELDS = {
         {"json": {"id": s.own, "messages": [], "trigger": "regenerate-message", "messageId": v}},
     ),
     ("chat", "approval"): lambda s, v: ("POST", "/api/chat", chat(s.own, [tool_part(v)], "assistant")),
-    ("chat", "id"): lambda _, v: ("POST", "/api/chat", {"json": chat_body("hello", v, fresh())}),
-    ("chat", "messages.id"): lambda _, v: ("POST", "/api/chat", {"json": chat_body("hello", fresh(), v)}),
+    ("chat", "id"): lambda _, v: ("POST", "/api/chat", {"json": chat_body("hello", v, new_name())}),
+    ("chat", "messages.id"): lambda _, v: ("POST", "/api/chat", {"json": chat_body("hello", new_name(), v)}),
 }
-#: Fields in which a client says what it likes: its own names of a chat and a message. What looks like ours is refused.
-FREE = {("chat", "id"), ("chat", "messages.id")}
-#: Parameters of addresses that are ids of ours, and those that aren't.
+#: Fields that take names that clients assign to a chat or a message. Names in the form of our ids are refused.
+CLIENT_ASSIGNED = {("chat", "id"), ("chat", "messages.id")}
+#: Parameters of paths: ids, and others.
 ID_PARAMETERS = {"id", "chat_id"}
 OTHER_PARAMETERS = {"name", "number", "sha256", "other"}
 
 
 def in_address(method, path, operation, parameter):
-    """How an id is asked for in an address."""
+    """The request for an id in a path."""
 
     def make(_, value):
         filled = path.replace("{" + parameter + "}", value)
@@ -222,7 +222,7 @@ def in_address(method, path, operation, parameter):
 
 
 def fields_of(schema):
-    """Every place where an id may stand, by operation and field."""
+    """All fields and path parameters that take an id, by operation and field."""
     found = dict(FIELDS)
     for path, methods in schema["paths"].items():
         for method, operation in methods.items():

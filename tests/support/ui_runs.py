@@ -1,4 +1,4 @@
-"""Runs of real agents with their UI streams, and what is stored of them as a page."""
+"""Runs of real agents: their UI streams, and the page that is built from what was stored."""
 
 import asyncio
 
@@ -15,8 +15,8 @@ from showandtell.core.ui_stream.ui_stream import AnswerContext, UiStream, answer
 from showandtell.storage.conversations.memory_conversation import MemoryConversation, waiting_calls
 
 
-class Plainly:
-    """Shows files by number alone."""
+class PlainLinks:
+    """Links to files and derivatives, by id."""
 
     def attachment(self, file):
         url = f"/api/attachments/{file.id}/content/{file.name}"
@@ -27,12 +27,12 @@ class Plainly:
         return f"/api/attachments/{file.id}/variants/{sha256}"
 
 
-SHOW = Plainly()
+LINKS = PlainLinks()
 STARTED = {"conversation_id": "conv_1", "run_id": "run_1", "model": "inspector", "created": 1.5}
 
 
-class Remembering(MemoryConversation):
-    """A conversation in memory that keeps what a database keeps of each step."""
+class RecordingConversation(MemoryConversation):
+    """A conversation in memory that also keeps the summary of each step, as a database does."""
 
     def __init__(self):
         super().__init__()
@@ -44,11 +44,11 @@ class Remembering(MemoryConversation):
         return await super().write(accepted, step)
 
 
-class Answering:
-    """A conversation that is answered run by run; it keeps what a server keeps beside it."""
+class ChatRecorder:
+    """A conversation that is answered run by run, with what a server stores of each."""
 
     def __init__(self, agent):
-        self.agent, self.conversation = agent, Remembering()
+        self.agent, self.conversation = agent, RecordingConversation()
         self.metadata, self.waiting = {}, ()
 
     async def answer(self, text=None, *, stop_at=None, yes=None, **settings):
@@ -63,7 +63,7 @@ class Answering:
         def take(event):
             if not streams:
                 if text is not None and not any(map(is_visible, run.messages)):
-                    return  # it belongs to the previous messages
+                    return  # the event belongs to the previous answer
                 streams.append(self.stream(given))
                 sent.append(streams[0].start())
                 if text is None:
@@ -76,7 +76,7 @@ class Answering:
         await asyncio.wait({task})
         if not task.cancelled():
             task.result()
-        self.keep(run)
+        self.store(run)
         return sent
 
     def stream(self, given):
@@ -87,7 +87,7 @@ class Answering:
                 answer_id(output),
                 STARTED,
                 files,
-                SHOW,
+                LINKS,
                 self.agent.target.name,
                 lambda: 2.5,
                 given,
@@ -102,8 +102,8 @@ class Answering:
         stored = [item for item in turn.answer if item.id not in fresh or is_approval(item.parts)]
         return replay(stored, self.conversation.attachments, self.conversation.summaries, before=shown)
 
-    def keep(self, run):
-        """What a server knows of a run that ended."""
+    def store(self, run):
+        """Store what a server stores of an ended run."""
         output = turns(self.conversation.messages)[-1].message.id
         answer = turns(self.conversation.messages)[-1].answer
         received = (self.conversation.summaries[item.id].usage for item in answer if item.role == "assistant")
@@ -115,20 +115,20 @@ class Answering:
 
     def page(self):
         """The messages as a page gets them."""
-        page = Page(self.conversation.attachments, SHOW, self.conversation.summaries, self.waiting, self.metadata)
+        page = Page(self.conversation.attachments, LINKS, self.conversation.summaries, self.waiting, self.metadata)
         return ui_messages(self.conversation.messages, page)
 
 
 def is_visible(message):
-    """Whether these are a person's words."""
+    """Whether this is a user's text, not an approval."""
     return message.role == "user" and not is_approval(message.parts)
 
 
 def answers(yes):
-    """What a person says to calls that wait."""
+    """A draft with the user's approvals."""
     return [Draft("user", tuple(Approval(call_id, item) for call_id, item in yes.items()))] if yes else []
 
 
 def drafts(text, files=()):
-    """What a person says."""
+    """A draft with the user's text."""
     return [] if text is None else [user_draft(text, files)]
