@@ -91,7 +91,7 @@ class SdkServer:
         return asyncio.run(self._say_again())
 
     async def _say_again(self) -> Recorded:
-        answer = await serve(self.posts[-1].incoming, self.mind)
+        answer = await serve(self.posts[-1].incoming, self.answer)
         assert answer.status == 200
         return Recorded(answer.headers["content-type"], b"".join([piece async for piece in answer.body]))
 
