@@ -61,7 +61,7 @@ UPDATE_HEAD = UPDATE_HELD.values(version=conversations.c.version + 1, head=bindp
     conversations.c.version
 )
 #: Started calls count as a change: another process that continues the run reads them.
-UPDATE_VERSION = UPDATE_HELD.values(version=conversations.c.version + 1, changed=bindparam("now")).returning(
+UPDATE_CHANGED = UPDATE_HELD.values(version=conversations.c.version + 1, changed=bindparam("now")).returning(
     conversations.c.version
 )
 SELECT_MESSAGE = select(messages.c.id).where(
@@ -250,7 +250,7 @@ class StoredConversation(MemoryConversation):
             rows = [{"conversation_id": self.id, "call_id": serialize(call_id), "started": now} for call_id in fresh]
 
             def work(connection: Connection) -> int:
-                touched = connection.execute(UPDATE_VERSION, touch).first()
+                touched = connection.execute(UPDATE_CHANGED, touch).first()
                 if touched is None:
                     raise LeaseLost(LOST)
                 connection.execute(insert(intents), rows)
