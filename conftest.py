@@ -9,11 +9,11 @@ from collections.abc import Generator
 import pytest
 from hypothesis import settings
 
-from support import leftovers
+from support import run_cleanup
 
-leftovers.begin()
-os.environ["XDG_CONFIG_HOME"] = f"{os.environ[leftovers.RUN]}/config"
-os.environ["XDG_DATA_HOME"] = f"{os.environ[leftovers.RUN]}/data"
+run_cleanup.begin()
+os.environ["XDG_CONFIG_HOME"] = f"{os.environ[run_cleanup.RUN]}/config"
+os.environ["XDG_DATA_HOME"] = f"{os.environ[run_cleanup.RUN]}/data"
 for name in [name for name in os.environ if name.startswith("SHOWANDTELL_") or name.endswith("_API_KEY")]:
     del os.environ[name]
 
@@ -40,7 +40,7 @@ def pytest_sessionfinish(session: pytest.Session) -> Generator[None]:
     if "showandtell.media.gate" in sys.modules:
         sys.modules["showandtell.media.gate"].close()
     try:
-        leftovers.at_end.close()
+        run_cleanup.at_end.close()
     except AssertionError as error:
         print(f"\n{error}", file=sys.stderr)  # noqa: T201 - pytest's report has ended
         session.exitstatus = session.exitstatus or pytest.ExitCode.TESTS_FAILED

@@ -106,8 +106,8 @@ def measure(folder: Path) -> dict[str, float]:
     asked = [sys.executable, "hatch_build.py", "--node"]
     node = subprocess.run(asked, cwd=ROOT, capture_output=True, text=True, check=True).stdout.strip()
     with serving(folder) as url:
-        figures = ROOT / "web" / "tests" / "figures.mjs"
-        command = [str(Path(node) / "node"), str(figures), url, TOKEN, id_]
+        script = ROOT / "web" / "tests" / "benchmark.mjs"
+        command = [str(Path(node) / "node"), str(script), url, TOKEN, id_]
         received = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True).stdout
     return json.loads(received)
 

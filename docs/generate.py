@@ -58,9 +58,9 @@ DAY = re.compile(r"\b\d{4}-\d\d-\d\d\b")
 
 RESULTS = {
     "native": "in the tool result",
-    "relocated": "in a labelled user message",
+    "relocated": "in a follow-up message",
     "converted": "converted",
-    "noted": "its name, and why it wasn't sent",
+    "noted": "name only",
     "words": "as text",
 }
 UPLOADS = {
@@ -70,7 +70,7 @@ UPLOADS = {
     "words": "as text",
 }
 #: `RESULTS` for the README's table.
-BRIEFLY = {**RESULTS, "native": "tool result", "relocated": "next message", "noted": "name only"}
+BRIEFLY = {**RESULTS, "native": "tool result", "relocated": "follow-up"}
 FORMS = {"inline": "bytes", "url": "URL", "file_id": "file id"}
 #: Names of media types whose subtype isn't what people call them.
 ENDINGS = {

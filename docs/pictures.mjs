@@ -1,5 +1,5 @@
 // Takes the pictures of the README and the docs: a real server with the model `inspector`, a real browser, no key.
-// `node docs/pictures.mjs` from the project's folder; PYTHON names another one than the usual.
+// `node docs/pictures.mjs` from the project's folder; PYTHON sets the path of the interpreter.
 import { spawn, spawnSync } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
 import { createServer } from "node:net";
@@ -17,7 +17,7 @@ const token = "a-token-for-pictures";
 const desktop = { viewport: { width: 1280, height: 800 } };
 const phone = { viewport: { width: 390, height: 844 }, deviceScaleFactor: 2, isMobile: true, hasTouch: true };
 
-/** Few colours make small files: each picture has at most 200 kB. */
+/** Reduces pictures to 256 colors, so that each has at most 200 kB. */
 const shrink = `
 import sys
 from PIL import Image
@@ -101,7 +101,7 @@ async function takeConversation(name, settings) {
   await take(page, name);
 }
 
-/** An api that takes no image in a tool result: the chart follows in a message of its own, and the panel says so. */
+/** An API without images in tool results: the panel shows that the chart was sent in a follow-up message. */
 async function takePanel(name, settings) {
   const page = await visit("/", settings, "inspector:openai-chat");
   await ask(page, 'Draw a bar chart titled "Visitors at the pier" with the values 120, 95, 140, 180 and 230.');

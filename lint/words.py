@@ -20,13 +20,15 @@ from typing import NamedTuple
 
 ROOT = Path(__file__).parent.parent
 RULES = Path(__file__).with_name("words.tsv")
-FOLDERS = ("src", "tests", "stress", "bench", "docs", "examples", "lint", "web/src")
-#: Built, installed or frozen files, and the page's scenarios, whose texts are what users type.
-SKIPPED = ("*/node_modules/*", "*/__pycache__/*", "*/server/page/*", "*/migrations/*", "*/tests/page/*")
+FOLDERS = ("src", "tests", "stress", "bench", "docs", "examples", "lint", "web/src", "web/tests")
+#: Built, installed or frozen files.
+SKIPPED = ("*/node_modules/*", "*/__pycache__/*", "*/server/page/*", "*/migrations/*", "*/.browser/*")
 WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
-#: TypeScript's strings, comments and identifiers; a template's text is skipped like any other string.
+#: TypeScript's strings, comments, regular expressions and identifiers; the text of templates and regular expressions
+#: is skipped like any other string.
 SCRIPT = re.compile(
     r"""(?P<comment>//[^\n]*|/\*.*?\*/)|(?P<string>"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*'|`(?:\\.|[^`\\])*`)"""
+    r"|(?P<regex>(?<=[(,=:\[!&|?])\s*/(?![/*])(?:\\.|\[(?:\\.|[^\]\\\n])*\]|[^/\\\[\n])+/)"
     r"|(?P<name>[A-Za-z_$][\w$]*)",
     re.DOTALL,
 )

@@ -21,7 +21,7 @@ from showandtell.network.fetch import FetchPolicy, fetch
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "tests"))
 from support.bad_urls import bad_urls
-from support.canaries import NAMES, Web, moved
+from support.fake_internet import NAMES, Web, redirect
 
 ALLOW = FetchPolicy(fetch=True, http=True, ports=tuple(range(65536)))
 ROUTES = (
@@ -103,7 +103,7 @@ def open_up(folder):
 
 async def main(folder):
     bad = [url.replace("https:", "http:") for url in dict.fromkeys(bad_urls()) if "pictures.test" not in url]
-    web = Everywhere({f"/to/{number}": moved(url) for number, url in enumerate(bad)})
+    web = Everywhere({f"/to/{number}": redirect(url) for number, url in enumerate(bad)})
     await asyncio.get_running_loop().create_datagram_endpoint(Names, ("127.0.0.1", 53))
     for every in ("0.0.0.0", "::"):  # noqa: S104 - that is what it is for
         await asyncio.start_server(web.serve, every, 80)

@@ -10,12 +10,12 @@ from hypothesis import HealthCheck, settings
 from hypothesis.stateful import run_state_machine_as_test
 
 from showandtell.storage.conversations.store import Store
-from support.collecting import Fragile, Keeping
+from support.garbage_collection_machine import CrashingFolder, GarbageCollectionMachine
 from support.postgres import each_database, new_database
 from support.stores import Place, Time
 
 
-class Counting(Keeping):
+class Counting(GarbageCollectionMachine):
     """The steps of tests/storage/database/test_garbage_collection.py, counted."""
 
     steps = 0
@@ -34,7 +34,7 @@ class OnPostgres(Counting):
         self.clock = Time()
         folder = Path(self.there.name)
         self.store = Store(new_database("postgresql", folder), folder / "blobs", terms=self.clock.terms())
-        self.store.blobs = Fragile(self.store.blobs.path, durable=False)
+        self.store.blobs = CrashingFolder(self.store.blobs.path, durable=False)
         await self.store.__aenter__()
 
 

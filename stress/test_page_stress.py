@@ -1,45 +1,45 @@
-"""The page in a real browser: every hostile file, every look by axe, and what takes its time."""
+"""The page in a real browser: all hostile files, accessibility on all displays, and long scenarios."""
 
 import pytest
 
 from support import hostile
-from support.browser import Address, names, play, street
-from support.page_town import open_town
+from support.browser import SiteAddress, background_servers, run_scenario, scenarios_in
+from support.page_servers import open_page_servers
 
-#: How many come in one answer.
-TOGETHER = 20
+#: Files in one answer.
+BATCH = 20
 
 
 @pytest.fixture(scope="module")
 def site(tmp_path_factory):
-    """A server whose tools bring mischief."""
-    with street() as made:
-        yield Address(made.build(tmp_path_factory.mktemp("hostile"), tools=(hostile.bring_files,)).url)
+    """A server with a hostile tool."""
+    with background_servers() as servers:
+        yield SiteAddress(servers.add_server(tmp_path_factory.mktemp("hostile"), tools=(hostile.send_files,)).url)
 
 
-def test_there_are_enough_of_them():
+def test_there_are_at_least_120_hostile_files():
     assert len(hostile.FILES) >= 120
 
 
-@pytest.mark.parametrize("first", range(0, len(hostile.FILES), TOGETHER))
+@pytest.mark.parametrize("first", range(0, len(hostile.FILES), BATCH))
 def test_hostile_files_run_nothing(first, site, tmp_path):
-    count = min(TOGETHER, len(hostile.FILES) - first)
-    scenario = "hostile_files_run_nothing_through_the_page_and_by_their_addresses"
-    received = play(scenario, {"hostile": site}, tmp_path, seconds=180, first=first, step=1, count=count)
-    assert received["files"] == count
+    count = min(BATCH, len(hostile.FILES) - first)
+    scenario = "hostile_files_run_nothing_in_the_page_and_at_their_urls"
+    result = run_scenario(scenario, {"hostile": site}, tmp_path, seconds=180, first=first, step=1, count=count)
+    assert result["files"] == count
 
 
 @pytest.fixture(scope="module")
-def town(tmp_path_factory):
-    with open_town(tmp_path_factory.mktemp) as town:
-        yield town
+def servers(tmp_path_factory):
+    with open_page_servers(tmp_path_factory.mktemp) as servers:
+        yield servers
 
 
-@pytest.mark.parametrize("scenario", names("access"))
-def test_every_look_is_accessible(scenario, town, tmp_path):
-    town.play(scenario, tmp_path, looks=4)
+@pytest.mark.parametrize("scenario", scenarios_in("accessibility"))
+def test_the_page_is_accessible_on_every_display(scenario, servers, tmp_path):
+    servers.run(scenario, tmp_path, displays=4)
 
 
-@pytest.mark.parametrize("scenario", names("long"))
-def test_what_takes_its_time(scenario, town, tmp_path):
-    town.play(scenario, tmp_path)
+@pytest.mark.parametrize("scenario", scenarios_in("stress"))
+def test_long_scenarios(scenario, servers, tmp_path):
+    servers.run(scenario, tmp_path)

@@ -11,7 +11,7 @@ import pytest
 
 from showandtell.core import references
 from showandtell.core.references import MAX_TEXT, catalogue, resolve, tokens
-from support.renovation import RENOVATION
+from support.sample_attachments import RENOVATION
 
 PATTERNS = {
     name: value

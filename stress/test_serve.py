@@ -4,8 +4,8 @@ import time
 
 import pytest
 
-from support.programs import running, until
-from support.served import ENDS, say
+from support.server_process import running, until
+from support.server_requests import ENDS, say
 
 pytestmark = pytest.mark.anyio
 

@@ -17,10 +17,10 @@ from hypothesis import strategies as st
 
 from showandtell.core.messages.ids import new_id
 from showandtell.core.ui_stream.chunks import Input, InputError, MoreText, serialize
-from support.bombs import packed_zeros
+from support.decompression_bombs import packed_zeros
 from support.fixtures import png
-from support.neighbours import ask, fresh, missing, street
 from support.serving import chat_body, serving
+from support.two_users import ask, new_name, two_users, unknown_id
 
 MANY = 1_000_000
 ALPHABET = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
@@ -88,18 +88,18 @@ async def medians(session, ways, turns=300):
 
 @pytest.mark.anyio
 async def test_what_is_anothers_takes_as_long_as_what_is_not_there(tmp_path):
-    async with street(tmp_path) as here:
+    async with two_users(tmp_path) as here:
         found = {}
         for kind, make in (
             ("conversation", lambda item: ("GET", f"/api/conversations/{item}", {})),
             ("conversation", lambda item: ("GET", f"/api/chat/{item}/stream", {})),
-            ("conversation", lambda item: ("POST", "/api/chat", {"json": chat_body("x", item, fresh())})),
+            ("conversation", lambda item: ("POST", "/api/chat", {"json": chat_body("x", item, new_name())})),
             ("file", lambda item: ("GET", f"/api/attachments/{item}/content", {})),
             ("file of a tool", lambda item: ("GET", f"/api/attachments/{item}/thumbnail", {})),
             ("upload", lambda item: ("GET", f"/api/attachments/{item}", {})),
         ):
             theirs = here.ids[kind]
-            one, other = await medians(here.ann, [make(theirs), make(missing(theirs))])
+            one, other = await medians(here.ann, [make(theirs), make(unknown_id(theirs))])
             found[make(theirs)[1].replace(theirs, "ID")] = (round(one * 1000, 3), round(other * 1000, 3))
             assert abs(one - other) < 0.002, found
 

@@ -8,7 +8,7 @@ import aiohttp
 import pytest
 
 from support.postgres import each_database, new_database
-from support.programs import running
+from support.server_process import running
 from support.serving import chat_body
 
 pytestmark = pytest.mark.anyio

@@ -21,10 +21,10 @@ from showandtell.core.messages.message import Draft
 from showandtell.core.messages.parts import Text
 from showandtell.errors import Busy, LeaseLost
 from showandtell.storage.conversations.store import Store
+from support.concurrent_writers import check_order, write_concurrently
 from support.fixtures import png
 from support.postgres import each_database
 from support.scripted import CLAUDE, check_usable, say, scripted, watch
-from support.side_by_side import check_posts, write_side_by_side
 from support.stores import Place, Time, places, post, user_draft
 
 BENCH = Path(__file__).parent.parent / "bench"
@@ -38,7 +38,7 @@ YEAR = 365 * 24 * 3600.0
 @each_database
 def test_two_processes_post_a_thousand_messages_without_a_gap_a_loss_or_a_double(database, tmp_path):
     posts, begun = 500, time.perf_counter()
-    check_posts(posts, *asyncio.run(write_side_by_side(Place(database, tmp_path), posts)))
+    check_order(posts, *asyncio.run(write_concurrently(Place(database, tmp_path), posts)))
     print(f"{database}: {2 * posts} posts in {time.perf_counter() - begun:.1f} s")  # noqa: T201
 
 

@@ -17,6 +17,7 @@ RULES = words.read_rules("name\tshelf\tcache\nprose\tis none\tnot a …\nname\tm
         ("a.py", "MOST_FILES = 1\n", ["a.py:1: the name MOST_FILES: max"]),
         ("tests/a.py", "MOST_FILES = 1\n", []),
         ("a.ts", "// is none\nconst shelf = 'shelf';", ['a.ts:1: "is none": not a …', "a.ts:2: the name shelf: cache"]),
+        ("a.mjs", "found.match(/the shelf (is|was)/); const shelf = 1;", ["a.mjs:1: the name shelf: cache"]),
         ("a.md", "one\nIs none.\n", ['a.md:2: "Is none": not a …']),
         ("a.md", "```\nis none\n```\n`is none`\n", []),
     ],

@@ -12,7 +12,7 @@ from showandtell.storage.conversations.store import Store
 
 
 async def forget(owner: str) -> None:
-    """Delete conversation after conversation, and then what nobody needs any more."""
+    """Delete all conversations of a user, then the bytes that no conversation uses."""
     environ = os.environ.get
     async with Store.at(data_folder(), environ("SHOWANDTELL_DATABASE"), environ("SHOWANDTELL_BLOBS")) as store:
         while found := await store.list(owner):

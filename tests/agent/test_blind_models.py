@@ -9,9 +9,9 @@ from showandtell import File, UnsupportedFile
 from showandtell.agent.media_errors import MODALITY
 from showandtell.config.learned_models import LIFETIME, LearnedModels, ModelKey, learned_models
 from showandtell.core.capabilities.modalities import Modality
-from support.films import grey
 from support.fixtures import pdf, png
 from support.scripted import CLAUDE, CONVERSE, GEMINI, GPT, MODELS, check_usable, say, scripted
+from support.videos import grey
 
 each_api = pytest.mark.parametrize("model", MODELS)
 #: Answers of models without eyes, in their hosts' words: status and text.

@@ -12,7 +12,7 @@ from showandtell.errors import BadFile, BadInput
 from showandtell.network.fetch import FetchPolicy
 from showandtell.providers.google_storage import fetch_object, load_credentials
 from showandtell.server.chat_request import parse_chat_request
-from support.canaries import Certificates, Web, page, serving
+from support.fake_internet import Certificates, Web, page, serving
 from support.fixtures import png
 from support.scripted import GEMINI, say, scripted, watch
 

@@ -17,9 +17,9 @@ from showandtell.inspector.request import files_of
 from showandtell.media import gate
 from showandtell.media.draw import choose_axis, clip, format_number, small_font, split_marks, strip_marks, thin_out
 from support.builders import attachment
+from support.docx import word_file
 from support.fixtures import pdf, png, wav
 from support.scripted import GPT, MODELS, check_usable, results, say, scripted
-from support.word_files import word_file
 
 PICTURE = png(8, 8)
 each_api = pytest.mark.parametrize("model", MODELS)

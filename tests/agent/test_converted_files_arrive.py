@@ -9,8 +9,8 @@ from PIL import Image
 
 from showandtell import File, render
 from support.builders import user_history
-from support.films import grey
 from support.fixtures import pdf
+from support.videos import grey
 
 MODEL = "vllm:Qwen/Qwen3-VL-8B-Instruct"
 

@@ -16,9 +16,9 @@ from showandtell.agent.context import Files
 from showandtell.agent.execute import execute
 from showandtell.agent.tools import by_name
 from showandtell.storage.conversations.memory_conversation import MemoryConversation
-from support.apart import broken_apart, describe, probe_isolation
 from support.builders import user_history
 from support.fixtures import png
+from support.isolated_tools import broken_apart, describe, probe_isolation
 
 RED, BLUE = png(8, 8), png(4, 4, (0, 0, 200))
 CONVERSATION = MemoryConversation()

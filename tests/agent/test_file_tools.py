@@ -20,9 +20,9 @@ from showandtell.storage.blobs.folder import Folder
 from showandtell.storage.conversations.store import Store
 from showandtell.storage.files.file_cache import FileCache
 from support.builders import attachment
+from support.docx import word_file
 from support.fixtures import pdf, png, wav
 from support.scripted import CLAUDE, MODELS, check_usable, results, say, scripted
-from support.word_files import word_file
 
 each_api = pytest.mark.parametrize("model", MODELS)
 

@@ -8,7 +8,7 @@ import pytest
 from showandtell import ToolResult
 from showandtell.agent.configure import fetcher
 from showandtell.network.fetch import FetchPolicy
-from support.canaries import Certificates, Web, moved, page, serving
+from support.fake_internet import Certificates, Web, moved, page, serving
 from support.fixtures import png
 from support.scripted import CLAUDE, say, scripted, watch
 

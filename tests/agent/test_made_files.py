@@ -8,7 +8,7 @@ from showandtell import File
 from showandtell.core.events.types import FileEvent, Finish, StepEnd, StepFinish
 from showandtell.inspector.request import TextPart, files_of
 from support.fixtures import RED, png, truncated
-from support.made_files import SPEAKS, draw, each_maker
+from support.generated_files import WIRE_OF, draw, each_image_model
 from support.scripted import (
     STOPS,
     check_usable,
@@ -22,7 +22,7 @@ PICTURE = png(16, 8, RED)
 
 
 def done(model):
-    return say("Done.", model=SPEAKS[model])
+    return say("Done.", model=WIRE_OF[model])
 
 
 def echo() -> str:
@@ -42,7 +42,7 @@ def labelled(asked):
     return [(turn.role, seen.place, seen.label, seen.data) for turn in asked.turns for seen in files_of(turn)]
 
 
-@each_maker
+@each_image_model
 def test_a_picture_of_the_models_own_is_numbered_and_reported(model):
     run, events = go(scripted(draw(model, PICTURE), model=model)[0])
     assert (run.status, run.text) == ("complete", "Here.")
@@ -55,7 +55,7 @@ def test_a_picture_of_the_models_own_is_numbered_and_reported(model):
     assert b"base64" not in repr(events).encode()
 
 
-@each_maker
+@each_image_model
 def test_it_is_shown_again_in_a_labelled_message_of_the_user(model):
     agent, script = scripted(draw(model, PICTURE), done(model), model=model)
     run, _ = go(agent)
@@ -67,7 +67,7 @@ def test_it_is_shown_again_in_a_labelled_message_of_the_user(model):
     assert [receipt.delivery for receipt in again.receipts] == ["relocated"]
 
 
-@each_maker
+@each_image_model
 def test_a_picture_beside_a_call_is_numbered_before_the_files_of_the_tool(model):
     def plot() -> File:
         return File.from_bytes(png(4, 4), name="plot.png")
@@ -79,14 +79,14 @@ def test_a_picture_beside_a_call_is_numbered_before_the_files_of_the_tool(model)
     assert {data for *_, data in labelled(script.asked[1])} == {PICTURE, png(4, 4)}
 
 
-@each_maker
+@each_image_model
 def test_several_pictures_keep_their_order(model):
     pictures = [png(4 + at, 4) for at in range(3)]
     run, _ = go(scripted(draw(model, *pictures), model=model)[0])
     assert [(file.number, file.read()) for file in run.files] == [*enumerate(pictures, 1)]
 
 
-@each_maker
+@each_image_model
 def test_a_picture_that_was_not_given_keeps_its_number_and_says_why(model):
     agent, script = scripted(draw(model, None), done(model), model=model)
     run, events = go(agent)
@@ -99,17 +99,17 @@ def test_a_picture_that_was_not_given_keeps_its_number_and_says_why(model):
     assert labelled(script.asked[1]) == []
 
 
-@each_maker
+@each_image_model
 def test_a_torn_picture_is_reported_with_its_problem(model):
     run, events = go(scripted(draw(model, truncated(PICTURE)), model=model)[0])
     assert run.status == "complete"
     assert [bool(event.problem) for event in events if isinstance(event, FileEvent)] == [True]
 
 
-@each_maker
+@each_image_model
 def test_a_picture_is_kept_where_the_stream_is_cut_behind_it(model):
     whole = draw(model, PICTURE)
-    own = SPEAKS[model]
+    own = WIRE_OF[model]
     end = b"".join(frames("Here.", model=own)[-STOPS[own].last :])
     run, _ = go(scripted(whole.removesuffix(end), model=model)[0])
     assert (run.status, run.reason, run.text) == ("incomplete", "cut", "Here.")
@@ -127,7 +127,7 @@ async def cancel_at(run, kind):
     return events
 
 
-@each_maker
+@each_image_model
 def test_a_run_that_is_cancelled_while_a_picture_is_stored_keeps_its_words_and_can_go_on(model):
     call = ("c1", "echo", "{}")
     agent, script = scripted(draw(model, PICTURE, calls=[call]), done(model), model=model, tools=[echo])
@@ -142,7 +142,7 @@ def test_a_run_that_is_cancelled_while_a_picture_is_stored_keeps_its_words_and_c
     assert "was not stored before the run ended" in json.dumps(script.bodies[1])
 
 
-@each_maker
+@each_image_model
 def test_a_run_with_a_picture_can_be_left_at_any_event(model):
     index, finished = 0, False
     while not finished:

@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 
 from showandtell import File, ShowAndTellError
 from showandtell.config.learned_models import learned_models
-from support.films import grey
 from support.fixtures import bmp, pdf, png
 from support.scripted import MODELS, begin, check_usable, say, scripted
+from support.videos import grey
 
 PRIVATE = png(29, 13)
 FILES = {

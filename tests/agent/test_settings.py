@@ -8,9 +8,9 @@ import pytest
 import showandtell
 from showandtell import Agent, BadInput, Connection, Draft, File, FilePolicy, Toolset, UnsupportedFile, explain
 from showandtell.testing import FakeConnection
+from support.docx import word_file
 from support.fixtures import png
 from support.scripted import CLAUDE, Script, say, scripted
-from support.word_files import word_file
 
 WORDS = File.from_bytes(word_file("Parcel 4711"), name="letter.docx")
 

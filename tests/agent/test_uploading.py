@@ -15,8 +15,8 @@ from showandtell.storage.database.garbage_collection import UPLOAD_SECONDS
 from showandtell.storage.database.quotas import Quotas
 from showandtell.storage.database.tables import blobs, uploads
 from showandtell.storage.files.sources import SpooledSource, StoredSource
-from support.collecting import lying
 from support.fixtures import png
+from support.garbage_collection_machine import stored_hashes
 from support.postgres import on_sqlite
 from support.stores import check_not_found, note, post, show, user_draft
 
@@ -94,10 +94,10 @@ async def test_a_writer_sends_an_upload_of_theirs_in_a_conversation_that_belongs
     await send(store, "bob", await store.open(conversation.id, "bob"), upload.id)
     one = (await store.open(conversation.id, "ann")).attachments[1]
     assert (one.id, one.facts) == (upload.id, upload.facts)
-    assert lying(store, "ann") == {one.facts.sha256}
+    assert stored_hashes(store, "ann") == {one.facts.sha256}
     assert await count(store, uploads) == 0
     await store.collect(grace=-60)
-    assert lying(store, "bob") == set()
+    assert stored_hashes(store, "bob") == set()
 
 
 async def test_what_is_not_yours_is_not_found_in_the_same_words(store):
@@ -123,7 +123,7 @@ async def test_a_pending_upload_is_kept_for_a_day_and_then_goes_with_its_bytes(s
     assert (await store.uploads().find(upload.id)).facts == upload.facts
     clock.now += 2 * HOUR
     assert (await store.collect()).blobs == 1
-    assert lying(store) == set()
+    assert stored_hashes(store) == set()
     await check_not_found(store.uploads().find(upload.id))
 
 
@@ -175,7 +175,7 @@ async def test_a_dropped_upload_takes_its_bytes_along_unless_others_have_them(st
     assert (await store.uploads().delete(second.id)).blobs == 1
     await check_not_found(store.uploads().delete(second.id))
     assert await count(store, blobs) == 0
-    assert lying(store) == set()
+    assert stored_hashes(store) == set()
 
 
 async def test_pending_uploads_count_against_the_quota_and_free_it_when_dropped(place):

@@ -13,9 +13,9 @@ import pytest
 
 import showandtell
 from support.commandline import spawn
-from support.guarded import is_entry
-from support.programs import LONGEST, running, until
-from support.served import ENDS, say
+from support.middleware_app import is_login_cookie
+from support.server_process import TIMEOUT, running, until
+from support.server_requests import ENDS, say
 from support.serving import chat_body
 
 pytestmark = pytest.mark.anyio
@@ -34,7 +34,7 @@ async def test_it_prints_an_address_that_lets_one_in_and_nothing_else(tmp_path):
             f"Conversations are stored in {tmp_path}. Press Ctrl-C to stop.",
         ]
         status, cookie, _ = await get(program, f"/?token={program.token}")
-        assert (status, is_entry(cookie)) == (303, True)
+        assert (status, is_login_cookie(cookie)) == (303, True)
         assert await program.end() == (143, "")
 
 
@@ -166,7 +166,7 @@ async def test_a_worker_that_dies_is_replaced_and_all_end_with_the_one_who_began
         async with program.session.get(f"{program.url}/healthz") as answer:
             assert answer.status == 200
         program.process.kill()
-        await asyncio.wait_for(program.process.wait(), LONGEST)
+        await asyncio.wait_for(program.process.wait(), TIMEOUT)
         await until(lambda: not [item for item in second if is_alive(item)])
 
 

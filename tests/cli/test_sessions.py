@@ -18,8 +18,8 @@ from showandtell.storage.location import StorageLocation
 from support.commandline import Stream, call
 from support.fixtures import parts, pdf, png
 from support.photos import photo
-from support.programs import until
 from support.scripted import say, scripted
+from support.server_process import until
 
 ID = re.compile(r"conv_[0-9A-Za-z_-]{22}")
 
@@ -102,24 +102,25 @@ def receipt(kind, **more):
 
 DOCX = "application/vnd.openxmlformats-officedocument.wordprocessingml.document"
 RECEIPTS = {
-    "as 3 pages": receipt("image", pages=(1, 2, 3), total=3.0),
-    "as page 6 of 12": receipt("document", pages=(6,), total=12.0, scale=1.9),
-    "as pages 1 to 5 of 12": receipt("document", pages=(1, 2, 3, 4, 5), total=12.0),
-    "as pages 6, 8 of 12, its part 1, 2, 3, 4": receipt("document", pages=(6, 8), total=12.0, crop=(1, 2, 3, 4)),
-    "as 8 frames of 50 s": receipt("video", times=tuple(range(8)), total=50.0, scale=0.4),
-    "as a machine transcript": receipt("audio", cell=None, reason="given as words: m takes no x"),
-    "as text": receipt("document", cell=None, reason="given as words: m takes no x"),
-    "as text, pages 1 to 2 of 9, cut": receipt("document", cell=None, pages=(1, 2), total=9.0, cut=True),
-    "as audio in another format of 60 s, cut": receipt("audio", total=60.0, cut=True),
-    "as an image, scaled to 43%": receipt("image", scale=0.4321),
-    "as an image, enlarged to 200%": receipt("image", scale=2.0),
-    "after the results as an image": receipt("image", delivery="relocated"),
+    "3 pages": receipt("image", pages=(1, 2, 3), total=3.0),
+    "page 6 of 12": receipt("document", pages=(6,), total=12.0, scale=1.9),
+    "pages 1 to 5 of 12": receipt("document", pages=(1, 2, 3, 4, 5), total=12.0),
+    "pages 6, 8 of 12, its part 1, 2, 3, 4": receipt("document", pages=(6, 8), total=12.0, crop=(1, 2, 3, 4)),
+    "8 frames of 50 s": receipt("video", times=tuple(range(8)), total=50.0, scale=0.4),
+    "a machine transcript": receipt("audio", cell=None, reason="given as words: m takes no x"),
+    "text": receipt("document", cell=None, reason="given as words: m takes no x"),
+    "text, pages 1 to 2 of 9, cut": receipt("document", cell=None, pages=(1, 2), total=9.0, cut=True),
+    "audio in another format of 60 s, cut": receipt("audio", total=60.0, cut=True),
+    "an image, scaled to 43%": receipt("image", scale=0.4321),
+    "an image, enlarged to 200%": receipt("image", scale=2.0),
+    "an image in a follow-up message": receipt("image", delivery="relocated"),
 }
 
 
 @pytest.mark.parametrize("words", RECEIPTS)
 def test_a_receipt_says_once_what_became_of_a_file(words):
-    assert RECEIPTS[words].removesuffix(": converted: m takes no x") == f"shown {words} in a user message: m takes no x"
+    place = "" if " in a follow-up message" in words else " in a user message"
+    assert RECEIPTS[words] == f"converted to {words}{place}: m takes no x"
 
 
 def test_a_receipt_of_a_file_as_it_is_says_how_it_went():

@@ -20,8 +20,8 @@ from showandtell.cli.main import app
 from showandtell.storage.conversations.store import Store
 from support.paths import ROOT
 from support.postgres import new_database
-from support.programs import LONGEST, running, until
-from support.servers import free_ports
+from support.s3_server import free_ports
+from support.server_process import TIMEOUT, running, until
 from support.serving import chat_body
 from support.stores import note, show
 
@@ -79,7 +79,7 @@ def test_systemd_takes_the_unit_and_finds_it_tight(tmp_path):
 
 
 def run(command, **settings):
-    return subprocess.run(command, capture_output=True, text=True, check=False, **{"timeout": LONGEST, **settings})  # noqa: S603
+    return subprocess.run(command, capture_output=True, text=True, check=False, **{"timeout": TIMEOUT, **settings})  # noqa: S603
 
 
 @asynccontextmanager

@@ -15,10 +15,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fake_provider.auth import AWS_KEY, AWS_SECRET, TOKEN
-from support.bodies import NOTHING, PLOT, Request, ask, assistant, document, encode, image, step, use, user
 from support.fixtures import docx, gif, jpeg, mp4, pdf, png, webp
+from support.inspector_requests import NOTHING, PLOT, Request, ask, assistant, document, encode, image, step, use, user
 from support.paths import SHARED
-from support.sdk_server import Stage, staged
+from support.sdk_server import SdkServer, sdk_server
 
 CLAUDE, NOVA = "us.anthropic.claude-sonnet-4-5-20250929-v1:0", "us.amazon.nova-2-lite-v1:0"
 LLAMA, MISTRAL = "us.meta.llama4-maverick-17b-instruct-v1:0", "us.mistral.pixtral-large-2502-v1:0"
@@ -400,17 +400,17 @@ def test_what_the_service_accepted_is_accepted_but_for_a_rule_that_is_younger():
 
 
 @pytest.fixture(scope="module")
-def stage() -> Iterator[Stage]:
-    with staged() as made:
+def server() -> Iterator[SdkServer]:
+    with sdk_server() as made:
         yield made
 
 
 @pytest.fixture
-def bedrock(stage: Stage) -> object:
+def bedrock(server: SdkServer) -> object:
     keys = {"aws_access_key_id": AWS_KEY, "aws_secret_access_key": AWS_SECRET}
     config = Config(retries={"total_max_attempts": 1}, region_name="us-east-1")
-    make = partial(boto3.client, "bedrock-runtime", endpoint_url=stage.base("bedrock"), config=config, **keys)
-    return stage.client("boto3", make)
+    make = partial(boto3.client, "bedrock-runtime", endpoint_url=server.base("bedrock"), config=config, **keys)
+    return server.client("boto3", make)
 
 
 def raw(kind: str, data: bytes, form: str, **more: object) -> dict:
@@ -462,13 +462,13 @@ def test_botos_own_client_sees_the_refusal(bedrock):
 # Claude's Messages on two other hosts
 
 
-def open_partner(stage: Stage, name: str) -> anthropic.AnthropicBedrock | anthropic.AnthropicVertex:
-    base = stage.base(f"anthropic-{name}")
+def open_partner(server: SdkServer, name: str) -> anthropic.AnthropicBedrock | anthropic.AnthropicVertex:
+    base = server.base(f"anthropic-{name}")
     if name == "bedrock":
         keys = {"aws_access_key": AWS_KEY, "aws_secret_key": AWS_SECRET, "aws_region": "us-east-1"}
-        return stage.client(name, partial(anthropic.AnthropicBedrock, base_url=base, max_retries=0, **keys))
+        return server.client(name, partial(anthropic.AnthropicBedrock, base_url=base, max_retries=0, **keys))
     where = {"region": "global", "project_id": "p", "access_token": TOKEN}
-    return stage.client(name, partial(anthropic.AnthropicVertex, base_url=base, max_retries=0, **where))
+    return server.client(name, partial(anthropic.AnthropicVertex, base_url=base, max_retries=0, **where))
 
 
 PARTNERS = pytest.mark.parametrize("name", ["bedrock", "vertex"])
@@ -479,9 +479,9 @@ DRAW = {"name": "plot", "description": "Draws.", "input_schema": PLOT}
 
 
 @PARTNERS
-def test_a_partners_own_client_shows_a_pdf_and_an_image(stage, name: str):
+def test_a_partners_own_client_shows_a_pdf_and_an_image(server, name: str):
     data = pdf("Total: 12 EUR")
-    claude = open_partner(stage, name)
+    claude = open_partner(server, name)
     message = claude.messages.create(
         model=MODEL,
         max_tokens=9000,
@@ -494,20 +494,20 @@ def test_a_partners_own_client_shows_a_pdf_and_an_image(stage, name: str):
 
 
 @PARTNERS
-def test_a_partners_own_client_reads_the_stream(stage, name: str):
+def test_a_partners_own_client_reads_the_stream(server, name: str):
     asked = {"model": MODEL, "max_tokens": 99, "messages": [user("plot 4, 5")], "tools": [DRAW]}
     asked |= VERSION[name]
-    with open_partner(stage, name).messages.stream(**asked) as stream:
+    with open_partner(server, name).messages.stream(**asked) as stream:
         message = stream.get_final_message()
     assert message.content[1].input == {"values": [4, 5]}
     assert message.stop_reason == "tool_use"
 
 
-def test_the_version_that_the_sdk_writes_is_refused_by_bedrock_alone(stage):
+def test_the_version_that_the_sdk_writes_is_refused_by_bedrock_alone(server):
     asked = {"model": MODEL, "max_tokens": 9, "messages": [user("hello")]}
-    assert open_partner(stage, "vertex").messages.create(**asked).content
+    assert open_partner(server, "vertex").messages.create(**asked).content
     with pytest.raises(anthropic.BadRequestError, match="Invalid API version"):
-        open_partner(stage, "bedrock").messages.create(**asked)
+        open_partner(server, "bedrock").messages.create(**asked)
 
 
 LINK = {"type": "image", "source": {"type": "url", "url": "https://example.org/a.png"}}
@@ -523,9 +523,9 @@ UPLOAD = {"type": "document", "source": {"type": "file", "file_id": "file_7"}}
         (image(jpeg()), "Image does not match the provided media type image/png"),
     ],
 )
-def test_a_partner_takes_base64_alone(stage, name: str, file: dict, message: str):
+def test_a_partner_takes_base64_alone(server, name: str, file: dict, message: str):
     with pytest.raises(anthropic.BadRequestError, match=re.escape(message)):
-        open_partner(stage, name).messages.create(
+        open_partner(server, name).messages.create(
             model=MODEL, max_tokens=9, messages=[user("look", file)], **VERSION[name]
         )
 

@@ -23,8 +23,8 @@ from showandtell.inspector.gemini import schema as wire
 from showandtell.inspector.gemini.rules import sign, signed_by
 from showandtell.inspector.request import IncomingRequest
 from showandtell.media import gate
-from support.bodies import NOTHING, PLOT, TOOLS, Request, ask, encode
 from support.fixtures import gif, jpeg, mp3, mp4, pdf, png, wav
+from support.inspector_requests import NOTHING, PLOT, TOOLS, Request, ask, encode
 from support.paths import SHARED
 
 GOOGLE = "https://inspector.invalid/google/v1beta/models/{}"

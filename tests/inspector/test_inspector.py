@@ -14,7 +14,8 @@ from showandtell.inspector.answering.arguments import Command, read_arguments
 from showandtell.inspector.anthropic.read import HOSTS
 from showandtell.inspector.pixels import read_pixels
 from showandtell.inspector.request import OfferedTool
-from support.bodies import (
+from support.fixtures import gif, jpeg, pdf, png, truncated, wav, webp
+from support.inspector_requests import (
     CHAT,
     MESSAGES,
     PLOT,
@@ -38,7 +39,6 @@ from support.bodies import (
     user,
     words,
 )
-from support.fixtures import gif, jpeg, pdf, png, truncated, wav, webp
 
 # What it reports
 

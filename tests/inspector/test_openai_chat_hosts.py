@@ -18,9 +18,9 @@ from mistralai.client.errors import SDKError
 from showandtell import File, render
 from showandtell.core.events.types import StepEnd, ToolInputDelta, ToolInputStart
 from showandtell.inspector.openai_chat import dialects
-from support.bodies import PLOT, Request, ask, assistant, paper, picture, sound, text, user
 from support.builders import parser_of, tool_history
 from support.fixtures import gif, jpeg, mp3, pdf, png
+from support.inspector_requests import PLOT, Request, ask, assistant, paper, picture, sound, text, user
 
 PATHS = {
     "azure": "azure/openai/v1",

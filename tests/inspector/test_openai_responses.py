@@ -16,10 +16,10 @@ from showandtell import File, render
 from showandtell.inspector.openai_responses.read import read_body
 from showandtell.inspector.openai_responses.rules import OPENAI, XAI
 from showandtell.inspector.request import ApiError, Call, ReceivedFile, Result, TextPart
-from support.bodies import NOTHING, PLOT, Request, ask, encode
 from support.builders import tool_history
 from support.fixtures import docx, gif, jpeg, mp3, pdf, png, wav, webp
-from support.json_places import VALUES, places, put
+from support.inspector_requests import NOTHING, PLOT, Request, ask, encode
+from support.json_paths import VALUES, places, put
 from support.paths import SHARED
 
 RECORDINGS = SHARED / "data" / "accepted_requests.jsonl"

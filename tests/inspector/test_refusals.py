@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from support.bodies import (
+from support.fixtures import jpeg, mp3, pdf, png, wav
+from support.inspector_requests import (
     CHAT,
     MESSAGES,
     NOTHING,
@@ -31,8 +32,7 @@ from support.bodies import (
     use,
     user,
 )
-from support.fixtures import jpeg, mp3, pdf, png, wav
-from support.json_places import VALUES, places, put
+from support.json_paths import VALUES, places, put
 
 # What Anthropic refuses
 

@@ -17,7 +17,7 @@ from support.paths import TESTS
 from support.properties import examples
 
 #: "He might even have been made amiable himself": LibriVox, Sense and Sensibility, chapter 1, in the public domain.
-SPOKEN = TESTS / "support" / "spoken.ogg"
+SPEECH = TESTS / "support" / "speech.ogg"
 
 
 def make(folder, data, media_type, conversion):
@@ -122,7 +122,7 @@ def test_half_an_audio_file_is_converted(tmp_path):
 
 
 def test_a_transcript_says_that_it_is_made_by_a_machine(tmp_path):
-    output = make(tmp_path, SPOKEN.read_bytes(), "audio/ogg", "transcript")
+    output = make(tmp_path, SPEECH.read_bytes(), "audio/ogg", "transcript")
     heading, _, words = output.text.partition("\n\n")
     assert heading.startswith("Machine transcript by PocketSphinx")
     assert "may be wrong" in heading
@@ -141,7 +141,7 @@ def test_only_ten_minutes_are_transcribed(tmp_path):
 
 
 def test_a_slow_transcript_is_cut_off(tmp_path):
-    samples, _, _ = speech.read_samples(str(SPOKEN), "audio/ogg")
+    samples, _, _ = speech.read_samples(str(SPEECH), "audio/ogg")
     with wave.open(str(tmp_path / "twice.wav"), "wb") as file:
         file.setnchannels(1)
         file.setsampwidth(2)
@@ -162,10 +162,10 @@ def test_lines_start_about_every_half_minute():
 def test_without_the_extras_it_says_what_to_install(tmp_path, monkeypatch):
     monkeypatch.setattr(audio, "av", None)
     with pytest.raises(BadFile, match=r"needs showandtell\[av\]"):
-        audio.make_audio(str(SPOKEN), "audio/ogg", Conversion("audio", ("audio/wav",)), str(tmp_path))
+        audio.make_audio(str(SPEECH), "audio/ogg", Conversion("audio", ("audio/wav",)), str(tmp_path))
     monkeypatch.setattr(speech, "sphinx", None)
     with pytest.raises(BadFile, match=r"needs showandtell\[asr\]"):
-        speech.make_transcript(str(SPOKEN), "audio/ogg", Conversion("transcript"), str(tmp_path))
+        speech.make_transcript(str(SPEECH), "audio/ogg", Conversion("transcript"), str(tmp_path))
 
 
 CONVERSIONS_BY_KIND = {"audio": "audio?as=audio/wav", "video": "frames?as=image/jpeg&most=2&sound=audio/wav"}

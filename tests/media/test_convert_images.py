@@ -24,7 +24,7 @@ from showandtell.media.convert import images, shapes
 from showandtell.media.convert.writing import write_within
 from showandtell.media.worker import WorkerPool
 from support import fixtures
-from support.bombs import packed_zeros
+from support.decompression_bombs import packed_zeros
 from support.properties import examples
 
 BOTH = ("image/png", "image/jpeg")

@@ -13,7 +13,7 @@ from showandtell.errors import BadFile
 from showandtell.media import gate
 from showandtell.media.convert import shapes
 from support import fixtures
-from support.bombs import packed_zeros
+from support.decompression_bombs import packed_zeros
 from support.properties import examples
 
 PDF = "application/pdf"

@@ -11,9 +11,9 @@ from showandtell.core.messages.conversion import Conversion
 from showandtell.errors import BadFile
 from showandtell.media import gate
 from showandtell.media.convert import video
-from support.films import grey, write_silence
 from support.fixtures import mp4, png
 from support.properties import examples
+from support.videos import grey, write_silence
 
 
 def frames(folder, data, media_type="video/mp4", conversion="frames?as=image/png"):

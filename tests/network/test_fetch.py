@@ -17,7 +17,7 @@ from showandtell.network import fetch_request, public_addresses
 from showandtell.network.fetch import FetchPolicy, _save, fetch, name_of
 from showandtell.network.fetch_request import Dialer, FetchedResponse
 from support.bad_urls import bad_urls
-from support.canaries import Certificates, Web, moved, page, resolve, serving
+from support.fake_internet import Certificates, Web, page, redirect, resolve, serving
 
 YES = FetchPolicy(fetch=True)
 MAX_BYTES = 100_000
@@ -116,7 +116,7 @@ def test_every_bad_host_is_a_hit_where_the_guard_is_gone(visit, monkeypatch):
     ],
 )
 def test_a_redirect_is_checked_like_the_first_address(location, visit):
-    web = Web({"/go": moved(location)})
+    web = Web({"/go": redirect(location)})
     error = visit(web, "https://pictures.test/go")
     assert isinstance(error, BadFile)
     assert str(error).startswith("pictures.test redirects to ")
@@ -124,20 +124,20 @@ def test_a_redirect_is_checked_like_the_first_address(location, visit):
 
 
 def test_http_by_setting_still_leads_nowhere_inside(visit):
-    web = Web({"/in": moved("http://169.254.169.254/")})
+    web = Web({"/in": redirect("http://169.254.169.254/")})
     assert isinstance(visit(web, "http://pictures.test/in", allow=replace(YES, http=True)), BadFile)
     assert paths(web) == ["/in"]
 
 
 def test_https_leads_back_to_http_only_by_setting(visit):
-    web = Web({"/back": moved("http://pictures.test/x")})
+    web = Web({"/back": redirect("http://pictures.test/x")})
     assert "FetchPolicy(http=True)" in str(visit(web, "https://pictures.test/back"))
     assert visit(web, "https://pictures.test/back", allow=replace(YES, http=True)).size == 5
     assert paths(web) == ["/back", "/back", "/x"]
 
 
 def test_a_host_inside_a_network_is_fetched_if_it_is_listed(visit):
-    web = Web({"/go": moved("https://inside.test/x"), "/on": moved("https://inside.test/x")})
+    web = Web({"/go": redirect("https://inside.test/x"), "/on": redirect("https://inside.test/x")})
     allow = replace(YES, private_hosts=("inside.test",))
     assert "FetchPolicy(private_hosts=…)" in str(visit(web, "https://inside.test/"))
     found = visit(web, "https://inside.test/", "https://inside.test/on", "https://pictures.test/go", allow=allow)
@@ -152,14 +152,14 @@ def test_hosts_inside_a_network_are_added_to_those_that_are_allowed(visit):
 
 
 def test_headers_are_sent_to_the_first_address_alone(visit):
-    web = Web({"/go": moved("/end")})
+    web = Web({"/go": redirect("/end")})
     visit(web, "https://pictures.test/go", headers={"authorization": "Bearer secret"})
     assert ["secret" in head for head in web.hits] == [True, False]
 
 
 def test_redirects_end_after_five_and_circles_at_once(visit):
-    chain = {f"/{number}": moved(f"/{number + 1}") for number in range(10)}
-    web = Web({**chain, "/a": moved("/b"), "/b": moved("https://PICTURES.test/a#x")})
+    chain = {f"/{number}": redirect(f"/{number + 1}") for number in range(10)}
+    web = Web({**chain, "/a": redirect("/b"), "/b": redirect("https://PICTURES.test/a#x")})
     far, circle = visit(web, "https://pictures.test/0", "https://pictures.test/a")
     assert far.problem == "redirects more than 5 times"
     assert circle.problem == "redirects in a circle"
@@ -188,7 +188,7 @@ def test_two_hundred_rebindings_reach_nobody_inside(visit):
         asked.append(1)
         return ["93.184.216.34" if len(asked) % 2 else "169.254.169.254"]
 
-    web = Web({"/go": moved("https://pictures.test/there")}, rebind)
+    web = Web({"/go": redirect("https://pictures.test/there")}, rebind)
     found = visit(web, *["https://pictures.test/go"] * 100)
     assert len(asked) == 200
     assert set(web.dialled) == {("93.184.216.34", 443)}
@@ -250,17 +250,17 @@ def test_names_that_lead_inside_and_names_of_nobody_are_distinguished_for_no_one
         "https://93.184.216.34/a.png",
         "https://[2606:4700::1111]/a.png",
         "https://[2606:4700:0:0::1111]/a.png",
-        "https://pictures.test/moved/a.png",
+        "https://pictures.test/redirect/a.png",
         "https://pictures.test/far/5/a.png",
     ],
 )
 def test_a_good_url_is_fetched(url, visit):
-    far = {f"/far/{number}/a.png": moved(f"../{number - 1}/a.png") for number in range(2, 6)}
+    far = {f"/far/{number}/a.png": redirect(f"../{number - 1}/a.png") for number in range(2, 6)}
     web = Web(
         {
             "/a.png": page(PICTURE, b"Content-Type: image/png"),
-            "/moved/a.png": moved("https://other.test/a.png", b"308 Permanent Redirect"),
-            "/far/1/a.png": moved("/a.png"),
+            "/redirect/a.png": redirect("https://other.test/a.png", b"308 Permanent Redirect"),
+            "/far/1/a.png": redirect("/a.png"),
             **far,
         }
     )
@@ -278,7 +278,7 @@ def test_a_signed_url_is_sent_unchanged(visit):
 
 
 def test_spaces_and_characters_beyond_ascii_are_encoded(visit):
-    web = Web({"/go": moved("/böse Datei.png")})
+    web = Web({"/go": redirect("/böse Datei.png")})
     found = visit(web, "https://pictures.test/my büro.png", "https://pictures.test/go")
     assert paths(web) == ["/my%20b%C3%BCro.png", "/go", "/b%C3%B6se%20Datei.png"]
     assert [item.name for item in found] == ["my büro.png", "böse Datei.png"]
@@ -494,7 +494,7 @@ def test_no_key_cookie_login_or_proxy_of_this_machine_is_used(visit, monkeypatch
     for name in ("HTTPS_PROXY", "https_proxy", "ALL_PROXY", "HTTP_PROXY"):
         monkeypatch.setenv(name, "http://me:s3cret-proxy@127.0.0.1:9")
     monkeypatch.setenv("NETRC", str(netrc))
-    web = Web({"/go": moved("/there"), "/there": moved("https://other.test/end")})
+    web = Web({"/go": redirect("/there"), "/there": redirect("https://other.test/end")})
     assert visit(web, "https://pictures.test/go").size == 5
     heads = "".join(web.hits).lower()
     assert len(web.hits) == 3
@@ -512,7 +512,9 @@ def test_a_request_says_only_what_it_must(visit):
 
 
 def test_an_error_tells_the_host_and_neither_query_login_address_nor_body(visit):
-    web = Web({"/404": page(b"<h1>body</h1>", status=b"404 Not Found"), "/go": moved("https://inside.test/x?t0ken=1")})
+    web = Web(
+        {"/404": page(b"<h1>body</h1>", status=b"404 Not Found"), "/go": redirect("https://inside.test/x?t0ken=1")}
+    )
     urls = (
         "https://pictures.test/404?t0ken=1",
         "https://pictures.test/go?t0ken=1",

@@ -1,53 +1,60 @@
-"""Hostile files and answers in a real browser: 0 scripts run, 0 requests go to other hosts. More is in stress."""
+"""Hostile files and answers in a real browser run no script and reach no other host. `stress/` tests more files."""
 
 import pytest
 
 from support import hostile
-from support.browser import Address, Failed, play, street
-from support.saying import MODEL, Speaker
+from support.browser import ScenarioFailed, SiteAddress, background_servers, run_scenario
+from support.echo_provider import MODEL, EchoProvider
 
 
 @pytest.fixture(scope="module")
-def town(tmp_path_factory):
-    """A server whose tools bring mischief, and one whose model says it."""
-    with street() as made:
-        speaker = Speaker()
-        made.add_fake_provider(handlers=[speaker])
-        bad = made.build(tmp_path_factory.mktemp("hostile"), tools=(hostile.bring_files, hostile.say_words))
-        spoken = made.build(tmp_path_factory.mktemp("spoken"), default_model=MODEL)
-        sites = {"hostile": Address(bad.url), "spoken": Address(spoken.url)}
-        yield sites, {"go": lambda: made.run(speaker.go())}
+def servers(tmp_path_factory):
+    """One server with hostile tools and one with a hostile model, as `sites, functions`."""
+    with background_servers() as servers:
+        provider = EchoProvider()
+        servers.add_fake_provider(handlers=[provider])
+        bad_tools = servers.add_server(
+            tmp_path_factory.mktemp("hostile"), tools=(hostile.send_files, hostile.send_texts)
+        )
+        echo = servers.add_server(tmp_path_factory.mktemp("echo"), default_model=MODEL)
+        sites = {"hostile": SiteAddress(bad_tools.url), "echo": SiteAddress(echo.url)}
+        yield sites, {"resume": lambda: servers.run(provider.resume())}
 
 
-def test_hostile_files_run_nothing(town, tmp_path):
-    name = "hostile_files_run_nothing_through_the_page_and_by_their_addresses"
-    received = play(name, *give(town, tmp_path), first=0, step=5, count=25)
-    assert received["files"] == 25
-    assert received["opened"] > 25
+def test_hostile_files_run_nothing(servers, tmp_path):
+    name = "hostile_files_run_nothing_in_the_page_and_at_their_urls"
+    result = run_scenario(name, *arguments(servers, tmp_path), first=0, step=5, count=25)
+    assert result["files"] == 25
+    assert result["opened"] > 25
 
 
-def test_hostile_answers_run_nothing_and_ask_nobody(town, tmp_path):
-    received = play(
-        "hostile_words_of_an_answer_run_nothing_and_ask_nobody", *give(town, tmp_path), words=hostile.WORDS, together=9
+def test_hostile_answers_run_nothing_and_request_nothing(servers, tmp_path):
+    result = run_scenario(
+        "hostile_answers_run_nothing_and_request_nothing", *arguments(servers, tmp_path), texts=hostile.TEXTS, batch=9
     )
-    assert received["shapes"] >= 40
+    assert result["texts"] >= 40
 
 
 @pytest.mark.parametrize(
-    "scenario", ["hostile_words_of_a_tool_run_nothing_and_ask_nobody", "a_bad_link_does_nothing_when_it_is_clicked"]
+    "scenario", ["hostile_tool_results_run_nothing_and_request_nothing", "a_bad_link_does_nothing_when_clicked"]
 )
-def test_hostile_words(scenario, town, tmp_path):
-    play(scenario, *give(town, tmp_path))
+def test_hostile_tool_results_and_links(scenario, servers, tmp_path):
+    run_scenario(scenario, *arguments(servers, tmp_path))
 
 
-def test_what_watches_sees_scripts_requests_and_connections(town, tmp_path):
+def test_scripts_requests_and_connections_are_detected(servers, tmp_path):
     html = f"<link rel=preconnect href='http://early.example'><body>{hostile.SCRIPT}{hostile.REQUESTS}"
-    with pytest.raises(Failed) as caught:
-        play("an_unguarded_page_is_caught", *give(town, tmp_path), html=html)
-    for seen in ("a script ran", f"asked another host: {hostile.EVIL}/ran", "another host was reached", "dialog"):
-        assert seen in str(caught.value)
+    with pytest.raises(ScenarioFailed) as caught:
+        run_scenario("an_unprotected_page_is_caught", *arguments(servers, tmp_path), html=html)
+    for violation in (
+        "a script ran",
+        f"requested another host: {hostile.EVIL}/ran",
+        "another host was reached",
+        "dialog",
+    ):
+        assert violation in str(caught.value)
 
 
-def give(town, folder):
-    sites, doors = town
-    return sites, folder, doors
+def arguments(servers, folder):
+    sites, functions = servers
+    return sites, folder, functions

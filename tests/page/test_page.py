@@ -1,43 +1,35 @@
-"""The page in a real browser, against real servers: what a person does, and sees. The scenarios are in web/tests."""
-
-from functools import partial
+"""Runs the scenarios of web/tests: the page in a real browser, with real servers."""
 
 import pytest
 
-from support.browser import names
-from support.page_town import open_town
+from support.browser import scenarios_in
+from support.page_servers import open_page_servers
 
 
 @pytest.fixture(scope="module")
-def town(tmp_path_factory):
-    """Servers for all scenarios: each begins a conversation of its own."""
-    with open_town(tmp_path_factory.mktemp) as town:
-        yield town
+def servers(tmp_path_factory):
+    """Servers for all scenarios; each scenario starts its own conversations."""
+    with open_page_servers(tmp_path_factory.mktemp) as servers:
+        yield servers
 
 
-@pytest.fixture
-def acting(town, tmp_path):
-    """Plays a scenario."""
-    return partial(town.play, folder=tmp_path)
-
-
-PARTS = (
+FILES = (
     "first_visit",
     "answers",
-    "reading",
+    "scrolling",
     "files",
-    "looking",
-    "placing",
+    "viewers",
+    "inline_files",
     "tools",
-    "places",
-    "keeping",
+    "navigation",
+    "recovery",
     "sending",
     "sharing",
-    "trouble",
-    "access",
+    "errors",
+    "accessibility",
 )
 
 
-@pytest.mark.parametrize("scenario", [scenario for part in PARTS for scenario in names(part)])
-def test_on_the_page(scenario, acting):
-    acting(scenario)
+@pytest.mark.parametrize("scenario", [scenario for file in FILES for scenario in scenarios_in(file)])
+def test_page(scenario, servers, tmp_path):
+    servers.run(scenario, tmp_path)

@@ -5,7 +5,7 @@ import asyncio
 import pytest
 
 from showandtell.agent.tools import tool
-from support.pages import both, check_usable, page
+from support.page_messages import both, check_usable, page
 from support.serving import kinds, serving
 
 pytestmark = pytest.mark.anyio

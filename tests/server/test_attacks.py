@@ -10,8 +10,8 @@ from urllib.parse import urljoin
 import pytest
 from yarl import URL
 
-from support.neighbours import RATES, ask, conversations_of, upload
 from support.serving import chat_body, serving
+from support.two_users import RATES, ask, conversations_of, upload
 
 pytestmark = pytest.mark.anyio
 JSON = {"content-type": "application/json"}

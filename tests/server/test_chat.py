@@ -4,9 +4,9 @@ import asyncio
 
 import pytest
 
-from support.neighbours import hanging
-from support.pages import both, page
+from support.page_messages import both, page
 from support.serving import chat_body, chunks_of, kinds, serving, texts
+from support.two_users import make_hanging_tool
 
 pytestmark = pytest.mark.anyio
 CHART = "/chart title=Sales values=[3,1,2]"
@@ -121,7 +121,7 @@ async def test_the_reason_of_a_refused_file_survives_a_reload(tmp_path):
 
 
 async def test_a_request_without_messages_continues_a_stopped_response(tmp_path):
-    tool, begun = hanging()
+    tool, begun = make_hanging_tool()
     async with serving(tmp_path, tools=(tool,)) as site, asyncio.timeout(60):
         talking = asyncio.create_task(site.post("/hang"))
         await begun.wait()

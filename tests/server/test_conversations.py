@@ -11,8 +11,8 @@ from showandtell.server.conversations import ConversationShape, FoundShape, newe
 from showandtell.server.examples import EXAMPLES
 from showandtell.server.models import ModelsShape
 from showandtell.storage.conversations.transfer import import_conversation
-from support.neighbours import ask, hanging, open_accounts
 from support.serving import serving, texts
+from support.two_users import ask, make_hanging_tool, open_accounts
 
 pytestmark = pytest.mark.anyio
 
@@ -93,7 +93,7 @@ async def test_a_reloaded_response_has_the_metadata_of_its_stream(tmp_path, kind
 
 
 async def test_a_stopped_response_is_marked_after_a_reload(tmp_path):
-    tool, begun = hanging()
+    tool, begun = make_hanging_tool()
     async with serving(tmp_path, tools=(tool,)) as site, asyncio.timeout(60):
         talking = asyncio.create_task(site.post("/hang"))
         await begun.wait()
@@ -220,7 +220,7 @@ async def test_settings_are_validated_and_stored(tmp_path):
         assert await ask(site.session, "PATCH", "/api/settings", json=wanted) == (200, wanted)
         assert await site.get("/api/settings") == (200, wanted)
         wrong = (
-            {"model": "nobody:x"},
+            {"model": "anonymous:x"},
             {"model": "gpt"},
             {"theme": "pink"},
             {"instructions": "x" * 20_001},

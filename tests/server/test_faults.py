@@ -14,7 +14,7 @@ from showandtell.server.runs.stream_buffer import StreamBuffer
 from showandtell.storage.blobs.folder import Folder
 from showandtell.storage.conversations import runs
 from showandtell.storage.conversations.stored_conversation import StoredConversation
-from support.pages import both, check_page, check_usable, fold, idle, page, stored, until
+from support.page_messages import both, check_page, check_usable, fold, idle, page, stored, until
 from support.postgres import each_database, ready_database
 from support.serving import chat_body, chunks_in, kinds, serving, texts
 

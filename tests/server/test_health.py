@@ -11,7 +11,7 @@ from showandtell.errors import StorageFailed
 from showandtell.server.observability.metrics import MAX_MODELS, OTHER, Metrics, RunMeter
 from showandtell.server.observability.requests import RequestLog
 from showandtell.server.readiness import RESULT_AGE, Probe
-from support.programs import until
+from support.server_process import until
 from support.serving import serving
 
 pytestmark = pytest.mark.anyio

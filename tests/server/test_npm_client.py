@@ -6,7 +6,7 @@ from contextlib import asynccontextmanager
 import pytest
 
 from showandtell import tool
-from support.nodejs import chatting
+from support.nodejs import npm_client
 from support.serving import serving
 
 pytestmark = pytest.mark.anyio
@@ -24,7 +24,7 @@ async def talking(folder, *tools):
     """A server, and the stock client in a conversation that it calls `c`."""
     async with serving(folder, tools=tools) as site:
         cookie = "; ".join(f"{one.key}={one.value}" for one in site.session.cookie_jar)
-        async with chatting(site.url, cookie) as do:
+        async with npm_client(site.url, cookie) as do:
             await do("open", id="c", messages=[])
             yield site, do
 
@@ -121,7 +121,7 @@ async def test_a_late_reader_gets_the_complete_stream(tmp_path):
         sending = asyncio.create_task(do("send", text="/hold"))
         await begun.wait()
         cookie = "; ".join(f"{one.key}={one.value}" for one in site.session.cookie_jar)
-        async with chatting(site.url, cookie) as also:
+        async with npm_client(site.url, cookie) as also:
             listed = await site.store.list()
             _, page = await site.get(f"/api/conversations/{listed[0].id}")
             await also("open", id=listed[0].id, messages=page["messages"])

@@ -14,8 +14,8 @@ from showandtell import tool
 from showandtell.errors import LeaseLost, StorageFailed, StorageFull
 from showandtell.storage.conversations.stored_conversation import StoredConversation
 from showandtell.storage.database.database import Database
-from support.neighbours import ask, conversations_of
 from support.serving import chat_body, serving
+from support.two_users import ask, conversations_of
 
 pytestmark = pytest.mark.anyio
 

@@ -17,7 +17,7 @@ import pytest
 
 from showandtell.agent.tools import by_name
 from support.postgres import ready_database
-from support.programs import running, until
+from support.server_process import running, until
 from support.serving import chat_body, chunks_of, kinds, serving, texts
 
 pytestmark = pytest.mark.anyio

@@ -11,7 +11,7 @@ from showandtell.server.auth.keys import load_secret
 from showandtell.storage.location import StorageLocation
 from support.commandline import call
 from support.fixtures import png
-from support.programs import running
+from support.server_process import running
 
 
 @pytest.fixture(autouse=True)

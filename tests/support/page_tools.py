@@ -1,11 +1,11 @@
-"""Tools for the page's tests, which a server takes by `--tools support.page_tools:TOOLS`, too."""
+"""Tools for the page's tests; a server process loads them by `--tools support.page_tools:TOOLS`."""
 
 import threading
 
 from showandtell import File, RunContext, ToolError, tool
 from support.fixtures import picture
 
-#: What `take_time` waits for.
+#: `take_time` waits until a test releases it.
 GATE = threading.Semaphore(0)
 COLOURS = {"red": (200, 30, 30), "green": (30, 160, 60), "blue": (40, 60, 200)}
 
@@ -18,10 +18,10 @@ def send_money(amount: int) -> str:
 
 @tool
 def take_time(context: RunContext) -> str:
-    """Take time, and say how much is done."""
+    """Take time, and report progress."""
     context.progress(1, 4, "a quarter is done")
     if not GATE.acquire(timeout=60):
-        raise ToolError("nobody said go")
+        raise ToolError("not released within 60 s")
     return "all is done"
 
 

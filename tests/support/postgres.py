@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from support.leftovers import at_end
+from support.run_cleanup import at_end
 
 DATABASES = ("sqlite", "postgresql")
 each_database = pytest.mark.parametrize("database", DATABASES)

@@ -1,6 +1,6 @@
-"""What users write in the conversation of `renovation.py`, and the files they mean; "or" separates readings."""
+"""What users write in the conversation of `sample_attachments.py`, and the files they mean; "or" separates readings."""
 
-MEANS = {
+REFERENCES = {
     "What is in image 5?": "image 5 = 5",
     "is photo #5 sharper than pic 4?": "photo #5 = 5; pic 4 = 4",
     "img 5": "img 5 = 5",

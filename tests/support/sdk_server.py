@@ -1,6 +1,6 @@
 """The fake provider for official SDKs, which block: it runs in its own thread and records what each SDK sent.
 
-Both sides report what they received as `Heard`, from an SDK's own objects or from our events.
+Both sides report what they received as `ReceivedAnswer`, from an SDK's own objects or from our events.
 """
 
 import asyncio
@@ -29,8 +29,8 @@ from support.builders import parser_of
 READS = (313, 7, 1500, 64)
 
 
-class Heard(NamedTuple):
-    """An answer in our words: calls are (id, tool, arguments as values)."""
+class ReceivedAnswer(NamedTuple):
+    """An answer in one form for all SDKs: `calls` are (id, tool, decoded arguments)."""
 
     text: str
     calls: tuple[tuple[str, str, Any], ...]
@@ -39,36 +39,36 @@ class Heard(NamedTuple):
 
 
 class Recorded(NamedTuple):
-    """An answer's own bytes and their type."""
+    """The bytes of a response and their media type."""
 
     media_type: str
     data: bytes
 
 
 class Post(NamedTuple):
-    """A request as it came, and its body as values."""
+    """A received request and its decoded body."""
 
     incoming: IncomingRequest
     body: Any
 
 
-class Stage:
-    """A running fake provider. `reply` is what every provider answers; if None, the inspector's text.
+class SdkServer:
+    """A running fake provider. Every host answers with `reply`; if it is None, like the inspector.
 
-    `canned` is a response of other bytes, sent to every client. `posts` are the received requests.
+    `canned` is a raw response that is sent to every client instead. `posts` are the received requests.
     """
 
     def __init__(self) -> None:
         self.reply: Reply | None = None
         self.canned: Recorded | None = None
         self.posts: list[Post] = []
-        self.fake_provider = FakeProvider(answerer=self.mind, handlers=[self.handle])
+        self.fake_provider = FakeProvider(answerer=self.answer, handlers=[self.handle])
         self.clients: dict[str, Any] = {}
 
-    def mind(self, asked: ModelRequest) -> Reply:
+    def answer(self, request: ModelRequest) -> Reply:
         if self.reply is None:
-            return default_answerer(asked)
-        return msgspec.structs.replace(self.reply, input_tokens=count_tokens(asked))
+            return default_answerer(request)
+        return msgspec.structs.replace(self.reply, input_tokens=count_tokens(request))
 
     def handle(self, method: str, incoming: IncomingRequest) -> HttpResponse | None:
         if method == "POST":
@@ -91,7 +91,7 @@ class Stage:
         return asyncio.run(self._say_again())
 
     async def _say_again(self) -> Recorded:
-        answer = await serve(self.posts[-1].incoming, self.mind)
+        answer = await serve(self.posts[-1].incoming, self.answer)
         assert answer.status == 200
         return Recorded(answer.headers["content-type"], b"".join([piece async for piece in answer.body]))
 
@@ -114,25 +114,25 @@ async def in_pieces(data: bytes):
 
 
 @contextmanager
-def staged() -> Iterator[Stage]:
-    """A stage for blocking callers."""
-    stage, loop = Stage(), asyncio.new_event_loop()
+def sdk_server() -> Iterator[SdkServer]:
+    """A server in its own thread, for blocking clients."""
+    server, loop = SdkServer(), asyncio.new_event_loop()
     thread = threading.Thread(target=loop.run_forever, daemon=True)
     thread.start()
     try:
-        asyncio.run_coroutine_threadsafe(stage.fake_provider.__aenter__(), loop).result(60)
-        yield stage
+        asyncio.run_coroutine_threadsafe(server.fake_provider.__aenter__(), loop).result(60)
+        yield server
     finally:
-        for client in stage.clients.values():
+        for client in server.clients.values():
             close(client)
-        asyncio.run_coroutine_threadsafe(stage.fake_provider.__aexit__(None, None, None), loop).result(60)
+        asyncio.run_coroutine_threadsafe(server.fake_provider.__aexit__(None, None, None), loop).result(60)
         loop.call_soon_threadsafe(loop.stop)
         thread.join(60)
         loop.close()
 
 
 def close(client: Any) -> None:
-    """Every SDK but Mistral's has a word for the end."""
+    """Close an SDK's client; Mistral's has no `close`."""
     if hasattr(client, "close"):
         client.close()
     else:
@@ -143,12 +143,12 @@ def key(vendor: str) -> str:
     return KEYS[vendor][1]
 
 
-def environ(stage: Stage) -> dict[str, str]:
-    """Variables that lead our own client to the stage, and nobody to a proxy."""
-    return {**stage.fake_provider.environ(), "NO_PROXY": "127.0.0.1", "no_proxy": "127.0.0.1"}
+def environ(server: SdkServer) -> dict[str, str]:
+    """Environment variables that lead our own client to the server, without a proxy."""
+    return {**server.fake_provider.environ(), "NO_PROXY": "127.0.0.1", "no_proxy": "127.0.0.1"}
 
 
-def listen(api: Api, output: Recorded) -> Heard:
+def listen(api: Api, output: Recorded) -> ReceivedAnswer:
     """What our own parser and fold make of an answer's bytes."""
     media_type = output.media_type.partition(";")[0]
     fold = Accumulator("witness")
@@ -162,12 +162,12 @@ def listen(api: Api, output: Recorded) -> Heard:
     return hear(fold)
 
 
-def hear(fold: Accumulator) -> Heard:
+def hear(fold: Accumulator) -> ReceivedAnswer:
     draft = fold.draft()
     text = "".join(part.text for part in draft.parts if isinstance(part, Text))
     calls = [part for part in draft.parts if isinstance(part, ToolCall)]
     received = tuple((call.call_id, call.tool, json.loads(call.arguments)) for call in calls)
-    return Heard(text, received, draft.stop or "", fold.usage)
+    return ReceivedAnswer(text, received, draft.stop or "", fold.usage)
 
 
 # How each SDK asks, and what it heard.
@@ -189,7 +189,7 @@ def hear_claude(message):
     received = message.usage
     cached, written = received.cache_read_input_tokens or 0, received.cache_creation_input_tokens or 0
     usage = Usage(received.input_tokens + cached + written, received.output_tokens, cached, written)
-    return Heard(text, calls, CLAUDE_STOPS[message.stop_reason], usage)
+    return ReceivedAnswer(text, calls, CLAUDE_STOPS[message.stop_reason], usage)
 
 
 def send_responses(client, stream, **call):
@@ -216,7 +216,7 @@ def hear_response(response):
         received.input_tokens, received.output_tokens, cached, written, answer.reasoning_tokens if answer else 0
     )
     why = response.incomplete_details and RESPONSES_STOPS[response.incomplete_details.reason]
-    return Heard(response.output_text, calls, why or ("tool_calls" if calls else "end"), usage)
+    return ReceivedAnswer(response.output_text, calls, why or ("tool_calls" if calls else "end"), usage)
 
 
 def send_chat(client, stream, **call):
@@ -247,7 +247,7 @@ def hear_chat(completion):
     cached, reasoning = getattr(prompt, "cached_tokens", 0) or 0, getattr(answer, "reasoning_tokens", 0) or 0
     cost = getattr(received, "cost", None)
     usage = Usage(received.prompt_tokens, received.completion_tokens, cached, reasoning_tokens=reasoning, cost=cost)
-    return Heard(choice.message.content or "", calls, CHAT_STOPS[choice.finish_reason], usage)
+    return ReceivedAnswer(choice.message.content or "", calls, CHAT_STOPS[choice.finish_reason], usage)
 
 
 def hear_chunks(chunks, usage_of):
@@ -263,7 +263,9 @@ def hear_chunks(chunks, usage_of):
     received = next(usage for chunk in reversed(chunks) if (usage := usage_of(chunk)))
     stop = next(choice.finish_reason for choice in choices if choice.finish_reason)
     parsed_calls = tuple((call_id, tool, json.loads(arguments)) for call_id, tool, arguments in calls.values())
-    return Heard(text, parsed_calls, CHAT_STOPS[stop], Usage(received.prompt_tokens, received.completion_tokens))
+    return ReceivedAnswer(
+        text, parsed_calls, CHAT_STOPS[stop], Usage(received.prompt_tokens, received.completion_tokens)
+    )
 
 
 def send_gemini(client, stream, **call):
@@ -294,7 +296,7 @@ def hear_gemini(chunks):
         modalities=modalities,
     )
     stop = GEMINI_STOPS[reason]
-    return Heard(text, calls, "tool_calls" if calls and stop == "end" else stop, usage)
+    return ReceivedAnswer(text, calls, "tool_calls" if calls and stop == "end" else stop, usage)
 
 
 def send_converse(client, stream, **call):
@@ -338,4 +340,4 @@ def hear_converse(answer):
     received = answer["usage"]
     cached, written = received.get("cacheReadInputTokens", 0), received.get("cacheWriteInputTokens", 0)
     usage = Usage(received["inputTokens"] + cached + written, received["outputTokens"], cached, written)
-    return Heard(text, calls, CONVERSE_STOPS[answer["stopReason"]], usage)
+    return ReceivedAnswer(text, calls, CONVERSE_STOPS[answer["stopReason"]], usage)

@@ -3,7 +3,7 @@ import { useEffect, useState } from "preact/hooks";
 import { Bar } from "./chat/Bar";
 import { ChatPage } from "./chat/ChatPage";
 import { Lightbox } from "./files";
-import { lazily } from "./files/lazily";
+import { lazy } from "./files/lazy";
 import { Problem } from "./pages/Problem";
 import { go, useRoute, type Route } from "./router";
 import { Sidebar } from "./sidebar/Sidebar";
@@ -12,8 +12,8 @@ import { Spinner, Toasts } from "./ui";
 import type { ViewProps } from "./viewProps";
 
 const waiting = { meanwhile: <Waiting /> };
-const MatrixPage = lazily(() => import("./matrix").then((found) => found.MatrixPage), waiting);
-const SettingsPage = lazily(() => import("./settings/SettingsPage").then((found) => found.SettingsPage), waiting);
+const MatrixPage = lazy(() => import("./matrix").then((found) => found.MatrixPage), waiting);
+const SettingsPage = lazy(() => import("./settings/SettingsPage").then((found) => found.SettingsPage), waiting);
 
 export function App() {
   return (

@@ -4,8 +4,8 @@ import type { Theme } from "./types";
 const key = "showandtell.theme";
 
 export function keptTheme(): Theme {
-  const kept = localStorage.getItem(key);
-  return kept === "light" || kept === "dark" ? kept : "system";
+  const stored = localStorage.getItem(key);
+  return stored === "light" || stored === "dark" ? stored : "system";
 }
 
 export function applyTheme(theme: Theme): void {

@@ -1,37 +1,37 @@
-// Plays scenarios in one chromium for as long as its input lasts. A line in is {play, given}, a line out is
-// {played, error?, complaints, picture?}; in between a scenario may ask whoever started it: {ask, given} is answered
-// by {answer} or {refused}.
+// Runs scenarios in one browser, as tests/support/browser.py asks on stdin, one JSON object a line: {scenario, input} is
+// answered by {scenario, error, violations, screenshots, result}. A running scenario can call a Python function:
+// {call, args} is answered by {returned} or {error}.
 import { createServer } from "node:net";
 import { readdirSync } from "node:fs";
 import { createInterface } from "node:readline";
 import { launch } from "./browser.mjs";
-import { Scene } from "./scene.mjs";
+import { ScenarioContext } from "./context.mjs";
 
 const folder = new URL("./scenarios/", import.meta.url);
 const scenarios = {};
-for (const name of readdirSync(folder).filter((one) => one.endsWith(".mjs")))
+for (const name of readdirSync(folder).filter((name) => name.endsWith(".mjs")))
   Object.assign(scenarios, await import(new URL(name, folder).href));
 
-/** Whatever is asked of other hosts comes here, by whichever way a browser asks: it is noted, and closed. */
-const strays = [];
-const net = createServer((socket) => {
-  const stray = { first: "nothing" };
-  strays.push(stray);
+/** Connections to other hosts, of whatever protocol: the browser resolves them all to this server, which closes them. */
+const strayConnections = [];
+const trap = createServer((socket) => {
+  const connection = { host: "a connection without data" };
+  strayConnections.push(connection);
   socket.on("error", () => {});
   socket.once("data", (data) => {
-    stray.first = hostIn(data.toString("latin1"));
+    connection.host = hostIn(data.toString("latin1"));
     socket.destroy();
   });
 });
-await new Promise((ready) => net.listen(0, "127.0.0.1", ready));
+await new Promise((ready) => trap.listen(0, "127.0.0.1", ready));
 
-/** The host that a request or a TLS hello names. */
-function hostIn(first) {
-  return /^host: *(\S+)/im.exec(first)?.[1] ?? /[a-z0-9-]+(\.[a-z0-9-]+)+/i.exec(first)?.[0] ?? "it said no name";
+/** The host that an HTTP request or a TLS hello names. */
+function hostIn(firstBytes) {
+  return /^host: *(\S+)/im.exec(firstBytes)?.[1] ?? /[a-z0-9-]+(\.[a-z0-9-]+)+/i.exec(firstBytes)?.[0] ?? "no host named";
 }
 
-/** What the browser itself asks its maker for isn't the page's doing. */
-const makers = ["*.google.com", "*.googleapis.com", "*.gstatic.com", "*.gvt1.com"].map((one) => `MAP ${one} ~NOTFOUND`);
+/** The browser's own requests to its vendor, which aren't the page's. */
+const VENDOR_RULES = ["*.google.com", "*.googleapis.com", "*.gstatic.com", "*.gvt1.com"].map((host) => `MAP ${host} ~NOTFOUND`);
 
 const browser = await launch([
   "--no-sandbox",
@@ -42,56 +42,57 @@ const browser = await launch([
   "--disable-component-update",
   "--disable-sync",
   "--disable-dev-shm-usage",
-  `--host-resolver-rules=${makers.join(", ")}, MAP * 127.0.0.1:${net.address().port}, EXCLUDE 127.0.0.1`,
+  `--host-resolver-rules=${VENDOR_RULES.join(", ")}, MAP * 127.0.0.1:${trap.address().port}, EXCLUDE 127.0.0.1`,
 ]);
 
 const lines = createInterface({ input: process.stdin, crlfDelay: Infinity })[Symbol.asyncIterator]();
-const tell = (line) => process.stdout.write(`${JSON.stringify(line)}\n`);
-const hear = async () => {
+const write = (message) => process.stdout.write(`${JSON.stringify(message)}\n`);
+const read = async () => {
   const { value, done } = await lines.next();
   return done ? null : JSON.parse(value);
 };
 
-/** Asks Python, one question after the other. */
-let asking = Promise.resolve();
-function ask(what, given = {}) {
-  const asked = asking.then(async () => {
-    tell({ ask: what, given });
-    const said = await hear();
-    if (said?.refused) throw new Error(`${what}: ${said.refused}`);
-    return said?.answer;
+let lastCall = Promise.resolve();
+
+/** Calls a function of the Python test; calls wait for each other. */
+function call(name, args = {}) {
+  const current = lastCall.then(async () => {
+    write({ call: name, args });
+    const reply = await read();
+    if (reply?.error) throw new Error(`${name}: ${reply.error}`);
+    return reply?.returned;
   });
-  asking = asked.catch(() => {});
-  return asked;
+  lastCall = current.catch(() => {});
+  return current;
 }
 
-async function play(name, given) {
-  strays.length = 0;
-  const scene = new Scene(browser, given, ask);
+async function run(name, input) {
+  strayConnections.length = 0;
+  const context = new ScenarioContext(browser, input, call);
   let error = null;
-  let pictures = [];
+  let screenshots = [];
   try {
     if (!scenarios[name]) throw new Error(`there is no scenario ${name}`);
-    await within(given.seconds ?? 30, scenarios[name](scene));
+    await withTimeout(input.seconds ?? 30, scenarios[name](context));
   } catch (thrown) {
     error = String(thrown?.stack ?? thrown);
-    pictures = await scene.photograph(name).catch(() => []);
+    screenshots = await context.takeScreenshots(name).catch(() => []);
   }
-  await scene.close();
-  const complaints = [...scene.complaints, ...strays.map((one) => `another host was reached: ${one.first}`)];
-  if (complaints.length && !error) error = "the page did what it mustn't";
-  return { played: name, error, complaints, pictures, told: scene.told };
+  await context.close();
+  const violations = [...context.violations, ...strayConnections.map(({ host }) => `another host was reached: ${host}`)];
+  if (violations.length && !error) error = "the page broke a rule";
+  return { scenario: name, error, violations, screenshots, result: context.result };
 }
 
-function within(seconds, work) {
+function withTimeout(seconds, promise) {
   let timer;
-  const late = new Promise((_, fail) => {
-    timer = setTimeout(() => fail(new Error(`not done after ${seconds} s`)), seconds * 1000);
+  const timeout = new Promise((_, reject) => {
+    timer = setTimeout(() => reject(new Error(`not finished after ${seconds} s`)), seconds * 1000);
   });
-  return Promise.race([work, late]).finally(() => clearTimeout(timer));
+  return Promise.race([promise, timeout]).finally(() => clearTimeout(timer));
 }
 
-tell({ ready: Object.keys(scenarios), version: browser.version() });
-for (let line = await hear(); line !== null; line = await hear()) tell(await play(line.play, line.given));
+write({ ready: Object.keys(scenarios), version: browser.version() });
+for (let request = await read(); request !== null; request = await read()) write(await run(request.scenario, request.input));
 await browser.close();
 process.exit(0);

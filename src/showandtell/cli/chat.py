@@ -137,7 +137,7 @@ def greet(agent: Agent, folder: Path | None, location: str) -> str:
         inspector=INSPECTOR if agent.target.provider == "inspector" else "",
         tools=", ".join(agent.tools),
         stored=STORED.format(location=terminal.plain(location)) if location else NOT_STORED,
-        folder="our samples" if folder is None else f'"{terminal.plain(folder.resolve())}"',
+        folder="the sample files" if folder is None else f'"{terminal.plain(folder.resolve())}"',
         examples="".join(f"  {line}\n" for line in examples).rstrip("\n"),
     )
 

@@ -163,7 +163,7 @@ def import_file(  # noqa: PLR0917 - each is an option
     quota: Quota = None,
     strip_location: Strip = False,
 ) -> None:
-    """Store a conversation from a file: one of ours, or with --from the messages of another API."""
+    """Store a conversation from a file: written by `export` or by hand, or with --from the messages of an API."""
     arguments.existing(path)
 
     def read(file: Path) -> History:

@@ -60,7 +60,7 @@ app = typer.Typer(
 
 Model = Annotated[str, typer.Option("--model", "-m", envvar="SHOWANDTELL_MODEL", help="provider:model, or inspector")]
 Tools = Annotated[str | None, typer.Option("--tools", help="MODULE:NAME, a list of tools in an importable module")]
-Folder = Annotated[Path | None, typer.Option("--folder", help="the folder that read_file serves; default: our samples")]
+Folder = Annotated[Path | None, typer.Option("--folder", help="the folder that read_file serves; default: samples")]
 Strict = Annotated[bool, typer.Option("--strict", help="fail if the model doesn't support a file")]
 AsJson = Annotated[bool, typer.Option("--json", help="one JSON value per line")]
 Which = Annotated[

@@ -235,7 +235,7 @@ def serve(  # noqa: PLR0917 - each is an option
 
     More settings are environment variables only:
     SHOWANDTELL_TOKEN: the single user's token; default: a random one
-    SHOWANDTELL_SECRET: the secret for cookies and signed addresses
+    SHOWANDTELL_SECRET: the secret for cookies and signed URLs
     SHOWANDTELL_OIDC_ISSUER: sign in with an OpenID Connect issuer
     SHOWANDTELL_OIDC_CLIENT_ID, SHOWANDTELL_OIDC_CLIENT_SECRET: its client
     SHOWANDTELL_OIDC_AUDIENCE: the audience of programs' tokens

@@ -30,9 +30,10 @@ from showandtell.core.planning.labels import format_size
 from showandtell.core.planning.values import Receipt
 
 PLACES = {"tool_result": "in the tool result", "user": "in a user message"}
+#: The words of the page (`web/src/receipts/words.ts`).
 DELIVERIES = {
     "native": "shown",
-    "relocated": "shown after the results",
+    "relocated": "shown",
     "noted": "name only",
     "refused": "refused",
     "listed": "out of view",
@@ -149,14 +150,14 @@ def delivery_line(record: Mapping[str, Any]) -> str:
     reason = str(record["reason"])
     for start in REPEATED if record["converted"] else ():
         reason = reason.removeprefix(start)
-    place = PLACES.get(record["place"], "")
+    place = "in a follow-up message" if record["delivery"] == "relocated" else PLACES.get(record["place"], "")
     return f"{f'{delivered(record)} {place}'.rstrip()}: {short(by_ending(reason))}"
 
 
 def delivered(record: Mapping[str, Any]) -> str:
-    """The delivery in words; for a converted file also what it became."""
-    how = DELIVERIES[record["delivery"]]
-    return f"{how} {became(record)}" if record["converted"] else how
+    """The delivery in words, or what the file was converted to."""
+    delivery = DELIVERIES[record["delivery"]]
+    return f"converted to {became(record)}" if record["converted"] and delivery == "shown" else delivery
 
 
 def became(record: Mapping[str, Any]) -> str:
@@ -176,7 +177,7 @@ def became(record: Mapping[str, Any]) -> str:
             parts.append(f"its part {', '.join(map(str, record['crop']))}")
         if kind == "image" and (scale := record.get("scale", 1.0)) != 1.0:
             parts.append(f"{'scaled' if scale < 1 else 'enlarged'} to {scale:.0%}")
-    return f"as {', '.join([*parts, *(['cut'] if record.get('cut') else [])])}"
+    return ", ".join([*parts, *(["cut"] if record.get("cut") else [])])
 
 
 def pages_of(record: Mapping[str, Any]) -> str:

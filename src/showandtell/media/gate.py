@@ -162,7 +162,7 @@ def draw_probe(kind: Kind, codes: Sequence[str], shapes: int = 0) -> bytes:
 
     A PDF has its first code only in a text layer, its second only in pixels. Raises `BadFile`.
     """
-    name = f"the {kind} of the eye test"
+    name = f"the {kind} of the vision check"
     request = {"task": "draw_probe", "path": name, "kind": kind, "codes": list(codes), "shapes": shapes}
     return b64decode(ask(MEDIA, SECONDS, request, name, "try again"))
 

@@ -69,7 +69,7 @@ def idempotency_key(request: ChatRequest, messages: Sequence[Message]) -> str | 
 
 
 def key_on_branch(key: str, messages: Sequence[Message]) -> str:
-    """A key that holds for the current branch alone."""
+    """A key that is valid on the current branch only."""
     return f"{key} {messages[-1].id if messages else None}"
 
 
@@ -79,7 +79,7 @@ def hash_of(value: object) -> str:
 
 
 def is_on_left_branch(request: ChatRequest, run: RunRow, messages: Sequence[Message]) -> bool:
-    """Whether an edit repeats one whose branch was left since. It is a new edit then, and no retry."""
+    """Whether an edit repeats one whose branch was left since. Then it is a new edit, not a retry."""
     return request.is_edit and run.state != RUNNING and all(message.id != run.message_id for message in messages)
 
 

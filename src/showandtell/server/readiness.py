@@ -16,7 +16,7 @@ from showandtell.storage.conversations.store import Store
 
 #: Seconds that a check may take, and seconds for which its result is reused.
 PROBE_TIMEOUT, RESULT_AGE = 2.0, 1.0
-QUERY = text("SELECT 1")
+SELECT_ONE = text("SELECT 1")
 #: Bytes to write and discard.
 TRIAL = b"ready?"
 TRIAL_FACTS = Facts("0" * 64, "text/plain", len(TRIAL))
@@ -52,7 +52,10 @@ class Readiness:
     """The checks of a worker's database and file store."""
 
     def __init__(self, store: Store) -> None:
-        self._probes = Probe(lambda: store.database.read(QUERY)), Probe(lambda: asyncio.to_thread(try_blobs, store))
+        self._probes = (
+            Probe(lambda: store.database.read(SELECT_ONE)),
+            Probe(lambda: asyncio.to_thread(try_blobs, store)),
+        )
 
     async def check(self) -> dict[str, Any]:
         """Run both checks, and return their results as JSON."""

@@ -11,9 +11,9 @@ from msgspec.structs import replace
 from showandtell.core.messages.message import Reference
 from showandtell.core.references import MAX_REFERENCES, MAX_TEXT, resolve
 from showandtell.core.references.vocabulary import LOOKING, NOUNS, ORDINALS, PLURALS
-from support.reference_cases import MEANS, MEANS_OF_TWO
-from support.references_unsaid import MEANS_NOTHING
-from support.renovation import RENOVATION, TWO, converse
+from support.non_reference_cases import NOT_REFERENCES
+from support.reference_cases import MEANS_OF_TWO, REFERENCES
+from support.sample_attachments import RENOVATION, TWO, converse
 
 SIGNS = [",", ".", "-", "#", "%", "?", ":", "/", "`", "```", "{", "}", "[", "](", '"', "'", "\n"]
 SMALL = """the my your this these all both every of from you made I uploaded above one a drive gdrive chart accent wall
@@ -31,12 +31,12 @@ def format_all(references: tuple[Reference, ...]) -> str:
     return "; ".join(f"{words} = {' or '.join(', '.join(map(str, item)) for item in all_)}" for words, all_ in output)
 
 
-@pytest.mark.parametrize("text", MEANS)
+@pytest.mark.parametrize("text", REFERENCES)
 def test_text_refers_to_the_expected_files(text):
-    assert format_all(resolve(text, RENOVATION)) == MEANS[text]
+    assert format_all(resolve(text, RENOVATION)) == REFERENCES[text]
 
 
-@pytest.mark.parametrize("text", MEANS_NOTHING)
+@pytest.mark.parametrize("text", NOT_REFERENCES)
 def test_other_words_and_numbers_refer_to_no_file(text):
     assert resolve(text, RENOVATION) == ()
 
@@ -47,8 +47,8 @@ def test_a_reference_depends_on_the_files_of_the_conversation(text):
 
 
 def test_the_tables_hold_at_least_two_hundred_sentences():
-    assert len(MEANS) >= 120
-    assert len(MEANS_NOTHING) >= 80
+    assert len(REFERENCES) >= 120
+    assert len(NOT_REFERENCES) >= 80
 
 
 @pytest.mark.parametrize("text", ["image 5", "look at 1", "the last image", "accent_wall.png", "#1", "all uploads"])

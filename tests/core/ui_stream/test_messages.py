@@ -12,11 +12,10 @@ from showandtell.core.messages.message import Draft, Message
 from showandtell.core.messages.parts import Approval, Json, Text
 from showandtell.core.ui_stream.messages import branches
 from support.agents import make_agent
-from support.answers import Answering
 from support.fixtures import png
-from support.made_files import draw as made_picture
-from support.made_files import each_maker
-from support.nodejs import reading
+from support.generated_files import draw as made_picture
+from support.generated_files import each_image_model
+from support.nodejs import npm_reader
 from support.scripted import (
     CLAUDE,
     FAULT,
@@ -28,6 +27,7 @@ from support.scripted import (
     say,
     scripted,
 )
+from support.ui_runs import ChatRecorder
 
 PICTURE = png(16, 8)
 each_api = pytest.mark.parametrize("model", MODELS)
@@ -35,7 +35,7 @@ each_api = pytest.mark.parametrize("model", MODELS)
 
 @pytest.fixture(scope="module")
 def read():
-    with reading() as read:
+    with npm_reader() as read:
         yield read
 
 
@@ -65,7 +65,7 @@ TOOLS = [echo, draw, fail, erase]
 
 
 def answering(*answers, model=CLAUDE, **settings):
-    return Answering(scripted(*answers, model=model, tools=TOOLS, **settings)[0])
+    return ChatRecorder(scripted(*answers, model=model, tools=TOOLS, **settings)[0])
 
 
 def to_plain(value):
@@ -115,9 +115,9 @@ def test_parallel_tools_with_files(read, model):
     assert len(parts(answer, "file")) == len(parts(answer, "step-start")) == len(parts(answer, "data-receipt")) == 2
 
 
-@each_maker
+@each_image_model
 def test_generated_images(read, model):
-    chat = Answering(scripted(made_picture(model, PICTURE), model=model)[0])
+    chat = ChatRecorder(scripted(made_picture(model, PICTURE), model=model)[0])
     answer = run_and_check(read, chat, "draw")
     assert [part["data"]["origin"]["by"] for part in parts(answer, "data-attachment")] == ["assistant"]
 
@@ -173,7 +173,7 @@ def test_a_refusal(read, model):
 
 
 def test_a_busy_provider_that_is_retried(read):
-    chat = Answering(make_agent("inspector", exchange=scripted((529, b"{}"), say("Hello."))[0].exchange))
+    chat = ChatRecorder(make_agent("inspector", exchange=scripted((529, b"{}"), say("Hello."))[0].exchange))
     chat.agent.retry = type(chat.agent.retry)(sleep=lambda _: asyncio.sleep(0), jitter=lambda: 0.0)
     sent = asyncio.run(chat.answer("hi"))
     assert len(parts(check(read, chat, sent), "text")) == 1
@@ -274,7 +274,7 @@ def test_two_files_in_two_steps_are_numbered_once_and_shown_again_without_a_copy
     agent, _ = scripted(
         say("", ("c1", "draw", "{}")), say("", ("c2", "again", "{}")), say("Seen."), tools=[draw, again]
     )
-    answer = run_and_check(read, Answering(agent))
+    answer = run_and_check(read, ChatRecorder(agent))
     assert len(parts(answer, "data-attachment")) == 1
     assert parts(answer, "tool-again")[0]["output"]["files"] == [1]
 

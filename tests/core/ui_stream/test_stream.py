@@ -21,9 +21,9 @@ from showandtell.core.ui_stream.answer import UiAccumulator
 from showandtell.core.ui_stream.step_writer import input_chunk
 from showandtell.core.ui_stream.ui_stream import AnswerContext, UiStream
 from showandtell.core.wire.sse import Splitter
-from support.answers import SHOW, STARTED
-from support.nodejs import reading
+from support.nodejs import npm_reader
 from support.properties import examples
+from support.ui_runs import LINKS, STARTED
 
 #: Files of every origin, with bytes and without.
 FILES = {
@@ -35,13 +35,13 @@ FILES = {
 
 @pytest.fixture(scope="module")
 def read():
-    with reading() as read:
+    with npm_reader() as read:
         yield read
 
 
 def streaming(messages=(), **more):
     return UiStream(
-        AnswerContext("ans_1", STARTED, FILES, SHOW, "inspector", lambda: 2.5, messages=lambda: messages, **more)
+        AnswerContext("ans_1", STARTED, FILES, LINKS, "inspector", lambda: 2.5, messages=lambda: messages, **more)
     )
 
 
@@ -80,7 +80,7 @@ def test_the_chunks_of_a_step_with_a_tool():
         file_event(2),
         ev.ToolOutput("c1", "draw", "drawn", (2,), False),
     ]
-    file = SHOW.attachment(FILES[2])
+    file = LINKS.attachment(FILES[2])
     usage = msgspec.to_builtins(ev.Usage(3, 2))
     assert sent(events) == [
         {"type": "start-step"},

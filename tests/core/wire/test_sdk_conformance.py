@@ -31,6 +31,7 @@ from support.agents import make_agent
 from support.cli_runs import SAMPLES, run
 from support.fixtures import pdf, png
 from support.properties import examples
+from support.sdk_formats import URL_SAFE, camel
 from support.sdk_server import (
     Recorded,
     environ,
@@ -41,14 +42,13 @@ from support.sdk_server import (
     hear_response,
     key,
     listen,
+    sdk_server,
     send_chat,
     send_claude,
     send_converse,
     send_gemini,
     send_responses,
-    staged,
 )
-from support.sdk_spelling import URL_SAFE, camel
 from support.streams import anthropic as anthropic_stream
 from support.streams import bedrock as bedrock_stream
 from support.streams import gemini as gemini_stream
@@ -97,14 +97,14 @@ TALK = [
 
 @pytest.fixture(scope="module")
 def shared_stage():
-    with staged() as stage, pytest.MonkeyPatch.context() as surroundings:
-        for name, value in environ(stage).items():
+    with sdk_server() as server, pytest.MonkeyPatch.context() as surroundings:
+        for name, value in environ(server).items():
             surroundings.setenv(name, value)
-        yield stage
+        yield server
 
 
 @pytest.fixture
-def stage(shared_stage):
+def server(shared_stage):
     shared_stage.rest()
     return shared_stage
 
@@ -154,17 +154,17 @@ def claude_call(model):
     }
 
 
-def anthropic_home(stage):
+def anthropic_home(server):
     from anthropic import Anthropic
 
-    return Anthropic(base_url=stage.base("anthropic"), api_key=key("anthropic"), max_retries=0)
+    return Anthropic(base_url=server.base("anthropic"), api_key=key("anthropic"), max_retries=0)
 
 
-def anthropic_bedrock(stage):
+def anthropic_bedrock(server):
     from anthropic.lib.bedrock import AnthropicBedrock
 
     return AnthropicBedrock(
-        base_url=stage.base("anthropic-bedrock"),
+        base_url=server.base("anthropic-bedrock"),
         aws_access_key=AWS_KEY,
         aws_secret_key=AWS_SECRET,
         aws_region="us-east-1",
@@ -172,10 +172,10 @@ def anthropic_bedrock(stage):
     )
 
 
-def anthropic_vertex(stage):
+def anthropic_vertex(server):
     from anthropic.lib.vertex import AnthropicVertex
 
-    base = stage.base("anthropic-vertex")
+    base = server.base("anthropic-vertex")
     return AnthropicVertex(base_url=base, region="global", project_id="standin", access_token=TOKEN, max_retries=0)
 
 
@@ -234,13 +234,13 @@ def responses_call(model, *, native=True):
     }
 
 
-def openai(stage, host="openai", path=""):
+def openai(server, host="openai", path=""):
     """Return OpenAI's client, for OpenAI or for a compatible host."""
     from openai import OpenAI
 
     api_key = KEYS.get(host, ("", "none"))[1]
     headers = {"api-key": api_key} if host == "azure" else None
-    return OpenAI(base_url=stage.base(host) + path, api_key=api_key, default_headers=headers, max_retries=0)
+    return OpenAI(base_url=server.base(host) + path, api_key=api_key, default_headers=headers, max_retries=0)
 
 
 def ask_responses(client, model, stream):
@@ -331,10 +331,10 @@ def ask_chat_without_documents(client, model, stream):
     return hear_chat(send_chat(client, stream, **chat_call(model, document=page_url)))
 
 
-def groq(stage):
+def groq(server):
     from groq import Groq
 
-    return Groq(base_url=stage.base("groq"), api_key=key("groq"), max_retries=0)
+    return Groq(base_url=server.base("groq"), api_key=key("groq"), max_retries=0)
 
 
 def ask_groq(client, model, stream):
@@ -346,10 +346,10 @@ def ask_groq(client, model, stream):
     )
 
 
-def mistral(stage):
+def mistral(server):
     from mistralai.client import Mistral
 
-    return Mistral(server_url=stage.base("mistral"), api_key=key("mistral"))
+    return Mistral(server_url=server.base("mistral"), api_key=key("mistral"))
 
 
 def ask_mistral(client, model, stream):
@@ -363,13 +363,13 @@ def ask_mistral(client, model, stream):
 # Gemini, at home and on Vertex.
 
 
-def genai(stage):
+def genai(server):
     from google import genai
 
-    return genai.Client(api_key=key("google"), http_options={"base_url": stage.base("google")})
+    return genai.Client(api_key=key("google"), http_options={"base_url": server.base("google")})
 
 
-def genai_vertex(stage):
+def genai_vertex(server):
     from google import genai
     from google.oauth2.credentials import Credentials
 
@@ -378,7 +378,7 @@ def genai_vertex(stage):
         project="standin",
         location="global",
         credentials=Credentials(TOKEN),
-        http_options={"base_url": stage.base("vertex")},
+        http_options={"base_url": server.base("vertex")},
     )
 
 
@@ -443,13 +443,13 @@ def ask_gemini(client, model, stream):
 # Bedrock's Converse.
 
 
-def boto(stage):
+def boto(server):
     import boto3
     from botocore.config import Config
 
     return boto3.client(
         "bedrock-runtime",
-        endpoint_url=stage.base("bedrock"),
+        endpoint_url=server.base("bedrock"),
         region_name="us-east-1",
         aws_access_key_id=AWS_KEY,
         aws_secret_access_key=AWS_SECRET,
@@ -533,22 +533,22 @@ REPLIES = {
 STREAMED = pytest.mark.parametrize("stream", [False, True], ids=["complete", "stream"])
 
 
-def ask_sdk(stage, model, stream):
+def ask_sdk(server, model, stream):
     """Send a request with an SDK and return what it received."""
     make, ask = SDKS[model]
-    client = stage.client(model, lambda: make(stage))
+    client = server.client(model, lambda: make(server))
     received = ask(client, model.partition(":")[2], stream)
-    assert stage.statuses() == [200]
+    assert server.statuses() == [200]
     return received
 
 
 @STREAMED
 @pytest.mark.parametrize("reply_name", REPLIES)
 @pytest.mark.parametrize("model", SDKS)
-def test_each_sdk_gets_the_same_response_as_our_client(model, reply_name, stream, stage):
-    stage.reply = REPLIES[reply_name]
-    received = ask_sdk(stage, model, stream)
-    assert received == without_missing_ids(listen(resolve(model).api, stage.recorded()), received)
+def test_each_sdk_gets_the_same_response_as_our_client(model, reply_name, stream, server):
+    server.reply = REPLIES[reply_name]
+    received = ask_sdk(server, model, stream)
+    assert received == without_missing_ids(listen(resolve(model).api, server.recorded()), received)
     assert received.text == REPLIES[reply_name].text
     assert [call[1:] for call in received.calls] == [
         (call.tool, json.loads(call.arguments)) for call in REPLIES[reply_name].calls
@@ -564,12 +564,12 @@ def without_missing_ids(ours, theirs):
 
 @STREAMED
 @pytest.mark.parametrize("model", SDKS)
-def test_our_request_matches_the_sdks_and_gets_the_same_response(model, stream, stage):
-    stage.reply = REPLIES["calls"]
-    theirs = ask_sdk(stage, model, stream)
+def test_our_request_matches_the_sdks_and_gets_the_same_response(model, stream, server):
+    server.reply = REPLIES["calls"]
+    theirs = ask_sdk(server, model, stream)
     request = render(TALK, model=model, tools=[find], instructions=SYSTEM, max_tokens=100, stream=stream)
     ours = asyncio.run(ask_ours(request))
-    sent_by_sdk, sent_by_us = [normalize(post.body) for post in stage.posts]
+    sent_by_sdk, sent_by_us = [normalize(post.body) for post in server.posts]
     assert sent_by_us == sent_by_sdk
     assert without_missing_ids(ours, theirs)[:3] == theirs[:3]
 
@@ -641,22 +641,22 @@ def expected_files(model):
     return {(media_type, hashlib.sha256(data).hexdigest()) for media_type, data in [("image/png", MAP), guide]}
 
 
-def received_files(stage):
+def received_files(server):
     """Count the files of the last request by type and hash."""
-    return Counter((sight.media_type, sight.sha256) for sight in stage.fake_provider.ledger[-1].seen)
+    return Counter((sight.media_type, sight.sha256) for sight in server.fake_provider.ledger[-1].seen)
 
 
 @STREAMED
 @pytest.mark.parametrize("model", ROWS)
-def test_our_agent_runs_its_tools_with_every_host(model, stream, stage):
+def test_our_agent_runs_its_tools_with_every_host(model, stream, server):
     agent = make_agent(model, [show], SYSTEM, stream=stream)
     finished = agent.run_sync("/show city=Rome /show city=Oslo")
     assert (finished.status, finished.error) == ("complete", None)
     assert [message.role for message in finished.messages] == ["user", "assistant", "tool", "tool", "assistant"]
-    assert stage.statuses() == [200, 200]
-    assert received_files(stage) == dict.fromkeys(expected_files(model), 2)
+    assert server.statuses() == [200, 200]
+    assert received_files(server) == dict.fromkeys(expected_files(model), 2)
     assert finished.messages[1].stop == "tool_calls"
-    assert finished.text == listen(resolve(model).api, stage.recorded()).text
+    assert finished.text == listen(resolve(model).api, server.recorded()).text
 
 
 # The parsers' test streams, read by the SDKs.
@@ -685,28 +685,28 @@ READERS = {
 }
 
 
-def check_stream(stage, at, data):
+def check_stream(server, at, data):
     """Read one stream with the SDK over the socket and with our parser."""
     model, ask, media_type, _ = READERS[at]
-    stage.rest()
-    stage.canned = Recorded(media_type, complete_stream(data))
-    theirs = ask(stage.client(model, lambda: SDKS[model][0](stage)), model.partition(":")[2], True)
-    assert theirs == without_missing_ids(listen(resolve(model).api, stage.canned), theirs)
+    server.rest()
+    server.canned = Recorded(media_type, complete_stream(data))
+    theirs = ask(server.client(model, lambda: SDKS[model][0](server)), model.partition(":")[2], True)
+    assert theirs == without_missing_ids(listen(resolve(model).api, server.canned), theirs)
     return theirs
 
 
 @pytest.mark.parametrize("at", READERS)
-def test_the_sdk_reads_our_parsers_test_stream_like_our_parser(at, stage):
-    received = check_stream(stage, at, READERS[at][3])
+def test_the_sdk_reads_our_parsers_test_stream_like_our_parser(at, server):
+    received = check_stream(server, at, READERS[at][3])
     assert received.calls[0][1:2] == ("draw",)
     assert "kiwi 🥝" in received.text
 
 
 @pytest.mark.parametrize("why", ["end", "length", "filtered"])
 @pytest.mark.parametrize("at", READERS)
-def test_each_stop_reason_is_read_by_both(at, why, stage):
+def test_each_stop_reason_is_read_by_both(at, why, server):
     data = scripted.say("Hi", stop=getattr(scripted.STOPS[at], why), model=at, thought="Hm.")
-    assert check_stream(stage, at, data).stop == {"filtered": "refusal"}.get(why, why)
+    assert check_stream(server, at, data).stop == {"filtered": "refusal"}.get(why, why)
 
 
 WORDS = st.text(st.characters(codec="utf-8", exclude_characters="\0"), max_size=40)

@@ -9,7 +9,7 @@ import pytest
 from showandtell import File, render
 from support.builders import tool_history
 from support.fixtures import pdf, png
-from support.sdk_spelling import URL_SAFE, camel
+from support.sdk_formats import URL_SAFE, camel
 
 HISTORY = tool_history("Here:", File.from_bytes(png(), name="kiwi.png"), File.from_bytes(pdf("one"), name="r.pdf"))
 

@@ -9,7 +9,8 @@ from PIL import Image, ImageDraw
 
 from showandtell.inspector.answering.references import KnownFile, find_mentioned
 from showandtell.media import gate
-from support.bodies import (
+from support.fixtures import jpeg, pdf, png
+from support.inspector_requests import (
     assistant,
     called,
     calls,
@@ -26,7 +27,6 @@ from support.bodies import (
     user,
     words,
 )
-from support.fixtures import jpeg, pdf, png
 
 RED, GREEN = png(8, 8), png(40, 30, (20, 160, 40))
 RENT = pdf("Rent: 1,250 EUR", "In all 12.4 million")

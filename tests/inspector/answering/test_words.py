@@ -16,8 +16,8 @@ from showandtell.core.messages.message import Reference
 from showandtell.core.planning.labels import explain_references
 from showandtell.inspector.answering.meanings import read_meanings
 from showandtell.inspector.request import RequestTurn, TextPart
-from support.bodies import assistant, claude, image, text, user, words
 from support.fixtures import pdf, png
+from support.inspector_requests import assistant, claude, image, text, user, words
 from support.scripted import MODELS
 
 each_api = pytest.mark.parametrize("model", MODELS)

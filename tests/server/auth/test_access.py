@@ -3,10 +3,11 @@
 import pytest
 
 from showandtell.server.openapi import METHODS
-from support.neighbours import (
+from support.serving import serving, texts
+from support.two_users import (
     ALIAS,
+    CLIENT_ASSIGNED,
     FIELDS,
-    FREE,
     ID_PARAMETERS,
     OTHER_PARAMETERS,
     WORD,
@@ -15,12 +16,11 @@ from support.neighbours import (
     chat,
     conversations_of,
     fields_of,
-    fresh,
-    missing,
-    street,
+    new_name,
+    two_users,
+    unknown_id,
     upload,
 )
-from support.serving import serving, texts
 
 pytestmark = pytest.mark.anyio
 
@@ -93,17 +93,17 @@ async def test_every_route_is_covered(tmp_path):
 
 
 async def test_another_users_id_is_answered_like_an_unknown_id(tmp_path):
-    async with street(tmp_path) as users:
-        before, cells, wrong = await users.belongings(), 0, []
+    async with two_users(tmp_path) as users:
+        before, cells, wrong = await users.data_of_bob(), 0, []
         fields = fields_of(await schema_of(users.site))
-        for field in sorted(fields, key=FREE.__contains__):
+        for field in sorted(fields, key=CLIENT_ASSIGNED.__contains__):
             make = fields[field]
             for kind, value in users.ids.items():
                 cells += 1
-                if field in FREE:
+                if field in CLIENT_ASSIGNED:
                     wrong += [(field, kind, body) async for body in leaks(users, make(users, value))]
                     continue
-                other = missing(value)
+                other = unknown_id(value)
                 status, body = await ask_as(users.ann, make(users, value))
                 expected = await ask_as(users.ann, make(users, other))
                 if status != status_of(field, value) and (status, field) not in NO_SUCH:
@@ -112,7 +112,7 @@ async def test_another_users_id_is_answered_like_an_unknown_id(tmp_path):
                     wrong.append((field, kind, status, body, expected))
         assert wrong == []
         assert cells >= 300
-        assert await users.belongings() == before
+        assert await users.data_of_bob() == before
         mine = (await users.site.get(f"/api/conversations/{users.own}", users.ann))[1]
         assert [one["role"] for one in mine["messages"]] == ["user", "assistant"]
 
@@ -143,20 +143,20 @@ async def leaks(users, request):
 
 
 async def test_every_route_needs_a_login(tmp_path):
-    async with street(tmp_path) as users:
+    async with two_users(tmp_path) as users:
         routes = operations(await schema_of(users.site))
         for method, path, operation in routes.values():
             filled = path
             for one in operation.get("parameters", []):
                 filled = filled.replace("{" + one["name"] + "}", users.ids["file"])
             takes_json = "application/json" in operation.get("requestBody", {}).get("content", {})
-            status, body = await ask(users.nobody, method, filled, **({"json": {}} if takes_json else {}))
+            status, body = await ask(users.anonymous, method, filled, **({"json": {}} if takes_json else {}))
             assert (status == 401) is (path not in OPEN), (method, path, status)
             assert WORD not in str(body)
 
 
 async def test_another_users_stream_can_be_neither_read_nor_stopped(tmp_path):
-    async with street(tmp_path) as users:
+    async with two_users(tmp_path) as users:
         running = users.ids["running conversation"]
         for name, status in ((running, 404), ("being-answered", 204)):  # a new id of Ann's own
             assert (await ask(users.ann, "GET", f"/api/chat/{name}/stream"))[0] == status
@@ -171,9 +171,9 @@ async def test_another_users_stream_can_be_neither_read_nor_stopped(tmp_path):
     "words", ["/view_file number=1", "what is in image 1?", "compare my first upload to document 2"]
 )
 async def test_messages_and_tools_reach_no_file_of_another_user(tmp_path, words):
-    async with street(tmp_path) as users:
+    async with two_users(tmp_path) as users:
         for prompt in (words, f'/get_document number_or_name="{users.ids["file"]}"', "/list_files"):
-            status, chunks = await users.site.post(prompt, chat=fresh(), session=users.ann)
+            status, chunks = await users.site.post(prompt, chat=new_name(), session=users.ann)
             assert status == 200
             assert WORD not in str(chunks)
             assert not [one for one in chunks if one["type"] in {"file", "data-receipt"}]
@@ -181,10 +181,10 @@ async def test_messages_and_tools_reach_no_file_of_another_user(tmp_path, words)
 
 
 async def test_another_users_file_in_a_message_starts_no_run_and_stores_nothing(tmp_path):
-    async with street(tmp_path) as users:
+    async with two_users(tmp_path) as users:
         for kind in ("file", "file of a tool", "upload", "deleted file"):
             parts = [*WORDS, {"type": "data-attachment", "data": {"id": users.ids[kind]}}]
-            name = fresh()
+            name = new_name()
             status, _ = await ask(users.ann, "POST", "/api/chat", **chat(name, parts))
             assert status == 404
             assert (await ask(users.ann, "GET", f"/api/chat/{name}/stream"))[0] == 204
@@ -192,12 +192,12 @@ async def test_another_users_file_in_a_message_starts_no_run_and_stores_nothing(
 
 
 async def test_a_reader_of_a_shared_chat_cannot_change_it(tmp_path):
-    async with street(tmp_path) as users:
+    async with two_users(tmp_path) as users:
         conversation, file = users.ids["conversation"], users.ids["file"]
         await ask(users.bob, "PUT", f"/api/conversations/{conversation}/shares/ann", json={"right": "reader"})
         assert (await ask(users.ann, "GET", f"/api/conversations/{conversation}"))[1]["right"] == "reader"
         assert (await ask(users.ann, "GET", f"/api/attachments/{file}"))[0] == 200
-        before = await users.belongings()
+        before = await users.data_of_bob()
         for method, path, settings in (
             ("PATCH", f"/api/conversations/{conversation}", {"json": {"title": "Mine"}}),
             ("DELETE", f"/api/conversations/{conversation}", {}),
@@ -212,11 +212,11 @@ async def test_a_reader_of_a_shared_chat_cannot_change_it(tmp_path):
             ("POST", "/api/chat", chat(ALIAS, [{"type": "data-attachment", "data": {"id": users.ids["upload"]}}])),
         ):
             assert (await ask(users.ann, method, path, **settings))[0] == 404, (method, path)
-        assert await users.belongings() == before
+        assert await users.data_of_bob() == before
 
 
 async def test_a_writer_can_write_but_neither_delete_nor_share(tmp_path):
-    async with street(tmp_path) as users:
+    async with two_users(tmp_path) as users:
         conversation, file = users.ids["conversation"], users.ids["file"]
         await ask(users.bob, "PUT", f"/api/conversations/{conversation}/shares/ann", json={"right": "writer"})
         assert (await users.site.post("me too", chat=conversation, session=users.ann))[0] == 200
@@ -230,7 +230,7 @@ async def test_a_writer_can_write_but_neither_delete_nor_share(tmp_path):
 
 
 def message(role, *parts, **more):
-    return {"id": fresh(), "role": role, "parts": list(parts), **more}
+    return {"id": new_name(), "role": role, "parts": list(parts), **more}
 
 
 def text(words):
@@ -321,7 +321,7 @@ async def test_every_listed_field_belongs_to_a_known_operation():
 
 
 async def test_another_users_upload_cannot_be_deleted(tmp_path):
-    async with street(tmp_path) as users:
+    async with two_users(tmp_path) as users:
         theirs = await upload(users.bob, b"mine", "mine.txt")
         assert (await ask(users.ann, "DELETE", f"/api/attachments/{theirs}"))[0] == 404
         assert (await ask(users.bob, "DELETE", f"/api/attachments/{theirs}"))[0] == 204

@@ -8,8 +8,8 @@ import aiohttp
 import pytest
 
 from showandtell.server.auth.oidc import Oidc
-from support.guarded import NOON, is_entry, send
-from support.issuer import CLIENT, CLIENT_SECRET, issuing
+from support.middleware_app import NOON, is_login_cookie, send
+from support.oidc_issuer import CLIENT, CLIENT_SECRET, running_issuer
 from support.serving import serving, texts
 
 pytestmark = pytest.mark.anyio
@@ -18,7 +18,7 @@ pytestmark = pytest.mark.anyio
 @asynccontextmanager
 async def accounts(folder):
     """A server with the accounts of an issuer, and the issuer."""
-    async with issuing() as issuer:
+    async with running_issuer() as issuer:
         oidc = Oidc(issuer.url, CLIENT, CLIENT_SECRET)
         async with serving(folder, oidc=oidc, clock=lambda: NOON) as site:
             yield site, issuer
@@ -52,7 +52,7 @@ async def test_signing_in_at_the_issuer_gives_a_cookie(tmp_path):
             back = urlsplit(response.headers["location"])
         callback = await send(site.app, "GET", f"{back.path}?{back.query}", {"cookie": start.cookie})
         assert (callback.status, callback["location"]) == (303, "/settings")
-        cookie = next(one for one in callback.all("set-cookie") if is_entry(one)).partition(";")[0]
+        cookie = next(one for one in callback.all("set-cookie") if is_login_cookie(one)).partition(";")[0]
         me = await send(site.app, "GET", "/api/me", {"cookie": cookie})
         assert (me.status, b'"anna@' in me.body) == (200, True)
 

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from showandtell.errors import BadInput
 from showandtell.server.auth.authenticate import local_path
 from showandtell.server.auth.keys import DAY, Keys, load_secret
-from support.guarded import NOON, SECRET, ask, cookie_of, fake_server, guarded_app, send
+from support.middleware_app import NOON, SECRET, ask, fake_server, guarded_app, login_cookie, send
 from support.serving import serving
 
 TOKEN = Keys(SECRET).token
@@ -25,7 +25,7 @@ BEARER = {"authorization": f"Bearer {TOKEN}"}
 
 def test_a_bearer_token_and_a_cookie_are_the_single_user():
     server = fake_server()
-    for headers, how in [(BEARER, "bearer"), (cookie_of(server), "cookie")]:
+    for headers, how in [(BEARER, "bearer"), (login_cookie(server), "cookie")]:
         response = ask(guarded_app(server), "GET", "/api/me", headers)
         assert json.loads(response.body) == {"user": "local", "how": how}
 
@@ -58,7 +58,7 @@ def test_a_bearer_token_and_a_cookie_are_the_single_user():
 )
 def test_a_wrong_token_is_refused_even_with_a_good_cookie(authorization):
     server = fake_server()
-    for cookie in ({}, cookie_of(server)):
+    for cookie in ({}, login_cookie(server)):
         response = ask(guarded_app(server), "GET", "/api/me", {"authorization": authorization, **cookie})
         assert response.status == 401
         assert response["www-authenticate"] == 'Bearer realm="showandtell", error="invalid_token"'
@@ -74,7 +74,7 @@ def test_a_configured_token_replaces_the_derived_one():
     assert ask(guarded_app(server), "GET", "/api/me", BEARER).status == 401
     own = {"authorization": "bearer correct-horse-battery"}
     assert ask(guarded_app(server), "GET", "/api/me", own).status == 200
-    assert ask(guarded_app(fake_server()), "GET", "/api/me", cookie_of(server)).status == 401
+    assert ask(guarded_app(fake_server()), "GET", "/api/me", login_cookie(server)).status == 401
 
 
 @pytest.mark.parametrize("token", ["short", "has a blank in it", "zeilen\numbruch-lang", "ümlaut-ümlaut-ümlaut"])
@@ -99,7 +99,7 @@ def test_over_https_the_cookie_is_secure_and_has_the_host_prefix():
     assert response["set-cookie"].startswith(f"__Host-showandtell-{server.keys.cookie_suffix}=")
     assert response["set-cookie"].endswith("; Path=/; Max-Age=2592000; HttpOnly; SameSite=Lax; Secure")
     assert ask(guarded_app(server), "GET", "/api/me", {"cookie": response.cookie}, scheme="https").status == 200
-    assert ask(guarded_app(server), "GET", "/api/me", cookie_of(server), scheme="https").status == 401
+    assert ask(guarded_app(server), "GET", "/api/me", login_cookie(server), scheme="https").status == 401
 
 
 @pytest.mark.parametrize("query", ["", "?token=", "?token=wrong", f"?token=wrong&token={TOKEN}", "?token=%00%FF"])
@@ -114,8 +114,8 @@ def test_without_the_token_a_static_page_says_what_to_do(query):
 
 def test_a_cookie_gives_the_page_even_with_an_old_token():
     server = fake_server()
-    assert b"the page" in ask(guarded_app(server), "GET", "/c/conv_1", cookie_of(server)).body
-    again = ask(guarded_app(server), "GET", "/c/conv_1?token=old", cookie_of(server))
+    assert b"the page" in ask(guarded_app(server), "GET", "/c/conv_1", login_cookie(server)).body
+    again = ask(guarded_app(server), "GET", "/c/conv_1?token=old", login_cookie(server))
     assert (again.status, again["location"]) == (303, "/c/conv_1")
 
 
@@ -152,7 +152,7 @@ def test_servers_on_one_host_keep_separate_cookies(tmp_path):
 
 def test_a_cookie_lasts_thirty_days_and_is_renewed_by_use():
     server = fake_server()
-    headers = cookie_of(server)
+    headers = login_cookie(server)
     server.now = NOON + 29 * DAY
     response = ask(guarded_app(server), "GET", "/api/me", headers)
     assert response.status == 200
@@ -163,7 +163,7 @@ def test_a_cookie_lasts_thirty_days_and_is_renewed_by_use():
 
 def test_a_new_cookie_is_not_renewed():
     server = fake_server()
-    assert ask(guarded_app(server), "GET", "/api/me", cookie_of(server))["set-cookie"] is None
+    assert ask(guarded_app(server), "GET", "/api/me", login_cookie(server))["set-cookie"] is None
 
 
 def test_a_cookie_of_another_secret_or_user_or_from_the_future_is_refused():

@@ -7,19 +7,19 @@ import msgspec
 import pytest
 
 from showandtell import tool
-from support.neighbours import (
+from support.serving import chat_body, serving, texts
+from support.two_users import (
     ask,
     chat,
     conversations_of,
-    fresh,
-    hanging,
-    missing,
+    make_hanging_tool,
+    new_name,
     open_accounts,
-    street,
     tool_part,
+    two_users,
+    unknown_id,
     upload,
 )
-from support.serving import chat_body, serving, texts
 
 pytestmark = pytest.mark.anyio
 HELLO = {"type": "text", "text": "hello"}
@@ -35,7 +35,7 @@ DONE = {
 
 def newest(role, *parts, name="c", **more):
     """A request with this newest message."""
-    return {"id": name, "messages": [{"id": fresh(), "role": role, "parts": list(parts)}], **more}
+    return {"id": name, "messages": [{"id": new_name(), "role": role, "parts": list(parts)}], **more}
 
 
 async def messages_of(site, conversation_id):
@@ -45,7 +45,7 @@ async def messages_of(site, conversation_id):
 
 async def start_chat(site, words="hello", name="c"):
     """Start a conversation and return its id."""
-    assert (await site.post(words, chat=name, id=fresh()))[0] == 200
+    assert (await site.post(words, chat=name, id=new_name()))[0] == 200
     return (await conversations_of(site, site.session))[0]["id"]
 
 
@@ -114,7 +114,7 @@ async def test_a_misplaced_approval_runs_nothing(tmp_path):
         for body in (
             newest("user", tool_part(call)),
             newest("user", HELLO, tool_part(call), name="another"),
-            newest("assistant", tool_part(missing(call))),
+            newest("assistant", tool_part(unknown_id(call))),
             newest("assistant", {**tool_part(call), "state": "output-available"}),
             newest("assistant", tool_part(call), name="another"),
             {
@@ -156,7 +156,7 @@ async def test_the_id_of_another_message_edits_and_regenerates_nothing(tmp_path)
         other, own = (await messages_of(site, first))[0]["id"], await messages_of(site, second)
         stored = (await site.store.open(second)).messages[1].id
         for name in (other, other.replace("msg_", "ans_"), stored, first, second, own[1]["metadata"]["run_id"], "a"):
-            for body in (chat_body("more", "b", fresh(), messageId=name), regenerate("b", name)):
+            for body in (chat_body("more", "b", new_name(), messageId=name), regenerate("b", name)):
                 status, reply = await ask(site.session, "POST", "/api/chat", json=body)
                 assert (status, reply["error"]["kind"]) == (404, "NotFound"), name
         assert await messages_of(site, second) == own
@@ -201,9 +201,9 @@ async def test_an_address_on_another_host_is_read_for_its_id_and_never_fetched(t
     async with canary, serving(tmp_path) as site:
         base_url = f"http://127.0.0.1:{canary.sockets[0].getsockname()[1]}/api/attachments/"
         mine = await upload(site.session, b"my words", "mine.txt")
-        for id, expected in ((mine, 200), (missing(mine), 404), (mine + "x", 422), ("../" + mine, 422)):  # noqa: A001
+        for id, expected in ((mine, 200), (unknown_id(mine), 404), (mine + "x", 422), ("../" + mine, 422)):  # noqa: A001
             part = {"type": "file", "mediaType": "text/plain", "url": f"{base_url}{id}/content/mine.txt"}
-            assert (await ask(site.session, "POST", "/api/chat", json=newest("user", part, name=fresh())))[
+            assert (await ask(site.session, "POST", "/api/chat", json=newest("user", part, name=new_name())))[
                 0
             ] == expected
     assert connections == []
@@ -254,7 +254,7 @@ async def test_a_refused_first_message_does_not_affect_a_concurrent_one(tmp_path
 
 
 async def test_two_users_with_the_same_chat_id_never_meet(tmp_path):
-    async with street(tmp_path) as users:
+    async with two_users(tmp_path) as users:
         _, chunks = await users.site.post("what did I say?", chat=users.ids["alias"], session=users.ann)
         conversation = chunks[0]["messageMetadata"]["conversation_id"]
         assert conversation != users.ids["conversation"]
@@ -266,7 +266,7 @@ async def test_two_users_with_the_same_chat_id_never_meet(tmp_path):
 
 
 async def test_a_former_writer_cannot_continue_by_any_id(tmp_path):
-    async with street(tmp_path) as users:
+    async with two_users(tmp_path) as users:
         conversation = users.ids["conversation"]
         share = f"/api/conversations/{conversation}/shares/ann"
         await ask(users.bob, "PUT", share, json={"right": "writer"})
@@ -274,7 +274,7 @@ async def test_a_former_writer_cannot_continue_by_any_id(tmp_path):
         assert status == 200
         answer_id = chunks[0]["messageId"]
         await ask(users.bob, "PUT", share, json={"right": None})
-        before = await users.belongings()
+        before = await users.data_of_bob()
         for body in (
             chat_body("again", conversation),
             chat_body("again", conversation, "mine"),
@@ -283,11 +283,11 @@ async def test_a_former_writer_cannot_continue_by_any_id(tmp_path):
         ):
             assert (await ask(users.ann, "POST", "/api/chat", json=body))[0] == 404
         assert (await ask(users.ann, "GET", f"/api/chat/{conversation}/stream"))[0] == 404
-        assert await users.belongings() == before
+        assert await users.data_of_bob() == before
 
 
 async def test_a_writers_upload_stays_private_until_it_is_sent(tmp_path):
-    async with street(tmp_path) as users:
+    async with two_users(tmp_path) as users:
         conversation = users.ids["conversation"]
         await ask(users.bob, "PUT", f"/api/conversations/{conversation}/shares/ann", json={"right": "writer"})
         theirs = await upload(users.ann, b"of Ann alone", "secret.txt")
@@ -300,7 +300,7 @@ async def test_a_writers_upload_stays_private_until_it_is_sent(tmp_path):
 
 
 async def test_a_hanging_run_does_not_open_its_conversation(tmp_path):
-    hang, hang_started = hanging()
+    hang, hang_started = make_hanging_tool()
     async with serving(tmp_path, tools=(hang,)) as site:
         running = asyncio.create_task(site.post("/hang", chat="c", id="m1"))
         await asyncio.wait_for(hang_started.wait(), 60)

@@ -10,9 +10,9 @@ import pytest
 from joserfc import jwk
 
 from showandtell.server.auth.keys import DAY, Keys
-from support.accounts import during, name
-from support.guarded import NOON, OWN, SECRET, is_entry, send
-from support.issuer import BACK, CLIENT_SECRET
+from support.middleware_app import NOON, OWN, SECRET, is_login_cookie, send
+from support.oidc_app import name, run_with_issuer
+from support.oidc_issuer import CLIENT_SECRET, REDIRECT_URI
 
 
 async def journey(site, to="/c/conv_1?tab=files", **changes):
@@ -21,7 +21,7 @@ async def journey(site, to="/c/conv_1?tab=files", **changes):
     location, cookie = start["location"], start.cookie
     async with aiohttp.ClientSession() as client, client.get(location, allow_redirects=False) as response:
         back = response.headers["location"]
-    assert back.startswith(BACK)
+    assert back.startswith(REDIRECT_URI)
     for old, new in changes.get("replace", {}).items():
         back = re.sub(old, new, back)
     return await site.ask(back, {"cookie": changes.get("cookie", cookie)})
@@ -36,14 +36,14 @@ def test_signing_in_returns_to_the_requested_page(public):
         expired, session = response.all("set-cookie")
         suffix = site.server.keys.cookie_suffix
         assert expired.startswith(f"showandtell-login-{suffix}=; Path=/; Max-Age=0")
-        assert is_entry(session)
+        assert is_login_cookie(session)
         assert session.endswith(f"; Path=/; Max-Age={7 * DAY}; HttpOnly; SameSite=Lax")
         me = {"cookie": session.partition(";")[0]}
         assert json.loads((await site.ask("/api/me", me)).body) == {"user": name(site), "how": "cookie"}
         site.server.now = NOON + 7 * DAY + 1
         assert (await site.ask("/api/me", me)).status == 401
 
-    during(test, public=public)
+    run_with_issuer(test, public=public)
 
 
 def test_a_page_redirects_to_the_login_and_back():
@@ -53,9 +53,9 @@ def test_a_page_redirects_to_the_login_and_back():
         start = await site.ask(response["location"])
         assert start["set-cookie"].endswith("; Path=/; Max-Age=600; HttpOnly; SameSite=Lax")
         query = parse_qs(urlsplit(start["location"]).query)
-        assert (query["redirect_uri"], query["code_challenge_method"]) == ([BACK], ["S256"])
+        assert (query["redirect_uri"], query["code_challenge_method"]) == ([REDIRECT_URI], ["S256"])
 
-    during(test)
+    run_with_issuer(test)
 
 
 @pytest.mark.parametrize(
@@ -75,7 +75,7 @@ def test_signing_in_never_redirects_to_another_host(to):
     async def test(site):
         assert (await journey(site, to))["location"] == "/"
 
-    during(test)
+    run_with_issuer(test)
 
 
 BAD_CALLBACKS = {
@@ -96,10 +96,10 @@ def test_an_invalid_callback_creates_no_session(changes):
         site.issuer.answer = changes.get("answer", {})
         response = await journey(site, **changes)
         assert response.status == 403
-        assert not any(is_entry(one) for one in response.all("set-cookie"))
-        assert "token" not in site.issuer.asked
+        assert not any(is_login_cookie(one) for one in response.all("set-cookie"))
+        assert "token" not in site.issuer.requests
 
-    during(test)
+    run_with_issuer(test)
 
 
 BAD_CLAIMS = {
@@ -118,9 +118,9 @@ def test_an_id_token_with_wrong_claims_creates_no_session(claims):
         site.issuer.claims = claims
         response = await journey(site)
         assert response.status in {401, 403}
-        assert not any(is_entry(one) for one in response.all("set-cookie"))
+        assert not any(is_login_cookie(one) for one in response.all("set-cookie"))
 
-    during(test)
+    run_with_issuer(test)
 
 
 def test_an_id_token_signed_by_another_key_creates_no_session():
@@ -128,7 +128,7 @@ def test_an_id_token_signed_by_another_key_creates_no_session():
         site.issuer.signer = jwk.generate_key("EC", "P-256", {"kid": "one"})
         assert (await journey(site)).status == 401
 
-    during(test)
+    run_with_issuer(test)
 
 
 def test_a_code_of_another_browser_is_refused():
@@ -138,7 +138,7 @@ def test_a_code_of_another_browser_is_refused():
         response = await journey(site, replace={"state=[^&]+": f"state={state}"}, cookie=start.cookie)
         assert response.status == 503
 
-    during(test)
+    run_with_issuer(test)
 
 
 def test_a_login_that_takes_an_hour_has_expired():
@@ -149,16 +149,18 @@ def test_a_login_that_takes_an_hour_has_expired():
         response = await site.ask(f"/login/callback?code=x&state={state}", {"cookie": start.cookie})
         assert response.status == 403
 
-    during(test)
+    run_with_issuer(test)
 
 
 def test_over_https_the_redirect_uri_is_https():
     async def test(site):
         start = await send(site.app, "GET", "/login", {}, scheme="https")
-        assert parse_qs(urlsplit(start["location"]).query)["redirect_uri"] == ["https" + BACK.removeprefix("http")]
+        assert parse_qs(urlsplit(start["location"]).query)["redirect_uri"] == [
+            "https" + REDIRECT_URI.removeprefix("http")
+        ]
         assert start["set-cookie"].endswith("; Secure")
 
-    during(test)
+    run_with_issuer(test)
 
 
 def test_signing_out_expires_the_cookie_and_returns_the_next_page():
@@ -169,7 +171,7 @@ def test_signing_out_expires_the_cookie_and_returns_the_next_page():
         assert (await site.ask("/logout", {"origin": "https://evil.example"}, "POST")).status == 403
         assert (await site.ask("/logout")).status == 200
 
-    during(test)
+    run_with_issuer(test)
 
 
 def test_signing_out_leads_to_the_issuers_end_session_endpoint():
@@ -178,7 +180,7 @@ def test_signing_out_leads_to_the_issuers_end_session_endpoint():
         to = json.loads((await site.ask("/logout", {"origin": OWN}, "POST")).body)["to"]
         assert to.startswith("https://issuer.example/end?a=1&client_id=chat&post_logout_redirect_uri=http")
 
-    during(test)
+    run_with_issuer(test)
 
 
 def test_logs_errors_and_pages_contain_no_secret(caplog):
@@ -198,4 +200,4 @@ def test_logs_errors_and_pages_contain_no_secret(caplog):
     async def journey_page(site):
         return await site.ask("/login/callback?code=c0de&state=s")
 
-    during(test)
+    run_with_issuer(test)

@@ -15,9 +15,9 @@ from showandtell.errors import BadInput
 from showandtell.server.auth import tokens
 from showandtell.server.auth.keys import DAY, Keys
 from showandtell.server.auth.oidc import Oidc, read_oidc
-from support.accounts import during, name
-from support.guarded import NOON, SECRET
-from support.issuer import CLIENT, CLIENT_SECRET, in_base64, issuing, key, sign
+from support.middleware_app import NOON, SECRET
+from support.oidc_app import name, run_with_issuer
+from support.oidc_issuer import CLIENT, CLIENT_SECRET, base64url, key, running_issuer, sign
 from support.properties import examples
 from support.serving import serving
 
@@ -29,7 +29,7 @@ def test_an_issuers_token_identifies_its_user(kind):
             response = await site.bear(site.issuer.token(header=header))
             assert json.loads(response.body) == {"user": name(site), "how": "bearer"}
 
-    during(test, keys=[key("k", kind)])
+    run_with_issuer(test, keys=[key("k", kind)])
 
 
 def test_a_configured_audience_replaces_the_client_id():
@@ -37,7 +37,7 @@ def test_a_configured_audience_replaces_the_client_id():
         assert (await site.bear(site.issuer.token(aud=["api", "other"]))).status == 200
         assert (await site.bear(site.issuer.token(aud=CLIENT))).status == 401
 
-    during(test, audience="api")
+    run_with_issuer(test, audience="api")
 
 
 CLAIMS = {
@@ -74,12 +74,12 @@ def test_a_token_with_wrong_claims_is_refused(claims):
         assert response.status == 401
         assert 'error="invalid_token"' in response["www-authenticate"]
 
-    during(test)
+    run_with_issuer(test)
 
 
 def unsigned(token, **header):
     """The same claims, with another header and no signature."""
-    return f"{in_base64(json.dumps(header))}.{token.split('.')[1]}."
+    return f"{base64url(json.dumps(header))}.{token.split('.')[1]}."
 
 
 def hmac_by_public(issuer, form):
@@ -90,7 +90,7 @@ def hmac_by_public(issuer, form):
         else json.dumps(issuer.keys[0].as_dict(private=False)).encode()
     )
     signed = unsigned(issuer.token(), alg="HS256", kid="one").rstrip(".")
-    return f"{signed}.{in_base64(hmac.digest(public, signed.encode(), 'sha256'))}"
+    return f"{signed}.{base64url(hmac.digest(public, signed.encode(), 'sha256'))}"
 
 
 FORGED = {
@@ -136,7 +136,7 @@ def test_a_forged_token_is_refused(forge):
         assert response.status == 401
         assert (await site.bear(site.issuer.token())).status == 200
 
-    during(test)
+    run_with_issuer(test)
 
 
 def test_a_token_is_valid_from_nbf_to_exp_give_or_take_a_minute():
@@ -146,7 +146,7 @@ def test_a_token_is_valid_from_nbf_to_exp_give_or_take_a_minute():
             site.server.now = NOON + now
             assert (await site.bear(token)).status == status
 
-    during(test)
+    run_with_issuer(test)
 
 
 def test_the_single_users_token_and_cookie_are_refused_if_there_are_accounts():
@@ -159,7 +159,7 @@ def test_the_single_users_token_and_cookie_are_refused_if_there_are_accounts():
             query = own.sign_url("/api/attachments/att_1/content/a", user, NOON)
             assert (await site.ask(f"/api/attachments/att_1/content/a?{query}")).status == 401
 
-    during(test)
+    run_with_issuer(test)
 
 
 def test_a_user_named_local_is_not_the_single_user():
@@ -167,7 +167,7 @@ def test_a_user_named_local_is_not_the_single_user():
         response = await site.bear(site.issuer.token(sub="local"))
         assert json.loads(response.body)["user"] == name(site, "local") != "local"
 
-    during(test)
+    run_with_issuer(test)
 
 
 @examples(60, suppress=[HealthCheck.function_scoped_fixture])
@@ -176,7 +176,7 @@ def test_any_invalid_token_raises_unauthorised(data):
     alphabet = "ABab01-_.=" + "ey"
     good = sign({"iss": "i", "aud": "a", "sub": "s", "exp": NOON + 1}, key())
     header = json.dumps(data.draw(st.recursive(st.none() | st.booleans() | st.text(max_size=9), lambda children: st.lists(children) | st.dictionaries(st.sampled_from(["alg", "kid", "typ", "crit", "b64"]), children))))  # fmt: skip
-    for token in (data.draw(st.text(alphabet)), f"{in_base64(header)}.{good.partition('.')[2]}"):
+    for token in (data.draw(st.text(alphabet)), f"{base64url(header)}.{good.partition('.')[2]}"):
         with pytest.raises(tokens.Unauthorised):
             tokens.read_token(token, [key()], tokens.Expected("i", "a"), NOON)
 
@@ -190,7 +190,7 @@ def test_invalid_published_keys_are_ignored(published):
 def test_weak_private_and_unrelated_keys_are_ignored():
     public = key("one", "RSA").as_dict(private=False)
     short = rsa.generate_private_key(65537, 1024).public_key().public_numbers().n  # noqa: S505 - weak on purpose
-    weak = {**public, "n": in_base64(short.to_bytes(128, "big"))}
+    weak = {**public, "n": base64url(short.to_bytes(128, "big"))}
     others = [{**public, "use": "enc"}, {**public, "kid": None}, {"kty": "oct", "k": "c2VjcmV0", "kid": "x"}, weak]
     others += [key().as_dict(private=True), {"kty": "new", "kid": "x"}, None, "x", {**public, "n": 1}]
     assert tokens.read_keys({"keys": others}) == []
@@ -207,9 +207,9 @@ def test_unknown_keys_are_fetched_once_a_minute():
         assert [(await site.bear(token)).status for _ in range(3)] == [200] * 3
         unknown = sign(site.issuer.good(), key("three"))
         assert [(await site.bear(unknown)).status for _ in range(5)] == [401] * 5
-        assert site.issuer.asked.count("keys") == 2
+        assert site.issuer.requests.count("keys") == 2
 
-    during(test)
+    run_with_issuer(test)
 
 
 def test_a_withdrawn_key_is_refused_within_ten_minutes():
@@ -220,16 +220,16 @@ def test_a_withdrawn_key_is_refused_within_ten_minutes():
         site.server.now += 601
         assert (await site.bear(token)).status == 401
 
-    during(test)
+    run_with_issuer(test)
 
 
 def test_concurrent_requests_fetch_the_keys_once():
     async def test(site):
         responses = await asyncio.gather(*(site.bear(site.issuer.token()) for _ in range(20)))
         assert {one.status for one in responses} == {200}
-        assert site.issuer.asked == ["discovery", "keys"]
+        assert site.issuer.requests == ["discovery", "keys"]
 
-    during(test)
+    run_with_issuer(test)
 
 
 BROKEN = {
@@ -255,16 +255,16 @@ def test_a_broken_issuer_gives_503_until_it_recovers(failure):
         site.server.now += 11
         assert (await site.bear(site.issuer.token())).status == 200
 
-    during(test)
+    run_with_issuer(test)
 
 
 def test_an_issuer_that_is_down_is_not_asked_for_every_request():
     async def test(site):
         site.issuer.overrides = {"status": 500}
         assert {(await site.bear(site.issuer.token())).status for _ in range(5)} == {503}
-        assert site.issuer.asked == ["discovery"]
+        assert site.issuer.requests == ["discovery"]
 
-    during(test)
+    run_with_issuer(test)
 
 
 def test_cached_keys_outlive_the_issuer_by_a_day():
@@ -275,7 +275,7 @@ def test_cached_keys_outlive_the_issuer_by_a_day():
             site.server.now = NOON + later
             assert (await site.bear(site.issuer.token(exp=NOON + 3 * DAY))).status == status
 
-    during(test)
+    run_with_issuer(test)
 
 
 def test_an_issuer_that_hangs_times_out(monkeypatch):
@@ -285,7 +285,7 @@ def test_an_issuer_that_hangs_times_out(monkeypatch):
         site.issuer.overrides = {"wait": asyncio.Event()}
         assert (await site.bear(site.issuer.token())).status == 503
 
-    during(test)
+    run_with_issuer(test)
 
 
 def test_the_settings_must_be_complete_and_the_issuer_must_use_https():
@@ -313,7 +313,7 @@ def test_the_settings_must_be_complete_and_the_issuer_must_use_https():
 
 def test_two_accounts_see_nothing_of_each_other(tmp_path):
     async def test():
-        async with issuing() as issuer:
+        async with running_issuer() as issuer:
             now = time.time()
             anna, bert = (issuer.token(sub=sub, iat=now, exp=now + 300) for sub in ("anna", "bert"))
             oidc = Oidc(issuer.url, CLIENT, CLIENT_SECRET)

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from showandtell.server.auth.keys import SKEW, Keys
-from support.guarded import NOON, SECRET, ask, fake_server, guarded_app
+from support.middleware_app import NOON, SECRET, ask, fake_server, guarded_app
 
 KEYS = Keys(SECRET)
 PATH = "/api/attachments/att_abcdefghijklmnopqrstuv/content/photo-1.jpg"

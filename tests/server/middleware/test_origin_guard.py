@@ -14,7 +14,7 @@ from showandtell.server.auth.keys import Keys
 from showandtell.server.middleware.body_limits import MAX_BODY, MAX_CHAT_BODY, read_body
 from showandtell.server.middleware.origin_guard import LOOPBACK, PAGE_POLICY, OriginGuard, hosts_of
 from showandtell.server.middleware.refusals import LINGER_BYTES
-from support.guarded import HOST, OWN, SECRET, ask, cookie_of, fake_server, guarded_app, send
+from support.middleware_app import HOST, OWN, SECRET, ask, fake_server, guarded_app, login_cookie, send
 from support.serving import serving
 
 BEARER = {"authorization": f"Bearer {Keys(SECRET).token}"}
@@ -39,7 +39,7 @@ FOREIGN = [
 
 
 def change(app, headers=None, body=b"{}", method="POST", path="/api/change", **more):
-    return ask(app, method, path, {**cookie_of(app.state.server), **(headers or {})}, body, **more)
+    return ask(app, method, path, {**login_cookie(app.state.server), **(headers or {})}, body, **more)
 
 
 @pytest.mark.parametrize("method", ["POST", "PUT", "PATCH", "DELETE"])
@@ -70,7 +70,7 @@ def test_sec_fetch_site_does_not_excuse_a_foreign_origin():
 def test_the_servers_own_page_may_change_things():
     app = guarded_app(hosts=["chat.example.com", *LOOPBACK])
     assert change(app, {"origin": OWN}).status == 200
-    cookie = {"cookie": f"__Host-{cookie_of(app.state.server)['cookie']}"}
+    cookie = {"cookie": f"__Host-{login_cookie(app.state.server)['cookie']}"}
     for host, origin in [
         ("chat.example.com", "https://chat.example.com"),
         ("Chat.example.com:443", "https://chat.example.com"),
@@ -120,7 +120,7 @@ def test_an_unknown_host_is_refused(host):
     app = guarded_app()
     origin = {"origin": f"http://{host}", "sec-fetch-site": "same-origin"}
     for method, path in [("GET", "/"), ("GET", "/api/me"), ("POST", "/api/change"), ("OPTIONS", "/api/change")]:
-        response = ask(app, method, path, {"host": host, **origin, **cookie_of(app.state.server)}, b"{}")
+        response = ask(app, method, path, {"host": host, **origin, **login_cookie(app.state.server)}, b"{}")
         assert response.status == 421
         assert "SHOWANDTELL_HOSTS" in json.loads(response.body)["error"]["text"]
     assert app.state.changes == []
@@ -164,7 +164,7 @@ def test_a_body_that_a_form_can_send_is_not_json(kind):
 def test_json_may_name_its_charset_and_an_empty_body_needs_no_type():
     app = guarded_app()
     assert change(app, {"origin": OWN, "content-type": "Application/JSON; charset=utf-8"}).status == 200
-    assert ask(app, "DELETE", "/api/change", {**cookie_of(app.state.server), "origin": OWN}).status == 200
+    assert ask(app, "DELETE", "/api/change", {**login_cookie(app.state.server), "origin": OWN}).status == 200
 
 
 def test_files_are_posted_as_a_form_or_put_raw():
@@ -184,7 +184,7 @@ def test_a_configured_origin_may_use_a_token_but_never_a_cookie():
     allowed = ask(app, "OPTIONS", "/api/change", preflight)
     assert (allowed.status, allowed["access-control-allow-origin"]) == (204, origin)
     assert ask(app, "POST", "/api/change", {**BEARER, "origin": origin}, b"{}")["access-control-allow-origin"] == origin
-    for headers in ({"origin": origin}, {"origin": origin, **cookie_of(app.state.server)}):
+    for headers in ({"origin": origin}, {"origin": origin, **login_cookie(app.state.server)}):
         assert ask(app, "GET", "/api/me", headers)["access-control-allow-origin"] is None
     assert change(app, {"origin": origin}).status == 403
 
@@ -192,7 +192,7 @@ def test_a_configured_origin_may_use_a_token_but_never_a_cookie():
 @pytest.mark.parametrize("origin", FOREIGN)
 def test_an_unknown_origin_reads_nothing(origin):
     app = guarded_app(origins=["https://app.example.com"])
-    for headers in (BEARER, {"access-control-request-method": "POST"}, cookie_of(app.state.server)):
+    for headers in (BEARER, {"access-control-request-method": "POST"}, login_cookie(app.state.server)):
         for method in ("OPTIONS", "GET"):
             response = ask(app, method, "/api/me", {"origin": origin, **headers})
             assert not [name for name, _ in response.headers if name.startswith("access-control")]
@@ -202,14 +202,14 @@ def test_an_unknown_origin_reads_nothing(origin):
 def test_every_response_has_security_headers():
     app = guarded_app()
     for path in ("/", "/api/me", "/api/nothing", "/healthz"):
-        response = ask(app, "GET", path, cookie_of(app.state.server))
+        response = ask(app, "GET", path, login_cookie(app.state.server))
         assert response["x-content-type-options"] == "nosniff"
         assert response["referrer-policy"] == "no-referrer"
         assert (response["cross-origin-resource-policy"], response["cross-origin-opener-policy"]) == (
             "same-origin",
         ) * 2
         assert response["content-security-policy"].startswith("default-src 'none'")
-    assert ask(app, "GET", "/", cookie_of(app.state.server))["content-security-policy"] == PAGE_POLICY
+    assert ask(app, "GET", "/", login_cookie(app.state.server))["content-security-policy"] == PAGE_POLICY
     assert ask(app, "GET", "/api/me", {"host": "evil.example"})["x-content-type-options"] == "nosniff"
 
 
@@ -333,7 +333,7 @@ def test_websockets_are_closed():
 
 def test_a_cookie_of_another_server_is_refused():
     app = guarded_app(fake_server(token="another-good-token"))  # noqa: S106 - a test token
-    assert ask(app, "GET", "/api/me", cookie_of(fake_server())).status == 401
+    assert ask(app, "GET", "/api/me", login_cookie(fake_server())).status == 401
 
 
 def test_refusals_are_readable_over_a_real_connection(tmp_path):

@@ -12,7 +12,7 @@ from showandtell.errors import BadInput
 from showandtell.server.auth.keys import Keys
 from showandtell.server.middleware.rate_limits import RATES, Counts, Rate, group_of, read_rates
 from showandtell.server.middleware.refusals import LINGER_BYTES
-from support.guarded import NOON, SECRET, ask, cookie_of, fake_server, guarded_app, send
+from support.middleware_app import NOON, SECRET, ask, fake_server, guarded_app, login_cookie, send
 from support.serving import serving
 
 TOKEN = Keys(SECRET).token
@@ -93,7 +93,7 @@ def test_wrong_tokens_are_limited_but_a_valid_one_is_accepted():
     assert ask(app, "GET", "/api/me", {"authorization": "Bearer another"}).status == 429
     assert ask(app, "GET", f"/?token={TOKEN}").status == 429
     assert ask(app, "GET", "/api/me", BEARER).status == 200
-    assert ask(app, "GET", "/api/me", cookie_of(app.state.server)).status == 200
+    assert ask(app, "GET", "/api/me", login_cookie(app.state.server)).status == 200
 
 
 def test_a_stranger_is_refused_before_the_body_arrives():

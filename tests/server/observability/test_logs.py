@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from showandtell.server.observability.logs import JsonFormatter, TextFormatter, clean, log_request
 from showandtell.server.observability.requests import RequestLog
-from support.guarded import send
-from support.programs import running
+from support.middleware_app import send
+from support.server_process import running
 from support.serving import chat_body, serving
 
 pytestmark = pytest.mark.anyio

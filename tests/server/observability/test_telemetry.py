@@ -154,7 +154,7 @@ from opentelemetry.sdk.trace.export import SimpleSpanProcessor, ConsoleSpanExpor
 provider = TracerProvider()
 provider.add_span_processor(SimpleSpanProcessor(ConsoleSpanExporter(formatter=lambda one: one.name + str(dict(one.attributes)) + chr(10))))
 trace.set_tracer_provider(provider)
-from support.guarded import send
+from support.middleware_app import send
 from showandtell.server.app import make_app
 from showandtell.server.config import Config
 asyncio.run(send(make_app(Config()), "GET", "/nowhere/secret?token=secret", {"host": "127.0.0.1"}))

@@ -18,7 +18,7 @@ from showandtell.storage.blobs.open import open_store
 from showandtell.storage.blobs.remote import Remote
 from showandtell.storage.files.file_cache import FileCache
 from support.fixtures import png
-from support.servers import KEYS, start_s3
+from support.s3_server import KEYS, start_s3
 
 TEXT = b"a line that comes again\n" * 1000
 

@@ -16,8 +16,8 @@ from showandtell.core.planning.values import Receipt
 from showandtell.errors import BadInput, LeaseLost, NotFound, StorageFailed
 from showandtell.storage.conversations.store import Store
 from showandtell.storage.database.tables import messages
+from support.concurrent_writers import check_order, write_concurrently
 from support.fixtures import png
-from support.side_by_side import check_posts, write_side_by_side
 from support.stores import CALL, note, post, show, two_stores, user_draft
 
 pytestmark = pytest.mark.anyio
@@ -93,7 +93,7 @@ async def test_a_call_that_was_about_to_run_is_remembered_until_its_result_is_st
 
 
 async def test_two_processes_post_without_a_gap_a_loss_or_a_double(place):
-    check_posts(100, *await write_side_by_side(place, 100))
+    check_order(100, *await write_concurrently(place, 100))
 
 
 async def test_a_turn_begins_with_what_another_process_has_written(place):

@@ -8,7 +8,7 @@ from sqlalchemy import select
 from showandtell.core.messages.derivations import DerivationRequest, Derivative
 from showandtell.storage.database.quotas import Quotas
 from showandtell.storage.database.tables import blobs, derivations, known
-from support.collecting import FAR, WORDS, Keeping, hashes, lying
+from support.garbage_collection_machine import LATER_THAN_ALL, WORDS, GarbageCollectionMachine, hashes, stored_hashes
 from support.stores import note, post, show, two_stores, user_draft
 
 pytestmark = pytest.mark.anyio
@@ -21,7 +21,7 @@ async def test_bytes_that_no_message_names_go_after_the_grace(store, clock):
     assert (await store.collect(grace=101)).blobs == 0
     assert (await store.collect(grace=99)).blobs == 1
     kept = conversation.attachments[1].facts
-    assert lying(store) == await hashes(store) == {kept.sha256}
+    assert stored_hashes(store) == await hashes(store) == {kept.sha256}
     assert await store.fsck() == ()
 
 
@@ -37,7 +37,7 @@ async def test_what_was_made_of_a_file_stays_and_goes_with_it(store, clock):
     assert (gone.blobs, gone.bytes, gone.uploads) == (2, source.size + made.size, (upload,))
     for table in (blobs, derivations, known):
         assert len(await store.database.read(select(table))) == 0
-    assert lying(store) == set()
+    assert stored_hashes(store) == set()
 
 
 async def test_a_deleted_file_keeps_number_and_name_and_says_that_it_was_deleted(store):
@@ -54,7 +54,7 @@ async def test_a_deleted_file_keeps_number_and_name_and_says_that_it_was_deleted
 
 async def test_bytes_are_stored_once_for_each_owner_and_stay_for_the_other_file(store):
     first, second, other = [await show(store, note("same"), owner=item) for item in ("ann", "ann", "bob")]
-    assert len(lying(store, "ann")) == len(lying(store, "bob")) == 1
+    assert len(stored_hashes(store, "ann")) == len(stored_hashes(store, "bob")) == 1
     assert len(await store.database.read(select(blobs))) == 2
     assert (await store.delete_file(first, 1)).blobs == 0
     assert second.file(1).read() == b"same"
@@ -71,7 +71,7 @@ async def test_files_without_a_row_and_copies_half_made_go_after_the_grace(store
     assert [item.problem for item in found] == ["is named by no row"] * 2
     done = await store.collect(grace=0)
     assert (done.blobs, done.orphans, done.spools) == (0, 0, 0)
-    clock.now = FAR
+    clock.now = LATER_THAN_ALL
     done = await store.collect(grace=0)
     assert (done.blobs, done.orphans, done.spools) == (0, 2, 1)
     assert await store.fsck() == ()
@@ -132,7 +132,7 @@ async def test_collecting_while_others_store_the_same_bytes_loses_none(place):
         await write(one, conversations[0], 1)  # in peace, so that some are needed for certain
         needed = {file.facts.sha256 for each in conversations for file in each.attachments.values() if file.facts}
         assert [found for found in await one.fsck() if found.files] == []
-        assert lying(one) >= needed
+        assert stored_hashes(one) >= needed
         assert needed
 
 
@@ -168,4 +168,4 @@ async def test_quotas_are_kept_and_say_how_much_there_is(place):
         assert "delete files or conversations" in received[0]
 
 
-test_no_bytes_that_a_message_or_an_upload_names_are_ever_deleted = Keeping.TestCase
+test_referenced_bytes_are_never_deleted = GarbageCollectionMachine.TestCase

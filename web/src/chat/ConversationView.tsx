@@ -5,21 +5,21 @@ import { Composer, type ComposerHandle } from "../composer/Composer";
 import { placeOf } from "../composer/drafts";
 import type { Attachment } from "../files";
 import { FilesProvider } from "../files/context";
-import { lazily } from "../files/lazily";
+import { lazy } from "../files/lazy";
 import { MessageList } from "../messages/MessageList";
 import { ModelPicker } from "../models/ModelPicker";
 import { useApp } from "../state/AppProvider";
-import { tell } from "../state/list";
+import { notify } from "../state/list";
 import type { Conversation } from "../types";
 import { Bar } from "./Bar";
-import { FilingContext } from "./session/fileStore";
+import { FileStoreContext } from "./session/fileStore";
 import { LiveContext } from "./session/liveStatus";
 import { Notices } from "./Notices";
 import { useStickiness } from "./useScrollPosition";
-import { TalkContext, useTalk } from "./session/useSession";
+import { SessionContext, useSession } from "./session/useSession";
 import { Welcome } from "./Welcome";
 
-const Removal = lazily(() => import("../files/Removal").then((found) => found.Removal));
+const Removal = lazy(() => import("../files/Removal").then((found) => found.Removal));
 
 type Props = ViewProps & { chatId: string; stored: Conversation | null; onNamed: (id: string) => void };
 
@@ -29,17 +29,17 @@ export function ConversationView({ chatId, stored, onNamed, ...view }: Props) {
   const model = chosen ?? app.model;
   const composer = useRef<ComposerHandle>(null);
   const scroll = useStickiness(stored === null);
-  const talked = useTalk({
+  const sessionView = useSession({
     chatId,
     stored,
     model,
     onAsked: scroll.toQuestion,
     onNamed: (id) => {
       onNamed(id);
-      tell({ what: "list" });
+      notify({ what: "list" });
     },
   });
-  const { talk, messages, about } = talked;
+  const { session, messages, about } = sessionView;
   const right = about?.right ?? "owner"; // default for a new conversation
   const mayWrite = right !== "reader";
   const insertReference = useCallback((text: string) => composer.current?.insert(text), []);
@@ -56,10 +56,10 @@ export function ConversationView({ chatId, stored, onNamed, ...view }: Props) {
   const empty = messages.length === 0;
 
   return (
-    <TalkContext.Provider value={talk}>
-      <FilingContext.Provider value={talk.filing}>
+    <SessionContext.Provider value={session}>
+      <FileStoreContext.Provider value={session.fileStore}>
         <FilesProvider
-          files={talk.filing.byNumber}
+          files={session.fileStore.byNumber}
           insertReference={mayWrite ? insertReference : null}
           remove={right === "owner" ? remove : null}
         >
@@ -69,26 +69,26 @@ export function ConversationView({ chatId, stored, onNamed, ...view }: Props) {
           </Bar>
           <div className={`talk ${empty ? "talk-empty" : ""}`} ref={scroll.box} onScroll={scroll.onScroll}>
             <div className="column" ref={scroll.content}>
-              <LiveContext.Provider value={talked.live}>
-                {empty ? mayWrite && <Welcome model={model} onExample={talk.send} /> : <MessageList talked={talked} mayWrite={mayWrite} />}
+              <LiveContext.Provider value={sessionView.live}>
+                {empty ? mayWrite && <Welcome model={model} onExample={session.send} /> : <MessageList sessionView={sessionView} mayWrite={mayWrite} />}
               </LiveContext.Provider>
-              <Notices talked={talked} />
+              <Notices sessionView={sessionView} />
             </div>
           </div>
           <Composer
             handle={composer}
-            place={placeOf(talked.id)}
+            place={placeOf(sessionView.id)}
             model={model}
-            talked={talked}
+            sessionView={sessionView}
             readOnly={!mayWrite}
             away={!empty && scroll.away}
             onDown={scroll.toEnd}
           />
           {removing && (
-            <Removal file={removing} onDeleted={(file) => talk.filing.add([file])} onClose={() => remove(null)} />
+            <Removal file={removing} onDeleted={(file) => session.fileStore.add([file])} onClose={() => remove(null)} />
           )}
         </FilesProvider>
-      </FilingContext.Provider>
-    </TalkContext.Provider>
+      </FileStoreContext.Provider>
+    </SessionContext.Provider>
   );
 }

@@ -1,14 +1,14 @@
 // Notices below the last message: the answer is being written or retried, or failed, with a way to recover.
 import { useEffect, useState } from "preact/hooks";
 import { Button, RetryIcon, Spinner, WarnIcon } from "../ui";
-import type { Talked } from "./session/useSession";
-import { statusWords } from "./statusWords";
+import type { SessionView } from "./session/useSession";
+import { statusText } from "./statusText";
 
-export function Notices({ talked }: { talked: Talked }) {
-  const { talk, about, lost, problem, remedy, live, messages, status } = talked;
+export function Notices({ sessionView }: { sessionView: SessionView }) {
+  const { session, about, lost, problem, remedy, live, messages, status } = sessionView;
   const online = useOnline();
-  const heard = { status, running: about?.running ?? false, problem, last: messages.at(-1) };
-  const writing = lost ? "The connection is lost." : statusWords(heard);
+  const answer = { status, running: about?.running ?? false, problem, last: messages.at(-1) };
+  const writing = lost ? "The connection is lost." : statusText(answer);
   return (
     <>
       <p className="unseen" role="status">
@@ -28,7 +28,7 @@ export function Notices({ talked }: { talked: Talked }) {
             <WarnIcon />
             <span>{problem}</span>
             {remedy === "again" && (
-              <Button onClick={() => talk.regenerate()}>
+              <Button onClick={() => session.regenerate()}>
                 <RetryIcon size={16} /> Try again
               </Button>
             )}

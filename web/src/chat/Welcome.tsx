@@ -2,8 +2,8 @@
 import { useState } from "preact/hooks";
 import { api } from "../api";
 import type { Attachment } from "../files";
-import { Tester } from "../models/Tester";
-import { complain } from "../state/complain";
+import { InspectorNote } from "../models/InspectorNote";
+import { showError } from "../state/showError";
 import { useLoaded } from "../state/loading";
 import type { Example } from "../types";
 import { ArrowRightIcon, AttachIcon, Spinner } from "../ui";
@@ -22,7 +22,7 @@ export function Welcome({ model, onExample }: Props) {
       );
       onExample(text, attachments);
     } catch (error) {
-      complain(error);
+      showError(error);
       setBusy(null);
     }
   };
@@ -32,7 +32,7 @@ export function Welcome({ model, onExample }: Props) {
       <p>
         Drop in images, documents or audio, and see what the tools return and what the model really gets.
       </p>
-      {model?.startsWith("inspector") && <Tester />}
+      {model?.startsWith("inspector") && <InspectorNote />}
       {examples.value && (
         <ul className="examples">
           {examples.value.examples.map((example) => (

@@ -1,7 +1,7 @@
 // The message composer: a growing text box, files, file references, send and stop.
 import type { RefObject } from "preact";
 import { useCallback, useEffect, useImperativeHandle, useLayoutEffect, useRef, useState } from "preact/hooks";
-import type { Talked } from "../chat/session/useSession";
+import type { SessionView } from "../chat/session/useSession";
 import { UploadTray, useUploads } from "../files";
 import { outcomeOf } from "../files/uploads/outcome";
 import { findModel } from "../models/findModel";
@@ -26,7 +26,7 @@ type Props = {
   place: string;
   /** The selected model. */
   model: string | null;
-  talked: Talked;
+  sessionView: SessionView;
   readOnly: boolean;
   away: boolean;
   onDown: () => void;
@@ -34,10 +34,10 @@ type Props = {
 
 const usual = touches ? "@ offers files" : "Enter sends, Shift+Enter starts a line, @ offers files";
 
-export function Composer({ handle, place, model, talked, readOnly, away, onDown }: Props) {
+export function Composer({ handle, place, model, sessionView, readOnly, away, onDown }: Props) {
   const { me, models } = useApp();
-  const asked = findModel(models, model);
-  const { talk } = talked;
+  const selected = findModel(models, model);
+  const { session } = sessionView;
   const [text, setText] = useState(() => keptDraft(place));
   const latest = useRef(text);
   const box = useRef<HTMLTextAreaElement>(null);
@@ -62,7 +62,7 @@ export function Composer({ handle, place, model, talked, readOnly, away, onDown 
     },
     [write],
   );
-  const suggestions = useSuggestions(box, talk.filing.byNumber, replace);
+  const suggestions = useSuggestions(box, session.fileStore.byNumber, replace);
 
   useImperativeHandle(
     handle,
@@ -81,19 +81,19 @@ export function Composer({ handle, place, model, talked, readOnly, away, onDown 
     if (!touches) box.current?.focus({ preventScroll: true });
   }, []);
 
-  const isRed = uploads.items.some((one) => one.problem || (one.attachment && outcomeOf(one.attachment, asked)?.isRefused));
+  const isRed = uploads.items.some((one) => one.problem || (one.attachment && outcomeOf(one.attachment, selected)?.isRefused));
   const isWritten = Boolean(text.trim() || uploads.attachments.length);
-  const ready = isWritten && uploads.ready && !isRed && !talked.busy && !talked.lost;
+  const ready = isWritten && uploads.ready && !isRed && !sessionView.busy && !sessionView.lost;
   const send = () => {
     if (!ready) return;
     const [words, attachments] = [text.trim(), uploads.attachments];
     write("");
     uploads.clear();
-    talk.send(words, attachments);
+    session.send(words, attachments);
   };
   const hint = isRed
     ? "Remove what is red, or try again"
-    : talked.busy
+    : sessionView.busy
       ? "Stop first (Esc), or wait"
       : uploads.ready
         ? usual
@@ -124,10 +124,10 @@ export function Composer({ handle, place, model, talked, readOnly, away, onDown 
           event.preventDefault();
           send();
         }}
-        onKeyDown={(event) => event.key === "Escape" && !event.defaultPrevented && talked.busy && void talk.stop()}
+        onKeyDown={(event) => event.key === "Escape" && !event.defaultPrevented && sessionView.busy && void session.stop()}
       >
         {suggestions.items.length > 0 && <Suggestions suggestions={suggestions} />}
-        <UploadTray uploads={uploads} model={asked} />
+        <UploadTray uploads={uploads} model={selected} />
         <textarea
           ref={box}
           className="composer-text"
@@ -156,8 +156,8 @@ export function Composer({ handle, place, model, talked, readOnly, away, onDown 
             }}
           />
           <span className={`composer-hint ${isRed ? "composer-red" : ""}`}>{hint}</span>
-          {talked.busy ? (
-            <IconButton className="send stop" label="Stop" icon={<StopIcon />} onClick={() => void talk.stop()} />
+          {sessionView.busy ? (
+            <IconButton className="send stop" label="Stop" icon={<StopIcon />} onClick={() => void session.stop()} />
           ) : (
             <IconButton className="send" type="submit" label="Send" icon={<SendIcon />} disabled={!ready} />
           )}

@@ -1,6 +1,6 @@
 // Accepts files dropped anywhere on the page, and shows an overlay while they hover.
 import { useEffect, useRef, useState } from "preact/hooks";
-import { filesOf } from "./dropped";
+import { filesOf } from "./droppedFiles";
 import { toast, UploadIcon } from "../ui";
 
 export function DropZone({ onFiles }: { onFiles: (files: File[]) => void }) {

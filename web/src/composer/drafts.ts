@@ -30,7 +30,7 @@ export function openBox(place: string, box: Box): () => void {
 }
 
 /** Returns a message that couldn't be sent to its composer, before any text typed there since. */
-export function putBack(conversation: string | null, text: string, attachments: readonly Attachment[]): void {
+export function restoreDraft(conversation: string | null, text: string, attachments: readonly Attachment[]): void {
   const place = placeOf(conversation);
   const box = boxes.get(place);
   const both = [text, box ? box.text() : keptDraft(place)].filter(Boolean).join("\n\n");

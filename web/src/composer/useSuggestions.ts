@@ -2,7 +2,7 @@
 import type { RefObject } from "preact";
 import { useCallback, useState } from "preact/hooks";
 import type { Attachment } from "../files";
-import { spoken } from "../files/attachment";
+import { referenceText } from "../files/attachment";
 
 type Suggestion = { file: Attachment; words: string };
 type Open = { items: Suggestion[]; from: number; to: number; at: number };
@@ -58,7 +58,7 @@ function suggestionsFor(files: ReadonlyMap<number, Attachment>, words: string): 
   const suggestions: Suggestion[] = [];
   for (const [number, file] of [...files].reverse()) {
     if (file.state === "deleted") continue;
-    const suggestion = { file, words: spoken(file.kind, number) };
+    const suggestion = { file, words: referenceText(file.kind, number) };
     const hit = !words || String(number).startsWith(words) || suggestion.words.replace(" ", "").startsWith(words);
     if (hit || file.name.toLowerCase().includes(words)) suggestions.push(suggestion);
     if (suggestions.length === maxSuggestions) break;

@@ -3,10 +3,10 @@ import { useState } from "preact/hooks";
 import { Button } from "../ui";
 import { labelOf, ownAddress, type Attachment } from "./attachment";
 import { Card } from "./Card";
-import { lazily } from "./lazily";
+import { lazy } from "./lazy";
 import { view } from "./viewing";
 
-const TextView = lazily(() => import("./TextView").then((found) => found.TextView));
+const TextView = lazy(() => import("./TextView").then((found) => found.TextView));
 
 export function DocumentView(p: { file: Attachment }) {
   return p.file.media_type === "application/pdf" ? <Pdf file={p.file} /> : <Readable file={p.file} />;

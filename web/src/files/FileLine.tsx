@@ -1,6 +1,6 @@
 // The line below a file: number, name, size, origin, and buttons to download or delete it.
 import { IconButton, TrashIcon } from "../ui";
-import { broughtBy, isDeletable, isThere, measureOf, sizeOf, type Attachment } from "./attachment";
+import { originOf, isDeletable, isThere, measureOf, sizeOf, type Attachment } from "./attachment";
 import { Badge } from "./Badge";
 import { useFiles } from "./context";
 import { Download } from "./Download";
@@ -9,7 +9,7 @@ import { KindIcon } from "./KindIcon";
 export function FileLine(p: { file: Attachment }) {
   const { file } = p;
   const { remove } = useFiles();
-  const facts = [sizeOf(file.size), measureOf(file), broughtBy(file.origin)].filter(Boolean).join(" · ");
+  const facts = [sizeOf(file.size), measureOf(file), originOf(file.origin)].filter(Boolean).join(" · ");
   return (
     <div className="file-line">
       <Badge file={file} />

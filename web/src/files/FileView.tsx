@@ -7,11 +7,11 @@ import { DocumentView } from "./DocumentView";
 import { FileLine } from "./FileLine";
 import type { Size } from "./fitting";
 import { ImageView } from "./ImageView";
-import { lazily } from "./lazily";
+import { lazy } from "./lazy";
 import { pictureOf } from "./pictures";
 import { FilmView, SoundView } from "./PlayerView";
 
-const TextView = lazily(() => import("./TextView").then((found) => found.TextView));
+const TextView = lazy(() => import("./TextView").then((found) => found.TextView));
 
 const IN_TEXT = { width: 640, height: 480 };
 const BELOW_TEXT = { width: 440, height: 330 };

@@ -1,11 +1,11 @@
 // Full-screen viewer, mounted once at the root.
-import { lazily } from "./lazily";
+import { lazy } from "./lazy";
 import { useViewed, view } from "./viewing";
 
 const onLost = () => view(null);
 
-const Pictures = lazily(() => import("./Pictures").then((found) => found.Pictures), { onLost });
-const Pages = lazily(() => import("./Pages").then((found) => found.Pages), { onLost });
+const Pictures = lazy(() => import("./Pictures").then((found) => found.Pictures), { onLost });
+const Pages = lazy(() => import("./Pages").then((found) => found.Pages), { onLost });
 
 export function Lightbox() {
   const viewed = useViewed();

@@ -1,7 +1,7 @@
 // Confirmation dialog that deletes a file, mounted once per conversation.
 import { useState } from "preact/hooks";
 import { api } from "../api";
-import { complain } from "../state/complain";
+import { showError } from "../state/showError";
 import { Button, Dialog } from "../ui";
 import { labelOf, type Attachment } from "./attachment";
 
@@ -15,7 +15,7 @@ export function Removal(p: { file: Attachment; onDeleted(file: Attachment): void
       await api.del(address);
       p.onDeleted(await api.get<Attachment>(address));
     } catch (error) {
-      complain(error, "Not deleted: ");
+      showError(error, "Not deleted: ");
     }
     p.onClose();
   };

@@ -4,7 +4,7 @@ import { Button } from "../ui";
 import { labelOf, partOf, type Attachment } from "./attachment";
 import { Card } from "./Card";
 import { readTable } from "./csv";
-import { spread } from "./jsonLines";
+import { formatJson } from "./jsonLines";
 
 const LINES = 12;
 const MAX_COLUMNS = 60;
@@ -88,7 +88,7 @@ async function fetchText(file: Attachment, signal: AbortSignal): Promise<Found> 
   const answer = await fetch(partOf(file, "text"), { signal });
   if (!answer.ok) return "failed";
   const text = await answer.text();
-  return { text: isDense(file, text) ? spread(text) : text, cut: answer.headers.get("x-cut") === "1" };
+  return { text: isDense(file, text) ? formatJson(text) : text, cut: answer.headers.get("x-cut") === "1" };
 }
 
 /** JSON without line breaks. */

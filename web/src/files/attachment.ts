@@ -58,13 +58,13 @@ export const isThere = (file: Attachment) => (file.state === "ready" || file.sta
 export const isDeletable = (file: Attachment) => file.number !== null && file.state !== "deleted";
 
 /** A reference such as "image 5" or "document 3"; "file 7" if the kind is unknown. */
-export function spoken(kind: string, number: number): string {
+export function referenceText(kind: string, number: number): string {
   return `${kind === "other" ? "file" : kind} ${number}`;
 }
 
 /** Like `spoken`, but the name for a file without a number. */
 export function labelOf(file: Attachment): string {
-  return file.number === null ? file.name : spoken(file.kind, file.number);
+  return file.number === null ? file.name : referenceText(file.kind, file.number);
 }
 
 /** A readable size: 900 bytes, 12 kB, 2.1 MB; empty if unknown. */
@@ -88,7 +88,7 @@ function clockOf(seconds: number): string {
 export const momentOf = (seconds: number) => (seconds < 10 ? `${seconds.toFixed(1)} s` : clockOf(seconds));
 
 /** Origin of a file, addressed to the user. */
-export function broughtBy(origin: Attachment["origin"]): string {
+export function originOf(origin: Attachment["origin"]): string {
   switch (origin.by) {
     case "user":
       return "you";

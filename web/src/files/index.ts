@@ -2,7 +2,7 @@
 import "./files.css";
 export type { Attachment } from "./attachment";
 export type { Kind } from "./kind";
-export { isThere, labelOf, sizeOf, spoken } from "./attachment";
+export { isThere, labelOf, sizeOf, referenceText } from "./attachment";
 export { scrollToFile } from "./anchors";
 export { FilesProvider, useFiles } from "./context";
 export { FileGrid } from "./FileGrid";

@@ -1,6 +1,6 @@
 // Indents JSON character by character, so that numbers and strings stay exactly as written.
 
-export function spread(json: string): string {
+export function formatJson(json: string): string {
   let [out, depth] = ["", 0];
   const broken = () => `\n${"  ".repeat(depth)}`;
   for (const token of json.match(/"(?:[^"\\]|\\.)*"?|[{}[\],:]|[^\s{}[\],:"]+/gs) ?? []) {

@@ -1,6 +1,6 @@
 // Pan and zoom by wheel, pinch and double click; a swipe over the unzoomed picture turns to the next one.
 import { useEffect, useRef, useState } from "preact/hooks";
-import { between, distance, hold, pan, WHOLE, zoomAt, type Point, type Zoom } from "./zoom";
+import { between, distance, clampZoom, pan, WHOLE, zoomAt, type Point, type Zoom } from "./zoom";
 
 const SWIPE = 60;
 const TAP = 6;
@@ -12,7 +12,7 @@ type Change = (from: Zoom) => Zoom;
 export function usePanZoom(turn: (by: number) => void, leave: () => void, key: unknown) {
   const stage = useRef<HTMLDivElement>(null);
   const [zoom, set] = useState(WHOLE);
-  const change = (to: Change) => set((from) => held(stage.current, to(from)));
+  const change = (to: Change) => set((from) => clampToStage(stage.current, to(from)));
   useEffect(() => set(WHOLE), [key]);
   useWheel(stage, change);
   const touch = useFingers(change, zoom, { turn, leave });
@@ -22,11 +22,11 @@ export function usePanZoom(turn: (by: number) => void, leave: () => void, key: u
 
 const toggle = (from: Zoom, at: Point) => (from.scale > 1 ? WHOLE : zoomAt(from, CLOSER, at));
 
-function held(stage: HTMLElement | null, zoom: Zoom): Zoom {
+function clampToStage(stage: HTMLElement | null, zoom: Zoom): Zoom {
   const image = stage?.querySelector("img");
   if (!stage || !image) return zoom;
   const size = (of: HTMLElement) => ({ width: of.clientWidth, height: of.clientHeight });
-  return hold(zoom, size(image), size(stage));
+  return clampZoom(zoom, size(image), size(stage));
 }
 
 /** A non-passive listener, so that the wheel doesn't scroll the page behind. */

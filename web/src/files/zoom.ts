@@ -20,7 +20,7 @@ export function pan(zoom: Zoom, by: Point): Zoom {
 }
 
 /** Limits the offset so that a picture of size `shown` (at scale 1) covers its stage as far as possible. */
-export function hold(zoom: Zoom, shown: Size, stage: Size): Zoom {
+export function clampZoom(zoom: Zoom, shown: Size, stage: Size): Zoom {
   const reach = (of: number, within: number) => Math.max(0, (of * zoom.scale - within) / 2);
   const [across, down] = [reach(shown.width, stage.width), reach(shown.height, stage.height)];
   return { ...zoom, x: clamp(zoom.x, across), y: clamp(zoom.y, down) };

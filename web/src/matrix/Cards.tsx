@@ -39,7 +39,7 @@ function Card(p: { row: Row }) {
               <th scope="row">{kind}</th>
               {PLACES.map((place) => (
                 <td key={place}>
-                  <Word fate={row[place][kind]} unproven={isUnproven(row, kind, place)} />
+                  <Word delivery={row[place][kind]} unproven={isUnproven(row, kind, place)} />
                 </td>
               ))}
             </tr>

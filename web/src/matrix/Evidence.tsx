@@ -1,6 +1,6 @@
 // The capability cells behind one entry of the matrix, with evidence, date and limits.
-import { Evidence as Source } from "../saw/Evidence";
-import { FATES } from "./Word";
+import { Evidence as Source } from "../receipts/Evidence";
+import { DELIVERY_TEXTS } from "./Word";
 import { cellsOf, isUnproven, limitsOf, wordsOf, type Kind, type Place, type Row } from "./rows";
 
 /** Maximum number of cells shown; further ones repeat the same for other forms. */
@@ -9,8 +9,8 @@ const MAX_CELLS = 6;
 export function Evidence(p: { row: Row; kind: Kind; place: Place }) {
   const { row, kind, place } = p;
   const cells = cellsOf(row, kind, place).slice(0, MAX_CELLS);
-  const fate = FATES[row[place][kind]];
-  const meaning = place === "user" && fate.user && fate.user !== "The same." ? fate.user : fate.tool;
+  const delivery = DELIVERY_TEXTS[row[place][kind]];
+  const meaning = place === "user" && delivery.user && delivery.user !== "The same." ? delivery.user : delivery.tool;
   return (
     <div className="matrix-evidence">
       <p>

@@ -8,7 +8,7 @@ import { Button, Spinner } from "../ui";
 import { Cards } from "./Cards";
 import { filterRows, type Fate, type Row } from "./rows";
 import { Table } from "./Table";
-import { FATES, Word } from "./Word";
+import { DELIVERY_TEXTS, Word } from "./Word";
 
 /** The table doesn't fit narrower screens. */
 const NARROW = "(max-width: 1279px)";
@@ -57,12 +57,12 @@ export function MatrixPage() {
 function Legend() {
   return (
     <dl className="matrix-legend">
-      {(Object.keys(FATES) as Fate[]).map((fate) => (
-        <div key={fate}>
+      {(Object.keys(DELIVERY_TEXTS) as Fate[]).map((delivery) => (
+        <div key={delivery}>
           <dt>
-            <Word fate={fate} />
+            <Word delivery={delivery} />
           </dt>
-          <dd>{FATES[fate].all ?? (FATES[fate].tool || FATES[fate].user)}</dd>
+          <dd>{DELIVERY_TEXTS[delivery].all ?? (DELIVERY_TEXTS[delivery].tool || DELIVERY_TEXTS[delivery].user)}</dd>
         </div>
       ))}
       <div>

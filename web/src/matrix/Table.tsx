@@ -74,7 +74,7 @@ function Line(p: { row: Row; look(at: Looked | null): void }) {
         return (
           <td key={kind + place} className={place === "user" ? "matrix-last" : ""}>
             <button type="button" tabIndex={-1} onFocus={show} onMouseEnter={show} onClick={show} onBlur={() => p.look(null)}>
-              <Word fate={row[place][kind]} unproven={isUnproven(row, kind, place)} />
+              <Word delivery={row[place][kind]} unproven={isUnproven(row, kind, place)} />
             </button>
           </td>
         );

@@ -2,7 +2,7 @@
 import type { Fate } from "./rows";
 
 /** The meaning for a tool's file and for an upload; `all` covers both. */
-export const FATES: Record<Fate, { word: string; tool: string; user: string; all?: string }> = {
+export const DELIVERY_TEXTS: Record<Fate, { word: string; tool: string; user: string; all?: string }> = {
   native: {
     word: "shown",
     tool: "In the tool’s result.",
@@ -16,10 +16,10 @@ export const FATES: Record<Fate, { word: string; tool: string; user: string; all
   refused: { word: "refused", tool: "", user: "Not supported; the page says so before a request is sent." },
 };
 
-export function Word(p: { fate: Fate; unproven?: boolean }) {
+export function Word(p: { delivery: Fate; unproven?: boolean }) {
   return (
-    <span className={`matrix-word matrix-${p.fate}`}>
-      {FATES[p.fate]?.word ?? p.fate}
+    <span className={`matrix-word matrix-${p.delivery}`}>
+      {DELIVERY_TEXTS[p.delivery]?.word ?? p.delivery}
       {p.unproven && <span className="matrix-doubt">?</span>}
     </span>
   );

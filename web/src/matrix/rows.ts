@@ -67,8 +67,8 @@ export function cellsOf(row: Row, kind: Kind, place: Place): Cell[] {
 
 /** Whether the file is sent there without proof that the model sees it. */
 export function isUnproven(row: Row, kind: Kind, place: Place): boolean {
-  const fate = row[place][kind];
-  return row.unproven.includes(kind) && (place === "user" ? fate === "native" : fate === "relocated");
+  const delivery = row[place][kind];
+  return row.unproven.includes(kind) && (place === "user" ? delivery === "native" : delivery === "relocated");
 }
 
 const VERDICTS = { sees: "seen", blind: "accepted, but not seen", rejects: "refused", unproven: "not proved" };

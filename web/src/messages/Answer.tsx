@@ -1,11 +1,11 @@
 // One answer: text, reasoning, tool calls and files in stream order, and the panel "What the model saw".
 import { memo } from "preact/compat";
 import { useMemo } from "preact/hooks";
-import { useNews } from "../chat/session/fileStore";
+import { useLatestFiles } from "../chat/session/fileStore";
 import { textOf } from "../chat/session/mergeMessages";
-import { useTalkHere } from "../chat/session/useSession";
+import { useCurrentSession } from "../chat/session/useSession";
 import { type Attachment, FileGrid } from "../files";
-import { SawPanel } from "../saw";
+import { ReceiptsPanel } from "../receipts";
 import type { Message } from "../types";
 import { ArrowRightIcon, Button, IconButton, InfoIcon, RetryIcon, WarnIcon } from "../ui";
 import { BranchSwitch } from "./BranchSwitch";
@@ -20,7 +20,7 @@ import { ToolCard } from "./ToolCard";
 type Props = { message: Message; writing: boolean; isLast: boolean; isErrorShown: boolean; mayWrite: boolean };
 
 export const Answer = memo(function Answer({ message, writing, isLast, isErrorShown, mayWrite }: Props) {
-  const talk = useTalkHere();
+  const session = useCurrentSession();
   const placing = useMemo(makePlacing, []);
   const blocks = blocksOf(message.parts);
   const text = textOf(message);
@@ -60,15 +60,15 @@ export const Answer = memo(function Answer({ message, writing, isLast, isErrorSh
               className="when-idle"
               label="Answer again"
               icon={<RetryIcon />}
-              onClick={() => talk.regenerate(message)}
+              onClick={() => session.regenerate(message)}
             />
           )}
           {mayWrite && isLast && status === "incomplete" && (
-            <Button look="quiet" className="when-idle" onClick={() => talk.goOn(message)}>
+            <Button look="quiet" className="when-idle" onClick={() => session.goOn(message)}>
               <ArrowRightIcon size={16} /> Continue
             </Button>
           )}
-          <SawPanel message={message} />
+          <ReceiptsPanel message={message} />
         </div>
       )}
     </li>
@@ -85,19 +85,19 @@ const reasons: Record<string, string> = {
 
 /** Files that the model hasn't placed in its text. */
 function Unplaced({ placing, files }: { placing: Placing; files: readonly Attachment[] }) {
-  const unplaced = useUnplaced(placing, useNews(files));
+  const unplaced = useUnplaced(placing, useLatestFiles(files));
   return unplaced.length ? <FileGrid files={unplaced} /> : null;
 }
 
 /** A failed answer with a retry button. */
 function Failure({ message, mayWrite }: { message: Message; mayWrite: boolean }) {
-  const talk = useTalkHere();
+  const session = useCurrentSession();
   return (
     <div className="notice notice-bad">
       <WarnIcon />
       <span>{message.metadata?.reason ?? "The answer failed."}</span>
       {mayWrite && (
-        <Button className="when-idle" onClick={() => talk.regenerate(message)}>
+        <Button className="when-idle" onClick={() => session.regenerate(message)}>
           <RetryIcon size={16} /> Try again
         </Button>
       )}

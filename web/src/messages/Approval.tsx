@@ -1,12 +1,12 @@
 // A tool call that waits for approval.
 import { useEffect, useRef, useState } from "preact/hooks";
-import { useTalkHere } from "../chat/session/useSession";
+import { useCurrentSession } from "../chat/session/useSession";
 import { Button } from "../ui";
 
 type Props = { id: string; name: string; input: unknown };
 
 export function Approval({ id, name, input }: Props) {
-  const { answer } = useTalkHere();
+  const { answer } = useCurrentSession();
   const [answered, setAnswered] = useState(false);
   const box = useRef<HTMLDivElement>(null);
   useEffect(() => box.current?.scrollIntoView({ block: "nearest" }), []); // the answer waits for it, so it must be visible

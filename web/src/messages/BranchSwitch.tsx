@@ -1,12 +1,12 @@
 // ‹ 2/3 ›: switches between alternative versions of a message.
-import { useTalkHere } from "../chat/session/useSession";
-import { complain } from "../state/complain";
+import { useCurrentSession } from "../chat/session/useSession";
+import { showError } from "../state/showError";
 import type { Branches } from "../types";
 import { IconButton, LeftIcon, RightIcon } from "../ui";
 
 export function BranchSwitch({ branches }: { branches: Branches }) {
-  const talk = useTalkHere();
-  const branch = (id: string) => void talk.branch(id).catch((error: unknown) => complain(error));
+  const session = useCurrentSession();
+  const branch = (id: string) => void session.branch(id).catch((error: unknown) => showError(error));
   const { index, count, others } = branches;
   if (count < 2) return null;
   // `others` excludes the shown message and is in the order of writing.

@@ -15,18 +15,18 @@ type Props = {
 };
 
 export function EditBox({ place, text, files, onSave, onCancel }: Props) {
-  const [begun] = useState(() => keptDraft(place));
-  const [value, setValue] = useState(begun || text);
+  const [draft] = useState(() => keptDraft(place));
+  const [value, setValue] = useState(draft || text);
   const [left, setLeft] = useState<ReadonlySet<string>>(new Set());
   const box = useRef<HTMLTextAreaElement>(null);
   useLayoutEffect(() => {
-    if (begun) return; // a restored draft doesn't take the focus: the view stays at the end of the conversation
+    if (draft) return; // a restored draft doesn't take the focus: the view stays at the end of the conversation
     box.current?.focus();
     box.current?.setSelectionRange(text.length, text.length);
   }, []);
-  const kept = files.filter((file) => !left.has(file.id));
-  const ready = Boolean(value.trim() || kept.length);
-  const save = () => ready && onSave(value.trim(), kept);
+  const remaining = files.filter((file) => !left.has(file.id));
+  const ready = Boolean(value.trim() || remaining.length);
+  const save = () => ready && onSave(value.trim(), remaining);
   return (
     <form
       className="edit-box"
@@ -35,9 +35,9 @@ export function EditBox({ place, text, files, onSave, onCancel }: Props) {
         save();
       }}
     >
-      {kept.length > 0 && (
+      {remaining.length > 0 && (
         <ul className="edit-files" aria-label="Files of your message">
-          {kept.map((file) => (
+          {remaining.map((file) => (
             <li key={file.id}>
               <strong>{labelOf(file)}</strong> <span className="file-name">{file.name}</span>
               <IconButton

@@ -1,15 +1,15 @@
 // All messages in order. Only changed messages rerender; those out of view cost no layout.
-import type { Talked } from "../chat/session/useSession";
+import type { SessionView } from "../chat/session/useSession";
 import { Answer } from "./Answer";
 import { Question } from "./Question";
 
-export function MessageList({ talked, mayWrite }: { talked: Talked; mayWrite: boolean }) {
-  const { talk, messages, busy, problem } = talked;
+export function MessageList({ sessionView, mayWrite }: { sessionView: SessionView; mayWrite: boolean }) {
+  const { session, messages, busy, problem } = sessionView;
   const last = messages.length - 1;
   return (
     <ol className={`messages ${busy ? "messages-busy" : ""}`} aria-label="Messages">
       {messages.map((message, index) => {
-        const key = talk.keyOf(message);
+        const key = session.keyOf(message);
         if (message.role === "user") return <Question key={key} message={message} mayWrite={mayWrite} />;
         const isLast = index === last;
         return (

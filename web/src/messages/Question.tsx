@@ -1,25 +1,25 @@
 // A user message: files, text, resolved references and actions.
 import { memo } from "preact/compat";
 import { useMemo, useState } from "preact/hooks";
-import { useNews } from "../chat/session/fileStore";
+import { useLatestFiles } from "../chat/session/fileStore";
 import { filesIn, textOf } from "../chat/session/mergeMessages";
-import { useTalkHere } from "../chat/session/useSession";
+import { useCurrentSession } from "../chat/session/useSession";
 import { keepDraft, keptDraft } from "../composer/drafts";
 import { FileGrid } from "../files";
-import { lazily } from "../files/lazily";
+import { lazy } from "../files/lazy";
 import type { Message } from "../types";
 import { Button, EditIcon, IconButton } from "../ui";
 import { BranchSwitch } from "./BranchSwitch";
 import { CopyButton } from "./CopyButton";
-import { Meant } from "./Meant";
+import { ResolvedReferences } from "./ResolvedReferences";
 import { WithReferences } from "./references";
 
-const EditBox = lazily(() => import("./EditBox").then((found) => found.EditBox));
+const EditBox = lazy(() => import("./EditBox").then((found) => found.EditBox));
 
 type Props = { message: Message; mayWrite: boolean };
 
 export const Question = memo(function Question({ message, mayWrite }: Props) {
-  const talk = useTalkHere();
+  const session = useCurrentSession();
   const place = `edit.${message.id}`;
   const [editing, setEditing] = useState(() => mayWrite && keptDraft(place) !== "");
   const close = () => {
@@ -28,7 +28,7 @@ export const Question = memo(function Question({ message, mayWrite }: Props) {
   };
   const text = textOf(message);
   const sent = useMemo(() => filesIn(message), [message]);
-  const shown = useNews(sent); // files get their numbers when the server has the message
+  const shown = useLatestFiles(sent); // files get their numbers when the server has the message
   return (
     <li className="message question" aria-label="You">
       <h2 className="unseen">You</h2>
@@ -41,13 +41,13 @@ export const Question = memo(function Question({ message, mayWrite }: Props) {
           onCancel={close}
           onSave={(changed, files) => {
             close();
-            talk.edit(message, changed, files);
+            session.edit(message, changed, files);
           }}
         />
       ) : (
         text && <Words text={text} />
       )}
-      <Meant message={message} />
+      <ResolvedReferences message={message} />
       <div className="message-actions">
         {mayWrite && message.metadata?.branches && <BranchSwitch branches={message.metadata.branches} />}
         {text && !editing && <CopyButton text={text} label="Copy your message" />}

@@ -8,7 +8,7 @@ import type { Pluggable } from "unified";
 import { useFile } from "../chat/session/fileStore";
 import { FileView, labelOf } from "../files";
 import { CopyButton } from "./CopyButton";
-import { cut } from "./cutting";
+import { splitReferences } from "./splitReferences";
 import { usePlace } from "./placing";
 import { Reference } from "./references";
 import type { RenderedProps } from "./renderedProps";
@@ -32,9 +32,9 @@ export function Rendered({ text, writing }: RenderedProps) {
 
 /** Streamdown's sanitiser with our own URL protocols. */
 function sanitiser(): Pluggable {
-  const given = defaultRehypePlugins["sanitize"];
-  if (!Array.isArray(given)) throw new Error("streamdown brings no sanitiser any more");
-  const [sanitise, schema] = given as unknown as [Pluggable, Record<string, unknown>];
+  const sanitizer = defaultRehypePlugins["sanitize"];
+  if (!Array.isArray(sanitizer)) throw new Error("streamdown brings no sanitiser any more");
+  const [sanitise, schema] = sanitizer as unknown as [Pluggable, Record<string, unknown>];
   const protocols = { href: ["http", "https", "mailto"], src: ["file"], cite: [], longDesc: [] };
   return [sanitise, { ...schema, protocols, tagNames: words(tags) }] as unknown as Pluggable;
 }
@@ -75,7 +75,7 @@ function linesOf(text: string, isBroken: boolean): ElementContent[] {
 const lineEnd = (): ElementContent => ({ type: "element", tagName: "br", properties: {}, children: [] });
 
 function linked(text: string): ElementContent[] {
-  return cut(text).map((piece) =>
+  return splitReferences(text).map((piece) =>
     typeof piece === "string"
       ? { type: "text", value: piece }
       : {

@@ -3,7 +3,7 @@ import type { JSX } from "preact";
 import { useMemo } from "preact/hooks";
 import { useFile } from "../chat/session/fileStore";
 import { scrollToFile } from "../files";
-import { cut } from "./cutting";
+import { splitReferences } from "./splitReferences";
 
 export function Reference({ number, children }: { number: number; children: string }): JSX.Element {
   const file = useFile(number);
@@ -24,7 +24,7 @@ export function Reference({ number, children }: { number: number; children: stri
 }
 
 export function WithReferences({ text }: { text: string }) {
-  const pieces = useMemo(() => cut(text), [text]);
+  const pieces = useMemo(() => splitReferences(text), [text]);
   return (
     <>
       {pieces.map((piece, index) =>

@@ -3,7 +3,7 @@ import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { touches } from "../state/media";
 import type { Model, Sees } from "../types";
 import { AudioIcon, CheckIcon, DocumentIcon, ImageIcon, VideoIcon } from "../ui";
-import { Tester } from "./Tester";
+import { InspectorNote } from "./InspectorNote";
 
 type Props = { models: Model[]; chosen: string | null; onChoose: (model: Model) => void };
 
@@ -38,7 +38,7 @@ export function ModelList({ models, chosen, onChoose }: Props) {
         {groups.map(([provider, found]) => (
           <section key={provider} aria-label={provider}>
             <h3>{provider}</h3>
-            {provider === "inspector" && <Tester />}
+            {provider === "inspector" && <InspectorNote />}
             {sharedWhy(found) && <p className="model-why">{sharedWhy(found)}</p>}
             <ul>
               {found.map((model) => (

@@ -1,6 +1,6 @@
 // Model picker: a button that opens the list of models.
 import { useMemo, useState } from "preact/hooks";
-import { lazily } from "../files/lazily";
+import { lazy } from "../files/lazy";
 import { useApp } from "../state/AppProvider";
 import { Missing } from "../state/Missing";
 import type { Model } from "../types";
@@ -8,7 +8,7 @@ import { Dialog, DownIcon, Spinner } from "../ui";
 import { findModel } from "./findModel";
 
 const waiting = { meanwhile: <Spinner label="Loading" /> };
-const ModelList = lazily(() => import("./ModelList").then((found) => found.ModelList), waiting);
+const ModelList = lazy(() => import("./ModelList").then((found) => found.ModelList), waiting);
 
 type Props = { chosen: string | null; onChoose: (id: string) => void; label?: string };
 

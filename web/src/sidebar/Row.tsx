@@ -1,14 +1,14 @@
 // One conversation in the list: open, rename, export, delete.
 import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import { api } from "../api";
-import { lazily } from "../files/lazily";
+import { lazy } from "../files/lazy";
 import { follow, go, pathOf } from "../router";
-import { complain } from "../state/complain";
-import { tell } from "../state/list";
+import { showError } from "../state/showError";
+import { notify } from "../state/list";
 import type { Listed } from "../types";
 import { DownloadIcon, EditIcon, IconButton, TrashIcon } from "../ui";
 
-const Deletion = lazily(() => import("./Deletion").then((found) => found.Deletion));
+const Deletion = lazy(() => import("./Deletion").then((found) => found.Deletion));
 
 type Props = { row: Listed; current: boolean; onChanged: () => Promise<void> };
 
@@ -24,9 +24,9 @@ export function Row({ row, current, onChanged }: Props) {
     if (!wanted || wanted === row.title) return;
     try {
       await api.patch(addressOf(row.id), { title: wanted });
-      tell({ what: "title", id: row.id, title: wanted });
+      notify({ what: "title", id: row.id, title: wanted });
     } catch (error) {
-      complain(error, "Not renamed: ");
+      showError(error, "Not renamed: ");
     }
   };
   const remove = async () => {
@@ -34,9 +34,9 @@ export function Row({ row, current, onChanged }: Props) {
     try {
       await api.del(addressOf(row.id));
       if (current) go("/");
-      tell({ what: "list" });
+      notify({ what: "list" });
     } catch (error) {
-      complain(error, "Not deleted: ");
+      showError(error, "Not deleted: ");
       await onChanged();
     }
   };

@@ -4,7 +4,7 @@ import { useCallback, useContext, useEffect, useMemo, useState } from "preact/ho
 import { api, ApiError, type Me } from "../api";
 import { applyTheme } from "../theme";
 import type { Model, Settings } from "../types";
-import { complain } from "./complain";
+import { showError } from "./showError";
 import { useLoaded } from "./loading";
 
 export type AppState = {
@@ -59,7 +59,7 @@ export function AppProvider({ children }: { children: ComponentChildren }) {
         if ("model" in change) models.again(); // the server's default may have changed
       } catch (error) {
         if (settings) stored.set(settings);
-        complain(error, "Not saved: ");
+        showError(error, "Not saved: ");
         throw error;
       }
     },

@@ -7,13 +7,13 @@ const channel = "BroadcastChannel" in window ? new BroadcastChannel("showandtell
 type News = { what: "list" } | { what: "run"; id: string } | { what: "title"; id: string; title: string };
 
 /** Notifies this and other tabs that the list changed, or that a run started in a conversation. */
-export function tell(news: News): void {
+export function notify(news: News): void {
   window.dispatchEvent(new CustomEvent("news", { detail: news }));
   channel?.postMessage(news);
 }
 
 /** Subscribes to notifications of this and other tabs. Returns a function that unsubscribes. */
-export function hear(read: (news: News, here: boolean) => void): () => void {
+export function subscribe(read: (news: News, here: boolean) => void): () => void {
   const here = (event: Event) => read((event as CustomEvent<News>).detail, true);
   const there = (event: MessageEvent<News>) => read(event.data, false);
   window.addEventListener("news", here);
@@ -30,23 +30,23 @@ const size = 40;
 export function useList(words: string) {
   const [page, setPage] = useState<Page | null>(null);
   const [problem, setProblem] = useState<string | null>(null);
-  const asked = useRef(0);
+  const requests = useRef(0);
 
   const load = useCallback(
-    async (before: string | null, kept: Listed[], limit = size) => {
-      const mine = ++asked.current;
+    async (before: string | null, earlier: Listed[], limit = size) => {
+      const mine = ++requests.current;
       const query = new URLSearchParams({ limit: String(limit) });
       if (words) query.set("q", words);
       if (before) query.set("before", before);
       try {
         const found = await api.get<Page>(`/api/conversations?${query}`);
-        if (mine !== asked.current) return;
-        const ids = new Set(kept.map((each) => each.id));
+        if (mine !== requests.current) return;
+        const ids = new Set(earlier.map((each) => each.id));
         const others = found.conversations.filter((each) => !ids.has(each.id));
-        setPage({ conversations: [...kept, ...others], next: found.next });
+        setPage({ conversations: [...earlier, ...others], next: found.next });
         setProblem(null);
       } catch (error) {
-        if (mine === asked.current) setProblem(wordsOf(error));
+        if (mine === requests.current) setProblem(wordsOf(error));
       }
     },
     [words],
@@ -60,7 +60,7 @@ export function useList(words: string) {
   useEffect(() => void load(null, []), [load]);
   useEffect(() => {
     const again = () => void (document.visibilityState === "visible" && latest.current());
-    const silent = hear(again);
+    const silent = subscribe(again);
     document.addEventListener("visibilitychange", again);
     window.addEventListener("online", again);
     return () => {

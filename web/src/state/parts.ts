@@ -3,7 +3,7 @@ import { pause, waitOf } from "./pause";
 
 /** Retries while the server is unreachable, and once more when it is back. Browsers from before 2026 cache the failure
  * of an import: there the second attempt fails at once, and only a page reload helps. */
-export async function loadPatiently<T>(load: () => Promise<T>, onMiss = () => {}): Promise<T> {
+export async function loadWithRetry<T>(load: () => Promise<T>, onMiss = () => {}): Promise<T> {
   for (let round = 0; ; round += 1) {
     const reached = round > 0 && (await isReachable());
     try {

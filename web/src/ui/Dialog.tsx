@@ -19,8 +19,8 @@ export function Dialog({ open, ...rest }: DialogProps) {
   return open ? <Opened {...rest} /> : null;
 }
 
-function Opened(given: Omit<DialogProps, "open">) {
-  const { onClose, title, place = "middle", className = "", children } = given;
+function Opened(props: Omit<DialogProps, "open">) {
+  const { onClose, title, place = "middle", className = "", children } = props;
   const dialog = useModal(onClose);
   const heading = useId();
   return (

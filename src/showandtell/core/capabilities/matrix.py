@@ -40,9 +40,9 @@ SYMBOLS: dict[InResult, str] = {"native": "●", "relocated": "◐", "converted"
 #: Kinds that can be converted for every model: to pages or text, to frames, to a transcript.
 CONVERTED = frozenset[Kind]({"document", "audio", "video"})
 LEGEND = (
-    "How a file that a tool returns is sent: ● in the tool result · ◐ in a labelled user message · ◌ in a labelled "
-    "user message, not proved to be seen · T as text · ◇ converted: pages or text of a document, frames of a video, a "
-    "transcript of audio · ○ only its name, and why it wasn't sent. Probed with PNG, PDF, WAV, MP4 and plain text. "
+    "How a file that a tool returns is sent: ● in the tool result · ◐ in a follow-up message · ◌ in a follow-up "
+    "message, not proved to be seen · T as text · ◇ converted: pages or text of a document, frames of a video, a "
+    "transcript of audio · ○ name only, and why it wasn't sent. Probed with PNG, PDF, WAV, MP4 and plain text. "
     "*Uploads* are the kinds that a user may send, in parentheses if they are not proved to be seen. *Known by* is the "
     "evidence for the places in use, or that there are none, with its newest date: recorded or live responses, docs, "
     "types of an SDK, source code, reports by others, our default for unknown models, or your own vision check."

@@ -51,7 +51,7 @@ from showandtell.storage.files.file_cache import FileCache, strip_invisible
 from showandtell.storage.files.numbering import AcceptedMessage, Register
 
 #: Take the next seq in the conversation, for the holder of the lease.
-APPEND_MESSAGE = UPDATE_HELD.values(
+UPDATE_APPENDED = UPDATE_HELD.values(
     next_seq=conversations.c.next_seq + 1,
     version=conversations.c.version + 1,
     head=bindparam("message"),
@@ -62,7 +62,7 @@ UPDATE_HEAD = UPDATE_HELD.values(version=conversations.c.version + 1, head=bindp
     conversations.c.version
 )
 #: Started calls count as a change: another process that continues the run reads them.
-TOUCH = UPDATE_HELD.values(version=conversations.c.version + 1, changed=bindparam("now")).returning(
+UPDATE_CHANGED = UPDATE_HELD.values(version=conversations.c.version + 1, changed=bindparam("now")).returning(
     conversations.c.version
 )
 SELECT_MESSAGE = select(messages.c.id).where(
@@ -219,7 +219,7 @@ class StoredConversation(MemoryConversation):
         ended = message.call_id if message.call_id in self._started_calls else None
 
         def transaction(connection: Connection) -> tuple[int, tuple[Attachment, ...]]:
-            place = connection.execute(APPEND_MESSAGE, parameters).first()
+            place = connection.execute(UPDATE_APPENDED, parameters).first()
             if place is None:
                 raise LeaseLost(LOST)
             connection.execute(insert(messages), row_of(message, self.id, place[0], now, step))
@@ -251,7 +251,7 @@ class StoredConversation(MemoryConversation):
             rows = [{"conversation_id": self.id, "call_id": serialize(call_id), "started": now} for call_id in fresh]
 
             def work(connection: Connection) -> int:
-                touched = connection.execute(TOUCH, touch).first()
+                touched = connection.execute(UPDATE_CHANGED, touch).first()
                 if touched is None:
                     raise LeaseLost(LOST)
                 connection.execute(insert(intents), rows)

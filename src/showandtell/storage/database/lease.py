@@ -61,8 +61,8 @@ UPDATE_LEASE = (
 )
 SELECT_HOLDER = select(c.c.lease_holder, c.c.lease_until, c.c.lease_token).where(c.c.id == bindparam("conversation"))
 UPDATE_HELD = update(c).where(c.c.id == bindparam("conversation"), c.c.lease_token == bindparam("token"))
-RENEW = UPDATE_HELD.values(lease_until=bindparam("until"))
-RELEASE = UPDATE_HELD.values(lease_holder=None, lease_token=None, lease_until=None)
+UPDATE_RENEWED = UPDATE_HELD.values(lease_until=bindparam("until"))
+UPDATE_RELEASED = UPDATE_HELD.values(lease_holder=None, lease_token=None, lease_until=None)
 
 
 class Lease:
@@ -125,7 +125,7 @@ class Lease:
             self._unreleased.add(token)
             with suppress(StorageFailed):  # it expires, or this process acquires it again
                 parameters = {"conversation": self._conversation, "token": token}
-                await self._database.write(lambda connection: connection.execute(RELEASE, parameters))
+                await self._database.write(lambda connection: connection.execute(UPDATE_RELEASED, parameters))
                 self._unreleased.discard(token)
 
     def _now(self, connection: Connection) -> float:
@@ -178,7 +178,7 @@ class Lease:
         def transaction(connection: Connection) -> bool:
             until = self._now(connection) + self._terms.length
             parameters = {"conversation": self._conversation, "token": self._token, "until": until}
-            return connection.execute(RENEW, parameters).rowcount == 0
+            return connection.execute(UPDATE_RENEWED, parameters).rowcount == 0
 
         with suppress(StorageFailed):  # the database may be back in time for the next renewal
             self._is_lost = await self._database.write(transaction)

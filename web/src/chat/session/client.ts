@@ -4,7 +4,7 @@ import { DefaultChatTransport, generateId, lastAssistantMessageIsCompleteWithApp
 import { readError } from "../../api";
 import type { Message, Part } from "../../types";
 
-export type Ended = { isAbort: boolean; isDisconnect: boolean; isError: boolean; finishReason?: string | undefined };
+export type ChatEnd = { isAbort: boolean; isDisconnect: boolean; isError: boolean; finishReason?: string | undefined };
 
 type ChatProps = {
   id: string;
@@ -12,21 +12,21 @@ type ChatProps = {
   /** The selected model, read at each request. */
   model: () => string | null;
   /** Called with the conversation's id when the server assigns it. */
-  heardId: (id: string) => void;
-  heardData: (part: { type: string; id?: string; data: unknown }) => void;
-  ended: (end: Ended) => void;
+  onConversationId: (id: string) => void;
+  onDataPart: (part: { type: string; id?: string; data: unknown }) => void;
+  onEnd: (end: ChatEnd) => void;
   /** Whether approval decisions are ready to send. Resets the flag. */
-  takeAnswers: () => boolean;
+  takeDecisions: () => boolean;
 };
 
-export function makeChat(given: ChatProps): Chat<Message> {
+export function makeChat(options: ChatProps): Chat<Message> {
   const transport = new DefaultChatTransport<Message>({
     api: "/api/chat",
     fetch: async (input, init) => {
       const response = await fetch(input, init);
       if (!response.ok) throw await readError(response);
       const id = response.headers.get("x-conversation-id");
-      if (id) given.heardId(id);
+      if (id) options.onConversationId(id);
       return response.body && response.status === 200 ? new Response(watched(response.body), response) : response;
     },
     prepareSendMessagesRequest: ({ id, messages, trigger, messageId }) => ({
@@ -35,17 +35,17 @@ export function makeChat(given: ChatProps): Chat<Message> {
         messages: messages.slice(-1).map(sendable),
         trigger,
         ...(messageId ? { messageId } : {}),
-        ...(given.model() ? { model: given.model() } : {}),
+        ...(options.model() ? { model: options.model() } : {}),
       },
     }),
   });
   return new Chat<Message>({
-    id: given.id,
-    messages: given.messages,
+    id: options.id,
+    messages: options.messages,
     transport,
-    sendAutomaticallyWhen: (all) => lastAssistantMessageIsCompleteWithApprovalResponses(all) && given.takeAnswers(),
-    onData: (part) => given.heardData(part),
-    onFinish: (end) => given.ended(end),
+    sendAutomaticallyWhen: (all) => lastAssistantMessageIsCompleteWithApprovalResponses(all) && options.takeDecisions(),
+    onData: (part) => options.onDataPart(part),
+    onFinish: (end) => options.onEnd(end),
   });
 }
 
@@ -75,10 +75,10 @@ export const newId = generateId;
 
 /** The parts of a message that the server reads: the user's text, attachment ids, and approval decisions. */
 function sendable({ id, role, parts }: Message) {
-  const kept = parts.flatMap((part: Part): unknown[] => {
+  const needed = parts.flatMap((part: Part): unknown[] => {
     if (role === "assistant") return "approval" in part && part.state === "approval-responded" ? [part] : [];
     if (part.type === "text") return [{ type: "text", text: part.text }];
     return part.type === "data-attachment" ? [{ type: part.type, data: { id: part.data.id } }] : [];
   });
-  return { id, role, parts: kept };
+  return { id, role, parts: needed };
 }

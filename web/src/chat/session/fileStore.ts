@@ -3,12 +3,12 @@ import { createContext } from "preact";
 import { useCallback, useContext, useEffect, useState } from "preact/hooks";
 import type { Attachment } from "../../files";
 
-export type Filing = ReturnType<typeof makeFiling>;
+export type FileStore = ReturnType<typeof makeFileStore>;
 
-export function makeFiling(attachments: readonly Attachment[]) {
+export function makeFileStore(attachments: readonly Attachment[]) {
   const byId = new Map<string, Attachment>();
   const byNumber = new Map<number, Attachment>();
-  const readers = new Set<() => void>();
+  const listeners = new Set<() => void>();
 
   function put(file: Attachment): boolean {
     const before = byId.get(file.id);
@@ -20,25 +20,25 @@ export function makeFiling(attachments: readonly Attachment[]) {
   /** Adds or updates files. Files are never removed: a deleted file has the state "deleted". */
   function add(files: readonly Attachment[]) {
     const changed = files.map(put).some(Boolean);
-    if (changed) for (const read of [...readers]) read();
+    if (changed) for (const read of [...listeners]) read();
   }
-  function hear(read: () => void) {
-    readers.add(read);
-    return () => void readers.delete(read);
+  function subscribe(read: () => void) {
+    listeners.add(read);
+    return () => void listeners.delete(read);
   }
   add([...attachments].sort((one, other) => (one.number ?? Infinity) - (other.number ?? Infinity)));
   const all: { byId: ReadonlyMap<string, Attachment>; byNumber: ReadonlyMap<number, Attachment> } = { byId, byNumber };
-  return { ...all, add, hear };
+  return { ...all, add, subscribe };
 }
 
-const none = makeFiling([]);
+const none = makeFileStore([]);
 
-export const FilingContext = createContext<Filing>(none);
+export const FileStoreContext = createContext<FileStore>(none);
 
 /** Subscribes to one file by number. */
 export function useFile(number: number | null): Attachment | undefined {
-  const filing = useContext(FilingContext);
-  const find = useCallback(() => (number === null ? undefined : filing.byNumber.get(number)), [filing, number]);
+  const fileStore = useContext(FileStoreContext);
+  const find = useCallback(() => (number === null ? undefined : fileStore.byNumber.get(number)), [fileStore, number]);
   const [, redraw] = useState(0);
   const shown = find();
   useEffect(() => {
@@ -50,24 +50,24 @@ export function useFile(number: number | null): Attachment | undefined {
       redraw((count) => count + 1);
     };
     read(); // it may have changed between render and effect
-    return filing.hear(read);
-  }, [filing, find]);
+    return fileStore.subscribe(read);
+  }, [fileStore, find]);
   return shown;
 }
 
 /** The latest version of each file; a file that the store doesn't have is returned unchanged. */
-export function useNews(files: readonly Attachment[]): Attachment[] {
-  const filing = useContext(FilingContext);
+export function useLatestFiles(files: readonly Attachment[]): Attachment[] {
+  const fileStore = useContext(FileStoreContext);
   const [, redraw] = useState(0);
-  const shown = files.map((file) => filing.byId.get(file.id) ?? file);
+  const shown = files.map((file) => fileStore.byId.get(file.id) ?? file);
   useEffect(() => {
     let known = shown;
-    return filing.hear(() => {
-      const now = files.map((file) => filing.byId.get(file.id) ?? file);
+    return fileStore.subscribe(() => {
+      const now = files.map((file) => fileStore.byId.get(file.id) ?? file);
       if (now.every((file, index) => file === known[index])) return;
       known = now;
       redraw((count) => count + 1);
     });
-  }, [filing, files]);
+  }, [fileStore, files]);
   return shown;
 }

@@ -4,12 +4,12 @@ import type { Data } from "../../types";
 
 export type Live = { progress: Readonly<Record<string, Data["progress"]>>; retry: Data["retry"] | null };
 
-export const quiet: Live = { progress: {}, retry: null };
+export const idle: Live = { progress: {}, retry: null };
 
-export const LiveContext = createContext<Live>(quiet);
+export const LiveContext = createContext<Live>(idle);
 
 /** The state after a stream part. Progress is updated; any part ends the wait for a retry. */
-export function after(live: Live, part: { type: string; data: unknown }): Live {
+export function applyPart(live: Live, part: { type: string; data: unknown }): Live {
   if (part.type === "data-retry") return { ...live, retry: part.data as Data["retry"] };
   if (part.type !== "data-progress") return live.retry ? { ...live, retry: null } : live;
   const progress = part.data as Data["progress"];

@@ -1,5 +1,5 @@
 // The message that is being sent. Until the server has it, it can be returned to the composer.
-import { putBack } from "../../composer/drafts";
+import { restoreDraft } from "../../composer/drafts";
 import type { Message } from "../../types";
 import { filesIn, textOf } from "./mergeMessages";
 
@@ -9,21 +9,21 @@ type Unsent = Message & { edits?: string };
 export type Outbox = ReturnType<typeof makeOutbox>;
 
 export function makeOutbox() {
-  let held: Unsent | null = null;
+  let current: Unsent | null = null;
   return {
-    held: () => held,
-    hold(message: Unsent) {
-      held = message;
+    current: () => current,
+    set(message: Unsent) {
+      current = message;
     },
     /** Call once the server has the message. */
-    free() {
-      held = null;
+    clear() {
+      current = null;
     },
     /** Returns the message to the conversation's composer. The result is that message, if any. */
-    giveBack(conversation: string | null): Unsent | null {
-      const back = held;
-      held = null;
-      if (back) putBack(conversation, textOf(back), back.edits ? [] : filesIn(back));
+    returnToComposer(conversation: string | null): Unsent | null {
+      const back = current;
+      current = null;
+      if (back) restoreDraft(conversation, textOf(back), back.edits ? [] : filesIn(back));
       return back;
     },
   };

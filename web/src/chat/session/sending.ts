@@ -3,19 +3,19 @@ import type { Chat } from "@ai-sdk/react";
 import type { Attachment } from "../../files";
 import type { Message } from "../../types";
 import { newId } from "./client";
-import type { Filing } from "./fileStore";
+import type { FileStore } from "./fileStore";
 import { partsOf } from "./mergeMessages";
 import type { Outbox } from "./outbox";
-import { goesOnByItself } from "./resuming";
+import { resumesAutomatically } from "./resuming";
 
 /** `begin` is called before each request; its argument is true for a question, which should be scrolled into view. */
-export function makeSaying(chat: Chat<Message>, outbox: Outbox, filing: Filing, begin: (asks: boolean) => void) {
+export function makeSender(chat: Chat<Message>, outbox: Outbox, fileStore: FileStore, begin: (asks: boolean) => void) {
   function send(text: string, attachments: readonly Attachment[]) {
     const metadata = { created: Date.now() / 1000 };
     const message: Message = { id: newId(), role: "user", parts: partsOf(text, attachments), metadata };
     begin(true);
-    outbox.hold(message);
-    filing.add(attachments);
+    outbox.set(message);
+    fileStore.add(attachments);
     void chat.sendMessage(message);
   }
 
@@ -23,7 +23,7 @@ export function makeSaying(chat: Chat<Message>, outbox: Outbox, filing: Filing, 
   function edit(message: Message, text: string, files: readonly Attachment[]) {
     const parts = partsOf(text, files);
     begin(true);
-    outbox.hold({ ...message, parts, edits: message.id });
+    outbox.set({ ...message, parts, edits: message.id });
     void chat.sendMessage({ role: "user", parts, messageId: message.id });
   }
 
@@ -36,7 +36,7 @@ export function makeSaying(chat: Chat<Message>, outbox: Outbox, filing: Filing, 
 
   /** Continues the last answer, which ended early. */
   function goOn(answer: Message) {
-    if (!goesOnByItself(answer)) return send("Go on.", []);
+    if (!resumesAutomatically(answer)) return send("Go on.", []);
     begin(false);
     void chat.sendMessage();
   }

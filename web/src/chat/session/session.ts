@@ -2,47 +2,47 @@
 // network failure, and stays in sync with the server.
 import { api, ApiError, wordsOf } from "../../api";
 import type { Attachment } from "../../files";
-import { tell } from "../../state/list";
+import { notify } from "../../state/list";
 import { pause, waitOf } from "../../state/pause";
 import type { Conversation, Message } from "../../types";
 import { toast } from "../../ui";
-import { type Ended, makeChat } from "./client";
-import { makeFiling } from "./fileStore";
-import { after, quiet } from "./liveStatus";
+import { type ChatEnd, makeChat } from "./client";
+import { makeFileStore } from "./fileStore";
+import { applyPart, idle } from "./liveStatus";
 import { keepKeys, merge } from "./mergeMessages";
 import { makeOutbox } from "./outbox";
-import { makeSaying } from "./sending";
+import { makeSender } from "./sending";
 import { stopAnswer } from "./stopping";
-import { fine, type Given, makeState } from "./sessionState";
+import { noErrors, type SessionOptions, makeState } from "./sessionState";
 
-export type Talk = ReturnType<typeof openTalk>;
+export type Session = ReturnType<typeof openSession>;
 
 const BUSY = "An answer is being written already, perhaps in another tab.";
 const DECIDED = "This was decided already, perhaps in another tab. Here is what came of it.";
 
-export function openTalk(given: Given) {
-  const filing = makeFiling(given.stored?.attachments ?? []);
+export function openSession(options: SessionOptions) {
+  const fileStore = makeFileStore(options.stored?.attachments ?? []);
   const keys = new Map<string, string>();
   const leaving = new AbortController();
-  const { now, set, watch } = makeState({ ...fine, id: given.stored?.id ?? null, about: given.stored });
+  const { now, set, watch } = makeState({ ...noErrors, id: options.stored?.id ?? null, about: options.stored });
   const outbox = makeOutbox();
   /** Whether there are approval decisions to send. They are sent once, whatever the response. */
   let isDecided = false;
   /** Whether the last request carries decisions that the server hasn't accepted yet. */
   let decides = false;
   /** Whether this page requested an answer that hasn't started yet. Other tabs are notified when it starts. */
-  let begun = false;
+  let isRequested = false;
   /** Number of answers that finished or broke off. */
   let endings = 0;
 
   const chat = makeChat({
-    id: given.stored?.id ?? given.chatId,
-    messages: given.stored?.messages ?? [],
-    model: given.model,
-    heardId,
-    heardData,
-    ended,
-    takeAnswers: () => {
+    id: options.stored?.id ?? options.chatId,
+    messages: options.stored?.messages ?? [],
+    model: options.model,
+    onConversationId,
+    onDataPart,
+    onEnd,
+    takeDecisions: () => {
       decides = isDecided;
       isDecided = false;
       return decides;
@@ -50,22 +50,22 @@ export function openTalk(given: Given) {
   });
 
   /** The server stored the message in this conversation. */
-  function heardId(id: string) {
-    outbox.free();
+  function onConversationId(id: string) {
+    outbox.clear();
     decides = false;
     const isLeft = leaving.signal.aborted;
     if (now().id !== id) {
       set({ id });
-      if (!isLeft) given.onNamed(id);
+      if (!isLeft) options.onNamed(id);
     }
-    if (begun) tell({ what: "run", id });
-    begun = false;
+    if (isRequested) notify({ what: "run", id });
+    isRequested = false;
     if (isLeft) void chat.stop();
   }
 
-  function heardData(part: { type: string; data: unknown }) {
-    if (part.type === "data-attachment") filing.add([part.data as Attachment]);
-    else set({ live: after(now().live, part) });
+  function onDataPart(part: { type: string; data: unknown }) {
+    if (part.type === "data-attachment") fileStore.add([part.data as Attachment]);
+    else set({ live: applyPart(now().live, part) });
   }
 
   /** Loads the stored messages, and follows a running answer. */
@@ -73,7 +73,7 @@ export function openTalk(given: Given) {
     const { id } = now();
     if (!id) return;
     const there = await api.get<Conversation>(addressOf(id), { signal: leaving.signal });
-    filing.add(there.attachments);
+    fileStore.add(there.attachments);
     set({ about: there });
     if (chat.status === "streaming" || chat.status === "submitted") return;
     keepKeys(keys, chat.messages, there.messages);
@@ -85,7 +85,7 @@ export function openTalk(given: Given) {
   async function resume() {
     const before = endings;
     await chat.resumeStream();
-    if (endings === before && !leaving.signal.aborted) await look();
+    if (endings === before && !leaving.signal.aborted) await refreshQuietly();
   }
 
   /** Polls until the server responds, then resumes. */
@@ -94,7 +94,7 @@ export function openTalk(given: Given) {
     for (let round = 0; !leaving.signal.aborted; round++) {
       await pause(waitOf(round));
       try {
-        const sending = outbox.held();
+        const sending = outbox.current();
         if (sending && !sending.edits) {
           await api.get("/api/me", { signal: leaving.signal });
           chat.clearError();
@@ -104,11 +104,11 @@ export function openTalk(given: Given) {
         }
         chat.clearError();
         await refresh();
-        giveBack();
+        returnToComposer();
         break;
       } catch (failed) {
         if (!(failed instanceof ApiError) || failed.status === 0 || failed.status >= 500) continue;
-        if (failed.status === 429 && !outbox.held()) continue; // there is no unsent message, so it can wait
+        if (failed.status === 429 && !outbox.current()) continue; // there is no unsent message, so it can wait
         set({ lost: false });
         return void fail(failed);
       }
@@ -116,49 +116,49 @@ export function openTalk(given: Given) {
     set({ lost: false });
   }
 
-  function ended({ isAbort, isDisconnect, isError, finishReason }: Ended) {
+  function onEnd({ isAbort, isDisconnect, isError, finishReason }: ChatEnd) {
     endings += 1;
-    set({ live: quiet });
-    if (leaving.signal.aborted) return void giveBack(); // an unsent message becomes a draft
-    tell({ what: "list" });
-    const isTorn = !isAbort && !isError && finishReason === undefined;
-    if (isDisconnect || isTorn) return void reconnect();
+    set({ live: idle });
+    if (leaving.signal.aborted) return void returnToComposer(); // an unsent message becomes a draft
+    notify({ what: "list" });
+    const isTruncated = !isAbort && !isError && finishReason === undefined;
+    if (isDisconnect || isTruncated) return void reconnect();
     // The client's status is "streaming" until this function returns.
-    setTimeout(() => void (isError ? fail(chat.error) : look()), 0);
+    setTimeout(() => void (isError ? fail(chat.error) : refreshQuietly()), 0);
   }
 
   /** Shows the error and a remedy. A message that the server rejected returns to the composer. */
   async function fail(error: unknown) {
     const status = error instanceof ApiError ? error.status : null;
     const isAnswer = decides && status !== null;
-    const isBack = status !== null && giveBack();
+    const isBack = status !== null && returnToComposer();
     decides = false;
     chat.clearError();
     if (isAnswer) toast(status === 409 || status === 422 ? DECIDED : wordsOf(error), "bad");
     else if (status === 409) toast(isBack ? `${BUSY} What you wrote is back in the box.` : BUSY);
     else set({ problem: wordsOf(error), remedy: isBack ? "back" : null });
-    await look();
+    await refreshQuietly();
     if (isBack || now().problem === null) return;
     const isRefused = chat.lastMessage?.metadata?.status === "refused"; // a retry would be refused too; the answer shows the reason
     set(isRefused ? { problem: null } : { remedy: "again" });
   }
 
   /** Returns an unsent message to the composer. Whether there was one. */
-  function giveBack(): boolean {
-    const back = outbox.giveBack(now().id);
+  function returnToComposer(): boolean {
+    const back = outbox.returnToComposer(now().id);
     if (back) chat.messages = chat.messages.filter((other) => other.id !== back.id);
     return back !== null;
   }
 
   /** Refreshes and ignores errors: the next refresh or message reports them. */
-  async function look() {
+  async function refreshQuietly() {
     await refresh().catch(() => undefined);
   }
 
   function begin(asks: boolean) {
-    begun = true;
+    isRequested = true;
     set({ problem: null });
-    if (asks) given.onAsked();
+    if (asks) options.onAsked();
   }
 
   async function branch(messageId: string) {
@@ -168,18 +168,18 @@ export function openTalk(given: Given) {
 
   /** Turns a message that waits for the network into a draft. */
   function keep() {
-    if (now().lost) giveBack();
+    if (now().lost) returnToComposer();
   }
 
   return {
     chat,
-    filing,
+    fileStore,
     state: now,
     watch,
     keyOf: (message: Message) => keys.get(message.id) ?? message.id,
-    look,
+    refreshQuietly,
     resume,
-    ...makeSaying(chat, outbox, filing, begin),
+    ...makeSender(chat, outbox, fileStore, begin),
     branch,
     stop: () => stopAnswer(chat, now().id),
     answer(id: string, approved: boolean) {
@@ -196,7 +196,7 @@ export function openTalk(given: Given) {
     close() {
       leaving.abort();
       keep();
-      if (!begun) void chat.stop();
+      if (!isRequested) void chat.stop();
     },
   };
 }

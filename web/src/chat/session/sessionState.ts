@@ -1,8 +1,8 @@
 // State of a conversation other than its messages, and what a view passes in when it opens one.
 import type { Conversation } from "../../types";
-import { type Live, quiet } from "./liveStatus";
+import { type Live, idle } from "./liveStatus";
 
-type TalkState = {
+type SessionState = {
   id: string | null;
   about: Conversation | null;
   live: Live;
@@ -15,15 +15,15 @@ type TalkState = {
 };
 
 /** The state without errors. */
-export const fine = { live: quiet, lost: false, problem: null, remedy: null };
+export const noErrors = { live: idle, lost: false, problem: null, remedy: null };
 
 /** The current state with its subscribers. */
-export function makeState(first: TalkState) {
+export function makeState(first: SessionState) {
   let state = first;
   const watchers = new Set<() => void>();
   return {
     now: () => state,
-    set(change: Partial<TalkState>) {
+    set(change: Partial<SessionState>) {
       state = { ...state, ...change };
       for (const watch of [...watchers]) watch();
     },
@@ -34,7 +34,7 @@ export function makeState(first: TalkState) {
   };
 }
 
-export type Given = {
+export type SessionOptions = {
   /** Local id until the server assigns one. */
   chatId: string;
   stored: Conversation | null;

@@ -1,6 +1,6 @@
 import type { Chat } from "@ai-sdk/react";
 import { api } from "../../api";
-import { complain } from "../../state/complain";
+import { showError } from "../../state/showError";
 import { pause } from "../../state/pause";
 import type { Message } from "../../types";
 
@@ -15,6 +15,6 @@ export async function stopAnswer(chat: Chat<Message>, id: string | null): Promis
     await pause(stopTimeout);
     if (chat.status === "streaming" && chat.lastMessage?.id === answer) await chat.stop();
   } catch (error) {
-    complain(error, "Not stopped: ");
+    showError(error, "Not stopped: ");
   }
 }

@@ -2,61 +2,61 @@
 import { useChat } from "@ai-sdk/react";
 import { createContext } from "preact";
 import { useContext, useEffect, useMemo, useReducer, useRef } from "preact/hooks";
-import { hear } from "../../state/list";
+import { subscribe } from "../../state/list";
 import type { Message } from "../../types";
-import { openTalk, type Talk } from "./session";
-import type { Given } from "./sessionState";
+import { openSession, type Session } from "./session";
+import type { SessionOptions } from "./sessionState";
 
 /** Milliseconds between renders of a streaming answer. */
 const pace = 40;
 
-export function useTalk(given: Omit<Given, "model"> & { model: string | null }) {
-  const latest = useRef(given);
-  latest.current = given;
+export function useSession(options: Omit<SessionOptions, "model"> & { model: string | null }) {
+  const latest = useRef(options);
+  latest.current = options;
   const [, redraw] = useReducer((count: number) => count + 1, 0);
-  const talk = useMemo(
+  const session = useMemo(
     () =>
-      openTalk({
-        chatId: given.chatId,
-        stored: given.stored,
+      openSession({
+        chatId: options.chatId,
+        stored: options.stored,
         model: () => latest.current.model,
         onNamed: (id) => latest.current.onNamed(id),
-        onAsked: given.onAsked,
+        onAsked: options.onAsked,
       }),
     [],
   );
-  const { messages, status } = useChat<Message>({ chat: talk.chat, throttle: pace });
+  const { messages, status } = useChat<Message>({ chat: session.chat, throttle: pace });
 
-  useEffect(() => talk.watch(() => redraw(undefined)), [talk]);
+  useEffect(() => session.watch(() => redraw(undefined)), [session]);
   useEffect(() => {
-    if (given.stored?.running) void talk.resume();
-    return talk.close;
-  }, [talk]);
+    if (options.stored?.running) void session.resume();
+    return session.close;
+  }, [session]);
   useEffect(() => {
-    const silent = hear((news, here) => {
-      if (!("id" in news) || news.id !== talk.state().id) return;
-      if (news.what === "title") talk.titled(news.title);
-      else if (!here || talk.chat.status === "ready") void talk.look();
+    const unsubscribe = subscribe((news, here) => {
+      if (!("id" in news) || news.id !== session.state().id) return;
+      if (news.what === "title") session.titled(news.title);
+      else if (!here || session.chat.status === "ready") void session.refreshQuietly();
     });
-    const seen = () => void (document.visibilityState === "visible" && talk.chat.status === "ready" && talk.look());
-    document.addEventListener("visibilitychange", seen);
-    window.addEventListener("pagehide", talk.keep);
+    const onVisible = () => void (document.visibilityState === "visible" && session.chat.status === "ready" && session.refreshQuietly());
+    document.addEventListener("visibilitychange", onVisible);
+    window.addEventListener("pagehide", session.keep);
     return () => {
-      silent();
-      window.removeEventListener("pagehide", talk.keep);
-      document.removeEventListener("visibilitychange", seen);
+      unsubscribe();
+      window.removeEventListener("pagehide", session.keep);
+      document.removeEventListener("visibilitychange", onVisible);
     };
-  }, [talk]);
-  return { talk, messages, status, busy: status === "submitted" || status === "streaming", ...talk.state() };
+  }, [session]);
+  return { session, messages, status, busy: status === "submitted" || status === "streaming", ...session.state() };
 }
 
-export type Talked = ReturnType<typeof useTalk>;
+export type SessionView = ReturnType<typeof useSession>;
 
 /** Lets a message act on its conversation. */
-export const TalkContext = createContext<Talk | null>(null);
+export const SessionContext = createContext<Session | null>(null);
 
-export function useTalkHere(): Talk {
-  const talk = useContext(TalkContext);
-  if (!talk) throw new Error("a message is drawn outside of its conversation");
-  return talk;
+export function useCurrentSession(): Session {
+  const session = useContext(SessionContext);
+  if (!session) throw new Error("a message is drawn outside of its conversation");
+  return session;
 }

@@ -24,12 +24,12 @@ const notes: Partial<Record<Kind, Partial<Record<string, string>>>> = {
 
 /** Null if there is nothing to note: the file is sent unchanged, or the outcome is unknown. */
 export function outcomeOf({ kind }: Pick<Attachment, "kind">, model: Model | undefined): Outcome | null {
-  const taken = model?.takes[kind];
-  if (!model || !taken) return null;
-  if (taken === "refused") {
+  const outcome = model?.takes[kind];
+  if (!model || !outcome) return null;
+  if (outcome === "refused") {
     const remedy = kind === "other" ? "Take it out." : "Choose another model, or take it out.";
     return { isRefused: true, words: `${model.name} can’t be shown ${names[kind]}. ${remedy}` };
   }
-  const words = notes[kind]?.[taken];
+  const words = notes[kind]?.[outcome];
   return words ? { isRefused: false, words } : null;
 }

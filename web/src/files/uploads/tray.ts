@@ -1,7 +1,7 @@
 // The uploads of one message: three at a time, each can be aborted, retried or removed. Independent of components.
 import { api, ApiError, wordsOf } from "../../api";
 import { isDrawn, ownAddress, type Attachment } from "../attachment";
-import { keep, recall, type Kept } from "./kept";
+import { storeUploads, loadUploads, type StoredUpload } from "./storedUploads";
 import { isFinal, send } from "./send";
 import { isOpen, nameOf, refuse, type From, type Limits, type Upload } from "./values";
 
@@ -23,7 +23,7 @@ export function makeTray(at: string) {
   const find = (key: string) => items.find((one) => one.key === key);
   const set = (next: readonly Upload[]) => {
     items = next;
-    keep(place, items.filter((one) => one.state !== "refused").map(keptOf));
+    storeUploads(place, items.filter((one) => one.state !== "refused").map(keptOf));
     for (const watch of watchers) watch();
   };
   const change = (key: string, to: Partial<Upload>) => set(items.map((one) => (one.key === key ? { ...one, ...to } : one)));
@@ -122,7 +122,7 @@ export function makeTray(at: string) {
   }
 
   function restore() {
-    for (const { id, name, size } of recall(place)) {
+    for (const { id, name, size } of loadUploads(place)) {
       const item = fresh(name, size);
       if (id === null) set([...items, { ...item, state: "failed", again: false, problem: UNFINISHED }]);
       else {
@@ -145,7 +145,7 @@ export function makeTray(at: string) {
 
   /** Moves the tray to the new conversation's id. */
   function move(to: string) {
-    keep(place, []);
+    storeUploads(place, []);
     place = to;
     set(items);
   }
@@ -174,7 +174,7 @@ const BLANK: Upload = {
 const pathOf = (id: string) => `/api/attachments/${encodeURIComponent(id)}`;
 const failed = (error: unknown): Partial<Upload> => ({ state: "failed", problem: wordsOf(error) });
 const refused = (error: ApiError): Partial<Upload> => ({ state: "refused", problem: error.text, again: false });
-const keptOf = ({ id, name, size }: Upload): Kept => ({ id, name, size });
+const keptOf = ({ id, name, size }: Upload): StoredUpload => ({ id, name, size });
 
 /** The state after a finished upload. Uses the server's thumbnail if the browser has no preview. */
 function arrived(attachment: Attachment, item: Upload): Partial<Upload> {

@@ -1,0 +1,23 @@
+"""Tools that run in a process of their own, in a module that such a process can import."""
+
+import os
+
+from showandtell import File, ToolError, tool
+
+
+@tool(isolate=True)
+def describe(image: File, words: str = "pixels") -> dict:
+    """Report the process and the size of the file."""
+    return {"process": os.getpid(), "bytes": len(image.read()), "words": words}
+
+
+@tool(isolate=True)
+async def broken_apart():
+    """Raise in another process."""
+    raise KeyError("the password is hunter2")
+
+
+@tool(isolate=True)
+def probe_isolation():
+    """Raise a `ToolError` in another process."""
+    raise ToolError("only on Mondays")

@@ -1,0 +1,64 @@
+"""The servers that the page's scenarios visit, and the functions that scenarios may call."""
+
+import base64
+from collections.abc import Callable
+from contextlib import contextmanager
+from typing import Any, NamedTuple
+
+from support import page_tools
+from support.browser import ServerProcess, SiteAddress, background_servers, run_scenario
+from support.echo_provider import MODEL, EchoProvider
+from support.fixtures import mp4, wav
+
+#: A limit that a test can exceed quickly.
+SMALL_FILES = {"max_file_bytes": 3_000_000}
+
+
+class PageServers(NamedTuple):
+    """Addresses by site name, functions that scenarios may call, and the reset of the provider between scenarios."""
+
+    sites: dict[str, SiteAddress]
+    functions: dict[str, Callable[..., Any]]
+    reset: Callable[[], Any]
+
+    def run(self, scenario, folder, **scenario_input):
+        """Reset the provider and run one scenario."""
+        self.reset()
+        return run_scenario(scenario, self.sites, folder, self.functions, **scenario_input)
+
+
+def make_media():
+    """Audio and video of five seconds, as base64."""
+    files = {"audio": wav(5.0), "video": mp4(5.0, codec="libx264")}
+    return {name: base64.b64encode(data).decode() for name, data in files.items()}
+
+
+@contextmanager
+def open_page_servers(make_folder):
+    """Start one server for each site.
+
+    `inspector`: answers with the inspector. `echo`: answers with the text that the message asks for. `scratch`:
+    scenarios may change its settings. `process`: a process that scenarios may kill.
+    """
+    with background_servers() as servers:
+        provider = EchoProvider()
+        servers.add_fake_provider(handlers=[provider])
+        in_process = {
+            "inspector": servers.add_server(make_folder("inspector"), tools=page_tools.TOOLS),
+            "echo": servers.add_server(
+                make_folder("echo"), default_model=MODEL, place=SMALL_FILES, tools=page_tools.TOOLS
+            ),
+            "scratch": servers.add_server(make_folder("scratch")),
+        }
+        process = ServerProcess(make_folder("process"))
+        functions = {
+            "resume": lambda times=1: servers.run(provider.resume(times)),
+            "release": page_tools.GATE.release,
+            "restart": process.restart,
+            "media": make_media,
+        }
+        sites = {name: SiteAddress(server.url) for name, server in {**in_process, "process": process}.items()}
+        try:
+            yield PageServers(sites, functions, lambda: servers.run(provider.reset()))
+        finally:
+            process.close()

@@ -1,0 +1,102 @@
+"""The command `serve` as a process of its own, and clients of it; each is ended by its own id."""
+
+import asyncio
+import os
+import re
+import signal
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from urllib.parse import parse_qs, urlsplit
+
+import aiohttp
+
+from support.commandline import PROGRAM
+
+ADDRESS = re.compile(r"Show & Tell is ready: (\S+)")
+#: Seconds; only a hanging process takes longer, even on a busy machine.
+TIMEOUT = 60
+
+#: A tool that a test can block, and that reports its process.
+TOOLS = '''
+import asyncio, os, time
+from pathlib import Path
+from showandtell import RunContext
+
+async def hold(name: str, context: RunContext) -> str:
+    """Return once the file `name`.go exists."""
+    Path(f"{name}.{os.getpid()}").touch()
+    count = 0
+    while not Path(f"{name}.go").exists():
+        count += 1
+        context.progress(count, note=repr(time.time()))
+        await asyncio.sleep(0.05)
+    return f"{name} was released"
+
+TOOLS = [hold]
+'''
+
+
+@dataclass
+class Program:
+    """A server that runs: `url` without its token, `token` where there is one."""
+
+    process: asyncio.subprocess.Process
+    output: str
+    session: aiohttp.ClientSession
+
+    @property
+    def address(self):
+        return ADDRESS.search(self.output)[1]
+
+    @property
+    def url(self):
+        return self.address.partition("?")[0].rstrip("/")
+
+    @property
+    def token(self):
+        return parse_qs(urlsplit(self.address).query)["token"][0]
+
+    async def end(self, number=signal.SIGTERM):
+        """Its exit status after a signal, and what it wrote to stderr until then."""
+        if self.process.returncode is None:
+            self.process.send_signal(number)
+        errors = await asyncio.wait_for(self.process.stderr.read(), TIMEOUT)
+        return await asyncio.wait_for(self.process.wait(), TIMEOUT), errors.decode()
+
+
+@asynccontextmanager
+async def running(folder, *arguments, data=True, **environ):
+    """The command `serve` on a free port, with its data in a folder unless `data` is off."""
+    Path(folder, "holding.py").write_text(TOOLS)  # noqa: ASYNC240 - a few bytes
+    process = await asyncio.create_subprocess_exec(
+        *PROGRAM,
+        "serve",
+        *("--port", "0", "--tools", "holding:TOOLS"),
+        *(("--data", str(folder)) if data else ()),
+        *arguments,
+        cwd=folder,
+        env={**os.environ, **environ},
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.PIPE,
+    )
+    try:
+        output = [await asyncio.wait_for(process.stdout.readline(), TIMEOUT) for _ in range(2)]
+        assert output[1], (await process.stderr.read()).decode()
+        async with aiohttp.ClientSession(cookie_jar=aiohttp.DummyCookieJar()) as session:
+            program = Program(process, b"".join(output).decode(), session)
+            if "?token=" in program.address:
+                session.headers["authorization"] = f"Bearer {program.token}"
+            yield program
+    finally:
+        if process.returncode is None:
+            process.terminate()
+        await asyncio.wait_for(process.communicate(), TIMEOUT)
+
+
+async def until(found):
+    """Wait until a function returns something true, and return it."""
+    async with asyncio.timeout(TIMEOUT):
+        while not (value := found()):  # noqa: ASYNC110 - another process makes it true
+            await asyncio.sleep(0.02)
+    return value

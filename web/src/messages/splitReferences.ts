@@ -1,0 +1,20 @@
+// Finds file references in a text: "image 5", "documents 3", and a separate "#5", but not a name
+// such as "picture 5.png", nor "file 1.2".
+
+const pattern =
+  /\b(?:images?|pictures?|documents?|audio|videos?|texts?|files?)\s+#?(\d{1,5})\b(?!\.\w)|(?<![\w#&/])#(\d{1,5})\b/gi;
+
+type Piece = string | { words: string; number: number };
+
+/** Splits a text at its references. The joined pieces equal the text. */
+export function splitReferences(text: string): Piece[] {
+  const pieces: Piece[] = [];
+  let from = 0;
+  for (const match of text.matchAll(pattern)) {
+    if (match.index > from) pieces.push(text.slice(from, match.index));
+    pieces.push({ words: match[0], number: Number(match[1] ?? match[2]) });
+    from = match.index + match[0].length;
+  }
+  if (from < text.length) pieces.push(text.slice(from));
+  return pieces;
+}

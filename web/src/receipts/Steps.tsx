@@ -1,0 +1,118 @@
+// Content of the panel: what was sent to the model in each step, and a legend.
+import "./receipts.css";
+import { referenceText, useFiles } from "../files";
+import { Chip } from "./Chip";
+import { ReceiptRow } from "./ReceiptRow";
+import { countFiles, filesIn, type Receipt, type Step, type StepMessage } from "./receipts";
+import { MEANINGS, ranges, stopOf, usageOf, type Fate } from "./words";
+
+export function Steps(p: { message: StepMessage; steps: readonly Step[] }) {
+  const { files } = useFiles();
+  const own = filesIn(p.message);
+  const find = (number: number) => files.get(number) ?? own.get(number);
+  const isBare = countFiles(p.steps) === 0;
+  return (
+    <div className="receipts">
+      <p className="file-quiet">
+        A step is one question to the model.{" "}
+        {isBare
+          ? "No new files. When you or a tool add one, this panel shows how it was sent to the model, and why."
+          : "How each file was sent to the model, and why. Files that a step doesn’t list were sent as before."}
+      </p>
+      {p.steps.map((step) => (
+        <section key={step.step} className="receipts-step" aria-labelledby={`receipts-step-${step.step}`}>
+          <h3 id={`receipts-step-${step.step}`}>
+            Step {step.step} <Ending step={step} />
+          </h3>
+          <Taken step={step} />
+          <Rows receipts={step.changed} find={find} model={step.model} />
+          {step.same.length > 0 && <p className="file-quiet">As in the step before: {named(step.same)}.</p>}
+          {!isBare && step.changed.length + step.same.length === 0 && <p className="file-quiet">No new or changed files.</p>}
+        </section>
+      ))}
+      {!isBare && <Meanings />}
+    </div>
+  );
+}
+
+function Ending(p: { step: Step }) {
+  if (p.step.stop === undefined) return <span className="file-quiet">running</span>;
+  return p.step.stop ? <span className="file-quiet">{stopOf(p.step.stop)}</span> : null;
+}
+
+/** Model, tokens and cost. */
+function Taken(p: { step: Step }) {
+  const rows: [string, string][] = [...(p.step.model ? [["model", p.step.model] as [string, string]] : []), ...usageOf(p.step.usage)];
+  if (!rows.length) return null;
+  return (
+    <dl className="receipts-taken">
+      {rows.map(([name, value]) => (
+        <div key={name}>
+          <dt>{name}</dt>
+          <dd>{value}</dd>
+        </div>
+      ))}
+    </dl>
+  );
+}
+
+type RowsProps = {
+  receipts: readonly Receipt[];
+  find(number: number): Parameters<typeof ReceiptRow>[0]["file"];
+  model: string | undefined;
+};
+
+/** Files out of view may be many, so they are collapsed. */
+function Rows(p: RowsProps) {
+  const listed = p.receipts.filter((one) => one.delivery === "listed");
+  const rows = (some: readonly Receipt[]) => (
+    <ul className="receipts-rows">
+      {some.map((one) => (
+        <ReceiptRow key={one.number} receipt={one} file={p.find(one.number)} model={p.model} />
+      ))}
+    </ul>
+  );
+  return (
+    <>
+      {rows(p.receipts.filter((one) => one.delivery !== "listed"))}
+      {listed.length > 0 && (
+        <details className="receipts-listed">
+          <summary>
+            {listed.length === 1 ? "1 file" : `${listed.length} files`} out of view <Chip delivery="listed" />
+          </summary>
+          {rows(listed)}
+        </details>
+      )}
+    </>
+  );
+}
+
+function Meanings() {
+  return (
+    <details className="receipts-meanings">
+      <summary>What these words mean</summary>
+      <dl>
+        {(Object.entries(MEANINGS) as [Fate, string][]).map(([delivery, meaning]) => (
+          <div key={delivery}>
+            <dt>
+              <Chip delivery={delivery} />
+            </dt>
+            <dd>{meaning}</dd>
+          </div>
+        ))}
+      </dl>
+    </details>
+  );
+}
+
+/** Files by kind and number: images 1–3, document 4. */
+function named(receipts: readonly Receipt[]): string {
+  const kinds = [...new Set(receipts.map((one) => one.kind))];
+  return kinds
+    .map((kind) => {
+      const numbers = receipts.filter((one) => one.kind === kind).map((one) => one.number);
+      const word = referenceText(kind, 0).replace(" 0", "");
+      return `${word}${numbers.length > 1 && kind !== "audio" ? "s" : ""} ${ranges(numbers)}`;
+    })
+    .join(", ");
+}

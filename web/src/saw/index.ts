@@ -1,3 +1,0 @@
-// The panel "What the model saw".
-import "./opener.css";
-export { SawPanel } from "./SawPanel";

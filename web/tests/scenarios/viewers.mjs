@@ -1,0 +1,109 @@
+// The dialogs over a conversation and the way back from them; order and size of files; the matrix.
+import { waitForAnswer, answers, sendAndWait, assert, messageBox, waitForImages, conversationId, userMessages, send, textsOf } from "../actions.mjs";
+import { attach, imageFile, textFile } from "../attachments.mjs";
+
+const SVG = '<svg xmlns="http://www.w3.org/2000/svg" width="200" height="100"><circle cx="50" cy="50" r="40" fill="red"/><script>__pwned()</script></svg>';
+const svgFile = (name) => ({ name, mimeType: "image/svg+xml", buffer: Buffer.from(SVG) });
+const viewer = (page) => page.getByRole("dialog", { name: "Pictures of this conversation" });
+const panel = (page) => page.getByRole("dialog", { name: "What the model saw" });
+const widthOf = (locator) => locator.evaluate((element) => element.naturalWidth);
+
+export async function an_svg_is_rendered_and_its_source_can_be_shown(context) {
+  const page = await context.visit("/");
+  await attach(page, svgFile("circle.svg"));
+  await sendAndWait(page, "What is this?");
+  const figure = userMessages(page).getByRole("figure", { name: "text 1: circle.svg" });
+  await waitForImages(context, figure);
+  assert.equal(await widthOf(figure.locator("img")), 320);
+  await figure.getByText("Source", { exact: true }).click();
+  await figure.getByText('<circle cx="50"').waitFor();
+  await figure.getByRole("button", { name: "Open text 1 in full" }).click();
+  await waitForImages(context, viewer(page));
+  assert.ok((await widthOf(viewer(page).locator(".viewer-picture"))) > 320, "the viewer renders it larger");
+  const sources = await page.locator("img").evaluateAll((images) => images.map((image) => image.src));
+  assert.ok(!sources.some((source) => source.includes("/content")), "the page never shows the SVG itself, only its rendering");
+}
+
+export async function back_closes_dialogs_before_it_leaves_the_conversation(context) {
+  const page = await context.visit("/");
+  const answer = await sendAndWait(page, "/gdrive_display_image name=red");
+  const address = `/c/${await conversationId(page)}`;
+  const checkPath = () => assert.equal(new URL(page.url()).pathname, address);
+  await answer.getByRole("button", { name: /What the model saw/ }).click();
+  await panel(page).getByRole("button", { name: /^Open what was sent: / }).click();
+  await viewer(page).waitFor();
+  for (const dialog of [viewer(page), panel(page)]) {
+    await context.until("the dialog has its history entry", () => page.evaluate(() => history.state > 0));
+    await page.goBack();
+    await dialog.waitFor({ state: "detached" });
+    checkPath();
+  }
+  await page.getByRole("button", { name: "Open image 1 in full" }).first().click();
+  await viewer(page).waitFor();
+  await page.keyboard.press("Escape");
+  await viewer(page).waitFor({ state: "detached" });
+  await context.until("the history entry is gone", () => page.evaluate(() => !history.state));
+  checkPath();
+}
+
+export async function a_link_in_the_drawer_navigates_and_back_returns_to_the_conversation(context) {
+  const page = await context.visit("/", { viewport: { width: 390, height: 844 } });
+  await sendAndWait(page, "Hello");
+  const id = await conversationId(page);
+  await page.getByRole("button", { name: /list|menu|conversations/i }).first().click();
+  await page.getByRole("navigation", { name: "Conversations" }).getByRole("link", { name: "What models see" }).click();
+  await page.getByText(/^\d+ families of models$/).waitFor();
+  await page.goBack();
+  assert.equal(await conversationId(page), id);
+  await answers(page).first().waitFor();
+  assert.equal(await page.locator(".side-open").count(), 0);
+}
+
+export async function files_are_in_number_order_and_leave_room_for_the_question(context) {
+  const page = await context.visit("/");
+  const large = await page.evaluate(() => {
+    const canvas = Object.assign(document.createElement("canvas"), { width: 1200, height: 800 });
+    return canvas.toDataURL().split(",")[1];
+  });
+  const first = { name: "one.png", mimeType: "image/png", buffer: Buffer.from(large, "base64") };
+  await attach(page, first, textFile("two.txt", "words\n".repeat(40)), imageFile("three.png"), imageFile("four.png"));
+  await sendAndWait(page, "What are these?");
+  await userMessages(page).getByRole("list", { name: "2 images" }).waitFor();
+  assert.deepEqual(await textsOf(userMessages(page).locator(".file-badge")), ["image 1", "text 2", "image 3", "image 4"]);
+  await waitForImages(context, userMessages(page).getByRole("figure", { name: "image 1: one.png" }));
+  await userMessages(page).locator(".file-scroll").waitFor();
+  for (const preview of await userMessages(page).locator(".file-picture, .file-scroll").all())
+    assert.ok((await preview.boundingBox()).height <= 204, await preview.innerText());
+}
+
+export async function the_panel_explains_missing_files_and_its_evidence(context) {
+  const page = await context.visit("/");
+  const plain = await sendAndWait(page, "Hello");
+  await plain.getByRole("button", { name: /What the model saw/ }).click();
+  await panel(page).getByText("No new files").waitFor();
+  assert.equal(await panel(page).getByText("What these words mean").count(), 0);
+  await page.keyboard.press("Escape");
+  await panel(page).waitFor({ state: "detached" });
+  const answer = await sendAndWait(page, "/gdrive_display_image name=red");
+  await answer.getByRole("button", { name: /What the model saw/ }).click();
+  const evidence = panel(page).locator(".receipts-known").first();
+  assert.match(await evidence.innerText(), /recorded in another library’s tests/);
+  assert.equal(await evidence.getByText(/test_/).isVisible(), false);
+  await evidence.getByText("which").click();
+  await evidence.getByText(/test_/).waitFor();
+  await evidence.getByRole("link", { name: "What this model sees" }).click();
+  await page.getByRole("searchbox", { name: "Find a provider or model" }).waitFor();
+  await page.goBack();
+  await answers(page).first().waitFor();
+}
+
+export async function the_matrix_fits_the_window(context) {
+  const page = await context.visit("/matrix");
+  await page.getByText(/^\d+ families of models$/).waitFor();
+  for (const width of [1280, 1100, 1440]) {
+    await page.setViewportSize({ width, height: 800 });
+    await page.locator(".matrix-table, .matrix-cards").first().waitFor();
+    const [available, needed] = await page.locator(".matrix").evaluate((element) => [element.clientWidth, element.scrollWidth]);
+    assert.ok(needed <= available, `${needed} of ${available} pixels at ${width}`);
+  }
+}
