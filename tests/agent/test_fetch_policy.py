@@ -8,7 +8,7 @@ import pytest
 from showandtell import File
 from showandtell.agent.configure import fetcher
 from showandtell.network.fetch import FetchPolicy
-from support.fake_internet import Certificates, Web, moved, page, serving
+from support.fake_internet import Certificates, Web, page, redirect, serving
 from support.fixtures import png
 from support.scripted import CONVERSE, say, scripted, watch
 
@@ -59,7 +59,7 @@ def test_other_hosts_than_the_listed_ones_are_not_asked():
 
 
 def test_a_redirect_from_https_to_http_needs_http():
-    answers = {"/go": moved("http://pictures.test/a.png")}
+    answers = {"/go": redirect("http://pictures.test/a.png")}
     assert "FetchPolicy(http=True)" in look("https://pictures.test/go", ON, answers)[0]
     assert "converted" in look("https://pictures.test/go", replace(ON, http=True), answers)[0]
 

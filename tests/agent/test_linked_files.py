@@ -8,7 +8,7 @@ import pytest
 from showandtell import ToolResult
 from showandtell.agent.configure import fetcher
 from showandtell.network.fetch import FetchPolicy
-from support.fake_internet import Certificates, Web, moved, page, serving
+from support.fake_internet import Certificates, Web, page, redirect, serving
 from support.fixtures import png
 from support.scripted import CLAUDE, say, scripted, watch
 
@@ -82,7 +82,7 @@ def test_no_other_scheme_is_ever_fetched(address):
 )
 def test_a_redirect_leads_neither_into_a_network_nor_to_http(location, problem):
     policy = replace(ON, http=True, private_hosts=("inside.test",))
-    run, _, web = call(BLOCKS["OpenAI"], policy, {"/kiwi.png": moved(location)})
+    run, _, web = call(BLOCKS["OpenAI"], policy, {"/kiwi.png": redirect(location)})
     assert problem in run.conversation.messages[-2].text
     assert len(web.hits) == 1
 

@@ -187,7 +187,7 @@ def test_other_files_are_transient_and_other_results_are_left_out():
 @pytest.mark.parametrize(("audience", "links"), [("both", 1), ("user", 1), ("assistant", 0)])
 def test_a_file_for_the_assistant_has_no_link_for_clients_that_show_every_file(audience, links):
     file = structs.replace(FILES[2], origin=Origin("assistant"), audience=audience)
-    stream = UiStream(AnswerContext("ans_1", STARTED, {2: file}, SHOW, "inspector", lambda: 2.5))
+    stream = UiStream(AnswerContext("ans_1", STARTED, {2: file}, LINKS, "inspector", lambda: 2.5))
     received = kinds([ev.StepStart(1), file_event(2)], stream)
     assert (received.count("data-attachment"), received.count("file")) == (1, links)
 

@@ -653,7 +653,7 @@ def test_our_agent_runs_its_tools_with_every_host(model, stream, server):
     finished = agent.run_sync("/show city=Rome /show city=Oslo")
     assert (finished.status, finished.error) == ("complete", None)
     assert [message.role for message in finished.messages] == ["user", "assistant", "tool", "tool", "assistant"]
-    assert server.statuses() == [200, 200]
+    assert [status for status in server.statuses() if status != 404] == [200, 200]  # no host tells its modalities
     assert received_files(server) == dict.fromkeys(expected_files(model), 2)
     assert finished.messages[1].stop == "tool_calls"
     assert finished.text == listen(resolve(model).api, server.recorded()).text

@@ -39,8 +39,7 @@ class FileLimits(Struct, frozen=True):
 class Capability(Struct, frozen=True):
     """What one place accepts, in one form. A media type may end in `/*`. `evidence` and `date` are the source.
 
-    `url_schemes` belongs to form "url": the schemes that the provider opens. `learned`: it is not from the table, but
-    from an answer of this model's host.
+    `url_schemes` belongs to form "url": the schemes that the provider opens.
     """
 
     place: Place
@@ -52,7 +51,6 @@ class Capability(Struct, frozen=True):
     date: str
     limits: FileLimits = FileLimits()
     url_schemes: tuple[str, ...] = ("https",)
-    learned: bool = False
 
     def takes(self, media_type: str) -> bool:
         """Whether the cell lists this type."""
@@ -142,7 +140,10 @@ class Dialect(Struct, frozen=True):
 
 
 class Target(Struct, frozen=True, cache_hash=True):
-    """A provider, its API and a model, with everything that the planner and the renderers need to know about them."""
+    """A provider, its API and a model, with everything that the planner and the renderers need to know about them.
+
+    `learned` has the kinds of files that the model doesn't take, as an answer of its host has shown, with the evidence.
+    """
 
     provider: str
     api: Api
@@ -152,6 +153,7 @@ class Target(Struct, frozen=True, cache_hash=True):
     budget: Budget = Budget()
     dialect: Dialect = Dialect()
     account: str = ""
+    learned: tuple[tuple[Kind, str], ...] = ()
 
     @property
     def name(self) -> str:

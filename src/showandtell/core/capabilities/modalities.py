@@ -31,9 +31,10 @@ def restrict(target: Target, modalities: Iterable[Modality]) -> Target:
     if not refused:
         return target
     cells = (
-        replace(cell, verdict="rejects", evidence=known.evidence, date=known.date, learned=True)
+        replace(cell, verdict="rejects", evidence=known.evidence, date=known.date)
         if (known := refused.get(cell.kind)) is not None
         else cell
         for cell in target.cells
     )
-    return replace(target, cells=tuple(cells))
+    learned = tuple((kind, known.evidence) for kind, known in refused.items())
+    return replace(target, cells=tuple(cells), learned=learned)

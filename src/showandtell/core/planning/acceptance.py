@@ -32,7 +32,7 @@ def find_cell(place: Place, file: Source, target: Target, known: Derivations) ->
     if cell is None:
         return None, f"{target.name} takes no {file.media_type}{BY[form]}"
     if cell.verdict in {"blind", "rejects"} or (cell.verdict == "unproven" and place == "tool_result"):
-        learned = f": {cell.evidence}" if cell.learned else ""
+        learned = "".join(f": {evidence}" for kind, evidence in target.learned if kind == cell.kind)
         return None, f"{file.media_type}{BY[form]} in {at} {VERDICTS[cell.verdict]} {target.name}{learned}"
     reason = limit_problem(cell, file, target)
     if reason is not None:
