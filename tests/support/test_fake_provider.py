@@ -369,7 +369,7 @@ def test_a_llama_cpp_without_eyes_says_so_and_gets_no_image_again():
 
     run, ledger = asyncio.run(play())
     assert (run.status, [item.status for item in ledger if item.status != 404][-2:]) == ("complete", [500, 200])
-    assert (ledger[-1].seen, "image input is not supported" in run.receipts[0].reason) == ([], True)
+    assert (ledger[-1].seen, "image input is not supported" in run.receipts[0].reason) == ((), True)
 
 
 # In a shell.

@@ -34,12 +34,15 @@ async function checkAccessibility(page, count) {
   assert.equal(violations.join("\n"), "");
 }
 
-/** Finishes the transition of colors to the other display. */
+/** Finishes the transitions of colors to the other display, until none starts for three frames. */
 async function finishTransitions() {
   const nextFrame = () => new Promise((next) => requestAnimationFrame(next));
-  await nextFrame();
-  for (const animation of document.getAnimations()) if (animation instanceof CSSTransition) animation.finish();
-  await nextFrame();
+  for (let quiet = 0; quiet < 3; ) {
+    await nextFrame();
+    const transitions = document.getAnimations().filter((animation) => animation instanceof CSSTransition);
+    for (const transition of transitions) transition.finish();
+    quiet = transitions.length ? 0 : quiet + 1;
+  }
 }
 
 export async function the_start_page_is_accessible(context) {
