@@ -10,7 +10,7 @@ from showandtell.core.capabilities.resolve import resolve
 from showandtell.core.messages.derivations import Derivative
 from showandtell.core.messages.message import MAX_RECALLED, Message, Reference
 from showandtell.core.messages.parts import Json, Text, is_approval
-from showandtell.core.planning.eviction import first_in_view, uses_in
+from showandtell.core.planning.eviction import EvictionState, advance_eviction, first_in_view, uses_in
 from showandtell.core.planning.incremental import PlanCache
 from showandtell.core.planning.plan import plan
 from showandtell.core.planning.values import Policy, RenderedFile, View, by_kind
@@ -206,7 +206,8 @@ def test_referenced_files_are_in_view_or_noted_and_no_file_is_sent_twice(run, mo
     placed = [(item.number, item.nth) for item in placed_in(made.entries)]
     assert len(placed) == len(set(placed))
     before = sum(len(uses_in(message)) for message in messages[:-1])
-    if first_in_view(now, resolve(model), policy) <= before:
+    eviction = advance_eviction(EvictionState(), now, resolve(model), Everything(), policy)
+    if max(eviction.start - 1, *eviction.left_out, -1) < before:
         noted = {receipt.number for receipt in made.receipts if receipt.delivery in {"noted", "refused"}}
         assert set(messages[-1].recalled) <= {number for number, _ in placed} | noted
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterable, AsyncIterator
+from collections.abc import AsyncGenerator, AsyncIterable, AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Final
 
@@ -122,7 +122,7 @@ async def receive_form(uploads: Uploads, chunks: AsyncIterable[bytes], content_t
 
 
 @asynccontextmanager
-async def all_or_none(uploads: Uploads) -> AsyncIterator[list[Upload]]:
+async def all_or_none(uploads: Uploads) -> AsyncGenerator[list[Upload]]:
     """Collect uploads in a list. They are deleted again if one of them fails."""
     received: list[Upload] = []
     try:
