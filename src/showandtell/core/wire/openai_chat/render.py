@@ -132,12 +132,14 @@ def _result_content(result: Result, target: Target) -> Tree:
 
 
 def _user_messages(entry: Entry, content: list[Tree], target: Target) -> list[Tree]:
-    """Return one message. A single text is a string, unless marks are used: a mark must not change other bytes."""
-    match entry.parts:
-        case (Text(text=text) | Data(text=text),) if not target.dialect.cache_mark:
-            return [{"role": "user", "content": text}]
-        case _:
-            return [{"role": "user", "content": content}] if content else []
+    """Return one message. Texts alone are joined, because some hosts take no lists for models without eyes (Groq).
+
+    With marks they stay a list: a mark must not change other bytes.
+    """
+    texts = [part.text for part in entry.parts if isinstance(part, Text | Data)]
+    if len(texts) == len(entry.parts) and not target.dialect.cache_mark:
+        return [{"role": "user", "content": "\n".join(texts)}]
+    return [{"role": "user", "content": content}] if content else []
 
 
 def _media(rendered: RenderedFile, target: Target) -> Tree:
