@@ -1,5 +1,6 @@
 """A model without eyes: its first refusal is remembered, the run and the conversation continue without the files."""
 
+import asyncio
 import json
 
 import msgspec
@@ -9,6 +10,7 @@ from showandtell import File, UnsupportedFile
 from showandtell.agent.media_errors import MODALITY
 from showandtell.config.learned_models import LIFETIME, LearnedModels, ModelKey, learned_models
 from showandtell.core.capabilities.modalities import Modality
+from showandtell.core.events.types import ReceiptEvent
 from support.fixtures import pdf, png
 from support.scripted import CLAUDE, CONVERSE, GEMINI, GPT, MODELS, check_usable, say, scripted
 from support.videos import grey
@@ -100,6 +102,18 @@ def test_a_users_own_image_ends_the_run_as_refused_and_the_conversation_can_be_u
     run = agent.run_sync("never mind", conversation=conversation)
     assert (run.status, run.text, script.files) == ("complete", "Ok.", [1, 0])
     assert run.receipts[0].delivery == "noted"
+
+
+@each_api
+def test_the_last_receipt_of_a_refused_image_does_not_say_that_the_model_got_it(model):
+    agent, _ = scripted(refuse(*BLIND["xAI"]), model=model)
+
+    async def watch():
+        run = agent.run("look", files=[draw()])
+        return [event.receipt["delivery"] async for event in run if isinstance(event, ReceiptEvent)], run
+
+    deliveries, run = asyncio.run(watch())
+    assert (deliveries, run.receipts[0].delivery, run.status) == (["native", "refused"], "refused", "refused")
 
 
 @each_api

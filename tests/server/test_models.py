@@ -9,10 +9,12 @@ import pytest
 from aiohttp import web
 from msgspec.structs import replace
 
+from showandtell.agent.model_knowledge import ModelKnowledge
 from showandtell.core.capabilities.matrix import NO_OVERRIDES
 from showandtell.core.capabilities.resolve import resolve
 from showandtell.core.media_types.kinds import Kind
 from showandtell.core.messages.attachments import Origin
+from showandtell.providers.rows import connect
 from showandtell.server.auth.cached_fetch import MAX_BODY
 from showandtell.server.local_models import LOCAL, list_local
 from showandtell.server.model_catalog import CACHE_SECONDS, MEDIA_TYPES, ModelCatalog, list_entries
@@ -101,6 +103,15 @@ async def test_what_a_model_sees_follows_the_table_and_vision_checks():
     blind = {"anthropic:*": resolve("openai-chat:gpt-5-mini").cells}
     assert by_id(list_entries({}, QUIET, blind))["anthropic:claude-sonnet-4-5"].sees["image"] == "relocated"
     assert NO_OVERRIDES == {}
+
+
+async def test_a_model_that_turned_out_to_take_no_images_is_listed_so():
+    environ = {**QUIET, "ANTHROPIC_API_KEY": "k"}
+    target = resolve("anthropic:claude-sonnet-4-5")
+    knowledge = ModelKnowledge(target, lambda: connect(target, environ=environ))
+    await knowledge.learn(["image"], "it said so", takes=False)
+    found = by_id(list_entries({}, environ))[target.name]
+    assert (found.sees["image"], found.takes["image"], found.takes["document"]) == ("noted", "refused", "native")
 
 
 async def test_what_a_model_takes_follows_the_table_and_vision_checks():

@@ -10,6 +10,7 @@ from typing import Literal, TypeAlias, get_args
 
 from msgspec import Struct
 
+from showandtell.agent.model_knowledge import ModelKnowledge
 from showandtell.config.user_settings import read_overrides
 from showandtell.core.capabilities.cells import Target
 from showandtell.core.capabilities.family import ANY_MODEL, Family
@@ -92,13 +93,18 @@ def list_entries(
         if not local.get(provider) and not examples:  # a provider without known models
             why = why or f"name a model of your own: {provider}:MODEL"
         for name in dict.fromkeys(local.get(provider) or examples or [of_this[0].example]):
-            yield make_entry(provider, name, why, overrides)
+            yield make_entry(provider, name, why, environ, overrides)
 
 
-def make_entry(provider: str, name: str, why: str | None, overrides: Overrides) -> CatalogEntry:
-    """Return the catalog entry of a model."""
+def make_entry(
+    provider: str, name: str, why: str | None, environ: Mapping[str, str], overrides: Overrides
+) -> CatalogEntry:
+    """Return the catalog entry of a model, without the kinds of files that it turned out not to take."""
     model = f"{provider}:{name}"
     target = resolve(model, select(overrides, model))
+    if why is None:
+        located = locate(target, environ)
+        target = ModelKnowledge(located, lambda: connect(located, environ=environ)).restricted
     display_name = f"Inspector ({name})" if provider == "inspector" else name
     sees: dict[Kind, InResult] = {kind: place_result(target, kind) for kind in TOOL_RESULT_KINDS}
     return CatalogEntry(

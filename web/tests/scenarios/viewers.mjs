@@ -87,7 +87,7 @@ export async function the_panel_explains_missing_files_and_its_evidence(context)
   const answer = await sendAndWait(page, "/gdrive_display_image name=red");
   await answer.getByRole("button", { name: /What the model saw/ }).click();
   const evidence = panel(page).locator(".receipts-known").first();
-  assert.match(await evidence.innerText(), /recorded in another library’s tests/);
+  await evidence.getByText(/recorded in another library’s tests/).waitFor();
   assert.equal(await evidence.getByText(/test_/).isVisible(), false);
   await evidence.getByText("which").click();
   await evidence.getByText(/test_/).waitFor();
