@@ -72,6 +72,15 @@ def test_own_tools_come_from_a_module_in_the_current_folder(folder):
     assert "image 1: plan.png" in done.stdout
 
 
+def test_a_file_for_the_user_alone_is_listed_as_kept_from_the_model(folder):
+    (folder / "mine.py").write_text(
+        "from showandtell import File\ndef draw() -> File:\n    'Draw.'\n    return File.from_path('plan.png', audience='user')\n"
+        "TOOLS = [draw]\n"
+    )
+    done = run(folder, "ask", "/draw", "--tools", "mine:TOOLS")
+    assert "  = image 1 kept from the model: it is for the user alone\n" in done.stdout
+
+
 @pytest.mark.parametrize(
     ("arguments", "output"),
     [

@@ -46,7 +46,7 @@ TYPES = {
     "application/vnd.openxmlformats-officedocument.presentationml.presentation": "pptx",
 }
 #: Starts of a reason that repeat how the file was sent.
-REPEATED = ("converted: ", "given as words: ")
+REPEATED = ("converted: ", "given as words: ", "kept from the model: ")
 MAX_LINE = 400
 
 
@@ -148,7 +148,7 @@ def receipt_line(record: Mapping[str, Any]) -> str:
 def delivery_line(record: Mapping[str, Any]) -> str:
     """How a file was sent, where, and why."""
     reason = str(record["reason"])
-    for start in REPEATED if record["converted"] else ():
+    for start in REPEATED if record["converted"] or record["delivery"] == "withheld" else ():
         reason = reason.removeprefix(start)
     place = "in a follow-up message" if record["delivery"] == "relocated" else PLACES.get(record["place"], "")
     return f"{f'{delivered(record)} {place}'.rstrip()}: {short(by_ending(reason))}"
