@@ -74,7 +74,9 @@ def test_a_longer_conversation_starts_with_the_entries_of_the_shorter_one(seen, 
     for index in steps:
         before = view(*seen.messages[:index], files=list(seen.attachments.values()), answering=None)
         whole = view(*seen.messages, files=list(seen.attachments.values()), answering=None)
-        if first_in_view(before, target, Policy()) == first_in_view(whole, target, Policy()):
+        if first_in_view(before, target, Policy(), Everything()) == first_in_view(
+            whole, target, Policy(), Everything()
+        ):
             shorter = plan(before, target, Everything(), Policy()).entries
             assert plan(whole, target, Everything(), Policy()).entries[: len(shorter)] == shorter
 
