@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 import asyncio
-import io
 from collections.abc import Iterator
 from contextlib import aclosing
 from hashlib import sha256
-from typing import BinaryIO, NoReturn
 
 import pybase64
 from msgspec.structs import replace
 
 from showandtell.core.capabilities.cells import Target
 from showandtell.core.messages.attachments import Attachment, Facts, Origin
-from showandtell.core.messages.blobs import Blobs
 from showandtell.core.messages.message import Message
 from showandtell.core.messages.parts import Shown, Text
 from showandtell.core.planning.plan import plan
@@ -40,27 +37,16 @@ TIMEOUT = 20.0
 REFUSALS = frozenset({400, 404, 415, 422, 500, 501})
 
 
-class ProbeBlobs(Blobs):
-    """The bytes of the image alone."""
+class ProbeImage:
+    """The bytes of the image, as a request reads them."""
 
-    def chunks(self, facts: Facts, size: int) -> Iterator[memoryview]:  # noqa: ARG002 - as in `Blobs`
+    def chunks(self, facts: Facts, size: int) -> Iterator[memoryview]:  # noqa: ARG002 - as in `BlobReader`
         """Yield the bytes at once."""
         yield memoryview(IMAGE)
 
-    def read(self, facts: Facts) -> bytes:  # noqa: ARG002 - as in `Blobs`
+    def read(self, facts: Facts) -> bytes:  # noqa: ARG002 - as in `BlobReader`
         """Return the bytes."""
         return IMAGE
-
-    def open(self, facts: Facts) -> BinaryIO:  # noqa: ARG002 - as in `Blobs`
-        """Open the bytes for reading."""
-        return io.BytesIO(IMAGE)
-
-    def local(self, facts: Facts) -> NoReturn:
-        """The image is never converted."""
-        raise NotImplementedError
-
-    def check(self, facts: Facts) -> None:
-        """Bytes in memory don't change."""
 
 
 def probe_request(target: Target, options: Options) -> Request | None:
@@ -69,7 +55,7 @@ def probe_request(target: Target, options: Options) -> Request | None:
     if planned.wants or planned.receipts[0].place is None:
         return None
     short = replace(options, instructions="", tools=(), tool_choice="auto", schema=None, max_tokens=MAX_TOKENS)
-    return compose(planned, target, short, {}, ProbeBlobs())
+    return compose(planned, target, short, {}, ProbeImage())
 
 
 async def takes_images(target: Target, options: Options, exchange: Exchange) -> tuple[bool, str] | None:

@@ -2,6 +2,7 @@
 
 import json
 
+import mcp.types as mcp
 import pybase64
 import pytest
 
@@ -64,9 +65,8 @@ def test_a_block_alone_and_one_in_json_keep_their_audience(block):
 
 
 def test_an_mcp_sdk_object_keeps_its_audience():
-    types = pytest.importorskip("mcp.types")
-    image = types.ImageContent(
-        type="image", data=base64(PNG), mimeType="image/png", annotations=types.Annotations(audience=["user"])
+    image = mcp.ImageContent(
+        type="image", data=base64(PNG), mime_type="image/png", annotations=mcp.Annotations(audience=["user"])
     )
-    (file,) = collect(types.CallToolResult(content=[image]))
+    (file,) = collect(mcp.CallToolResult(content=[image]))
     assert file.audience == "user"

@@ -14,7 +14,6 @@ from showandtell.core.messages.file import File
 from showandtell.core.messages.ids import new_id
 from showandtell.server.files.contents import find_content
 from showandtell.server.files.serving_files import ServedFile, disposition, file_response
-from showandtell.storage.blobs.zstd import zstd_module
 from showandtell.storage.conversations import derived_files
 from showandtell.storage.files.convert import convert_all
 from support.fixtures import mp4, pdf, png, svg, wav
@@ -148,7 +147,6 @@ async def test_ranges_of_a_file_are_served(tmp_path):
         assert (await get(site, file["url"], range="bytes=0-1,3-4"))[0] == 200
 
 
-@pytest.mark.skipif(zstd_module() is None, reason="zstd is not installed")
 async def test_ranges_of_compressed_and_remote_blobs_are_served(tmp_path):
     words = b"".join(b"%08d\n" % number for number in range(100_000))
     for blobs in (None, "memory:"):

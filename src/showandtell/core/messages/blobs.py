@@ -1,4 +1,4 @@
-"""The protocol for reading stored bytes."""
+"""The protocols for reading stored bytes."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from typing import BinaryIO, Protocol
 from showandtell.core.messages.attachments import Facts
 
 
-class Blobs(Protocol):
-    """Reads stored bytes. Raises `FileChanged` if they no longer match `of`."""
+class BlobReader(Protocol):
+    """Reads the bytes that a request sends. Raises `FileChanged` if they no longer match their facts."""
 
     def chunks(self, facts: Facts, size: int) -> Iterator[memoryview]:
         """Yield the bytes in chunks of `size` (the last may be shorter). A chunk is valid until the next one."""
@@ -20,6 +20,10 @@ class Blobs(Protocol):
     def read(self, facts: Facts) -> bytes:
         """Return all bytes."""
         ...
+
+
+class Blobs(BlobReader, Protocol):
+    """Reads stored bytes in every way that conversions, tools and requests need. Raises `FileChanged`, too."""
 
     def open(self, facts: Facts) -> BinaryIO:
         """Open the bytes for reading."""

@@ -16,7 +16,7 @@ import pybase64
 
 from showandtell.core.capabilities.cells import Target
 from showandtell.core.messages.attachments import Address
-from showandtell.core.messages.blobs import Blobs
+from showandtell.core.messages.blobs import BlobReader
 from showandtell.core.messages.parts import ToolCall
 from showandtell.core.planning.conversions import base64_length
 from showandtell.core.planning.labels import format_size
@@ -81,7 +81,7 @@ class Request:
     fragments: tuple[Fragment, ...]
     segments: tuple[Segment, ...]
     size: int
-    blobs: Blobs
+    blobs: BlobReader
 
     @property
     def api(self) -> Api:
@@ -140,7 +140,7 @@ class Request:
         return slot.prefix + pybase64.b64encode_as_string(self.blobs.read(file))
 
 
-def compose(plan: Plan, target: Target, options: Options, fragments: Fragments, blobs: Blobs) -> Request:
+def compose(plan: Plan, target: Target, options: Options, fragments: Fragments, blobs: BlobReader) -> Request:
     """Build the request of a plan. Raises `CannotRender` if the plan contains something that the API can't carry.
 
     Raises `BadInput` for a body beyond the provider's limit: no file is in view by then, so its text is too long.
