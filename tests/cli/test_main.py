@@ -64,19 +64,20 @@ def test_strict_refuses_a_tools_file_with_status_4(folder):
     assert run(folder, "ask", "/read_file path=parts.zip", "--folder", ".", "--strict").returncode == 4
 
 
+def write_tool(folder, returned):
+    """Write a module with the tool `draw`, which returns this expression."""
+    source = f"from showandtell import File\ndef draw() -> File:\n    'Draw.'\n    return {returned}\nTOOLS = [draw]\n"
+    (folder / "mine.py").write_text(source)
+
+
 def test_own_tools_come_from_a_module_in_the_current_folder(folder):
-    (folder / "mine.py").write_text(
-        "from showandtell import File\ndef draw() -> File:\n    'Draw.'\n    return File.from_path('plan.png')\nTOOLS = [draw]\n"
-    )
+    write_tool(folder, "File.from_path('plan.png')")
     done = run(folder, "ask", "/draw", "--tools", "mine:TOOLS")
     assert "image 1: plan.png" in done.stdout
 
 
 def test_a_file_for_the_user_alone_is_listed_as_kept_from_the_model(folder):
-    (folder / "mine.py").write_text(
-        "from showandtell import File\ndef draw() -> File:\n    'Draw.'\n    return File.from_path('plan.png', audience='user')\n"
-        "TOOLS = [draw]\n"
-    )
+    write_tool(folder, "File.from_path('plan.png', audience='user')")
     done = run(folder, "ask", "/draw", "--tools", "mine:TOOLS")
     assert "  = image 1 kept from the model: it is for the user alone\n" in done.stdout
 

@@ -90,7 +90,7 @@ class Agent:
         self.target = with_account(find_target(model, files.overrides), connection)
         self.transport = connection.transport or Transport()
         self.tools = by_name(tools)
-        self.options = request_options(self.target, settings, self.tools, instructions, output_type)
+        self.options = request_options(settings, self.tools, instructions, output_type)
         self.limits = loop_limits(self.tools, limits or RunLimits())
         self.retry = retry or RetryPolicy()
         self.max_file_bytes = files.max_file_bytes

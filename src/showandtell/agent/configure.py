@@ -18,7 +18,6 @@ from showandtell.core.capabilities.google import EXPRESS, in_express_mode
 from showandtell.core.messages.file import File
 from showandtell.core.planning.values import Policy, by_kind
 from showandtell.core.wire.options import Options, build_options
-from showandtell.core.wire.renderers import APIS
 from showandtell.core.wire.request import head_size
 from showandtell.errors import BadInput
 from showandtell.network.fetch import FetchPolicy, fetch
@@ -42,10 +41,10 @@ def loop_limits(tools: Mapping[str, Tool], limits: RunLimits) -> LoopLimits:
 
 
 def request_options(
-    target: Target, settings: ModelSettings, tools: Mapping[str, Tool], instructions: str, output_type: object
+    settings: ModelSettings, tools: Mapping[str, Tool], instructions: str, output_type: object
 ) -> Options:
-    """The options of each request. Raises `BadInput` for values that no API accepts or that contradict `extra_body`."""
-    options = build_options(
+    """The options of each request. Raises `BadInput` for values that no API accepts."""
+    return build_options(
         instructions=instructions,
         tools=[tool.spec for tool in tools.values()],
         tool_choice=settings.tool_choice,
@@ -56,15 +55,15 @@ def request_options(
         extra_body=settings.extra_body,
         stream=settings.stream,
     )
-    if options.extra is not None:
-        APIS[target.api].head(target, options)
-    return options
 
 
 def plan_policy(
     tools: Mapping[str, Tool], sharing: Sharing, files: FilePolicy, target: Target, options: Options
 ) -> Policy:
-    """The planning policy: the user's settings, what the agent's tools and functions make possible, and their size."""
+    """The planning policy: the user's settings, what the agent's tools and functions make possible, and their size.
+
+    Raises `BadInput` if a setting contradicts `extra_body`.
+    """
     return Policy(
         on_unsupported=by_kind(files.on_unsupported),
         max_in_context=files.max_in_context,

@@ -51,9 +51,10 @@ class ModelKnowledge:
     async def ask_host(self, kinds: Iterable[Kind]) -> None:
         """Ask the host which kinds of files the model takes, if it can tell and one of `kinds` is not known yet."""
         row = ROWS.get(self.target.provider)
-        if row is None or not row.modalities or all(map(self.knows, MEDIA_KINDS.intersection(kinds))):
+        if row is None or not row.modalities:
             return
-        if not self.learned.may_ask(self.key):
+        unknown = MEDIA_KINDS.difference(modality.kind for modality in self.learned.find(self.key))
+        if unknown.isdisjoint(kinds) or not self.learned.may_ask(self.key):
             return
         found = await host_modalities(self.connect(), self.target)
         if found is not None:

@@ -103,7 +103,7 @@ class EvictionState(Struct, frozen=True):
     """State after some messages.
 
     uses: all uses of files. start: the first use that may be in view. load: the cost of those in view.
-    text: the bytes of all messages without files.
+    text: the bytes of all messages without files, if the target limits them.
     left_out: uses from `start` on that came together with too many others, with the bytes of the text that is sent
         instead; None: nothing is.
     limit: the limit that the last eviction was for.
@@ -142,9 +142,10 @@ def advance_eviction(
     """Count the messages of a view, which follow those in `state`."""
     budget = request_budget(target, policy)
     uses, start, load, left_out, limit = list(state.uses), state.start, state.load, state.left_out, state.limit
-    text = state.text
+    text, is_limited = state.text, target.budget.bytes is not None
     for group in groups(view):
-        text += sum(message_size(message, view.attachments, target) for message in group)
+        if is_limited:
+            text += sum(message_size(message, view.attachments, target) for message in group)
         full, begin = budget.without(text), len(uses)
         shown = [use for message in group for use in optimistic_uses(message, view)]
         uses += (weigh(use, target, known, policy, full.bytes) for use in shown)
@@ -198,10 +199,12 @@ def weigh(use: FileUse, target: Target, known: Derivations, policy: Policy, avai
 
 def placement_weight(placement: Placement, use: FileUse, target: Target, policy: Policy) -> Weight:
     """What a placement adds to a request: known files and texts exactly, conversions that are still needed at most."""
-    nested, files = is_nested(use.message), placement.files
-    size = sum(piece_size(piece, nested=nested) for piece in file_pieces(placement, target, policy))
-    if not use.recalled:
-        size = max(0, size - listed_size(use.attachment, nested=nested))
+    files, size = placement.files, 0
+    if target.budget.bytes is not None:
+        nested = is_nested(use.message)
+        size = sum(piece_size(piece, nested=nested) for piece in file_pieces(placement, target, policy))
+        if not use.recalled:
+            size = max(0, size - listed_size(use.attachment, nested=nested))
     if placement.pending is not None:
         load = max_load(placement.pending, use, target)
         if load is None:

@@ -79,11 +79,9 @@ def part_size(part: Part, attachments: Mapping[int, Attachment], target: Target,
 def listed_size(file: Attachment, *, nested: bool = False, twice: bool = False) -> int:
     """The bytes of the label of a file that is out of view; `twice` if a JSON value also names the file."""
     size = text_size(labels.listed(file).text, nested=nested)
-    return (
-        size + json_length(msgspec.json.encode(labels.json_placeholder(file)).decode(), nested=nested)
-        if twice
-        else size
-    )
+    if twice:
+        size += json_length(msgspec.json.encode(labels.json_placeholder(file)).decode(), nested=nested)
+    return size
 
 
 def call_size(call: ToolCall, target: Target) -> int:
