@@ -11,8 +11,11 @@ from showandtell.agent.media_errors import MODALITY
 from showandtell.config.learned_models import LIFETIME, LearnedModels, ModelKey, learned_models
 from showandtell.core.capabilities.modalities import Modality
 from showandtell.core.events.types import ReceiptEvent
+from showandtell.providers.exchange import Exchange
+from showandtell.providers.retry import RetryPolicy
+from support.agents import make_agent
 from support.fixtures import pdf, png
-from support.scripted import CLAUDE, CONVERSE, GEMINI, GPT, MODELS, check_usable, say, scripted
+from support.scripted import CLAUDE, CONVERSE, GEMINI, GPT, MODELS, Script, check_usable, no_time, say, scripted
 from support.videos import grey
 
 each_api = pytest.mark.parametrize("model", MODELS)
@@ -144,6 +147,33 @@ def test_a_converted_film_is_not_sent_again_after_its_frames_were_refused(model)
     assert (run.status, again.status) == ("complete", "complete")
     assert (script.files[0] > 0, script.files[1:]) == (True, [0, 0])
     assert "an image is broken" in run.receipts[0].reason
+
+
+def test_a_document_whose_pages_were_refused_goes_as_text_in_this_and_in_later_requests():
+    document = File.from_bytes(pdf("Hello there"), name="a.pdf")
+    groq = "groq:qwen/qwen3.6-27b"
+    agent, script = scripted(refuse(400, "an image is broken"), say("Ok.", model=GPT), model=groq)
+    run = agent.run_sync("read", files=[document])
+    agent.run_sync("and now?", conversation=run.conversation)
+    assert (run.status, script.files) == ("complete", [1, 0, 0])
+    assert all("Hello there" in json.dumps(body) for body in script.bodies[1:])
+
+
+@each_api
+def test_a_500_spends_its_retries_before_the_model_counts_as_blind(model):
+    agent, script = blind_agent(BLIND["llama.cpp"], model, retry=RetryPolicy(tries=2, sleep=no_time))
+    script.answers = (script.answers[0], *[script.answers[1]] * 3, script.answers[2])
+    run = agent.run_sync("draw")
+    assert (run.status, script.files) == ("complete", [0, 1, 1, 1, 0])
+
+
+def test_what_one_account_learned_does_not_count_for_another():
+    agent, _ = blind_agent(BLIND["vLLM"], CLAUDE)
+    agent.run_sync("draw")
+    script = Script(say("Ok."), model=CLAUDE)
+    exchange = Exchange(script.send, script.exchange.base, {"x-api-key": "another"})
+    make_agent(CLAUDE, exchange=exchange).run_sync("look", files=[draw()])
+    assert script.files == [1]
 
 
 @each_api

@@ -9,7 +9,7 @@ from showandtell import File
 from showandtell.agent.loop import MAX_FILE_RETRIES
 from showandtell.core.events.types import ReceiptEvent, Retry
 from showandtell.errors import RejectedFiles
-from support.fixtures import png
+from support.fixtures import jpeg, png
 from support.scripted import CLAUDE, CONVERSE, GEMINI, GPT, MODELS, RESPONSES, check_usable, say, scripted, watch
 
 each_api = pytest.mark.parametrize("model", MODELS)
@@ -195,6 +195,16 @@ def test_a_file_that_is_too_large_is_sent_again_as_a_smaller_copy(model, status,
     assert (receipt.converted, receipt.variant.scale < 1, words in receipt.reason) == (True, True, True)
     run_all(agent, "again", conversation=run.conversation)
     assert script.bodies[3] != script.bodies[1]
+
+
+@each_api
+def test_a_file_that_can_not_be_processed_is_sent_again_in_another_encoding(model):
+    small = File.from_bytes(jpeg(9, 8), name="small.jpg")
+    answers = say("", ("c1", "big", "{}"), model=model), refused("Could not process image"), say("Seen.", model=model)
+    agent, script = scripted(*answers, model=model, tools=[tool_of(small)])
+    run, _ = run_all(agent)
+    assert (run.status, script.files, run.receipts[0].converted) == ("complete", [0, 1, 1], True)
+    assert script.bodies[1] != script.bodies[2]
 
 
 @each_api

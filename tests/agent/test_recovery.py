@@ -78,7 +78,8 @@ async def play(agent, conversation, files, stop_at):
 
 
 def was_refused(answer):
-    return isinstance(answer, tuple) and 400 <= answer[0] < 500 and answer[0] not in {408, 409, 429}
+    """Whether the request must not be sent again. A 500 counts, because these agents have no retries to spend."""
+    return isinstance(answer, tuple) and isinstance(answer[0], int) and answer[0] not in {408, 409, 429, 503}
 
 
 @settings(max_examples=60)
