@@ -40,9 +40,7 @@ class OnPostgres(Counting):
 
 def play(machine, runs):
     """`runs` runs of 50 steps, or a few less."""
-    received = settings(
-        max_examples=runs, stateful_step_count=50, deadline=None, database=None, suppress_health_check=[*HealthCheck]
-    )
+    received = settings(max_examples=runs, stateful_step_count=50, suppress_health_check=[*HealthCheck])
     run_state_machine_as_test(machine, settings=received)
     return machine.steps
 

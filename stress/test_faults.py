@@ -13,7 +13,7 @@ each_api = pytest.mark.parametrize("model", MODELS)
 
 
 @each_api
-@settings(max_examples=200, deadline=None, database=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=200, suppress_health_check=list(HealthCheck))
 @given(data=st.data(), max_steps=st.integers(1, 4))
 def test_after_200_random_conversations_of_each_api_the_history_is_valid(model, data, max_steps):
     survive(data, model, max_steps)

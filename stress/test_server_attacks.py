@@ -56,7 +56,7 @@ HARD = st.text(st.sampled_from('\r\n\0\u2028\u2029\x85\ufeff :datevnrdi\ud800\ud
 SPACE = st.text(st.sampled_from(" \r\n\t"), max_size=6)
 
 
-@settings(max_examples=10_000, deadline=None)
+@settings(max_examples=10_000)
 @given(HARD, HARD)
 def test_any_words_are_exactly_one_event(one, other):
     chunks = [MoreText(one, other), InputError("c", "t", one, other)]
@@ -66,7 +66,7 @@ def test_any_words_are_exactly_one_event(one, other):
         assert json.loads(events[0]) == {"type": "text-delta", "id": one, "delta": other}
 
 
-@settings(max_examples=10_000, deadline=None)
+@settings(max_examples=10_000)
 @given(SPACE, SPACE, HARD)
 def test_a_models_own_json_is_exactly_one_event_however_it_is_laid_out(before, after, word):
     raw = f'{before}{{{after}"a"{before}:{after}{json.dumps(word)}{before}}}{after}'

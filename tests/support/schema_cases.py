@@ -58,13 +58,7 @@ def ask_anything(url, headers, operation, count, *, mode=GenerationMode.POSITIVE
     checks = [CHECKS.get_one(name) for name in KEPT]
 
     @seed(start)
-    @settings(
-        max_examples=count,
-        deadline=None,
-        database=None,
-        suppress_health_check=list(HealthCheck),
-        phases=(Phase.generate,),
-    )
+    @settings(max_examples=count, suppress_health_check=list(HealthCheck), phases=(Phase.generate,))
     @given(case=operation.as_strategy(mode))
     def ask(case):
         answer = case.call(base_url=url, session=session, headers=headers, timeout=30)

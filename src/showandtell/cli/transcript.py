@@ -105,7 +105,7 @@ def named(shown: Shown, conversation: MemoryConversation) -> str:
 
 
 def file_line(file: Attachment) -> str:
-    """A file in one line."""
+    """Label, name, type and size or problem, origin and date."""
     what = file.problem or f"{by_ending(file.media_type)}{f', {format_size(file.facts.size)}' if file.facts else ''}"
     origin = f"tool {file.origin.tool}" if file.origin.tool else file.origin.by
     return f"{file.label}: {short(file.name)} ({short(what)}), {from_whom(origin)}, {file.date}"

@@ -88,7 +88,7 @@ class ConversationShape(Shape):
 
 
 class NewTitle(Shape):
-    """A new title."""
+    """The body of a request that renames a conversation."""
 
     model_config = ConfigDict(json_schema_extra={"examples": [{"title": "Invoices of May"}]})
 

@@ -53,7 +53,7 @@ class Usage(Struct, frozen=True):
 
 
 class TextStart(Struct, frozen=True, tag="text-start"):
-    """A text starts."""
+    """Deltas with this id follow. Ids are unique within a step."""
 
     id: str
 

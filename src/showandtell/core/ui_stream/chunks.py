@@ -46,7 +46,7 @@ class ResetStep(Struct, tag="reset-step"):
 
 
 class StartText(Struct, tag="text-start"):
-    """Start a text."""
+    """Opens a text block; chunks with this id fill it."""
 
     id: str
 
@@ -59,7 +59,7 @@ class MoreText(Struct, tag="text-delta"):
 
 
 class EndText(Struct, tag="text-end"):
-    """End a text."""
+    """Closes the text block with this id."""
 
     id: str
 

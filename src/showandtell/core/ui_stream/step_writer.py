@@ -94,7 +94,7 @@ class StepWriter:
         return self._start_block(self._texts, event.id, is_reasoning=False)
 
     def add_text(self, event: TextDelta) -> Chunks:
-        """Add to a text."""
+        """Forward a delta, unless the text may turn out to be a file in base64: then it is held back."""
         text, block = event.text, self._texts.get(event.id)
         if block is None:
             self.start_text(TextStart(event.id))
@@ -109,7 +109,7 @@ class StepWriter:
         return self._send(block)
 
     def end_text(self, event: TextEnd) -> Chunks:
-        """End a text."""
+        """Close a block, unless it was never started or is held back until the message is stored."""
         return self._end_block(self._texts.pop(event.id, None))
 
     def start_reasoning(self, event: ReasoningStart) -> Chunks:

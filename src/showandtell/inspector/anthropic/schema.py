@@ -111,7 +111,7 @@ Block: TypeAlias = Text | Image | Document | ToolUse | ToolResult | Thinking | R
 
 
 class Message(Strict):
-    """One message."""
+    """A turn of the conversation. A string stands for one text block."""
 
     role: Literal["user", "assistant", "system"]
     content: str | list[Block]

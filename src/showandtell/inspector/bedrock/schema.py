@@ -65,7 +65,7 @@ class DocumentSource(OneOf):
 
 
 class Image(Strict):
-    """An image."""
+    """An image in a message or a tool result; `error` only occurs in responses."""
 
     format: ImageFormat
     source: Source
@@ -79,7 +79,7 @@ class Citations(Strict):
 
 
 class Document(Strict):
-    """A document."""
+    """A PDF, office or text file. Models read its name, which must be unique in the request."""
 
     name: Annotated[str, Meta(min_length=1, max_length=200)]
     source: DocumentSource
@@ -89,14 +89,14 @@ class Document(Strict):
 
 
 class Video(Strict):
-    """A video."""
+    """A video in a message; only some models take one in a tool result."""
 
     format: VideoFormat
     source: Source
 
 
 class Audio(Strict):
-    """Audio."""
+    """Audio in a message; tool results have no such block."""
 
     format: AudioFormat
     source: Source
@@ -182,7 +182,7 @@ class CachePoint(Strict):
 
 
 class ReasoningText(Strict):
-    """Reasoning as text."""
+    """Readable reasoning. The signature proves to the model that it is its own."""
 
     text: str
     signature: str | UnsetType = UNSET
@@ -236,7 +236,7 @@ class Block(OneOf):
 
 
 class Message(Strict):
-    """One message."""
+    """A turn of the conversation; the roles must alternate."""
 
     role: Literal["user", "assistant", "system"]
     content: list[Block]
@@ -301,7 +301,7 @@ class ToolChoice(OneOf):
 
 
 class ToolConfig(Strict):
-    """The tools."""
+    """The declared tools. Required while the messages hold tool calls or results."""
 
     tools: Annotated[list[Tool], Meta(min_length=1)]
     tool_choice: ToolChoice | UnsetType = UNSET

@@ -141,14 +141,14 @@ class DeveloperMessage(Strict, tag_field="role", tag="developer"):
 
 
 class UserMessage(Strict, tag_field="role", tag="user"):
-    """A user message."""
+    """The only role whose content may hold files on OpenAI's own API."""
 
     content: str | list[AnyPart]
     name: str | UnsetType = UNSET
 
 
 class AssistantMessage(Strict, tag_field="role", tag="assistant"):
-    """An assistant message."""
+    """The model's text and calls, with the fields that some hosts need back, such as their reasoning."""
 
     content: str | list[AnyPart] | None = None
     tool_calls: list[ToolCall] | UnsetType = UNSET
@@ -183,7 +183,7 @@ class FunctionDefinition(Strict):
 
 
 class Tool(Strict):
-    """A tool."""
+    """The declaration of a function that the model may call."""
 
     type: Literal["function"]
     function: FunctionDefinition

@@ -86,7 +86,7 @@ class User(Strict):
 
 
 class Instruction(Strict):
-    """Instructions."""
+    """A message of the program, which comes before those of the user."""
 
     role: Literal["system", "developer"]
     content: str | list[Text]

@@ -167,7 +167,7 @@ def store_upload(connection: Connection, upload: Upload, now: float) -> None:
 
 
 def row_of_upload(upload: Upload) -> dict[str, Any]:
-    """The row of an upload."""
+    """The columns of table `uploads`."""
     return {
         "id": upload.id,
         "owner": upload.owner,

@@ -63,7 +63,7 @@ def row_of(message: Message, conversation_id: str, seq: int, now: float, step: S
 
 
 def row_of_file(file: Attachment, conversation_id: str, owner: str) -> dict[str, Any]:
-    """The row of a file."""
+    """The columns of table `attachments`."""
     return {
         "id": file.id,
         "conversation_id": conversation_id,
