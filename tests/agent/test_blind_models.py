@@ -3,13 +3,11 @@
 import asyncio
 import json
 
-import msgspec
 import pytest
 
 from showandtell import File, UnsupportedFile
 from showandtell.agent.media_errors import MODALITY
-from showandtell.config.learned_models import LIFETIME, LearnedModels, ModelKey, learned_models
-from showandtell.core.capabilities.modalities import Modality
+from showandtell.config.learned_models import learned_models
 from showandtell.core.events.types import ReceiptEvent
 from showandtell.providers.exchange import Exchange
 from showandtell.providers.retry import RetryPolicy
@@ -207,34 +205,3 @@ def test_other_errors_cause_no_probe_and_teach_nothing(status, text):
     agent, script = blind_agent((status, f"{text} (image)"), CLAUDE)
     agent.run_sync("draw")
     assert (learned_models().all, len(script.bodies)) == ((), 3)
-
-
-def test_what_was_learned_counts_for_a_day_and_can_be_forgotten(tmp_path):
-    now = [1000.0]
-    models = LearnedModels(tmp_path / "models.json", clock=lambda: now[0])
-    key, other = ModelKey("https://a", "vllm:qwen"), ModelKey("https://b", "vllm:qwen")
-    blind = Modality("image", False, "it said so", "2026-11-23", now[0] + LIFETIME)
-    models.learn(key, [blind])
-    models.learn(other, [msgspec.structs.replace(blind, kind="audio")])
-    assert LearnedModels(tmp_path / "models.json", clock=lambda: now[0]).find(key) == (blind,)
-    assert models.forget("vllm:other") == ()
-    now[0] += LIFETIME
-    assert (models.all, models.find(key)) == ((), ())
-    now[0] -= 1
-    assert len(models.forget("vllm:qwen")) == 2
-    assert models.all == ()
-
-
-@pytest.mark.parametrize("written", [b"", b"[", b'[{"key": 1}]', b"\xff"])
-def test_a_damaged_file_of_learned_models_counts_as_empty(tmp_path, written):
-    path = tmp_path / "models.json"
-    path.write_bytes(written)
-    assert LearnedModels(path).all == ()
-
-
-def test_without_a_folder_to_write_to_the_process_remembers(tmp_path):
-    (tmp_path / "file").write_text("no folder")
-    models = LearnedModels(tmp_path / "file" / "models.json")
-    key = ModelKey("https://a", "vllm:qwen")
-    models.learn(key, [Modality("image", False, "it said so", "2026-11-23", 1e12)])
-    assert [found.kind for found in models.find(key)] == ["image"]

@@ -1,0 +1,57 @@
+"""The file of learned models: kept for a day, shared by all programs of a user, never needed."""
+
+import msgspec
+import pytest
+
+from showandtell.config.learned_models import LIFETIME, PAUSE, LearnedModels, ModelKey
+from showandtell.core.capabilities.modalities import Modality
+
+
+def test_what_was_learned_counts_for_a_day_and_can_be_forgotten(tmp_path):
+    now = [1000.0]
+    models = LearnedModels(tmp_path / "models.json", clock=lambda: now[0])
+    key, other = ModelKey("https://a", "vllm:qwen"), ModelKey("https://b", "vllm:qwen")
+    blind = Modality("image", False, "it said so", "2026-11-23", now[0] + LIFETIME)
+    models.learn(key, [blind])
+    models.learn(other, [msgspec.structs.replace(blind, kind="audio")])
+    assert LearnedModels(tmp_path / "models.json", clock=lambda: now[0]).find(key) == (blind,)
+    assert models.forget("vllm:other") == ()
+    now[0] += LIFETIME
+    assert (models.all, models.find(key)) == ((), ())
+    now[0] -= 1
+    assert len(models.forget("vllm:qwen")) == 2
+    assert models.all == ()
+
+
+@pytest.mark.parametrize("written", [b"", b"[", b'[{"key": 1}]', b"\xff"])
+def test_a_damaged_file_of_learned_models_counts_as_empty(tmp_path, written):
+    path = tmp_path / "models.json"
+    path.write_bytes(written)
+    assert LearnedModels(path).all == ()
+
+
+def test_without_a_folder_to_write_to_the_process_remembers(tmp_path):
+    (tmp_path / "file").write_text("no folder")
+    models = LearnedModels(tmp_path / "file" / "models.json")
+    key = ModelKey("https://a", "vllm:qwen")
+    models.learn(key, [Modality("image", False, "it said so", "2026-11-23", 1e12)])
+    assert [found.kind for found in models.find(key)] == ["image"]
+
+
+def test_an_entry_of_another_process_counts_at_once(tmp_path):
+    first, second = (LearnedModels(tmp_path / "models.json") for _ in range(2))
+    key = ModelKey("https://a", "vllm:qwen")
+    assert second.find(key) == ()
+    first.learn(key, [Modality("image", False, "it said so", "2026-11-23", 1e12)])
+    second.learn(key, [Modality("audio", True, "its host lists it", "2026-11-23", 1e12)])
+    assert {(found.kind, found.takes) for found in first.find(key)} == {("image", False), ("audio", True)}
+
+
+def test_a_host_is_not_asked_again_within_five_minutes_unless_everything_is_cleared(tmp_path):
+    now = [0.0]
+    models, key = LearnedModels(tmp_path / "models.json", clock=lambda: now[0]), ModelKey("https://a", "vllm:qwen")
+    assert [models.may_ask(key), models.may_ask(key)] == [True, False]
+    now[0] += PAUSE
+    assert models.may_ask(key)
+    models.forget()
+    assert models.may_ask(key)
