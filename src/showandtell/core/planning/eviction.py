@@ -13,23 +13,17 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from showandtell.core.capabilities.cells import Target
-from showandtell.core.messages.attachments import Facts
-from showandtell.core.messages.derivations import DerivationRequest, Derivations
+from showandtell.core.messages.derivations import Derivations
 from showandtell.core.messages.message import Message
-from showandtell.core.planning.conversions import UNLIMITED, Load, base64_length, conversion_options
-from showandtell.core.planning.framing import file_pieces
+from showandtell.core.planning.conversions import UNLIMITED
 from showandtell.core.planning.labels import format_size
-from showandtell.core.planning.placement import FileUse, Placement, Visibility, decide_placement, places
-from showandtell.core.planning.sizes import FILE_FRAME, TEXT_FRAME, is_nested, listed_size, message_size, piece_size
+from showandtell.core.planning.placement import Visibility
+from showandtell.core.planning.sizes import message_size
 from showandtell.core.planning.values import Policy, View
+from showandtell.core.planning.weights import NOTHING, Use, Weight, add, optimistic_uses, text_weight, weigh
 
-#: What uses of files cost: bytes of the body, images, documents, files, and large images.
-Weight = tuple[int, int, int, int, int]
-NOTHING: Weight = (0, 0, 0, 0, 0)
 #: Bytes of a request that nothing else counts: cache marks, and options that change from step to step.
 RESERVE = 2048
-#: The most that the labels of one image of a conversion take beside the file's own.
-PIECE_FRAME = 200
 
 
 class RequestBudget(Struct, frozen=True):
@@ -88,15 +82,6 @@ def describe_limit(full: RequestBudget, load: Weight, target: Target, policy: Po
         return f"{request} {budget.few_images} images if one has more than {budget.many_side} pixels a side"
     alone = ", and the text alone exceeds that" if full.bytes < 0 else ""
     return f"{request} {format_size(budget.bytes or size)} with its text{alone}"
-
-
-class Use(Struct, frozen=True):
-    """One use of a file: what it costs if it is in view. recalled: it is only sent if it isn't in view already."""
-
-    number: int
-    weight: Weight
-    recalled: bool = False
-    too_large: bool = False
 
 
 class EvictionState(Struct, frozen=True):
@@ -172,69 +157,9 @@ def groups(view: View) -> Iterator[list[Message]]:
     yield group
 
 
-def optimistic_uses(message: Message, view: View) -> Iterator[FileUse]:
-    """The uses of files of a message, as if all were in view."""
-    for shown in message.showings:
-        file = view.attachments[shown.number]
-        yield FileUse(file, 1, message, "", True, False, False, False, view=shown.view)
-    for number in message.recalled:
-        yield FileUse(view.attachments[number], 1, message, "", True, False, False, False, recalled=True)
-
-
 def uses_in(message: Message) -> tuple[int, ...]:
     """The files that a message may show: its own, and those that its text refers to."""
     return (*(shown.number for shown in message.showings), *message.recalled)
-
-
-def weigh(use: FileUse, target: Target, known: Derivations, policy: Policy, available: float) -> Use:
-    """What a use costs in view. A file whose bytes don't fit what is available at all is converted."""
-    placement = decide_placement(use, target, known, policy)
-    weight = placement_weight(placement, use, target, policy)
-    too_large = weight[0] > available and placement.files == (use.attachment.facts,)
-    if too_large:
-        placement = decide_placement(replace(use, too_large=True), target, known, policy)
-        weight = placement_weight(placement, use, target, policy)
-    return Use(use.attachment.number, weight, use.recalled, too_large)
-
-
-def placement_weight(placement: Placement, use: FileUse, target: Target, policy: Policy) -> Weight:
-    """What a placement adds to a request: known files and texts exactly, conversions that are still needed at most."""
-    files, size = placement.files, 0
-    if target.budget.bytes is not None:
-        nested = is_nested(use.message)
-        size = sum(piece_size(piece, nested=nested) for piece in file_pieces(placement, target, policy))
-        if not use.recalled:
-            size = max(0, size - listed_size(use.attachment, nested=nested))
-    if placement.pending is not None:
-        load = max_load(placement.pending, use, target)
-        if load is None:
-            return (size, 0, 0, 0, 0)
-        bound = base64_length(load.bytes) + (load.images + load.documents) * (FILE_FRAME + TEXT_FRAME + PIECE_FRAME)
-        return (size + bound, load.images, load.documents, 1, 0)
-    side = target.budget.many_side
-    large = side is not None and any(isinstance(file, Facts) and max(file.pixels or (0,)) > side for file in files)
-    images, documents = (sum(file.kind == kind for file in files) for kind in ("image", "document"))
-    return (size, images, documents, int(bool(files)), int(large))
-
-
-def max_load(request: DerivationRequest, use: FileUse, target: Target) -> Load | None:
-    """The most that a pending derivation can add: None for text, no bytes for uploads and signed URLs."""
-    source = use.attachment.facts or use.attachment.address
-    if source is None:
-        return None
-    for option in conversion_options(source, target, places(use, target), use.view):
-        if option.conversion == request.conversion:
-            return option.load
-    return Load(0, int(source.kind == "image"), int(source.kind == "document"))
-
-
-def text_weight(use: FileUse, target: Target, known: Derivations, policy: Policy) -> Weight | None:
-    """What the text of a file costs that is left out; None if it has no text."""
-    if use.recalled:
-        return None
-    use = replace(use, in_view=False, text_only=True)
-    placement = decide_placement(use, target, known, policy)
-    return None if placement.delivery == "listed" else placement_weight(placement, use, target, policy)
 
 
 def added_load(uses: Sequence[Use], begin: int, start: int, left_out: Mapping[int, int | None]) -> Weight:
@@ -287,14 +212,3 @@ def leave_out(
         if index in left_out and weight is not None and full.holds(more := add(load, weight)):
             left_out[index], load = weight[0], more
     return load, left_out
-
-
-def add(load: Weight, weight: Weight, sign: int = 1) -> Weight:
-    """The sum of two loads, or their difference."""
-    return (
-        load[0] + sign * weight[0],
-        load[1] + sign * weight[1],
-        load[2] + sign * weight[2],
-        load[3] + sign * weight[3],
-        load[4] + sign * weight[4],
-    )
