@@ -19,7 +19,7 @@ from sqlalchemy import (
 from sqlalchemy.dialects import postgresql, sqlite
 
 #: The newest revision in migrations/versions. A database at this revision needs no migration.
-HEAD = "0002"
+HEAD = "0003"
 
 metadata = MetaData(
     naming_convention={
@@ -225,6 +225,51 @@ preferences = Table(
     metadata,
     Column("owner", Text, primary_key=True),
     Column("record", Text, nullable=False),
+)
+
+
+#: People who have signed in with an account: `name` is what others see, `seen` when they last signed in (epoch seconds).
+users = Table(
+    "users",
+    metadata,
+    Column("id", Text, primary_key=True),
+    Column("name", Text, nullable=False),
+    Column("seen", Double, nullable=False),
+)
+
+#: Sessions in browsers. `ended` is set when it was signed out. `issuer_session` is the `sid` of the accounts' issuer,
+#: `refresh_token` its encrypted token, `confirmed_until` when the issuer has to confirm the user again (epoch seconds).
+sessions = Table(
+    "sessions",
+    metadata,
+    Column("id", Text, primary_key=True),
+    Column("user_id", Text, nullable=False),
+    Column("created", Double, nullable=False),
+    Column("seen", Double, nullable=False),
+    Column("ended", Double),
+    Column("issuer_session", Text),
+    Column("refresh_token", Text),
+    Column("confirmed_until", Double),
+    Index(None, "user_id"),
+    Index(None, "issuer_session"),
+    Index(None, "seen"),
+)
+
+#: Codes that sign in once: only their hashes. `until` is in epoch seconds; None: until it is used.
+login_codes = Table(
+    "login_codes",
+    metadata,
+    Column("sha256", Text, primary_key=True),
+    Column("created", Double, nullable=False),
+    Column("until", Double),
+)
+
+#: Settings that all workers share and that commands may change, such as the generation of the token.
+server_settings = Table(
+    "server_settings",
+    metadata,
+    Column("name", Text, primary_key=True),
+    Column("value", Text, nullable=False),
 )
 
 
