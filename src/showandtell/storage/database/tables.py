@@ -228,7 +228,7 @@ preferences = Table(
 )
 
 
-#: People who have signed in with an account: `name` is what others see, `seen` when they last signed in (epoch seconds).
+#: People who have signed in with an account: `name` is what others see, `seen` their last sign-in (epoch seconds).
 users = Table(
     "users",
     metadata,
