@@ -44,6 +44,7 @@ class Program:
     process: asyncio.subprocess.Process
     output: str
     session: aiohttp.ClientSession
+    errors: Path
 
     @property
     def address(self):
@@ -61,30 +62,31 @@ class Program:
         """Its exit status after a signal, and what it wrote to stderr until then."""
         if self.process.returncode is None:
             self.process.send_signal(number)
-        errors = await asyncio.wait_for(self.process.stderr.read(), TIMEOUT)
-        return await asyncio.wait_for(self.process.wait(), TIMEOUT), errors.decode()
+        return await asyncio.wait_for(self.process.wait(), TIMEOUT), self.errors.read_text()
 
 
 @asynccontextmanager
 async def running(folder, *arguments, data=True, **environ):
     """The command `serve` on a free port, with its data in a folder unless `data` is off."""
     Path(folder, "holding.py").write_text(TOOLS)  # noqa: ASYNC240 - a few bytes
-    process = await asyncio.create_subprocess_exec(
-        *PROGRAM,
-        "serve",
-        *("--port", "0", "--tools", "holding:TOOLS"),
-        *(("--data", str(folder)) if data else ()),
-        *arguments,
-        cwd=folder,
-        env={**os.environ, **environ},
-        stdout=asyncio.subprocess.PIPE,
-        stderr=asyncio.subprocess.PIPE,
-    )
+    errors = Path(folder, "errors.txt")  # a pipe that nobody reads would stop the server
+    with errors.open("w") as sink:  # noqa: ASYNC230 - a moment
+        process = await asyncio.create_subprocess_exec(
+            *PROGRAM,
+            "serve",
+            *("--port", "0", "--tools", "holding:TOOLS"),
+            *(("--data", str(folder)) if data else ()),
+            *arguments,
+            cwd=folder,
+            env={**os.environ, **environ},
+            stdout=asyncio.subprocess.PIPE,
+            stderr=sink,
+        )
     try:
         output = [await asyncio.wait_for(process.stdout.readline(), TIMEOUT) for _ in range(2)]
-        assert output[1], (await process.stderr.read()).decode()
+        assert output[1], errors.read_text()  # noqa: ASYNC240 - the test has failed
         async with aiohttp.ClientSession(cookie_jar=aiohttp.DummyCookieJar()) as session:
-            program = Program(process, b"".join(output).decode(), session)
+            program = Program(process, b"".join(output).decode(), session, errors)
             if "?token=" in program.address:
                 session.headers["authorization"] = f"Bearer {program.token}"
             yield program

@@ -23,6 +23,7 @@ from showandtell.errors import (
 from showandtell.server.auth.authenticate import Unauthorised
 from showandtell.server.middleware.origin_guard import security_headers
 from showandtell.server.middleware.refusals import Problem
+from showandtell.storage.database.calls import NoAnswer
 
 log = logging.getLogger(__name__)
 
@@ -37,6 +38,9 @@ STATUS: tuple[tuple[type[Exception], int], ...] = (
 )
 STORAGE_FULL = "the server has no space left, and nothing was stored: tell its administrator ({id} in the log)"
 STORAGE_FAILED = "the server's storage is not available, and nothing was stored: try again ({id} in the log)"
+MAY_BE_STORED = "the server's storage did not answer, and this may or may not be stored: try again ({id} in the log)"
+#: Seconds after which a client may try again what failed because of the storage.
+RETRY_AFTER = 5
 INTERNAL_ERROR = "internal server error"
 UNEXPECTED_ERROR = "internal server error: try again ({id} in the log)"
 
@@ -55,14 +59,24 @@ def public_message(error: Exception) -> str:
         return str(error) if isinstance(error, ShowAndTellError) else INTERNAL_ERROR
     error_id = new_id("error")
     log.warning("error %s: %s", error_id, error)
+    if isinstance(error, NoAnswer) and error.may_be_stored:
+        return MAY_BE_STORED.format(id=error_id)
     return (STORAGE_FULL if isinstance(error, StorageFull) else STORAGE_FAILED).format(id=error_id)
+
+
+def public_name(error: Exception) -> str:
+    """The name of an error's class for clients. Classes that aren't public go by the name of their base."""
+    return (StorageFailed if isinstance(error, NoAnswer) else type(error)).__name__
 
 
 async def known_error_response(_: Request, error: Exception) -> Response:
     """Respond to an error of this library: its own text says what to do."""
-    message = public_message(error)
-    headers = {"www-authenticate": error.challenge} if isinstance(error, Unauthorised) else None
-    return Problem(status_of(error), type(error).__name__, message, headers)
+    message, status, headers = public_message(error), status_of(error), dict[str, str]()
+    if isinstance(error, Unauthorised):
+        headers["www-authenticate"] = error.challenge
+    if isinstance(error, StorageFailed) and status == 503:
+        headers["retry-after"] = str(RETRY_AFTER)
+    return Problem(status, public_name(error), message, headers)
 
 
 async def unexpected_error_response(request: Request, error: Exception) -> Response:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import os
 import signal
 import socket
 import sys
+import threading
 from collections.abc import Callable, Generator
 from contextlib import contextmanager, suppress
 
@@ -17,10 +19,14 @@ from showandtell.errors import ShowAndTellError, StorageFailed
 from showandtell.server.middleware.h11_timeouts import Connection
 from showandtell.server.state import Server
 
+log = logging.getLogger(__name__)
+
 #: Seconds before an idle connection is closed. A proxy's own timeout should be shorter.
 KEEP_ALIVE = 65
 #: Seconds that a stopping worker waits for its runs, and then for its requests.
 RUNS_GRACE, REQUESTS_GRACE = 2.0, 1
+#: Seconds after which a stopping worker exits, whatever hangs: a thread that waits for a disk can't be interrupted.
+EXIT_SECONDS = RUNS_GRACE + REQUESTS_GRACE + 1.5
 #: Seconds between checks for the end of the runs.
 POLL_SECONDS = 0.05
 #: Maximum bytes of a request's line and headers.
@@ -42,6 +48,7 @@ class Worker(uvicorn.Server):
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         """Stop listening, wait briefly for runs, release the unfinished ones, then shut down as uvicorn does."""
+        exit_after(EXIT_SECONDS)
         for listener in self.servers:
             listener.close()
         server: Server = self._app.state.server
@@ -119,6 +126,19 @@ def hide_startup_errors(app: FastAPI) -> Generator[None]:
         yield
     finally:
         log.removeFilter(is_unexpected)
+
+
+def exit_after(seconds: float) -> None:
+    """Exit this process if it still runs after `seconds`."""
+
+    def exit_now() -> None:
+        log.warning("something did not end within %g s, the database or the disk perhaps: exiting without it", seconds)
+        logging.shutdown()
+        os._exit(128 + signal.SIGTERM)
+
+    timer = threading.Timer(seconds, exit_now)
+    timer.daemon = True
+    timer.start()
 
 
 def exit_on_signal(number: int, _: object) -> None:

@@ -8,15 +8,12 @@ import time
 from collections.abc import Awaitable, Callable
 from typing import Any
 
-from sqlalchemy import text
-
 from showandtell.core.messages.attachments import Facts
 from showandtell.errors import ShowAndTellError
 from showandtell.storage.conversations.store import Store
 
 #: Seconds that a check may take, and seconds for which its result is reused.
 PROBE_TIMEOUT, RESULT_AGE = 2.0, 1.0
-SELECT_ONE = text("SELECT 1")
 #: Bytes to write and discard.
 TRIAL = b"ready?"
 TRIAL_FACTS = Facts("0" * 64, "text/plain", len(TRIAL))
@@ -53,7 +50,7 @@ class Readiness:
 
     def __init__(self, store: Store) -> None:
         self._probes = (
-            Probe(lambda: store.database.read(SELECT_ONE)),
+            Probe(store.database.check),
             Probe(lambda: asyncio.to_thread(try_blobs, store)),
         )
 

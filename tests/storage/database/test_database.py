@@ -158,14 +158,14 @@ def test_no_error_shows_a_password_that_stands_anywhere_in_a_url(url, tmp_path):
     assert "geheim" not in str(received.value)
 
 
-@pytest.mark.parametrize(("query", "idle"), [("", "20"), ("?keepalives_idle=7", "7")])
+@pytest.mark.parametrize(("query", "idle"), [("", "5"), ("?keepalives_idle=7", "7")])
 async def test_a_connection_to_postgresql_learns_when_nobody_is_there_any_more(query, idle, tmp_path):
     url = new_database("postgresql", tmp_path)
     database = Database(url + (query if "?" not in url else query.replace("?", "&")))
     with database.engine.connect() as connection:
         known = connection.connection.driver_connection.info.get_parameters()
     await database.close()
-    assert (known["keepalives_idle"], known["tcp_user_timeout"]) == (idle, "35000")
+    assert (known["keepalives_idle"], known["tcp_user_timeout"]) == (idle, "8000")
 
 
 WRONG = {

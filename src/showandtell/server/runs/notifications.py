@@ -8,6 +8,7 @@ import logging
 from collections.abc import Callable
 
 from showandtell.storage.conversations.runs import CHANNEL, STOP_PREFIX
+from showandtell.storage.database.connect import connect_arguments
 from showandtell.storage.database.database import Database
 
 log = logging.getLogger(__name__)
@@ -66,9 +67,10 @@ class Notifications:
         from psycopg import AsyncConnection, OperationalError  # noqa: PLC0415 - an extra, needed for PostgreSQL alone
 
         url = self._database.url.set(drivername="postgresql").render_as_string(hide_password=False)
+        arguments = connect_arguments(self._database.url)
         while True:
             try:
-                async with await AsyncConnection.connect(url, autocommit=True) as connection:
+                async with await AsyncConnection.connect(url, autocommit=True, **arguments) as connection:
                     await connection.execute(f"LISTEN {CHANNEL}")
                     self._wake_all()
                     async for notification in connection.notifies():

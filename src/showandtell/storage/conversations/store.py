@@ -24,7 +24,7 @@ from showandtell.storage.conversations.access import Right, check_id, check_user
 from showandtell.storage.conversations.load import State, empty, load
 from showandtell.storage.conversations.stored_conversation import StoredConversation, shorten
 from showandtell.storage.conversations.uploads import Uploads
-from showandtell.storage.database.database import Database
+from showandtell.storage.database.database import SLOW_SECONDS, Database
 from showandtell.storage.database.fsck import Finding, check_all
 from showandtell.storage.database.garbage_collection import Collected, Key, collect, collect_now
 from showandtell.storage.database.lease import Terms
@@ -253,7 +253,9 @@ class Store:
             connection.execute(delete(conversations).where(conversations.c.id == id))
             return keys
 
-        return await collect_now(self.database, self.blobs, await self.database.write(transaction))
+        return await collect_now(
+            self.database, self.blobs, await self.database.write(transaction, within=SLOW_SECONDS)
+        )
 
     async def delete_file(self, conversation: StoredConversation, number: int) -> Collected:
         """Delete the bytes of a file and everything derived from them. Its name and number stay, with a note.

@@ -24,6 +24,7 @@ from showandtell.storage.conversations.archive import FILES, path_of, unpacked, 
 from showandtell.storage.conversations.memory_conversation import MemoryConversation
 from showandtell.storage.conversations.store import Store
 from showandtell.storage.conversations.stored_conversation import StoredConversation, title_of
+from showandtell.storage.database.database import SLOW_SECONDS
 from showandtell.storage.database.quotas import Account, admit, reference_from_threads
 from showandtell.storage.database.rows import row_of, row_of_file
 from showandtell.storage.database.tables import attachments, conversations, messages
@@ -133,7 +134,8 @@ async def import_conversation(
         proved = [await probe_files(file_cache, files, addresses=addresses) for files in checked.claims]
     accepted = await asyncio.to_thread(lambda: [*Register().accept_all(checked.history, proved, refers=True)])
     await store.database.write(
-        lambda connection: store_messages(connection, conversation_id, account, accepted, checked.history.head)
+        lambda connection: store_messages(connection, conversation_id, account, accepted, checked.history.head),
+        within=SLOW_SECONDS,
     )
     return await store.open(conversation_id, owner, "owner")
 

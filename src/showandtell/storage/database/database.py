@@ -1,29 +1,39 @@
 """A database: SQLite or PostgreSQL. A read is a single statement, a write a transaction.
 
-Both run in the database's own threads, one call each, so that a cancellation can't interrupt them.
+Both run in the database's own threads, one call each, so that a cancellation can't interrupt them, and end in time
+(see `calls`).
 """
 
 from __future__ import annotations
 
 import asyncio
-import os
 import sqlite3
-import time
 from collections import deque
 from collections.abc import Callable, Generator, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeAlias, TypeVar, cast
 from weakref import WeakKeyDictionary
 
-from sqlalchemy import URL, Connection, Engine, create_engine, event, make_url, text
-from sqlalchemy.exc import ArgumentError, DBAPIError, InterfaceError, OperationalError
+from sqlalchemy import URL, Connection, Engine, text
+from sqlalchemy.exc import DBAPIError, InterfaceError, OperationalError
 from sqlalchemy.sql import Executable
 
 from showandtell.errors import BadInput, StorageFailed, StorageFull
-from showandtell.storage.database.tables import HEAD
+from showandtell.storage.database.calls import Calls, NoAnswer, Timeouts
+from showandtell.storage.database.connect import (
+    BUSY_SECONDS,
+    MAX_CONNECTIONS,
+    PRAGMAS,
+    ConnectionsInUse,
+    connect_postgres,
+    connect_sqlite,
+    file_identity,
+    read_url,
+    use_wal,
+)
+from showandtell.storage.database.tables import HEAD, server_settings, upsert
 from showandtell.storage.uncancelled import shielded
 
 Row: TypeAlias = Sequence[Any]
@@ -31,19 +41,16 @@ Row: TypeAlias = Sequence[Any]
 Compiled: TypeAlias = tuple[str, Sequence[str], dict[str, Any]]
 T = TypeVar("T")
 
-DRIVERS = {"sqlite": "sqlite", "postgresql": "postgresql+psycopg", "postgres": "postgresql+psycopg"}
-URL_HELP = "write sqlite:///path/to/file.db, or postgresql://user:password@host/name"
-#: How long SQLite waits for another writing process, in seconds.
-BUSY_SECONDS = 30.0
-#: Settings of each SQLite connection: wait for other writers, enforce foreign keys, survive a power cut.
-PRAGMAS = (f"PRAGMA busy_timeout={BUSY_SECONDS * 1000:.0f}", "PRAGMA foreign_keys=ON", "PRAGMA synchronous=FULL")
-#: Maximum number of concurrent PostgreSQL connections, each with its own thread.
-MAX_CONNECTIONS = 15
-#: Detect a dead PostgreSQL connection after about half a minute; Linux's default takes hours. A URL can override these
-#: (libpq's names, in seconds; the last in milliseconds).
-KEEPALIVE = {"keepalives_idle": 20, "keepalives_interval": 5, "keepalives_count": 3, "tcp_user_timeout": 35_000}
+#: SQLite waits for other writers and has one thread to write: only a call that is slower than that is doubted.
+SQLITE_TIMEOUTS = Timeouts(doubt=6.0)
+#: Seconds that a transaction may take whose work depends on how much is stored.
+SLOW_SECONDS = 60.0
+#: Seconds that a migration may take, other processes' included.
+MIGRATION_SECONDS = 600.0
 #: The advisory lock on PostgreSQL that serializes migrations.
 MIGRATION_LOCK = 0x73686F77
+#: A query that reads a table.
+SELECT_CONVERSATION = text("SELECT id FROM conversations LIMIT 1")
 DISK_FULL = ("disk is full", "No space left", "could not extend file", "quota")
 
 
@@ -55,6 +62,8 @@ class Job:
     value: Any = None
     error: BaseException | None = None
     is_done: bool = False
+    #: Nobody waits for it any more, so it doesn't begin.
+    is_withdrawn: bool = False
 
     def run(self, connection: Connection, *, alone: bool) -> None:
         """Run it. Unless it is `alone`, in a savepoint, so that an error rolls back only this job."""
@@ -75,11 +84,13 @@ class Job:
 class Database:
     """A database. It belongs to the event loop that opened it."""
 
-    def __init__(self, url: str | URL) -> None:
+    def __init__(self, url: str | URL, timeouts: Timeouts | None = None) -> None:
         self.url = read_url(url)
         shown = self.url.set(drivername=self.url.get_backend_name(), query={})  # the query may contain a password
         self.name = shown.render_as_string(hide_password=True)
         self.is_sqlite = self.url.get_backend_name() == "sqlite"
+        self._timeouts = timeouts or (SQLITE_TIMEOUTS if self.is_sqlite else Timeouts())
+        self._in_use = ConnectionsInUse()
         self.engine = self._connect()
         self._single = self.engine.execution_options(isolation_level="AUTOCOMMIT")
         self._make_threads()
@@ -91,24 +102,23 @@ class Database:
 
     def _make_threads(self) -> None:
         """Thread pools, started on demand. On SQLite, readers don't wait for writers."""
-        self._writing = ThreadPoolExecutor(1 if self.is_sqlite else MAX_CONNECTIONS, "database")
-        self._reading = ThreadPoolExecutor(1, "database reader") if self.is_sqlite else self._writing
+        if self.is_sqlite:
+            self._writing, self._reading = (Calls(self.name, 1, self._timeouts) for _ in range(2))
+        else:
+            self._writing = Calls(self.name, MAX_CONNECTIONS, self._timeouts, self._probe, self._in_use.cut)
+            self._reading = self._writing
 
     def _connect(self) -> Engine:
         try:
-            if not self.is_sqlite:
-                keepalive = {name: value for name, value in KEEPALIVE.items() if name not in self.url.query}
-                sizes = {"pool_size": 5, "max_overflow": MAX_CONNECTIONS - 5}
-                return create_engine(
-                    self.url, hide_parameters=True, pool_pre_ping=True, connect_args=keepalive, **sizes
-                )
-            settings = {"isolation_level": None, "timeout": BUSY_SECONDS, "check_same_thread": False}
-            engine = create_engine(self.url, hide_parameters=True, connect_args=settings, pool_size=1, max_overflow=0)
+            return connect_sqlite(self.url) if self.is_sqlite else connect_postgres(self.url, self._in_use)
         except ImportError as error:
             raise BadInput(f"{self.name} requires {error.name}: pip install 'showandtell[history,postgres]'") from error
-        event.listen(engine, "connect", set_pragmas)
-        event.listen(engine, "begin", begin_immediately)
-        return engine
+
+    def _probe(self) -> None:
+        """Write a row: a server whose disk hangs still answers reads."""
+        with self.engine.begin() as connection:
+            row = upsert(connection, server_settings).values(name="probe", value="")
+            connection.execute(row.on_conflict_do_update(index_elements=["name"], set_={"value": row.excluded.value}))
 
     async def open(self) -> None:
         """Connect and migrate the tables. Processes that start concurrently wait for each other."""
@@ -116,7 +126,7 @@ class Database:
         try:
             with self.translated_errors():
                 if self.is_sqlite:
-                    await self._run_in(self._reading, self._open_reader, self.url.database or "")
+                    await self._reading.run(self._open_reader, self.url.database or "")
                 await self._migrate_if_needed()
         except BaseException:
             await self.close()
@@ -129,31 +139,35 @@ class Database:
         for pragma in (*PRAGMAS, "PRAGMA query_only=ON"):
             self._reader.execute(pragma)
 
+    async def check(self) -> None:
+        """Read something. Raises `StorageFailed` if the database doesn't answer, at once if that is known."""
+        await self._writing.check()
+        await self.read(SELECT_CONVERSATION)
+
     async def close(self) -> None:
         """Close every connection once running work has finished."""
         self._loop = None
-        await shielded(asyncio.to_thread(self._close))
+        await shielded(self._close())
 
-    def _close(self) -> None:
-        self._reading.shutdown()
-        self._writing.shutdown()
+    async def _close(self) -> None:
+        for calls in {self._reading, self._writing}:
+            await calls.close()
         self._make_threads()
         if self._reader is not None:
             self._reader.close()
             self._reader = None
         self.engine.dispose()
 
-    async def _run_in(self, threads: ThreadPoolExecutor, function: Callable[..., T], *values: Any) -> T:
-        return await asyncio.get_running_loop().run_in_executor(threads, function, *values)
-
-    async def read(self, statement: Executable, **values: object) -> Sequence[Row]:
-        """The rows of one query. Takes no lock."""
+    async def read(self, statement: Executable, within: float | None = None, /, **values: object) -> Sequence[Row]:
+        """The rows of one query. Takes no lock. Raises `NoAnswer` after `within` seconds (default: 8)."""
         self._check_open()
         with self.translated_errors():
-            return await self._run_in(self._reading, self._read, statement, values)
+            return await self._reading.run(self._read, statement, values, within, within=within)
 
-    def _read(self, statement: Executable, values: dict[str, Any]) -> Sequence[Row]:
+    def _read(self, statement: Executable, values: dict[str, Any], within: float | None) -> Sequence[Row]:
         if self._reader is None:
+            if within is not None:
+                return self._write(lambda connection: connection.execute(statement, values).all(), within)
             with self._single.connect() as connection:
                 return connection.execute(statement, values).all()
         sql, order, constants = self._compile(statement)
@@ -174,21 +188,28 @@ class Database:
             self._compiled[statement] = (str(compiled), tuple(compiled.positiontup), constants)
         return self._compiled[statement]
 
-    async def write(self, transaction: Callable[[Connection], T]) -> T:
+    async def write(self, transaction: Callable[[Connection], T], *, within: float | None = None) -> T:
         """Run `transaction` in a database transaction and return its result. On SQLite it starts with the write lock.
 
         It completes even if the caller is cancelled, and is rolled back if it raises. Raises `StorageFailed` if
-        SQLite's file was deleted or replaced since it was opened, because the write would be lost.
+        SQLite's file was deleted or replaced since it was opened, because the write would be lost, and `NoAnswer` after
+        `within` seconds (default: 8): a transaction that has begun by then may still be stored.
         """
         self._check_open()
         with self.translated_errors():
             if not self.is_sqlite:
-                return await shielded(self._run_in(self._writing, self._write, transaction))
+                return await shielded(self._writing.run(self._write, transaction, within, within=within, writes=True))
             self._jobs.append(job := Job(transaction))
-            return await shielded(self._run_in(self._writing, self._write_together, job))
+            try:
+                return await shielded(self._writing.run(self._write_together, job, within=within, writes=True))
+            except NoAnswer:
+                job.is_withdrawn = True
+                raise
 
-    def _write(self, transaction: Callable[[Connection], Any]) -> Any:
+    def _write(self, transaction: Callable[[Connection], Any], within: float | None) -> Any:
         with self.engine.begin() as connection:
+            if within is not None:
+                connection.execute(text(f"SET LOCAL statement_timeout = {within * 1000:.0f}"))
             return transaction(connection)
 
     def _write_together(self, job: Job) -> Any:
@@ -213,6 +234,8 @@ class Database:
             )
         with self.engine.begin() as connection:
             for job in jobs:
+                if job.is_withdrawn:
+                    continue
                 job.run(connection, alone=len(jobs) == 1)
 
     @contextmanager
@@ -242,75 +265,13 @@ class Database:
         except StorageFailed:  # no tables yet; the migration reports any other problem
             versions = ()
         if [row[0] for row in versions] != [HEAD]:
-            await self.write(self._migrate)
+            await self.write(self._migrate, within=MIGRATION_SECONDS)
 
     def _migrate(self, connection: Connection) -> None:
         if not self.is_sqlite:
+            connection.execute(text("SET LOCAL lock_timeout = 0"))
             connection.execute(text(f"SELECT pg_advisory_xact_lock({MIGRATION_LOCK})"))
         migrate(connection)
-
-
-def read_url(url: str | URL) -> URL:
-    """Parse a database URL and set the driver. Raises `BadInput`, which doesn't show the password."""
-    try:
-        parsed = make_url(url)
-    except (ArgumentError, ValueError):
-        raise BadInput(f"the database URL can't be parsed: {URL_HELP}") from None
-    driver = DRIVERS.get(parsed.drivername.partition("+")[0])
-    if driver is None:
-        raise BadInput(f"databases of type {parsed.drivername!r} are not supported: {URL_HELP}")
-    if "@" in (parsed.host or ""):
-        raise BadInput(f"the database URL can't be parsed: {URL_HELP}, with any @ in the password written as %40")
-    if not driver.startswith("sqlite"):
-        return parsed.set(drivername=driver)
-    path = parsed.database
-    if path is None or path in {"", ":memory:"}:
-        raise BadInput(f"in-memory SQLite databases are not supported: {URL_HELP}")
-    if parsed.query or parsed.host or parsed.username or parsed.password or "\0" in path:
-        raise BadInput(f"a SQLite URL may contain only a file path: {URL_HELP}")
-    return parsed.set(drivername=driver, database=str(Path(path).absolute()))
-
-
-def file_identity(path: str) -> tuple[int, int] | None:
-    """Device and inode of a file, or None if it doesn't exist."""
-    try:
-        status = Path(path).stat()
-    except OSError:
-        return None
-    return status.st_dev, status.st_ino
-
-
-def use_wal(path: str) -> None:
-    """Switch to WAL mode, so that readers don't block the writer. Retries if another process does so concurrently."""
-    with suppress(OSError):  # an error is reported when it is opened
-        # Readable by its owner only, and so are the files that SQLite adds.
-        os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600))
-    deadline = time.monotonic() + BUSY_SECONDS
-    while True:
-        database = sqlite3.connect(path, timeout=BUSY_SECONDS, isolation_level=None)
-        try:
-            if database.execute("PRAGMA journal_mode=WAL").fetchone()[0] == "wal":
-                return
-            raise StorageFailed(f"the disk of {Path(path).name} doesn't support a database shared by several processes")
-        except sqlite3.OperationalError as error:
-            if "locked" not in str(error) or time.monotonic() > deadline:
-                raise
-        finally:
-            database.close()
-        time.sleep(0.01)
-
-
-def set_pragmas(connection: Any, _record: object) -> None:
-    """Configure a new SQLite connection."""
-    cursor = connection.cursor()
-    for pragma in PRAGMAS:
-        cursor.execute(pragma)
-    cursor.close()
-
-
-def begin_immediately(connection: Connection) -> None:
-    """Take the write lock at once: a transaction that reads first could fail with `locked` when it writes."""
-    connection.exec_driver_sql("BEGIN IMMEDIATE")
 
 
 def migrate(connection: Connection) -> None:

@@ -17,7 +17,7 @@ from sqlalchemy.sql import Executable
 
 from showandtell.core.messages.derivations import DerivationRequest, Derivations, Derivative
 from showandtell.storage.blobs.base import BlobStore, owner_key
-from showandtell.storage.database.database import Database
+from showandtell.storage.database.database import SLOW_SECONDS, Database
 from showandtell.storage.database.quotas import EXISTS_DERIVATION, IS_USED, OWNED_HASHES
 from showandtell.storage.database.rows import derivations_of
 from showandtell.storage.database.tables import attachments, blobs, derivations, known, uploads
@@ -106,7 +106,7 @@ async def collect(database: Database, store: BlobStore, now: float, grace: float
         connection.execute(UPDATE_UNREFERENCED, {"before": before})
         return derivations_of(connection.execute(DELETE_ORPHANED_KNOWN).all())
 
-    orphaned = await database.write(drop_expired)
+    orphaned = await database.write(drop_expired, within=SLOW_SECONDS)
     while marked := await mark(database, SELECT_OLD, before=before):
         for owner, hashes in group_by_owner(marked).items():
             starts = range(0, len(hashes), BATCH)
@@ -151,7 +151,7 @@ async def mark(database: Database, statement: Executable, **values: object) -> S
             connection.execute(UPDATE_DELETING, [{"who": who, "hash": sha256} for who, sha256 in keys])
         return keys
 
-    return await database.write(transaction)
+    return await database.write(transaction, within=SLOW_SECONDS)
 
 
 async def sweep(
@@ -177,7 +177,7 @@ async def sweep(
         delete_all(store.for_owner(owner), sizes)
         return Collected(len(sizes), sum(sizes.values()), uploads=uploads_of(deleted)), derived
 
-    return await database.write(transaction)
+    return await database.write(transaction, within=SLOW_SECONDS)
 
 
 def delete_all(blobs: BlobStore, hashes: Iterable[str]) -> None:
@@ -221,7 +221,7 @@ async def delete_orphan_batch(database: Database, store: BlobStore, owner: str, 
         delete_all(store.for_key(owner), orphans)
         return len(orphans)
 
-    return await database.write(transaction)
+    return await database.write(transaction, within=SLOW_SECONDS)
 
 
 def total(results: Sequence[Collected]) -> Collected:

@@ -1,0 +1,83 @@
+"""A real server whose PostgreSQL hangs: it says so in time, stops when it is told to, and goes on when it answers."""
+
+import asyncio
+import time
+from contextlib import asynccontextmanager
+
+import pytest
+
+from support.freezing import freezing_proxy
+from support.postgres import ready_database
+from support.server_process import TIMEOUT, running
+
+pytestmark = pytest.mark.anyio
+#: Seconds: what every request is promised, and what a signal is.
+REQUEST, STOP = 10, 5
+
+
+@asynccontextmanager
+async def frozen(folder):
+    """A server whose database has just begun to hang."""
+    url = ready_database("postgresql", folder)
+    async with (
+        freezing_proxy(url, folder) as proxy,
+        running(folder, "--database", proxy.url) as program,
+    ):
+        assert (await get(program, "/api/conversations"))[0] == 200
+        proxy.freeze()
+        yield program, proxy
+
+
+async def get(program, path):
+    """The status, the JSON and the seconds of an answer."""
+    started = time.monotonic()
+    async with program.session.get(program.url + path) as response:
+        return response.status, await response.json(), time.monotonic() - started
+
+
+async def send(program, words):
+    """Send a message, and give the status of the answer."""
+    message = {"id": words, "role": "user", "parts": [{"type": "text", "text": words}]}
+    body = {"id": "chat", "messages": [message], "trigger": "submit-message"}
+    async with program.session.post(program.url + "/api/chat", json=body) as response:
+        await response.read()
+        return response.status
+
+
+async def test_every_request_gets_an_answer_in_time_and_then_at_once(tmp_path):
+    async with frozen(tmp_path) as (program, _):
+        for status, body, seconds in await asyncio.gather(*(get(program, "/api/conversations") for _ in range(100))):
+            assert (status, body["error"]["kind"]) == (503, "StorageFailed")
+            assert "nothing was stored: try again" in body["error"]["text"]
+            assert seconds < REQUEST
+        status, body, _ = await get(program, "/readyz")
+        assert (status, body["ready"]) == (503, False)
+        again = [await get(program, "/api/conversations") for _ in range(20)]
+        assert {status for status, _, _ in again} == {503}
+        assert sum(seconds for _, _, seconds in again) < REQUEST
+        async with program.session.get(program.url + "/") as page:  # needs no database
+            assert page.status == 200
+
+
+async def test_it_answers_again_and_a_message_that_failed_can_be_sent_again(tmp_path):
+    async with frozen(tmp_path) as (program, proxy):
+        assert await asyncio.wait_for(send(program, "Hello"), REQUEST) == 503
+        proxy.thaw()
+        async with asyncio.timeout(TIMEOUT):
+            while (await get(program, "/readyz"))[0] != 200:  # noqa: ASYNC110 - another process makes it so
+                await asyncio.sleep(0.1)
+        assert await send(program, "Hello") == 200
+        _, listed, _ = await get(program, "/api/conversations")
+        assert [one["title"] for one in listed["conversations"]] == ["Hello"]
+
+
+async def test_a_signal_ends_it_in_time(tmp_path):
+    async with frozen(tmp_path) as (program, _):
+        waiting = [asyncio.create_task(get(program, "/api/conversations")) for _ in range(20)]
+        await asyncio.sleep(0.5)
+        started = time.monotonic()
+        status, errors = await program.end()
+        assert time.monotonic() - started < STOP
+        assert status in {0, 143}
+        assert "Traceback" not in errors
+        await asyncio.gather(*waiting, return_exceptions=True)

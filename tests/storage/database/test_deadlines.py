@@ -1,0 +1,196 @@
+"""Calls to a database that hangs: each ends in time, nothing else waits for it, and it is used again once it answers."""
+
+import asyncio
+import sqlite3
+import threading
+import time
+from concurrent.futures import wait
+from contextlib import asynccontextmanager
+
+import pytest
+from sqlalchemy import insert, select, text
+
+from showandtell.errors import StorageFailed
+from showandtell.storage.database.calls import NoAnswer, Timeouts
+from showandtell.storage.database.database import Database
+from showandtell.storage.database.tables import preferences
+from support.freezing import freezing_proxy
+from support.postgres import ready_database
+
+pytestmark = pytest.mark.anyio
+QUICK = Timeouts(call=1.0, doubt=0.2, probe=0.3, pause=0.1)
+#: Seconds; only what hangs takes longer, even on a busy machine.
+PATIENCE = 30
+SELECT_ONE = text("SELECT 1")
+
+
+def put(owner):
+    """A transaction that stores one row."""
+    return lambda connection: connection.execute(insert(preferences).values(owner=owner, record="{}"))
+
+
+async def owners(database):
+    return {row[0] for row in await database.read(select(preferences.c.owner))}
+
+
+async def until(found):
+    async with asyncio.timeout(PATIENCE):
+        while not await found():  # noqa: ASYNC110 - the database makes it true
+            await asyncio.sleep(0.02)
+
+
+@asynccontextmanager
+async def postgres(folder, timeouts=QUICK):
+    """A database behind a proxy that can freeze it."""
+    async with freezing_proxy(ready_database("postgresql", folder), folder) as proxy:
+        database = Database(proxy.url, timeouts)
+        await database.open()
+        try:
+            yield database, proxy
+        finally:
+            await asyncio.wait_for(database.close(), PATIENCE)
+
+
+async def fails(calls):
+    """How long many calls at once take, each of which must fail because the database doesn't answer."""
+    started = time.monotonic()
+    async with asyncio.timeout(PATIENCE):
+        for error in await asyncio.gather(*calls, return_exceptions=True):
+            assert isinstance(error, NoAnswer), error
+            assert "does not answer" in str(error)
+    return time.monotonic() - started
+
+
+@pytest.mark.parametrize("calls", [1, 100])
+async def test_all_calls_to_a_database_that_hangs_fail_in_time(calls, tmp_path):
+    async with postgres(tmp_path) as (database, proxy):
+        await database.read(SELECT_ONE)
+        proxy.freeze()
+        await fails(database.read(SELECT_ONE) for _ in range(calls))
+        await fails(database.write(put(f"user {n}")) for n in range(calls))
+
+
+async def test_a_database_that_never_answers_a_connection_fails_in_time(tmp_path):
+    async with freezing_proxy(ready_database("postgresql", tmp_path), tmp_path) as proxy:
+        proxy.freeze()
+        database = Database(proxy.url, QUICK)
+        with pytest.raises(StorageFailed, match="does not answer"):
+            await asyncio.wait_for(database.open(), PATIENCE)
+
+
+async def test_while_it_is_known_to_hang_calls_fail_without_waiting(tmp_path):
+    async with postgres(tmp_path) as (database, proxy):
+        proxy.freeze()
+        await fails([database.read(SELECT_ONE)])
+        before = proxy.connections
+        assert await fails(database.write(put("ann")) for _ in range(1000)) < QUICK.call
+        assert proxy.connections <= before + 1  # a probe's
+
+
+async def test_a_database_that_answers_again_is_used_again(tmp_path):
+    async with postgres(tmp_path) as (database, proxy):
+        proxy.freeze()
+        await fails(database.read(SELECT_ONE) for _ in range(50))
+        proxy.thaw()
+
+        async def works():
+            try:
+                return await database.read(SELECT_ONE)
+            except NoAnswer:
+                return None
+
+        await until(works)
+        await database.write(put("ann"))
+        assert await owners(database) == {"ann"}
+
+
+async def test_threads_that_waited_for_it_come_back_while_it_hangs(tmp_path):
+    async with postgres(tmp_path) as (database, proxy):
+        proxy.freeze()
+        reads = asyncio.gather(*(database.read(SELECT_ONE) for _ in range(100)), return_exceptions=True)
+        await asyncio.sleep(0)
+        threads = [call.future for call in database._writing._open]
+        await reads
+        assert len(threads) == 100
+        await asyncio.to_thread(wait, threads, PATIENCE)
+        assert all(future.done() for future in threads)
+
+
+async def test_a_write_that_had_not_begun_is_never_stored(tmp_path):
+    async with postgres(tmp_path) as (database, proxy):
+        proxy.freeze()
+        await fails(database.write(put(f"user {n}")) for n in range(100))
+        proxy.thaw()
+        await until(lambda: answers(database))
+        # Those that had begun were told that they may be stored; each used a connection of its own.
+        assert len(await owners(database)) <= 15
+
+
+async def answers(database):
+    try:
+        await database.check()
+    except NoAnswer:
+        return False
+    return True
+
+
+async def test_a_slow_statement_ends_alone(tmp_path):
+    async with postgres(tmp_path) as (database, _):
+        slow = asyncio.create_task(database.read(text("SELECT pg_sleep(60)")))
+        while not slow.done():
+            await database.read(SELECT_ONE)
+            await asyncio.sleep(0.01)
+        with pytest.raises(NoAnswer, match="took longer than 1 s"):
+            await slow
+        assert await database.read(SELECT_ONE)
+
+
+async def test_the_server_itself_ends_a_statement_that_nobody_waits_for(tmp_path):
+    async with postgres(tmp_path) as (database, _):
+        rows = await database.read(text("SELECT name, setting::int FROM pg_settings WHERE name LIKE '%timeout'"))
+        limits = dict(map(tuple, rows))
+        assert 0 < limits["lock_timeout"] < limits["statement_timeout"] < 1000 * Timeouts().call
+        assert limits["idle_in_transaction_session_timeout"] > 0
+
+
+async def test_a_call_may_be_given_more_time(tmp_path):
+    async with postgres(tmp_path) as (database, _):
+        await database.read(text("SELECT pg_sleep(1.5)"), PATIENCE)
+        await database.write(lambda connection: connection.execute(text("SELECT pg_sleep(1.5)")), within=PATIENCE)
+
+
+async def test_a_database_that_hangs_can_be_closed(tmp_path):
+    async with postgres(tmp_path) as (database, proxy):
+        calls = [asyncio.create_task(database.read(SELECT_ONE)) for _ in range(3)]
+        proxy.freeze()
+        await asyncio.wait_for(database.close(), PATIENCE)
+        await asyncio.gather(*calls, return_exceptions=True)
+
+
+async def test_a_writer_that_hangs_on_sqlite_lets_readers_read_and_others_fail_in_time(tmp_path):
+    database, go = Database(ready_database("sqlite", tmp_path), QUICK), threading.Event()
+    await database.open()
+    stuck = asyncio.create_task(database.write(lambda _: go.wait(PATIENCE)))
+    await fails(database.write(put(f"user {n}")) for n in range(20))
+    assert await owners(database) == set()
+    go.set()
+    with pytest.raises(NoAnswer):
+        await stuck
+    await until(lambda: answers(database))
+    await database.write(put("ann"))
+    assert await owners(database) == {"ann"}
+    await database.close()
+
+
+async def test_another_process_that_keeps_the_lock_is_named(tmp_path, monkeypatch):
+    monkeypatch.setattr("showandtell.storage.database.connect.PRAGMAS", ("PRAGMA busy_timeout=100",))
+    url = ready_database("sqlite", tmp_path)
+    database, other = Database(url), sqlite3.connect(f"{tmp_path}/test.db", isolation_level=None)
+    await database.open()
+    other.execute("BEGIN IMMEDIATE")
+    with pytest.raises(StorageFailed, match="locked"):
+        await database.write(put("ann"))
+    other.execute("ROLLBACK")
+    await database.write(put("ann"))
+    await database.close()
+    other.close()
