@@ -33,7 +33,7 @@ def frozen_database():
         yield
 
 
-async def test_a_frozen_database_is_told_in_time_and_used_again(tmp_path):
+async def test_requests_fail_in_time_while_the_database_is_frozen_and_work_again_after(tmp_path):
     url = ready_database("postgresql", tmp_path)
     async with running(tmp_path, "--database", url, "--rate", FREE) as program:
         user = {"authorization": f"Bearer {program.token}"}

@@ -77,7 +77,7 @@ def connect_postgres(url: URL, in_use: ConnectionsInUse) -> Engine:
     return engine
 
 
-def connect_arguments(url: URL) -> dict[str, int]:
+def connect_arguments(url: URL) -> dict[str, Any]:
     """The settings of libpq for a connection to PostgreSQL that its URL doesn't have."""
     return {name: value for name, value in CONNECT_ARGS.items() if name not in url.query}
 
