@@ -20,7 +20,7 @@ from support.postgres import ready_database
 pytestmark = pytest.mark.anyio
 QUICK = Timeouts(call=1.0, doubt=0.2, probe=0.3, pause=0.1)
 #: Seconds; only what hangs takes longer, even on a busy machine.
-PATIENCE = 30
+TIMEOUT = 30
 SELECT_ONE = text("SELECT 1")
 
 
@@ -34,7 +34,7 @@ async def owners(database):
 
 
 async def until(found):
-    async with asyncio.timeout(PATIENCE):
+    async with asyncio.timeout(TIMEOUT):
         while not await found():  # noqa: ASYNC110 - the database makes it true
             await asyncio.sleep(0.02)
 
@@ -48,13 +48,13 @@ async def postgres(folder, timeouts=QUICK):
         try:
             yield database, proxy
         finally:
-            await asyncio.wait_for(database.close(), PATIENCE)
+            await asyncio.wait_for(database.close(), TIMEOUT)
 
 
 async def fails(calls):
     """How long many calls at once take, each of which must fail because the database doesn't answer."""
     started = time.monotonic()
-    async with asyncio.timeout(PATIENCE):
+    async with asyncio.timeout(TIMEOUT):
         for error in await asyncio.gather(*calls, return_exceptions=True):
             assert isinstance(error, NoAnswer), error
             assert "does not answer" in str(error)
@@ -75,7 +75,7 @@ async def test_a_database_that_never_answers_a_connection_fails_in_time(tmp_path
         proxy.freeze()
         database = Database(proxy.url, QUICK)
         with pytest.raises(StorageFailed, match="does not answer"):
-            await asyncio.wait_for(database.open(), PATIENCE)
+            await asyncio.wait_for(database.open(), TIMEOUT)
 
 
 async def test_while_it_is_known_to_hang_calls_fail_without_waiting(tmp_path):
@@ -112,7 +112,7 @@ async def test_threads_that_waited_for_it_come_back_while_it_hangs(tmp_path):
         threads = [call.future for call in database._writing._open]
         await reads
         assert len(threads) == 100
-        await asyncio.to_thread(wait, threads, PATIENCE)
+        await asyncio.to_thread(wait, threads, TIMEOUT)
         assert all(future.done() for future in threads)
 
 
@@ -122,7 +122,7 @@ async def test_a_write_that_had_not_begun_is_never_stored(tmp_path):
         await fails(database.write(put(f"user {n}")) for n in range(100))
         proxy.thaw()
         await until(lambda: answers(database))
-        # Those that had begun were told that they may be stored; each used a connection of its own.
+        # What had begun may be stored; each used a connection of its own.
         assert len(await owners(database)) <= 15
 
 
@@ -155,22 +155,22 @@ async def test_the_server_itself_ends_a_statement_that_nobody_waits_for(tmp_path
 
 async def test_a_call_may_be_given_more_time(tmp_path):
     async with postgres(tmp_path) as (database, _):
-        await database.read(text("SELECT pg_sleep(1.5)"), PATIENCE)
-        await database.write(lambda connection: connection.execute(text("SELECT pg_sleep(1.5)")), within=PATIENCE)
+        await database.read(text("SELECT pg_sleep(1.5)"), TIMEOUT)
+        await database.write(lambda connection: connection.execute(text("SELECT pg_sleep(1.5)")), within=TIMEOUT)
 
 
 async def test_a_database_that_hangs_can_be_closed(tmp_path):
     async with postgres(tmp_path) as (database, proxy):
         calls = [asyncio.create_task(database.read(SELECT_ONE)) for _ in range(3)]
         proxy.freeze()
-        await asyncio.wait_for(database.close(), PATIENCE)
+        await asyncio.wait_for(database.close(), TIMEOUT)
         await asyncio.gather(*calls, return_exceptions=True)
 
 
 async def test_a_writer_that_hangs_on_sqlite_lets_readers_read_and_others_fail_in_time(tmp_path):
     database, go = Database(ready_database("sqlite", tmp_path), QUICK), threading.Event()
     await database.open()
-    stuck = asyncio.create_task(database.write(lambda _: go.wait(PATIENCE)))
+    stuck = asyncio.create_task(database.write(lambda _: go.wait(TIMEOUT)))
     await fails(database.write(put(f"user {n}")) for n in range(20))
     assert await owners(database) == set()
     go.set()
