@@ -1,4 +1,4 @@
-"""A real server whose PostgreSQL hangs: it says so in time, stops when it is told to, and goes on when it answers."""
+"""A real server whose PostgreSQL hangs: it answers with errors in time, stops on a signal, and works again after."""
 
 import asyncio
 import time
