@@ -4,14 +4,19 @@ from dataclasses import replace
 
 import msgspec
 import pytest
+from msgspec.structs import replace as replace_struct
 
 from showandtell import Draft, Text
 from showandtell.core.capabilities.resolve import resolve
 from showandtell.core.messages.message import Message
 from showandtell.core.planning.labels import written_by
+from showandtell.core.planning.sizes import message_size
 from showandtell.core.planning.values import Policy
+from support.builders import user
 from support.growing_conversations import KIWI, MODELS, REPORT, asked, check_prefixes, views
 
+ALONE = Draft("user", (Text("hi"),))
+TOGETHER = replace(ALONE, author="é" * 60)
 APIS = {resolve(model).api: model for model in MODELS}
 #: A conversation that is shared after its first answer.
 TALK = [
@@ -63,6 +68,14 @@ def test_a_message_of_one_person_is_stored_without_an_author():
     alone, together = Message("msg_1", "user", (Text("hi"),)), Message("msg_1", "user", (Text("hi"),), author="Ann")
     assert b"author" not in msgspec.json.encode(alone)
     assert msgspec.json.decode(msgspec.json.encode(together), type=Message) == together
+
+
+@pytest.mark.parametrize("model", APIS.values())
+def test_the_label_counts_in_the_size_of_a_request(model):
+    alone, together = user("hi"), replace_struct(user("hi"), author="é" * 60)
+    sizes = [message_size(message, {}, resolve(model)) for message in (alone, together)]
+    lengths = [len(body) for body in (bodies(draft, model)[0].encode() for draft in ([ALONE], [TOGETHER]))]
+    assert sizes[1] - sizes[0] >= lengths[1] - lengths[0] > 60
 
 
 def json_text(text):

@@ -66,8 +66,8 @@ export function ConversationView({ chatId, stored, onNamed, ...view }: Props) {
         >
           <Bar {...view}>
             {mayWrite && <ModelPicker chosen={model} onChoose={setChosen} />}
-            {about && app.me?.mode === "accounts" && <ShareButton conversation={about} />}
             {!empty && <h1 className={title ? "bar-title" : "unseen"}>{title ?? "Conversation"}</h1>}
+            {about && app.me?.mode === "accounts" && <ShareButton conversation={about} />}
           </Bar>
           <div className={`talk ${empty ? "talk-empty" : ""}`} ref={scroll.box} onScroll={scroll.onScroll}>
             <div className="column" ref={scroll.content}>

@@ -34,7 +34,7 @@ export function SharedList({ current }: { current: string | null }) {
               onClick={follow}
             >
               <span className="row-title">
-                {row.title || "Conversation"} <span className="soft">{row.shared_by}</span>
+                {row.title || "Conversation"} <span className="soft">· {row.shared_by}</span>
               </span>
             </a>
           </li>

@@ -9,7 +9,7 @@ import re
 from collections.abc import Collection
 from itertools import count
 
-from sqlalchemy import Connection, Select, bindparam, func, insert, or_, select, update
+from sqlalchemy import Connection, Select, bindparam, delete, func, insert, or_, select, update
 
 from showandtell.core.messages.display_names import MAX_NAME
 from showandtell.errors import BadInput, NotFound
@@ -62,11 +62,18 @@ def remember_in(connection: Connection, user: str, name: str, now: float) -> str
             connection.execute(select(func.pg_advisory_xact_lock(NAMES_LOCK)))
             called = read_name()  # another process may have been faster
         if called is None:
-            called = free_name(base, [row[1] for row in connection.execute(SELECT_NAMESAKES, of_name(base))])
+            namesakes = connection.execute(SELECT_NAMESAKES, of_name(base))
+            called = free_name(base, [row[1] for row in namesakes if row[0] != user])
     changed = connection.execute(UPDATE_PERSON, {"who": user, "called": called, "now": now})
     if not changed.rowcount:
         connection.execute(insert(users), {"id": user, "name": called, "seen": now})
     return called
+
+
+async def forget(database: Database, user: str) -> None:
+    """Delete a person's display name. Messages keep the names of their authors."""
+    statement = delete(users).where(users.c.id == check_user(user))
+    await database.write(lambda connection: connection.execute(statement))
 
 
 async def name_of(database: Database, user: str) -> str | None:
