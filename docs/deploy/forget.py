@@ -1,4 +1,4 @@
-"""Deletes all that a user has kept here: conversations, their files, and the display name, for good. Give the account id.
+"""Deletes all that a user has kept here, for good: conversations, their files, the display name. Give the account id.
 
 The database and the files are those of SHOWANDTELL_DATABASE and SHOWANDTELL_BLOBS, or of the data folder.
 """
