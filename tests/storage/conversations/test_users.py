@@ -11,7 +11,7 @@ from support.stores import two_stores
 pytestmark = pytest.mark.anyio
 
 
-async def test_namesakes_are_told_apart_and_keep_their_names(store):
+async def test_namesakes_get_numbers_and_keep_them(store):
     names = [
         await remember(store.database, id_, name, 1.0) for id_, name in (("a", "Ann"), ("b", "ann"), ("c", "Ann (7)"))
     ]
@@ -21,7 +21,7 @@ async def test_namesakes_are_told_apart_and_keep_their_names(store):
     assert await remember(store.database, "b", "Beth", 4.0) == "Beth"
 
 
-async def test_people_without_a_name_are_told_apart_too(store):
+async def test_people_without_a_name_get_numbers_too(store):
     assert [await remember(store.database, id_, "", 1.0) for id_ in "ab"] == [UNNAMED, f"{UNNAMED} (2)"]
     assert await remember(store.database, "a", "Ann", 2.0) == "Ann"
     with pytest.raises(NotFound):

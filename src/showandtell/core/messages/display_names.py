@@ -32,8 +32,8 @@ def clean_name(text: object) -> str:
     """
     if not isinstance(text, str):
         return ""
-    letters = (" " if letter.isspace() else letter for letter in text[:1000])
-    shown = BLANK.sub("", "".join(letter for letter in letters if unicodedata.category(letter) not in INVISIBLE))
+    spaced = (" " if character.isspace() else character for character in text[:1000])
+    shown = BLANK.sub("", "".join(one for one in spaced if unicodedata.category(one) not in INVISIBLE))
     name = unicodedata.normalize("NFKC", shown)
     name = " ".join(name.translate(REPLACED).split())[:MAX_NAME].rstrip()
     is_usable = "@" not in name and "://" not in name and any(map(str.isalpha, name))
