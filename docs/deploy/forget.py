@@ -1,4 +1,4 @@
-"""Deletes all that a user has kept here: conversations and their files, for good. Give the user's name.
+"""Deletes all that a user has kept here, for good: conversations, their files, the display name. Give the account id.
 
 The database and the files are those of SHOWANDTELL_DATABASE and SHOWANDTELL_BLOBS, or of the data folder.
 """
@@ -9,6 +9,7 @@ import sys
 
 from showandtell.config.user_settings import data_folder
 from showandtell.storage.conversations.store import Store
+from showandtell.storage.conversations.users import forget as forget_name
 
 
 async def forget(owner: str) -> None:
@@ -18,6 +19,7 @@ async def forget(owner: str) -> None:
         while found := await store.list(owner):
             for one in found:
                 await store.delete(one.id, owner)
+        await forget_name(store.database, owner)
         await store.collect()
 
 

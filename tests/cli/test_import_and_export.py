@@ -1,15 +1,19 @@
 """Small promises of a store that nothing else would notice if they broke: who may look, and what survives a power cut."""
 
 import asyncio
+import json
 import zipfile
+from dataclasses import replace
 
 import pytest
 
 from showandtell import File, NotFound
+from showandtell.cli.transcript import transcript
 from showandtell.core.messages.derivations import DerivationRequest, Failed
 from showandtell.errors import BadConversation, StorageFailed
 from showandtell.storage.conversations.store import Store
 from showandtell.storage.conversations.transfer import export_conversation, import_conversation
+from showandtell.storage.files.conversation_file import load
 from support.fixtures import png
 from support.stores import post, user_draft
 
@@ -106,3 +110,27 @@ def test_an_archive_packed_in_another_way_than_ours_is_refused(tmp_path, method)
             await import_conversation(store, tmp_path / "talk.zip")
 
     in_store(tmp_path / "data", work)
+
+
+def test_an_export_says_who_wrote_what_and_who_shared_a_file(tmp_path):
+    async def work(store):
+        conversation = await store.create()
+        file = replace(File.from_bytes(png(), name="chart.png"), shared_by="Carol")
+        await post(conversation, replace(user_draft("look", file), author="Ann"))
+        await post(conversation, user_draft("alone"))
+        await export_conversation(conversation, tmp_path / "talk.zip")
+        again = await import_conversation(store, tmp_path / "talk.zip")
+        return [message.author or None for message in again.messages], [*transcript(again)]
+
+    authors, lines = in_store(tmp_path / "data", work)
+    assert authors == ["Ann", None]
+    assert [line for line in lines if "look" in line or "alone" in line] == ["Ann: look", "you: alone"]
+    assert 'chart.png (image/png, 77 bytes), from a conversation shared by "Carol"' in "\n".join(lines)
+
+
+def test_a_name_in_a_conversation_file_is_cleaned_like_any_other(tmp_path):
+    record = {"role": "user", "parts": [{"type": "text", "text": "hi"}], "author": "A\u202en⟧n\n@"}
+    file = tmp_path / "talk.json"
+    for author, expected in ((record["author"], None), ("A\u202enn ⟦x⟧", "Ann (x)")):
+        file.write_text(json.dumps({"version": 1, "messages": [record | {"author": author}]}))
+        assert [draft.author for draft in load(file)] == [expected]

@@ -202,6 +202,7 @@ async def test_a_share_grants_reading_or_writing_and_can_be_revoked(tmp_path):
     async with serving(tmp_path) as site:
         user = open_accounts(site)
         ann, bob = user("ann"), user("bob")
+        await site.get("/api/me", bob)
         await site.post("hello", session=ann)
         path = f"/api/conversations/{(await site.get('/api/conversations', ann))[1]['conversations'][0]['id']}"
         for right, reads in (("reader", 200), ("writer", 200), (None, 404)):

@@ -9,6 +9,7 @@ from support import page_tools
 from support.browser import ServerProcess, SiteAddress, background_servers, run_scenario
 from support.echo_provider import MODEL, EchoProvider
 from support.fixtures import mp4, wav
+from support.two_users import open_accounts
 
 #: A limit that a test can exceed quickly.
 SMALL_FILES = {"max_file_bytes": 3_000_000}
@@ -38,7 +39,7 @@ def open_page_servers(make_folder):
     """Start one server for each site.
 
     `inspector`: answers with the inspector. `echo`: answers with the text that the message asks for. `scratch`:
-    scenarios may change its settings. `process`: a process that scenarios may kill.
+    scenarios may change its settings. `accounts`: has accounts, whose ids are bearer tokens. `process`: a process that scenarios may kill.
     """
     with background_servers() as servers:
         provider = EchoProvider()
@@ -49,7 +50,9 @@ def open_page_servers(make_folder):
                 make_folder("echo"), default_model=MODEL, place=SMALL_FILES, tools=page_tools.TOOLS
             ),
             "scratch": servers.add_server(make_folder("scratch")),
+            "accounts": servers.add_server(make_folder("accounts")),
         }
+        open_accounts(in_process["accounts"])
         process = ServerProcess(make_folder("process"))
         functions = {
             "resume": lambda times=1: servers.run(provider.resume(times)),

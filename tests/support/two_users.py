@@ -11,6 +11,7 @@ from typing import Any
 
 from showandtell.agent.tools import as_tool
 from showandtell.core.messages.ids import new_id
+from showandtell.server.auth.people import People
 from support.fixtures import png
 from support.serving import Site, chat_body, serving
 
@@ -24,18 +25,22 @@ RATES = "chat=100000/minute, uploads=100000/minute, reads=100000/minute, login=1
 
 
 class Names:
-    """Accounts without an issuer: a bearer token is the user's own name."""
+    """Accounts without an issuer: a bearer token is the user's own id, and with a capital the display name."""
+
+    def __init__(self, people):
+        self.people = people
 
     def owns(self, _):
         return True
 
-    async def user_of(self, token, _):
+    async def user_of(self, token, now):
+        await self.people.remember(token, {"sub": token, "name": token.title()}, now)
         return token
 
 
 def open_accounts(site):
     """Turn accounts on; returns the function that makes a client for a user's name."""
-    site.app.state.server = replace(site.server, accounts=Names())
+    site.app.state.server = replace(site.server, accounts=Names(People(site.store.database)))
     return site.as_user
 
 
@@ -176,6 +181,7 @@ BODIES = {
 #: Fields outside of the path that take an id, by operation and field, with the request that uses it.
 FIELDS = {
     ("list_conversations", "before"): lambda _, v: ("GET", "/api/conversations", {"params": {"before": v}}),
+    ("list_shared", "before"): lambda _, v: ("GET", "/api/conversations/shared", {"params": {"before": v}}),
     ("lead_conversation", "message_id"): lambda s, v: (
         "POST",
         f"/api/conversations/{s.own}/branch",

@@ -18,6 +18,8 @@ export type Limits = { max_file_bytes: number; max_message_files: number };
 
 export type Me = {
   user: string;
+  /** The display name that other people see. */
+  name: string | null;
   mode: "alone" | "accounts";
   limits: Limits;
   login: string | null;

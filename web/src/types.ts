@@ -13,6 +13,8 @@ type Metadata = {
   /** Epoch seconds. */
   created?: number;
   branches?: Branches;
+  /** Display name of the person who wrote a message of a shared conversation. */
+  author?: string;
   status?: "complete" | "incomplete" | "refused" | "error" | "waiting";
   reason?: string | null;
   usage?: Record<string, number>;
@@ -46,6 +48,9 @@ export type Listed = {
   running: boolean;
 };
 
+/** A conversation that another person shares with the user. */
+export type Shared = Listed & { right: "writer" | "reader"; shared_by: string };
+
 export type Conversation = {
   id: string;
   alias: string | null;
@@ -55,6 +60,8 @@ export type Conversation = {
   changed: number;
   model: string | null;
   right: "owner" | "writer" | "reader";
+  /** Display name of its owner, if that is another person. */
+  shared_by: string | null;
   running: boolean;
   waiting: boolean;
   messages: Message[];

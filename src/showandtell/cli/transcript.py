@@ -47,7 +47,7 @@ def format_message(message: Message, conversation: MemoryConversation) -> Iterat
     if message.stop not in NORMAL_STOPS:
         lines.append(f"[{message.stop}]")
     failed = " failed" if message.is_error else ""
-    role = ROLES.get(message.role) or f"  ← {plain(message.tool)}{failed}"
+    role = plain(message.author or ROLES.get(message.role, "")) or f"  ← {plain(message.tool)}{failed}"
     yield f"{role}: {lines[0] if lines else ''}".rstrip()
     yield from (f"  {line}".rstrip() for line in lines[1:])
 
@@ -107,5 +107,5 @@ def named(shown: Shown, conversation: MemoryConversation) -> str:
 def file_line(file: Attachment) -> str:
     """Label, name, type and size or problem, origin and date."""
     what = file.problem or f"{by_ending(file.media_type)}{f', {format_size(file.facts.size)}' if file.facts else ''}"
-    origin = f"tool {file.origin.tool}" if file.origin.tool else file.origin.by
+    origin = f"tool {file.origin.tool}" if file.origin.tool else str(file.origin)
     return f"{file.label}: {short(file.name)} ({short(what)}), {from_whom(origin)}, {file.date}"

@@ -6,15 +6,17 @@ from importlib.metadata import version
 from typing import Any, Literal
 
 from fastapi import APIRouter
-from pydantic import ConfigDict
+from pydantic import ConfigDict, Field
 
 from showandtell.server.auth.authenticate import CurrentUser
 from showandtell.server.schemas import Shape, errors
 from showandtell.server.state import CurrentServer
+from showandtell.storage.conversations.users import name_of
 
 router = APIRouter(prefix="/api/me", tags=["me"])
 EXAMPLE: dict[str, Any] = {
     "user": "local",
+    "name": None,
     "mode": "alone",
     "limits": {"max_file_bytes": 20_000_000, "max_message_files": 50},
     "login": None,
@@ -30,11 +32,12 @@ class LimitsShape(Shape):
 
 
 class MeShape(Shape):
-    """The current user. `login` is the path to sign in, or null on a server without accounts."""
+    """The current user. `login` is the path to sign in. It and `name` are null on a server without accounts."""
 
     model_config = ConfigDict(json_schema_extra={"examples": [EXAMPLE]})
 
     user: str
+    name: str | None = Field(description="the display name that other people see")
     mode: Literal["alone", "accounts"]
     limits: LimitsShape
     login: str | None
@@ -50,6 +53,7 @@ async def get_me(server: CurrentServer, user: CurrentUser) -> MeShape:
     has_accounts = server.accounts is not None
     return MeShape(
         user=user.name,
+        name=await name_of(server.store.database, user.name) if has_accounts else None,
         mode="accounts" if has_accounts else "alone",
         limits=limits,
         login="/login" if has_accounts else None,

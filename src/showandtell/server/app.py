@@ -15,11 +15,12 @@ from fastapi import FastAPI
 from showandtell.config.user_settings import data_folder
 from showandtell.errors import MissingKey, ShowAndTellError
 from showandtell.network.transport import Transport
-from showandtell.server import account, chat, conversations, examples, health, models, preferences
+from showandtell.server import account, chat, conversations, examples, health, models, preferences, shares
 from showandtell.server.answers import install_error_handlers
 from showandtell.server.auth import login
 from showandtell.server.auth.keys import Keys, load_secret
 from showandtell.server.auth.oidc import Issuer
+from showandtell.server.auth.people import People
 from showandtell.server.config import Config
 from showandtell.server.files import attachments, contents
 from showandtell.server.middleware.install import install_middleware
@@ -51,6 +52,7 @@ ROUTERS = (
     chat.router,
     attachments.router,
     contents.router,
+    shares.router,
     conversations.router,
     models.router,
     examples.router,
@@ -114,7 +116,8 @@ async def open_server(config: Config, watchers: Sequence[Watcher] = ()) -> Async
         except MissingKey as error:  # other models may work, and the page shows the reason
             log.warning("the default model %s is not available: %s", config.default_model, error)
         async with Runs(store, RunExecutor(store, agents, watchers)) as runs:
-            accounts = Issuer(config.oidc, transport.send) if config.oidc is not None else None
+            people = People(store.database)
+            accounts = Issuer(config.oidc, transport.send, people.remember) if config.oidc is not None else None
             collector = asyncio.create_task(collect_forever(store))
             try:
                 yield Server(config, store, keys, agents, runs, ModelCatalog(), Readiness(store), accounts)

@@ -26,6 +26,7 @@ from showandtell.storage.conversations.access import ID, NO_TEXT, resolve
 from showandtell.storage.conversations.memory_conversation import waiting_calls
 from showandtell.storage.conversations.preferences import read_preferences
 from showandtell.storage.conversations.runs import RUNNING, RunRow
+from showandtell.storage.conversations.sharing import author_of
 from showandtell.storage.conversations.stored_conversation import StoredConversation
 from showandtell.storage.files.sources import stored_facts
 
@@ -178,7 +179,9 @@ async def make_drafts(
     uploads = server.store.uploads(user.name)
     claimed = {file.id: await uploads.claim(file.id, conversation.id) for file in files}
     await conversation.check_quotas(stored_facts(claimed.values()))
-    return [Draft("user", tuple(Text(part) if isinstance(part, str) else claimed[part.id] for part in request.content))]
+    parts = tuple(Text(part) if isinstance(part, str) else claimed[part.id] for part in request.content)
+    author = await author_of(server.store, conversation, user.name) if server.accounts is not None else None
+    return [Draft("user", parts, author=author)]
 
 
 async def find_repeat(server: Server, request: ChatRequest, conversation: StoredConversation) -> Decision:

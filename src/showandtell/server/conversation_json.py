@@ -75,6 +75,7 @@ def serialize_conversation(
         "changed": about.changed,
         "model": about.model,
         "right": about.right,
+        "shared_by": about.shared_by,
         "running": about.running,
         "waiting": is_waiting,
         "messages": ui_messages(conversation.messages, page),
@@ -95,7 +96,9 @@ def metadata_of(
         end += len(answer) + (question is not None)
         if question is None:
             continue
-        metadata[question.id] = {"created": details.times.get(question.id), "branches": branch_lists.get(question.id)}
+        author = {"author": question.author} if question.author else {}
+        branch_list = branch_lists.get(question.id)
+        metadata[question.id] = {"created": details.times.get(question.id), "branches": branch_list} | author
         is_live = details.overview.running and end == len(messages)
         run = details.runs.get(question.id) or (details.runs.get(None) if is_live else None)
         if answer or run is not None:

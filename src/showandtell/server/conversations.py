@@ -1,11 +1,11 @@
-"""Routes of conversations: list, search, read, rename, switch branches, share, export, delete."""
+"""Routes of conversations: list, search, read, rename, switch branches, export, delete."""
 
 from __future__ import annotations
 
 import logging
 from typing import Annotated, Any, Literal
 
-from fastapi import APIRouter, Path, Query
+from fastapi import APIRouter, Query
 from pydantic import ConfigDict, Field
 from starlette.responses import Response, StreamingResponse
 
@@ -26,8 +26,6 @@ from showandtell.storage.database.lease import BUSY
 log = logging.getLogger(__name__)
 router = APIRouter(prefix="/api/conversations", tags=["conversations"])
 
-#: Another user's name. Account names may contain slashes.
-OtherUser = Annotated[str, Path(max_length=300)]
 LISTED_CONVERSATION: dict[str, Any] = {
     "id": openapi_examples.CONVERSATION,
     "title": openapi_examples.PROMPT,
@@ -81,6 +79,7 @@ class ConversationShape(Shape):
     changed: float
     model: str | None = Field(description="the model of the last run")
     right: Literal["owner", "writer", "reader"]
+    shared_by: str | None = Field(description="display name of its owner, if that isn't you")
     running: bool
     waiting: bool = Field(description="whether a tool call is waiting for approval")
     messages: list[MessageShape]
@@ -109,14 +108,6 @@ class Branch(Shape):
     model_config = ConfigDict(json_schema_extra={"examples": [{"message_id": openapi_examples.QUESTION}]})
 
     message_id: str
-
-
-class Share(Shape):
-    """The other user's right; null revokes it."""
-
-    model_config = ConfigDict(json_schema_extra={"examples": [{"right": "reader"}]})
-
-    right: Literal["reader", "writer"] | None
 
 
 @router.get("", operation_id="list_conversations", responses={200: {"model": FoundShape}, **errors(404, 422)})
@@ -191,21 +182,6 @@ async def export_conversation(server: CurrentServer, user: CurrentUser, id: str)
     """Export a conversation with all branches and files, for `showandtell import`."""
     overview = await library.overview(server.store.database, check_conversation_id(id), user.name)
     return await export(await server.store.open(id, user.name, "reader"), overview.title)
-
-
-@router.put(
-    "/{id}/shares/{other:path}", operation_id="share_conversation", status_code=204, responses=errors(404, 415, 422)
-)
-async def share_conversation(
-    server: CurrentServer,
-    user: CurrentUser,
-    id: str,  # noqa: A002 - it is one
-    other: OtherUser,
-    body: Share,
-) -> Response:
-    """Let another user read a conversation or write in it, or revoke that. Only the owner may."""
-    await server.store.share(check_conversation_id(id), user.name, other, body.right)
-    return Response(status_code=204)
 
 
 def check_conversation_id(id: str) -> str:  # noqa: A002 - it is one

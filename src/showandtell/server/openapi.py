@@ -37,7 +37,7 @@ PARAMETER_EXAMPLES: dict[str, Any] = {
     "name": "invoice.pdf",
     "number": 1,
     "sha256": "c93ba2d30e2ad044ca41c0a621934f57652f99c0421c1d8e40a8c003e2c35f91",
-    "other": "anna@https://id.example.com",
+    "other": "anna@id.example.com",
     "download": True,
     "q": "invoice may",
     "limit": 20,

@@ -155,6 +155,7 @@ STORED_CONVERSATION: Final[dict[str, Any]] = {
     "changed": FINISHED,
     "model": _MODEL,
     "right": "owner",
+    "shared_by": None,
     "running": False,
     "waiting": False,
     "messages": _MESSAGES,

@@ -35,7 +35,7 @@ def attachment_json(file: Attachment, conversation_id: str | None, link: Link = 
     `size`, `pixels`, `pages` and `seconds` are null if the bytes don't prove them.
     """
     facts, origin = file.facts, file.origin
-    source = {"tool": origin.tool, "call_id": origin.call_id}
+    source = {"tool": origin.tool, "call_id": origin.call_id, "shared_by": origin.shared_by or None}
     return {
         "id": file.id,
         "number": None if conversation_id is None else file.number,
@@ -107,6 +107,7 @@ class OriginShape(Shape):
     by: Literal["user", "tool", "assistant", "url", "mcp"]
     tool: str = Field(default="", description="omitted unless a tool made the file")
     call_id: str = ""
+    shared_by: str = Field(default="", description="who shared the conversation that the user took it from")
 
 
 INVOICE: dict[str, Any] = {

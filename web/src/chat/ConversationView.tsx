@@ -9,6 +9,7 @@ import { lazy } from "../files/lazy";
 import { MessageList } from "../messages/MessageList";
 import { ModelPicker } from "../models/ModelPicker";
 import { useApp } from "../state/AppProvider";
+import { ShareButton } from "../sharing/ShareButton";
 import { notify } from "../state/list";
 import type { Conversation } from "../types";
 import { Bar } from "./Bar";
@@ -66,6 +67,7 @@ export function ConversationView({ chatId, stored, onNamed, ...view }: Props) {
           <Bar {...view}>
             {mayWrite && <ModelPicker chosen={model} onChoose={setChosen} />}
             {!empty && <h1 className={title ? "bar-title" : "unseen"}>{title ?? "Conversation"}</h1>}
+            {about && app.me?.mode === "accounts" && <ShareButton conversation={about} />}
           </Bar>
           <div className={`talk ${empty ? "talk-empty" : ""}`} ref={scroll.box} onScroll={scroll.onScroll}>
             <div className="column" ref={scroll.content}>

@@ -16,7 +16,7 @@ export type Attachment = {
   pixels: [number, number] | null;
   pages: number | null;
   seconds: number | null;
-  origin: { by: Brought; tool?: string | null; call_id?: string | null };
+  origin: { by: Brought; tool?: string | null; call_id?: string | null; shared_by?: string };
   date: string;
   state: State;
   problem: string | null;
@@ -91,7 +91,7 @@ export const momentOf = (seconds: number) => (seconds < 10 ? `${seconds.toFixed(
 export function originOf(origin: Attachment["origin"]): string {
   switch (origin.by) {
     case "user":
-      return "you";
+      return origin.shared_by ? `from a conversation shared by ${origin.shared_by}` : "you";
     case "assistant":
       return "the model";
     case "url":

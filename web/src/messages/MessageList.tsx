@@ -6,11 +6,12 @@ import { Question } from "./Question";
 export function MessageList({ sessionView, mayWrite }: { sessionView: SessionView; mayWrite: boolean }) {
   const { session, messages, busy, problem } = sessionView;
   const last = messages.length - 1;
+  const owner = sessionView.about?.shared_by ?? null;
   return (
     <ol className={`messages ${busy ? "messages-busy" : ""}`} aria-label="Messages">
       {messages.map((message, index) => {
         const key = session.keyOf(message);
-        if (message.role === "user") return <Question key={key} message={message} mayWrite={mayWrite} />;
+        if (message.role === "user") return <Question key={key} message={message} mayWrite={mayWrite} owner={owner} />;
         const isLast = index === last;
         return (
           <Answer

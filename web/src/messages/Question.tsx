@@ -5,10 +5,12 @@ import { useLatestFiles } from "../chat/session/fileStore";
 import { filesIn, textOf } from "../chat/session/mergeMessages";
 import { useCurrentSession } from "../chat/session/useSession";
 import { keepDraft, keptDraft } from "../composer/drafts";
+import { useApp } from "../state/AppProvider";
 import { FileGrid } from "../files";
 import { lazy } from "../files/lazy";
 import type { Message } from "../types";
 import { Button, EditIcon, IconButton } from "../ui";
+import { authorOf } from "./author";
 import { BranchSwitch } from "./BranchSwitch";
 import { CopyButton } from "./CopyButton";
 import { ResolvedReferences } from "./ResolvedReferences";
@@ -16,10 +18,17 @@ import { WithReferences } from "./references";
 
 const EditBox = lazy(() => import("./EditBox").then((found) => found.EditBox));
 
-type Props = { message: Message; mayWrite: boolean };
+type Props = {
+  message: Message;
+  mayWrite: boolean;
+  /** Display name of the conversation's owner, if that is another person. */
+  owner: string | null;
+};
 
-export const Question = memo(function Question({ message, mayWrite }: Props) {
+export const Question = memo(function Question({ message, mayWrite, owner }: Props) {
   const session = useCurrentSession();
+  const { me } = useApp();
+  const author = authorOf(message, owner, me?.name ?? null);
   const place = `edit.${message.id}`;
   const [editing, setEditing] = useState(() => mayWrite && keptDraft(place) !== "");
   const close = () => {
@@ -30,8 +39,8 @@ export const Question = memo(function Question({ message, mayWrite }: Props) {
   const sent = useMemo(() => filesIn(message), [message]);
   const shown = useLatestFiles(sent); // files get their numbers when the server has the message
   return (
-    <li className="message question" aria-label="You">
-      <h2 className="unseen">You</h2>
+    <li className="message question" aria-label={author ?? "You"}>
+      <h2 className={author ? "question-author" : "unseen"}>{author ?? "You"}</h2>
       {shown.length > 0 && <FileGrid files={shown} />}
       {editing ? (
         <EditBox

@@ -61,7 +61,13 @@ export function SettingsPage() {
         <div className="settings-row">
           <p className="soft">
             Show &amp; Tell {me.version}
-            {me.mode === "accounts" ? `, signed in as ${me.user}` : ", for you alone on this machine"}.
+            {me.mode === "accounts" ? `, signed in as ${me.name ?? me.user}` : ", for you alone on this machine"}.
+            {me.mode === "accounts" && (
+              <>
+                {" "}
+                Account id, with which others can share conversations with you: <code>{me.user}</code>
+              </>
+            )}
           </p>
           {me.mode === "accounts" && <Button onClick={() => void signOut()}>Sign out</Button>}
         </div>

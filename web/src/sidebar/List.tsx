@@ -1,13 +1,20 @@
 // Conversations by day, with infinite scrolling.
+import type { ComponentChildren } from "preact";
 import { useEffect, useRef } from "preact/hooks";
 import type { useList } from "../state/list";
 import { Button, Spinner } from "../ui";
 import { byDay } from "./days";
 import { Row } from "./Row";
 
-type Props = { list: ReturnType<typeof useList>; current: string | null; searched: string };
+type Props = {
+  list: ReturnType<typeof useList>;
+  current: string | null;
+  searched: string;
+  /** Shown above the list. */
+  children?: ComponentChildren;
+};
 
-export function List({ list, current, searched }: Props) {
+export function List({ list, current, searched, children }: Props) {
   const { conversations, hasMore, more, fresh, problem } = list;
   const end = useRef<HTMLDivElement>(null);
   useEffect(() => {
@@ -22,6 +29,7 @@ export function List({ list, current, searched }: Props) {
 
   return (
     <div className="side-list">
+      {children}
       {problem && conversations === null && (
         <div className="side-note" role="alert">
           <p>{problem}</p>

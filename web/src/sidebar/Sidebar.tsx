@@ -6,6 +6,7 @@ import { useList } from "../state/list";
 import { useMatch } from "../state/media";
 import { CloseIcon, GearIcon, IconButton, PanelIcon, PlusIcon, SearchIcon, TableIcon } from "../ui";
 import { List } from "./List";
+import { SharedList } from "./SharedList";
 
 const apple = /Mac|iP/.test(navigator.platform);
 
@@ -89,7 +90,9 @@ export function Sidebar({ current, open, onOpen, folded, onFold }: Props) {
           />
           <kbd aria-hidden="true">{apple ? "⌘" : "Ctrl "}K</kbd>
         </label>
-        <List list={list} current={current} searched={words} />
+        <List list={list} current={current} searched={words}>
+          {me?.mode === "accounts" && !words && <SharedList current={current} />}
+        </List>
         <div className="side-foot">
           <a href="/matrix" onClick={follow}>
             <TableIcon size={18} /> What models see
@@ -97,7 +100,7 @@ export function Sidebar({ current, open, onOpen, folded, onFold }: Props) {
           <a href="/settings" onClick={follow}>
             <GearIcon size={18} /> Settings
           </a>
-          {me?.mode === "accounts" && <span className="side-user">{me.user}</span>}
+          {me?.mode === "accounts" && <span className="side-user">{me.name ?? me.user}</span>}
         </div>
       </nav>
     </>

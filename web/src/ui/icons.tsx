@@ -58,6 +58,12 @@ export const CopyIcon = drawn(
 export const CheckIcon = drawn("M5 12.5l4.5 4.5L19 7");
 export const EditIcon = drawn("M4 20h4L19 9l-4-4L4 16z", "M13 7l4 4");
 export const RetryIcon = drawn("M20 12a8 8 0 1 1-2.4-5.7", "M20 3v4h-4");
+export const PeopleIcon = drawn(
+  "M9 5.5a3 3 0 1 0 0 6 3 3 0 0 0 0-6z",
+  "M3.5 19a5.5 5.5 0 0 1 11 0",
+  "M15.5 6a3 3 0 0 1 0 5.5",
+  "M17 14.2a5.5 5.5 0 0 1 3.5 4.8",
+);
 export const TrashIcon = drawn("M4 7h16", "M9 7V4h6v3", "M6 7l1 13h10l1-13", "M10 11v5", "M14 11v5");
 export const DownloadIcon = drawn("M12 4v11", "M7 11l5 5 5-5", "M5 20h14");
 export const UploadIcon = drawn("M12 16V5", "M7 9l5-5 5 5", "M5 20h14");

@@ -48,3 +48,49 @@ export async function writers_cannot_delete_files(context) {
   await page.getByRole("button", { name: "Edit your message" }).first().waitFor();
   assert.equal(await page.getByRole("button", { name: "Delete red.png" }).count(), 0);
 }
+
+/** A browser of a person: on this site, a bearer token is the account's id. */
+const as = (id) => ({ on: "accounts", extraHTTPHeaders: { authorization: `Bearer ${id}` } });
+
+async function shareWith(page, name, access) {
+  await page.getByRole("textbox", { name: "Name or account id" }).fill(name);
+  await page.getByRole("combobox", { name: "Access" }).selectOption(access);
+  await page.getByRole("dialog").getByRole("button", { name: "Share", exact: true }).click();
+}
+
+export async function people_share_a_conversation_and_see_who_wrote_what(context) {
+  const [ann, bob] = [await context.visit("/", as("ann")), await context.visit("/", as("bob"))];
+  await sendAndWait(ann, "Hello from Ann");
+  await ann.getByRole("button", { name: "Share", exact: true }).click();
+  await ann.getByText("Only you can see it.").waitFor();
+  context.allow(/404/);
+  await shareWith(ann, "Nobody", "reader");
+  await ann.getByRole("alert").getByText("nobody who has signed in here").waitFor();
+  await shareWith(ann, "bob", "writer");
+  await ann.getByRole("list", { name: "People with access" }).getByText("Bob").waitFor();
+  assert.equal(await ann.getByRole("alert").count(), 0);
+  await bob.reload();
+  await bob.getByRole("region", { name: "Shared with you" }).getByRole("link", { name: "Hello from Ann" }).click();
+  await bob.getByRole("heading", { name: "Ann", exact: true }).waitFor();
+  await sendAndWait(bob, "Hello from Bob");
+  await ann.reload();
+  await ann.getByRole("heading", { name: "Bob", exact: true }).waitFor();
+  assert.deepEqual(await ann.locator(".question-author").allTextContents(), ["Bob"]);
+  await ann.getByRole("button", { name: "Share", exact: true }).click();
+  await ann.getByRole("button", { name: "Stop sharing with Bob" }).click();
+  await ann.getByText("Only you can see it.").waitFor();
+}
+
+export async function a_reader_leaves_a_shared_conversation(context) {
+  const [carl, dora] = [await context.visit("/", as("carl")), await context.visit("/", as("dora"))];
+  await sendAndWait(carl, "Hello from Carl");
+  await carl.getByRole("button", { name: "Share", exact: true }).click();
+  await shareWith(carl, "Dora", "reader");
+  await carl.getByRole("button", { name: "Stop sharing with Dora" }).waitFor();
+  await dora.reload();
+  await dora.getByRole("region", { name: "Shared with you" }).getByRole("link").click();
+  await dora.getByRole("button", { name: "Shared by Carl" }).click();
+  await dora.getByText("You may read it.").waitFor();
+  await dora.getByRole("button", { name: "Leave" }).click();
+  await dora.getByRole("region", { name: "Shared with you" }).waitFor({ state: "detached" });
+}

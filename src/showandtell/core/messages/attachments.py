@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from hashlib import sha256
 from typing import Literal, TypeAlias
 
-from msgspec import Struct, field
+from msgspec import UNSET, Struct, UnsetType, field
 
 from showandtell.core.media_types.kinds import Kind, kind_of
 from showandtell.core.messages.file import Audience
@@ -86,13 +86,19 @@ class ProbedFile(Struct, frozen=True):
 
 
 class Origin(Struct, frozen=True):
-    """Where a file comes from: the user, a tool (its name and call), the assistant, a URL, an MCP server."""
+    """Where a file comes from: the user, a tool (its name and call), the assistant, a URL, an MCP server.
+
+    shared_by: the display name of the person from whose shared conversation the user took it. Omitted otherwise.
+    """
 
     by: By
     tool: str | None = None
     call_id: str | None = None
+    shared_by: str | UnsetType = UNSET
 
     def __str__(self) -> str:
+        if self.shared_by:
+            return f'a conversation shared by "{self.shared_by}"'
         if self.tool is None:
             return self.by
         return f"{self.by} {self.tool} ({self.call_id})" if self.call_id else f"{self.by} {self.tool}"

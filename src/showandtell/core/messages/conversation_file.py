@@ -15,6 +15,7 @@ from typing import Annotated, Any, Literal, NoReturn, cast
 import msgspec
 import pybase64
 
+from showandtell.core.messages.display_names import clean_name
 from showandtell.core.messages.file import Audience, File, Reader
 from showandtell.core.messages.message import Draft, History, Message, Role, Stop
 from showandtell.core.messages.parts import (
@@ -43,7 +44,7 @@ class FileRecord(msgspec.Struct, tag="file", forbid_unknown_fields=True, omit_de
     """A file: exactly one of path, data, uri and problem; or only the number of a file that was shown before.
 
     `problem` says why there are no bytes. `view` is the part that is shown again, if not all. `date` is the day on
-    which it was added.
+    which it was added, `shared_by` the person from whose conversation the user took it.
     """
 
     path: str | None = None
@@ -57,6 +58,7 @@ class FileRecord(msgspec.Struct, tag="file", forbid_unknown_fields=True, omit_de
     problem: Annotated[str, msgspec.Meta(min_length=1, max_length=MAX_PROBLEM)] | None = None
     audience: Audience = "both"
     view: Selection | None = None
+    shared_by: str | None = None
 
 
 class TextRecord(msgspec.Struct, tag="text", forbid_unknown_fields=True, omit_defaults=True):
@@ -86,7 +88,7 @@ PartRecord = TextRecord | FileRecord | JsonRecord | CallRecord | Opaque | Approv
 
 
 class MessageRecord(msgspec.Struct, forbid_unknown_fields=True, omit_defaults=True):
-    """One message; `call_id`, `tool` and `is_error` belong to role tool, `stop` to role assistant.
+    """One message; `call_id`, `tool` and `is_error` belong to role tool, `stop` to role assistant, `author` to user.
 
     `parent` is the index of the message before it, if that isn't the previous one in the list (-1: no parent).
     """
@@ -98,6 +100,7 @@ class MessageRecord(msgspec.Struct, forbid_unknown_fields=True, omit_defaults=Tr
     is_error: bool = False
     stop: Stop | None = None
     parent: Annotated[int, msgspec.Meta(ge=-1)] | None = None
+    author: str | None = None
 
 
 class ConversationRecord(msgspec.Struct, forbid_unknown_fields=True, omit_defaults=True):
@@ -144,7 +147,8 @@ def _draft(record: MessageRecord, index: int, folder: Path) -> Draft:
     except (ValueError, RecursionError) as error:
         # For example a path with a NUL, a number too large for a float, or a value of a thousand brackets.
         raise BadConversation(f"messages[{index}] can't be read: {error}") from error
-    return Draft(record.role, parts, record.call_id, record.tool, record.is_error, record.stop)
+    author = clean_name(record.author) if record.role == "user" else ""
+    return Draft(record.role, parts, record.call_id, record.tool, record.is_error, record.stop, author or None)
 
 
 def _part(record: PartRecord, folder: Path) -> DraftPart:
@@ -245,6 +249,7 @@ def _source(record: FileRecord, folder: Path) -> File:
         number=record.number,
         date=record.date and record.date.isoformat(),
         audience=record.audience,
+        shared_by=clean_name(record.shared_by) or None,
     )
 
 
@@ -285,6 +290,7 @@ def dump(messages: Sequence[Message], file: Callable[[int], FileRecord], head: s
                 message.is_error,
                 message.stop,
                 None if parent == index - 1 else parent,
+                message.author or None,
             )
         )
     last = -1 if head is None else indexes[head]

@@ -47,6 +47,7 @@ class File:
     number, date (a day in ISO 8601): only for files of an existing conversation. id: only for files that were uploaded
     before their message. within: the folder that a path may not leave, checked now and when it is opened.
     audience: "user" keeps the bytes, name and description from the model; "assistant" keeps the file out of the page.
+    shared_by: only for files from another person's conversation: the display name of that person.
 
     >>> from showandtell import File
     >>> file = File.from_bytes(b"a,b", "text/csv", "table.csv")
@@ -63,6 +64,7 @@ class File:
     date: str | None = None
     id: str | None = None
     audience: Audience = "both"
+    shared_by: str | None = None
 
     @classmethod
     def from_bytes(

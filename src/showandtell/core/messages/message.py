@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-from msgspec import Struct
+from msgspec import UNSET, Struct, UnsetType
 
 from showandtell.core.messages.file import File
 from showandtell.core.messages.parts import DraftPart, Json, Part, Shown, Text, ToolCall, is_approval
@@ -46,6 +46,7 @@ class Draft:
     tool: str | None = None
     is_error: bool = False
     stop: Stop | None = None
+    author: str | None = None
 
     @property
     def claims(self) -> tuple[File, ...]:
@@ -97,6 +98,7 @@ class Message(Struct, frozen=True):
 
     parent_id: the message before it; None for the first. Two messages with the same parent start two branches.
     references: the files that its text refers to.
+    author: the display name of the person who wrote it, in a conversation of several people. Records omit it otherwise.
 
     >>> from showandtell import Agent
     >>> run = Agent("inspector").run_sync("hello")
@@ -115,6 +117,7 @@ class Message(Struct, frozen=True):
     stop: Stop | None = None
     parent_id: str | None = None
     references: tuple[Reference, ...] = ()
+    author: str | UnsetType = UNSET
 
     @property
     def text(self) -> str:

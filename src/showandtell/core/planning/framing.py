@@ -114,7 +114,8 @@ def frame(
             results = []
         turns.flush()
         if message.role == "user":
-            pieces = [piece for part in message.parts for piece in _pieces(part, remaining, target, turns)]
+            pieces: list[Piece] = [labels.written_by(message.author)] if message.author else []
+            pieces += [piece for part in message.parts for piece in _pieces(part, remaining, target, turns)]
             if message.references:
                 pieces.append(labels.explain_references(message.references, view.attachments))
                 own = [placement for placement in recalled if placement.recalled_by == message.id]

@@ -53,6 +53,8 @@ def message_size(message: Message, attachments: Mapping[int, Attachment], target
     size = MESSAGE_FRAME + len(target.order.filler)
     if message.role == "tool":
         size += json_length(message.call_id or "") + json_length(message.tool or "") + MESSAGE_FRAME
+    if message.author:
+        size += text_size(labels.written_by(message.author).text)
     if message.references:
         size += text_size(labels.explain_references(message.references, attachments).text)
     return size + sum(part_size(part, attachments, target, nested=nested) for part in message.parts)

@@ -13,7 +13,8 @@ from showandtell.inspector.request import RequestTurn, TextPart
 LABEL_ONLY = re.compile(FILE_REFERENCE, re.IGNORECASE)
 SEPARATOR = re.compile(" = | may mean ")
 ORIGIN = re.compile(
-    r", (?:uploaded by the user|made by the assistant|from [^,;]+?)(?=, |; | or |: ask which is meant|$)"
+    r", (?:uploaded by the user|made by the assistant|from a conversation shared by \"[^\"]*\"|from [^,;]+?)"
+    r"(?=, |; | or |: ask which is meant|$)"
 )
 MORE = re.compile(r", and \d+ more\b")
 ENDS = re.compile(r"(?:: ask which is meant where it matters)?(?:; |$)")

@@ -119,7 +119,7 @@ async def _finish_login(request: Request, issuer: Issuer, pending: PendingLogin,
     claims = await issuer.read_token(str(response.get("id_token")), client, now)
     if not _matches(claims.get("nonce"), pending.nonce(keys)) or claims.get("azp", client) != client:
         raise Forbidden("The issuer's token belongs to another sign-in.")
-    return issuer.name_of(claims)
+    return await issuer.user_in(claims, now)
 
 
 def _code(request: Request, name: str, metadata: IssuerMetadata, pending: PendingLogin) -> str:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from ipaddress import ip_address
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 from urllib.parse import urlsplit
 
 from joserfc.jwk import Key
@@ -34,7 +34,7 @@ class Oidc:
     client_id: str
     client_secret: str | None = field(default=None, repr=False)
     audience: str | None = None
-    scopes: str = "openid"
+    scopes: str = "openid profile"
 
 
 def read_oidc(environ: Mapping[str, str] = os.environ) -> Oidc | None:
@@ -55,7 +55,11 @@ def read_oidc(environ: Mapping[str, str] = os.environ) -> Oidc | None:
             f"{PREFIX}ISSUER is {issuer!r:.200}: it must begin with https:// (http:// is allowed on this machine only)"
         )
     return Oidc(
-        issuer, client, secret or None, audience or None, " ".join({"openid": 0} | dict.fromkeys(scopes.split()))
+        issuer,
+        client,
+        secret or None,
+        audience or None,
+        " ".join({"openid": 0} | dict.fromkeys((scopes or "profile").split())),
     )
 
 
@@ -73,6 +77,10 @@ def is_secure_url(url: object) -> bool:
         return False
 
 
+#: Called with the user name and the claims of everybody who signs in or sends a token, and the time.
+Remember: TypeAlias = Callable[[str, Mapping[str, Any], float], Awaitable[None]]
+
+
 class IssuerMetadata(Struct, frozen=True):
     """An issuer's metadata (OpenID Connect Discovery 1.0, section 3)."""
 
@@ -88,8 +96,8 @@ class IssuerMetadata(Struct, frozen=True):
 class Issuer:
     """The accounts of one issuer. Users are named `sub@issuer`, which is unique across issuers."""
 
-    def __init__(self, oidc: Oidc, send: Send) -> None:
-        self.oidc, self.send = oidc, send
+    def __init__(self, oidc: Oidc, send: Send, remember: Remember | None = None) -> None:
+        self.oidc, self.send, self._remember = oidc, send, remember
         self._suffix = "@" + oidc.issuer.partition("://")[2].rstrip("/")
         self._metadata = CachedFetch(self._discover)
         self._keys = CachedFetch(self._fetch_keys)
@@ -100,7 +108,14 @@ class Issuer:
 
     async def user_of(self, token: str, now: float) -> str:
         """Return the user name of a bearer token. Raises `Unauthorised` or `LoginUnavailable`."""
-        return self.name_of(await self.read_token(token, self.oidc.audience or self.oidc.client_id, now))
+        return await self.user_in(await self.read_token(token, self.oidc.audience or self.oidc.client_id, now), now)
+
+    async def user_in(self, claims: Mapping[str, Any], now: float) -> str:
+        """Return the user name for a token's claims, and remember the person. Raises like `name_of`."""
+        user = self.name_of(claims)
+        if self._remember is not None:
+            await self._remember(user, claims, now)
+        return user
 
     def name_of(self, claims: Mapping[str, Any]) -> str:
         """Return the user name for a token's claims. Raises `Unauthorised` for an unusable `sub`."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 
 from msgspec import Struct
-from sqlalchemy import ColumnElement, Connection, Text, bindparam, case, exists, literal_column, select, update
+from sqlalchemy import ColumnElement, Connection, Text, bindparam, case, exists, func, literal_column, select, update
 
 from showandtell.errors import BadInput
 from showandtell.storage.conversations.access import (
@@ -23,8 +23,9 @@ from showandtell.storage.conversations.access import (
 )
 from showandtell.storage.conversations.search import SearchTerms, find_matching
 from showandtell.storage.conversations.store import SELECT_NEWEST, SELECT_OLDER, Summary, check_limit
+from showandtell.storage.conversations.users import UNNAMED
 from showandtell.storage.database.database import Database
-from showandtell.storage.database.tables import aliases, conversations, messages, runs, shares
+from showandtell.storage.database.tables import aliases, conversations, messages, runs, shares, users
 from showandtell.storage.files.file_cache import strip_invisible
 
 #: Maximum length of a title and of an alias.
@@ -92,7 +93,10 @@ async def read_page(database: Database, owner: str, limit: int, before: str | No
 
 
 class Overview(Struct, frozen=True):
-    """A conversation without its messages. `alias` is this user's; `model` is that of the last run."""
+    """A conversation without its messages. `alias` is this user's; `model` is that of the last run.
+
+    `shared_by` is the owner's display name; None for the owner.
+    """
 
     id: str
     owner: str
@@ -102,6 +106,7 @@ class Overview(Struct, frozen=True):
     changed: float
     alias: str | None
     model: str | None
+    shared_by: str | None
     running: bool
 
 
@@ -125,6 +130,7 @@ SELECT_LAST_MODEL = (
     .limit(literal_column("1"))
     .scalar_subquery()
 )
+SELECT_OWNER_NAME = select(users.c.name).where(users.c.id == conversations.c.owner).scalar_subquery()
 SELECT_OVERVIEW = select(
     conversations.c.id,
     conversations.c.owner,
@@ -134,6 +140,7 @@ SELECT_OVERVIEW = select(
     conversations.c.changed,
     SELECT_ALIAS,
     SELECT_LAST_MODEL,
+    case((OWN, literal_column("NULL", Text)), else_=func.coalesce(SELECT_OWNER_NAME, literal_column(f"'{UNNAMED}'"))),
     RUNNING,
 ).where(conversations.c.id == bindparam("id"), allowed("reader"))
 

@@ -81,6 +81,7 @@ def record_of(file: Attachment, *, broken: bool = False) -> FileRecord:
         description=file.description,
         number=file.number,
         audience=file.audience,
+        shared_by=file.origin.shared_by or None,
     )
     with suppress(ValueError):  # a caller may have given an invalid date
         record.date = dt.date.fromisoformat(file.date)

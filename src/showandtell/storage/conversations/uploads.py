@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any
 
@@ -19,6 +19,7 @@ from showandtell.core.messages.parts import Shown
 from showandtell.errors import BadFile, QuotaExceeded
 from showandtell.storage.blobs.base import BlobStore, UploadWriter
 from showandtell.storage.conversations.access import check_id, not_found, resolve
+from showandtell.storage.conversations.users import UNNAMED, name_of
 from showandtell.storage.database.database import Database
 from showandtell.storage.database.garbage_collection import Collected, collect_now
 from showandtell.storage.database.quotas import DELETED_MEANWHILE, reserve
@@ -120,8 +121,8 @@ class Uploads:
         """The file that a message of this user refers to by an id.
 
         An upload becomes a file with that id, which only one message can have. A file of the same conversation is shown
-        again by its number; one of another conversation gets a new number and id. No bytes are read. Raises `BadFile`
-        if the file's bytes no longer exist.
+        again by its number; one of another conversation gets a new number and id, and says if another person shared it.
+        No bytes are read. Raises `BadFile` if the file's bytes no longer exist.
         """
         match = await self.find(id)
         if isinstance(match, Upload):
@@ -135,14 +136,11 @@ class Uploads:
                 f"has no bytes here ({attachment.problem or 'it is an address'})",
                 "add the file itself",
             )
-        return self._file(
-            match.owner,
-            attachment.facts,
-            attachment.name,
-            attachment.claimed,
-            attachment.corrected,
-            description=attachment.description,
-        )
+        file = self._file(match.owner, attachment.facts, attachment.name, attachment.claimed, attachment.corrected)
+        shared_by = attachment.origin.shared_by or None
+        if match.owner != self.user:
+            shared_by = await name_of(self.database, match.owner) or UNNAMED
+        return replace(file, description=attachment.description, shared_by=shared_by)
 
     def _file(
         self,
@@ -152,11 +150,10 @@ class Uploads:
         claimed: str | None,
         corrected: str | None,
         *,
-        description: str | None = None,
         id: str | None = None,  # noqa: A002 - it is one
     ) -> File:
         stored = StoredSource(self.blobs.for_owner(owner), facts, read_claim(claimed, name), corrected)
-        return File(Reader(stored, facts.size), claimed, name, description, id=id)
+        return File(Reader(stored, facts.size), claimed, name, id=id)
 
 
 def store_upload(connection: Connection, upload: Upload, now: float) -> None:

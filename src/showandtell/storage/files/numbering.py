@@ -7,7 +7,7 @@ from collections import ChainMap
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import UTC, datetime
 
-from msgspec import Struct
+from msgspec import UNSET, Struct, structs
 
 from showandtell.core.media_types.claims import normalize_claim, suffix_of
 from showandtell.core.messages.attachments import Attachment, Origin, ProbedFile
@@ -57,6 +57,7 @@ class Register:
             draft.stop,
             parent_id,
             references,
+            draft.author or UNSET,
         )
         return AcceptedMessage(message, tuple(numbering.fresh.values()))
 
@@ -147,7 +148,7 @@ class Numbering:
             id=file.id or new_id("att"),
             number=number,
             name=proved.name or _default_name(number, proof.media_type if proof else file.media_type),
-            origin=self._origin,
+            origin=structs.replace(self._origin, shared_by=file.shared_by) if file.shared_by else self._origin,
             date=file.date or datetime.now(UTC).date().isoformat(),
             facts=proved.facts,
             address=proved.address,

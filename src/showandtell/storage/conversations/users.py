@@ -1,0 +1,120 @@
+"""The people who have signed in, by account id, and the display names under which others see them.
+
+Display names are unique here: of two people called Ann, the second is "Ann (2)" while the issuer calls her Ann.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection
+from itertools import count
+
+from sqlalchemy import Connection, Select, bindparam, delete, func, insert, or_, select, update
+
+from showandtell.core.messages.display_names import MAX_NAME
+from showandtell.errors import BadInput, NotFound
+from showandtell.storage.conversations.access import check_user
+from showandtell.storage.database.database import Database
+from showandtell.storage.database.tables import users
+
+#: The name of people whose issuer gives them none.
+UNNAMED = "Unnamed user"
+#: The advisory lock on PostgreSQL while a name is chosen. SQLite has one writer anyway.
+NAMES_LOCK = 0x6E616D65
+#: The number of a namesake, which no issuer can give, and the longest name before it.
+NUMBER = re.compile(r"( ?\(\d+\))+$", re.ASCII)
+MAX_BASE = MAX_NAME - 10
+
+LOWER_NAME = func.lower(users.c.name)
+#: Everybody called `base`, with a number or without. The result may hold others.
+SELECT_NAMESAKES = select(users.c.id, users.c.name).where(
+    or_(
+        func.lower(bindparam("base")) == LOWER_NAME,
+        LOWER_NAME.like(func.lower(bindparam("numbered")), escape="\\"),
+    )
+)
+SELECT_PERSON: Select[str, str] = select(users.c.id, users.c.name).where(users.c.id == bindparam("who"))
+UPDATE_PERSON = (
+    update(users).where(users.c.id == bindparam("who")).values(name=bindparam("called"), seen=bindparam("now"))
+)
+
+
+async def remember(database: Database, user: str, name: str, now: float) -> str:
+    """Store that a person was here at `now` (epoch seconds). Returns the unique name under which others see them.
+
+    `name` is a clean display name. If it is empty, the person keeps the stored one.
+    """
+    check_user(user)
+    return await database.write(lambda connection: remember_in(connection, user, name, now))
+
+
+def remember_in(connection: Connection, user: str, name: str, now: float) -> str:
+    """Like `remember`, inside a transaction."""
+    base = base_of(name) or UNNAMED
+
+    def read_name() -> str | None:
+        row = connection.execute(SELECT_PERSON, {"who": user}).first()
+        return row[1] if row is not None and (not name or base_of(row[1]) == base) else None
+
+    called = read_name()
+    if called is None:
+        if connection.dialect.name == "postgresql":
+            connection.execute(select(func.pg_advisory_xact_lock(NAMES_LOCK)))
+            called = read_name()  # another process may have been faster
+        if called is None:
+            namesakes = connection.execute(SELECT_NAMESAKES, of_name(base))
+            called = free_name(base, [row[1] for row in namesakes if row[0] != user])
+    changed = connection.execute(UPDATE_PERSON, {"who": user, "called": called, "now": now})
+    if not changed.rowcount:
+        connection.execute(insert(users), {"id": user, "name": called, "seen": now})
+    return called
+
+
+async def forget(database: Database, user: str) -> None:
+    """Delete a person's display name. Messages keep the names of their authors."""
+    statement = delete(users).where(users.c.id == check_user(user))
+    await database.write(lambda connection: connection.execute(statement))
+
+
+async def name_of(database: Database, user: str) -> str | None:
+    """A person's display name; None for those who have not signed in."""
+    rows = await database.read(SELECT_PERSON, who=check_user(user))
+    return rows[0][1] if rows else None
+
+
+async def lookup(database: Database, text: str) -> str:
+    """The id of the person with this account id or display name: of those who have signed in, and only in full.
+
+    Raises `NotFound` if there is none, `BadInput` if the name is that of several people.
+    """
+    text = " ".join(check_user(text).split())
+    if rows := await database.read(SELECT_PERSON, who=text):
+        return rows[0][0]
+    rows = await database.read(SELECT_NAMESAKES, **of_name(base_of(text)))
+    same = [row for row in rows if base_of(row[1]).casefold() == base_of(text).casefold() != UNNAMED.casefold()]
+    exact = [row[0] for row in same if row[1].casefold() == text.casefold()]
+    if exact and (len(same) == 1 or base_of(text) != text):
+        return exact[0]
+    if exact:
+        raise BadInput(f"several people are called {text!r:.80}: ask for the account id, which their settings show")
+    raise NotFound(
+        f"nobody who has signed in here has the name or account id {text!r:.80}: check it, or ask them to sign in once"
+    )
+
+
+def base_of(name: str) -> str:
+    """A name without the number that tells namesakes apart."""
+    return NUMBER.sub("", name)[:MAX_BASE].rstrip()
+
+
+def free_name(base: str, taken: Collection[str]) -> str:
+    """The name, with the lowest number that makes it unique: "Ann", "Ann (2)"."""
+    others = {name.casefold() for name in taken}
+    candidates = (base if number == 1 else f"{base} ({number})" for number in count(1))
+    return next(name for name in candidates if name.casefold() not in others)
+
+
+def of_name(base: str) -> dict[str, str]:
+    """The parameters of `SELECT_NAMESAKES`."""
+    escaped = re.sub(r"([\\%_])", r"\\\1", base)
+    return {"base": base, "numbered": f"{escaped} (%"}
