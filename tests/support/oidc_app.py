@@ -12,12 +12,12 @@ from support.oidc_issuer import CLIENT, CLIENT_SECRET, running_issuer
 
 
 @asynccontextmanager
-async def login_app(public=False, audience=None, **issuer_settings):
+async def login_app(public=False, audience=None, rates="tokens=10000/minute", **issuer_settings):
     """An app with the accounts of an issuer: `ask` sends it a request, `bear` one with a bearer token."""
     async with running_issuer(**issuer_settings) as issuer, Transport(environ={}) as transport:
         oidc = Oidc(issuer.url, CLIENT, None if public else CLIENT_SECRET, audience)
         server = fake_server(accounts=Issuer(oidc, transport.send))
-        app = guarded_app(server, rates="login=10000/minute")
+        app = guarded_app(server, rates=rates)
         app.include_router(login.router)
         app.router.routes.insert(0, app.router.routes.pop())
 

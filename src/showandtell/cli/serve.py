@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 import functools
 import importlib
 import os
 import socket
 import sys
+import threading
+import time
 import webbrowser
 from collections.abc import Callable
 from contextlib import suppress
@@ -19,11 +22,14 @@ from msgspec import Struct
 
 from showandtell.cli import arguments
 from showandtell.cli.options import Blobs, Data, MaxFileBytes, Quota, Strip, Url
-from showandtell.errors import UsageError
+from showandtell.errors import ShowAndTellError, UsageError
 from showandtell.storage.files.file_cache import MAX_FILE_BYTES
 from showandtell.storage.location import StorageLocation, check_libraries
 
 if TYPE_CHECKING:
+    from sqlalchemy import Connection
+
+    from showandtell.server.auth.login_codes import TokenSource
     from showandtell.server.config import Config
     from showandtell.server.state import Server
 
@@ -32,6 +38,8 @@ PORT = 8000
 #: How many ports to try, from `PORT` on.
 PORTS = 20
 LOOPBACK = "127.0.0.1"
+#: Seconds that the code for the opened browser works.
+OPEN_SECONDS = 60.0
 LOCAL_PROXIES = "127.0.0.1,::1"
 #: Panels of the help: a table for each leaves room for the names of the variables.
 NETWORK, RUNS = "Network", "Models, tools and limits"
@@ -201,9 +209,10 @@ class ServeOptions(Struct, frozen=True):
 
 
 class Ready(Struct, frozen=True):
-    """Printed when the server is ready: the single user's token, if there is one, and the location of the data."""
+    """Reported when the server is ready: where its token comes from, its cookies' suffix, the location of the data."""
 
-    token: str | None
+    source: TokenSource
+    mark: str
     location: str
 
 
@@ -234,7 +243,8 @@ def serve(  # noqa: PLR0917 - each is an option
     """Serve the chat: a page for people, an API for programs.
 
     More settings are environment variables only:
-    SHOWANDTELL_TOKEN: the single user's token; default: a random one
+    SHOWANDTELL_TOKEN: the single user's token; default: the one that
+    `showandtell token --show` prints
     SHOWANDTELL_SECRET: the secret for cookies and signed URLs
     SHOWANDTELL_OIDC_ISSUER: sign in with an OpenID Connect issuer
     SHOWANDTELL_OIDC_CLIENT_ID, SHOWANDTELL_OIDC_CLIENT_SECRET: its client
@@ -251,10 +261,7 @@ def serve(  # noqa: PLR0917 - each is an option
     listening = listen(host, port)
 
     def on_ready(ready: Ready) -> None:
-        token = f"?token={ready.token}" if ready.token is not None else ""
-        announce(
-            f"http://{format_host(host)}:{listening.getsockname()[1]}/{token}", ready.location, open_page=open_page
-        )
+        announce(place, f"http://{format_host(host)}:{listening.getsockname()[1]}", ready, open_page=open_page)
 
     if workers == 1:
         run_worker(options, listening, on_ready)
@@ -307,7 +314,12 @@ def run_worker(options: ServeOptions, listening: socket.socket, on_ready: Callab
 
     configure_logging(options.log_format.value, verbose=options.verbose)
     app = make_app(config_of(options))
-    run(app, listening, lambda server: on_ready(ready_of(server)), options.proxies)
+
+    def on_started(server: Server) -> None:
+        # In a thread, because it opens the database, and perhaps a browser, while the server runs in this one.
+        threading.Thread(target=on_ready, args=(ready_of(server),), daemon=True).start()
+
+    run(app, listening, on_started, options.proxies)
 
 
 def run_workers(options: ServeOptions, listening: socket.socket, on_ready: Callable[[Ready], None], count: int) -> None:
@@ -323,8 +335,10 @@ def run_workers(options: ServeOptions, listening: socket.socket, on_ready: Calla
 
 
 def ready_of(server: Server) -> Ready:
-    """The message of a server that is ready."""
-    return Ready(None if server.accounts is not None else server.keys.token, server.config.place.describe(server.store))
+    """The report of a server that is ready."""
+    own = "variable" if server.config.token else "secret"
+    token = own if server.accounts is None else "accounts"
+    return Ready(token, server.keys.cookie_suffix, server.config.place.describe(server.store))
 
 
 def listen(host: str, port: int | None) -> socket.socket:
@@ -354,11 +368,45 @@ def format_host(host: str) -> str:
     return f"[{host}]" if ":" in host else host
 
 
-def announce(address: str, location: str, *, open_page: bool) -> None:
-    """Print the address of the page, and open it on request."""
-    typer.echo(f"Show & Tell is ready: {address}")
-    typer.echo(f"Conversations are stored in {location}. Press Ctrl-C to stop.")
+def announce(place: StorageLocation, address: str, ready: Ready, *, open_page: bool) -> None:
+    """Print the address of the page, and open it on request. Without accounts, it has a code that signs in once.
+
+    The browser gets a code of its own, because other users of the machine can read its command line: it works for
+    `OPEN_SECONDS`, and nobody else can use it after the browser has.
+    """
+    try:
+        code, browser_code = asyncio.run(make_codes(place, address, ready, open_page=open_page))
+        typer.echo(f"Show & Tell is ready: {address}/{with_code(code)}")
+    except ShowAndTellError as error:
+        typer.echo(f"Show & Tell is ready: {address}/")
+        typer.echo(f"showandtell: no address to sign in could be made: {error}", err=True)
+        browser_code = code = None
+    typer.echo(f"Conversations are stored in {ready.location}. Press Ctrl-C to stop.")
+    if code:
+        typer.echo("The address signs in one browser; `showandtell token` prints another.")
     sys.stdout.flush()
     if open_page:
         with suppress(webbrowser.Error):
-            webbrowser.open(address)
+            webbrowser.open(f"{address}/{with_code(browser_code)}")
+
+
+async def make_codes(
+    place: StorageLocation, address: str, ready: Ready, *, open_page: bool
+) -> tuple[str | None, str | None]:
+    """Record which server runs, and return a code until it is used, and one for the browser that is opened now."""
+    from showandtell.server.auth.login_codes import ServerRecord, add_code, set_server  # noqa: PLC0415 - an extra
+
+    def transaction(connection: Connection) -> tuple[str | None, str | None]:
+        set_server(connection, ServerRecord(address, ready.source, ready.mark))
+        if ready.source == "accounts":
+            return None, None
+        now = time.time()
+        return add_code(connection, now), add_code(connection, now, OPEN_SECONDS) if open_page else None
+
+    async with place.store() as store:
+        return await store.database.write(transaction)
+
+
+def with_code(code: str | None) -> str:
+    """The query of an address with a code."""
+    return f"?code={code}" if code else ""

@@ -19,16 +19,18 @@ from showandtell.providers.uploads import UploadRequest
 from showandtell.server.auth.authenticate import (
     COOKIE,
     LOGIN_AGE,
+    CurrentUser,
     Forbidden,
     LoginUnavailable,
     Unauthorised,
     auth_context,
+    cookie_session,
     get_cookie,
     local_path,
     set_cookie,
 )
 from showandtell.server.auth.cached_fetch import fetch_json
-from showandtell.server.auth.error_pages import LOGIN_LINK, NO_STORE, message_page
+from showandtell.server.auth.error_pages import LOGIN_LINK, NO_STORE, OPEN_ADDRESS, message_page
 from showandtell.server.auth.keys import Keys, base64url, is_same
 from showandtell.server.auth.oidc import Issuer, IssuerMetadata, is_secure_url
 
@@ -39,6 +41,7 @@ LOGIN_TIMEOUT: Final = 600
 LOGIN_PATH: Final = "/login"
 CALLBACK_PATH: Final = "/login/callback"
 LOGOUT_PATH: Final = "/logout"
+LOGOUT_EVERYWHERE_PATH: Final = "/logout/everywhere"
 #: The form of the standard's error codes. Anything else from the issuer is not shown to people.
 ERROR_CODE: Final = re.compile(r"[a-z_]{1,40}", re.ASCII)
 
@@ -92,21 +95,37 @@ async def callback(request: Request) -> Response:
         user = await _finish_login(request, context.accounts, pending, context.keys, now)
     except (Forbidden, Unauthorised, LoginUnavailable) as error:
         return message_page("Not signed in", str(error), LOGIN_LINK, error.status)
-    set_cookie(request, context.keys.sign_cookie(user, now), age=LOGIN_AGE)
+    session = await context.sessions.start(user)
+    set_cookie(request, context.keys.sign_cookie(session, now), age=LOGIN_AGE)
     return RedirectResponse(pending.to, 303, NO_STORE)
 
 
 @router.post(LOGOUT_PATH)
 async def log_out(request: Request) -> Response:
-    """Remove the session cookie. Returns `{"to": …}`, the URL to open next: the issuer may have a logout page."""
+    """End the session of this browser. Returns `{"to": …}`, the URL to open next: the issuer may have a logout page."""
+    context = auth_context(request)
+    try:
+        session = await cookie_session(request, context)
+        if session is not None:
+            await context.sessions.end(session.id)
+    finally:
+        set_cookie(request, "", name=COOKIE, age=0)
+    return JSONResponse({"to": await _logout_url(request)}, headers=NO_STORE)
+
+
+@router.post(LOGOUT_EVERYWHERE_PATH)
+async def log_out_everywhere(request: Request, user: CurrentUser) -> Response:
+    """End all sessions of the user, in every browser. Returns the same as `log_out`."""
+    await auth_context(request).sessions.end_all(user.name)
     set_cookie(request, "", name=COOKIE, age=0)
     return JSONResponse({"to": await _logout_url(request)}, headers=NO_STORE)
 
 
 @router.get(LOGOUT_PATH)
-async def logged_out() -> Response:
+async def logged_out(request: Request) -> Response:
     """Show that the browser is signed out."""
-    return message_page("Signed out", "This browser is no longer signed in.", LOGIN_LINK, 200)
+    advice = OPEN_ADDRESS if auth_context(request).accounts is None else LOGIN_LINK
+    return message_page("Signed out", "This browser is no longer signed in.", advice, 200)
 
 
 async def _finish_login(request: Request, issuer: Issuer, pending: PendingLogin, keys: Keys, now: float) -> str:
@@ -170,7 +189,7 @@ def _token_request(
 async def _logout_url(request: Request) -> str:
     context = auth_context(request)
     if not isinstance(context.accounts, Issuer):
-        return "/"
+        return LOGOUT_PATH
     try:
         metadata = await context.accounts.metadata(context.clock())
     except LoginUnavailable:
