@@ -4,6 +4,7 @@ import asyncio
 import os
 import re
 import tempfile
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from functools import cache
 from types import SimpleNamespace
@@ -106,7 +107,8 @@ def shared_database():
     path = f"{tempfile.mkdtemp(dir=os.environ[RUN])}/test.db"
     copy_tables(path)
     database = AnyLoopDatabase(f"sqlite:///{path}")
-    asyncio.run(database.open())
+    with ThreadPoolExecutor(1) as apart:  # the caller may be in an event loop
+        apart.submit(lambda: asyncio.run(database.open())).result()
     at_end.callback(lambda: asyncio.run(database.close()))
     return database
 

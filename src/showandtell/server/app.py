@@ -17,7 +17,8 @@ from showandtell.errors import MissingKey, ShowAndTellError
 from showandtell.network.transport import Transport
 from showandtell.server import account, chat, conversations, examples, health, models, preferences
 from showandtell.server.answers import install_error_handlers
-from showandtell.server.auth import login
+from showandtell.server.auth import backchannel, login
+from showandtell.server.auth.confirmations import Confirmations
 from showandtell.server.auth.keys import Keys, load_secret
 from showandtell.server.auth.login_codes import read_generation
 from showandtell.server.auth.oidc import Issuer
@@ -60,6 +61,7 @@ ROUTERS = (
     preferences.router,
     account.router,
     login.router,
+    backchannel.router,
     health.router,
 )
 
@@ -118,7 +120,9 @@ async def open_server(config: Config, watchers: Sequence[Watcher] = ()) -> Async
             log.warning("the default model %s is not available: %s", config.default_model, error)
         async with Runs(store, RunExecutor(store, agents, watchers)) as runs:
             accounts = Issuer(config.oidc, transport.send) if config.oidc is not None else None
-            sessions = Sessions(store.database, config.clock)
+            key = keys.derive("refresh tokens")
+            confirmations = Confirmations(store.database, accounts, key, config.clock) if accounts else None
+            sessions = Sessions(store.database, config.clock, confirmations)
             keys.use_generation(await read_generation(store.database))
             tasks = {
                 asyncio.create_task(collect_forever(store, sessions)),
@@ -130,6 +134,8 @@ async def open_server(config: Config, watchers: Sequence[Watcher] = ()) -> Async
                 for task in tasks:
                     task.cancel()
                 await asyncio.wait(tasks)
+                if confirmations is not None:
+                    await confirmations.close()
 
 
 async def collect_forever(store: Store, sessions: Sessions) -> None:

@@ -92,12 +92,24 @@ class Sessions(Protocol):
         """Return a session, or None if it has ended. Raises `LoginUnavailable` if that can't be checked."""
         ...
 
+    async def add(self, session: Session) -> str:
+        """Store a new session, and return its id."""
+        ...
+
+    def encrypt(self, refresh_token: str, session_id: str) -> str:
+        """Encrypt the issuer's refresh token for the row of a session."""
+        ...
+
     async def end(self, session_id: str) -> None:
         """End a session."""
         ...
 
-    async def end_all(self, user: str) -> None:
-        """End all sessions of a user."""
+    async def end_all(self, user: str, *, before: float | None = None, issuer_session: str | None = None) -> None:
+        """End sessions of a user: all, those started before a time, those of a session at the issuer."""
+        ...
+
+    async def end_at_issuer(self, issuer_session: str, *, before: float) -> None:
+        """End what belongs to a session at the issuer and was started before a time."""
         ...
 
     async def use_code(self, code: str) -> bool:

@@ -2,23 +2,23 @@
 
 from __future__ import annotations
 
-import base64
 import hashlib
 import re
 import secrets
 from collections.abc import Mapping
 from typing import Final
-from urllib.parse import quote_plus, urlencode
+from urllib.parse import urlencode
 
 from fastapi import APIRouter
 from msgspec import Struct
 from starlette.requests import Request
 from starlette.responses import JSONResponse, RedirectResponse, Response
 
-from showandtell.providers.uploads import UploadRequest
+from showandtell.core.messages.ids import new_id
 from showandtell.server.auth.authenticate import (
     COOKIE,
     LOGIN_AGE,
+    AuthContext,
     CurrentUser,
     Forbidden,
     LoginUnavailable,
@@ -29,10 +29,11 @@ from showandtell.server.auth.authenticate import (
     local_path,
     set_cookie,
 )
-from showandtell.server.auth.cached_fetch import fetch_json
 from showandtell.server.auth.error_pages import LOGIN_LINK, NO_STORE, OPEN_ADDRESS, message_page
 from showandtell.server.auth.keys import Keys, base64url, is_same
 from showandtell.server.auth.oidc import Issuer, IssuerMetadata, is_secure_url
+from showandtell.server.auth.session_rows import Session
+from showandtell.server.auth.token_endpoint import Grant, redeem_code
 
 router = APIRouter(include_in_schema=False)
 #: The cookie of a sign-in in progress, and the seconds that it may take.
@@ -92,10 +93,11 @@ async def callback(request: Request) -> Response:
             "Not signed in", "This sign-in was not started in this browser, or it took too long.", LOGIN_LINK, 403
         )
     try:
-        user = await _finish_login(request, context.accounts, pending, context.keys, now)
+        grant = await _finish_login(request, context.accounts, pending, context.keys, now)
+        user = context.accounts.name_of(grant.claims)
     except (Forbidden, Unauthorised, LoginUnavailable) as error:
         return message_page("Not signed in", str(error), LOGIN_LINK, error.status)
-    session = await context.sessions.start(user)
+    session = await _start_session(context, user, grant)
     set_cookie(request, context.keys.sign_cookie(session, now), age=LOGIN_AGE)
     return RedirectResponse(pending.to, 303, NO_STORE)
 
@@ -128,17 +130,34 @@ async def logged_out(request: Request) -> Response:
     return message_page("Signed out", "This browser is no longer signed in.", advice, 200)
 
 
-async def _finish_login(request: Request, issuer: Issuer, pending: PendingLogin, keys: Keys, now: float) -> str:
-    """Return the user whom the issuer redirected here. Raises `Forbidden`, `Unauthorised` or `LoginUnavailable`."""
-    metadata = await issuer.metadata(now)
-    code = _code(request, issuer.oidc.issuer, metadata, pending)
-    call = _token_request(issuer, metadata, code, pending.verifier(keys), _own_url(request, CALLBACK_PATH))
-    response = await fetch_json(issuer.send, call)
-    client = issuer.oidc.client_id
-    claims = await issuer.read_token(str(response.get("id_token")), client, now)
+async def _finish_login(request: Request, issuer: Issuer, pending: PendingLogin, keys: Keys, now: float) -> Grant:
+    """Return the grant for the user whom the issuer redirected here.
+
+    Raises `Forbidden`, `Unauthorised` or `LoginUnavailable`.
+    """
+    code = _code(request, issuer.oidc.issuer, await issuer.metadata(now), pending)
+    grant = await redeem_code(issuer, code, pending.verifier(keys), _own_url(request, CALLBACK_PATH), now)
+    claims, client = grant.claims, issuer.oidc.client_id
     if not _matches(claims.get("nonce"), pending.nonce(keys)) or claims.get("azp", client) != client:
         raise Forbidden("The issuer's token belongs to another sign-in.")
-    return issuer.name_of(claims)
+    return grant
+
+
+async def _start_session(context: AuthContext, user: str, grant: Grant) -> str:
+    """Store a session that the issuer has to confirm when its token expires. Returns its id."""
+    session_id, now, issuer_session = new_id("session"), context.clock(), grant.claims.get("sid")
+    sealed = grant.refresh_token and context.sessions.encrypt(grant.refresh_token, session_id)
+    return await context.sessions.add(
+        Session(
+            session_id,
+            user,
+            now,
+            now,
+            issuer_session=issuer_session if isinstance(issuer_session, str) else None,
+            refresh_token=sealed or None,
+            confirmed_until=grant.confirmed_until,
+        )
+    )
 
 
 def _code(request: Request, name: str, metadata: IssuerMetadata, pending: PendingLogin) -> str:
@@ -168,22 +187,6 @@ def _authorization_query(issuer: Issuer, pending: PendingLogin, keys: Keys, redi
         "code_challenge": base64url(hashlib.sha256(pending.verifier(keys).encode()).digest()),
         "code_challenge_method": "S256",
     }
-
-
-def _token_request(
-    issuer: Issuer, metadata: IssuerMetadata, code: str, verifier: str, redirect_uri: str
-) -> UploadRequest:
-    """Build the request that exchanges a code for tokens (RFC 6749, sections 2.3.1 and 4.1.3)."""
-    oidc, headers = issuer.oidc, {"content-type": "application/x-www-form-urlencoded", "accept": "application/json"}
-    form = {"grant_type": "authorization_code", "code": code, "redirect_uri": redirect_uri, "code_verifier": verifier}
-    if oidc.client_secret and "client_secret_basic" in metadata.token_endpoint_auth_methods_supported:
-        credentials = f"{quote_plus(oidc.client_id)}:{quote_plus(oidc.client_secret)}"
-        headers["authorization"] = "Basic " + base64.b64encode(credentials.encode()).decode()
-    else:
-        form["client_id"] = oidc.client_id
-        if oidc.client_secret:
-            form["client_secret"] = oidc.client_secret
-    return UploadRequest(metadata.token_endpoint, headers, (urlencode(form).encode(),))
 
 
 async def _logout_url(request: Request) -> str:

@@ -39,6 +39,7 @@ SELECT_SESSION = select(
     sessions.c.refresh_token,
     sessions.c.confirmed_until,
 ).where(IS_THIS)
+SELECT_USERS = select(sessions.c.user_id).distinct().where(sessions.c.issuer_session == bindparam("sid"), IS_OPEN)
 UPDATE_SEEN = update(sessions).where(IS_THIS, IS_OPEN).values(seen=bindparam("now"))
 UPDATE_ENDED = update(sessions).where(IS_OPEN).values(ended=bindparam("now"), refresh_token=None)
 UPDATE_TOKEN = update(sessions).where(IS_THIS, IS_OPEN, sessions.c.refresh_token == bindparam("old"))
@@ -95,10 +96,9 @@ def end_sessions_of(
     return [row[0] for row in connection.execute(statement.returning(sessions.c.id), parameters)]
 
 
-def users_of_issuer_session(connection: Connection, issuer_session: str) -> list[str]:
-    """Return the users with a session that belongs to this session at the issuer: at most one."""
-    statement = select(sessions.c.user_id).distinct().where(sessions.c.issuer_session == issuer_session, IS_OPEN)
-    return [row[0] for row in connection.execute(statement)]
+async def users_of_issuer_session(database: Database, issuer_session: str) -> list[str]:
+    """Return the users with a session that belongs to this session at the issuer: usually one."""
+    return [row[0] for row in await database.read(SELECT_USERS, sid=issuer_session)]
 
 
 async def take_refresh_token(database: Database, session_id: str, old: str) -> bool:

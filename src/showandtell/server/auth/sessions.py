@@ -37,6 +37,10 @@ UNAVAILABLE: Final = "the server can't check who is signed in, because its stora
 class Confirmer(Protocol):
     """Asks the accounts' issuer whether the user of a session still exists."""
 
+    def encrypt(self, refresh_token: str, session_id: str) -> str:
+        """Encrypt a refresh token for the row of this session alone."""
+        ...
+
     async def confirm(self, session: Session, now: float, changed: Callable[[str], None]) -> bool:
         """Whether the session may be used. Calls `changed` with its id if its row has changed, also later.
 
@@ -66,6 +70,12 @@ class Sessions:
         await session_rows.insert_session(self._database, session)
         return session.id
 
+    def encrypt(self, refresh_token: str, session_id: str) -> str:
+        """Encrypt the issuer's refresh token for the row of a session. Only servers with accounts get one."""
+        if self._confirmer is None:
+            raise AssertionError(session_id)
+        return self._confirmer.encrypt(refresh_token, session_id)
+
     async def find(self, session_id: str) -> Session | None:
         """Return a session, or None if it has ended. Raises `LoginUnavailable` if that can't be checked."""
         now = self._clock()
@@ -84,6 +94,11 @@ class Sessions:
         """End a session. It stops working here at once, and at other workers within `MAX_AGE` seconds."""
         await session_rows.end_session(self._database, session_id, self._clock())
         self._cached.drop(session_id)
+
+    async def end_at_issuer(self, issuer_session: str, *, before: float) -> None:
+        """End what belongs to a session at the issuer and was started before `before`."""
+        for user in await session_rows.users_of_issuer_session(self._database, issuer_session):
+            await self.end_all(user, before=before, issuer_session=issuer_session)
 
     async def end_all(self, user: str, *, before: float | None = None, issuer_session: str | None = None) -> None:
         """End sessions of a user, like `end_sessions_of`."""

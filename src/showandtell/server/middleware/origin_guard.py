@@ -23,6 +23,8 @@ ALL_INTERFACES: Final = ("0.0.0.0", "::", "[::]", "")  # noqa: S104 - only compa
 #: Health checks, which may use any Host header.
 PROBE_PATHS: Final = ("/healthz", "/readyz")
 UPLOADS_PATH: Final = "/api/attachments"
+#: Where the accounts' issuer reports who has signed out, in a form as its standard wants it.
+BACKCHANNEL_PATH: Final = "/login/backchannel"
 #: Methods that change nothing (RFC 9110).
 SAFE_METHODS: Final = ("GET", "HEAD", "OPTIONS")
 #: Maximum number of request headers, and maximum bytes of all of them.
@@ -189,7 +191,9 @@ def _check_type(scope: Scope, headers: Headers) -> Refusal | None:
     kind = headers.get("content-type", "").partition(";")[0].strip().lower()
     if headers.get("content-length", "0") == "0" and "transfer-encoding" not in headers:
         return None
-    if scope["path"] != UPLOADS_PATH:
+    if scope["path"] == BACKCHANNEL_PATH:
+        expected = "application/x-www-form-urlencoded"
+    elif scope["path"] != UPLOADS_PATH:
         expected = "application/json"
     elif scope["method"] == "POST":
         expected = "multipart/form-data"
