@@ -29,6 +29,8 @@ COOKIES_KEY: Final = "showandtell.cookies"
 GUESSED_KEY: Final = "showandtell.guessed"
 #: Names in the query of a page: a one-time code, and the single user's token.
 CODE, TOKEN = "code", "token"
+#: Where the accounts' issuer reports who has signed out, in a form as its standard wants it.
+BACKCHANNEL_PATH: Final = "/login/backchannel"
 #: Only URLs below this path are ever signed.
 SIGNED_PREFIX: Final = "/api/attachments/"
 #: A path on this server. Browsers read `//host`, `/\\host` and some paths with whitespace as another server.

@@ -10,11 +10,10 @@ from fastapi import APIRouter
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
-from showandtell.server.auth.authenticate import LoginUnavailable, Unauthorised, auth_context
+from showandtell.server.auth.authenticate import BACKCHANNEL_PATH, LoginUnavailable, Unauthorised, auth_context
 from showandtell.server.auth.error_pages import NO_STORE
 from showandtell.server.auth.oidc import Issuer
 from showandtell.server.auth.tokens import LEEWAY, Expected
-from showandtell.server.middleware.origin_guard import BACKCHANNEL_PATH
 
 router = APIRouter(include_in_schema=False)
 #: Accepted values of `typ`: the standard recommends the first one, and older issuers send the others.

@@ -13,7 +13,7 @@ from typing import Final
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from showandtell.server.auth.authenticate import COOKIES_KEY
+from showandtell.server.auth.authenticate import BACKCHANNEL_PATH, COOKIES_KEY
 from showandtell.server.middleware.refusals import Refusal
 
 #: Host names of a server that listens on the loopback interface only.
@@ -23,8 +23,6 @@ ALL_INTERFACES: Final = ("0.0.0.0", "::", "[::]", "")  # noqa: S104 - only compa
 #: Health checks, which may use any Host header.
 PROBE_PATHS: Final = ("/healthz", "/readyz")
 UPLOADS_PATH: Final = "/api/attachments"
-#: Where the accounts' issuer reports who has signed out, in a form as its standard wants it.
-BACKCHANNEL_PATH: Final = "/login/backchannel"
 #: Methods that change nothing (RFC 9110).
 SAFE_METHODS: Final = ("GET", "HEAD", "OPTIONS")
 #: Maximum number of request headers, and maximum bytes of all of them.
