@@ -5,8 +5,7 @@ import asyncio
 import aiohttp
 import pytest
 
-from support.commandline import spawn
-from support.postgres import ready_database
+from support.commandline import call, spawn
 from support.server_process import TIMEOUT, running
 
 pytestmark = pytest.mark.anyio
@@ -55,10 +54,9 @@ async def test_programs_use_the_token_that_it_shows(tmp_path):
         assert (await sign_in(f"{program.url}/?token={token}"))[0] == 303  # an old bookmark
 
 
-@pytest.mark.parametrize("kind", ["sqlite", "postgresql"])
-async def test_an_operator_renews_the_token(kind, tmp_path):
-    place = ["--data", str(tmp_path), "--database", ready_database(kind, tmp_path)]
-    async with running(tmp_path, *place, "--workers", "2", data=False, SHOWANDTELL_TOKEN="") as program:
+async def test_an_operator_renews_the_token(tmp_path):
+    place = ["--data", str(tmp_path)]
+    async with running(tmp_path, "--workers", "2", SHOWANDTELL_TOKEN="") as program:
         old = (await command(tmp_path, *place, "--show"))[1]
         _, cookie = await sign_in(program.address)
         program_headers = {"authorization": f"Bearer {old}"}
@@ -73,20 +71,18 @@ async def test_an_operator_renews_the_token(kind, tmp_path):
         await until_status(program, {"authorization": f"Bearer {new}"}, 200)
         fresh, cookie = await sign_in(address)
         assert (fresh, await status(program, cookie)) == (303, 200)
-    async with running(tmp_path, *place, data=False, SHOWANDTELL_TOKEN="") as program:
+    async with running(tmp_path, SHOWANDTELL_TOKEN="") as program:
         assert await status(program, {"authorization": f"Bearer {new}"}) == 200
 
 
 async def test_a_token_of_the_environment_is_changed_there(tmp_path):
     async with running(tmp_path) as program:
         place = ["--data", str(tmp_path)]
-        for environ in ({}, {"SHOWANDTELL_TOKEN": program.token}):
-            code, _, advice = await command(tmp_path, "--renew", *place, **environ)
-            assert (code, "change it, and start the server again" in advice) == (2, True)
+        code, _, advice = await command(tmp_path, "--renew", *place)
+        assert (code, "change it, and start the server again" in advice) == (2, True)
         code, _, advice = await command(tmp_path, "--show", *place)
         assert (code, "another secret or token" in advice) == (2, True)
         assert (await command(tmp_path, "--show", *place, SHOWANDTELL_TOKEN=program.token))[1] == program.token
-        assert (await sign_in((await command(tmp_path, *place))[1]))[0] == 303
 
 
 async def test_with_accounts_it_says_where_to_sign_in(tmp_path):
@@ -96,7 +92,7 @@ async def test_with_accounts_it_says_where_to_sign_in(tmp_path):
         assert (code, output, f"people sign in at {program.url}" in advice) == (2, "", True)
 
 
-async def test_a_folder_that_no_server_has_used_is_not_created(tmp_path):
-    code, _, advice = await command(tmp_path, "--data", str(tmp_path / "typo"))
-    assert (code, "no server has run with this data" in advice) == (2, True)
+def test_a_folder_that_no_server_has_used_is_not_created(tmp_path):
+    done = call(tmp_path, "token", "--data", str(tmp_path / "typo"))
+    assert (done.returncode, "no server has run with this data" in done.stderr) == (2, True)
     assert not (tmp_path / "typo").exists()

@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from showandtell.cli.options import Blobs, Data, Url
-from showandtell.cli.serve import check_server
+from showandtell.cli.serve import INSTALL
+from showandtell.cli.sessions import OWNER
 from showandtell.config.user_settings import data_folder
 from showandtell.errors import UsageError
 from showandtell.storage.location import StorageLocation, check_libraries
@@ -42,11 +43,13 @@ def token(
 ) -> None:
     """Print an address that signs one browser in to the server of this data. It works once."""
     check_libraries()
-    check_server()
     place = StorageLocation(data, database, blobs)
     if not database and not ((data or data_folder()) / "showandtell.db").exists():
         raise UsageError(NO_SERVER)
-    typer.echo(asyncio.run(make_output(place, show=show, renew=renew)))
+    try:
+        typer.echo(asyncio.run(make_output(place, show=show, renew=renew)))
+    except ImportError as error:
+        raise UsageError(INSTALL) from error
     if renew:
         typer.echo(RENEWED, err=True)
     elif not show:
@@ -56,7 +59,6 @@ def token(
 async def make_output(place: StorageLocation, *, show: bool, renew: bool) -> str:
     """Return the token, or an address with a new code."""
     from showandtell.server.auth import login_codes  # noqa: PLC0415 - an extra
-    from showandtell.server.auth.authenticate import ALONE  # noqa: PLC0415 - the same
 
     async with place.store() as store:
         server = await login_codes.read_server(store.database)
@@ -67,7 +69,7 @@ async def make_output(place: StorageLocation, *, show: bool, renew: bool) -> str
         if renew:
             if os.environ.get(VARIABLE) or (server is not None and server.source == "variable"):
                 raise UsageError(f"{CONFIGURED}: change it, and start the server again")
-            await store.database.write(lambda connection: login_codes.renew_token(connection, ALONE, time.time()))
+            await store.database.write(lambda connection: login_codes.renew_token(connection, OWNER, time.time()))
         if show:
             return read_token(place, server, await login_codes.read_generation(store.database))
         code = await store.database.write(lambda connection: login_codes.add_code(connection, time.time()))

@@ -8,12 +8,12 @@ import pytest
 
 from showandtell.errors import StorageFailed
 from showandtell.server.auth.authenticate import LoginUnavailable
-from showandtell.server.auth.keys import DAY
-from showandtell.server.auth.login_codes import add_code, use_code
+from showandtell.server.auth.keys import DAY, Keys
+from showandtell.server.auth.login_codes import add_code, read_generation, renew_token, use_code
 from showandtell.server.auth.session_rows import read_session
 from showandtell.server.auth.sessions import MAX_AGE, Sessions
 from showandtell.storage.database.database import Database
-from support.middleware_app import NOON
+from support.middleware_app import NOON, SECRET
 from support.postgres import ready_database
 from support.serving import serving
 
@@ -162,6 +162,20 @@ async def test_a_code_works_once_across_workers_and_only_its_hash_is_stored(data
         code = await here._database.write(lambda connection: add_code(connection, NOON))
         if database == "sqlite":
             assert not [path for path in tmp_path.glob("test.db*") if code.encode() in path.read_bytes()]
+
+
+async def test_renewing_the_token_ends_the_sessions_of_its_user_and_all_codes(database, tmp_path):
+    async with two_workers(database, tmp_path) as (here, there, _):
+        store, keys = here._database, Keys(SECRET)
+        own, other = await here.start("local"), await here.start("anna")
+        code, old = await store.write(lambda connection: add_code(connection, NOON)), keys.token
+        for generation in (1, 2):
+            assert await store.write(lambda connection: renew_token(connection, "local", NOON)) == generation
+            assert keys.use_generation(await read_generation(there._database))
+        assert [await there.find(session) is not None for session in (own, other)] == [False, True]
+        assert (await there.use_code(code), keys.is_token(old)) == (False, False)
+        configured = Keys(SECRET, "a-token-of-a-variable")
+        assert (configured.use_generation(2), configured.token) == (False, "a-token-of-a-variable")
 
 
 async def test_a_code_has_an_end_or_is_replaced_by_the_next(database, tmp_path):
