@@ -27,15 +27,38 @@ async def get(program, path, **headers):
         return answer.status, answer.headers.get("set-cookie", ""), await answer.text()
 
 
-async def test_it_prints_an_address_that_lets_one_in_and_nothing_else(tmp_path):
+async def test_it_prints_an_address_that_signs_in_once_and_nothing_else(tmp_path):
     async with running(tmp_path) as program:
         assert program.output.splitlines() == [
-            f"Show & Tell is ready: {program.url}/?token={program.token}",
+            f"Show & Tell is ready: {program.url}/?code={program.code}",
             f"Conversations are stored in {tmp_path}. Press Ctrl-C to stop.",
         ]
-        status, cookie, _ = await get(program, f"/?token={program.token}")
+        assert b"`showandtell token` prints another" in await program.process.stdout.readline()
+        del program.session.headers["authorization"]
+        status, cookie, _ = await get(program, f"/?code={program.code}")
         assert (status, is_login_cookie(cookie)) == (303, True)
+        status, cookie, page = await get(program, f"/?code={program.code}")
+        assert (status, cookie, "showandtell token" in page) == (401, "", True)
         assert await program.end() == (143, "")
+
+
+BROWSER = """#!/bin/sh
+cat /proc/$$/cmdline > opened.new && mv opened.new opened
+"""
+
+
+async def test_the_browsers_command_line_has_a_code_of_its_own_and_never_the_token(tmp_path):
+    program_file = tmp_path / "browser"
+    program_file.write_text(BROWSER)
+    program_file.chmod(0o755)
+    async with running(tmp_path, "--open", BROWSER=f"{program_file} %s") as program:
+        await until((tmp_path / "opened").exists)
+        opened = (tmp_path / "opened").read_text()
+        assert (program.token in opened, program.code in opened) == (False, False)
+        del program.session.headers["authorization"]
+        address = opened.strip("\0").rpartition("\0")[2].removeprefix(program.url)
+        assert [(await get(program, address))[0] for _ in range(2)] == [303, 401]
+        assert (await get(program, f"/?code={program.code}"))[0] == 303
 
 
 @pytest.mark.parametrize(("number", "expected"), ENDS)
@@ -62,7 +85,7 @@ async def test_what_was_left_is_gone_on_with_after_a_restart(tmp_path):
 
 async def test_a_cookie_is_valid_after_a_restart_and_the_secret_is_its_owners_alone(tmp_path):
     async with running(tmp_path) as program:
-        _, cookie, _ = await get(program, f"/?token={program.token}")
+        _, cookie, _ = await get(program, f"/?code={program.code}")
     assert stat.S_IMODE((tmp_path / "secret").stat().st_mode) == 0o600
     async with running(tmp_path) as program, aiohttp.ClientSession(program.url) as visitor:
         answer = await visitor.get("/api/me", headers={"cookie": cookie.partition(";")[0]})
@@ -71,7 +94,7 @@ async def test_a_cookie_is_valid_after_a_restart_and_the_secret_is_its_owners_al
 
 async def test_a_token_from_the_environment_is_the_one_that_is_taken(tmp_path):
     async with running(tmp_path, SHOWANDTELL_TOKEN="a-token-of-mine") as program:  # noqa: S106 - of a test
-        assert program.token == "a-token-of-mine"  # noqa: S105 - the same
+        assert program.token not in program.output
         assert (await get(program, "/api/me"))[0] == 200
         assert (await get(program, "/api/me", authorization="Bearer another-token"))[0] == 401
 

@@ -181,10 +181,11 @@ async def test_unknown_names_create_no_metric_series(tmp_path):
 
 
 async def test_a_stranger_is_rate_limited_by_address_whatever_the_headers_say(tmp_path):
-    async with serving(tmp_path, rates="login=5/minute,reads=5/minute") as site:
+    async with serving(tmp_path, rates="tokens=5/minute,reads=5/minute") as site:
         for path, headers in (
             ("/api/me", {"authorization": "Bearer wrong-wrong-wrong"}),
             ("/?token=wrong", {}),
+            ("/?code=wrong", {}),
             ("/api/me", {}),
         ):
             found = []

@@ -1,8 +1,12 @@
 """A small app with the real middleware, and in-process requests to it, for tests of authentication and limits."""
 
 import asyncio
+import os
 import re
+import tempfile
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
+from functools import cache
 from types import SimpleNamespace
 from urllib.parse import unquote, urlsplit
 
@@ -11,9 +15,13 @@ from starlette.responses import JSONResponse
 
 from showandtell.server.auth.authenticate import CurrentUser, LoginUnavailable, Unauthorised, require_login
 from showandtell.server.auth.keys import Keys
+from showandtell.server.auth.sessions import Sessions
 from showandtell.server.middleware.body_limits import BodyLimits
 from showandtell.server.middleware.origin_guard import LOOPBACK, OriginGuard
 from showandtell.server.middleware.rate_limits import RateLimits, read_rates
+from showandtell.storage.database.database import Database
+from support.postgres import copy_tables
+from support.run_cleanup import RUN, at_end
 
 SECRET = bytes(range(32))
 NOON = 1_800_000_000.0
@@ -86,10 +94,30 @@ def ask(app, method, address, headers=(), body=None, **more):
     return asyncio.run(send(app, method, address, named, () if body is None else (body,), **more))
 
 
-def fake_server(*, token=None, accounts=None, now=NOON):
+class AnyLoopDatabase(Database):
+    """A database for tests that run each request in an event loop of its own."""
+
+    def _check_open(self):
+        self._loop = asyncio.get_running_loop()
+
+
+@cache
+def shared_database():
+    """One database for all servers of this module: ids of sessions are random, so that they don't meet."""
+    path = f"{tempfile.mkdtemp(dir=os.environ[RUN])}/test.db"
+    copy_tables(path)
+    database = AnyLoopDatabase(f"sqlite:///{path}")
+    with ThreadPoolExecutor(1) as apart:  # the caller may be in an event loop
+        apart.submit(lambda: asyncio.run(database.open())).result()
+    at_end.callback(lambda: asyncio.run(database.close()))
+    return database
+
+
+def fake_server(*, token=None, accounts=None, now=NOON, database=None, confirmer=None):
     """The state that authentication reads. Tests set its clock by `now`."""
     server = SimpleNamespace(keys=Keys(SECRET, token), accounts=accounts, now=now)
     server.clock = lambda: server.now
+    server.sessions = Sessions(database or shared_database(), server.clock, confirmer)
     return server
 
 
@@ -145,4 +173,10 @@ def is_login_cookie(cookie):
 
 
 def login_cookie(server, user="local"):
-    return {"cookie": f"showandtell-{server.keys.cookie_suffix}={server.keys.sign_cookie(user, server.now)}"}
+    """The header of a browser that has just signed in."""
+    return cookie_header(server, asyncio.run(server.sessions.start(user)))
+
+
+def cookie_header(server, session):
+    """The header of a browser with a cookie for a session."""
+    return {"cookie": f"showandtell-{server.keys.cookie_suffix}={server.keys.sign_cookie(session, server.now)}"}

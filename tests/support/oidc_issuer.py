@@ -52,10 +52,28 @@ class FakeIssuer:
     requests: list = field(default_factory=list)
     codes: dict = field(default_factory=dict)
     signer: object = None
+    #: Seconds after noon.
+    later: float = 0.0
+    #: Whether it gives refresh tokens: always, for the scope offline_access, or never.
+    refreshes: str = "never"
+    #: The current refresh token of each sign-in; all others were used. Subjects that the issuer has removed.
+    current: dict = field(default_factory=dict)
+    used: dict = field(default_factory=dict)
+    removed: set = field(default_factory=set)
+    signed_in: int = 0
 
     def good(self, **claims):
-        """Claims that are good at noon."""
-        return {"iss": self.url, "sub": "anna", "aud": CLIENT, "iat": NOON - 10, "exp": NOON + 300, **claims}
+        """Claims that are good at noon, or some seconds later."""
+        now = NOON + self.later
+        return {"iss": self.url, "sub": "anna", "aud": CLIENT, "iat": now - 10, "exp": now + 300, **claims}
+
+    def logout_token(self, by=None, header=None, **claims):
+        """A logout token, except for the given changes."""
+        events = {"http://schemas.openid.net/event/backchannel-logout": {}}
+        now = {"iat": NOON + self.later, "jti": secrets.token_hex(8), "events": events}
+        present = self.good(**{**now, **claims})
+        present = {name: value for name, value in present.items() if value is not None}
+        return sign(present, by or self.keys[0], **{"typ": "logout+jwt", **(header or {})})
 
     def token(self, by=None, header=None, **claims):
         """A token that is valid at noon, except for the given changes."""
@@ -102,14 +120,42 @@ class FakeIssuer:
         assert request.content_type == "application/x-www-form-urlencoded"
         form = dict(parse_qsl(await request.text(), strict_parsing=True))
         assert self.client_of(request, form) == (CLIENT, self.secret)
+        if form["grant_type"] == "refresh_token":
+            return await self.refresh(form)
         query = self.codes.pop(form["code"], None)
         digest = hashlib.sha256(form["code_verifier"].encode()).digest()
         if query is None or query["code_challenge"] != base64url(digest):
             return web.json_response({"error": "invalid_grant"}, status=400)
         assert (form["grant_type"], form["redirect_uri"]) == ("authorization_code", query["redirect_uri"])
         assert len(form["code_verifier"]) >= 43
-        token = self.token(self.signer, **{"nonce": query["nonce"], **self.claims})
-        return await self.respond({"id_token": token, "access_token": "opaque", "token_type": "Bearer"})
+        self.signed_in += 1
+        claims = {"sid": f"sid-{self.signed_in}", "nonce": query["nonce"], **self.claims}
+        offline = "offline_access" in query["scope"].split()
+        gives = self.refreshes == "always" or (self.refreshes == "scope" and offline)
+        return await self.grant(claims, gives, self.token(self.signer, **claims))
+
+    async def refresh(self, form):
+        """Use a refresh token once. A second use is taken for theft, and voids the whole sign-in."""
+        assert set(form) <= {"grant_type", "refresh_token", "client_id", "client_secret"}
+        token = form["refresh_token"]
+        if token in self.used:
+            self.requests.append("reuse")
+            self.current.pop(self.used[token], None)
+        claims = next((claims for sid, (kept, claims) in self.current.items() if kept == token), None)
+        if self.overrides:  # broken before it has looked at the token
+            return await self.respond({})
+        if claims is None or claims.get("sub", "anna") in self.removed:
+            return web.json_response({"error": "invalid_grant"}, status=400)
+        self.used[token] = claims["sid"]
+        return await self.grant(claims, True, self.token(self.signer, **{**claims, "nonce": None, **self.claims}))
+
+    async def grant(self, claims, gives, id_token):
+        """A response with a new refresh token, if it `gives` one."""
+        output = {"id_token": id_token, "access_token": "opaque", "token_type": "Bearer", "expires_in": 300}
+        if gives:
+            output["refresh_token"] = secrets.token_urlsafe(16)
+            self.current[claims["sid"]] = output["refresh_token"], claims
+        return await self.respond(output)
 
     def client_of(self, request, form):
         """The client, from the header or the form, never from both."""

@@ -14,6 +14,7 @@ import aiohttp
 from support.commandline import PROGRAM
 
 ADDRESS = re.compile(r"Show & Tell is ready: (\S+)")
+TOKEN = "a-token-of-the-tests"  # noqa: S105 - it opens nothing
 #: Seconds; only a hanging process takes longer, even on a busy machine.
 TIMEOUT = 60
 
@@ -39,12 +40,13 @@ TOOLS = [hold]
 
 @dataclass
 class Program:
-    """A server that runs: `url` without its token, `token` where there is one."""
+    """A server that runs: `url` without the code of its address; `token` is the one that programs send."""
 
     process: asyncio.subprocess.Process
     output: str
     session: aiohttp.ClientSession
     errors: Path
+    token: str
 
     @property
     def address(self):
@@ -55,8 +57,8 @@ class Program:
         return self.address.partition("?")[0].rstrip("/")
 
     @property
-    def token(self):
-        return parse_qs(urlsplit(self.address).query)["token"][0]
+    def code(self):
+        return parse_qs(urlsplit(self.address).query)["code"][0]
 
     async def end(self, number=signal.SIGTERM):
         """Its exit status after a signal, and what it wrote to stderr until then."""
@@ -67,7 +69,11 @@ class Program:
 
 @asynccontextmanager
 async def running(folder, *arguments, data=True, **environ):
-    """The command `serve` on a free port, with its data in a folder unless `data` is off."""
+    """The command `serve` on a free port, with its data in a folder unless `data` is off.
+
+    Its token is `TOKEN` unless the variables say otherwise; an empty one leaves it to the server.
+    """
+    environ = {"SHOWANDTELL_TOKEN": TOKEN, **environ}
     Path(folder, "holding.py").write_text(TOOLS)  # noqa: ASYNC240 - a few bytes
     errors = Path(folder, "errors.txt")  # a pipe that nobody reads would stop the server
     with errors.open("w") as sink:  # noqa: ASYNC230 - a moment
@@ -86,8 +92,8 @@ async def running(folder, *arguments, data=True, **environ):
         output = [await asyncio.wait_for(process.stdout.readline(), TIMEOUT) for _ in range(2)]
         assert output[1], errors.read_text()  # noqa: ASYNC240 - the test has failed
         async with aiohttp.ClientSession(cookie_jar=aiohttp.DummyCookieJar()) as session:
-            program = Program(process, b"".join(output).decode(), session, errors)
-            if "?token=" in program.address:
+            program = Program(process, b"".join(output).decode(), session, errors, environ["SHOWANDTELL_TOKEN"])
+            if "?code=" in program.address and program.token:
                 session.headers["authorization"] = f"Bearer {program.token}"
             yield program
     finally:

@@ -1,4 +1,4 @@
-"""The command line: `chat`, `ask`, stored conversations, `serve`, `render`, `explain`, `verify`, `matrix`.
+"""The command line: `chat`, `ask`, stored conversations, `serve`, `token`, `render`, `explain`, `verify`, `matrix`.
 
 Exit status: 0 complete, 1 error, 2 usage, 3 incomplete, 4 refused, 130 interrupted, 143 and 129 ended by a signal.
 """
@@ -31,6 +31,7 @@ from showandtell.cli.conversations import COMMANDS
 from showandtell.cli.learned import EPILOG, models
 from showandtell.cli.options import Blobs, Data, MaxFileBytes, Quota, Strip, Url
 from showandtell.cli.serve import serve
+from showandtell.cli.token import token
 from showandtell.config.user_settings import read_overrides
 from showandtell.core.capabilities import matrix as table
 from showandtell.core.events.types import ErrorEvent, Event, Finish
@@ -268,6 +269,7 @@ def matrix(
 
 
 app.command()(serve)
+app.command()(token)
 app.command(epilog=EPILOG)(models)
 for name, command in COMMANDS.items():
     app.command(name)(command)

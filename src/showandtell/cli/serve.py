@@ -6,10 +6,8 @@ import functools
 import importlib
 import os
 import socket
-import sys
-import webbrowser
+import threading
 from collections.abc import Callable
-from contextlib import suppress
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -18,6 +16,7 @@ import typer
 from msgspec import Struct
 
 from showandtell.cli import arguments
+from showandtell.cli.announce import Ready, announce
 from showandtell.cli.options import Blobs, Data, MaxFileBytes, Quota, Strip, Url
 from showandtell.errors import UsageError
 from showandtell.storage.files.file_cache import MAX_FILE_BYTES
@@ -200,13 +199,6 @@ class ServeOptions(Struct, frozen=True):
     verbose: bool
 
 
-class Ready(Struct, frozen=True):
-    """Printed when the server is ready: the single user's token, if there is one, and the location of the data."""
-
-    token: str | None
-    location: str
-
-
 def serve(  # noqa: PLR0917 - each is an option
     host: Host = LOOPBACK,
     port: Port = None,
@@ -234,7 +226,8 @@ def serve(  # noqa: PLR0917 - each is an option
     """Serve the chat: a page for people, an API for programs.
 
     More settings are environment variables only:
-    SHOWANDTELL_TOKEN: the single user's token; default: a random one
+    SHOWANDTELL_TOKEN: the single user's token; default: the one that
+    `showandtell token --show` prints
     SHOWANDTELL_SECRET: the secret for cookies and signed URLs
     SHOWANDTELL_OIDC_ISSUER: sign in with an OpenID Connect issuer
     SHOWANDTELL_OIDC_CLIENT_ID, SHOWANDTELL_OIDC_CLIENT_SECRET: its client
@@ -251,10 +244,7 @@ def serve(  # noqa: PLR0917 - each is an option
     listening = listen(host, port)
 
     def on_ready(ready: Ready) -> None:
-        token = f"?token={ready.token}" if ready.token is not None else ""
-        announce(
-            f"http://{format_host(host)}:{listening.getsockname()[1]}/{token}", ready.location, open_page=open_page
-        )
+        announce(place, f"http://{format_host(host)}:{listening.getsockname()[1]}", ready, open_page=open_page)
 
     if workers == 1:
         run_worker(options, listening, on_ready)
@@ -307,7 +297,12 @@ def run_worker(options: ServeOptions, listening: socket.socket, on_ready: Callab
 
     configure_logging(options.log_format.value, verbose=options.verbose)
     app = make_app(config_of(options))
-    run(app, listening, lambda server: on_ready(ready_of(server)), options.proxies)
+
+    def on_started(server: Server) -> None:
+        # In a thread, because it opens the database, and perhaps a browser, while the server runs in this one.
+        threading.Thread(target=on_ready, args=(ready_of(server),), daemon=True).start()
+
+    run(app, listening, on_started, options.proxies)
 
 
 def run_workers(options: ServeOptions, listening: socket.socket, on_ready: Callable[[Ready], None], count: int) -> None:
@@ -323,8 +318,10 @@ def run_workers(options: ServeOptions, listening: socket.socket, on_ready: Calla
 
 
 def ready_of(server: Server) -> Ready:
-    """The message of a server that is ready."""
-    return Ready(None if server.accounts is not None else server.keys.token, server.config.place.describe(server.store))
+    """The report of a server that is ready."""
+    own = "variable" if server.config.token else "secret"
+    token = own if server.accounts is None else "accounts"
+    return Ready(token, server.keys.cookie_suffix, server.config.place.describe(server.store))
 
 
 def listen(host: str, port: int | None) -> socket.socket:
@@ -352,13 +349,3 @@ def format_host(host: str) -> str:
     if host in {"0.0.0.0", "::", ""}:  # noqa: S104 - only compared with
         return LOOPBACK
     return f"[{host}]" if ":" in host else host
-
-
-def announce(address: str, location: str, *, open_page: bool) -> None:
-    """Print the address of the page, and open it on request."""
-    typer.echo(f"Show & Tell is ready: {address}")
-    typer.echo(f"Conversations are stored in {location}. Press Ctrl-C to stop.")
-    sys.stdout.flush()
-    if open_page:
-        with suppress(webbrowser.Error):
-            webbrowser.open(address)

@@ -17,10 +17,14 @@ from showandtell.errors import MissingKey, ShowAndTellError
 from showandtell.network.transport import Transport
 from showandtell.server import account, chat, conversations, examples, health, models, preferences, shares
 from showandtell.server.answers import install_error_handlers
-from showandtell.server.auth import login
+from showandtell.server.auth import backchannel, login
+from showandtell.server.auth.confirmations import Confirmations
 from showandtell.server.auth.keys import Keys, load_secret
+from showandtell.server.auth.login_codes import read_generation
 from showandtell.server.auth.oidc import Issuer
 from showandtell.server.auth.people import People
+from showandtell.server.auth.renewals import follow_renewals
+from showandtell.server.auth.sessions import Sessions
 from showandtell.server.config import Config
 from showandtell.server.files import attachments, contents
 from showandtell.server.middleware.install import install_middleware
@@ -59,6 +63,7 @@ ROUTERS = (
     preferences.router,
     account.router,
     login.router,
+    backchannel.router,
     health.router,
 )
 
@@ -118,19 +123,30 @@ async def open_server(config: Config, watchers: Sequence[Watcher] = ()) -> Async
         async with Runs(store, RunExecutor(store, agents, watchers)) as runs:
             people = People(store.database)
             accounts = Issuer(config.oidc, transport.send, people.remember) if config.oidc is not None else None
-            collector = asyncio.create_task(collect_forever(store))
+            key = keys.derive("refresh tokens")
+            confirmations = Confirmations(store.database, accounts, key, config.clock) if accounts else None
+            sessions = Sessions(store.database, config.clock, confirmations)
+            keys.use_generation(await read_generation(store.database))
+            tasks = {
+                asyncio.create_task(collect_forever(store, sessions)),
+                asyncio.create_task(follow_renewals(store.database, keys, sessions)),
+            }
             try:
-                yield Server(config, store, keys, agents, runs, ModelCatalog(), Readiness(store), accounts)
+                yield Server(config, store, keys, sessions, agents, runs, ModelCatalog(), Readiness(store), accounts)
             finally:
-                collector.cancel()
-                await asyncio.wait({collector})
+                for task in tasks:
+                    task.cancel()
+                await asyncio.wait(tasks)
+                if confirmations is not None:
+                    await confirmations.close()
 
 
-async def collect_forever(store: Store) -> None:
-    """Collect garbage periodically: uploads that were never sent, conversions of deleted files."""
+async def collect_forever(store: Store, sessions: Sessions) -> None:
+    """Collect garbage periodically: uploads that were never sent, conversions of deleted files, old sessions."""
     while True:
         await asyncio.sleep(COLLECT_SECONDS * random.uniform(0.5, 1.5))  # noqa: S311 - spreads the workers
         try:
+            await sessions.collect()
             await store.collect()
         except ShowAndTellError as error:
             log.warning("garbage collection failed: %s", error)

@@ -11,6 +11,7 @@ from starlette.requests import HTTPConnection
 
 from showandtell.server.auth.authenticate import Accounts
 from showandtell.server.auth.keys import Keys
+from showandtell.server.auth.sessions import Sessions
 from showandtell.server.config import Config
 from showandtell.server.model_catalog import ModelCatalog
 from showandtell.server.readiness import Readiness
@@ -26,6 +27,7 @@ class Server:
     config: Config
     store: Store
     keys: Keys
+    sessions: Sessions
     agents: Agents
     runs: Runs
     catalog: ModelCatalog

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from showandtell.errors import BadInput
 from showandtell.server.auth.authenticate import local_path
-from showandtell.server.auth.keys import DAY, Keys, load_secret
+from showandtell.server.auth.keys import DAY, CookieSession, Keys, load_secret
 from support.middleware_app import NOON, SECRET, ask, fake_server, guarded_app, login_cookie, send
 from support.serving import serving
 
@@ -107,7 +107,7 @@ def test_without_the_token_a_static_page_says_what_to_do(query):
     response = ask(guarded_app(), "GET", f"/{query}")
     assert (response.status, response["set-cookie"], response["location"]) == (401, None, None)
     text = response.body.decode()
-    assert "showandtell serve" in text
+    assert "showandtell token" in text
     assert "wrong" not in text
     assert not re.search(r"<script|<style|\son\w+=|javascript:|https?://", text)
 
@@ -161,6 +161,13 @@ def test_a_cookie_lasts_thirty_days_and_is_renewed_by_use():
     assert ask(guarded_app(server), "GET", "/api/me", {"cookie": response.cookie}).status == 200
 
 
+def test_a_cookie_of_version_0_1_that_names_no_session_asks_to_sign_in():
+    server = fake_server()
+    old = server.keys.seal("cookie", CookieSession("local", int(NOON)), NOON)
+    headers = {"cookie": f"showandtell-{server.keys.cookie_suffix}={old}"}
+    assert ask(guarded_app(server), "GET", "/api/me", headers).status == 401
+
+
 def test_a_new_cookie_is_not_renewed():
     server = fake_server()
     assert ask(guarded_app(server), "GET", "/api/me", login_cookie(server))["set-cookie"] is None
@@ -168,8 +175,9 @@ def test_a_new_cookie_is_not_renewed():
 
 def test_a_cookie_of_another_secret_or_user_or_from_the_future_is_refused():
     server, other = fake_server(), Keys(b"x" * 32)
-    forged = [other.sign_cookie("local", NOON), server.keys.sign_cookie("eve", NOON)]
-    forged += [server.keys.sign_cookie("local", NOON + 3600), "", ".", "..", "a.b.c", "\xff" * 40]
+    session, eves = (asyncio.run(server.sessions.start(user)) for user in ("local", "eve"))
+    forged = [other.sign_cookie(session, NOON), server.keys.sign_cookie(eves, NOON), server.keys.sign_cookie("x", NOON)]
+    forged += [server.keys.sign_cookie(session, NOON + 3600), "", ".", "..", "a.b.c", "\xff" * 40]
     for text in forged:
         assert (
             ask(
@@ -180,9 +188,9 @@ def test_a_cookie_of_another_secret_or_user_or_from_the_future_is_refused():
 
 
 @given(st.integers(0, 200), st.characters(min_codepoint=33, max_codepoint=126))
-def test_a_tampered_cookie_never_names_another_user(place, character):
+def test_a_tampered_cookie_never_names_another_session(place, character):
     keys = Keys(SECRET)
-    text = keys.sign_cookie("local", NOON)
+    text = keys.sign_cookie("session_1", NOON)
     place %= len(text)
     session = keys.read_cookie(text[:place] + character + text[place + 1 :], NOON)
     assert session in {None, keys.read_cookie(text, NOON)}

@@ -15,7 +15,7 @@ from showandtell.errors import BadInput
 from showandtell.server.auth import tokens
 from showandtell.server.auth.keys import DAY, Keys
 from showandtell.server.auth.oidc import Oidc, read_oidc
-from support.middleware_app import NOON, SECRET
+from support.middleware_app import NOON, SECRET, cookie_header
 from support.oidc_app import name, run_with_issuer
 from support.oidc_issuer import CLIENT, CLIENT_SECRET, base64url, key, running_issuer, sign
 from support.properties import examples
@@ -154,7 +154,7 @@ def test_the_single_users_token_and_cookie_are_refused_if_there_are_accounts():
         own = Keys(SECRET)
         assert (await site.bear(own.token)).status == 401
         for user in ("local", "anna", "anna@elsewhere.example", "@" + name(site).partition("@")[2]):
-            cookie = {"cookie": f"showandtell-{own.cookie_suffix}={own.sign_cookie(user, NOON)}"}
+            cookie = cookie_header(site.server, await site.server.sessions.start(user))
             assert (await site.ask("/api/me", cookie)).status == 401
             query = own.sign_url("/api/attachments/att_1/content/a", user, NOON)
             assert (await site.ask(f"/api/attachments/att_1/content/a?{query}")).status == 401

@@ -13,6 +13,7 @@ from showandtell.server.auth.keys import Keys
 from showandtell.server.middleware.rate_limits import RATES, Counts, Rate, group_of, read_rates
 from showandtell.server.middleware.refusals import LINGER_BYTES
 from support.middleware_app import NOON, SECRET, ask, fake_server, guarded_app, login_cookie, send
+from support.oidc_app import run_with_issuer
 from support.serving import serving
 
 TOKEN = Keys(SECRET).token
@@ -50,8 +51,10 @@ def test_groups_count_separately():
         ("DELETE", "/api/conversations/x", b"", "reads"),
         ("GET", "/login", b"", "login"),
         ("GET", "/login/callback", b"code=1", "login"),
-        ("GET", "/c/x", b"token=abc", "login"),
-        ("GET", "/c/x", b"%74oken=abc", "login"),
+        ("POST", "/login/backchannel", b"", "login"),
+        ("GET", "/c/x", b"token=abc", "tokens"),
+        ("GET", "/c/x", b"%74oken=abc", "tokens"),
+        ("GET", "/c/x", b"tab=1&code", "tokens"),
         ("GET", "/c/x", b"", None),
         ("GET", "/assets/a.js", b"", None),
         ("GET", "/healthz", b"", None),
@@ -67,7 +70,7 @@ def test_a_wrong_token_counts_on_every_path(path):
     statuses = [ask(app, "GET", path, {"authorization": f"Bearer guess-number-{n}"}).status for n in range(21)]
     assert (statuses.count(401), statuses[-1]) == (20, 429)
     assert ask(app, "GET", "/api/me", {"authorization": "Bearer another"}).status == 429
-    assert ask(app, "GET", path, BEARER).status == 200
+    assert ask(app, "GET", path, BEARER, client=("192.0.2.1", 1)).status == 200
 
 
 def test_a_health_probe_is_never_limited():
@@ -79,21 +82,80 @@ def test_wrong_tokens_for_metrics_count(tmp_path):
     async def test():
         async with serving(tmp_path) as site:
             guess = {"authorization": "Bearer guess", "x-forwarded-for": "203.0.113.9"}
-            statuses = [(await send(site.app, "GET", "/metrics", guess)).status for _ in range(20)]
-            assert (statuses.count(401), statuses[-1]) == (19, 429)  # `serving` has logged in once
+            statuses = [(await send(site.app, "GET", "/metrics", guess)).status for _ in range(21)]
+            assert (statuses.count(401), statuses[-1]) == (20, 429)
 
     asyncio.run(test())
 
 
-def test_wrong_tokens_are_limited_but_a_valid_one_is_accepted():
+def wrong_tokens(app, count=20):
+    """Send wrong tokens in headers, tokens and codes in URLs: all count together."""
+    guesses = [("/api/me", {"authorization": "Bearer wrong"}), ("/?token=wrong", {}), ("/c/x?code=wrong", {})]
+    requests = itertools.islice(itertools.cycle(guesses), count)
+    return [ask(app, "GET", path, headers).status for path, headers in requests]
+
+
+def test_wrong_tokens_stop_further_tokens_from_there_also_the_right_one():
     app = guarded_app()
-    for headers in ({"authorization": "Bearer wrong"}, {"authorization": "Basic eDp5"}):
-        for _ in range(10):
-            assert ask(app, "GET", "/api/me", headers).status == 401
-    assert ask(app, "GET", "/api/me", {"authorization": "Bearer another"}).status == 429
+    assert wrong_tokens(app, 22) == [401] * 20 + [429] * 2
     assert ask(app, "GET", f"/?token={TOKEN}").status == 429
+    assert ask(app, "GET", "/api/me", BEARER).status == 429
+    assert ask(app, "GET", "/api/me", BEARER, client=("192.0.2.1", 1)).status == 200
+    app.state.server.now += 60
     assert ask(app, "GET", "/api/me", BEARER).status == 200
-    assert ask(app, "GET", "/api/me", login_cookie(app.state.server)).status == 200
+
+
+def test_wrong_tokens_stop_nobody_who_is_signed_in():
+    app, browser = guarded_app(), {"accept": "text/html"}
+    cookie = login_cookie(app.state.server) | browser
+    wrong_tokens(app)
+    assert ask(app, "GET", "/", cookie).status == 200
+    assert ask(app, "GET", "/?token=an-old-bookmark", cookie).status == 303
+    assert ask(app, "GET", "/api/me", cookie).status == 200
+    assert ask(app, "GET", "/", browser).status == 401  # the page that says what to do
+
+
+def test_a_browser_gets_a_page_with_the_seconds_to_wait_and_a_program_json():
+    app = guarded_app()
+    wrong_tokens(app)
+    app.state.server.now += 20
+    page = ask(app, "GET", "/?code=another", {"accept": "text/html,*/*"})
+    assert (page.status, page["retry-after"]) == (429, "40")
+    assert page["content-type"].startswith("text/html")
+    assert b"40 seconds" in page.body
+    program = ask(app, "GET", "/api/me", {"authorization": "Bearer x", "accept": "text/html"})
+    assert (program["retry-after"], json.loads(program.body)["error"]["kind"]) == ("40", "TooMany")
+
+
+def test_right_tokens_never_fill_the_bucket():
+    app = guarded_app(rates="tokens=3/minute")
+    assert [ask(app, "GET", f"/?token={TOKEN}").status for _ in range(10)] == [303] * 10
+    assert [ask(app, "GET", "/metrics", BEARER).status for _ in range(10)] == [200] * 10
+
+
+def test_wrong_tokens_stop_neither_accounts_nor_their_valid_tokens():
+    async def test(site):
+        wrong = site.issuer.token(aud="another")
+        assert [(await site.bear(wrong)).status for _ in range(21)] == [401] * 20 + [429]
+        assert (await site.ask("/?token=old"))["location"] == "/login?to=%2F"
+        assert (await site.ask("/login"))["location"].startswith(site.issuer.url)
+        assert (await site.bear(site.issuer.token())).status == 200
+
+    run_with_issuer(test, rates="")
+
+
+def test_two_hundred_people_of_one_office_sign_in_within_a_minute():
+    async def test(site):
+        for path in ("/", "/login", "/login/callback?code=x&state=y") * 200:
+            assert (await site.ask(path, {"accept": "text/html"})).status in {303, 403}
+
+    run_with_issuer(test, rates="")
+
+
+def test_an_office_that_starts_too_many_sign_ins_gets_a_page():
+    app = guarded_app(rates="login=2/minute")
+    statuses = [ask(app, "GET", "/login", {"accept": "text/html"}).status for _ in range(3)]
+    assert statuses == [401, 401, 429]
 
 
 def test_a_stranger_is_refused_before_the_body_arrives():

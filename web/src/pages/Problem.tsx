@@ -15,7 +15,7 @@ export function Problem({ problem, again, words = "Try again" }: ProblemProps) {
       <h1>{signedOut ? "You are signed out" : "This can’t be shown"}</h1>
       {signedOut ? (
         <p>
-          Nothing is lost. Sign in again, or open the address that <code>showandtell serve</code> printed.
+          Nothing is lost. Sign in again, or open the address that <code>showandtell token</code> prints.
         </p>
       ) : (
         <p>{problem.text}</p>

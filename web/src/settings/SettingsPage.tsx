@@ -5,6 +5,7 @@ import { keepDraft, keptDraft } from "../composer/drafts";
 import { ModelPicker } from "../models/ModelPicker";
 import { useApp } from "../state/AppProvider";
 import { Missing } from "../state/Missing";
+import { showError } from "../state/showError";
 import { applyTheme, keptTheme } from "../theme";
 import type { Theme } from "../types";
 import { Button, toast } from "../ui";
@@ -61,7 +62,7 @@ export function SettingsPage() {
         <div className="settings-row">
           <p className="soft">
             Show &amp; Tell {me.version}
-            {me.mode === "accounts" ? `, signed in as ${me.name ?? me.user}` : ", for you alone on this machine"}.
+            {me.mode === "accounts" ? `, signed in as ${me.name ?? me.user}` : ", for you alone"}.
             {me.mode === "accounts" && (
               <>
                 {" "}
@@ -69,7 +70,10 @@ export function SettingsPage() {
               </>
             )}
           </p>
-          {me.mode === "accounts" && <Button onClick={() => void signOut()}>Sign out</Button>}
+          <Button onClick={() => void signOut("/logout")}>Sign out</Button>
+          <Button look="quiet" onClick={() => void signOut("/logout/everywhere")}>
+            Sign out everywhere
+          </Button>
         </div>
       )}
     </div>
@@ -121,7 +125,11 @@ function Instructions() {
 }
 
 /** Signs out by fetch, because the server would reject a form without a referrer as cross-site. */
-async function signOut(): Promise<void> {
-  const { to } = await api.post<{ to: string }>("/logout");
-  location.assign(to);
+async function signOut(path: "/logout" | "/logout/everywhere"): Promise<void> {
+  try {
+    const { to } = await api.post<{ to: string }>(path);
+    location.assign(to);
+  } catch (error) {
+    showError(error);
+  }
 }

@@ -7,7 +7,7 @@ export async function without_the_token_the_server_explains_how_to_log_in(contex
   await page.context().clearCookies();
   await page.goto(context.input.sites.inspector.url);
   await page.getByRole("heading", { name: "Not signed in" }).waitFor();
-  await page.getByText("showandtell serve").waitFor();
+  await page.getByText("showandtell token").waitFor();
 }
 
 export async function an_expired_cookie_is_reported(context) {
@@ -18,7 +18,21 @@ export async function an_expired_cookie_is_reported(context) {
   await page.context().clearCookies();
   await page.getByRole("button", { name: "Draw a chart" }).click();
   await page.getByRole("heading", { name: "You are signed out" }).waitFor();
-  await page.getByText("showandtell serve").waitFor();
+  await page.getByText("showandtell token").waitFor();
+}
+
+export async function signing_out_here_leaves_other_browsers_and_signing_out_everywhere_does_not(context) {
+  context.allow(/status of 401/);
+  const pages = [];
+  for (let browser = 0; browser < 3; browser++) pages.push(await context.visit("/settings", { on: "scratch" }));
+  const [first, second, third] = pages;
+  await first.getByRole("button", { name: "Sign out", exact: true }).click();
+  await first.getByRole("heading", { name: "Signed out" }).waitFor();
+  await second.reload();
+  await second.getByRole("button", { name: "Sign out everywhere" }).click();
+  await second.getByRole("heading", { name: "Signed out" }).waitFor();
+  await third.reload();
+  await third.getByRole("heading", { name: "Not signed in" }).waitFor();
 }
 
 export async function an_unknown_conversation_is_reported(context) {

@@ -11,23 +11,33 @@ from fastapi import Depends
 from msgspec import Struct
 from starlette.requests import HTTPConnection
 from starlette.responses import RedirectResponse, Response
+from starlette.types import Scope
 
 from showandtell.errors import ShowAndTellError
-from showandtell.server.auth.error_pages import NO_STORE, OPEN_ADDRESS, message_page
+from showandtell.server.auth.error_pages import CHAT_LINK, NO_STORE, OPEN_ADDRESS, message_page
 from showandtell.server.auth.keys import COOKIE_AGE, DAY, RENEW_AFTER, Keys
+from showandtell.server.auth.session_rows import Session
 
 #: The single user of a server without accounts. The command line's conversations belong to this user as well.
 ALONE: Final = "local"
 COOKIE: Final = "showandtell"
-#: Seconds until a user with an account has to sign in again. Only the issuer knows if the account still exists.
+#: Seconds until a user with an account has to sign in again, also if the issuer still confirms the user.
 LOGIN_AGE: Final = 7 * DAY
-#: Keys of the ASGI scope: the identified user, and the cookies that the response sets.
+#: Keys of the ASGI scope: the identified user, the cookies that the response sets, and that a URL had a wrong token.
 USER_KEY: Final = "showandtell.user"
 COOKIES_KEY: Final = "showandtell.cookies"
+GUESSED_KEY: Final = "showandtell.guessed"
+#: Names in the query of a page: a one-time code, and the single user's token.
+CODE, TOKEN = "code", "token"
+#: Where the accounts' issuer reports who has signed out, in a form as its standard wants it.
+BACKCHANNEL_PATH: Final = "/login/backchannel"
 #: Only URLs below this path are ever signed.
 SIGNED_PREFIX: Final = "/api/attachments/"
 #: A path on this server. Browsers read `//host`, `/\\host` and some paths with whitespace as another server.
 LOCAL_PATH: Final = re.compile(r"/(?!/)[!-\[\]-~]*", re.ASCII)
+USED_ADDRESS: Final = (
+    "This address does not sign you in: it was used before, it is too old, or a newer one replaced it."
+)
 BEARER: Final = re.compile(r"bearer +([A-Za-z0-9._~+/!-]+=*)", re.ASCII | re.IGNORECASE)
 
 
@@ -73,6 +83,42 @@ class Accounts(Protocol):
         ...
 
 
+class Sessions(Protocol):
+    """The sessions in browsers."""
+
+    async def start(self, user: str) -> str:
+        """Start a session of a user, and return its id."""
+        ...
+
+    async def find(self, session_id: str) -> Session | None:
+        """Return a session, or None if it has ended. Raises `LoginUnavailable` if that can't be checked."""
+        ...
+
+    async def add(self, session: Session) -> str:
+        """Store a new session, and return its id."""
+        ...
+
+    def encrypt(self, refresh_token: str, session_id: str) -> str:
+        """Encrypt the issuer's refresh token for the row of a session."""
+        ...
+
+    async def end(self, session_id: str) -> None:
+        """End a session."""
+        ...
+
+    async def end_all(self, user: str, *, before: float | None = None, issuer_session: str | None = None) -> None:
+        """End sessions of a user: all, those started before a time, those of a session at the issuer."""
+        ...
+
+    async def end_at_issuer(self, issuer_session: str, *, before: float) -> None:
+        """End what belongs to a session at the issuer and was started before a time."""
+        ...
+
+    async def use_code(self, code: str) -> bool:
+        """Whether a one-time code is good. It is used up."""
+        ...
+
+
 class AuthContext(Protocol):
     """What identifying a user needs; `Server` implements it. Without `accounts` there is one user, with one token."""
 
@@ -84,6 +130,11 @@ class AuthContext(Protocol):
     @property
     def accounts(self) -> Accounts | None:
         """The accounts, or None for a single user."""
+        ...
+
+    @property
+    def sessions(self) -> Sessions:
+        """The sessions in browsers."""
         ...
 
     @property
@@ -117,16 +168,28 @@ async def identify_user(request: HTTPConnection, context: AuthContext) -> User:
         return User(await _bearer_user(headers, context), "bearer")
     if user := _signed_user(request, context):
         return User(user, "signed")
-    if user := _cookie_user(request, context):
-        return User(user, "cookie")
+    if session := await cookie_session(request, context):
+        return User(session.user, "cookie")
     raise Unauthorised(how_to_sign_in(context))
+
+
+async def is_signed_in(request: HTTPConnection) -> bool:
+    """Whether the request has a user."""
+    try:
+        await current_user(request)
+    except (Unauthorised, LoginUnavailable):
+        return False
+    return True
 
 
 def how_to_sign_in(context: AuthContext) -> str:
     """Return the advice for a client that is not signed in."""
     if context.accounts is not None:
         return "not signed in: open /login, or send `Authorization: Bearer` with a token from this server's issuer"
-    return "not signed in: open the address that `showandtell serve` printed, or send `Authorization: Bearer TOKEN`"
+    return (
+        "not signed in: run `showandtell token` and open the address that it prints, "
+        "or send `Authorization: Bearer TOKEN` with the token that `showandtell token --show` prints"
+    )
 
 
 def set_cookie(request: HTTPConnection, value: str, *, name: str = COOKIE, age: int = COOKIE_AGE) -> None:
@@ -141,27 +204,45 @@ def get_cookie(request: HTTPConnection, name: str = COOKIE) -> str:
     return request.cookies.get(_cookie_name(request, name), "")
 
 
+def has_query_token(scope: Scope) -> bool:
+    """Whether the query of a page has a token or a one-time code."""
+    query: str = scope["query_string"].decode("latin-1")
+    return any(name in {CODE, TOKEN} for name, _ in parse_qsl(query, keep_blank_values=True))
+
+
 async def require_login(request: HTTPConnection) -> Response | None:
     """Return None if the user may see the page, else the response that signs them in or says how to.
 
-    `?token=T` becomes a cookie, and a redirect removes it from the address. Without a valid token, a server with
+    `?code=C` or `?token=T` becomes a session, and a redirect removes it from the address. Otherwise, a server with
     accounts redirects to /login; other servers return a short page with advice.
     """
     context = auth_context(request)
-    query = [(name, value) for name, value in parse_qsl(request.url.query) if name != "token"]
+    query = [(name, value) for name, value in parse_qsl(request.url.query) if name not in {CODE, TOKEN}]
     page = local_path(quote(request.scope["path"]) + ("?" + urlencode(query) if query else ""))
-    tokens = request.query_params.getlist("token")
-    if context.accounts is None and any(context.keys.is_token(token) for token in tokens[:1]):
-        set_cookie(request, context.keys.sign_cookie(ALONE, context.clock()))
+    has_token = has_query_token(request.scope)
+    if has_token and context.accounts is None and await _is_good(request, context):
+        session = await context.sessions.start(ALONE)
+        set_cookie(request, context.keys.sign_cookie(session, context.clock()))
         return RedirectResponse(page, 303, NO_STORE)
     try:
         await current_user(request)
     except Unauthorised:
         if context.accounts is not None:
             return RedirectResponse("/login?" + urlencode({"to": page}), 303, NO_STORE)
-        problem = "The token in the address does not belong to this server." if tokens else "This page needs a token."
+        request.scope[GUESSED_KEY] = has_token
+        problem = USED_ADDRESS if has_token else "This browser is not signed in."
         return message_page("Not signed in", problem, OPEN_ADDRESS, 401)
-    return RedirectResponse(page, 303, NO_STORE) if tokens else None
+    except LoginUnavailable as error:
+        return message_page("Sign-in is not available", str(error), CHAT_LINK, error.status)
+    return RedirectResponse(page, 303, NO_STORE) if has_token else None
+
+
+async def _is_good(request: HTTPConnection, context: AuthContext) -> bool:
+    """Whether the query has the right token, or a code that is good. Only the first of each counts."""
+    tokens, codes = (request.query_params.getlist(name)[:1] for name in (TOKEN, CODE))
+    if any(context.keys.is_token(token) for token in tokens):
+        return True
+    return bool(codes) and await context.sessions.use_code(codes[0])
 
 
 def local_path(path: str) -> str:
@@ -188,20 +269,21 @@ def _signed_user(request: HTTPConnection, context: AuthContext) -> str | None:
     return user if user is not None and _is_known(user, context) else None
 
 
-def _cookie_user(request: HTTPConnection, context: AuthContext) -> str | None:
-    """Return the user of the cookie.
+async def cookie_session(request: HTTPConnection, context: AuthContext) -> Session | None:
+    """Return the session that the cookie names, or None.
 
-    The single user's cookie is renewed once a day, so that regular visitors stay signed in.
+    The single user's cookie is renewed once a day, so that regular visitors stay signed in. Raises `LoginUnavailable`.
     """
     text, now = get_cookie(request), context.clock()
-    session = context.keys.read_cookie(text, now) if text else None
-    if session is None or not _is_known(session.user, context):
+    cookie = context.keys.read_cookie(text, now) if text else None
+    session = await context.sessions.find(cookie.session) if cookie else None
+    if cookie is None or session is None or not _is_known(session.user, context):
         return None
-    if context.accounts is not None and now - session.since > LOGIN_AGE:
+    if context.accounts is not None and now - session.created > LOGIN_AGE:
         return None
-    if context.accounts is None and now - session.written > RENEW_AFTER:
-        set_cookie(request, context.keys.sign_cookie(session.user, now, session.since))
-    return session.user
+    if context.accounts is None and now - cookie.written > RENEW_AFTER:
+        set_cookie(request, context.keys.sign_cookie(session.id, now))
+    return session
 
 
 def _is_secure(request: HTTPConnection) -> bool:

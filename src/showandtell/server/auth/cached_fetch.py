@@ -26,15 +26,15 @@ RETRY_AFTER: Final = 10
 MAX_STALE: Final = 86_400
 
 
-async def fetch_json(send: Send, call: HttpRequest) -> dict[str, Any]:
-    """Send a request and return the JSON object of the response.
+async def fetch_json(send: Send, call: HttpRequest, *statuses: int) -> dict[str, Any]:
+    """Send a request and return the JSON object of the response, also if its status is one of `statuses`.
 
     Raises `LoginUnavailable`; its message contains nothing of the request but the host.
     """
     host = urlsplit(call.url).netloc
     try:
         async with asyncio.timeout(TIMEOUT), send(call) as response:
-            return await read_json(response)
+            return await read_json(response, *statuses)
     except TimeoutError:
         problem = f"{host} did not respond within {TIMEOUT:g} s"
     except (msgspec.MsgspecError, UnicodeDecodeError):
@@ -46,12 +46,12 @@ async def fetch_json(send: Send, call: HttpRequest) -> dict[str, Any]:
     )
 
 
-async def read_json(response: HttpResponse) -> dict[str, Any]:
-    """Return the JSON object of a response.
+async def read_json(response: HttpResponse, *statuses: int) -> dict[str, Any]:
+    """Return the JSON object of a response with status 200 or one of `statuses`.
 
     Raises `BadAnswer` for an error status or an oversized body, and msgspec's errors if the body is no JSON object.
     """
-    if response.status != 200:
+    if response.status not in {200, *statuses}:
         raise BadAnswer("the request was refused", response.status)
     data = await read_limited(response.body, MAX_BODY + 1)
     if len(data) > MAX_BODY:
@@ -62,11 +62,13 @@ async def read_json(response: HttpResponse) -> dict[str, Any]:
 class CachedFetch(Generic[T]):
     """A value that is fetched on first use, when it expires, and when a caller misses something in it.
 
-    Concurrent callers wait for one fetch. If fetching fails, the last value is used for up to a day.
+    Concurrent callers wait for one fetch. If fetching fails, the last value is used up to `max_stale` seconds of age.
     """
 
-    def __init__(self, fetch: Callable[[float], Awaitable[T]], max_age: float = MAX_AGE) -> None:
-        self._fetch, self._max_age = fetch, max_age
+    def __init__(
+        self, fetch: Callable[[float], Awaitable[T]], max_age: float = MAX_AGE, max_stale: float = MAX_STALE
+    ) -> None:
+        self._fetch, self._max_age, self._max_stale = fetch, max_age, max_stale
         self._lock = asyncio.Lock()
         self._value: tuple[T, float] | None = None
         self._failure: tuple[LoginUnavailable, float] | None = None
@@ -101,6 +103,6 @@ class CachedFetch(Generic[T]):
         return value
 
     def _stale(self, now: float, error: LoginUnavailable) -> T:
-        if self._value is None or abs(now - self._value[1]) > MAX_STALE:
+        if self._value is None or abs(now - self._value[1]) > self._max_stale:
             raise LoginUnavailable(str(error))
         return self._value[0]

@@ -25,8 +25,9 @@ PAGE: Final = """<!doctype html>
 </body>
 </html>
 """
-OPEN_ADDRESS: Final = """<p>Open the full address that <code>showandtell serve</code> printed when it started; it ends
-in <code>?token=</code> and the token. You can open it again at any time, and this browser will remember it.</p>"""
+OPEN_ADDRESS: Final = """<p>On the server's machine, run <code>showandtell token</code> with the same
+<code>--data</code> or <code>--database</code> as <code>showandtell serve</code>, and open the address that it prints.
+It works once, and this browser stays signed in.</p>"""
 CHAT_LINK: Final = '<p><a href="/">Go to the chat</a></p>'
 LOGIN_LINK: Final = '<p><a href="/login">Sign in</a></p>'
 
@@ -34,3 +35,11 @@ LOGIN_LINK: Final = '<p><a href="/login">Sign in</a></p>'
 def message_page(title: str, problem: str, advice: str, status: int) -> HTMLResponse:
     """Return a page with a title and a sentence, both escaped. `advice` is HTML from this module."""
     return HTMLResponse(PAGE.format(title=escape(title), problem=escape(problem), advice=advice), status, NO_STORE)
+
+
+def too_many_page(seconds: int) -> HTMLResponse:
+    """Return the page for a browser over a rate limit: how long to wait."""
+    problem = f"There were too many attempts to sign in from your network. Try again in {seconds} seconds."
+    page = message_page("Please wait", problem, CHAT_LINK, 429)
+    page.headers["retry-after"] = str(seconds)
+    return page

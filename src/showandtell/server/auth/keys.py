@@ -44,11 +44,10 @@ TOKEN: Final = re.compile(r"[!-~]{12,512}", re.ASCII)
 
 
 class CookieSession(Struct, frozen=True, array_like=True):
-    """Content of a cookie: the user, when they signed in, and when it was written (both in epoch seconds)."""
+    """Content of a cookie: the id of its session, and when it was written (epoch seconds)."""
 
-    user: str
-    since: int
-    written: int = 0
+    session: str
+    written: int
 
 
 class _Signer(TimestampSigner):
@@ -63,8 +62,9 @@ class _Signer(TimestampSigner):
 class Keys:
     """The keys of one server. Its worker processes share the secret, so each accepts what another one signed.
 
-    `token` is that of the single user, from `SHOWANDTELL_TOKEN` or derived from the secret. Changing it voids the
-    cookies issued for the old one. Raises `BadInput` for a short secret or an unusable token.
+    `token` is that of the single user: `SHOWANDTELL_TOKEN`, or derived from the secret and the token's generation,
+    which is 0 until the token is renewed. Changing the variable voids all cookies; renewing the token ends the sessions
+    that they name. Raises `BadInput` for a short secret or an unusable token.
     """
 
     def __init__(self, secret: bytes, token: str | None = None) -> None:
@@ -75,11 +75,22 @@ class Keys:
                 "SHOWANDTELL_TOKEN is not usable: use 12 to 512 ASCII letters, digits and punctuation marks, no spaces"
             )
         self._secret = secret
-        self.token = token or base64url(self.derive("token"))
+        self._is_configured = bool(token)
+        self.token = token or self._token_of(0)
         self._sealing = self.derive(f"seal {self.token}")
         self._url = self.derive("url")
         #: Browsers send cookies to every port of a host: the suffix tells servers apart.
         self.cookie_suffix = self.derive(f"mark {self.token}").hex()[:8]
+
+    def use_generation(self, generation: int) -> bool:
+        """Use the token of this generation, unless the token is configured. Returns whether the token changed."""
+        previous = self.token
+        if not self._is_configured:
+            self.token = self._token_of(generation)
+        return self.token != previous
+
+    def _token_of(self, generation: int) -> str:
+        return base64url(self.derive(f"token {generation}" if generation else "token"))
 
     def derive(self, label: str) -> bytes:
         """Derive the 32-byte key for one purpose."""
@@ -89,13 +100,13 @@ class Keys:
         """Whether this is the token, compared in constant time."""
         return is_same(value, self.token)
 
-    def sign_cookie(self, user: str, now: float, since: float | None = None) -> str:
-        """Return the cookie value for a user who signed in at `since` (default: now)."""
-        return self.seal("cookie", CookieSession(user, int(now if since is None else since), int(now)), now)
+    def sign_cookie(self, session: str, now: float) -> str:
+        """Return the cookie value for a session."""
+        return self.seal("session", CookieSession(session, int(now)), now)
 
     def read_cookie(self, text: str, now: float) -> CookieSession | None:
         """Return the content of a cookie, or None if it has expired or was not signed with this secret."""
-        return self.unseal("cookie", text, CookieSession, now, COOKIE_AGE)
+        return self.unseal("session", text, CookieSession, now, COOKIE_AGE)
 
     def seal(self, label: str, value: Struct, now: float) -> str:
         """Serialize and sign a value. The text is readable by clients, and any change to it is detected."""

@@ -2,35 +2,38 @@
 
 from __future__ import annotations
 
-import base64
 import hashlib
 import re
 import secrets
 from collections.abc import Mapping
 from typing import Final
-from urllib.parse import quote_plus, urlencode
+from urllib.parse import urlencode
 
 from fastapi import APIRouter
 from msgspec import Struct
 from starlette.requests import Request
 from starlette.responses import JSONResponse, RedirectResponse, Response
 
-from showandtell.providers.uploads import UploadRequest
+from showandtell.core.messages.ids import new_id
 from showandtell.server.auth.authenticate import (
     COOKIE,
     LOGIN_AGE,
+    AuthContext,
+    CurrentUser,
     Forbidden,
     LoginUnavailable,
     Unauthorised,
     auth_context,
+    cookie_session,
     get_cookie,
     local_path,
     set_cookie,
 )
-from showandtell.server.auth.cached_fetch import fetch_json
-from showandtell.server.auth.error_pages import LOGIN_LINK, NO_STORE, message_page
+from showandtell.server.auth.error_pages import LOGIN_LINK, NO_STORE, OPEN_ADDRESS, message_page
 from showandtell.server.auth.keys import Keys, base64url, is_same
 from showandtell.server.auth.oidc import Issuer, IssuerMetadata, is_secure_url
+from showandtell.server.auth.session_rows import Session
+from showandtell.server.auth.token_endpoint import Grant, redeem_code
 
 router = APIRouter(include_in_schema=False)
 #: The cookie of a sign-in in progress, and the seconds that it may take.
@@ -39,6 +42,7 @@ LOGIN_TIMEOUT: Final = 600
 LOGIN_PATH: Final = "/login"
 CALLBACK_PATH: Final = "/login/callback"
 LOGOUT_PATH: Final = "/logout"
+LOGOUT_EVERYWHERE_PATH: Final = "/logout/everywhere"
 #: The form of the standard's error codes. Anything else from the issuer is not shown to people.
 ERROR_CODE: Final = re.compile(r"[a-z_]{1,40}", re.ASCII)
 
@@ -89,37 +93,71 @@ async def callback(request: Request) -> Response:
             "Not signed in", "This sign-in was not started in this browser, or it took too long.", LOGIN_LINK, 403
         )
     try:
-        user = await _finish_login(request, context.accounts, pending, context.keys, now)
+        grant = await _finish_login(request, context.accounts, pending, context.keys, now)
+        user = await context.accounts.user_in(grant.claims, now)
     except (Forbidden, Unauthorised, LoginUnavailable) as error:
         return message_page("Not signed in", str(error), LOGIN_LINK, error.status)
-    set_cookie(request, context.keys.sign_cookie(user, now), age=LOGIN_AGE)
+    session = await _start_session(context, user, grant)
+    set_cookie(request, context.keys.sign_cookie(session, now), age=LOGIN_AGE)
     return RedirectResponse(pending.to, 303, NO_STORE)
 
 
 @router.post(LOGOUT_PATH)
 async def log_out(request: Request) -> Response:
-    """Remove the session cookie. Returns `{"to": …}`, the URL to open next: the issuer may have a logout page."""
+    """End the session of this browser. Returns `{"to": …}`, the URL to open next: the issuer may have a logout page."""
+    context = auth_context(request)
+    try:
+        session = await cookie_session(request, context)
+        if session is not None:
+            await context.sessions.end(session.id)
+    finally:
+        set_cookie(request, "", name=COOKIE, age=0)
+    return JSONResponse({"to": await _logout_url(request)}, headers=NO_STORE)
+
+
+@router.post(LOGOUT_EVERYWHERE_PATH)
+async def log_out_everywhere(request: Request, user: CurrentUser) -> Response:
+    """End all sessions of the user, in every browser. Returns the same as `log_out`."""
+    await auth_context(request).sessions.end_all(user.name)
     set_cookie(request, "", name=COOKIE, age=0)
     return JSONResponse({"to": await _logout_url(request)}, headers=NO_STORE)
 
 
 @router.get(LOGOUT_PATH)
-async def logged_out() -> Response:
+async def logged_out(request: Request) -> Response:
     """Show that the browser is signed out."""
-    return message_page("Signed out", "This browser is no longer signed in.", LOGIN_LINK, 200)
+    advice = OPEN_ADDRESS if auth_context(request).accounts is None else LOGIN_LINK
+    return message_page("Signed out", "This browser is no longer signed in.", advice, 200)
 
 
-async def _finish_login(request: Request, issuer: Issuer, pending: PendingLogin, keys: Keys, now: float) -> str:
-    """Return the user whom the issuer redirected here. Raises `Forbidden`, `Unauthorised` or `LoginUnavailable`."""
-    metadata = await issuer.metadata(now)
-    code = _code(request, issuer.oidc.issuer, metadata, pending)
-    call = _token_request(issuer, metadata, code, pending.verifier(keys), _own_url(request, CALLBACK_PATH))
-    response = await fetch_json(issuer.send, call)
-    client = issuer.oidc.client_id
-    claims = await issuer.read_token(str(response.get("id_token")), client, now)
+async def _finish_login(request: Request, issuer: Issuer, pending: PendingLogin, keys: Keys, now: float) -> Grant:
+    """Return the grant for the user whom the issuer redirected here.
+
+    Raises `Forbidden`, `Unauthorised` or `LoginUnavailable`.
+    """
+    code = _code(request, issuer.oidc.issuer, await issuer.metadata(now), pending)
+    grant = await redeem_code(issuer, code, pending.verifier(keys), _own_url(request, CALLBACK_PATH), now)
+    claims, client = grant.claims, issuer.oidc.client_id
     if not _matches(claims.get("nonce"), pending.nonce(keys)) or claims.get("azp", client) != client:
         raise Forbidden("The issuer's token belongs to another sign-in.")
-    return await issuer.user_in(claims, now)
+    return grant
+
+
+async def _start_session(context: AuthContext, user: str, grant: Grant) -> str:
+    """Store a session that the issuer has to confirm when its token expires. Returns its id."""
+    session_id, now, issuer_session = new_id("session"), context.clock(), grant.claims.get("sid")
+    sealed = grant.refresh_token and context.sessions.encrypt(grant.refresh_token, session_id)
+    return await context.sessions.add(
+        Session(
+            session_id,
+            user,
+            now,
+            now,
+            issuer_session=issuer_session if isinstance(issuer_session, str) else None,
+            refresh_token=sealed or None,
+            confirmed_until=grant.confirmed_until,
+        )
+    )
 
 
 def _code(request: Request, name: str, metadata: IssuerMetadata, pending: PendingLogin) -> str:
@@ -151,26 +189,10 @@ def _authorization_query(issuer: Issuer, pending: PendingLogin, keys: Keys, redi
     }
 
 
-def _token_request(
-    issuer: Issuer, metadata: IssuerMetadata, code: str, verifier: str, redirect_uri: str
-) -> UploadRequest:
-    """Build the request that exchanges a code for tokens (RFC 6749, sections 2.3.1 and 4.1.3)."""
-    oidc, headers = issuer.oidc, {"content-type": "application/x-www-form-urlencoded", "accept": "application/json"}
-    form = {"grant_type": "authorization_code", "code": code, "redirect_uri": redirect_uri, "code_verifier": verifier}
-    if oidc.client_secret and "client_secret_basic" in metadata.token_endpoint_auth_methods_supported:
-        credentials = f"{quote_plus(oidc.client_id)}:{quote_plus(oidc.client_secret)}"
-        headers["authorization"] = "Basic " + base64.b64encode(credentials.encode()).decode()
-    else:
-        form["client_id"] = oidc.client_id
-        if oidc.client_secret:
-            form["client_secret"] = oidc.client_secret
-    return UploadRequest(metadata.token_endpoint, headers, (urlencode(form).encode(),))
-
-
 async def _logout_url(request: Request) -> str:
     context = auth_context(request)
     if not isinstance(context.accounts, Issuer):
-        return "/"
+        return LOGOUT_PATH
     try:
         metadata = await context.accounts.metadata(context.clock())
     except LoginUnavailable:

@@ -123,7 +123,10 @@ class Issuer:
 
     async def read_token(self, token: str, audience: str, now: float) -> dict[str, Any]:
         """Return the claims of a valid token for `audience`. Raises `Unauthorised` or `LoginUnavailable`."""
-        expected = tokens.Expected(self.oidc.issuer, audience)
+        return await self.read_expected(token, tokens.Expected(self.oidc.issuer, audience), now)
+
+    async def read_expected(self, token: str, expected: tokens.Expected, now: float) -> dict[str, Any]:
+        """Return the claims of a token with these properties. Raises `Unauthorised` or `LoginUnavailable`."""
         keys = await self._keys.get(now)
         try:
             return tokens.read_token(token, keys, expected, now)

@@ -10,7 +10,7 @@ from joserfc import jwt
 from joserfc.errors import ClaimError, ExpiredTokenError, JoseError, UnsupportedAlgorithmError
 from joserfc.jwk import ECKey, JWKRegistry, Key, OKPKey, RSAKey
 from joserfc.jws import JWSRegistry, extract_compact
-from joserfc.jwt import JWTClaimsRegistry
+from joserfc.jwt import ClaimsOption, JWTClaimsRegistry
 from msgspec import Struct
 
 from showandtell.server.auth.authenticate import Unauthorised
@@ -30,10 +30,12 @@ class UnknownKey(Unauthorised):
 
 
 class Expected(Struct, frozen=True):
-    """The issuer and the audience that a token must have."""
+    """The issuer and the audience that a token must have, its types (header `typ`), and claims that it needs."""
 
     issuer: str
     audience: str
+    types: tuple[str, ...] = TYPES
+    claims: tuple[str, ...] = ("sub",)
 
 
 class _Registry(JWSRegistry):
@@ -74,7 +76,7 @@ def read_token(token: str, keys: Iterable[Key], expected: Expected, now: float) 
     """Return the claims of a token that is valid at `now`. Raises `Unauthorised`, or `UnknownKey` for a missing key."""
     try:
         header = extract_compact(token.encode(), registry=REGISTRY).headers()
-        claims = jwt.decode(token, _key_of(header, keys), registry=REGISTRY).claims
+        claims = jwt.decode(token, _key_of(header, keys, expected.types), registry=REGISTRY).claims
         _rules(expected, now).validate(claims)
     except ExpiredTokenError:
         raise _invalid_token("it has expired") from None
@@ -93,9 +95,9 @@ def user_of(claims: Mapping[str, Any]) -> str:
     return name
 
 
-def _key_of(header: Mapping[str, Any], keys: Iterable[Key]) -> Key:
+def _key_of(header: Mapping[str, Any], keys: Iterable[Key], types: tuple[str, ...]) -> Key:
     """Return the published key that the header names, never a key inside the header."""
-    if "crit" in header or str(header.get("typ", "none")).lower() not in TYPES:
+    if "crit" in header or str(header.get("typ", "none")).lower() not in types:
         raise _invalid_token("it is a token for another purpose")
     kind, kid = ALGORITHMS.get(str(header.get("alg"))), header.get("kid")
     if kind is None or not isinstance(kid, str):
@@ -115,7 +117,7 @@ def _rules(expected: Expected, now: float) -> JWTClaimsRegistry:
         iss={"essential": True, "value": expected.issuer},
         aud={"essential": True, "value": expected.audience},
         exp={"essential": True},
-        sub={"essential": True},
+        **{claim: ClaimsOption(essential=True) for claim in expected.claims},
     )
 
 

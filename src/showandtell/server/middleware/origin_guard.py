@@ -13,7 +13,7 @@ from typing import Final
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from showandtell.server.auth.authenticate import COOKIES_KEY
+from showandtell.server.auth.authenticate import BACKCHANNEL_PATH, COOKIES_KEY
 from showandtell.server.middleware.refusals import Refusal
 
 #: Host names of a server that listens on the loopback interface only.
@@ -189,7 +189,9 @@ def _check_type(scope: Scope, headers: Headers) -> Refusal | None:
     kind = headers.get("content-type", "").partition(";")[0].strip().lower()
     if headers.get("content-length", "0") == "0" and "transfer-encoding" not in headers:
         return None
-    if scope["path"] != UPLOADS_PATH:
+    if scope["path"] == BACKCHANNEL_PATH:
+        expected = "application/x-www-form-urlencoded"
+    elif scope["path"] != UPLOADS_PATH:
         expected = "application/json"
     elif scope["method"] == "POST":
         expected = "multipart/form-data"

@@ -12,15 +12,24 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from ipaddress import ip_address, ip_network
 from typing import Final
-from urllib.parse import unquote_plus
 
 from msgspec import Struct
 from starlette.datastructures import Headers
 from starlette.requests import HTTPConnection
+from starlette.responses import Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from showandtell.errors import BadInput
-from showandtell.server.auth.authenticate import LoginUnavailable, Unauthorised, current_user
+from showandtell.server.auth.authenticate import (
+    GUESSED_KEY,
+    LoginUnavailable,
+    Unauthorised,
+    auth_context,
+    current_user,
+    has_query_token,
+    is_signed_in,
+)
+from showandtell.server.auth.error_pages import too_many_page
 from showandtell.server.middleware.origin_guard import PROBE_PATHS, SAFE_METHODS, UPLOADS_PATH
 from showandtell.server.middleware.refusals import Refusal
 
@@ -38,12 +47,14 @@ class Rate(Struct, frozen=True):
     seconds: int
 
 
-#: chat: POST /api/chat. uploads: incoming files. login: every attempt to sign in. reads: all other routes.
+#: chat: POST /api/chat. uploads: incoming files. reads: all other routes. By address: login, requests to sign in with
+#: an account, at least two for each person of an office behind one address; tokens, wrong ones in headers and URLs.
 RATES: Final[Mapping[str, Rate]] = {
     "chat": Rate(60, 60),
     "uploads": Rate(300, 60),
     "reads": Rate(3000, 60),
-    "login": Rate(20, 60),
+    "login": Rate(2000, 60),
+    "tokens": Rate(20, 60),
 }
 
 
@@ -53,9 +64,7 @@ def read_rates(text: str) -> dict[str, Rate]:
     for item in filter(None, (item.strip() for item in text.split(","))):
         match = RATE.fullmatch(item)
         if match is None or match[1] not in RATES:
-            raise BadInput(
-                f"{VARIABLE}: invalid rate {item!r:.60}: write chat, uploads, reads or login, as in chat=NUMBER/minute"
-            )
+            raise BadInput(f"{VARIABLE}: invalid rate {item!r:.60}: write {', '.join(RATES)}, as in chat=NUMBER/minute")
         rates[match[1]] = Rate(int(match[2]), UNITS[match[3]])
     return rates
 
@@ -68,8 +77,8 @@ class Counts:
     max_windows: int = MAX_WINDOWS
     windows: dict[tuple[str, str], tuple[float, int]] = field(default_factory=dict[tuple[str, str], tuple[float, int]])
 
-    def hit(self, group: str, name: str, rate: Rate) -> int:
-        """Count a request. Returns 0, or the seconds to wait if it is over the limit."""
+    def hit(self, group: str, name: str, rate: Rate, weight: int = 1) -> int:
+        """Count a request, unless `weight` is 0. Returns 0, or the seconds to wait if it is over the limit."""
         now, key = self.clock(), (group, name)
         started, count = self.windows.get(key, (now, 0))
         if not started <= now < started + rate.seconds:
@@ -77,7 +86,8 @@ class Counts:
             self.windows.pop(key, None)  # moves the key to the end: the dict is ordered by age
         if count >= rate.amount:
             return max(1, math.ceil(started + rate.seconds - now))
-        self.windows[key] = (started, count + 1)
+        if weight:
+            self.windows[key] = (started, count + weight)
         if len(self.windows) > self.max_windows:
             del self.windows[next(iter(self.windows))]
         return 0
@@ -86,8 +96,9 @@ class Counts:
 class RateLimits:
     """ASGI middleware after `OriginGuard`: 429 for clients over the limit, 401 for unsafe requests without a user.
 
-    The body of a client that is not signed in is therefore never read. Guessed tokens count as attempts to sign in, in
-    any URL and in the `Authorization` header of any request.
+    The body of a client that is not signed in is therefore never read. Wrong tokens, in any URL and in the header of
+    any request, count by address. Over that limit, further tokens from there are refused unchecked. Users with a
+    cookie, sign-ins with an account, and valid tokens of an issuer, which can't be guessed, are not affected.
     """
 
     def __init__(self, app: ASGIApp, rates: Mapping[str, Rate], clock: Callable[[], float]) -> None:
@@ -95,34 +106,61 @@ class RateLimits:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass the request on, or reject it."""
-        refusal = await self._refuse(HTTPConnection(scope)) if scope["type"] == "http" else None
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        request = HTTPConnection(scope)
+        refusal = await self._refuse(request)
         await (self._app if refusal is None else refusal)(scope, receive, send)
+        if scope.get(GUESSED_KEY):
+            self._hit("tokens", address_of(request))
 
-    async def _refuse(self, request: HTTPConnection) -> Refusal | None:
+    async def _refuse(self, request: HTTPConnection) -> Response | None:
         group = group_of(request.scope)
         if group is None:
             return None
         if group == "login":
-            return self._count("login", address_of(request))
+            return self._count(request, "login", address_of(request))
+        if group == "tokens":
+            refusal = self._check_tokens(request)
+            return None if refusal is None or await is_signed_in(request) else refusal
+        refusal = self._check_tokens(request) if "authorization" in request.headers else None
+        return refusal or await self._refuse_user(request, group)
+
+    async def _refuse_user(self, request: HTTPConnection, group: str) -> Response | None:
         try:
             user = await current_user(request)
         except LoginUnavailable as error:
             return Refusal(503, "LoginUnavailable", str(error))
         except Unauthorised as error:
             return self._refuse_unknown(request, error)
-        return self._count(group, user.name)
+        return self._count(request, group, user.name)
 
-    def _refuse_unknown(self, request: HTTPConnection, error: Unauthorised) -> Refusal | None:
-        refusal = self._count("login" if error.invalid_token else "reads", address_of(request))
+    def _refuse_unknown(self, request: HTTPConnection, error: Unauthorised) -> Response | None:
+        refusal = self._count(request, "tokens" if error.invalid_token else "reads", address_of(request))
         if refusal is None and request.scope["method"] not in SAFE_METHODS:
             return Refusal(401, "Unauthorised", str(error), {"www-authenticate": error.challenge})
         return refusal
 
-    def _count(self, group: str, name: str) -> Refusal | None:
-        rate = self._rates[group]
-        wait = self._counts.hit(group, name, rate)
-        text = f"more than {rate.amount} requests in {rate.seconds} s: try again in {wait} s"
-        return Refusal(429, "TooMany", text, {"retry-after": str(wait)}) if wait else None
+    def _hit(self, group: str, name: str, weight: int = 1) -> int:
+        return self._counts.hit(group, name, self._rates[group], weight)
+
+    def _check_tokens(self, request: HTTPConnection) -> Response | None:
+        if auth_context(request).accounts is not None:
+            return None
+        return self._too_many(request, "tokens", self._hit("tokens", address_of(request), weight=0))
+
+    def _count(self, request: HTTPConnection, group: str, name: str) -> Response | None:
+        return self._too_many(request, group, self._hit(group, name))
+
+    def _too_many(self, request: HTTPConnection, group: str, wait: int) -> Response | None:
+        if not wait:
+            return None
+        if is_browser(request):
+            return too_many_page(wait)
+        rate, what = self._rates[group], "wrong tokens" if group == "tokens" else "requests"
+        text = f"more than {rate.amount} {what} in {rate.seconds} s: try again in {wait} s"
+        return Refusal(429, "TooMany", text, {"retry-after": str(wait)})
 
 
 def group_of(scope: Scope) -> str | None:
@@ -131,11 +169,20 @@ def group_of(scope: Scope) -> str | None:
     if path in PROBE_PATHS:
         return None
     if not path.startswith("/api/"):
-        enters = path.startswith("/login") or "token=" in unquote_plus(scope["query_string"].decode("latin-1"))
-        return "login" if enters else "reads" if "authorization" in Headers(scope=scope) else None
+        if path.startswith("/login"):
+            return "login"
+        if "authorization" in Headers(scope=scope):
+            return "reads"
+        return "tokens" if has_query_token(scope) else None
     if scope["method"] in SAFE_METHODS:
         return "reads"
     return {"/api/chat": "chat", UPLOADS_PATH: "uploads"}.get(path, "reads")
+
+
+def is_browser(request: HTTPConnection) -> bool:
+    """Whether a person opened a page, so that the response has to be one."""
+    is_page = request.scope["method"] in SAFE_METHODS and not request.scope["path"].startswith("/api/")
+    return is_page and "text/html" in request.headers.get("accept", "")
 
 
 def address_of(request: HTTPConnection) -> str:

@@ -1,0 +1,76 @@
+"""Print the address of a server that is ready, with a code that signs in once, and open it."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+import time
+import webbrowser
+from contextlib import suppress
+from typing import TYPE_CHECKING
+
+import typer
+from msgspec import Struct
+
+from showandtell.errors import ShowAndTellError
+from showandtell.storage.location import StorageLocation
+
+if TYPE_CHECKING:
+    from sqlalchemy import Connection
+
+    from showandtell.server.auth.login_codes import TokenSource
+
+#: Seconds that the code for the opened browser works.
+OPEN_SECONDS = 60.0
+
+
+class Ready(Struct, frozen=True):
+    """Reported when the server is ready: where its token comes from, its cookies' suffix, the location of the data."""
+
+    source: TokenSource
+    mark: str
+    location: str
+
+
+def announce(place: StorageLocation, address: str, ready: Ready, *, open_page: bool) -> None:
+    """Print the address of the page, and open it on request. Without accounts, it has a code that signs in once.
+
+    The browser gets a code of its own, because other users of the machine can read its command line: it works for
+    `OPEN_SECONDS`, and nobody else can use it after the browser has.
+    """
+    try:
+        code, browser_code = asyncio.run(make_codes(place, address, ready, open_page=open_page))
+        typer.echo(f"Show & Tell is ready: {address}/{with_code(code)}")
+    except ShowAndTellError as error:
+        typer.echo(f"Show & Tell is ready: {address}/")
+        typer.echo(f"showandtell: no address to sign in could be made: {error}", err=True)
+        browser_code = code = None
+    typer.echo(f"Conversations are stored in {ready.location}. Press Ctrl-C to stop.")
+    if code:
+        typer.echo("The address signs in one browser; `showandtell token` prints another.")
+    sys.stdout.flush()
+    if open_page:
+        with suppress(webbrowser.Error):
+            webbrowser.open(f"{address}/{with_code(browser_code)}")
+
+
+async def make_codes(
+    place: StorageLocation, address: str, ready: Ready, *, open_page: bool
+) -> tuple[str | None, str | None]:
+    """Record which server runs, and return a code until it is used, and one for the browser that is opened now."""
+    from showandtell.server.auth.login_codes import ServerRecord, add_code, set_server  # noqa: PLC0415 - an extra
+
+    def transaction(connection: Connection) -> tuple[str | None, str | None]:
+        set_server(connection, ServerRecord(address, ready.source, ready.mark))
+        if ready.source == "accounts":
+            return None, None
+        now = time.time()
+        return add_code(connection, now), add_code(connection, now, OPEN_SECONDS) if open_page else None
+
+    async with place.store() as store:
+        return await store.database.write(transaction)
+
+
+def with_code(code: str | None) -> str:
+    """The query of an address with a code."""
+    return f"?code={code}" if code else ""

@@ -1,0 +1,87 @@
+"""The command `token`: an address that signs in one browser, the token of programs, and a new token.
+
+`serve` prints such an address, too.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import time
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from showandtell.cli.options import Blobs, Data, Url
+from showandtell.cli.serve import INSTALL
+from showandtell.cli.sessions import OWNER
+from showandtell.config.user_settings import data_folder
+from showandtell.errors import UsageError
+from showandtell.storage.location import StorageLocation, check_libraries
+
+if TYPE_CHECKING:
+    from showandtell.server.auth.login_codes import ServerRecord
+
+VARIABLE = "SHOWANDTELL_TOKEN"
+NO_SERVER = "no server has run with this data: use the same --data or --database as `showandtell serve`"
+CONFIGURED = f"the server's token is the variable {VARIABLE}"
+OTHER_SECRET = (
+    f"the server has another secret or token than this command: set SHOWANDTELL_SECRET and {VARIABLE} as for it, "
+    "and use the same --data"
+)
+ONE_BROWSER = "It signs in one browser, once; a newer address replaces it. For programs: showandtell token --show"
+RENEWED = (
+    "The old token and all sessions have ended; running servers notice within 10 s. "
+    "Programs need the new token: showandtell token --show"
+)
+Show = Annotated[bool, typer.Option("--show", help="print the permanent token, which programs send")]
+Renew = Annotated[bool, typer.Option("--renew", help="make a new permanent token; the old one and all sessions end")]
+
+
+def token(
+    show: Show = False, renew: Renew = False, data: Data = None, database: Url = None, blobs: Blobs = None
+) -> None:
+    """Print an address that signs one browser in to the server of this data. It works once."""
+    check_libraries()
+    place = StorageLocation(data, database, blobs)
+    if not database and not ((data or data_folder()) / "showandtell.db").exists():
+        raise UsageError(NO_SERVER)
+    try:
+        typer.echo(asyncio.run(make_output(place, show=show, renew=renew)))
+    except ImportError as error:
+        raise UsageError(INSTALL) from error
+    if renew:
+        typer.echo(RENEWED, err=True)
+    elif not show:
+        typer.echo(ONE_BROWSER, err=True)
+
+
+async def make_output(place: StorageLocation, *, show: bool, renew: bool) -> str:
+    """Return the token, or an address with a new code."""
+    from showandtell.server.auth import login_codes  # noqa: PLC0415 - an extra
+
+    async with place.store() as store:
+        server = await login_codes.read_server(store.database)
+        if server is not None and server.source == "accounts":
+            raise UsageError(
+                f"the server has accounts: people sign in at {server.address}, programs send a token of the issuer"
+            )
+        if renew:
+            if os.environ.get(VARIABLE) or (server is not None and server.source == "variable"):
+                raise UsageError(f"{CONFIGURED}: change it, and start the server again")
+            await store.database.write(lambda connection: login_codes.renew_token(connection, OWNER, time.time()))
+        if show:
+            return read_token(place, server, await login_codes.read_generation(store.database))
+        code = await store.database.write(lambda connection: login_codes.add_code(connection, time.time()))
+        return f"{'' if server is None else server.address}/?code={code}"
+
+
+def read_token(place: StorageLocation, server: ServerRecord | None, generation: int) -> str:
+    """Return the permanent token. Raises `UsageError` if this command doesn't have the server's secret."""
+    from showandtell.server.auth.keys import Keys, load_secret  # noqa: PLC0415 - an extra
+
+    keys = Keys(load_secret(place.data or data_folder()), os.environ.get(VARIABLE) or None)
+    keys.use_generation(generation)
+    if server is not None and server.mark != keys.cookie_suffix:
+        raise UsageError(OTHER_SECRET)
+    return keys.token

@@ -1,0 +1,98 @@
+"""One-time codes that sign the single user in, and the token's generation: what commands and running servers share."""
+
+from __future__ import annotations
+
+import hashlib
+import secrets
+from typing import Literal, TypeAlias
+
+import msgspec
+from msgspec import Struct
+from sqlalchemy import Connection, bindparam, delete, insert, or_, select
+
+from showandtell.server.auth.session_rows import end_sessions_of
+from showandtell.storage.database.database import Database
+from showandtell.storage.database.tables import login_codes, server_settings, upsert
+
+#: Names of settings.
+GENERATION, SERVER = "token_generation", "server"
+#: Where a server's token comes from: its secret, the variable SHOWANDTELL_TOKEN, or nowhere, because it has accounts.
+TokenSource: TypeAlias = Literal["secret", "variable", "accounts"]
+
+SELECT_SETTING = select(server_settings.c.value).where(server_settings.c.name == bindparam("setting"))
+DELETE_USED = (
+    delete(login_codes)
+    .where(
+        login_codes.c.sha256 == bindparam("hash"),
+        or_(login_codes.c.until.is_(None), login_codes.c.until > bindparam("now")),
+    )
+    .returning(login_codes.c.sha256)
+)
+DELETE_UNLIMITED = delete(login_codes).where(login_codes.c.until.is_(None))
+DELETE_EXPIRED = delete(login_codes).where(login_codes.c.until <= bindparam("now"))
+
+
+class ServerRecord(Struct, frozen=True):
+    """The server that was started last with a database. `mark` is its cookies' suffix, which tells its keys apart."""
+
+    address: str
+    source: TokenSource
+    mark: str
+
+
+def add_code(connection: Connection, now: float, seconds: float | None = None) -> str:
+    """Return a new code, good for some seconds, or until it is used. One of the latter replaces the previous one."""
+    code = secrets.token_urlsafe(24)
+    if seconds is None:
+        connection.execute(DELETE_UNLIMITED)
+    until = None if seconds is None else now + seconds
+    connection.execute(insert(login_codes), {"sha256": _hash(code), "created": now, "until": until})
+    return code
+
+
+async def use_code(database: Database, code: str, now: float) -> bool:
+    """Whether a code is good. One statement checks and deletes it, so that it works once across all workers."""
+    parameters = {"hash": _hash(code), "now": now}
+    return await database.write(lambda connection: connection.execute(DELETE_USED, parameters).first() is not None)
+
+
+async def collect_codes(database: Database, now: float) -> None:
+    """Delete codes that are too old."""
+    await database.write(lambda connection: connection.execute(DELETE_EXPIRED, {"now": now}))
+
+
+async def read_generation(database: Database) -> int:
+    """Return how often the token was renewed."""
+    rows = await database.read(SELECT_SETTING, setting=GENERATION)
+    return int(rows[0][0]) if rows else 0
+
+
+def renew_token(connection: Connection, user: str, now: float) -> int:
+    """Begin the token's next generation, and return it. Ends all sessions of the user and deletes all codes."""
+    row = connection.execute(SELECT_SETTING.with_for_update(), {"setting": GENERATION}).first()
+    generation = int(row[0]) + 1 if row else 1
+    _set(connection, GENERATION, str(generation))
+    connection.execute(delete(login_codes))
+    end_sessions_of(connection, user, now)
+    return generation
+
+
+async def read_server(database: Database) -> ServerRecord | None:
+    """Return the record of the server that was started last, or None."""
+    rows = await database.read(SELECT_SETTING, setting=SERVER)
+    return msgspec.json.decode(rows[0][0], type=ServerRecord) if rows else None
+
+
+def set_server(connection: Connection, record: ServerRecord) -> None:
+    """Record which server was started last."""
+    _set(connection, SERVER, msgspec.json.encode(record).decode())
+
+
+def _set(connection: Connection, name: str, value: str) -> None:
+    statement = upsert(connection, server_settings)
+    row = {"name": name, "value": value}
+    connection.execute(statement.on_conflict_do_update(index_elements=["name"], set_={"value": value}), row)
+
+
+def _hash(code: str) -> str:
+    return hashlib.sha256(code.encode(errors="surrogatepass")).hexdigest()

@@ -1,0 +1,98 @@
+"""The command `token` beside a running server: a new address, the token of programs, and a new token."""
+
+import asyncio
+
+import aiohttp
+import pytest
+
+from support.commandline import call, spawn
+from support.server_process import TIMEOUT, running
+
+pytestmark = pytest.mark.anyio
+
+
+async def command(folder, *arguments, **environ):
+    """Run `showandtell token`: its exit status, its output and its errors."""
+    done = await asyncio.to_thread(spawn, folder, "token", *arguments, environ=environ)
+    return done.returncode, done.stdout.strip(), done.stderr
+
+
+async def sign_in(address):
+    """Open an address in a new browser: its status, and the browser's header."""
+    async with aiohttp.ClientSession() as client, client.get(address, allow_redirects=False) as response:
+        return response.status, {"cookie": response.headers.get("set-cookie", "").partition(";")[0]}
+
+
+async def status(program, headers):
+    async with aiohttp.ClientSession() as client, client.get(f"{program.url}/api/me", headers=headers) as response:
+        return response.status
+
+
+async def until_status(program, headers, expected):
+    async with asyncio.timeout(TIMEOUT):
+        while await status(program, headers) != expected:  # noqa: ASYNC110 - another process changes it
+            await asyncio.sleep(0.2)
+
+
+async def test_it_prints_another_address_that_replaces_the_last(tmp_path):
+    async with running(tmp_path, SHOWANDTELL_TOKEN="") as program:
+        code, first, advice = await command(tmp_path, "--data", str(tmp_path))
+        assert (code, first.partition("?")[0], "one browser" in advice) == (0, f"{program.url}/", True)
+        _, second, _ = await command(tmp_path, "--data", str(tmp_path))
+        assert [(await sign_in(address))[0] for address in (program.address, first, second, second)] == [
+            401,
+            401,
+            303,
+            401,
+        ]
+
+
+async def test_programs_use_the_token_that_it_shows(tmp_path):
+    async with running(tmp_path, SHOWANDTELL_TOKEN="") as program:
+        _, token, _ = await command(tmp_path, "--show", "--data", str(tmp_path))
+        assert await status(program, {"authorization": f"Bearer {token}"}) == 200
+        assert (await sign_in(f"{program.url}/?token={token}"))[0] == 303  # an old bookmark
+
+
+async def test_an_operator_renews_the_token(tmp_path):
+    place = ["--data", str(tmp_path)]
+    async with running(tmp_path, "--workers", "2", SHOWANDTELL_TOKEN="") as program:
+        old = (await command(tmp_path, *place, "--show"))[1]
+        _, cookie = await sign_in(program.address)
+        program_headers = {"authorization": f"Bearer {old}"}
+        assert [await status(program, headers) for headers in (cookie, program_headers)] == [200, 200]
+        done, address, advice = await command(tmp_path, *place, "--renew")
+        assert (done, "token --show" in advice) == (0, True)
+        for _ in range(8):  # whichever worker responds
+            await until_status(program, cookie, 401)
+        await until_status(program, program_headers, 401)
+        new = (await command(tmp_path, *place, "--show"))[1]
+        assert new != old
+        await until_status(program, {"authorization": f"Bearer {new}"}, 200)
+        fresh, cookie = await sign_in(address)
+        assert (fresh, await status(program, cookie)) == (303, 200)
+    async with running(tmp_path, SHOWANDTELL_TOKEN="") as program:
+        assert await status(program, {"authorization": f"Bearer {new}"}) == 200
+
+
+async def test_a_token_of_the_environment_is_changed_there(tmp_path):
+    async with running(tmp_path) as program:
+        place = ["--data", str(tmp_path)]
+        code, _, advice = await command(tmp_path, "--renew", *place)
+        assert (code, "change it, and start the server again" in advice) == (2, True)
+        code, _, advice = await command(tmp_path, "--show", *place)
+        assert (code, "another secret or token" in advice) == (2, True)
+        assert (await command(tmp_path, "--show", *place, SHOWANDTELL_TOKEN=program.token))[1] == program.token
+
+
+async def test_with_accounts_it_says_where_to_sign_in(tmp_path):
+    accounts = {"SHOWANDTELL_OIDC_ISSUER": "http://127.0.0.1:1", "SHOWANDTELL_OIDC_CLIENT_ID": "chat"}
+    async with running(tmp_path, **accounts) as program:
+        code, output, advice = await command(tmp_path, "--data", str(tmp_path))
+        assert (code, output, f"people sign in at {program.url}" in advice) == (2, "", True)
+
+
+def test_a_folder_that_no_server_has_used_is_not_created(tmp_path):
+    done = call(tmp_path, "token", "--data", str(tmp_path / "typo"))
+    assert (done.returncode, "no server has run with this data" in done.stderr) == (2, True)
+    assert not (tmp_path / "typo").exists()
