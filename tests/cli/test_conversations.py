@@ -239,13 +239,13 @@ def test_a_database_of_a_newer_version_is_left_alone(folder):
     with sqlite3.connect(folder / "data" / "showandtell.db") as database:
         database.execute("UPDATE alembic_version SET version_num = '9999'")
     output, warned = run(folder, "ask", "hi", "--json", status=1)
-    assert "was written by another version of showandtell" in warned
+    assert "was written by a newer version of showandtell" in warned
     assert [json.loads(line)["type"] for line in output.splitlines()] == ["error", "finish"]
 
 
 def test_a_full_disk_is_reported_and_what_was_stored_stays(folder):
     ask(folder)
-    (folder / "large.bin").write_bytes(os.urandom(300_000))
+    (folder / "large.bin").write_bytes(os.urandom(1_000_000))
     database = (folder / "data" / "showandtell.db").stat().st_size
 
     def limit():

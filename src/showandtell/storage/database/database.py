@@ -19,10 +19,11 @@ from typing import Any, TypeAlias, TypeVar, cast
 from weakref import WeakKeyDictionary
 
 from sqlalchemy import URL, Connection, Engine, create_engine, event, make_url, text
-from sqlalchemy.exc import ArgumentError, DBAPIError, InterfaceError, OperationalError
+from sqlalchemy.exc import ArgumentError, DBAPIError, InterfaceError, OperationalError, ProgrammingError
 from sqlalchemy.sql import Executable
 
 from showandtell.errors import BadInput, StorageFailed, StorageFull
+from showandtell.storage.database.schema_check import check_schema, unknown_revision, unreleased
 from showandtell.storage.database.tables import HEAD
 from showandtell.storage.uncancelled import shielded
 
@@ -243,11 +244,12 @@ class Database:
             versions = ()
         if [row[0] for row in versions] != [HEAD]:
             await self.write(self._migrate)
+        await check_schema(self.read, self.engine.dialect, self.name)
 
     def _migrate(self, connection: Connection) -> None:
         if not self.is_sqlite:
             connection.execute(text(f"SELECT pg_advisory_xact_lock({MIGRATION_LOCK})"))
-        migrate(connection)
+        migrate(connection, self.name)
 
 
 def read_url(url: str | URL) -> URL:
@@ -313,8 +315,8 @@ def begin_immediately(connection: Connection) -> None:
     connection.exec_driver_sql("BEGIN IMMEDIATE")
 
 
-def migrate(connection: Connection) -> None:
-    """Run the missing migrations in this connection's transaction."""
+def migrate(connection: Connection, name: str) -> None:
+    """Run the missing migrations in this connection's transaction. Raises `BadInput` if the tables are not ours."""
     from alembic import command  # noqa: PLC0415 - slow to import, and seldom needed
     from alembic.config import Config  # noqa: PLC0415
     from alembic.util import CommandError  # noqa: PLC0415
@@ -326,4 +328,8 @@ def migrate(connection: Connection) -> None:
     try:
         command.upgrade(config, "head")
     except CommandError as error:
-        raise BadInput(f"this database was written by another version of showandtell ({error}): update it") from error
+        raise unknown_revision(name, connection.scalars(text("SELECT version_num FROM alembic_version"))) from error
+    except (OperationalError, ProgrammingError) as error:
+        if "already exists" not in str(error.orig):
+            raise
+        raise unreleased(name, " ".join(str(error.orig).split())[:200]) from error
