@@ -268,7 +268,10 @@ class Store:
         return await collect(self.database, self.blobs, self.terms.clock(), grace)
 
     async def fsck(self, owner: str | None = None) -> tuple[Finding, ...]:
-        """Problems of the stored bytes: missing, short, changed, or without a row."""
+        """Problems of the database, and of the stored bytes: missing, short, changed, or left over from killed uploads.
+
+        If the database is damaged, only that is reported. With `owner`, only the bytes of that owner are checked.
+        """
         return await check_all(self.database, self.blobs, owner)
 
 

@@ -46,6 +46,14 @@ KEEPALIVE = {"keepalives_idle": 20, "keepalives_interval": 5, "keepalives_count"
 #: The advisory lock on PostgreSQL that serializes migrations.
 MIGRATION_LOCK = 0x73686F77
 DISK_FULL = ("disk is full", "No space left", "could not extend file", "quota")
+DAMAGED = (
+    "malformed",
+    "is not a database",
+    "invalid page",
+    "could not read block",
+    "toast value",
+    "unexpected zero page",
+)
 
 
 @dataclass(slots=True, eq=False)
@@ -228,7 +236,13 @@ class Database:
         cause = error.orig if isinstance(error, DBAPIError) else error
         text = " ".join(str(cause).strip().partition("\n")[0].split())[:200]
         if any(phrase in text for phrase in DISK_FULL):
-            return StorageFull(f"the database {self.name} has no space left: free some, then try again")
+            return StorageFull(
+                f"the database {self.name} has no space left: delete conversations or free space, then try again"
+            )
+        if any(phrase in text for phrase in DAMAGED):
+            return StorageFailed(
+                f"the database {self.name} is damaged ({text}): run `showandtell fsck`, and restore the backup"
+            )
         if isinstance(error, (OperationalError, InterfaceError, sqlite3.OperationalError)) or (
             isinstance(error, DBAPIError) and error.connection_invalidated
         ):
