@@ -216,7 +216,7 @@ def delete(  # noqa: PLR0917 - each is an option
         for reason in problems:
             typer.echo(f"not deleted: {short(reason)}", err=True)
 
-    sessions.with_existing(StorageLocation(data, database, blobs), delete_it)
+    sessions.with_existing(StorageLocation(data, database, blobs), delete_it, deletes=True)
 
 
 def name_of(conversation: MemoryConversation, number: int) -> str:

@@ -68,6 +68,8 @@ async def check(
     store = place.store()
     from showandtell.storage.database.fsck import check_database, check_files  # noqa: PLC0415 - its libraries are an extra
 
+    if collect:
+        await store.make_room()
     if damage := await check_database(store.database, progress):
         return damage, None
     async with store:

@@ -80,6 +80,7 @@ async def opened(place: StorageLocation) -> AsyncGenerator[Sessions]:
         yield Sessions(place)
         return
     async with place.store() as store:
+        await asyncio.to_thread(store.reserve.restore)
         yield Sessions(place, store)
 
 
@@ -95,20 +96,23 @@ async def find(store: Store, which: str) -> StoredConversation:
     return await store.open(which, OWNER)
 
 
-def with_store(place: StorageLocation, task: Callable[[Store], Awaitable[T]]) -> T:
-    """Run a task with the store at a location, which is created if necessary."""
+def with_store(place: StorageLocation, task: Callable[[Store], Awaitable[T]], *, deletes: bool = False) -> T:
+    """Run a task with the store at a location, which is created if necessary. `deletes` makes room on a full disk."""
 
     async def go() -> T:
-        async with place.store() as store:
+        store = place.store()
+        if deletes:
+            await store.make_room()  # a full disk has no space to open a database either
+        async with store:
             return await task(store)
 
     return asyncio.run(go())
 
 
-def with_existing(place: StorageLocation, task: Callable[[Store], Awaitable[T]]) -> T:
+def with_existing(place: StorageLocation, task: Callable[[Store], Awaitable[T]], *, deletes: bool = False) -> T:
     """Run a task with the store at a location. Raises like `check_existing`, and creates nothing then."""
     check_existing(place)
-    return with_store(place, task)
+    return with_store(place, task, deletes=deletes)
 
 
 def check_existing(place: StorageLocation) -> None:

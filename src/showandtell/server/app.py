@@ -45,6 +45,8 @@ log = logging.getLogger(__name__)
 LOCK_TIMEOUT = 3.0
 #: Seconds between garbage collections.
 COLLECT_SECONDS = 3600.0
+#: Seconds between checks whether the disk is so full that space has to be reserved for deletions.
+RESERVE_SECONDS = 60.0
 #: Maximum number of threads for blocking calls.
 MAX_THREADS = 64
 ROUTERS = (
@@ -115,12 +117,13 @@ async def open_server(config: Config, watchers: Sequence[Watcher] = ()) -> Async
             log.warning("the default model %s is not available: %s", config.default_model, error)
         async with Runs(store, RunExecutor(store, agents, watchers)) as runs:
             accounts = Issuer(config.oidc, transport.send) if config.oidc is not None else None
-            collector = asyncio.create_task(collect_forever(store))
+            tasks = {asyncio.create_task(collect_forever(store)), asyncio.create_task(keep_reserve(store))}
             try:
                 yield Server(config, store, keys, agents, runs, ModelCatalog(), Readiness(store), accounts)
             finally:
-                collector.cancel()
-                await asyncio.wait({collector})
+                for task in tasks:
+                    task.cancel()
+                await asyncio.wait(tasks)
 
 
 async def collect_forever(store: Store) -> None:
@@ -131,3 +134,10 @@ async def collect_forever(store: Store) -> None:
             await store.collect()
         except ShowAndTellError as error:
             log.warning("garbage collection failed: %s", error)
+
+
+async def keep_reserve(store: Store) -> None:
+    """Reserve space for deletions before the disk is full, and again after it was used."""
+    while True:
+        await asyncio.sleep(RESERVE_SECONDS)
+        await asyncio.to_thread(store.reserve.restore)
