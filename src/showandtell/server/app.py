@@ -8,6 +8,7 @@ import random
 from collections.abc import AsyncGenerator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager
+from functools import partial
 from importlib.metadata import version
 
 from fastapi import FastAPI
@@ -97,7 +98,10 @@ def make_app(config: Config) -> FastAPI:
     app.mount("/assets", Assets(directory=page_folder / "assets", check_dir=False))
     install_middleware(app, hosts_of(config.bind, config.hosts), config.origins, config.rates, config.clock)
     app.state.metrics = metrics
-    app.add_middleware(RequestLog, observers=(log_request, metrics.count_request, telemetry.trace_request))
+    app.add_middleware(
+        RequestLog,
+        observers=(partial(log_request, clients=config.log_clients), metrics.count_request, telemetry.trace_request),
+    )
     customize_openapi(app)
     return app
 
