@@ -205,7 +205,9 @@ def test_fsck_finds_what_is_gone_and_collects_nothing_too_early(folder):
     blob.write_bytes(blob.read_bytes()[:-1])
     output, _ = run(folder, "fsck", status=1)
     assert re.search(r"  has \d+ of \d+ bytes  needed by att_", output)
-    assert re.search(r"^1 problem: restore the files from the backup \(see .*deploy.md\)$", output, re.MULTILINE)
+    assert re.search(
+        r"^1 problem: files are damaged: restore them from the backup \(see .*deploy.md\)$", output, re.MULTILINE
+    )
     assert len(json.loads(run(folder, "fsck", "--json", status=1)[0])) == 1
 
 

@@ -78,7 +78,7 @@ def test_a_damaged_database_is_told_with_what_to_do(folder):
 
 def test_a_damaged_first_page_is_told_as_well(folder):
     damage(folder / "data" / "showandtell.db", 0)
-    assert "the database is damaged" in fsck(folder, status=1)[0]
+    assert "showandtell.db is damaged: stop all servers" in fsck(folder, status=1)[0]
 
 
 def test_files_without_their_database_are_told_and_nothing_is_made(folder):
@@ -113,7 +113,7 @@ async def test_it_works_while_a_server_runs_and_finds_what_is_damaged_under_it(f
         assert (done.returncode, done.stdout) == (0, INTACT)
         damage(folder / "data" / "showandtell.db", 4096 * 3)
         done = spawn(folder, "fsck", "--data", "data")
-        assert (done.returncode, "the database is damaged" in done.stdout) == (1, True)
+        assert (done.returncode, "showandtell.db is damaged: stop all servers" in done.stdout) == (1, True)
 
 
 def test_a_store_whose_programs_were_killed_is_whole(folder):

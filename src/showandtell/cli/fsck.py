@@ -21,11 +21,8 @@ if TYPE_CHECKING:
     from showandtell.storage.database.garbage_collection import Collected
 
 RESTORE = 'see "Backup and restore" in docs/deploy.md'
-DAMAGED_DATABASE = (
-    f"the database is damaged: stop all servers, restore the backup ({RESTORE}), and run fsck again;"
-    " the files were not checked"
-)
-DAMAGED_FILES = f"restore the files from the backup ({RESTORE})"
+DAMAGED_DATABASE = f"stop all servers, restore the backup ({RESTORE}), and run fsck again; the files were not checked"
+DAMAGED_FILES = f"files are damaged: restore them from the backup ({RESTORE})"
 INTACT = "the database and all stored files are intact"
 
 
@@ -45,12 +42,12 @@ def fsck(
     if missing is None or not (missing.name == DATABASE_NAME and (missing.parent / "blobs").is_dir()):
         sessions.check_existing(place)
     with progress_bars() as progress:
-        findings, collected = asyncio.run(check(place, progress, collect=collect))
+        name, findings, collected = asyncio.run(check(place, progress, collect=collect))
     is_damaged = any(finding.kind != "leftover" for finding in findings)
     if json:
         typer.echo(msgspec.json.encode(findings).decode())
     else:
-        for line in report(findings):
+        for line in report(findings, name):
             typer.echo(line)
     if collected is not None:
         typer.echo(f"deleted {counted(collected.blobs + collected.orphans, 'unused file')}", err=json)
@@ -59,25 +56,28 @@ def fsck(
 
 async def check(
     place: StorageLocation, progress: Callable[[str, int, int], None], *, collect: bool
-) -> tuple[Sequence[Finding], Collected | None]:
-    """Check the database, then the files; then delete what is unused, but never by a damaged database."""
+) -> tuple[str, Sequence[Finding], Collected | None]:
+    """Check the database, then the files; then delete what is unused, but never by a damaged database.
+
+    Returns the name of the database, what was found, and what was deleted.
+    """
     if (missing := place.missing()) is not None:
         from showandtell.storage.database.fsck import Finding  # noqa: PLC0415 - its libraries are an extra
 
-        return [Finding("", "", f"there are files, but no {missing}", kind="database")], None
+        return str(missing), [Finding("", "", f"there are files, but no {missing}", kind="database")], None
     store = place.store()
     from showandtell.storage.database.fsck import check_database, check_files  # noqa: PLC0415 - its libraries are an extra
 
     if collect:
         await store.make_room()
     if damage := await check_database(store.database, progress):
-        return damage, None
+        return store.database.name, damage, None
     async with store:
         findings = await check_files(store.database, store.blobs, progress=progress)
-        return findings, await store.collect() if collect else None
+        return store.database.name, findings, await store.collect() if collect else None
 
 
-def report(findings: Sequence[Finding]) -> Generator[str]:
+def report(findings: Sequence[Finding], name: str) -> Generator[str]:
     """The findings as lines for people, and what to do."""
     damage = [finding for finding in findings if finding.kind != "leftover"]
     for finding in damage:
@@ -90,7 +90,8 @@ def report(findings: Sequence[Finding]) -> Generator[str]:
     if not damage:
         yield INTACT
     else:
-        advice = DAMAGED_DATABASE if damage[0].kind == "database" else DAMAGED_FILES
+        is_database = damage[0].kind == "database"
+        advice = f"the database {name} is damaged: {DAMAGED_DATABASE}" if is_database else DAMAGED_FILES
         yield f"{counted(len(damage), 'problem')}: {advice}"
 
 

@@ -106,11 +106,14 @@ async def test_rows_that_refer_to_nothing_are_damage(original):
 
 
 @pytest.mark.parametrize("database", ["postgresql"])
-async def test_postgresql_is_read_to_the_last_page(place):
+@pytest.mark.parametrize("what", ["messages", "uq_messages_conversation_id_seq"])
+async def test_postgresql_is_read_to_the_last_page_of_tables_and_indexes(place, what):
     async with place.store() as store:
         await fill(store)
         assert await store.fsck() == ()
-        ((number,),) = await store.database.read(text("SELECT pg_relation_filenode('messages')"))
+        await store.database.write(lambda connection: connection.execute(text("CREATE EXTENSION amcheck")))
+        assert await store.fsck() == ()
+        ((number,),) = await store.database.read(text("SELECT pg_relation_filenode(:what)"), what=what)
         original = store.database.url.database
     damaged = f"{original}_damaged"
     server().psql(f"CREATE DATABASE {damaged} TEMPLATE {original} STRATEGY file_copy;")  # nothing of it is cached
