@@ -1,6 +1,6 @@
 """Fills a disk of 16 MB to the last byte, and deletes there by the command line and by a server.
 
-Run it by `unshare --map-root-user --mount` with a folder; it prints one JSON object with what each step said.
+Run it by `unshare --map-root-user --mount` with a folder; it prints one JSON object with the outcome of each step.
 """
 
 import asyncio
@@ -36,7 +36,7 @@ def beside(folder):
 
 
 def command(folder, *arguments):
-    """A command's exit status and what it said."""
+    """A command's exit status and output."""
     done = spawn(folder, *arguments, environ={"SHOWANDTELL_DATA": str(folder / "data")})
     return done.returncode, (done.stdout + done.stderr).strip()
 
@@ -69,7 +69,7 @@ async def by_server(folder):
     async with running(beside(folder), *where, data=False, SHOWANDTELL_SECRET="0123456789abcdef" * 4) as server:
         fill(folder)
         async with server.session.put(f"{server.url}/api/attachments?name=x", data=bytes(200_000)) as response:
-            said = {"upload": (response.status, (await response.json())["error"]["text"])}
+            refused = {"upload": (response.status, (await response.json())["error"]["text"])}
         async with server.session.get(f"{server.url}/api/conversations") as response:
             found = [item["id"] for item in (await response.json())["conversations"]]
         fill(folder)
@@ -77,18 +77,18 @@ async def by_server(folder):
         for id_ in found:
             async with server.session.delete(f"{server.url}/api/conversations/{id_}") as response:
                 statuses.append(response.status)
-        return {**said, "deleted": statuses}
+        return {**refused, "deleted": statuses}
 
 
 def main(folder):
     subprocess.run(["mount", "-t", "tmpfs", "-o", "size=16m", "none", folder], check=True)  # noqa: S603, S607
     os.environ["TMPDIR"] = str(folder)
-    told = by_command_line(folder)
+    steps = by_command_line(folder)
     (folder / "ballast").unlink()
-    told["restored"] = command(folder, "fsck", "--collect")
-    told["reserved again"] = (folder / "data" / "showandtell.db.reserve").stat().st_size
-    told |= asyncio.run(by_server(folder))
-    sys.stdout.write(json.dumps(told))
+    steps["restored"] = command(folder, "fsck", "--collect")
+    steps["reserved again"] = (folder / "data" / "showandtell.db.reserve").stat().st_size
+    steps |= asyncio.run(by_server(folder))
+    sys.stdout.write(json.dumps(steps))
 
 
 if __name__ == "__main__":

@@ -66,7 +66,7 @@ def test_an_empty_folder_stays_empty(tmp_path, command):
     assert [*tmp_path.iterdir()] == []
 
 
-def test_a_damaged_database_is_told_with_what_to_do(folder):
+def test_a_damaged_database_is_reported_with_what_to_do(folder):
     damage(folder / "data" / "showandtell.db")
     output, _ = fsck(folder, "--collect", status=1)
     assert re.search(r"^database  ", output, re.MULTILINE)
@@ -76,12 +76,12 @@ def test_a_damaged_database_is_told_with_what_to_do(folder):
     assert kinds == {"database"}
 
 
-def test_a_damaged_first_page_is_told_as_well(folder):
+def test_a_damaged_first_page_is_reported_as_well(folder):
     damage(folder / "data" / "showandtell.db", 0)
     assert "showandtell.db is damaged: stop all servers" in fsck(folder, status=1)[0]
 
 
-def test_files_without_their_database_are_told_and_nothing_is_made(folder):
+def test_files_without_their_database_are_reported_and_nothing_is_made(folder):
     (folder / "data" / "showandtell.db").unlink()
     output, _ = fsck(folder, "--collect", status=1)
     assert "there are files, but no " in output

@@ -21,7 +21,7 @@ REFUSED = (
     ("/api/me", {"authorization": "Bearer wrong-token", "x-forwarded-for": "203.0.113.9"}),
     ("/api/me", {"authorization": "Bearer wrong-token", "x-forwarded-for": "2001:db8::7"}),
 )
-#: Requests that are none, whatever they say.
+#: Requests that are not, whatever they contain.
 OTHERS = (
     ("/healthz", {}),
     ("/api/me", {}),

@@ -12,7 +12,7 @@ from showandtell.storage.database.reserve import SIZE, Reserve
 from support.paths import TESTS
 
 OWN_DISKS = ("unshare", "--map-root-user", "--mount")
-#: What happens on a disk of 16 MB; prints what each step said.
+#: What happens on a disk of 16 MB; prints the outcome of each step.
 STEPS = """
 import asyncio, json, subprocess, sys
 from contextlib import suppress
@@ -60,15 +60,15 @@ def test_on_a_full_disk_conversations_and_files_can_be_deleted(tmp_path):
     command = [*OWN_DISKS, sys.executable, "-c", STEPS, str(tmp_path)]
     done = subprocess.run(command, check=False, capture_output=True, text=True, env={"PYTHONPATH": str(TESTS)})  # noqa: S603
     assert done.returncode == 0, done.stderr
-    told = json.loads(done.stdout)
-    assert told.pop("words").endswith("has no space left: delete conversations or free space, then try again")
-    assert told == {"left": True, "again": SIZE, "in the end": 0}
+    outcome = json.loads(done.stdout)
+    assert outcome.pop("words").endswith("has no space left: delete conversations or free space, then try again")
+    assert outcome == {"left": True, "again": SIZE, "in the end": 0}
 
 
 def test_space_is_reserved_only_on_a_disk_that_may_fill_up(tmp_path, monkeypatch):
     free = shutil.disk_usage(tmp_path).free
-    for least, most, exists in ((0, free // 2, False), (free * 2, free * 3, False), (0, free * 2, True)):
-        monkeypatch.setattr(reserve, "FREE_SPACE", (least, most))
+    for minimum, maximum, exists in ((0, free // 2, False), (free * 2, free * 3, False), (0, free * 2, True)):
+        monkeypatch.setattr(reserve, "FREE_SPACE", (minimum, maximum))
         Reserve(f"{tmp_path}/x.db").restore()
         assert [path.name for path in tmp_path.iterdir()] == ["x.db.reserve"] * exists
 
@@ -76,7 +76,7 @@ def test_space_is_reserved_only_on_a_disk_that_may_fill_up(tmp_path, monkeypatch
 def test_what_is_reserved_stays_while_there_is_space(tmp_path, monkeypatch):
     monkeypatch.setattr(reserve, "FREE_SPACE", (0, shutil.disk_usage(tmp_path).free * 2))
     own = Reserve(f"{tmp_path}/x.db")
-    for step in (own.restore, own.give_up, own.lend, own.restore):
+    for step in (own.restore, own.give_up, own.shrink, own.restore):
         step()
         assert [path.stat().st_size for path in tmp_path.iterdir()] == [SIZE]
     Reserve(None).restore()

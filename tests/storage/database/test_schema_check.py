@@ -8,7 +8,7 @@ from showandtell.storage.database.tables import HEAD
 
 pytestmark = pytest.mark.anyio
 
-#: Changes that a database of an unreleased version might have, and what is said of them.
+#: Changes that a database of an unreleased version might have, and the text of the error.
 CHANGES = {
     "a column less": ("ALTER TABLE messages DROP COLUMN step", "table messages has no column step"),
     "a column more": ("ALTER TABLE runs ADD COLUMN color text", "table runs has an unknown column color"),

@@ -152,7 +152,7 @@ class Store:
         return cls(database or own, blobs or folder.absolute() / "blobs", **settings)
 
     async def __aenter__(self) -> Self:
-        await asyncio.to_thread(self.reserve.lend)
+        await asyncio.to_thread(self.reserve.shrink)
         await self.database.open()
         return self
 

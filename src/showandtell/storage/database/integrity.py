@@ -40,7 +40,7 @@ RECORDS: Final[dict[tuple[str, str], msgspec.json.Decoder[Any]]] = {
 #: SQLite's errors for damaged files and disks, without their suffixes.
 DAMAGE: Final = ("SQLITE_CORRUPT", "SQLITE_NOTADB", "SQLITE_IOERR")
 #: Maximum number of problems that one check lists.
-MOST: Final = 20
+MAX_PROBLEMS: Final = 20
 #: SQLite looks this often whether the check was cancelled, in steps of its virtual machine.
 STEPS: Final = 100_000
 #: PostgreSQL's B-tree indexes of a table.
@@ -77,7 +77,7 @@ def check_sqlite(database: Database, progress: Progress, stopped: threading.Even
         with damage_into(problems, "the file"):
             connection.execute("PRAGMA query_only=ON")
             problems += sqlite_problems(connection)
-        yield from problems[:MOST]
+        yield from problems[:MAX_PROBLEMS]
         tables = metadata.sorted_tables
         for done, table in enumerate(tables, start=1):
             progress("database", done, len(tables) + 1)
@@ -94,7 +94,7 @@ def check_sqlite(database: Database, progress: Progress, stopped: threading.Even
 
 def sqlite_problems(connection: sqlite3.Connection) -> Iterator[str]:
     """What SQLite itself finds: damaged pages and indexes, and references to rows that don't exist."""
-    for (line,) in connection.execute(f"PRAGMA integrity_check({MOST})"):
+    for (line,) in connection.execute(f"PRAGMA integrity_check({MAX_PROBLEMS})"):
         if line != b"ok":
             yield " ".join(line.decode(errors="replace").split())
     for table, *_ in connection.execute("PRAGMA foreign_key_check"):
@@ -199,10 +199,10 @@ def value_problems(table: Table, rows: Iterable[Sequence[Any]]) -> Iterator[str]
             if value is None:
                 continue
             problem = problem_of(value, kind, decoder)
-            if problem is not None and (count := count + 1) <= MOST:
+            if problem is not None and (count := count + 1) <= MAX_PROBLEMS:
                 yield f"table {table.name} has a damaged {name}: {problem}"
-    if count > MOST:
-        yield f"table {table.name} has {count - MOST} more damaged values"
+    if count > MAX_PROBLEMS:
+        yield f"table {table.name} has {count - MAX_PROBLEMS} more damaged values"
 
 
 def kind_of(kind: object) -> tuple[type, ...]:

@@ -13,12 +13,12 @@ from pathlib import Path
 MIB = 1024 * 1024
 #: Size of the file in bytes: room for the pages that a deletion changes.
 SIZE = 4 * MIB
-#: The file exists only while the disk has less free space than this, and more than that when it is made.
+#: The file is made if the free space is within these bounds: enough for it, and so little that it may be needed.
 FREE_SPACE = (3 * SIZE, 10_000 * MIB)
 #: A deletion takes the file if less than this is free.
 TO_DELETE = 2 * MIB
-#: Opening a database takes `LENT` bytes of it, once, if less than this is free.
-TO_OPEN, LENT = MIB // 4, MIB // 2
+#: Opening a database takes `TAKEN` bytes of it, once, if less than this is free.
+TO_OPEN, TAKEN = MIB // 4, MIB // 2
 
 
 class Reserve:
@@ -31,8 +31,8 @@ class Reserve:
         """Make the file if it isn't there, and the disk has space for it but not plenty."""
         if self._path is not None:
             with suppress(OSError):
-                least, most = FREE_SPACE
-                if self._size() < SIZE and least <= shutil.disk_usage(self._path.parent).free < most:
+                minimum, maximum = FREE_SPACE
+                if self._size() < SIZE and minimum <= shutil.disk_usage(self._path.parent).free < maximum:
                     allocate(self._path, SIZE)
 
     def give_up(self) -> None:
@@ -41,11 +41,11 @@ class Reserve:
             with suppress(OSError):
                 self._path.unlink()
 
-    def lend(self) -> None:
+    def shrink(self) -> None:
         """Give up a part of the file, if so little is free that the database can't be opened."""
         if self._path is not None and self._size() == SIZE and not self._is_free(TO_OPEN):
             with suppress(OSError):
-                os.truncate(self._path, SIZE - LENT)
+                os.truncate(self._path, SIZE - TAKEN)
 
     def _size(self) -> int:
         with suppress(OSError):

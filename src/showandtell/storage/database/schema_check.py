@@ -1,4 +1,4 @@
-"""Compares the tables of an opened database with those of this version, so that a wrong one is told at the start."""
+"""Compares the tables of an opened database with those of this version, so that a wrong one fails at the start."""
 
 from __future__ import annotations
 
