@@ -97,7 +97,7 @@ async def posts(folder, teller):
         call = ToolCall(f"call_{turn}", "draw", "{}")
         await teller.post(conversation, Draft("user", (Text(f"draw {turn}"), words(f"upload {turn}"))))
         await teller.post(conversation, Draft("assistant", (call,), stop="tool_calls"))
-        await teller.do(lambda call=call: conversation.begin([call]))
+        await teller.do(lambda call=call: conversation.start_calls([call]))
         teller.tell("begun", call=call.call_id)
         result = (Text("drawn"), noise(f"result {turn}"), words("the same each time"))
         await teller.post(conversation, Draft("tool", result, call.call_id, call.tool))
@@ -179,7 +179,7 @@ async def check_messages(conversation, received):
     assert None not in facts
     assert await conversation.check(facts) == {}
     answered = {message.call_id for message in conversation.messages if message.role == "tool"}
-    assert {item["call"] for item in received if item["what"] == "begun"} <= conversation.view().begun | answered
+    assert {item["call"] for item in received if item["what"] == "begun"} <= conversation.view().started | answered
 
 
 def check_bytes(folder):
