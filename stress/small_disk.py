@@ -53,7 +53,7 @@ async def play(folder):
         "errors": errors,
         "acknowledged": len(acknowledged),
         "lost": len({*acknowledged} - {*there}),
-        "damaged": len([item for item in found if item.files]),
+        "damaged": len([item for item in found if item.kind != "leftover"]),
     }
 
 

@@ -110,6 +110,18 @@ def test_a_disk_of_4_mb_that_is_full_loses_nothing_and_is_used_again_once_there_
     assert (received["lost"], received["damaged"]) == (0, 0)
 
 
+def test_on_a_disk_without_a_byte_left_conversations_and_files_can_be_deleted(tmp_path):
+    (tmp_path / "disk").mkdir()
+    received = in_a_namespace(OWN_DISKS, "full_disk.py", tmp_path / "disk")
+    status, words = received["ask"]
+    assert (status, "delete conversations or free space" in words or "has no room left" in words) == (1, True)
+    assert [received[step][0] for step in ("delete", "delete file", "fsck", "restored")] == [0, 0, 0, 0]
+    assert received["reserved"] == received["reserved again"] == 4 * 1024 * 1024
+    assert received["left"] == 2
+    assert received["upload"][0] == 507
+    assert received["deleted"] == [204, 204]
+
+
 def cut_power(mode, folder):
     if os.geteuid() or not Path("/dev/loop-control").exists() or not shutil.which("mkfs.ext4"):
         pytest.skip("images can be mounted by root alone, with a loop device and mkfs.ext4")

@@ -86,6 +86,7 @@ def test_the_times_of_a_list_are_local(folder):
 
 
 def test_an_empty_place_says_so_and_has_no_last_conversation(folder):
+    (folder / "data").mkdir()
     assert run(folder, "list")[0] == "no conversation is stored here yet\n"
     assert run(folder, "show", status=1)[1] == "showandtell: no conversation is stored here yet: start one\n"
 
@@ -196,13 +197,17 @@ def test_an_upload_that_can_not_be_deleted_is_named(folder):
 
 def test_fsck_finds_what_is_gone_and_collects_nothing_too_early(folder):
     ask(folder)
-    assert run(folder, "fsck", "--collect")[0] == "all stored files are intact\ndeleted 0 unused files\n"
+    assert (
+        run(folder, "fsck", "--collect")[0] == "the database and all stored files are intact\ndeleted 0 unused files\n"
+    )
     blob = max((folder / "data" / "blobs").rglob("*"), key=lambda path: path.stat().st_size * path.is_file())
     blob.chmod(0o600)
     blob.write_bytes(blob.read_bytes()[:-1])
     output, _ = run(folder, "fsck", status=1)
     assert re.search(r"  has \d+ of \d+ bytes  needed by att_", output)
-    assert output.endswith("1 problem\n")
+    assert re.search(
+        r"^1 problem: files are damaged: restore them from the backup \(see .*deploy.md\)$", output, re.MULTILINE
+    )
     assert len(json.loads(run(folder, "fsck", "--json", status=1)[0])) == 1
 
 
@@ -218,10 +223,10 @@ WRONG = {
     "no such conversation": (["ask", "x", "-c", "conv_nix"], "there is no conversation 'conv_nix': check the id"),
     "nobody listens": (["list", "--database", "postgresql://me:secret@127.0.0.1:1/x"], "does not answer"),
     "no database": (["list", "--database", "redis://x"], "are not supported: write sqlite:///"),
-    "a file for a folder": (["list", "--data", "plan.png"], "the folder plan.png can't be created"),
+    "a file for a folder": (["ask", "x", "--data", "plan.png"], "the folder plan.png can't be created"),
     "no place for a folder": (["ask", "x", "--data", "/proc/nix"], "can't be created"),
     "no database but a picture": (["list", "--database", "sqlite:///plan.png"], "plan.png"),
-    "blobs of no kind": (["list", "--blobs", "ftp://x"], "ftp"),
+    "blobs of no kind": (["ask", "x", "--blobs", "ftp://x"], "ftp"),
 }
 
 
@@ -239,13 +244,13 @@ def test_a_database_of_a_newer_version_is_left_alone(folder):
     with sqlite3.connect(folder / "data" / "showandtell.db") as database:
         database.execute("UPDATE alembic_version SET version_num = '9999'")
     output, warned = run(folder, "ask", "hi", "--json", status=1)
-    assert "was written by another version of showandtell" in warned
+    assert "was written by a newer version of showandtell" in warned
     assert [json.loads(line)["type"] for line in output.splitlines()] == ["error", "finish"]
 
 
 def test_a_full_disk_is_reported_and_what_was_stored_stays(folder):
     ask(folder)
-    (folder / "large.bin").write_bytes(os.urandom(300_000))
+    (folder / "large.bin").write_bytes(os.urandom(1_000_000))
     database = (folder / "data" / "showandtell.db").stat().st_size
 
     def limit():

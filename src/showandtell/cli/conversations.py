@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Callable, Iterator
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, TypeVar, cast
+from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import msgspec
 import typer
 
 from showandtell.agent.provider_uploads import delete_uploads
 from showandtell.cli import arguments, sessions
-from showandtell.cli.options import Blobs, Data, MaxFileBytes, Quota, Strip, Url
+from showandtell.cli.fsck import fsck
+from showandtell.cli.options import AsJson, Blobs, Data, MaxFileBytes, Quota, Strip, Url
 from showandtell.cli.terminal import counted, plain, short
 from showandtell.cli.transcript import counts_of, file_line, transcript
 from showandtell.core.capabilities.matrix import one_line
@@ -24,7 +25,7 @@ from showandtell.core.histories.from_openai import from_openai
 from showandtell.core.messages.attachments import find_attachment
 from showandtell.core.messages.message import History
 from showandtell.core.planning.labels import format_size
-from showandtell.errors import BadConversation, UsageError
+from showandtell.errors import BadConversation, NotFound, UsageError
 from showandtell.storage.conversations.memory_conversation import MemoryConversation
 from showandtell.storage.files.conversation_file import load
 from showandtell.storage.files.file_cache import MAX_FILE_BYTES
@@ -34,10 +35,7 @@ if TYPE_CHECKING:
     from showandtell.storage.conversations.store import Store, Summary
     from showandtell.storage.conversations.stored_conversation import StoredConversation
 
-T = TypeVar("T")
-
 Which = Annotated[str, typer.Argument(help="the id of a conversation, or last")]
-AsJson = Annotated[bool, typer.Option("--json", help="one JSON value")]
 #: Printed if a file's bytes were not deleted with it.
 BYTES_STAY = "; its bytes stay: another file has the same, or was just added (fsck --collect deletes unused bytes)"
 #: Maximum length of a title in a list.
@@ -59,16 +57,6 @@ READERS: dict[ExportFormat, Callable[[Any], History]] = {
 }
 
 
-def with_store(place: StorageLocation, task: Callable[[Store], Awaitable[T]]) -> T:
-    """Run a task with the store at a location."""
-
-    async def go() -> T:
-        async with place.store() as store:
-            return await task(store)
-
-    return asyncio.run(go())
-
-
 def list_all(
     limit: Annotated[int, typer.Option("--most", "-n", min=1, help="maximum number, newest first")] = 20,
     data: Data = None,
@@ -78,7 +66,10 @@ def list_all(
 ) -> None:
     """List the stored conversations, the most recently changed first."""
     location = StorageLocation(data, database, blobs)
-    summaries = with_store(location, lambda store: store.list(sessions.OWNER, limit=limit))
+    try:
+        summaries = sessions.with_existing(location, lambda store: store.list(sessions.OWNER, limit=limit))
+    except NotFound:
+        summaries = ()
     if json:
         typer.echo(msgspec.json.encode(summaries).decode())
         return
@@ -108,7 +99,7 @@ def show(
         found = await sessions.find(store, conversation)
         return found, len(await found.everything()) - len(found.messages)
 
-    found, elsewhere = with_store(StorageLocation(data, database, blobs), read)
+    found, elsewhere = sessions.with_existing(StorageLocation(data, database, blobs), read)
     if json:
         value = {
             "id": found.id,
@@ -140,7 +131,7 @@ def export(
         await export_conversation(found, path)
         return found
 
-    found = with_store(StorageLocation(data, database, blobs), write)
+    found = sessions.with_existing(StorageLocation(data, database, blobs), write)
     typer.echo(f"{found.id}: {counts_of(found)} in {plain(path)}, {format_size(path.stat().st_size)}")
     for line in without_bytes(found):
         typer.echo(f"without its bytes: {line}", err=True)
@@ -178,7 +169,7 @@ def import_file(  # noqa: PLR0917 - each is an option
         return await import_conversation(store, path, sessions.OWNER, read)
 
     location = StorageLocation(data, database, blobs, max_file_bytes, quota, strip_location)
-    found = with_store(location, store_history)
+    found = sessions.with_store(location, store_history)
     typer.echo(f"{found.id}: {counts_of(found)}")
     for _, file in sorted(found.attachments.items()):
         if file.problem is not None:
@@ -225,7 +216,7 @@ def delete(  # noqa: PLR0917 - each is an option
         for reason in problems:
             typer.echo(f"not deleted: {short(reason)}", err=True)
 
-    with_store(StorageLocation(data, database, blobs), delete_it)
+    sessions.with_existing(StorageLocation(data, database, blobs), delete_it, deletes=True)
 
 
 def name_of(conversation: MemoryConversation, number: int) -> str:
@@ -246,32 +237,6 @@ async def drop(store: Store, conversation: StoredConversation, number: int | Non
     facts = find_attachment(conversation.attachments, number).facts
     await store.delete_file(conversation, number)
     return problems, facts is not None and await asyncio.to_thread(conversation.blobs.check, facts) is None
-
-
-def fsck(
-    collect: Annotated[bool, typer.Option("--collect", help="delete bytes that have been unused for a day")] = False,
-    data: Data = None,
-    database: Url = None,
-    blobs: Blobs = None,
-    json: AsJson = False,
-) -> None:
-    """Check every stored file against its hash; lists missing, truncated, changed and unused bytes."""
-
-    async def check(store: Store) -> tuple[Any, Any]:
-        return await store.fsck(), (await store.collect() if collect else None)
-
-    findings, collected = with_store(StorageLocation(data, database, blobs), check)
-    if json:
-        typer.echo(msgspec.json.encode(findings).decode())
-    else:
-        for finding in findings:
-            needed = f"needed by {', '.join(finding.files)}" if finding.files else "unused"
-            typer.echo(f"{finding.sha256[:16]}…  {finding.problem}  {needed}")
-        typer.echo(counted(len(findings), "problem") if findings else "all stored files are intact")
-    if collected is not None:
-        unused = counted(collected.blobs + collected.orphans, "unused file")
-        typer.echo(f"deleted {unused}", err=json)
-    raise typer.Exit(int(any(finding.files for finding in findings)))
 
 
 #: The commands by name.

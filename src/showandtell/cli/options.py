@@ -32,3 +32,4 @@ Strip = Annotated[
         help="remove locations from photos",
     ),
 ]
+AsJson = Annotated[bool, typer.Option("--json", help="one JSON value")]

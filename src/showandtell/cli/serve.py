@@ -177,6 +177,10 @@ Log = Annotated[
     LogFormat,
     typer.Option("--log-format", envvar="SHOWANDTELL_LOG_FORMAT", help="plain lines, or one JSON object per line"),
 ]
+LogClients = Annotated[
+    bool,
+    typer.Option("--log-clients", envvar="SHOWANDTELL_LOG_CLIENTS", help="log clients' addresses and users' names"),
+]
 Verbose = Annotated[bool, typer.Option("--verbose", "-v", help="log requests and tracebacks")]
 
 
@@ -197,6 +201,7 @@ class ServeOptions(Struct, frozen=True):
     rates: str
     log_format: LogFormat
     verbose: bool
+    log_clients: bool
 
 
 def serve(  # noqa: PLR0917 - each is an option
@@ -222,6 +227,7 @@ def serve(  # noqa: PLR0917 - each is an option
     open_page: Open = False,
     log_format: Log = LogFormat.text,
     verbose: Verbose = False,
+    log_clients: LogClients = False,
 ) -> None:
     """Serve the chat: a page for people, an API for programs.
 
@@ -240,7 +246,9 @@ def serve(  # noqa: PLR0917 - each is an option
     check_server()
     place = StorageLocation(data, database, blobs, max_file_bytes, quota, strip_location)
     names, origins, limits = split(name), split(origin), (max_steps, max_seconds, max_message_files)
-    options = ServeOptions(place, host, names, origins, proxy, model, tools, folder, *limits, rate, log_format, verbose)
+    options = ServeOptions(
+        place, host, names, origins, proxy, model, tools, folder, *limits, rate, log_format, verbose, log_clients
+    )
     listening = listen(host, port)
 
     def on_ready(ready: Ready) -> None:
@@ -286,6 +294,7 @@ def config_of(options: ServeOptions) -> Config:
         max_message_files=options.max_message_files,
         rates=options.rates,
         oidc=read_oidc(),
+        log_clients=options.log_clients,
     )
 
 

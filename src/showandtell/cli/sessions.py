@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator
+import asyncio
+from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import asynccontextmanager, suppress
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 import typer
 from msgspec.structs import replace
@@ -13,7 +14,7 @@ from showandtell.agent.agent import Run
 from showandtell.errors import NotFound, ProviderError, StorageFailed, UsageError
 from showandtell.storage.conversations.memory_conversation import MemoryConversation
 from showandtell.storage.files.file_cache import FileCache
-from showandtell.storage.location import INSTALL, StorageLocation, check_libraries
+from showandtell.storage.location import DATABASE_NAME, INSTALL, StorageLocation, check_libraries
 
 if TYPE_CHECKING:
     from showandtell.storage.conversations.store import Store
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
 #: The owner of the conversations of the command line.
 OWNER = "local"
 NEW, LAST, NONE = "new", "last", "none"
+NOTHING_STORED = "no conversation is stored here yet: start one"
+T = TypeVar("T")
 
 
 def choose_location(place: StorageLocation, which: str) -> StorageLocation:
@@ -77,6 +80,7 @@ async def opened(place: StorageLocation) -> AsyncGenerator[Sessions]:
         yield Sessions(place)
         return
     async with place.store() as store:
+        await asyncio.to_thread(store.reserve.restore)
         yield Sessions(place, store)
 
 
@@ -87,6 +91,37 @@ async def find(store: Store, which: str) -> StoredConversation:
     if which == LAST:
         newest = await store.newest(OWNER)
         if newest is None:
-            raise NotFound("no conversation is stored here yet: start one")
+            raise NotFound(NOTHING_STORED)
         which = newest.id
     return await store.open(which, OWNER)
+
+
+def with_store(place: StorageLocation, task: Callable[[Store], Awaitable[T]], *, deletes: bool = False) -> T:
+    """Run a task with the store at a location, which is created if necessary. `deletes` makes room on a full disk."""
+
+    async def go() -> T:
+        store = place.store()
+        if deletes:
+            await store.make_room()  # a full disk has no space to open a database either
+        async with store:
+            return await task(store)
+
+    return asyncio.run(go())
+
+
+def with_existing(place: StorageLocation, task: Callable[[Store], Awaitable[T]], *, deletes: bool = False) -> T:
+    """Run a task with the store at a location. Raises like `check_existing`, and creates nothing then."""
+    check_existing(place)
+    return with_store(place, task, deletes=deletes)
+
+
+def check_existing(place: StorageLocation) -> None:
+    """Raise `UsageError` if a location that was given doesn't exist, and `NotFound` if nothing is stored there yet."""
+    missing = place.missing()
+    if missing is None:
+        return
+    if place.database is not None:
+        raise UsageError(f"--database: there is no file {missing}: nothing was stored there yet, or its name is wrong")
+    if place.data is not None and missing.name != DATABASE_NAME:
+        raise UsageError(f"--data: there is no folder {missing}: nothing was stored there yet, or its name is wrong")
+    raise NotFound(NOTHING_STORED)

@@ -8,6 +8,7 @@ import random
 from collections.abc import AsyncGenerator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager
+from functools import partial
 from importlib.metadata import version
 
 from fastapi import FastAPI
@@ -50,6 +51,8 @@ log = logging.getLogger(__name__)
 LOCK_TIMEOUT = 3.0
 #: Seconds between garbage collections.
 COLLECT_SECONDS = 3600.0
+#: Seconds between checks whether the disk is so full that space has to be reserved for deletions.
+RESERVE_SECONDS = 60.0
 #: Maximum number of threads for blocking calls.
 MAX_THREADS = 64
 ROUTERS = (
@@ -102,7 +105,10 @@ def make_app(config: Config) -> FastAPI:
     app.mount("/assets", Assets(directory=page_folder / "assets", check_dir=False))
     install_middleware(app, hosts_of(config.bind, config.hosts), config.origins, config.rates, config.clock)
     app.state.metrics = metrics
-    app.add_middleware(RequestLog, observers=(log_request, metrics.count_request, telemetry.trace_request))
+    app.add_middleware(
+        RequestLog,
+        observers=(partial(log_request, clients=config.log_clients), metrics.count_request, telemetry.trace_request),
+    )
     customize_openapi(app)
     return app
 
@@ -129,6 +135,7 @@ async def open_server(config: Config, watchers: Sequence[Watcher] = ()) -> Async
             keys.use_generation(await read_generation(store.database))
             tasks = {
                 asyncio.create_task(collect_forever(store, sessions)),
+                asyncio.create_task(keep_reserve(store)),
                 asyncio.create_task(follow_renewals(store.database, keys, sessions)),
             }
             try:
@@ -150,3 +157,10 @@ async def collect_forever(store: Store, sessions: Sessions) -> None:
             await store.collect()
         except ShowAndTellError as error:
             log.warning("garbage collection failed: %s", error)
+
+
+async def keep_reserve(store: Store) -> None:
+    """Reserve space for deletions before the disk is full, and again after it was used."""
+    while True:
+        await asyncio.sleep(RESERVE_SECONDS)
+        await asyncio.to_thread(store.reserve.restore)

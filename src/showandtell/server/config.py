@@ -24,6 +24,7 @@ class Config:
     other sites that may send requests with a token. `folder` is what the `read_file` tool reads: without one there is
     no such tool. `max_steps` and `max_seconds` limit a run, `max_message_files` a message. `rates` are requests by
     group, like "chat=60/minute". With `oidc`, users sign in with an issuer's accounts, in place of the single user.
+    `log_clients` adds clients' addresses and users' names to the log.
     """
 
     place: StorageLocation = field(default_factory=StorageLocation)
@@ -40,5 +41,6 @@ class Config:
     max_message_files: int = 50
     rates: str = ""
     oidc: Oidc | None = None
+    log_clients: bool = False
     page: Path | None = None
     clock: Callable[[], float] = time.time

@@ -147,6 +147,7 @@ async def rename_conversation(server: CurrentServer, user: CurrentUser, id: str,
 async def delete_conversation(server: CurrentServer, user: CurrentUser, id: str) -> Response:  # noqa: A002 - it is one
     """Stop its run, and delete a conversation with its files, including uploads to providers."""
     conversation = await server.store.open(check_conversation_id(id), user.name, "owner")
+    await server.store.make_room()
     if row := await runs.find_running(server.store.database, id):
         await server.runs.stop(row)
     problems = await delete_uploads(conversation, None)

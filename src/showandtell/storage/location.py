@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from showandtell.storage.conversations.store import Store
     from showandtell.storage.database.lease import Terms
 
+#: The SQLite database in a data folder.
+DATABASE_NAME = "showandtell.db"
 LIBRARIES = ("sqlalchemy", "alembic")
 INSTALL = "pip install 'showandtell[history]'"
 MISSING_LIBRARIES = f"storing conversations needs more libraries: {INSTALL}"
@@ -51,6 +53,22 @@ class StorageLocation(Struct, frozen=True):
         if self.database and self.blobs and self.data is None:  # no folder is needed, so none is created
             return Store(self.database, self.blobs, **settings)
         return Store.at(self.data or data_folder(), self.database, self.blobs, **settings)
+
+    def missing(self) -> Path | None:
+        """The folder or the file of the database, if it doesn't exist. Creates nothing."""
+        check_libraries()
+        from showandtell.storage.database.database import read_url  # noqa: PLC0415 - its libraries are an extra, and large
+
+        folder = (self.data or data_folder()).expanduser()
+        if self.database is None:
+            file = folder / DATABASE_NAME
+        elif (url := read_url(self.database)).get_backend_name() == "sqlite":
+            file = Path(url.database or "")
+        else:
+            return None
+        if self.database is None and not folder.is_dir():
+            return folder
+        return None if file.exists() else file
 
     def describe(self, store: Store) -> str:
         """The location for display: the folder or the database URL without its password."""

@@ -92,6 +92,18 @@ async def test_the_command_logs_json_without_its_token(tmp_path):
     assert not [secret for secret in (program.token, "wrong-token", "seal") if secret in output]
 
 
+@pytest.mark.parametrize("clients", [False, True])
+async def test_only_where_it_is_asked_for_the_log_names_client_and_user(tmp_path, lines, clients):
+    async with serving(tmp_path, log_clients=clients) as site:
+        for headers in ({}, {"authorization": "Bearer wrong-token"}):
+            async with site.session.get("/api/me", headers=headers):
+                pass
+    named = [(one["text"], one.get("client"), one.get("user")) for one in lines if one.get("route") == "/api/me"]
+    client, user = ("127.0.0.1", "local") if clients else (None, None)
+    assert named == [("request", client, user), ("sign-in refused", client, None), ("request", client, None)]
+    assert all(("client" in one) == clients for one in lines if one["text"] == "request")
+
+
 @pytest.mark.parametrize(
     ("text", "expected"),
     [

@@ -110,7 +110,7 @@ async def test_a_database_of_a_newer_program_is_not_touched(tmp_path):
     newer = text("UPDATE alembic_version SET version_num = '9999'")
     async with Store.at(tmp_path) as store:
         await store.database.write(lambda connection: connection.execute(newer))
-    with pytest.raises(BadInput, match="another version of showandtell"):
+    with pytest.raises(BadInput, match="a newer version of showandtell"):
         async with Store.at(tmp_path):
             pass
 

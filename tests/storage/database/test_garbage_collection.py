@@ -68,7 +68,8 @@ async def test_files_without_a_row_and_copies_half_made_go_after_the_grace(store
         store.blobs.for_owner(owner).store(note("stray").open, "stray", 100)
     store.blobs.for_owner("local").spool(note("half").open, "half", 100)
     found = await store.fsck()
-    assert [item.problem for item in found] == ["is named by no row"] * 2
+    assert [item.problem for item in found] == ["unfinished copies: 1", *["is named by no row"] * 2]
+    assert {item.kind for item in found} == {"leftover"}
     done = await store.collect(grace=0)
     assert (done.blobs, done.orphans, done.spools) == (0, 0, 0)
     clock.now = LATER_THAN_ALL

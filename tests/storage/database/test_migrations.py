@@ -1,6 +1,7 @@
 """Databases that older programs wrote: one of each revision lies in tests/databases, and opens with what is in it."""
 
 import asyncio
+import hashlib
 import sqlite3
 from pathlib import Path
 
@@ -16,6 +17,12 @@ from support.paths import TESTS
 
 VERSION = text("SELECT version_num FROM alembic_version")
 SAMPLES = TESTS / "databases"
+#: Databases that these revisions have made exist: they are never changed.
+FROZEN = {
+    "first.py": "cc284698e4db9972a7e167d756f9054adb568ff99a6469d69a15259e8d5e7f2b",
+    "chat.py": "a43fcd250b9ef2c54ae67494ee741e52b7de027f21ee6aadc37b1273b23a1f12",
+    "accounts.py": "4c1232235cf5144158869f6b1abf86023bd5bdbf0f3d5923e3f0831ebe981245",
+}
 NEW = "dump one of it, as the first lines of the others say, before the next revision is written"
 
 
@@ -61,3 +68,12 @@ def test_a_database_of_each_revision_opens_with_its_conversations(revision, tmp_
     ]
     assert conversation.view().started == {"call_2"}
     assert len(conversation.known()) == 1
+
+
+def test_a_revision_never_changes():
+    folder = Path(migrations.__file__).parent / "versions"
+    found = {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in folder.glob("[!_]*.py")}
+    changed = {name for name in {*found, *FROZEN} if found.get(name) != FROZEN.get(name)}
+    assert not changed, (
+        "databases of this revision exist: restore its file, write a new revision, and add that to FROZEN"
+    )

@@ -165,6 +165,7 @@ async def delete_attachment(id: str, server: CurrentServer, user: CurrentUser) -
     """Deletes an upload, or the bytes of a conversation's file, which keeps its number and name. Owners only."""
     uploads = server.store.uploads(user.name)
     file = await uploads.find(id)
+    await server.store.make_room()
     if isinstance(file, Upload):
         await uploads.delete(id)
         return Response(status_code=204)

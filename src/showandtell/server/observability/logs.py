@@ -123,18 +123,23 @@ def log_run(live_run: LiveRun) -> Callable[[Event], None]:
 
 
 @contextmanager
-def log_request(record: RequestRecord) -> Generator[None]:
-    """Add the request's id to its task's log lines, and log how it ends."""
+def log_request(record: RequestRecord, *, clients: bool = False) -> Generator[None]:
+    """Add the request's id to its task's log lines, and log how it ends, and whether an attempt to sign in was refused.
+
+    With `clients`, the address of the client and the name of the user are logged as well.
+    """
     CONTEXT.set({"request_id": record.id})
     try:
         yield
     finally:
         if not record.is_probe:
-            seconds = round(record.seconds, 3)
             fields = {
+                **({"client": record.client, "user": record.user} if clients else {}),
                 "method": record.scope["method"],
                 "route": record.route,
                 "status": record.status,
-                "seconds": seconds,
+                "seconds": round(record.seconds, 3),
             }
+            if record.is_refused_sign_in:
+                log.info("sign-in refused", extra={"fields": fields})
             log.info("request", extra={"fields": fields})

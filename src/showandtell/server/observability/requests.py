@@ -12,6 +12,7 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from showandtell.core.messages.ids import new_id
+from showandtell.server.auth.authenticate import USER_KEY, User
 
 #: Paths that are requested too often for a log line or a span.
 PROBE_PATHS: Final = frozenset({"/healthz", "/readyz", "/metrics"})
@@ -20,6 +21,8 @@ REQUEST_ID_HEADER: Final = "x-request-id"
 REQUEST_ID: Final = re.compile(r"[A-Za-z0-9._-]{8,64}", re.ASCII)
 #: Status of a request whose client disconnected before the response started, as in nginx. Not an error of the server.
 STATUS_CLIENT_CLOSED: Final = 499
+#: Statuses of refused attempts to sign in.
+REFUSED: Final = frozenset({400, 401, 403, 429})
 
 
 class RequestRecord:
@@ -35,6 +38,27 @@ class RequestRecord:
     def route(self) -> str:
         """The template of the matched route, such as `/api/conversations/{id}`, or "none". Never the client's path."""
         return getattr(self.scope.get("route"), "path", None) or "none"
+
+    @property
+    def client(self) -> str | None:
+        """The client's address; behind a trusted proxy the one that the proxy reports."""
+        client: tuple[str, int] | None = self.scope.get("client")
+        return client[0] if client else None
+
+    @property
+    def user(self) -> str | None:
+        """The name of the user, if one was identified."""
+        user: User | None = self.scope.get(USER_KEY)
+        return user.name if user else None
+
+    @property
+    def is_refused_sign_in(self) -> bool:
+        """Whether the client tried to sign in, by a token or at /login, and was refused."""
+        if self.status not in REFUSED or self.user is not None:
+            return False
+        query: bytes = self.scope["query_string"]
+        has_token = "authorization" in Headers(scope=self.scope) or b"token=" in query
+        return has_token or self.scope["path"].startswith("/login")
 
     @property
     def is_probe(self) -> bool:

@@ -127,6 +127,10 @@ class BlobStore(Protocol):
         """Delete leftover spools not touched since `before` (epoch seconds). Returns their number."""
         ...
 
+    def count_spools(self) -> int:
+        """The number of spools: of uploads that are being received, or were killed."""
+        ...
+
     @property
     def durable(self) -> bool:
         """Whether committed blobs outlive the process."""

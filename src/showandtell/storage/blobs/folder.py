@@ -92,6 +92,10 @@ class Folder(BlobStore):
         """Delete leftover spools not touched since `before` (epoch seconds). Returns their number."""
         return self._spools.clear(before)
 
+    def count_spools(self) -> int:
+        """The number of spools: of uploads that are being received, or were killed."""
+        return sum(1 for _ in entries(self._spools.spools))
+
     def commit(self, spooled: Spooled) -> None:
         """Publish spooled bytes durably. An intact blob with this hash stays; a damaged one is replaced."""
         blob = self.blob(spooled.sha256)

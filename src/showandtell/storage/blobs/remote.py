@@ -87,6 +87,10 @@ class Remote(BlobStore):
         """Delete local spools not touched since `before` (epoch seconds). Returns their number."""
         return self._cache.folder.clear_spools(before)
 
+    def count_spools(self) -> int:
+        """The number of local spools."""
+        return self._cache.folder.count_spools()
+
     def commit(self, spooled: Spooled) -> None:
         """Upload spooled bytes unless the bucket has them. Returns once the bucket has confirmed the upload."""
         with self._cache.in_use(spooled.sha256) as folder:

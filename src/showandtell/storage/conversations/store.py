@@ -29,6 +29,7 @@ from showandtell.storage.database.fsck import Finding, check_all
 from showandtell.storage.database.garbage_collection import Collected, Key, collect, collect_now
 from showandtell.storage.database.lease import Terms
 from showandtell.storage.database.quotas import Account, Quotas, reference_from_threads
+from showandtell.storage.database.reserve import Reserve
 from showandtell.storage.database.tables import aliases, attachments, conversations, messages, shares, upsert
 from showandtell.storage.files.convert import MAX_CONCURRENT
 from showandtell.storage.files.file_cache import MAX_FILE_BYTES, FileCache
@@ -118,6 +119,8 @@ class Store:
     ) -> None:
         self.database = Database(database)
         self.blobs: BlobStore = open_store(blobs)
+        #: Space for deletions on a full disk.
+        self.reserve = Reserve(self.database.url.database if self.database.is_sqlite else None)
         self.quotas = settings.get("quotas", Quotas())
         self.terms = settings.get("terms", Terms(settings.get("clock", time.time)))
         self.strip_location = settings.get("strip_location", False)
@@ -149,6 +152,7 @@ class Store:
         return cls(database or own, blobs or folder.absolute() / "blobs", **settings)
 
     async def __aenter__(self) -> Self:
+        await asyncio.to_thread(self.reserve.shrink)
         await self.database.open()
         return self
 
@@ -247,6 +251,7 @@ class Store:
     async def delete(self, id: str, owner: str = "local") -> Collected:  # noqa: A002 - it is one
         """Delete a conversation, and its files unless the owner has them in another one."""
         await resolve(self.database, id, owner, "owner")
+        await self.make_room()
 
         def transaction(connection: Connection) -> set[Key]:
             keys = {(row[0], row[1]) for row in connection.execute(SELECT_HASHES, {"conversation": id})}
@@ -263,14 +268,25 @@ class Store:
         Bytes that another file of the owner shares are kept. Delete uploads at providers first, with
         `agent.delete_uploads`: the result lists those that are left.
         """
+        await self.make_room()
         return await conversation.delete_file(number, self.blobs)
+
+    async def make_room(self) -> None:
+        """Before a deletion: if the database's disk is full, give up the space that is reserved there for it."""
+        await asyncio.to_thread(self.reserve.give_up)
 
     async def collect(self, grace: float = GRACE) -> Collected:
         """Delete bytes that are unused and were not touched for `grace` seconds."""
-        return await collect(self.database, self.blobs, self.terms.clock(), grace)
+        await self.make_room()
+        collected = await collect(self.database, self.blobs, self.terms.clock(), grace)
+        await asyncio.to_thread(self.reserve.restore)
+        return collected
 
     async def fsck(self, owner: str | None = None) -> tuple[Finding, ...]:
-        """Problems of the stored bytes: missing, short, changed, or without a row."""
+        """Problems of the database, and of the stored bytes: missing, short, changed, or left over from killed uploads.
+
+        If the database is damaged, only that is reported. With `owner`, only the bytes of that owner are checked.
+        """
         return await check_all(self.database, self.blobs, owner)
 
 

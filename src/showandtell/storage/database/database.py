@@ -17,7 +17,7 @@ from typing import Any, TypeAlias, TypeVar, cast
 from weakref import WeakKeyDictionary
 
 from sqlalchemy import URL, Connection, Engine, text
-from sqlalchemy.exc import DBAPIError, InterfaceError, OperationalError
+from sqlalchemy.exc import DBAPIError, InterfaceError, OperationalError, ProgrammingError
 from sqlalchemy.sql import Executable
 
 from showandtell.errors import BadInput, StorageFailed, StorageFull
@@ -33,6 +33,7 @@ from showandtell.storage.database.connect import (
     read_url,
     use_wal,
 )
+from showandtell.storage.database.schema_check import check_schema, unknown_revision, unreleased
 from showandtell.storage.database.tables import HEAD, server_settings, upsert
 from showandtell.storage.uncancelled import shielded
 
@@ -52,6 +53,14 @@ MIGRATION_LOCK = 0x73686F77
 #: A query that reads a table.
 SELECT_CONVERSATION = text("SELECT id FROM conversations LIMIT 1")
 DISK_FULL = ("disk is full", "No space left", "could not extend file", "quota")
+DAMAGED = (
+    "malformed",
+    "is not a database",
+    "invalid page",
+    "could not read block",
+    "toast value",
+    "unexpected zero page",
+)
 
 
 @dataclass(slots=True, eq=False)
@@ -250,7 +259,13 @@ class Database:
         cause = error.orig if isinstance(error, DBAPIError) else error
         text = " ".join(str(cause).strip().partition("\n")[0].split())[:200]
         if any(phrase in text for phrase in DISK_FULL):
-            return StorageFull(f"the database {self.name} has no space left: free some, then try again")
+            return StorageFull(
+                f"the database {self.name} has no space left: delete conversations or free space, then try again"
+            )
+        if any(phrase in text for phrase in DAMAGED):
+            return StorageFailed(
+                f"the database {self.name} is damaged ({text}): run `showandtell fsck`, and restore the backup"
+            )
         if isinstance(error, (OperationalError, InterfaceError, sqlite3.OperationalError)) or (
             isinstance(error, DBAPIError) and error.connection_invalidated
         ):
@@ -266,16 +281,17 @@ class Database:
             versions = ()
         if [row[0] for row in versions] != [HEAD]:
             await self.write(self._migrate, within=MIGRATION_SECONDS)
+        await check_schema(self.read, self.engine.dialect, self.name)
 
     def _migrate(self, connection: Connection) -> None:
         if not self.is_sqlite:
             connection.execute(text("SET LOCAL lock_timeout = 0"))
             connection.execute(text(f"SELECT pg_advisory_xact_lock({MIGRATION_LOCK})"))
-        migrate(connection)
+        migrate(connection, self.name)
 
 
-def migrate(connection: Connection) -> None:
-    """Run the missing migrations in this connection's transaction."""
+def migrate(connection: Connection, name: str) -> None:
+    """Run the missing migrations in this connection's transaction. Raises `BadInput` if the tables are not ours."""
     from alembic import command  # noqa: PLC0415 - slow to import, and seldom needed
     from alembic.config import Config  # noqa: PLC0415
     from alembic.util import CommandError  # noqa: PLC0415
@@ -287,4 +303,8 @@ def migrate(connection: Connection) -> None:
     try:
         command.upgrade(config, "head")
     except CommandError as error:
-        raise BadInput(f"this database was written by another version of showandtell ({error}): update it") from error
+        raise unknown_revision(name, connection.scalars(text("SELECT version_num FROM alembic_version"))) from error
+    except (OperationalError, ProgrammingError) as error:
+        if "already exists" not in str(error.orig):
+            raise
+        raise unreleased(name, " ".join(str(error.orig).split())[:200]) from error

@@ -1,43 +1,74 @@
-"""Compares the blob store with the database: finds missing, short, changed and orphaned blobs."""
+"""Checks a store: reads the whole database, and compares the blob store with it."""
 
 from __future__ import annotations
 
 import asyncio
 from collections import defaultdict
 from collections.abc import Sequence
+from typing import Literal
 
 from msgspec import Struct
-from sqlalchemy import bindparam, select, union_all
+from sqlalchemy import and_, bindparam, or_, select, union_all
 
 from showandtell.core.messages.attachments import Facts
 from showandtell.storage.blobs.base import BlobStore, owner_key
 from showandtell.storage.database.database import Database, Row
-from showandtell.storage.database.tables import attachments, blobs, uploads
+from showandtell.storage.database.integrity import Progress, find_damage
+from showandtell.storage.database.quotas import EXISTS_DERIVATION, IS_USED
+from showandtell.storage.database.tables import attachments, blobs, derivations, uploads
 
 
 class Finding(Struct, frozen=True):
-    """A problem: the blob, what is wrong with it, and the ids of the files that need it (may be empty).
+    """A problem: what is wrong, of which blob (empty if of none), and the ids of the files that need it.
 
-    `owner` is the owner's name, or their key in the store if the database doesn't know them.
+    `owner` is the owner's name, or their key in the store if the database doesn't know them. Leftovers, of uploads that
+    were killed, are no damage: the next garbage collection removes them.
     """
 
     owner: str
     sha256: str
     problem: str
     files: tuple[str, ...] = ()
+    kind: Literal["database", "file", "leftover"] = "file"
 
 
-SELECT_BLOBS = select(blobs.c.owner, blobs.c.sha256, blobs.c.size, blobs.c.state)
+SELECT_BLOBS = select(
+    blobs.c.owner, blobs.c.sha256, blobs.c.size, blobs.c.state, or_(IS_USED, EXISTS_DERIVATION).label("needed")
+)
+#: The files that need a blob: their own bytes, or those converted from them.
 SELECT_NEEDED = union_all(
     select(attachments.c.owner, attachments.c.sha256, attachments.c.id).where(attachments.c.sha256.is_not(None)),
     select(uploads.c.owner, uploads.c.sha256, uploads.c.id),
+    select(attachments.c.owner, derivations.c.sha256, attachments.c.id).join(
+        derivations,
+        and_(attachments.c.owner == derivations.c.owner, attachments.c.sha256 == derivations.c.source),
+    ),
 ).subquery()
 SELECT_ALL_NEEDED = select(SELECT_NEEDED)
 SELECT_BLOBS_OF_OWNER = SELECT_BLOBS.where(blobs.c.owner == bindparam("who"))
 SELECT_NEEDED_OF_OWNER = SELECT_ALL_NEEDED.where(SELECT_NEEDED.c.owner == bindparam("who"))
 
 
-async def check_all(database: Database, store: BlobStore, owner: str | None = None) -> tuple[Finding, ...]:
+def report_nothing(step: str, done: int, total: int) -> None:
+    """Show no progress."""
+
+
+async def check_all(
+    database: Database, store: BlobStore, owner: str | None = None, progress: Progress = report_nothing
+) -> tuple[Finding, ...]:
+    """Check the database, then every file unless it is damaged; with `owner`, only the owner's files."""
+    damage = await check_database(database, progress) if owner is None else ()
+    return damage or await check_files(database, store, owner, progress)
+
+
+async def check_database(database: Database, progress: Progress = report_nothing) -> tuple[Finding, ...]:
+    """Read the whole database, opened or not, and return its damage. Raises `StorageFailed` if it does not answer."""
+    return tuple(Finding("", "", problem, kind="database") for problem in await find_damage(database, progress))
+
+
+async def check_files(
+    database: Database, store: BlobStore, owner: str | None = None, progress: Progress = report_nothing
+) -> tuple[Finding, ...]:
     """Check every blob of an owner, or of all owners: its size, its hash, and whether a row names it."""
     stored = await asyncio.to_thread(list_all, store, None if owner is None else owner_key(owner))
     if owner is None:
@@ -48,11 +79,15 @@ async def check_all(database: Database, store: BlobStore, owner: str | None = No
     needed: dict[tuple[str, str], list[str]] = defaultdict(list)
     for who, sha256, file in files:
         needed[who, sha256].append(file)
-    findings = await asyncio.to_thread(compare, store, rows, needed)
+    findings = await compare(store, rows, needed, progress)
     named = {(owner_key(row[0]), row[1]) for row in rows}
     names = {owner_key(row[0]): row[0] for row in rows}
-    orphans = [Finding(names.get(who, who), sha256, "is named by no row") for who, sha256 in stored - named]
-    return tuple(sorted([*findings, *orphans], key=lambda finding: (finding.owner, finding.sha256)))
+    findings += [
+        Finding(names.get(who, who), sha256, "is named by no row", kind="leftover") for who, sha256 in stored - named
+    ]
+    if owner is None and (spools := await asyncio.to_thread(store.count_spools)):
+        findings.append(Finding("", "", f"unfinished copies: {spools}", kind="leftover"))
+    return tuple(sorted(findings, key=lambda finding: (finding.owner, finding.sha256)))
 
 
 def list_all(store: BlobStore, owner_key: str | None) -> set[tuple[str, str]]:
@@ -61,12 +96,17 @@ def list_all(store: BlobStore, owner_key: str | None) -> set[tuple[str, str]]:
     return {(owner, blob.sha256) for owner in owners for blob in store.for_key(owner).list_blobs()}
 
 
-def compare(store: BlobStore, rows: Sequence[Row], needed: dict[tuple[str, str], list[str]]) -> list[Finding]:
-    """Problems with the bytes that rows name. Bytes being deleted may be missing."""
+async def compare(
+    store: BlobStore, rows: Sequence[Row], needed: dict[tuple[str, str], list[str]], progress: Progress
+) -> list[Finding]:
+    """Problems with the bytes that rows name. Those that nothing needs were not stored to the end."""
     findings: list[Finding] = []
-    for owner, sha256, size, state in rows:
-        files = tuple(needed.get((owner, sha256), ()))
-        problem = store.for_owner(owner).check(Facts(sha256, "application/octet-stream", size), rehash=True)
-        if problem is not None and (state == "ready" or files):
-            findings.append(Finding(owner, sha256, problem, files))
+    done, total = 0, sum(row[2] for row in rows)
+    for owner, sha256, size, state, is_needed in rows:
+        facts = Facts(sha256, "application/octet-stream", size)
+        problem = await asyncio.to_thread(store.for_owner(owner).check, facts, rehash=True)
+        progress("files", done := done + size, total)
+        if problem is not None and (state == "ready" or is_needed):
+            files = tuple(dict.fromkeys(needed.get((owner, sha256), ())))
+            findings.append(Finding(owner, sha256, problem, files, "file" if is_needed else "leftover"))
     return findings
