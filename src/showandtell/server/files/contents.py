@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import io
 from collections.abc import Awaitable, Callable, Coroutine
 from functools import partial
@@ -27,6 +26,7 @@ from showandtell.server.files.ranges import matches_etag
 from showandtell.server.files.serving_files import ServedFile, changed_response, file_response
 from showandtell.server.schemas import BINARY, ErrorShape, errors, is_visual
 from showandtell.server.state import CurrentServer
+from showandtell.storage.blobs.threads import run_long_job
 from showandtell.storage.conversations.derived_files import convert, find_derivative
 from showandtell.storage.conversations.store import Store
 from showandtell.storage.conversations.uploads import Upload
@@ -164,7 +164,7 @@ async def send_page(file: File, number: int) -> Response:
     recipe = serialize_conversion(structs.replace(conversion, types=("image/webp",), side=MAX_PAGE_SIDE))
     try:
         async with file.store.conversion_slots:
-            data = await asyncio.to_thread(render_image, file, recipe)
+            data = await run_long_job(render_image, file, recipe)
     except BadFile as error:
         raise NotFound(f"page {number} of {file.name} {error.problem}: {error.advice}") from None
     return file.respond(data, "image/webp", tag)
@@ -179,7 +179,7 @@ async def send_text(file: File) -> Response:
     if file.facts.kind == "image":
         raise NotFound(f"{file.name} has no text: it is an image")
     if file.facts.kind == "text" and file.facts.media_type != "text/html":
-        extract = await asyncio.to_thread(extract_text, file)
+        extract = await run_long_job(extract_text, file)
         text, cut = extract.text, extract.cut
     else:
         result = await convert(file.store, file.owner, file.facts, TEXT_CONVERSIONS.get(file.facts.kind, "text"))
