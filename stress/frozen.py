@@ -5,21 +5,22 @@ A freeze test starts a real `serve` (`support.server_process.running`), lets a `
 the freeze, and with `Footprint` that memory, threads and descriptors come back. `SECONDS` is how long to freeze:
 120 in `make stress`; `FROZEN_SECONDS=10` for a try.
 
-    before = Footprint.of(program.process.pid)
-    async with Workload(program.url, [{"authorization": f"Bearer {program.token}"}]) as work:
+    async with running_for_users(tmp_path) as (program, headers), Workload(program.url, [headers("ann")]) as work:
         await work.until(5)                      # each kind has succeeded 5 times
+        before = Footprint.of(program.process.pid)
         with frozen_process(pid), work.during() as frozen:
             await asyncio.sleep(SECONDS)
         await work.until(5)                      # and again after the freeze
-    assert not work.late(frozen, DEADLINE)
-    assert not work.failed(frozen, {"health", "chat"})
-    await before.returns(program.process.pid)
+        assert not work.late(frozen, DEADLINE)
+        assert not work.failed(frozen, {"health", "chat"})
+        await before.returns(program.process.pid)
 """
 
 import asyncio
 import os
 import re
 import signal
+import sys
 import time
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -29,6 +30,8 @@ from pathlib import Path
 
 import aiohttp
 
+from support.oidc_issuer import CLIENT, running_issuer
+from support.server_process import running
 from support.serving import chat_body, chunks_in
 
 #: Seconds that a dependency is frozen.
@@ -197,6 +200,11 @@ async def respond(request):
         return answer.status, None if answer.status < 400 else data.decode(errors="replace")
 
 
+def report(*lines):
+    """Print figures for docs/reliability.md; `pytest -rP` shows them."""
+    sys.stdout.write("\n".join(map(str, lines)) + "\n")
+
+
 @dataclass(frozen=True)
 class Footprint:
     """What a process holds: resident memory in bytes, threads, and open file descriptors."""
@@ -256,3 +264,18 @@ async def sampled(pid, every: float = 0.5):
     finally:
         task.cancel()
         await asyncio.wait({task})
+
+
+@asynccontextmanager
+async def running_for_users(folder, *arguments, **environ):
+    """A real `serve` with accounts; yields its program and a function that makes the headers of a user by name."""
+    async with running_issuer() as issuer:
+        accounts = {"ISSUER": issuer.url, "CLIENT_ID": CLIENT, "AUDIENCE": CLIENT}
+        environ |= {f"SHOWANDTELL_OIDC_{name}": value for name, value in accounts.items()}
+
+        def headers(name):
+            now = time.time()
+            return {"authorization": f"Bearer {issuer.token(sub=name, iat=now - 10, exp=now + 3600)}"}
+
+        async with running(folder, "--rate", FREE, *arguments, **environ) as program:
+            yield program, headers

@@ -7,12 +7,14 @@ from __future__ import annotations
 
 import asyncio
 import threading
+from collections import deque
 from collections.abc import Callable
 from concurrent.futures import Future
 from queue import Empty, SimpleQueue
-from typing import Any, TypeVar
+from typing import Any, TypeAlias, TypeVar
 
 T = TypeVar("T")
+Inbox: TypeAlias = SimpleQueue[Callable[[], None]]
 
 #: Maximum number of short and of long jobs at a time; others wait.
 MAX_THREADS = 64
@@ -25,9 +27,11 @@ class DaemonThreads:
 
     def __init__(self, limit: int, name: str) -> None:
         self._limit, self._name = limit, name
-        self._jobs = SimpleQueue[Callable[[], None]]()
         self._lock = threading.Lock()
-        self._threads = self._idle = 0
+        self._count = 0
+        #: The inboxes of idle threads, the last used one at the end: so the others stay idle, and end.
+        self._idle = list[Inbox]()
+        self._backlog = deque[Callable[[], None]]()
 
     def submit(self, function: Callable[..., T], *values: Any) -> Future[T]:
         """Call a function in one of the threads as soon as one is free."""
@@ -42,33 +46,33 @@ class DaemonThreads:
                 future.set_exception(error)
 
         with self._lock:
-            self._jobs.put(run)
             if self._idle:
-                self._idle -= 1
-            elif self._threads < self._limit:
-                self._threads += 1
-                threading.Thread(target=self._work, name=self._name, daemon=True).start()
+                self._idle.pop().put(run)
+            elif self._count < self._limit:
+                self._count += 1
+                inbox = Inbox()
+                inbox.put(run)
+                threading.Thread(target=self._work, args=(inbox,), name=self._name, daemon=True).start()
+            else:
+                self._backlog.append(run)
         return future
 
-    def _work(self) -> None:
-        while (job := self._next_job()) is not None:
-            job()
-            del job  # its values may be large, and the next job may be far
-
-    def _next_job(self) -> Callable[[], None] | None:
-        with self._lock:
-            if not self._jobs.empty():
-                return self._jobs.get()
-            self._idle += 1
+    def _work(self, inbox: Inbox) -> None:
         while True:
             try:
-                return self._jobs.get(timeout=IDLE_SECONDS)
+                inbox.get(timeout=IDLE_SECONDS)()
             except Empty:
                 with self._lock:
-                    if self._idle:  # otherwise a job for this thread is in the queue
-                        self._idle -= 1
-                        self._threads -= 1
-                        return None
+                    if inbox not in self._idle:
+                        continue  # it has just got a job
+                    self._idle.remove(inbox)
+                    self._count -= 1
+                    return
+            with self._lock:
+                if self._backlog:
+                    inbox.put(self._backlog.popleft())
+                else:
+                    self._idle.append(inbox)
 
 
 SHORT_JOBS = DaemonThreads(MAX_THREADS, "files")
