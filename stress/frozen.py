@@ -41,7 +41,7 @@ DEADLINE = 10.0 + 2.0
 #: Seconds after which a request is given up: it counts as late.
 GIVE_UP = 60.0
 #: Seconds in which something that a test waits for has happened.
-PATIENCE = 120.0
+TIMEOUT = 120.0
 MB = 1 << 20
 #: Rates are another test's: for the option --rate of the server.
 FREE = "chat=1000000/minute,uploads=1000000/minute,reads=1000000/minute,login=1000000/minute"
@@ -110,7 +110,7 @@ class Workload:
     async def until(self, count, kinds=None):
         """Wait until each of these kinds has succeeded `count` times from now on."""
         start = time.monotonic()
-        async with asyncio.timeout(PATIENCE):
+        async with asyncio.timeout(TIMEOUT):
             while True:
                 succeeded = Counter(one.kind for one in self.outcomes if one.started >= start and one.problem is None)
                 if all(succeeded[kind] >= count for kind in kinds or self.kinds):
@@ -228,7 +228,7 @@ class Footprint:
             and other.descriptors <= self.descriptors + descriptors
         )
 
-    async def returns(self, pid, seconds=PATIENCE, **allowances):
+    async def returns(self, pid, seconds=TIMEOUT, **allowances):
         """Wait until a process holds no more than this and the allowances of `holds`; returns what it holds then."""
         end = time.monotonic() + seconds
         while not self.holds(now := Footprint.of(pid), **allowances):
@@ -250,7 +250,7 @@ def frozen_process(pid):
 
 @asynccontextmanager
 async def sampled(pid, every: float = 0.5):
-    """Yield a list that gets the footprint of a process every so many seconds."""
+    """Yield a list that gets the footprint of a process every `every` seconds."""
     samples: list[Footprint] = [Footprint.of(pid)]
 
     async def watch():

@@ -33,7 +33,7 @@ async def test_a_frozen_bucket_delays_nobody_else(tmp_path):
             await work.until(3)
             report(work.summary(frozen), before, during, await before.returns(program.process.pid))
     assert not work.late(frozen, DEADLINE)
-    # Downloads come from the server's own cache, unless it is told that the bucket hangs.
+    # Downloads come from the server's own cache, unless the bucket is known to hang.
     assert not work.failed(frozen, {"health", "list", "chat"})
     assert {one.status for one in work.failed(frozen)} == {503}
     assert len(work.failed(frozen, {"upload"})) > len(users)

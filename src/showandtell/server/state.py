@@ -12,7 +12,7 @@ from starlette.requests import HTTPConnection
 from showandtell.server.auth.authenticate import Accounts
 from showandtell.server.auth.keys import Keys
 from showandtell.server.config import Config
-from showandtell.server.files.downloads import Downloads
+from showandtell.server.downloads import Downloads
 from showandtell.server.model_catalog import ModelCatalog
 from showandtell.server.readiness import Readiness
 from showandtell.server.runs.agents import Agents

@@ -1,4 +1,4 @@
-"""A user has a few downloads open at a time: more wait, then they are told to; other requests and users don't."""
+"""A user has a few downloads open at a time: more wait, then get a 429; other requests and users don't."""
 
 import asyncio
 import io
@@ -6,7 +6,7 @@ from contextlib import AsyncExitStack
 
 import pytest
 
-from showandtell.server.files.downloads import Downloads, LimitedDownload
+from showandtell.server.downloads import Downloads, LimitedDownload
 from support.fixtures import png
 from support.serving import serving
 
@@ -26,7 +26,7 @@ async def open_downloads(stack, site, url, count=6):
     return [await stack.enter_async_context(site.session.get(url)) for _ in range(count)]
 
 
-async def test_one_download_too_many_is_told_to_wait(tmp_path):
+async def test_one_download_too_many_gets_a_429(tmp_path):
     async with serving(tmp_path) as site, AsyncExitStack() as stack:
         site.server.downloads.seconds = 0.2
         url = (await put(site, LARGE, "a.bin"))["url"]

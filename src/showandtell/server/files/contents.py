@@ -22,7 +22,7 @@ from showandtell.core.messages.derivations import Failed
 from showandtell.errors import BadFile, FileChanged, NotFound
 from showandtell.media import gate
 from showandtell.server.auth.authenticate import CurrentUser
-from showandtell.server.files.downloads import LimitedDownload
+from showandtell.server.downloads import LimitedDownload
 from showandtell.server.files.ranges import matches_etag
 from showandtell.server.files.serving_files import ServedFile, StreamedFile, changed_response, file_response
 from showandtell.server.schemas import BINARY, ErrorShape, errors, is_visual

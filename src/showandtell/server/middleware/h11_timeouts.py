@@ -28,7 +28,7 @@ class Connection(H11Protocol):
 
     This includes a body that still arrives after its response was sent. No timer runs while a request is handled, but
     one for a client that takes nothing of its response: a download, an event stream or any other. Bytes that it takes,
-    however few, start the time anew.
+    however few, restart the time.
     """
 
     head_timeout = HEAD_TIMEOUT

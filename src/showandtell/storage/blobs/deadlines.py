@@ -49,7 +49,7 @@ class Operation(Generic[T]):
             current.operation = None
 
     def progress(self, extra: float = 0.0) -> None:
-        """Start the deadline anew. The next step may take `extra` seconds longer."""
+        """Restart the deadline. The next step may take `extra` seconds longer."""
         self._extra, self._moved = extra, time.monotonic()
 
     def result(self, drop: Callable[[T], object] | None = None) -> T:
@@ -157,7 +157,7 @@ def current_operation() -> Operation[Any] | None:
 
 
 def progress(extra: float = 0.0) -> None:
-    """Say that this thread's operation goes on, and that its next step may take `extra` seconds longer."""
+    """Say that this thread's operation continues, and that its next step may take `extra` seconds longer."""
     operation = current_operation()
     if operation is not None:
         operation.progress(extra)
